@@ -1,0 +1,71 @@
+# Runs named steps one after another, all of them whatever fails, and closes with one line that counts the tests.
+# Sourced by .ci/run and scripts/long; a caller says step, test_step and bench_step, then finish.
+# shellcheck shell=bash
+
+passed=0 failed=0 skipped=0
+summary=()
+reports="$(mktemp -d)"
+trap 'rm -rf "$reports"' EXIT
+
+# Node 24 is a dev dependency and stands in node_modules/.bin; tools are called from there, without npm in between.
+PATH="$PWD/node_modules/.bin:$PATH"
+
+# step NAME COMMAND...: a check without tests of its own. It counts only when it fails: as one failed test.
+step() {
+  local name="$1" status=0
+  shift
+  run_timed "$name" "$@" || status=$?
+  if ((status != 0)); then failed=$((failed + 1)); fi
+  return 0
+}
+
+# test_step NAME COMMAND...: a vitest run; its tests are counted from vitest's own report.
+test_step() {
+  local name="$1" status=0 report counts
+  shift
+  report="$reports/$((${#summary[@]} + 1)).json"
+  run_timed "$name" "$@" --reporter=default --reporter=json --outputFile.json="$report" || status=$?
+  read -ra counts <<<"$(count_report "$report")"
+  # A run that breaks off has no failed test to show for it.
+  if ((status != 0 && counts[1] == 0)); then counts[1]=1; fi
+  passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
+  return 0
+}
+
+# Prints "passed failed skipped" of a vitest report; "0 0 0" where there is none. A file that fails without a failed test
+# of its own, because it could not be loaded or a hook of it broke, counts as one.
+count_report() {
+  node -e '
+    const fs = require("fs")
+    const report = fs.existsSync(process.argv[1]) ? JSON.parse(fs.readFileSync(process.argv[1], "utf8")) : {}
+    const count = (name) => report[name] ?? 0
+    const broken = (report.testResults ?? []).filter(
+      (file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"),
+    ).length
+    const failed = count("numFailedTests") + broken
+    console.log(count("numPassedTests"), failed, count("numPendingTests") + count("numTodoTests"))
+  ' "$1" || echo 0 0 0
+}
+
+run_timed() {
+  local name="$1" started=$SECONDS status=0
+  shift
+  printf '\n=== %s: %s\n' "$name" "$*"
+  "$@" </dev/null || status=$?
+  local verdict=ok
+  if ((status != 0)); then verdict="FAILED ($status)"; fi
+  summary+=("$(printf '%-22s %5s s  %s' "$name" "$((SECONDS - started))" "$verdict")")
+  printf '=== %s: %s after %s s\n' "$name" "$verdict" "$((SECONDS - started))"
+  return "$status"
+}
+
+# finish WHAT_WAS_SKIPPED: the table of steps, then the closing line; fails when anything failed.
+finish() {
+  printf '\n=== %s steps in %s s\n' "${#summary[@]}" "$SECONDS"
+  printf '  %s\n' "${summary[@]}"
+  printf '%s\n\n' "$1"
+  local closing="$passed passed, $failed failed"
+  if ((skipped > 0)); then closing+=", $skipped skipped"; fi
+  printf '%s\n' "$closing"
+  ((failed == 0))
+}

@@ -1,0 +1,46 @@
+// Branded identifiers: a string that was checked once, where it entered, and is trusted by its type afterwards.
+// DECISIONS 4: typed ids are a prefix and a ULID, a tenant id is a UUID.
+
+declare const brand: unique symbol
+type Brand<Name extends string> = string & { readonly [brand]: Name }
+
+export type TenantId = Brand<'TenantId'>
+export type TokenId = Brand<'TokenId'>
+export type DeploymentUid = Brand<'DeploymentUid'>
+/** A ULID that names one store transaction; its audit entry carries the same id. */
+export type TransactionId = Brand<'TransactionId'>
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const ULID = '[0-9A-HJKMNP-TV-Z]{26}'
+const DEPLOYMENT_UID = new RegExp(`^dep_${ULID}$`)
+const TOKEN_ID = new RegExp(`^tok_${ULID}$`)
+
+export const isTenantId = (text: string): text is TenantId => UUID.test(text)
+export const isDeploymentUid = (text: string): text is DeploymentUid => DEPLOYMENT_UID.test(text)
+export const isTokenId = (text: string): text is TokenId => TOKEN_ID.test(text)
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** 26 characters that sort by time: 48 bits of milliseconds, then 80 bits of randomness given by the caller. */
+export function ulid(nowMs: number, random: Uint8Array): string {
+  let text = ''
+  for (let shift = 45; shift >= 0; shift -= 5) text += CROCKFORD[Math.floor(nowMs / 2 ** shift) % 32]
+  return text + base32(random)
+}
+
+/** Ten bytes are sixteen characters of five bits each, with nothing left over. */
+function base32(random: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of random.subarray(0, 10)) {
+    held = (held << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += CROCKFORD[(held >>> bits) & 31]
+    }
+    held &= (1 << bits) - 1
+  }
+  return text
+}

@@ -1,0 +1,15 @@
+export * from './catalogue/index.ts'
+export * from './deployment.ts'
+export * from './event.ts'
+export * from './field-path.ts'
+export * from './ids.ts'
+export * from './json.ts'
+export * from './rejection.ts'
+export * from './shape.ts'
+export {
+  MAX_JSON_DEPTH,
+  parseStrictJson,
+  type StrictJsonFault,
+  type StrictJsonResult,
+} from './strict-json.ts'
+export * from './tenant.ts'

@@ -1,0 +1,67 @@
+// Bytes to text without loss: what is not UTF-8 is found, never replaced. Also: which byte a position in the text is.
+
+interface FatalDecoder {
+  decode(bytes: Uint8Array): string
+}
+// The one global of browsers and Node that this package needs; the language library does not declare it.
+declare const TextDecoder: new (
+  label: string,
+  options: { readonly fatal: boolean; readonly ignoreBOM: boolean },
+) => FatalDecoder
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Undefined when the bytes are not UTF-8. A byte order mark stays in the text. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** How many bytes from the start are UTF-8: all of them, or the offset of the first sequence that is not. */
+export function validUtf8Length(bytes: Uint8Array): number {
+  let at = 0
+  while (at < bytes.length) {
+    const length = sequenceLength(bytes, at)
+    if (length === 0) return at
+    at += length
+  }
+  return at
+}
+
+/** Length of the sequence that starts here, 0 when it is none. */
+function sequenceLength(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at] ?? 0
+  if (lead < 0x80) return 1
+  if (lead < 0xc2 || lead > 0xf4) return 0
+  const length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
+  // The second byte shuts out overlong forms, surrogates and what is past U+10FFFF.
+  const lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
+  const highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
+  if (!isBetween(bytes[at + 1], lowest, highest)) return 0
+  for (let rest = 2; rest < length; rest++) if (!isBetween(bytes[at + rest], 0x80, 0xbf)) return 0
+  return length
+}
+
+function isBetween(byte: number | undefined, lowest: number, highest: number): boolean {
+  return byte !== undefined && byte >= lowest && byte <= highest
+}
+
+/** Bytes that the text takes in UTF-8; half a surrogate pair counts as the three bytes of its replacement. */
+export function utf8Length(text: string): number {
+  let bytes = text.length
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x80) continue
+    bytes += code < 0x800 ? 1 : 2
+    // A pair is two units and four bytes: its first unit has counted three.
+    if (code >= 0xd800 && code <= 0xdbff && isLowSurrogate(text.charCodeAt(at + 1))) at++
+  }
+  return bytes
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest'
+import { checkBody } from './admit-body.ts'
+import { aBody, aRecord, forCreate, forUpdate, summary } from './fixture.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+
+const mount = { volume: 'vol_01JCPZ0000000000000000000A', target: '/data', type: 'volume', readOnly: false }
+
+describe('the body as a whole', () => {
+  test.each([[null], [5], ['x'], [[]], [true]])(
+    '%j is no object: one rejection with the empty field',
+    (sent) => {
+      expect(summary(checkBody(sent, forCreate()))).toEqual(['field_type_invalid '])
+    },
+  )
+
+  test.each([[undefined], [null], ['Job'], [''], [5], ['deployment']])(
+    'kind %j is the only rejection',
+    (kind) => {
+      const sent = aBody({ kind, name: 'Bad!', replicas: -1, unknown: 1 })
+      expect(summary(checkBody(sent, forCreate()))).toEqual(['manifest_wrong_kind kind'])
+    },
+  )
+
+  test('no body makes a huge answer', () => {
+    const flood = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`x${index}`, 1]))
+    const rejections = checkBody(aBody(flood), forCreate())
+    expect(rejections).toHaveLength(DEFAULT_LIMITS.rejections)
+  })
+
+  test('what is too long is not looked through', () => {
+    const environment = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`x-${index}`, 'v']))
+    expect(summary(checkBody(aBody({ environment }), forCreate()))).toEqual(['list_too_long environment'])
+  })
+
+  test('what a role may not send comes first', () => {
+    const context = forCreate({ forbiddenFields: new Set(['environment']) })
+    expect(summary(checkBody(aBody({ x: 1, environment: {} }), context))).toEqual([
+      'permission_denied environment',
+      'field_unknown x',
+    ])
+  })
+
+  test('mounts pass where volumes are on', () => {
+    expect(checkBody(aBody({ volumes: [mount] }), forCreate({ volumesEnabled: true }))).toEqual([])
+  })
+
+  test('whole numbers past 2^53 are judged by their range', () => {
+    const sent = {
+      ...aBody(),
+      replicas: 2n ** 60n,
+      resources: { cpuMillis: 2n ** 60n },
+      update: { parallelism: 2n ** 60n },
+    }
+    expect(summary(checkBody(sent, forCreate()))).toEqual([
+      'replicas_out_of_range replicas',
+      'resources_invalid resources.cpuMillis',
+      'update_invalid update.parallelism',
+    ])
+  })
+})
+
+describe('a PUT', () => {
+  const record = aRecord(aBody({ dependsOn: { db: 'healthy' }, environment: { A: 'x' } }))
+  const judge = (sent: { [field: string]: unknown }, overrides = {}) =>
+    summary(checkBody(JSON.parse(JSON.stringify(sent)), forUpdate(record, overrides)))
+
+  test.each<[{ [field: string]: unknown }, ...string[]]>([
+    [{}],
+    [{ replicas: 0 }],
+    [{ kind: 'Job' }, 'manifest_wrong_kind kind'],
+    [{ kind: null }, 'manifest_wrong_kind kind'],
+    [{ name: 'web' }],
+    [{ name: 'other' }, 'deployment_name_invalid name'],
+    [{ name: null }, 'name_required name'],
+    [{ image: null }, 'image_required image'],
+    [{ healthCheck: null, environment: null, replicas: null, update: null }],
+    [{ dependsOn: { web: 'started' } }, 'dependency_invalid dependsOn.web'],
+    [
+      {
+        uid: record.uid,
+        revision: 7,
+        specHash: 'x',
+        createdAt: '',
+        updatedAt: null,
+        status: {},
+        residencyLabels: {},
+      },
+    ],
+    [{ uid: 'dep_01JCPZ0000000000000000000B' }, 'field_read_only uid'],
+    [{ healthCheck: { type: 'exec' } }, 'healthcheck_command_missing healthCheck.command'],
+  ])('%j', (sent, ...expected) => {
+    expect(judge(sent)).toEqual(expected)
+  })
+
+  test('is judged as far as it goes when there is no record', () => {
+    const context = forCreate({ mode: 'update', pathName: 'web' })
+    expect(
+      summary(checkBody(aBody({ uid: 'x', replicas: -1, dependsOn: { web: 'started' } }), context)),
+    ).toEqual(['replicas_negative replicas', 'dependency_invalid dependsOn.web'])
+  })
+
+  test('may scale what a changed allow-list would no longer admit', () => {
+    expect(judge({ replicas: 0 }, { registries: new Set(['elsewhere.example.com:443']) })).toEqual([])
+  })
+})

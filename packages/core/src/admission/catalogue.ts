@@ -1,0 +1,42 @@
+// All rules on a body, in order: first those on one field, then those across fields and on what configuration switches
+// off. For one value the stage decides, then the order here; between values the order of the fields. DECISIONS 2, Order.
+
+import type { CrossRule } from './cross-rule.ts'
+import type { Rule } from './rule.ts'
+import { configurationRules } from './rules/configuration.ts'
+import { crossFieldRules } from './rules/cross-field.ts'
+import { dependsOnRules } from './rules/depends-on.ts'
+import { durationsRules } from './rules/durations.ts'
+import { environmentRules } from './rules/environment.ts'
+import { healthCheckRules } from './rules/health-check.ts'
+import { imageRules } from './rules/image.ts'
+import { labelsRules } from './rules/labels.ts'
+import { listLengthsRules } from './rules/list-lengths.ts'
+import { nameRules } from './rules/name.ts'
+import { placementRules } from './rules/placement.ts'
+import { replicasRules } from './rules/replicas.ts'
+import { resourcesRules } from './rules/resources.ts'
+import { secretsVersionRules } from './rules/secrets-version.ts'
+import { textContentRules } from './rules/text-content.ts'
+import { updateRules } from './rules/update.ts'
+import { volumesRules } from './rules/volumes.ts'
+
+export const FIELD_RULES: readonly Rule[] = [
+  ...listLengthsRules,
+  ...nameRules,
+  ...imageRules,
+  ...replicasRules,
+  ...healthCheckRules,
+  ...environmentRules,
+  ...secretsVersionRules,
+  ...volumesRules,
+  ...placementRules,
+  ...dependsOnRules,
+  ...resourcesRules,
+  ...updateRules,
+  ...labelsRules,
+  ...textContentRules,
+  ...durationsRules,
+]
+
+export const CROSS_RULES: readonly CrossRule[] = [...crossFieldRules, ...configurationRules]

@@ -1,0 +1,89 @@
+// Does the world allow what a sound body asks for? All refusals at once, in the order name, dependsOn, image, quota;
+// nodeId, secrets and volumes join between the last two. DECISIONS 2 (Order), 3.
+
+import type { Alteration, DeploymentSpec, Rejection, Warning } from '@holdfast/contract'
+import { parseImageReference } from '../image-reference.ts'
+import { checkDependencies } from './check-dependencies.ts'
+import type { AdmissionContext } from './context.ts'
+import type { ExistingFact, Facts, ImageFact, QuotaFact } from './facts.ts'
+import { reject } from './reject.ts'
+
+export interface FactsVerdict {
+  readonly rejections: Rejection[]
+  readonly alterations: Alteration[]
+  readonly warnings: Warning[]
+  /** What the replicas are pinned to; null until a registry has answered. */
+  readonly imageDigest: string | null
+}
+
+export function checkFacts(
+  spec: DeploymentSpec,
+  facts: Facts,
+  { mode, limits }: Pick<AdmissionContext, 'mode' | 'limits'>,
+): FactsVerdict {
+  const { existing, dependencies, image, quotas = [] } = facts
+  const keptDigest = keptImageDigest(spec, existing)
+  const imageDigest = keptDigest ?? (image?.answer === 'exists' ? image.digest : null)
+  return {
+    rejections: [
+      ...(mode === 'create' ? checkFree(spec.name, existing) : checkFound({ name: spec.name }, existing)),
+      ...(dependencies === undefined ? [] : checkDependencies(spec, dependencies, limits)),
+      ...checkImage(spec.image, image),
+      ...checkQuotas(quotas),
+    ],
+    alterations: keptDigest === null ? explainDigest(spec.image, imageDigest) : [],
+    warnings: image?.answer === 'unreachable' ? [registryUnreachable(image.cause)] : [],
+    imageDigest,
+  }
+}
+
+/** How the path named the deployment. */
+export type Addressed = { readonly name: string } | { readonly uid: string }
+
+/**
+ * For PUT and DELETE. One that is being deleted cannot be changed any more. Exported because without a record there is
+ * no spec, and then this is the only question left to ask.
+ */
+export function checkFound(addressed: Addressed, existing: ExistingFact | undefined): Rejection[] {
+  if (existing !== undefined && !existing.deleting) return []
+  return 'uid' in addressed
+    ? [reject('deployment_not_found', 'deployment_id', addressed.uid)]
+    : [reject('deployment_not_found', 'name', addressed.name)]
+}
+
+function checkFree(name: string, existing: ExistingFact | undefined): Rejection[] {
+  return existing === undefined ? [] : [reject('deployment_exists', 'name', name)]
+}
+
+function checkImage(reference: string, image: ImageFact | undefined): Rejection[] {
+  if (image?.answer === 'absent') return [reject('image_not_found', 'image', reference)]
+  if (image?.answer === 'credentials_unavailable') {
+    return [reject('registry_credential_store_unavailable', 'image', reference)]
+  }
+  return []
+}
+
+function checkQuotas(quotas: readonly QuotaFact[]): Rejection[] {
+  return quotas
+    .filter(({ used, requested, limit }) => used + requested > limit)
+    .map(({ kind, used, requested, limit }) =>
+      reject('quota_exceeded', `quotas.${kind}`, used + requested, { kind, used, limit }),
+    )
+}
+
+/** A digest is resolved anew only when the image string changes. */
+function keptImageDigest(spec: DeploymentSpec, existing: ExistingFact | undefined): string | null {
+  return existing?.record.image === spec.image ? existing.record.status.image.digest : null
+}
+
+/** A reference that already holds the digest is not altered by it. */
+function explainDigest(reference: string, digest: string | null): Alteration[] {
+  if (digest === null || parseImageReference(reference)?.digest === digest) return []
+  const why = 'The tag was resolved once; every replica runs exactly this image.'
+  return [{ code: 'image_digest_resolved', field: 'status.image.digest', from: null, to: digest, why }]
+}
+
+function registryUnreachable(cause: string): Warning {
+  const why = `The registry could not be asked: ${cause}. Replicas stay pending until the image is resolved.`
+  return { code: 'registry_unreachable', field: 'image', why }
+}

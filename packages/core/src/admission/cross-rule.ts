@@ -1,0 +1,23 @@
+// A rule that needs more than one field, or the configuration. It judges the merged spec and copes with any shape,
+// because it also runs when single fields were refused: all faults come at once.
+
+import type { Code, Json, JsonObject } from '@holdfast/contract'
+import type { AdmissionContext } from './context.ts'
+import type { Path } from './fault-list.ts'
+import type { Params } from './rule.ts'
+
+export interface CrossRefusal {
+  readonly path: Path
+  readonly value: Json | undefined
+  readonly params?: Params
+}
+
+export interface CrossRule {
+  readonly code: Code
+  /** The patterns it can name, for the test against the code catalogue. */
+  readonly at: string
+  /** Top-level fields that must be free of faults for this rule to be worth asking. */
+  readonly needs: readonly string[]
+  /** `sent` is what came, `merged` what would be stored before defaults. */
+  readonly refusals: (merged: JsonObject, sent: JsonObject, context: AdmissionContext) => CrossRefusal[]
+}

@@ -1,0 +1,39 @@
+// What an admission needs to know of the world, as data gathered at one revision. What was not asked is absent and is not
+// judged. DESIGN 4, step 3.
+
+import type { DeploymentRecord } from '@holdfast/contract'
+
+export interface ExistingFact {
+  readonly record: DeploymentRecord
+  readonly deleting: boolean
+}
+
+/** A deployment that may be waited for, and whom it waits for itself. */
+export interface DependencyFact {
+  readonly hasHealthCheck: boolean
+  readonly dependsOn: readonly string[]
+}
+
+/** What the registry said about the exact reference. `cause` is ours, never the registry's own text. */
+export type ImageFact =
+  | { readonly answer: 'exists'; readonly digest: string }
+  | { readonly answer: 'absent' }
+  | { readonly answer: 'unreachable'; readonly cause: string }
+  | { readonly answer: 'credentials_unavailable' }
+
+export interface QuotaFact {
+  readonly kind: string
+  readonly used: number
+  /** What this request would add. */
+  readonly requested: number
+  readonly limit: number
+}
+
+export interface Facts {
+  readonly existing: ExistingFact | undefined
+  /** Asked when `dependsOn` is sent: every deployment reachable from it, by name; a missing name is one that does not exist. */
+  readonly dependencies?: ReadonlyMap<string, DependencyFact>
+  /** Asked when `image` is sent. */
+  readonly image?: ImageFact
+  readonly quotas?: readonly QuotaFact[]
+}

@@ -1,0 +1,57 @@
+// For tests only: sound bodies and records to start from.
+
+import {
+  type DeploymentRecord,
+  decode,
+  deploymentRecordShape,
+  type JsonObject,
+  type Rejection,
+} from '@holdfast/contract'
+import { deriveStatus } from '../reconcile/derive-status.ts'
+import { admitDeployment } from './admit-deployment.ts'
+import { type AdmissionContext, admissionContext } from './context.ts'
+
+export const REGISTRY = 'registry.example.com:443'
+export const IMAGE = 'registry.example.com/shop/web:1.4.2'
+export const DIGEST = `sha256:${'a'.repeat(64)}`
+
+/** The smallest body that a POST accepts, with parts replaced; `undefined` leaves a part out. */
+export function aBody(parts: { [field: string]: unknown } = {}): JsonObject {
+  const body: { [field: string]: unknown } = { kind: 'Deployment', name: 'web', image: IMAGE, ...parts }
+  return JSON.parse(JSON.stringify(body))
+}
+
+export function forCreate(overrides: Partial<AdmissionContext> = {}): AdmissionContext {
+  return admissionContext({ registries: new Set([REGISTRY]), ...overrides })
+}
+
+export function forUpdate(
+  current: DeploymentRecord,
+  overrides: Partial<AdmissionContext> = {},
+): AdmissionContext {
+  return forCreate({ mode: 'update', pathName: current.name, current, ...overrides })
+}
+
+/** The record that a POST of a sound body leads to. */
+export function aRecord(body: JsonObject = aBody()): DeploymentRecord {
+  const verdict = admitDeployment(body, forCreate())
+  if (!verdict.accepted) throw new Error(`not a sound body: ${JSON.stringify(verdict.rejections)}`)
+  return decode(deploymentRecordShape, {
+    ...verdict.spec,
+    uid: 'dep_01JCPZ0000000000000000000A',
+    revision: 1,
+    specHash: 'f'.repeat(64),
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+    status: deriveStatus(verdict.spec, { deleting: false, imageDigest: DIGEST }),
+    residencyLabels: {},
+  })
+}
+
+/** What tests compare: `code field`, never the wording. */
+export function summary(rejections: readonly Rejection[]): string[] {
+  return rejections.map(({ code, field }) => `${code} ${field}`)
+}
+
+/** Parts of a body, and the `code field` of each rejection in order. */
+export type Row = [about: string, parts: { [field: string]: unknown }, ...expected: string[]]

@@ -1,0 +1,51 @@
+// The grammars that several rules share. Each is anchored, without nested quantifiers, and used after a length check.
+
+const NAME = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/
+const ENVIRONMENT_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/
+const LABEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
+const LABEL_PREFIX = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/
+const LABEL_VALUE = /^[\x20-\x7e]*$/
+
+const NAME_CHARACTERS = 63
+const LABEL_NAME_CHARACTERS = 63
+const LABEL_PREFIX_CHARACTERS = 253
+const LABEL_VALUE_CHARACTERS = 253
+
+/** The characters of a deployment name, SPEC 2.2; its length has a code of its own. */
+export function hasNameCharacters(text: string): boolean {
+  return NAME.test(text)
+}
+
+export function isDeploymentName(text: string): boolean {
+  return text.length <= NAME_CHARACTERS && NAME.test(text)
+}
+
+export function isEnvironmentKey(text: string): boolean {
+  return ENVIRONMENT_KEY.test(text)
+}
+
+/** `name` or `prefix/name`, ASCII: a label reaches logs, events and terminals. */
+export function isLabelKey(text: string): boolean {
+  if (text.length > LABEL_PREFIX_CHARACTERS + 1 + LABEL_NAME_CHARACTERS) return false
+  const slash = text.indexOf('/')
+  const name = text.slice(slash + 1)
+  if (name.length > LABEL_NAME_CHARACTERS || !LABEL_NAME.test(name)) return false
+  return slash === -1 || (slash <= LABEL_PREFIX_CHARACTERS && LABEL_PREFIX.test(text.slice(0, slash)))
+}
+
+/** Printable ASCII, possibly empty. */
+export function isLabelValue(text: string): boolean {
+  return text.length <= LABEL_VALUE_CHARACTERS && LABEL_VALUE.test(text)
+}
+
+/** Bytes of the UTF-8 form. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit < 0x80) continue
+    // Half of a surrogate pair counts two: four bytes for the pair.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2
+  }
+  return bytes
+}

@@ -1,0 +1,185 @@
+import type { JsonObject } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import { admitDeployment } from './admit-deployment.ts'
+import { canonicalSpec } from './canonical-spec.ts'
+import { aBody, aRecord, forCreate, forUpdate } from './fixture.ts'
+import { normalise } from './normalise.ts'
+
+const create = (parts = {}) => normalise(aBody(parts), undefined)
+const record = aRecord(
+  aBody({
+    replicas: 3,
+    healthCheck: { type: 'exec', command: ['curl -f localhost'] },
+    environment: { B: '2', A: '1' },
+    dependsOn: { db: 'healthy', cache: 'started' },
+    update: { order: 'stop-first' },
+  }),
+)
+const update = (sent: JsonObject, current = record) => normalise(sent, current)
+const announced = ({
+  alterations,
+}: {
+  alterations: { code: string; field: string; from: unknown; to: unknown }[]
+}) => alterations.map(({ code, field, from, to }) => [code, field, from, to])
+
+test('the smallest body gets every default, each announced', () => {
+  const stored = create()
+  expect(stored.spec).toEqual({
+    ...aBody(),
+    replicas: 1,
+    secrets: [],
+    secretsVersion: 0,
+    resources: { cpuMillis: 0, memoryBytes: 0 },
+    update: { order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '300s' },
+    stopGracePeriod: '10s',
+  })
+  expect(announced(stored)).toEqual([
+    ['default_applied', 'replicas', null, 1],
+    ['default_applied', 'secrets', null, []],
+    ['default_applied', 'secretsVersion', null, 0],
+    ['default_applied', 'resources', null, { cpuMillis: 0, memoryBytes: 0 }],
+    ['default_applied', 'update', null, stored.spec.update],
+    ['default_applied', 'stopGracePeriod', null, '10s'],
+  ])
+})
+
+test('a health check keeps retries and timeout absent', () => {
+  const { spec, alterations } = create({ healthCheck: { type: 'exec', command: ['x'] } })
+  expect(spec.healthCheck).toEqual({ type: 'exec', command: ['x'], interval: '30s', startPeriod: '0s' })
+  expect(alterations.map(({ field }) => field)).toContain('healthCheck.interval')
+  expect(alterations.map(({ field }) => field)).toContain('healthCheck.startPeriod')
+})
+
+test('what was sent is not written to', () => {
+  const sent = aBody({ update: { order: 'stop-first' }, placement: { residency: {} } })
+  const before = JSON.stringify(sent)
+  normalise(sent, undefined)
+  expect(JSON.stringify(sent)).toBe(before)
+})
+
+test('map keys keep the order sent, and empty lists and maps stay', () => {
+  const { spec } = create({
+    environment: { B: '', A: '' },
+    labels: {},
+    command: [],
+    placement: {},
+    limits: {},
+  })
+  expect(Object.keys(spec.environment ?? {})).toEqual(['B', 'A'])
+  expect(spec).toMatchObject({ labels: {}, command: [], placement: {}, limits: {} })
+})
+
+describe('secretsVersion', () => {
+  test.each<[string, JsonObject, unknown[][]]>([
+    ['another number in a POST', { secretsVersion: 5 }, [['secrets_version_kept', 'secretsVersion', 5, 0]]],
+    ['zero in a POST', { secretsVersion: 0 }, []],
+  ])('%s', (_about, parts, expected) => {
+    const stored = create(parts)
+    expect(stored.spec.secretsVersion).toBe(0)
+    expect(announced(stored).filter(([, field]) => field === 'secretsVersion')).toEqual(expected)
+  })
+
+  test.each<[JsonObject, unknown[][]]>([
+    [{}, []],
+    [{ secretsVersion: 4 }, []],
+    [{ secretsVersion: 9 }, [['secrets_version_kept', 'secretsVersion', 9, 4]]],
+    [{ secretsVersion: null }, [['secrets_version_kept', 'secretsVersion', null, 4]]],
+  ])('a PUT of %j keeps the stored number', (sent, expected) => {
+    const stored = update(sent, { ...record, secretsVersion: 4 })
+    expect(stored.spec.secretsVersion).toBe(4)
+    expect(announced(stored)).toEqual(expected)
+  })
+})
+
+describe('a PUT', () => {
+  test('keeps what was not sent and replaces what was, outright', () => {
+    const { spec, alterations } = update({ environment: { C: '3' } })
+    expect(spec).toMatchObject({ replicas: 3, environment: { C: '3' }, update: record.update })
+    expect(spec.environment).toEqual({ C: '3' })
+    expect(alterations).toEqual([])
+  })
+
+  test('null clears; the default is announced', () => {
+    const stored = update({ healthCheck: null, replicas: null, update: null })
+    expect(stored.spec).not.toHaveProperty('healthCheck')
+    expect(announced(stored).map(([code, field, from]) => [code, field, from])).toEqual([
+      ['default_applied', 'replicas', null],
+      ['default_applied', 'update', null],
+    ])
+  })
+
+  test('a part of update is completed with defaults, not with what was stored', () => {
+    const { spec } = update({ update: { parallelism: 2 } })
+    expect(spec.update).toMatchObject({ order: 'start-first', parallelism: 2 })
+  })
+
+  test('announces read-only fields that differ, and quotes no credential', () => {
+    const token = `ghp_${'a1B2'.repeat(9)}`
+    const stored = update({ uid: record.uid, revision: 9, specHash: token, status: { phase: 'Running' } })
+    expect(announced(stored).map(([code, field]) => [code, field])).toEqual([
+      ['read_only_ignored', 'revision'],
+      ['read_only_ignored', 'specHash'],
+      ['read_only_ignored', 'status'],
+    ])
+    expect(JSON.stringify(stored.alterations)).not.toContain(token)
+  })
+
+  test('warns of each dependency that a shorter list removes', () => {
+    const [warning] = update({ dependsOn: { db: 'healthy' } }).warnings
+    expect(warning).toMatchObject({ code: 'list_shortened', field: 'dependsOn' })
+    expect(warning?.why).toContain('cache')
+    expect(update({ dependsOn: null }).warnings[0]?.why).toContain('db, cache')
+    expect(update({ replicas: 1 }).warnings).toEqual([])
+  })
+
+  test('warns of secrets and volumes alike', () => {
+    const current = {
+      ...record,
+      secrets: [{ name: 'DB', vault_path: 'deployments/db', anchor: 'external', rotation: 'restart' }],
+      volumes: [{ volume: 'vol_1', target: '/a', type: 'volume' as const, readOnly: false }],
+    }
+    expect(
+      update({ secrets: [], volumes: [] }, current).warnings.map(({ field, why }) => [field, why]),
+    ).toEqual([
+      ['secrets', 'This update removes DB from secrets.'],
+      ['volumes', 'This update removes vol_1 from volumes.'],
+    ])
+  })
+})
+
+describe('a check that cannot fail', () => {
+  test.each([
+    [['true'], true],
+    [[':'], true],
+    [['exit 0'], true],
+    [[' exit  0 ; '], true],
+    [['/bin/true', '--x'], true],
+    [['sh', '-c', 'true'], true],
+    [['curl -f localhost || true'], true],
+    [['curl -f localhost; exit 0'], true],
+    [['exit 1'], false],
+    [['curl -f localhost || exit'], false],
+    [['curl -f localhost'], false],
+    [['echo true && false'], false],
+    [['echo', 'true'], false],
+    [['truely'], false],
+    [[`${' '.repeat(100_000)}true`], false],
+  ])('%j: %s', (command, trivial) => {
+    const { warnings } = create({ healthCheck: { type: 'exec', command } })
+    expect(warnings.map(({ code }) => code)).toEqual(trivial ? ['health_check_trivial'] : [])
+  })
+})
+
+test('equal specs have one canonical text, whatever the order of keys', () => {
+  const one = create({ environment: { A: '1', B: '2' } }).spec
+  const other = create({ environment: { B: '2', A: '1' } }).spec
+  expect(canonicalSpec(one)).toBe(canonicalSpec(other))
+  expect(canonicalSpec(one)).not.toBe(canonicalSpec(create({ replicas: 2 }).spec))
+  expect(canonicalSpec(one)).toContain('"secretsVersion":0')
+})
+
+test('a body with a fault never becomes a spec', () => {
+  expect(admitDeployment(aBody({ replicas: -1 }), forCreate())).not.toHaveProperty('spec')
+  expect(admitDeployment({ replicas: 'x' }, forUpdate(record))).not.toHaveProperty('spec')
+  expect(() => create({ replicas: 'x' })).toThrow(TypeError)
+})

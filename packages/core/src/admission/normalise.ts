@@ -1,0 +1,93 @@
+// What will be stored: what was sent, merged with what is kept, plus defaults, each of them announced. Nothing else is
+// changed. SPEC 1 (silent alteration is not allowed); DECISIONS 2 (PUT, Alteration), 3, 4.
+
+import {
+  type Alteration,
+  type DeploymentRecord,
+  type DeploymentSpec,
+  decode,
+  deploymentSpecShape,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Warning,
+} from '@holdfast/contract'
+import { FIELD_DEFAULTS, INNER_DEFAULTS } from './defaults.ts'
+import { mergeSent, SPEC_FIELDS } from './merge.ts'
+import { NOT_YET } from './not-yet.ts'
+import { explainIgnoredReadOnly } from './read-only-echo.ts'
+import { explainShortenedLists } from './shortened-lists.ts'
+import { explainTrivialCheck } from './trivial-check.ts'
+
+export interface Normalised {
+  readonly spec: DeploymentSpec
+  readonly alterations: Alteration[]
+  readonly warnings: Warning[]
+}
+
+/** Only for a body in which checkBody found no fault. Throws on another one, so that a rejected body never becomes a spec. */
+export function normalise(sent: JsonObject, current: DeploymentRecord | undefined): Normalised {
+  const alterations: Alteration[] = []
+  const merged = mergeSent(sent, current)
+  keepSecretsVersion(merged, sent, current, alterations)
+  const spec: JsonObject = {}
+  for (const field of SPEC_FIELDS) {
+    const value = withDefaults(field, merged[field], alterations)
+    if (value !== undefined) spec[field] = value
+  }
+  if (current !== undefined) alterations.push(...explainIgnoredReadOnly(sent, current))
+  return {
+    spec: decode(deploymentSpecShape, spec),
+    alterations,
+    warnings: [...explainTrivialCheck(sent), ...explainShortenedLists(sent, current)],
+  }
+}
+
+function withDefaults(field: string, value: Json | undefined, alterations: Alteration[]): Json | undefined {
+  if (value === undefined) {
+    const usual = FIELD_DEFAULTS.get(field)
+    if (usual !== undefined) alterations.push(defaultApplied(field, usual))
+    return usual
+  }
+  return isJsonObject(value) ? withInnerDefaults(field, value, alterations) : value
+}
+
+/** The object as it was sent where nothing is missing, else a copy: what was sent is never written to. */
+function withInnerDefaults(field: string, sent: JsonObject, alterations: Alteration[]): JsonObject {
+  let object = withoutNotYet(field, sent)
+  for (const [key, usual] of Object.entries(INNER_DEFAULTS.get(field) ?? {})) {
+    if (sent[key] !== undefined) continue
+    object = { ...object, [key]: usual }
+    alterations.push(defaultApplied(`${field}.${key}`, usual))
+  }
+  return object
+}
+
+/** An empty block of a capability that is not built says nothing, and the record has no field for it. */
+function withoutNotYet(field: string, sent: JsonObject): JsonObject {
+  const unbuilt = NOT_YET.filter(({ parent, key }) => parent === field && sent[key] !== undefined)
+  if (unbuilt.length === 0) return sent
+  const object = { ...sent }
+  for (const { key } of unbuilt) delete object[key]
+  return object
+}
+
+function defaultApplied(field: string, to: Json): Alteration {
+  return { code: 'default_applied', field, from: null, to, why: 'Nothing was sent, so the default applies.' }
+}
+
+/** The counter is raised by rotation alone: whatever was sent, a create stores 0 and an update what is stored. */
+function keepSecretsVersion(
+  merged: JsonObject,
+  { secretsVersion: sent }: JsonObject,
+  current: DeploymentRecord | undefined,
+  alterations: Alteration[],
+): void {
+  const isUnset = sent === undefined || (sent === null && current === undefined)
+  const kept = current?.secretsVersion ?? 0
+  if (!isUnset && sent !== kept) {
+    const why = 'Only the rotation operation raises secretsVersion.'
+    alterations.push({ code: 'secrets_version_kept', field: 'secretsVersion', from: sent, to: kept, why })
+  }
+  if (!isUnset) merged.secretsVersion = kept
+}

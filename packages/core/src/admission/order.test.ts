@@ -1,0 +1,134 @@
+// The order of rejections is public behaviour: DECISIONS 2. This file pins it.
+
+import { describe, expect, test } from 'vitest'
+import { checkBody } from './admit-body.ts'
+import { aBody, forCreate, summary } from './fixture.ts'
+
+const judge = (parts: { [field: string]: unknown }, overrides = {}) =>
+  summary(checkBody(aBody(parts), forCreate(overrides)))
+
+test('a body with five faults answers all five in order, whatever the order sent', () => {
+  const parts = {
+    stopGracePeriod: 'soon',
+    replicas: -1,
+    colour: 'red',
+    image: 'ghcr.io/shop/web:1',
+    healthCheck: { type: 'exec', command: ['x'], timeout: '1s' },
+  }
+  expect(judge(parts)).toEqual([
+    'field_unknown colour',
+    'replicas_negative replicas',
+    'healthcheck_timeout_below_floor healthCheck.timeout',
+    'field_type_invalid stopGracePeriod',
+    'registry_not_allowed image',
+  ])
+})
+
+test('every field at fault: the order of SPEC 2.2, then of DECISIONS 4', () => {
+  const wrong = {
+    args: 1,
+    command: 1,
+    labels: 1,
+    update: 1,
+    limits: 1,
+    resources: 1,
+    dependsOn: 1,
+    placement: 1,
+    volumes: 1,
+    secretsVersion: 'x',
+    environment: 1,
+    healthCheck: 1,
+    replicas: 'x',
+    image: 1,
+    name: 1,
+    stopGracePeriod: 1,
+  }
+  expect(judge(wrong).map((line) => line.split(' ')[1])).toEqual([
+    'name',
+    'image',
+    'replicas',
+    'healthCheck',
+    'environment',
+    'secretsVersion',
+    'volumes',
+    'placement',
+    'dependsOn',
+    'resources',
+    'limits',
+    'update',
+    'labels',
+    'command',
+    'args',
+    'stopGracePeriod',
+  ])
+})
+
+test('elements by index, map keys in the order sent, inner fields in the order of the shape', () => {
+  expect(
+    judge({
+      placement: { affinity: ['B!', 'ok', 'A!'], constraints: [{ operator: 'x', label: '!' }, {}] },
+      environment: { 'b-': '', 'a-': '' },
+    }),
+  ).toEqual([
+    'environment_key_invalid environment["b-"]',
+    'environment_key_invalid environment["a-"]',
+    'placement_invalid placement.constraints[0].label',
+    'placement_invalid placement.constraints[0].operator',
+    'placement_invalid placement.constraints[1].label',
+    'placement_invalid placement.constraints[1].operator',
+    'placement_invalid placement.affinity[0]',
+    'placement_invalid placement.affinity[2]',
+  ])
+})
+
+test('unknown and read-only fields in the order sent, nested ones where they stand', () => {
+  expect(judge({ z: 1, healthCheck: { b: 1, type: 'exec', command: ['x'], a: 1 }, uid: 'x', a: 1 })).toEqual([
+    'field_unknown z',
+    'field_unknown healthCheck.b',
+    'field_unknown healthCheck.a',
+    'field_read_only uid',
+    'field_unknown a',
+  ])
+})
+
+describe('neighbouring phases', () => {
+  const forbidden = { forbiddenFields: new Set(['environment']) }
+  test.each<[string, { [field: string]: unknown }, string[], object?]>([
+    [
+      'role, then unknown',
+      { zz: 1, environment: {} },
+      ['permission_denied environment', 'field_unknown zz'],
+      forbidden,
+    ],
+    ['unknown, then field', { name: '!', zz: 1 }, ['field_unknown zz', 'deployment_name_invalid name']],
+    ['read-only, then field', { name: '!', uid: 1 }, ['field_read_only uid', 'deployment_name_invalid name']],
+    [
+      'field, then across fields',
+      { stopGracePeriod: 1, dependsOn: { web: 'healthy' } },
+      ['field_type_invalid stopGracePeriod', 'dependency_invalid dependsOn.web'],
+    ],
+    [
+      'across fields, then configuration',
+      { image: 'ghcr.io/a:1', dependsOn: { web: 'healthy' } },
+      ['dependency_invalid dependsOn.web', 'registry_not_allowed image'],
+    ],
+  ])('%s', (_about, parts, expected, overrides = {}) => {
+    expect(judge(parts, overrides)).toEqual(expected)
+  })
+})
+
+describe('per value only the first failing rule', () => {
+  test.each<[string, { [field: string]: unknown }, string]>([
+    ['type before required', { name: [] }, 'field_type_invalid name'],
+    ['length before form', { name: 'A'.repeat(64) }, 'deployment_name_too_long name'],
+    [
+      'form before range',
+      { environment: { 'PASSWORD-1': 'hunter22' } },
+      'environment_key_invalid environment["PASSWORD-1"]',
+    ],
+    ['type before form', { environment: { 'A-1': 1 } }, 'field_type_invalid environment["A-1"]'],
+    ['form before reserved', { labels: { 'caddy ': 'x' } }, 'field_type_invalid labels["caddy "]'],
+  ])('%s', (_about, parts, expected) => {
+    expect(judge(parts)).toEqual([expected])
+  })
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { aRecord, summary } from './fixture.ts'
+import { checkPersistable } from './persist-guard.ts'
+
+const reference = { name: 'DB', vault_path: 'deployments/db', anchor: 'external', rotation: 'restart' }
+
+test('references may be stored', () => {
+  expect(checkPersistable({ ...aRecord(), secrets: [reference, { ...reference, values: {} }] })).toEqual([])
+})
+
+test('material and generation parameters may not, at any depth', () => {
+  const canary = 'correct horse battery staple'
+  const spec = {
+    secrets: [reference, { ...reference, values: { password: canary } }, { generate: { keys: ['a'] } }],
+  }
+  const rejections = checkPersistable({ backups: [{ spec }], ...spec })
+  expect(summary(rejections)).toEqual([
+    'secret_material_would_persist backups[0].spec.secrets[1].values',
+    'secret_generate_would_persist backups[0].spec.secrets[2].generate',
+    'secret_material_would_persist secrets[1].values',
+    'secret_generate_would_persist secrets[2].generate',
+  ])
+  expect(JSON.stringify(rejections)).not.toContain(canary)
+})
+
+test('values elsewhere are no secret material', () => {
+  expect(
+    checkPersistable({ placement: { constraints: [{ label: 'a', operator: 'in', values: ['x'] }] } }),
+  ).toEqual([])
+})

@@ -1,0 +1,143 @@
+// Nothing is altered silently: over generated bodies, what is stored is what was sent plus what was announced. SPEC 1.
+
+import {
+  type Alteration,
+  type DeploymentRecord,
+  type Json,
+  type JsonObject,
+  READ_ONLY_FIELDS,
+} from '@holdfast/contract'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { arbitraryChange, arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.ts'
+import { checkBody } from './admit-body.ts'
+import { admitDeployment } from './admit-deployment.ts'
+import { aRecord, DIGEST, forCreate, forUpdate, IMAGE } from './fixture.ts'
+import type { Normalised } from './normalise.ts'
+
+const OPTIONS = {
+  images: [IMAGE, `registry.example.com/a/b@${DIGEST}`],
+  dependencies: ['db', 'cache', 'queue-2'],
+}
+const bodies = arbitraryDeployment(OPTIONS)
+const changes = arbitraryChange(OPTIONS)
+/** Empty blocks of capabilities that are not built: accepted, and nothing to store. */
+const SAYS_NOTHING = ['nodeId', 'composedEnvironment', 'routes']
+const WHOLE = { numRuns: 10_000 }
+const SHORT = { numRuns: 2_000 }
+
+/** Written apart from normalise on purpose: it knows only what was sent, what is kept, and what was announced. */
+function expectedSpec(sent: JsonObject, kept: JsonObject, alterations: readonly Alteration[]): JsonObject {
+  const result: JsonObject = structuredClone({ ...kept, ...sent })
+  for (const field of [...READ_ONLY_FIELDS, ...SAYS_NOTHING]) delete result[field]
+  for (const field of Object.keys(result)) if (result[field] === null) delete result[field]
+  const { placement } = result
+  if (typeof placement === 'object' && placement !== null && 'residency' in placement)
+    delete placement.residency
+  for (const { code, field, to } of alterations)
+    if (code !== 'read_only_ignored') put(result, field.split('.'), to)
+  return result
+}
+
+function put(target: JsonObject, [key = '', ...rest]: string[], value: Json): void {
+  const inner = target[key]
+  if (rest.length === 0) target[key] = value
+  else if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) put(inner, rest, value)
+  else throw new Error(`an alteration inside ${key}, which is not there`)
+}
+
+function accepted(sent: JsonObject, current?: DeploymentRecord): Normalised {
+  const verdict = admitDeployment(sent, current === undefined ? forCreate() : forUpdate(current))
+  if (!verdict.accepted) throw new Error(`refused: ${JSON.stringify(verdict.rejections)}`)
+  return verdict
+}
+
+describe('stored = sent + announced alterations', () => {
+  test('POST', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(bodies, (sent) => {
+        const { spec, alterations } = accepted(sent)
+        expect(spec).toStrictEqual(expectedSpec(sent, {}, alterations))
+        expect(Object.keys(spec.environment ?? {})).toEqual(Object.keys(sent.environment ?? {}))
+        expect(alterations.every(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to))).toBe(true)
+      }),
+      WHOLE,
+    )
+  })
+
+  test('PUT keeps what was not sent and replaces what was', { timeout: 120_000 }, () => {
+    fc.assert(
+      fc.property(bodies, changes, (body, sent) => {
+        const current = aRecord(body)
+        const { spec, alterations } = accepted(sent, current)
+        expect(spec).toStrictEqual(expectedSpec(sent, { ...current }, alterations))
+      }),
+      SHORT,
+    )
+  })
+})
+
+test('GET sent back as PUT changes nothing', { timeout: 120_000 }, () => {
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const current = aRecord(body)
+      const sent: JsonObject = JSON.parse(JSON.stringify(current))
+      const { spec, alterations, warnings } = accepted(sent, current)
+      expect({ ...current, ...spec }).toStrictEqual(current)
+      expect(alterations).toEqual([])
+      expect(warnings.filter(({ code }) => code !== 'health_check_trivial')).toEqual([])
+    }),
+    SHORT,
+  )
+})
+
+test('twice the same body gives the same spec, and what is stored is accepted again', {
+  timeout: 120_000,
+}, () => {
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const { spec } = accepted(body)
+      expect(accepted(JSON.parse(JSON.stringify(spec))).spec).toStrictEqual(spec)
+    }),
+    SHORT,
+  )
+})
+
+const FIELDS = [
+  ...['kind', 'name', 'image', 'replicas', 'healthCheck', 'environment', 'placement', 'dependsOn', 'labels'],
+  ...['update', 'resources', 'limits', 'volumes', 'command', 'stopGracePeriod', 'status', 'anything'],
+]
+
+/** A sound body with some parts replaced by anything. */
+const damaged = (base: fc.Arbitrary<JsonObject>): fc.Arbitrary<Json> =>
+  fc
+    .tuple(base, fc.dictionary(fc.constantFrom(...FIELDS), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 3 }))
+    .map(([body, damage]): Json => JSON.parse(JSON.stringify({ ...body, ...damage })))
+
+const requests = fc.oneof(
+  fc.tuple(damaged(bodies), fc.constant(forCreate())),
+  fc.tuple(damaged(changes), fc.constant(forUpdate(aRecord()))),
+  fc.tuple(
+    fc.jsonValue().map((value): Json => JSON.parse(JSON.stringify(value))),
+    fc.constant(forCreate()),
+  ),
+)
+
+test('whatever is sent: either all its faults or a spec, never both, never an exception', {
+  timeout: 120_000,
+}, () => {
+  const seen = { accepted: 0, refused: 0 }
+  fc.assert(
+    fc.property(requests, ([sent, context]) => {
+      const rejections = checkBody(sent, context)
+      const verdict = admitDeployment(sent, context)
+      expect(verdict.accepted).toBe(rejections.length === 0)
+      expect('spec' in verdict).toBe(rejections.length === 0)
+      const texts = rejections.map(({ expected, why }) => expected + why).join()
+      expect(texts).not.toMatch(/undefined|\{[a-z]+\}/)
+      seen[verdict.accepted ? 'accepted' : 'refused']++
+    }),
+    { numRuns: 5_000 },
+  )
+  expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(200)
+})

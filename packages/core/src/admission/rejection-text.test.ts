@@ -1,0 +1,70 @@
+// What a rejection says to the person who reads it, and what it must never say.
+
+import { describe, expect, test } from 'vitest'
+import { checkBody } from './admit-body.ts'
+import { aBody, forCreate } from './fixture.ts'
+
+const judge = (parts: { [field: string]: unknown }) => checkBody(aBody(parts), forCreate())
+
+test('quotes what came, what would be accepted, and where to read on', () => {
+  expect(judge({ replicas: 500 })).toEqual([
+    {
+      code: 'replicas_out_of_range',
+      field: 'replicas',
+      received: '500',
+      expected: expect.stringContaining('100'),
+      why: expect.any(String),
+      doc: '/docs/errors/replicas_out_of_range',
+    },
+  ])
+})
+
+test('an unknown field is answered with the fields that are accepted, and only those', () => {
+  const [top] = judge({ colour: 'red' })
+  expect(top?.expected).toContain('kind, name, image, replicas, healthCheck, environment, secretsVersion')
+  expect(top?.expected).not.toMatch(/nodeId|secrets,|routes/)
+  const [inner] = judge({ update: { colour: 'red' } })
+  expect(inner?.expected).toContain('order, parallelism, failureAction, progressDeadline')
+})
+
+test('residency by hand is answered with the typed block, filled with what was submitted', () => {
+  const labels = {
+    'holdfast.io/data-residency-country': 'DE',
+    'holdfast.io/data-residency-region': 'eu',
+    'holdfast.io/blocked-countries': 'US, CN',
+  }
+  const block = { placement: { residency: { country: 'DE', region: 'eu', blockedCountries: ['US', 'CN'] } } }
+  for (const { expected } of judge({ labels })) expect(expected).toBe(JSON.stringify(block))
+  expect(judge({ labels })).toHaveLength(3)
+})
+
+test('a credential in environment is answered with the path to use', () => {
+  expect(judge({ environment: { DB_PASSWORD: 'hunter22' } })[0]?.expected).toContain('deployments/web')
+  expect(judge({ name: 'Web', environment: { DB_PASSWORD: 'hunter22' } })[1]?.expected).toContain(
+    'deployments/<name>',
+  )
+})
+
+describe('a credential is quoted nowhere', () => {
+  const canary = `ghp_${'aB3dE6gH9'.repeat(4)}`
+  test.each<[string, { [field: string]: unknown }]>([
+    ['name', { name: canary }],
+    ['image', { image: `user:${canary}@registry.example.com/web:1` }],
+    ['environment value', { environment: { 'A-B': canary, DB_PASSWORD: canary, A: canary } }],
+    ['environment key', { environment: { [canary]: 1 } }],
+    ['unknown field', { [canary]: canary, password: canary, other: { deep: [canary] } }],
+    ['secrets', { secrets: [{ name: 'DB', values: { password: canary } }] }],
+    ['label', { labels: { [canary]: '\u0000', 'holdfast.io/data-residency-country': canary } }],
+    ['dependsOn', { dependsOn: { [canary]: canary } }],
+    ['command', { command: [`\0${canary}`], healthCheck: { type: canary, command: [canary] } }],
+    [
+      'placement',
+      { placement: { constraints: [{ label: canary, operator: canary, values: [canary] }], spread: canary } },
+    ],
+    ['read-only', { specHash: canary, status: { message: canary } }],
+  ])('%s', (_where, parts) => {
+    const rejections = judge(parts)
+    expect(rejections.length).toBeGreaterThan(0)
+    expect(JSON.stringify(rejections)).not.toContain(canary)
+  })
+})

@@ -1,0 +1,31 @@
+// What this installation has switched off or does not allow. Judged when sent: a change of configuration must not stop
+// a tenant from scaling down what already runs. DECISIONS 3, 6.
+
+import type { JsonObject } from '@holdfast/contract'
+import { parseImageReference } from '../../image-reference.ts'
+import type { AdmissionContext } from '../context.ts'
+import type { CrossRefusal, CrossRule } from '../cross-rule.ts'
+
+export const configurationRules: readonly CrossRule[] = [
+  { code: 'registry_not_allowed', at: 'image', needs: ['image'], refusals: registryNotAllowed },
+  { code: 'volume_binding_unavailable', at: 'volumes', needs: ['volumes'], refusals: volumesSwitchedOff },
+]
+
+function registryNotAllowed(
+  _merged: JsonObject,
+  { image }: JsonObject,
+  context: AdmissionContext,
+): CrossRefusal[] {
+  const host = typeof image === 'string' ? parseImageReference(image)?.host : undefined
+  if (host === undefined || context.registries.has(host)) return []
+  return [{ path: ['image'], value: image, params: { allowed: [...context.registries].join(', ') } }]
+}
+
+function volumesSwitchedOff(
+  _merged: JsonObject,
+  { volumes }: JsonObject,
+  context: AdmissionContext,
+): CrossRefusal[] {
+  if (context.volumesEnabled || !Array.isArray(volumes) || volumes.length === 0) return []
+  return [{ path: ['volumes'], value: volumes }]
+}

@@ -1,0 +1,28 @@
+// Rules between fields: a deployment does not wait for itself, and no two mounts share a target. DECISIONS 3, 4.
+
+import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
+import type { CrossRefusal, CrossRule } from '../cross-rule.ts'
+
+export const crossFieldRules: readonly CrossRule[] = [
+  { code: 'dependency_invalid', at: 'dependsOn.*', needs: ['name'], refusals: dependsOnItself },
+  { code: 'volume_mount_shape', at: 'volumes[*].target', needs: [], refusals: targetsTwice },
+]
+
+function dependsOnItself(merged: JsonObject): CrossRefusal[] {
+  const { name, dependsOn } = merged
+  if (typeof name !== 'string' || !isJsonObject(dependsOn) || !Object.hasOwn(dependsOn, name)) return []
+  return [{ path: ['dependsOn', name], value: dependsOn[name] }]
+}
+
+function targetsTwice({ volumes }: JsonObject): CrossRefusal[] {
+  if (!Array.isArray(volumes)) return []
+  const seen = new Set<Json>()
+  return volumes.flatMap((mount, index) => {
+    const target = isJsonObject(mount) ? mount.target : undefined
+    if (typeof target !== 'string') return []
+    const repeated = seen.has(target)
+    seen.add(target)
+    const params = { accepted: 'a target that no other mount has' }
+    return repeated ? [{ path: ['volumes', index, 'target'], value: target, params }] : []
+  })
+}

@@ -1,0 +1,20 @@
+// The form of a dependency: a deployment's name and a gate we know. Whether it exists is a fact. SPEC 2.2; DECISIONS 3, 4.
+
+import { DEPENDENCY_CONDITIONS } from '@holdfast/contract'
+import { isDeploymentName } from '../grammar.ts'
+import { onText, type Rule } from '../rule.ts'
+
+export const dependsOnRules: readonly Rule[] = [
+  {
+    code: 'dependency_invalid',
+    at: 'dependsOn.*',
+    stage: 'form',
+    refuses: (_value, _context, place) => !isDeploymentName(place.key),
+  },
+  {
+    code: 'dependency_invalid',
+    at: 'dependsOn.*',
+    stage: 'range',
+    refuses: onText((gate) => !DEPENDENCY_CONDITIONS.some((known) => known === gate)),
+  },
+]

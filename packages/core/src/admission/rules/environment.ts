@@ -1,0 +1,50 @@
+// Constants only: the form of a variable, the size of them all, and no credential among them. SPEC 2.2, 7.1; DECISIONS 6, 9.
+
+import type { JsonObject } from '@holdfast/contract'
+import { describeReceived, detectCredential } from '../../credentials/index.ts'
+import type { AdmissionContext } from '../context.ts'
+import { isDeploymentName, isEnvironmentKey, utf8Bytes } from '../grammar.ts'
+import { onObject, onText, type Place, type Rule } from '../rule.ts'
+
+export const environmentRules: readonly Rule[] = [
+  {
+    code: 'environment_too_large',
+    at: 'environment',
+    stage: 'length',
+    refuses: onObject(
+      (variables, { limits }) =>
+        environmentBytes(variables) > limits.environmentBytes && { params: { max: limits.environmentBytes } },
+    ),
+  },
+  {
+    code: 'environment_key_invalid',
+    at: 'environment.*',
+    stage: 'form',
+    refuses: (_value, _context, place) => !isEnvironmentKey(place.key),
+  },
+  {
+    code: 'plaintext_credential_in_environment',
+    at: 'environment.*',
+    stage: 'range',
+    refuses: onText(
+      (value, context, place) =>
+        detectCredential(place.key, value) !== undefined && { params: { name: secretLabel(context, place) } },
+    ),
+  },
+]
+
+/** Keys and values; what the engine adds around them is not counted. */
+function environmentBytes(variables: JsonObject): number {
+  let bytes = 0
+  for (const key of Object.keys(variables)) {
+    const value = variables[key]
+    bytes += utf8Bytes(key) + (typeof value === 'string' ? utf8Bytes(value) : 0)
+  }
+  return bytes
+}
+
+/** The last segment of the vault_path to propose: the deployment's own name, where it has a sound one. */
+function secretLabel(context: AdmissionContext, place: Place): string {
+  const name = place.sent.name ?? context.pathName
+  return typeof name === 'string' && isDeploymentName(name) ? describeReceived('name', name) : '<name>'
+}

@@ -1,0 +1,16 @@
+// How many copies may be asked for. SPEC 2.2, 7.1.
+
+import { onNumber, type Rule } from '../rule.ts'
+
+export const replicasRules: readonly Rule[] = [
+  { code: 'replicas_negative', at: 'replicas', stage: 'range', refuses: onNumber((count) => count < 0) },
+  {
+    code: 'replicas_out_of_range',
+    at: 'replicas',
+    stage: 'range',
+    refuses: onNumber(
+      (count, { limits }) =>
+        count > limits.maxReplicasPerDeployment && { params: { max: limits.maxReplicasPerDeployment } },
+    ),
+  },
+]

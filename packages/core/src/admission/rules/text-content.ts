@@ -1,0 +1,14 @@
+// No string that reaches a process may hold NUL: the kernel would cut it there, silently.
+
+import { accepted, onText, type Rule } from '../rule.ts'
+
+const FIELDS = ['healthCheck.command[*]', 'environment.*', 'command[*]', 'args[*]']
+
+export const textContentRules: readonly Rule[] = FIELDS.map(
+  (at): Rule => ({
+    code: 'field_type_invalid',
+    at,
+    stage: 'form',
+    refuses: onText((text) => text.includes('\0') && accepted('a string without NUL characters')),
+  }),
+)

@@ -1,0 +1,56 @@
+// Is a mount well formed? Everything inside an element is volume_mount_shape, a wrong type too. SPEC 2.6, 7.5; DECISIONS 4.
+
+import { MOUNT_TYPES } from '@holdfast/contract'
+import { accepted, isAbsent, onText, type Rule, type Stage } from '../rule.ts'
+
+const VOLUME_ID = /^vol_[0-9A-HJKMNP-TV-Z]{26}$/
+const TARGET_CHARACTERS = 1024
+const PATH_ELEMENT = /^[^/\p{Cc}]+$/u
+
+const EXPECTED: { readonly [field: string]: string } = {
+  volume: 'the typed id of a volume: vol_ and 26 characters',
+  target: 'an absolute, normal path inside the container, for example /var/lib/data',
+  type: `one of ${MOUNT_TYPES.join(', ')}`,
+  readOnly: 'true or false',
+}
+
+export const volumesRules: readonly Rule[] = [
+  mountRule('volume', 'type', (value) => !isAbsent(value) && typeof value !== 'string'),
+  mountRule('volume', 'required', isAbsent),
+  mountRule(
+    'volume',
+    'form',
+    onText((id) => !VOLUME_ID.test(id)),
+  ),
+  mountRule('target', 'type', (value) => !isAbsent(value) && typeof value !== 'string'),
+  mountRule('target', 'required', isAbsent),
+  mountRule(
+    'target',
+    'form',
+    onText((path) => !isNormalPath(path)),
+  ),
+  mountRule('type', 'type', (value) => !isAbsent(value) && typeof value !== 'string'),
+  mountRule('type', 'required', isAbsent),
+  mountRule(
+    'type',
+    'form',
+    onText((type) => !MOUNT_TYPES.some((known) => known === type)),
+  ),
+  mountRule('readOnly', 'type', (value) => value !== undefined && typeof value !== 'boolean'),
+]
+
+function mountRule(field: string, stage: Stage, refuses: Rule['refuses']): Rule {
+  return {
+    code: 'volume_mount_shape',
+    at: `volumes[*].${field}`,
+    stage,
+    refuses: (value, context, place) =>
+      refuses(value, context, place) !== false && accepted(EXPECTED[field] ?? ''),
+  }
+}
+
+function isNormalPath(path: string): boolean {
+  if (path.length > TARGET_CHARACTERS || !path.startsWith('/')) return false
+  const elements = path.slice(1).split('/')
+  return elements.every((element) => PATH_ELEMENT.test(element) && element !== '.' && element !== '..')
+}

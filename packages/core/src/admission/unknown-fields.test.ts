@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { checkBody } from './admit-body.ts'
+import { aBody, forCreate, type Row, summary } from './fixture.ts'
+
+const check = { type: 'exec', command: ['curl -f localhost'] }
+const mount = { volume: 'vol_01JCPZ0000000000000000000A', target: '/data', type: 'volume', readOnly: false }
+const constraint = { label: 'disk', operator: 'in', values: ['ssd'] }
+
+const ROWS: Row[] = [
+  ['a field nobody knows', { priviliged: true }, 'field_unknown priviliged'],
+  ['a null field nobody knows', { priviliged: null }, 'field_unknown priviliged'],
+  [
+    'nested',
+    { healthCheck: { ...check, test: 1 }, update: { x: 1 } },
+    'field_unknown healthCheck.test',
+    'field_unknown update.x',
+  ],
+  [
+    'in an element',
+    { placement: { constraints: [constraint, { ...constraint, key: 1 }] } },
+    'field_unknown placement.constraints[1].key',
+  ],
+  ['in a mount', { volumes: [{ ...mount, source: '/etc' }] }, 'field_unknown volumes[0].source'],
+  ['a prototype key', JSON.parse('{"__proto__": {"x": 1}}'), 'field_unknown __proto__'],
+  [
+    'read-only in a POST',
+    { uid: 'x', revision: 1, status: {} },
+    'field_read_only uid',
+    'field_read_only revision',
+    'field_read_only status',
+  ],
+  ['nodeId', { nodeId: 'node_1' }, 'field_unknown nodeId'],
+  ['secrets', { secrets: [{ name: 'DB' }] }, 'field_unknown secrets'],
+  ['secrets of a wrong type, once', { secrets: {} }, 'field_unknown secrets'],
+  [
+    'composedEnvironment',
+    { composedEnvironment: { A: '{{secret.db.url}}' } },
+    'field_unknown composedEnvironment',
+  ],
+  ['routes', { routes: [{ host: 'a' }] }, 'field_unknown routes'],
+  ['residency', { placement: { residency: { country: 'DE' } } }, 'field_unknown placement.residency'],
+  [
+    'their empty forms',
+    { nodeId: null, secrets: [], composedEnvironment: {}, routes: [], placement: { residency: {} } },
+  ],
+  [
+    'their null forms',
+    { secrets: null, composedEnvironment: null, routes: null, placement: { residency: null } },
+  ],
+]
+
+test.each(ROWS)('%s', (_about, parts, ...expected) => {
+  expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
+})

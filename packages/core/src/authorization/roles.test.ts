@@ -1,0 +1,63 @@
+// DECISIONS 8, written out: every action with every role.
+
+import { ROLES } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import { ACTIONS, type Action, may, rolesThatMay } from './roles.ts'
+
+const EVERYONE = 'viewer developer secrets-admin tenant-admin platform-admin'
+const WORKLOADS = 'developer tenant-admin platform-admin'
+const SECRETS = 'secrets-admin tenant-admin platform-admin'
+const TENANT = 'tenant-admin platform-admin'
+const PLATFORM = 'platform-admin'
+
+const TABLE: { readonly [action in Action]: string } = {
+  'deployments:read': EVERYONE,
+  'jobs:read': EVERYONE,
+  'networks:read': EVERYONE,
+  'volumes:read': EVERYONE,
+  'nodes:read': EVERYONE,
+  'backups:read': EVERYONE,
+  'archives:read': EVERYONE,
+  'events:read': EVERYONE,
+  'audit:read': EVERYONE,
+  'quotas:read': EVERYONE,
+  'registries:read': EVERYONE,
+  'tenants:read': EVERYONE,
+  'tokens:read': EVERYONE,
+  'secrets:read': EVERYONE,
+  'deployments:write': WORKLOADS,
+  'jobs:write': WORKLOADS,
+  'networks:write': WORKLOADS,
+  'volumes:write': WORKLOADS,
+  'backups:write': WORKLOADS,
+  'logs:read': WORKLOADS,
+  exec: WORKLOADS,
+  'secrets:read-keys': SECRETS,
+  'secrets:write': SECRETS,
+  'secrets:rotate': SECRETS,
+  'registries:write': SECRETS,
+  'nodes:write': TENANT,
+  'join-tokens:write': TENANT,
+  'claims:release': TENANT,
+  'tokens:write': TENANT,
+  'tenants:write': PLATFORM,
+  'quotas:write': PLATFORM,
+  'control-plane-nodes:write': PLATFORM,
+  'metrics:read': PLATFORM,
+  'tenants:choose': PLATFORM,
+}
+
+describe.each([...ACTIONS])('%s', (action) => {
+  test.each([...ROLES])('%s', (role) => {
+    expect(may(role, action)).toBe(TABLE[action].split(' ').includes(role))
+  })
+})
+
+test('the table names every action once', () => {
+  expect(Object.keys(TABLE).sort()).toEqual([...ACTIONS].sort())
+  expect(new Set(ACTIONS).size).toBe(ACTIONS.length)
+})
+
+test('a refusal can say who may', () => {
+  expect(rolesThatMay('exec').join(' ')).toBe(WORKLOADS)
+})

@@ -1,0 +1,79 @@
+// Who may do what: the role table of DECISIONS 8 as data. A caller's tenant is judged elsewhere; this is only the role.
+
+import { ROLES, type Role } from '@holdfast/contract'
+
+/** Every role reads these, of its own tenant. */
+const READS = [
+  'deployments:read',
+  'jobs:read',
+  'networks:read',
+  'volumes:read',
+  'nodes:read',
+  'backups:read',
+  'archives:read',
+  'events:read',
+  'audit:read',
+  'quotas:read',
+  'registries:read',
+  'tenants:read',
+  'tokens:read',
+  /** Paths and versions; the names of keys need secrets:read-keys. */
+  'secrets:read',
+] as const
+
+const WORKLOAD_WRITES = [
+  'deployments:write',
+  'jobs:write',
+  'networks:write',
+  'volumes:write',
+  'backups:write',
+  'logs:read',
+  'exec',
+] as const
+
+const SECRET_WRITES = [
+  'secrets:read-keys',
+  /** Also `values` and `generate` inside a deployment. */
+  'secrets:write',
+  'secrets:rotate',
+  'registries:write',
+] as const
+
+const TENANT_WRITES = ['nodes:write', 'join-tokens:write', 'claims:release', 'tokens:write'] as const
+
+const PLATFORM_WRITES = [
+  'tenants:write',
+  'quotas:write',
+  'control-plane-nodes:write',
+  'metrics:read',
+  /** Act in a tenant that is not the token's own, chosen by X-Tenant-ID and audited as such. */
+  'tenants:choose',
+] as const
+
+export const ACTIONS = [
+  ...READS,
+  ...WORKLOAD_WRITES,
+  ...SECRET_WRITES,
+  ...TENANT_WRITES,
+  ...PLATFORM_WRITES,
+] as const
+export type Action = (typeof ACTIONS)[number]
+
+const TENANT_ADMIN = [...READS, ...WORKLOAD_WRITES, ...SECRET_WRITES, ...TENANT_WRITES]
+
+const TABLE: { readonly [role in Role]: ReadonlySet<Action> } = {
+  viewer: new Set(READS),
+  developer: new Set([...READS, ...WORKLOAD_WRITES]),
+  'secrets-admin': new Set([...READS, ...SECRET_WRITES]),
+  'tenant-admin': new Set(TENANT_ADMIN),
+  'platform-admin': new Set(ACTIONS),
+}
+
+export function may(role: Role, action: Action): boolean {
+  return TABLE[role].has(action)
+}
+
+/** For the `accepted` of permission_denied. */
+export function rolesThatMay(action: Action): Role[] {
+  return ROLES.filter((role) => may(role, action))
+}

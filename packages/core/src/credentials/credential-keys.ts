@@ -1,0 +1,58 @@
+// Does this variable's name say that it holds a credential? DECISIONS 9. Read as words, so that AUTHOR, KEYBOARD and
+// SECRETARY say nothing, and DB_PASSWORD_MIN_LENGTH speaks of a length.
+
+import {
+  ABOUT_WORDS,
+  CREDENTIAL_ENDINGS,
+  CREDENTIAL_WORDS,
+  KEY_KINDS,
+  LAST_WORDS,
+  SWITCH_WORDS,
+} from './credential-key-words.ts'
+
+/** Judges the name alone; `detectCredential` also looks at the value. */
+export function namesCredential(key: string): boolean {
+  const words = wordsOf(key)
+  const last = words.at(-1)
+  if (last === undefined || key === 'PWD' || key === 'OLDPWD') return false
+  if (words.some((word) => SWITCH_WORDS.has(word))) return false
+  if (isIdentityHalf(words)) return true
+  if (ABOUT_WORDS.has(last)) return false
+  return (
+    LAST_WORDS.has(last) || words.some(isCredentialWord) || namesKey(words) || namesConnectionString(words)
+  )
+}
+
+/** Lower-case words: at `_`, `-`, `.` and the like, and where camelCase changes; trailing numbers count for nothing. */
+export function wordsOf(key: string): string[] {
+  const words = key
+    .slice(0, 512)
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]/)
+    .filter((word) => word !== '')
+  while (/^v?[0-9]{1,9}$/.test(words.at(-1) ?? '')) words.pop()
+  return words
+}
+
+function isCredentialWord(word: string): boolean {
+  const bare = word.replace(/[0-9]{1,9}$/, '')
+  return CREDENTIAL_WORDS.has(bare) || CREDENTIAL_ENDINGS.some((ending) => bare.endsWith(ending))
+}
+
+/** ACCESS_KEY_ID and SECRET_ID look like mere ids, but are one half of a pair that opens something. */
+function isIdentityHalf(words: readonly string[]): boolean {
+  const end = words.slice(-3).join(' ')
+  return end.endsWith('access key id') || end.endsWith('secret id')
+}
+
+function namesKey(words: readonly string[]): boolean {
+  return words.some((word, at) => /^keys?$/.test(word) && KEY_KINDS.has(words[at - 1] ?? ''))
+}
+
+function namesConnectionString(words: readonly string[]): boolean {
+  return words.some(
+    (word, at) => /^conn(?:ection)?$/.test(word) && /^str(?:ings?)?$/.test(words[at + 1] ?? ''),
+  )
+}

@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { alnum, hex, upper } from './corpus.ts'
+import { CREDENTIALS } from './corpus-credentials.ts'
+import { CREDENTIAL_SHAPES } from './credential-shape-table.ts'
+import { credentialShapeOf } from './credential-shapes.ts'
+
+describe('a known shape', () => {
+  test.each([
+    [['AK', 'IA', upper(16)], 'aws_access_key'],
+    [['gh', 'p_', alnum(36)], 'github_token'],
+    [['github', '_pat_', alnum(60)], 'github_token'],
+    [['hf', '_', upper(26), '_', alnum(43)], 'holdfast_token'],
+    [['hf', '_', 'abcdefghijklmnopqrstuvwxyzABCDEFGH'], 'hugging_face_token'],
+    [['sk', '-ant-api03-', alnum(90)], 'anthropic_key'],
+    [['hv', 's.', alnum(90)], 'vault_token'],
+    [['-----BEGIN ', 'PRIVATE KEY-----'], 'pem_private_key'],
+    [['ey', 'J', alnum(20), '.ey', 'J', alnum(20), '.', alnum(20)], 'jwt'],
+    [['ey', 'J', alnum(20), '..', alnum(16), '.', alnum(40), '.', alnum(22)], 'jwe'],
+    [['x://u', '@h:80'], undefined],
+    [['x://h', ':80?a@b'], undefined],
+    [['redis://', ':p@', 'cache'], 'url_with_password'],
+    [['any+scheme-1.0://user', ':pa@ss', '@host'], 'url_with_password'],
+    [['see https://u', ':p@host', '/x for more'], 'url_with_password'],
+  ])('%#', (parts, name) => {
+    expect(credentialShapeOf(parts.join(''))).toBe(name)
+  })
+
+  test('is found inside a longer text, and not inside a longer word', () => {
+    const token = `gh${'p_'}${alnum(36)}`
+    expect(credentialShapeOf(`--header=${token} --x`)).toBe('github_token')
+    expect(credentialShapeOf(`x${token}`)).toBeUndefined()
+    expect(credentialShapeOf(`${hex(12)}AK${'IA'}${upper(16)}`)).toBeUndefined()
+  })
+
+  test('is found wherever it stands in any text of a separate word', () => {
+    const found = CREDENTIALS.filter((entry) => credentialShapeOf(entry.value) === 'github_token')
+    fc.assert(
+      fc.property(fc.constantFrom(...found), fc.string(), fc.string(), (entry, before, after) => {
+        expect(credentialShapeOf(`${before} ${entry.value} ${after}`)).toBeDefined()
+      }),
+    )
+  })
+})
+
+describe('the table', () => {
+  test('no pattern repeats a repetition, is open-ended, or mixes i with u', () => {
+    for (const { name, pattern } of CREDENTIAL_SHAPES) {
+      expect(pattern.flags, name).toMatch(/^i?$/)
+      expect(pattern.source.replace(/\\./g, ''), name).not.toMatch(
+        /[*+}]\)[*+{]|\{\d+,\}|[^\\\]A-Za-z0-9+/]\+[^/\]]/,
+      )
+      expect(pattern.source, name).not.toMatch(/\)[*+]/)
+    }
+  })
+
+  test('minLength never hides a match', () => {
+    for (const entry of CREDENTIALS) {
+      for (const { name, pattern, minLength } of CREDENTIAL_SHAPES) {
+        const match = pattern.exec(entry.value)
+        if (match !== null) expect(match[0].length, name).toBeGreaterThanOrEqual(minLength)
+      }
+    }
+  })
+
+  const SIZE = 100_000
+  const fillTo = (unit: string): string => unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE)
+  const bait = [
+    ...[
+      'a',
+      'A',
+      '0',
+      '-',
+      '_',
+      '.',
+      '=',
+      '/',
+      ':',
+      '@',
+      ' ',
+      '"',
+      'a.',
+      'M-',
+      'A ',
+      '0:A',
+      '://',
+      '://a:',
+      '://a:b',
+      ':a@',
+    ],
+    ...[
+      '-----BEGIN',
+      '-----BEGIN A ',
+      'eyJ',
+      'eyJaaaaaaaa.',
+      'eyJa-',
+      ' eyJ',
+      '.eyJaaaaaaaaaaaaaaaa',
+      'SG.',
+      'ghp_',
+      'sk-',
+    ],
+    ...[
+      'password=',
+      'password = ',
+      '"password":',
+      'pwd',
+      'secret',
+      'token=',
+      'api_key',
+      'xoxb-',
+      'a1',
+      'AKIA',
+      'key-0a',
+    ],
+    ...[
+      'jdbc:oracle:thin:',
+      'jdbc:oracle:thin:a/',
+      'bearer ',
+      'basic ',
+      'authorization: ',
+      '?sig=',
+      'hf_aaaaaaaaaaaaaaaa_',
+    ],
+  ].map(fillTo)
+
+  test('each pattern reads 100 kB of anything in under 5 ms', () => {
+    const slow: string[] = []
+    for (const { name, pattern } of CREDENTIAL_SHAPES) {
+      for (const text of [...bait, fillTo(prefixOf(pattern))]) {
+        const took = fastestOf(3, () => pattern.test(text))
+        if (took >= 5) slow.push(`${name} on ${text.slice(0, 24)}: ${took.toFixed(1)} ms`)
+      }
+    }
+    expect(slow).toEqual([])
+  })
+
+  test('all of them together read 100 kB in under 50 ms', () => {
+    for (const text of bait) expect(fastestOf(3, () => credentialShapeOf(text))).toBeLessThan(50)
+  })
+})
+
+/** The literal start of a pattern, repeated: what makes a search begin at every turn. */
+function prefixOf(pattern: RegExp): string {
+  return (
+    /[A-Za-z0-9_.:/-]{2,}/.exec(pattern.source.replace(/^\(\?<![^)]*\)/, '').replaceAll('\\', ''))?.[0] ?? 'a'
+  )
+}
+
+/** The best of a few: a loaded machine must not make a linear pattern look slow. */
+function fastestOf(rounds: number, run: () => unknown): number {
+  let fastest = Number.POSITIVE_INFINITY
+  for (let round = 0; round < rounds; round++) {
+    const started = performance.now()
+    run()
+    fastest = Math.min(fastest, performance.now() - started)
+  }
+  return fastest
+}

@@ -1,0 +1,24 @@
+// Is this text, or part of it, a credential by its form alone? DECISIONS 9: provider prefixes, PEM, JWT, URL with a password.
+
+import { CREDENTIAL_SHAPES, type CredentialShape } from './credential-shape-table.ts'
+
+const SHORTEST = Math.min(...CREDENTIAL_SHAPES.map((shape) => shape.minLength))
+
+// One search for all shapes decides the common case, a value that is none; only a hit is then asked for its name.
+const GATES = ['', 'i'].map((flags) =>
+  anyOf(
+    CREDENTIAL_SHAPES.filter((shape) => shape.pattern.flags === flags),
+    flags,
+  ),
+)
+
+function anyOf(shapes: readonly CredentialShape[], flags: string): RegExp {
+  return new RegExp(shapes.map((shape) => `(?:${shape.pattern.source})`).join('|'), flags)
+}
+
+/** The name of the first known shape that the value holds anywhere, never the value. Linear in its length. */
+export function credentialShapeOf(value: string): string | undefined {
+  if (value.length < SHORTEST) return undefined
+  if (!GATES.some((gate) => gate.test(value))) return undefined
+  return CREDENTIAL_SHAPES.find((shape) => value.length >= shape.minLength && shape.pattern.test(value))?.name
+}

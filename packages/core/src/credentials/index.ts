@@ -1,0 +1,5 @@
+export { namesCredential } from './credential-keys.ts'
+export { credentialShapeOf } from './credential-shapes.ts'
+export { type DetectedCredential, detectCredential } from './detect-credential.ts'
+export { printable } from './printable.ts'
+export { describeReceived, safeField, safeKey } from './redact.ts'

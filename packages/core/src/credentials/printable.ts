@@ -1,0 +1,67 @@
+// What may reach a log or a terminal as it is? SAFETY 2 row 16: no line break, no escape sequence, nothing that turns the
+// reading direction or takes no room. Such characters are written as JSON escapes, so nothing is lost.
+
+type Range = readonly [first: number, last: number]
+
+const CONTROLS: Range = [0x00, 0x1f]
+const UNPRINTABLE: readonly Range[] = [
+  [0x7f, 0x9f],
+  [0xad, 0xad],
+  [0x61c, 0x61c],
+  [0x115f, 0x1160],
+  [0x180b, 0x180f],
+  [0x200b, 0x200f],
+  [0x2028, 0x202e],
+  [0x2060, 0x206f],
+  [0x3164, 0x3164],
+  [0xfe00, 0xfe0f],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff0, 0xfffb],
+  // Surrogates: halves of a visible character pass, see isShown.
+  [0xd800, 0xdfff],
+]
+const ALL = unitsIn([CONTROLS, ...UNPRINTABLE])
+const ALL_BUT_CONTROLS = unitsIn(UNPRINTABLE)
+
+function unitsIn(ranges: readonly Range[]): RegExp {
+  return new RegExp(
+    `[${ranges.map(([first, last]) => `${unicodeEscape(first)}-${unicodeEscape(last)}`).join('')}]`,
+    'g',
+  )
+}
+
+function unicodeEscape(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`
+}
+
+/** Backslashes stay as they are: the text is for reading, not for parsing. */
+export function printable(text: string): string {
+  return replaceHidden(text, ALL)
+}
+
+/** For `childPath`, which writes control characters as escapes itself. */
+export function printableKey(key: string): string {
+  return replaceHidden(key, ALL_BUT_CONTROLS)
+}
+
+function replaceHidden(text: string, hidden: RegExp): string {
+  return text.replace(hidden, (unit, at: number) => (isShown(text, at) ? unit : escapeUnit(unit)))
+}
+
+const SHORT_ESCAPES = new Map([
+  ['\t', '\\t'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+])
+
+function escapeUnit(unit: string): string {
+  return SHORT_ESCAPES.get(unit) ?? unicodeEscape(unit.charCodeAt(0))
+}
+
+/** Either half of a surrogate pair that stands for a visible character; plane 14 holds invisible tags only. */
+function isShown(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  const point = text.codePointAt(code >= 0xdc00 && code <= 0xdfff ? at - 1 : at) ?? 0
+  return point > 0xffff && point < 0xe0000
+}

@@ -1,0 +1,97 @@
+// Which registry, repository and manifest an image reference names: the grammar of OCI distribution. SPEC 2.2 image,
+// DECISIONS 3 image_required, SAFETY 2 row 9. Nothing here is decoded or repaired: what is outside the grammar is no
+// reference. A text without a registry means docker.io, and there a name of one component gets `library/`, as in Docker.
+
+export interface ImageReference {
+  /** Canonical: lower case and always with its port (443 where the text has none), as entries of the allow-list are. */
+  readonly host: string
+  readonly repository: string
+  readonly tag?: string
+  readonly digest?: string
+}
+
+const MAX_NAME = 255
+/** name : tag @ sha512 and its hex digits; longer texts are not looked at. */
+const MAX_REFERENCE = MAX_NAME + 1 + 128 + 1 + 7 + 128
+const MAX_HOST = 253 + 6
+
+const DEFAULT_HOSTS: readonly string[] = ['docker.io', 'index.docker.io']
+const DEFAULT_HOST = 'docker.io:443'
+const DEFAULT_PORT = '443'
+
+// No two neighbours of these patterns can match the same character, so they run in linear time.
+const REPOSITORY = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*$/
+const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/
+const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/
+const HOST_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const BRACKETED = /^(\[[0-9a-f:]{2,39}\])(?::(.*))?$/
+const PORT = /^[1-9][0-9]{0,4}$/
+const NUMERIC_LABEL = /^(?:[0-9]+|0x[0-9a-f]*)$/
+const OCTET = /^(?:0|[1-9][0-9]{0,2})$/
+/** What an engine takes for the id of a local image. */
+const IMAGE_ID = /^[0-9a-f]{64}$/
+
+export const isRepository = (text: string): boolean => text.length <= MAX_NAME && REPOSITORY.test(text)
+export const isTag = (text: string): boolean => TAG.test(text)
+/** Only algorithms that we can verify; a digest that nobody checks pins nothing. */
+export const isDigest = (text: string): boolean => DIGEST.test(text)
+
+/** Undefined for whatever is outside the grammar: a scheme, userinfo, white space, an upper-case repository, a bad digest. */
+export function parseImageReference(text: string): ImageReference | undefined {
+  if (text.length === 0 || text.length > MAX_REFERENCE) return undefined
+  const [named = '', digest, ...rest] = text.split('@')
+  if (rest.length > 0 || (digest !== undefined && !isDigest(digest))) return undefined
+  const { name, tag } = splitTag(named)
+  if (name.length > MAX_NAME || (tag !== undefined && !isTag(tag))) return undefined
+  const place = splitHost(name)
+  if (place === undefined || !isRepository(place.repository)) return undefined
+  return { ...place, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) }
+}
+
+/** The canonical `host:port` of a registry as people write it, or undefined. `registry.example.com` means port 443. */
+export function parseRegistryHost(text: string): string | undefined {
+  if (text.length === 0 || text.length > MAX_HOST) return undefined
+  const lower = text.toLowerCase()
+  if (DEFAULT_HOSTS.includes(lower)) return DEFAULT_HOST
+  const bracketed = BRACKETED.exec(lower)
+  if (bracketed?.[1] !== undefined) return withPort(bracketed[1], bracketed[2])
+  const [name = '', port, ...rest] = lower.split(':')
+  return rest.length === 0 && isHostName(name) ? withPort(name, port) : undefined
+}
+
+function splitTag(named: string): { name: string; tag?: string } {
+  const colon = named.indexOf(':', named.lastIndexOf('/') + 1)
+  return colon === -1 ? { name: named } : { name: named.slice(0, colon), tag: named.slice(colon + 1) }
+}
+
+/** The first component is a registry when it could not be part of a repository on docker.io. */
+function splitHost(name: string): { host: string; repository: string } | undefined {
+  const slash = name.indexOf('/')
+  const first = slash === -1 ? '' : name.slice(0, slash)
+  if (!looksLikeHost(first)) return IMAGE_ID.test(name) ? undefined : onDefaultHost(name)
+  const path = name.slice(slash + 1)
+  if (DEFAULT_HOSTS.includes(first.toLowerCase())) return onDefaultHost(path)
+  const host = parseRegistryHost(first)
+  return host === undefined ? undefined : { host, repository: path }
+}
+
+function looksLikeHost(first: string): boolean {
+  return /[.:A-Z]/.test(first) || first === 'localhost'
+}
+
+function onDefaultHost(path: string): { host: string; repository: string } {
+  return { host: DEFAULT_HOST, repository: path.includes('/') ? path : `library/${path}` }
+}
+
+function withPort(name: string, port: string | undefined): string | undefined {
+  if (port === undefined) return `${name}:${DEFAULT_PORT}`
+  return PORT.test(port) && Number(port) <= 65_535 ? `${name}:${port}` : undefined
+}
+
+/** A resolver reads `127.1`, `0x7f.1` or `2130706433` as an address: a name that ends in a number must be a plain one. */
+function isHostName(name: string): boolean {
+  const labels = name.split('.')
+  if (name.length > 253 || !labels.every((label) => HOST_LABEL.test(label))) return false
+  if (!NUMERIC_LABEL.test(labels.at(-1) ?? '')) return true
+  return labels.length === 4 && labels.every((label) => OCTET.test(label) && Number(label) <= 255)
+}

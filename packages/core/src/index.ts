@@ -1,0 +1,5 @@
+export * from './admission/index.ts'
+export { ACTIONS, type Action, may, rolesThatMay } from './authorization/roles.ts'
+export { describeReceived, detectCredential, safeField, safeKey } from './credentials/index.ts'
+export * from './image-reference.ts'
+export { deriveStatus, type Unobserved } from './reconcile/derive-status.ts'

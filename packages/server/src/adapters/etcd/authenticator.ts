@@ -1,0 +1,38 @@
+// The token that proves who we are to etcd, when it is run with users: fetched once, shared by all calls, renewed when
+// a call says that it is no longer valid.
+
+export interface Authenticator {
+  /** Undefined when no user is configured. */
+  token(): Promise<string | undefined>
+  /** Forgets `stale`; the next `token()` fetches a new one. Many calls may report the same stale token. */
+  discard(stale: string | undefined): void
+}
+
+export const anonymous: Authenticator = { token: async () => undefined, discard: () => {} }
+
+export function makeAuthenticator(fetchToken: () => Promise<string>): Authenticator {
+  let pending: Promise<string> | undefined
+  let known: string | undefined
+
+  async function fetchOnce(): Promise<string> {
+    try {
+      known = await fetchToken()
+      return known
+    } catch (error) {
+      pending = undefined
+      throw error
+    }
+  }
+
+  return {
+    token() {
+      pending ??= fetchOnce()
+      return pending
+    },
+    discard(stale) {
+      if (stale !== known) return
+      pending = undefined
+      known = undefined
+    },
+  }
+}

@@ -1,0 +1,89 @@
+// A request to whichever member can answer it. What may have been sent is repeated only if the request is a read.
+
+import { EngineError } from '../../ports/key-value.ts'
+import type { Authenticator } from './authenticator.ts'
+import { classifyFailure, type Failure } from './classify-failure.ts'
+import type { Endpoint, EndpointPool } from './endpoint-pool.ts'
+import { metadataOf } from './metadata.ts'
+import { callOnce } from './unary-call.ts'
+
+export interface CallRequest<T> {
+  readonly method: string
+  readonly bytes: Buffer
+  readonly decode: (bytes: Buffer) => T
+  readonly deadlineMs: number
+  /** True for a read: it may be asked again although the first asking may have been answered. */
+  readonly repeatable: boolean
+  /** A member that knows of no leader refuses at once, instead of holding the request until it times out. */
+  readonly needsLeader: boolean
+}
+
+export interface CallDeps {
+  readonly pool: EndpointPool
+  readonly authenticator: Authenticator
+}
+
+/** Between two askings that were both refused, so that an election is waited for and not hammered. */
+const RETRY_PAUSE_MS = 50
+/** A read gives one member this share of the time that is left, when there is another one to ask. */
+const SHARE_OF_TIME = 0.5
+
+export async function callWithFailover<T>(deps: CallDeps, request: CallRequest<T>): Promise<T> {
+  const deadlineAt = performance.now() + request.deadlineMs
+  let renewed = false
+  for (let attempt = 1; ; attempt += 1) {
+    const endpoint = await deps.pool.acquire(deadlineAt)
+    const token = await deps.authenticator.token()
+    const outcome = await attemptOn(deps, endpoint, request, token, deadlineAt)
+    if (outcome.ok) return decodeAnswer(request, outcome.bytes)
+    const failure = classifyFailure(outcome.failed)
+    if (failure.next === 'another_member') deps.pool.leave(endpoint)
+    if (failure.next === 'fresh_token') deps.authenticator.discard(token)
+    const again = mayRepeat(request, failure, renewed) && performance.now() + RETRY_PAUSE_MS < deadlineAt
+    if (!again) throw errorOf(request, failure, `${endpoint.name}: ${outcome.failed.details}`)
+    renewed ||= failure.next === 'fresh_token'
+    if (attempt >= deps.pool.endpoints.length) await pause(RETRY_PAUSE_MS)
+  }
+}
+
+/** A transaction goes on to another member only when this one has certainly not taken it. */
+function mayRepeat<T>(request: CallRequest<T>, failure: Failure, renewed: boolean): boolean {
+  if (failure.next === 'nowhere') return false
+  if (failure.next === 'fresh_token') return !renewed
+  return failure.applied === 'no' || request.repeatable
+}
+
+function errorOf<T>(request: CallRequest<T>, failure: Failure, message: string): EngineError {
+  return new EngineError(failure.reason, request.repeatable ? 'no' : failure.applied, message)
+}
+
+function attemptOn<T>(
+  deps: CallDeps,
+  endpoint: Endpoint,
+  request: CallRequest<T>,
+  token: string | undefined,
+  deadlineAt: number,
+) {
+  const leftMs = Math.max(1, deadlineAt - performance.now())
+  const alone = deps.pool.endpoints.length === 1 || !request.repeatable
+  return callOnce(endpoint, {
+    method: request.method,
+    bytes: request.bytes,
+    metadata: metadataOf(token, request.needsLeader),
+    timeoutMs: alone ? leftMs : Math.max(leftMs * SHARE_OF_TIME, Math.min(leftMs, 500)),
+    onSilence: () => deps.pool.leave(endpoint),
+  })
+}
+
+/** The request was answered, hence applied or read; an answer that we cannot read says nothing to the caller. */
+function decodeAnswer<T>(request: CallRequest<T>, bytes: Buffer): T {
+  try {
+    return request.decode(bytes)
+  } catch (error) {
+    throw new EngineError('invalid', 'unknown', `${request.method}: unreadable answer: ${String(error)}`)
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

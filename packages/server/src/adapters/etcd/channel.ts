@@ -1,0 +1,60 @@
+// How we reach one etcd member: its address, its credentials and the channel options on which the safety of writes
+// rests. One channel per member: which member is asked is our decision, not a resolver's or a balancer's.
+
+import { type ChannelCredentials, Client, type ClientOptions, credentials } from '@grpc/grpc-js'
+
+/** PEM texts. */
+export interface EtcdTls {
+  readonly ca?: string | Buffer
+  readonly cert?: string | Buffer
+  readonly key?: string | Buffer
+}
+
+export interface EtcdAddress {
+  /** As the operator wrote it; names the member in logs and in status. */
+  readonly endpoint: string
+  readonly target: string
+  readonly secure: boolean
+}
+
+const CHANNEL_OPTIONS: ClientOptions = {
+  // NOTE a retry below us would send a transaction twice without our knowing; this also turns off transparent retries.
+  'grpc.enable_retries': 0,
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  // NOTE etcd takes pings on a connection without calls for abuse and drops it, with whatever is in flight by then.
+  'grpc.keepalive_permit_without_calls': 0,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.service_config_disable_resolution': 1,
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_http_proxy': 0,
+  'grpc.enable_channelz': 0,
+  // Pages and catch-ups are megabytes; the default window of 64 KB costs a round trip for each 64 KB.
+  'grpc-node.flow_control_window': 4 * 1024 * 1024,
+}
+
+/** Accepts `http://host:port`, `https://host:port` and `host:port`; the last is secure when `tls` is given. */
+export function parseAddress(endpoint: string, tls: EtcdTls | undefined): EtcdAddress {
+  const text = endpoint.includes('://') ? endpoint : `${tls ? 'https' : 'http'}://${endpoint}`
+  const url = new URL(text)
+  const secure = url.protocol === 'https:'
+  if (!secure && url.protocol !== 'http:')
+    throw new TypeError(`etcd endpoint ${endpoint}: http or https only`)
+  if (!secure && tls)
+    throw new TypeError(`etcd endpoint ${endpoint}: TLS is configured but the scheme is http`)
+  return { endpoint, target: `dns:${url.hostname}:${url.port || '2379'}`, secure }
+}
+
+export function makeCredentials(address: EtcdAddress, tls: EtcdTls | undefined): ChannelCredentials {
+  if (!address.secure) return credentials.createInsecure()
+  const pem = (text: string | Buffer | undefined) => (text === undefined ? null : Buffer.from(text))
+  return credentials.createSsl(pem(tls?.ca), pem(tls?.key), pem(tls?.cert))
+}
+
+/** A channel of its own: no connection is shared with any other client of this process. */
+export function openChannel(address: EtcdAddress, channelCredentials: ChannelCredentials): Client {
+  return new Client(address.target, channelCredentials, CHANNEL_OPTIONS)
+}

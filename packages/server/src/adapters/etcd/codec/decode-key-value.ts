@@ -1,0 +1,43 @@
+// What etcd says of one key (mvccpb.KeyValue) and of its own state (ResponseHeader).
+
+import type { KeyValue } from '../../../ports/key-value.ts'
+import { type Cursor, readBytes, readInt64, readMessage, readString, readTag, skipField } from './cursor.ts'
+
+const NO_VALUE = new Uint8Array(0)
+
+function readKeyValueFields(cursor: Cursor): KeyValue {
+  let key = ''
+  let value: Uint8Array = NO_VALUE
+  let createRevision = 0
+  let modRevision = 0
+  let version = 0
+  while (cursor.pos < cursor.end) {
+    const tag = readTag(cursor)
+    if (tag === 0x0a) key = readString(cursor)
+    else if (tag === 0x10) createRevision = readInt64(cursor)
+    else if (tag === 0x18) modRevision = readInt64(cursor)
+    else if (tag === 0x20) version = readInt64(cursor)
+    else if (tag === 0x2a) value = readBytes(cursor)
+    else skipField(cursor, tag)
+  }
+  return { key, value, createRevision, modRevision, version }
+}
+
+export function readKeyValue(cursor: Cursor): KeyValue {
+  return readMessage(cursor, readKeyValueFields)
+}
+
+function readRevisionField(cursor: Cursor): number {
+  let revision = 0
+  while (cursor.pos < cursor.end) {
+    const tag = readTag(cursor)
+    if (tag === 0x18) revision = readInt64(cursor)
+    else skipField(cursor, tag)
+  }
+  return revision
+}
+
+/** The revision of a ResponseHeader. */
+export function readHeaderRevision(cursor: Cursor): number {
+  return readMessage(cursor, readRevisionField)
+}

@@ -1,0 +1,10 @@
+// etcd through our client is an engine of the store.
+
+import { startEtcd } from '@holdfast/testkit'
+import { describeEngine } from '../../store/engine-conformance.ts'
+import { createEtcdClient } from './create-etcd-client.ts'
+
+describeEngine('etcd', async () => {
+  const cluster = await startEtcd()
+  return { engine: createEtcdClient({ endpoints: cluster.endpoints }), stop: () => cluster.stop() }
+})

@@ -1,0 +1,169 @@
+// etcd as the store's engine: the KV, Watch and Maintenance calls of the port over our own thin gRPC client. DESIGN 5.
+// Needs etcd 3.5.8 or later: before that, an answer to a progress request could run ahead of the events.
+
+import { EngineError, type KeyValueEngine, type Watch } from '../../ports/key-value.ts'
+import { type Authenticator, anonymous, makeAuthenticator } from './authenticator.ts'
+import { type CallDeps, type CallRequest, callWithFailover } from './call-with-failover.ts'
+import { type EtcdTls, makeCredentials, openChannel, parseAddress } from './channel.ts'
+import {
+  decodeAuthenticateResponse,
+  decodeRangeResponse,
+  decodeTransactionResponse,
+} from './codec/decode-responses.ts'
+import {
+  encodeAuthenticateRequest,
+  encodeCompactionRequest,
+  encodeRangeRequest,
+  encodeTransactionRequest,
+} from './codec/encode-requests.ts'
+import { makeEndpoint, makeEndpointPool } from './endpoint-pool.ts'
+import { gatherStatus } from './gather-status.ts'
+import { startWatch, type WatchDeps, type WatchMember } from './watch.ts'
+import type { WatchPulseTimes } from './watch-pulse.ts'
+
+/** The part of a pino logger that is used here. */
+export interface EtcdLog {
+  warn(fields: object, message: string): void
+}
+
+export interface EtcdClientOptions {
+  /** `http://host:port`, `https://host:port` or `host:port`, one for each member. */
+  readonly endpoints: readonly string[]
+  readonly tls?: EtcdTls
+  readonly username?: string
+  readonly password?: string
+  /** For each call that names none of its own. */
+  readonly deadlineMs?: number
+  readonly log?: EtcdLog
+  /** Called each time a watch had to be resumed, for a counter. */
+  readonly onWatchResumed?: () => void
+  readonly watchPulse?: WatchPulseTimes
+}
+
+interface Member {
+  readonly name: string
+  open(): WatchMember['client']
+}
+
+const DEADLINE_MS = 5_000
+const WATCH_PULSE: WatchPulseTimes = { quietMs: 5_000, patienceMs: 5_000 }
+
+/** Connects lazily: an unreachable etcd shows in the first call, not here. `close` ends every watch and connection. */
+export function createEtcdClient(options: EtcdClientOptions): KeyValueEngine {
+  const members = membersOf(options)
+  const pool = makeEndpointPool(members.map(({ name, open }) => makeEndpoint(name, open)))
+  const deadlineMs = options.deadlineMs ?? DEADLINE_MS
+  const deps: CallDeps = {
+    pool,
+    authenticator: authenticatorFor(options, { pool, authenticator: anonymous }),
+  }
+  const watches = new Set<Watch>()
+  const watchDeps = watchDepsFor(options, members, deps.authenticator, watches)
+  return {
+    ...unaryCalls(deps, deadlineMs),
+    watch(request) {
+      const watch = startWatch(watchDeps, request)
+      watches.add(watch)
+      return watch
+    },
+    status: (call) => gatherStatus(deps, call?.deadlineMs ?? deadlineMs),
+    close() {
+      for (const watch of watches) watch.close()
+      for (const { client } of pool.endpoints) client.close()
+    },
+  }
+}
+
+function membersOf(options: EtcdClientOptions): readonly Member[] {
+  if (options.endpoints.length === 0) throw new TypeError('etcd: no endpoint is configured')
+  return options.endpoints.map((endpoint) => {
+    const address = parseAddress(endpoint, options.tls)
+    const channelCredentials = makeCredentials(address, options.tls)
+    return { name: endpoint, open: () => openChannel(address, channelCredentials) }
+  })
+}
+
+type UnaryCalls = Pick<KeyValueEngine, 'range' | 'transact' | 'compact'>
+
+function unaryCalls(deps: CallDeps, defaultMs: number): UnaryCalls {
+  return {
+    range: async (request, { deadlineMs = defaultMs } = {}) =>
+      callWithFailover(deps, {
+        method: '/etcdserverpb.KV/Range',
+        bytes: requireEncodable(() => encodeRangeRequest(request)),
+        decode: decodeRangeResponse,
+        deadlineMs,
+        repeatable: true,
+        needsLeader: request.serializable !== true,
+      }),
+    transact: async (request, { deadlineMs = defaultMs } = {}) =>
+      callWithFailover(deps, {
+        method: '/etcdserverpb.KV/Txn',
+        bytes: requireEncodable(() => encodeTransactionRequest(request)),
+        decode: decodeTransactionResponse,
+        deadlineMs,
+        repeatable: false,
+        needsLeader: true,
+      }),
+    compact: async (revision, { deadlineMs = defaultMs } = {}) =>
+      callWithFailover(deps, compaction(revision, deadlineMs)),
+  }
+}
+
+function compaction(revision: number, deadlineMs: number): CallRequest<void> {
+  return {
+    method: '/etcdserverpb.KV/Compact',
+    bytes: requireEncodable(() => encodeCompactionRequest(revision)),
+    decode: () => {},
+    deadlineMs,
+    repeatable: false,
+    needsLeader: true,
+  }
+}
+
+function requireEncodable(encode: () => Buffer): Buffer {
+  try {
+    return encode()
+  } catch (error) {
+    throw new EngineError('invalid', 'no', String(error))
+  }
+}
+
+function authenticatorFor(
+  { username, password, ...options }: EtcdClientOptions,
+  deps: CallDeps,
+): Authenticator {
+  if (username === undefined) return anonymous
+  return makeAuthenticator(() =>
+    callWithFailover(deps, {
+      method: '/etcdserverpb.Auth/Authenticate',
+      bytes: encodeAuthenticateRequest(username, password ?? ''),
+      decode: decodeAuthenticateResponse,
+      deadlineMs: options.deadlineMs ?? DEADLINE_MS,
+      repeatable: true,
+      needsLeader: true,
+    }),
+  )
+}
+
+function watchDepsFor(
+  options: EtcdClientOptions,
+  members: readonly Member[],
+  authenticator: Authenticator,
+  watches: Set<Watch>,
+): WatchDeps {
+  return {
+    openMember(turn) {
+      const member = members[turn % members.length]
+      if (!member) throw new TypeError('etcd: no endpoint is configured')
+      return { name: member.name, client: member.open() }
+    },
+    authenticator,
+    pulse: options.watchPulse ?? WATCH_PULSE,
+    onResume(endpoint, reason) {
+      options.log?.warn({ endpoint, reason }, 'an etcd watch lost its stream and resumes')
+      options.onWatchResumed?.()
+    },
+    onClosed: (watch) => watches.delete(watch),
+  }
+}

@@ -1,0 +1,97 @@
+// Which etcd member is asked next? The current one as long as it answers; the next in the list when it does not.
+
+import type { Client } from '@grpc/grpc-js'
+import { connectivityState } from '@grpc/grpc-js'
+import { EngineError } from '../../ports/key-value.ts'
+
+export interface Endpoint {
+  readonly name: string
+  client: Client
+  /** When this member last answered anything at all, on the monotonic clock. */
+  lastAnswerAt: number
+  /** Drops the connection for a new one: the present one may lead nowhere without our being told. */
+  renew(): void
+}
+
+export function makeEndpoint(name: string, open: () => Client): Endpoint {
+  const endpoint: Endpoint = {
+    name,
+    client: open(),
+    lastAnswerAt: Number.NEGATIVE_INFINITY,
+    renew() {
+      endpoint.client.close()
+      endpoint.client = open()
+    },
+  }
+  return endpoint
+}
+
+export interface EndpointPool {
+  readonly endpoints: readonly Endpoint[]
+  /** A member whose connection stands. Rejects with applied 'no' when none could be reached before `deadlineAt`. */
+  acquire(deadlineAt: number): Promise<Endpoint>
+  /** Later calls go elsewhere first. No effect when the pool has already moved on. */
+  leave(endpoint: Endpoint): void
+}
+
+/** How long a connection may take before the next member is tried as well. */
+const CONNECT_MS = 1_000
+/** Between two rounds over all the members. */
+const ROUND_PAUSE_MS = 100
+
+export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
+  let current = 0
+  const at = (offset: number) => endpoints[(current + offset) % endpoints.length]
+
+  async function acquire(deadlineAt: number): Promise<Endpoint> {
+    const preferred = at(0)
+    if (preferred && isReady(preferred)) return preferred
+    do {
+      const found = await firstThatConnects(deadlineAt)
+      if (found) return found
+      await pause(Math.min(ROUND_PAUSE_MS, deadlineAt - performance.now()))
+    } while (performance.now() < deadlineAt)
+    throw new EngineError('unavailable', 'no', 'no etcd member could be reached')
+  }
+
+  async function firstThatConnects(deadlineAt: number): Promise<Endpoint | undefined> {
+    const order = endpoints.map((_, offset) => at(offset))
+    for (const endpoint of order) {
+      if (!endpoint || !(await connects(endpoint, Math.min(deadlineAt, performance.now() + CONNECT_MS))))
+        continue
+      current = endpoints.indexOf(endpoint)
+      return endpoint
+    }
+    return undefined
+  }
+
+  function leave(endpoint: Endpoint): void {
+    if (at(0) === endpoint) current = (current + 1) % endpoints.length
+  }
+
+  return { endpoints, acquire, leave }
+}
+
+function isReady(endpoint: Endpoint): boolean {
+  return endpoint.client.getChannel().getConnectivityState(true) === connectivityState.READY
+}
+
+/** Whether the connection stands before `until`; a member that refuses it is given up at once. */
+async function connects(endpoint: Endpoint, until: number): Promise<boolean> {
+  const channel = endpoint.client.getChannel()
+  for (;;) {
+    const state = channel.getConnectivityState(true)
+    if (state === connectivityState.READY) return true
+    if (state === connectivityState.TRANSIENT_FAILURE || state === connectivityState.SHUTDOWN) return false
+    const leftMs = until - performance.now()
+    if (leftMs <= 0) return false
+    const changed = await new Promise<boolean>((resolve) =>
+      channel.watchConnectivityState(state, Date.now() + leftMs, (error) => resolve(!error)),
+    )
+    if (!changed) return false
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)))
+}

@@ -1,0 +1,176 @@
+// etcd with TLS, with users, and full.
+
+import { execFile, spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  type EtcdCluster,
+  engineBinary,
+  freePorts,
+  makeTempFolder,
+  startEtcd,
+  uniquePrefix,
+  waitUntil,
+} from '@holdfast/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { KeyValueEngine } from '../../ports/key-value.ts'
+import { put, recordWatch, unconditionally, under, write } from '../../store/conformance/fixtures.ts'
+import { createEtcdClient, type EtcdClientOptions } from './create-etcd-client.ts'
+
+const run = promisify(execFile)
+
+function clientOf(options: EtcdClientOptions): KeyValueEngine {
+  const engine = createEtcdClient(options)
+  onTestFinished(() => engine.close())
+  return engine
+}
+
+async function ownCluster(options: Parameters<typeof startEtcd>[0] = {}): Promise<EtcdCluster> {
+  const cluster = await startEtcd(options)
+  onTestFinished(() => cluster.stop())
+  return cluster
+}
+
+describe('TLS', () => {
+  /** A CA of our own and what it signed for the server and for the client. */
+  async function makeCertificates() {
+    const folder = makeTempFolder('tls')
+    onTestFinished(() => folder.remove())
+    const openssl = (...args: string[]) => run('openssl', args, { cwd: folder.path })
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+    await openssl(
+      'req',
+      '-x509',
+      ...key,
+      '-keyout',
+      'ca.key',
+      '-out',
+      'ca.crt',
+      '-subj',
+      '/CN=ca',
+      '-days',
+      '1',
+    )
+    writeFileSync(join(folder.path, 'names'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n')
+    for (const who of ['server', 'client']) {
+      await openssl('req', ...key, '-keyout', `${who}.key`, '-out', `${who}.csr`, '-subj', `/CN=${who}`)
+      const signed = [
+        '-CA',
+        'ca.crt',
+        '-CAkey',
+        'ca.key',
+        '-CAcreateserial',
+        '-days',
+        '1',
+        '-extfile',
+        'names',
+      ]
+      await openssl('x509', '-req', '-in', `${who}.csr`, '-out', `${who}.crt`, ...signed)
+    }
+    const path = (name: string) => join(folder.path, name)
+    return { path, pem: (name: string) => readFileSync(path(name), 'utf8') }
+  }
+
+  async function startSecureEtcd(path: (name: string) => string): Promise<string> {
+    const [clientPort, peerPort] = await freePorts(2)
+    const [url, peerUrl] = [`https://127.0.0.1:${clientPort}`, `http://127.0.0.1:${peerPort}`]
+    const flags = [
+      ...['--name', 'one', '--data-dir', path('data'), '--log-level', 'error'],
+      ...['--listen-client-urls', url, '--advertise-client-urls', url],
+      ...[
+        '--listen-peer-urls',
+        peerUrl,
+        '--initial-advertise-peer-urls',
+        peerUrl,
+        '--initial-cluster',
+        `one=${peerUrl}`,
+      ],
+      ...['--cert-file', path('server.crt'), '--key-file', path('server.key')],
+      ...['--client-cert-auth', '--trusted-ca-file', path('ca.crt')],
+    ]
+    const etcd = spawn(engineBinary('etcd'), flags, { stdio: 'ignore' })
+    const gone = new Promise((resolve) => etcd.once('exit', resolve))
+    onTestFinished(async () => {
+      etcd.kill('SIGKILL')
+      await gone
+    })
+    return url
+  }
+
+  test('is spoken with a CA and a client certificate, and with nothing less', async () => {
+    const { path, pem } = await makeCertificates()
+    const endpoint = await startSecureEtcd(path)
+    const tls = { ca: pem('ca.crt'), cert: pem('client.crt'), key: pem('client.key') }
+    const engine = clientOf({ endpoints: [endpoint], tls, deadlineMs: 20_000 })
+    const prefix = uniquePrefix()
+    const revision = await write(engine, `${prefix}a/`, 'sealed')
+    const watch = recordWatch(engine, under(prefix), revision)
+    await waitUntil(() => watch.story().length === 1, { what: 'the watch speaks TLS too' })
+    for (const lacking of [{ ca: tls.ca }, { cert: tls.cert, key: tls.key }]) {
+      const stranger = clientOf({ endpoints: [endpoint], tls: lacking, deadlineMs: 1_000 })
+      await expect(stranger.transact(unconditionally(put(`${prefix}b/`)))).rejects.toMatchObject({
+        reason: 'unavailable',
+      })
+    }
+    expect(await engine.range(under(prefix))).toMatchObject({ count: 1 })
+  })
+})
+
+describe('users', () => {
+  /** root may all; guest may read and write one prefix. */
+  async function withUsers(prefix: string): Promise<EtcdCluster> {
+    const cluster = await ownCluster()
+    const etcdctl = (...args: string[]) =>
+      run(engineBinary('etcdctl'), ['--endpoints', cluster.endpoints.join(), ...args])
+    await etcdctl('user', 'add', 'root:rootpw')
+    await etcdctl('user', 'add', 'guest:guestpw')
+    await etcdctl('role', 'add', 'guest')
+    await etcdctl('role', 'grant-permission', 'guest', 'readwrite', prefix, '--prefix')
+    await etcdctl('user', 'grant-role', 'guest', 'guest')
+    await etcdctl('auth', 'enable')
+    return cluster
+  }
+
+  test('a user reads, writes and watches what it may, and no more', async () => {
+    const prefix = uniquePrefix()
+    const { endpoints } = await withUsers(prefix)
+    const guest = clientOf({ endpoints, username: 'guest', password: 'guestpw' })
+    const watch = recordWatch(guest, under(prefix), await write(guest, `${prefix}a/`, 'mine'))
+    await waitUntil(() => watch.story().length === 1, { what: 'the watch is allowed' })
+    const refused = { reason: 'unauthorized', applied: 'no' }
+    await expect(write(guest, '/theirs/')).rejects.toMatchObject(refused)
+    const liar = clientOf({ endpoints, username: 'guest', password: 'wrong' })
+    await expect(write(liar, `${prefix}b/`)).rejects.toMatchObject(refused)
+    await expect(write(clientOf({ endpoints }), `${prefix}c/`)).rejects.toMatchObject(refused)
+    expect(await guest.range(under(prefix))).toMatchObject({ count: 1 })
+  })
+
+  test('a token that etcd has forgotten is fetched anew, for calls and for the watch', async () => {
+    const prefix = uniquePrefix()
+    const cluster = await withUsers(prefix)
+    const guest = clientOf({ endpoints: cluster.endpoints, username: 'guest', password: 'guestpw' })
+    const watch = recordWatch(guest, under(prefix), await write(guest, `${prefix}a/`))
+    await waitUntil(() => watch.story().length === 1, { what: 'the watch runs' })
+    await cluster.members[0]?.restart({ wait: false })
+    await waitUntil(() => guest.range({ key: prefix }, { deadlineMs: 1_000 }), { what: 'etcd is back' })
+    await write(guest, `${prefix}b/`)
+    await waitUntil(() => watch.story().length === 2, { what: 'the watch goes on' })
+  })
+})
+
+test('a full database says so, of a write that it may yet have taken', async () => {
+  const { endpoints } = await ownCluster({ quotaBytes: 1_000_000 })
+  const engine = clientOf({ endpoints })
+  const prefix = uniquePrefix()
+  let written = 0
+  const fill = async () => {
+    for (; ; written += 1) await write(engine, `${prefix}${written}/`, new Uint8Array(50_000))
+  }
+  await expect(fill()).rejects.toMatchObject({ reason: 'no_space', applied: 'unknown' })
+  expect(written).toBeGreaterThan(0)
+  expect(await engine.status()).toMatchObject([{ alarms: ['NOSPACE'] }])
+  expect(await engine.range({ ...under(prefix), countOnly: true })).toMatchObject({
+    revision: expect.any(Number),
+  })
+})

@@ -1,0 +1,52 @@
+// One watch on one member over one connection of its own, until it ends. Resuming is not its business.
+
+import type { Client, Metadata, ServiceError } from '@grpc/grpc-js'
+import type { KeyRange } from '../../ports/key-value.ts'
+import { decodeWatchMessage, type WatchMessage } from './codec/decode-watch.ts'
+import { encodeWatchCreateRequest, encodeWatchProgressRequest } from './codec/encode-requests.ts'
+
+export interface WatchStreamRequest {
+  readonly client: Client
+  readonly metadata: Metadata
+  readonly range: KeyRange
+  readonly startRevision: number
+  onMessage(message: WatchMessage): void
+  /** Once, for whatever reason; never after `close`. */
+  onEnd(reason: string): void
+}
+
+export interface WatchStream {
+  /** NOTE only once `created` has arrived: before that etcd may let its answer overtake events that it holds back. */
+  askProgress(): void
+  close(): void
+}
+
+const same = (bytes: Buffer) => bytes
+
+export function openWatchStream(request: WatchStreamRequest): WatchStream {
+  const stream = request.client.makeBidiStreamRequest<Buffer, WatchMessage>(
+    '/etcdserverpb.Watch/Watch',
+    same,
+    decodeWatchMessage,
+    request.metadata,
+  )
+  let open = true
+  const shut = () => {
+    open = false
+    stream.cancel()
+    request.client.close()
+  }
+  const end = (reason: string) => {
+    if (!open) return
+    shut()
+    request.onEnd(reason)
+  }
+  stream.on('data', (message: WatchMessage) => open && request.onMessage(message))
+  stream.on('error', (error: ServiceError) => end(error.details || error.message))
+  stream.on('end', () => end('the member ended the stream'))
+  stream.write(encodeWatchCreateRequest(request.range, request.startRevision))
+  return {
+    askProgress: () => open && stream.write(encodeWatchProgressRequest()),
+    close: () => open && shut(),
+  }
+}

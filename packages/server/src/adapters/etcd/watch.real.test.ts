@@ -1,0 +1,175 @@
+// A watch through everything that happens to streams: large catch-ups, fragments, cuts, silence, compaction.
+
+import {
+  type ChaosProxy,
+  type EtcdCluster,
+  startChaosProxy,
+  startEtcd,
+  uniquePrefix,
+  waitUntil,
+} from '@holdfast/testkit'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { KeyValueEngine } from '../../ports/key-value.ts'
+import {
+  put,
+  type RecordingWatch,
+  recordWatch,
+  unconditionally,
+  under,
+  write,
+} from '../../store/conformance/fixtures.ts'
+import { createEtcdClient, type EtcdClientOptions } from './create-etcd-client.ts'
+
+let cluster: EtcdCluster
+let direct: KeyValueEngine
+
+beforeAll(async () => {
+  // The small limit makes etcd cut its watch messages into fragments of 64 KB.
+  cluster = await startEtcd({ flags: ['--max-request-bytes=65536'] })
+  direct = createEtcdClient({ endpoints: cluster.endpoints })
+})
+afterAll(async () => {
+  direct.close()
+  await cluster.stop()
+})
+
+async function proxied(): Promise<ChaosProxy> {
+  const { hostname, port } = new URL(cluster.endpoints[0] ?? '')
+  const proxy = await startChaosProxy(hostname, Number(port))
+  onTestFinished(() => proxy.stop())
+  return proxy
+}
+
+const addressOf = (proxy: ChaosProxy) => `http://${proxy.host}:${proxy.port}`
+
+function clientOf(options: EtcdClientOptions): { engine: KeyValueEngine; resumes: string[] } {
+  const resumes: string[] = []
+  const log = { warn: (fields: object) => resumes.push(JSON.stringify(fields)) }
+  const engine = createEtcdClient({ watchPulse: { quietMs: 300, patienceMs: 300 }, ...options, log })
+  onTestFinished(() => engine.close())
+  return { engine, resumes }
+}
+
+const caughtUp = (watch: RecordingWatch, revision: number, timeoutMs = 30_000) =>
+  waitUntil(() => watch.batches.at(-1)?.revision === revision, {
+    what: `revision ${revision} has arrived`,
+    timeoutMs,
+  })
+
+/** Revisions of `size` events each; the last event of a revision tells that it is whole. */
+async function writeRevisions(prefix: string, count: number, size: number, value: string): Promise<number> {
+  let last = 0
+  for (let index = 0; index < count; index += 1) {
+    const writes = Array.from({ length: size }, (_, nth) => put(`${prefix}${nth}/`, value))
+    last = (await direct.transact(unconditionally(...writes))).revision
+  }
+  return last
+}
+
+function expectWholeHistory(watch: RecordingWatch, first: number, last: number, size: number): void {
+  const told = watch.events().map((event) => event.kv.modRevision)
+  const expected = Array.from(
+    { length: (last - first + 1) * size },
+    (_, index) => first + Math.floor(index / size),
+  )
+  expect(told).toEqual(expected)
+  for (const { events } of watch.batches) expect(events.length % size).toBe(0)
+}
+
+describe('catching up', () => {
+  test('a history of more than 4 MiB arrives whole, in fragments that split revisions', async () => {
+    const prefix = uniquePrefix()
+    const first = (await write(direct, uniquePrefix())) + 1
+    const last = await writeRevisions(prefix, 200, 7, 'x'.repeat(4_000))
+    const { engine, resumes } = clientOf({ endpoints: cluster.endpoints })
+    const watch = recordWatch(engine, under(prefix), first)
+    await caughtUp(watch, last)
+    expectWholeHistory(watch, first, last, 7)
+    expect(resumes).toEqual([])
+  })
+})
+
+describe('a broken stream', () => {
+  test('cut at arbitrary bytes, again and again, tells everything once', async () => {
+    const proxy = await proxied()
+    const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })
+    const prefix = uniquePrefix()
+    const first = (await write(direct, uniquePrefix())) + 1
+    const watch = recordWatch(engine, under(prefix), first)
+    let last = 0
+    for (let round = 1; round <= 25; round += 1) {
+      proxy.cutAfterBytes(1 + Math.floor(Math.random() * 150_000), 'toClient')
+      last = await writeRevisions(prefix, 12, 5, 'x'.repeat(3_000))
+      await waitUntil(() => resumes.length >= round, { what: 'the stream was cut and resumes' })
+    }
+    proxy.resume()
+    await caughtUp(watch, last)
+    expectWholeHistory(watch, first, last, 5)
+  })
+
+  test.each(['stall', 'halfOpen'] as const)('a %s is noticed by its silence', async (fault) => {
+    const [broken, sound] = [await proxied(), await proxied()]
+    const { engine, resumes } = clientOf({ endpoints: [addressOf(broken), addressOf(sound)] })
+    const prefix = uniquePrefix()
+    const watch = recordWatch(engine, under(prefix), await write(direct, `${prefix}a/`))
+    await waitUntil(() => watch.events().length === 1, { what: 'the watch runs' })
+    broken[fault]()
+    await caughtUp(watch, await write(direct, `${prefix}b/`))
+    expect(watch.story()).toEqual([`put ${prefix}a/=`, `put ${prefix}b/=`])
+    expect(resumes).toEqual([expect.stringContaining('no sign of life')])
+  })
+
+  test('a quiet stream is left alone', async () => {
+    const { engine, resumes } = clientOf({ endpoints: cluster.endpoints })
+    const watch = recordWatch(engine, under(uniquePrefix()), await write(direct, uniquePrefix()))
+    await waitUntil(() => watch.progress.length >= 3, { what: 'silence was broken three times' })
+    expect(resumes).toEqual([])
+  })
+
+  test('a member that is away for long is found again', async () => {
+    const proxy = await proxied()
+    const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })
+    const prefix = uniquePrefix()
+    const watch = recordWatch(engine, under(prefix), await write(direct, `${prefix}a/`))
+    await waitUntil(() => watch.events().length === 1, { what: 'the watch runs' })
+    proxy.refuseNew()
+    proxy.cutAll()
+    const last = await write(direct, `${prefix}b/`)
+    await waitUntil(() => resumes.length >= 4, { what: 'it was tried a few times' })
+    proxy.resume()
+    await caughtUp(watch, last)
+    expect(watch.events()).toHaveLength(2)
+  })
+})
+
+describe('compaction while disconnected', () => {
+  async function disconnected() {
+    const proxy = await proxied()
+    const { engine } = clientOf({ endpoints: [addressOf(proxy)] })
+    const key = uniquePrefix()
+    const watch = recordWatch(engine, { key }, await write(direct, key, '1'))
+    await waitUntil(() => watch.events().length === 1, { what: 'the watch runs' })
+    proxy.refuseNew()
+    proxy.cutAll()
+    return { proxy, key, watch }
+  }
+
+  test('of what was not delivered is told, and ends the watch', async () => {
+    const { proxy, key, watch } = await disconnected()
+    await write(direct, key, '2')
+    const compacted = await write(direct, key, '3')
+    await direct.compact(compacted)
+    proxy.resume()
+    await waitUntil(() => watch.compacted.length > 0, { what: 'the watch was told' })
+    expect([watch.compacted, watch.events().length]).toEqual([[compacted], 1])
+  })
+
+  test('up to the next revision loses nothing', async () => {
+    const { proxy, key, watch } = await disconnected()
+    const next = await write(direct, key, '2')
+    await direct.compact(next)
+    proxy.resume()
+    await caughtUp(watch, next)
+    expect([watch.compacted, watch.story()]).toEqual([[], [`put ${key}=1`, `put ${key}=2`]])
+  })
+})

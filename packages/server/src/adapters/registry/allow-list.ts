@@ -1,0 +1,61 @@
+// The registries that may be talked to, as origins ready to dial. DECISIONS 6 (last paragraph), SAFETY 2 row 9.
+// A bad entry throws at start: it is the operator's configuration, never a tenant's input.
+
+import { isIP } from 'node:net'
+import { parseRegistryHost } from '@holdfast/core'
+import type { RegistryEntry } from '../../ports/registry.ts'
+import { createOrigin, type Origin, splitHostPort } from './http-exchange.ts'
+import { isDialable, pinnedLookup, type Resolve } from './pinned-lookup.ts'
+
+export interface AllowedRegistry {
+  readonly origin: Origin
+  /** Where tokens may be asked for, by canonical `host:port`; the registry's own host is among them. */
+  readonly realms: ReadonlyMap<string, Origin>
+}
+
+export function buildAllowList(
+  entries: readonly RegistryEntry[],
+  resolve: Resolve,
+): ReadonlyMap<string, AllowedRegistry> {
+  const list = new Map<string, AllowedRegistry>()
+  for (const entry of entries) {
+    const host = requireHost(entry.host, entry)
+    if (list.has(host)) throw new TypeError(`registry ${host} is listed twice`)
+    list.set(host, buildRegistry(entry, resolve))
+  }
+  return list
+}
+
+export function closeAllowList(list: ReadonlyMap<string, AllowedRegistry>): void {
+  for (const { origin, realms } of list.values()) {
+    origin.agent.destroy()
+    for (const realm of realms.values()) realm.agent.destroy()
+  }
+}
+
+function buildRegistry(entry: RegistryEntry, resolve: Resolve): AllowedRegistry {
+  const lookup = pinnedLookup(resolve, entry.allowAddress === true)
+  const secure = entry.plainHttp !== true
+  const ca = entry.ca === undefined ? {} : { ca: entry.ca }
+  const originOf = (host: string) => createOrigin({ secure, host, lookup, ...ca })
+  const endpoint = requireHost(entry.endpoint ?? entry.host, entry)
+  const origin = originOf(endpoint)
+  const realms = new Map([[endpoint, origin]])
+  for (const text of entry.tokenRealms ?? []) {
+    const realm = requireHost(text, entry)
+    if (!realms.has(realm)) realms.set(realm, originOf(realm))
+  }
+  return { origin, realms }
+}
+
+/** NOTE net.connect asks no lookup for an address literal, so literals are judged here, once. */
+function requireHost(text: string, entry: RegistryEntry): string {
+  const host = parseRegistryHost(text)
+  if (host === undefined) throw new TypeError(`registry ${text} is no host:port`)
+  const { hostname } = splitHostPort(host)
+  if (isIP(hostname) !== 0 && !(entry.allowAddress === true && isDialable(hostname, true))) {
+    throw new TypeError(`registry ${host} is an address that its entry does not allow`)
+  }
+  if (isIP(hostname) === 0 && hostname.includes(':')) throw new TypeError(`registry ${host} is no address`)
+  return host
+}

@@ -1,0 +1,139 @@
+// Does this registry hold a manifest for this exact reference, and under which digest? DECISIONS 3 image_required,
+// SAFETY 2 rows 9-11. HEAD first; GET where HEAD says too little. "Absent" is said only on a registry's own 404.
+
+import { createHash } from 'node:crypto'
+import { isDigest, isRepository, isTag } from '@holdfast/core'
+import type {
+  ManifestAnswer,
+  ManifestQuery,
+  Registry,
+  RegistryCredential,
+  RegistryEntry,
+  UnreachableCause,
+} from '../../ports/registry.ts'
+import { type AllowedRegistry, buildAllowList, closeAllowList } from './allow-list.ts'
+import { explainStatus, resolveAuthorization } from './authorize.ts'
+import { type ExchangeAnswer, exchange } from './http-exchange.ts'
+import { type Resolve, resolveBySystem } from './pinned-lookup.ts'
+
+export interface RegistryClientOptions {
+  readonly allowList: readonly RegistryEntry[]
+  /** For one whole check: resolution, tokens, HEAD and GET. */
+  readonly deadlineMs?: number
+  readonly capBytes?: number
+  readonly resolve?: Resolve
+}
+
+const ACCEPT = [
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+].join(', ')
+const ABSENT_CODES: readonly unknown[] = ['MANIFEST_UNKNOWN', 'NAME_UNKNOWN', 'NOT_FOUND']
+
+type Sent = ExchangeAnswer | { readonly kind: 'unreachable'; readonly cause: UnreachableCause }
+type Send = (method: 'HEAD' | 'GET') => Promise<Sent>
+
+export function createRegistryClient(options: RegistryClientOptions): Registry {
+  const { allowList, deadlineMs = 3000, capBytes = 4 * 1024 * 1024, resolve = resolveBySystem } = options
+  const registries = buildAllowList(allowList, resolve)
+  return {
+    checkManifest: async (query, credential) => {
+      const registry = registries.get(query.host)
+      if (registry === undefined || !isSound(query)) return unreachable('not_allowed')
+      const signal = AbortSignal.timeout(deadlineMs)
+      return resolveManifest(openSession({ registry, query, credential, signal, capBytes }), query.reference)
+    },
+    close: () => closeAllowList(registries),
+  }
+}
+
+/** The path of the request is built from these two, so they are judged here whoever parsed them. */
+function isSound({ repository, reference }: ManifestQuery): boolean {
+  return isRepository(repository) && (isTag(reference) || isDigest(reference))
+}
+
+interface Session {
+  readonly registry: AllowedRegistry
+  readonly query: ManifestQuery
+  readonly credential: RegistryCredential | undefined
+  readonly signal: AbortSignal
+  readonly capBytes: number
+}
+
+/** Anonymous until the registry asks; the header it then gets is kept for this check alone. */
+function openSession(session: Session): Send {
+  const { registry, query, signal } = session
+  let authorization: string | undefined
+  const once = (method: 'HEAD' | 'GET') =>
+    exchange(registry.origin, {
+      method,
+      path: `/v2/${query.repository}/manifests/${query.reference}`,
+      headers: { accept: ACCEPT, ...(authorization === undefined ? {} : { authorization }) },
+      signal,
+      capBytes: session.capBytes,
+    })
+  return async (method) => {
+    const first = await once(method)
+    if (first.kind === 'failed') return unreachable(first.cause)
+    if (first.status !== 401 || authorization !== undefined) return first
+    const granted = await resolveAuthorization(first, { ...session, repository: query.repository })
+    if (granted.kind === 'refused') return unreachable(granted.cause)
+    authorization = granted.value
+    const second = await once(method)
+    return second.kind === 'failed' ? unreachable(second.cause) : second
+  }
+}
+
+async function resolveManifest(send: Send, reference: string): Promise<ManifestAnswer> {
+  const head = await send('HEAD')
+  if (head.kind === 'unreachable') return head
+  const digest = digestHeader(head)
+  if (head.status === 200 && digest !== undefined) return matching(digest, reference)
+  if (![200, 404, 405].includes(head.status)) return unreachable(explainStatus(head.status))
+  const get = await send('GET')
+  if (get.kind === 'unreachable') return get
+  if (get.status === 404) return isRegistryAnswer(get) ? { kind: 'absent' } : unreachable('answer_invalid')
+  return get.status === 200 ? judgeBody(get, reference) : unreachable(explainStatus(get.status))
+}
+
+function digestHeader(answer: ExchangeAnswer): string | undefined {
+  const [digest = '', ...others] = answer.headers['docker-content-digest'] ?? []
+  return others.length === 0 && isDigest(digest) ? digest : undefined
+}
+
+/** The bytes decide; a header that says otherwise makes the answer a lie. */
+function judgeBody(answer: ExchangeAnswer, reference: string): ManifestAnswer {
+  const claimed = digestHeader(answer)
+  const expected = isDigest(reference) ? reference : claimed
+  const algorithm = expected?.startsWith('sha512:') ? 'sha512' : 'sha256'
+  const digest = `${algorithm}:${createHash(algorithm).update(answer.body).digest('hex')}`
+  return digest === (expected ?? digest) ? matching(digest, reference) : unreachable('digest_mismatch')
+}
+
+function matching(digest: string, reference: string): ManifestAnswer {
+  if (isDigest(reference) && reference !== digest) return unreachable('digest_mismatch')
+  return { kind: 'exists', digest }
+}
+
+/** A proxy or a web page in front of a registry also says 404; a registry names itself or the error. */
+function isRegistryAnswer(answer: ExchangeAnswer): boolean {
+  const version = answer.headers['docker-distribution-api-version']?.[0] ?? ''
+  return (
+    version.startsWith('registry/') || errorCodes(answer.body).some((code) => ABSENT_CODES.includes(code))
+  )
+}
+
+function errorCodes(body: Buffer): unknown[] {
+  try {
+    const { errors }: { errors?: unknown } = Object(JSON.parse(body.toString('utf8')))
+    return Array.isArray(errors) ? errors.map((error) => Object(error).code) : []
+  } catch {
+    return []
+  }
+}
+
+function unreachable(cause: UnreachableCause): { kind: 'unreachable'; cause: UnreachableCause } {
+  return { kind: 'unreachable', cause }
+}

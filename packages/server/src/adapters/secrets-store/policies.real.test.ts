@@ -1,0 +1,114 @@
+// The policies as the store enforces them, against tokens used the way a thief would use them. SAFETY 2 row 26.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Secret } from '../../ports/secret.ts'
+import { CANARY, document, openRealStore, type RealStore, web } from './real-store.fixture.ts'
+
+let real: RealStore
+beforeAll(async () => {
+  real = await openRealStore()
+})
+afterAll(() => real.close())
+
+/** A token of an identity, got around our client, as a thief would use it. */
+async function stealToken(identity: { roleId: string; secretId: Secret }): Promise<string> {
+  const body = JSON.stringify({ role_id: identity.roleId, secret_id: identity.secretId.reveal() })
+  const answer = await fetch(`${real.store.address}/v1/auth/approle/login`, { method: 'POST', body })
+  return JSON.parse(await answer.text()).auth.client_token
+}
+
+async function statusOf(token: string, method: string, path: string, body?: unknown): Promise<number> {
+  const answer = await fetch(`${real.store.address}/v1/${path}`, {
+    method,
+    headers: { 'x-vault-token': token },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  await answer.arrayBuffer()
+  return answer.status
+}
+
+test('the mount wants check-and-set of everybody and keeps ten versions', async () => {
+  const tenant = await real.newTenant()
+  const path = `kv-${tenant}/data/deployments/web`
+  expect(await statusOf(real.store.rootToken, 'POST', path, { data: { A: 'no cas' } })).toBe(400)
+  for (let cas = 0; cas < 12; cas += 1) await real.writer.writeVersion(tenant, web, document(), cas)
+  const found = await real.writer.currentVersion(tenant, web)
+  expect(found.kind === 'ok' && found.versions.map(({ version }) => version)).toEqual([
+    3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+  ])
+})
+
+test('a stolen token of the API reads nothing and cannot make itself more', async () => {
+  const tenant = await real.newTenant()
+  await real.writer.writeVersion(tenant, web, document(), 0)
+  const registryHost = 'registry.example.com:443'
+  await real.writer.writeVersion(tenant, { registryHost }, document(), 0)
+  const token = await stealToken(real.platform.api)
+  const mount = `kv-${tenant}`
+  const refused: [string, string, unknown?][] = [
+    ['GET', `${mount}/data/deployments/web`],
+    ['GET', `${mount}/data/deployments/web?version=1`],
+    ['GET', `${mount}/data/registries/registry.example.com_443`],
+    ['GET', `${mount}/subkeys/deployments/web`],
+    ['LIST', `${mount}/metadata/`],
+    ['LIST', `${mount}/metadata/deployments/`],
+    ['DELETE', `${mount}/metadata/deployments/web`],
+    ['DELETE', `${mount}/data/deployments/web`],
+    ['POST', `${mount}/data/elsewhere/web`, { data: {}, options: { cas: 0 } }],
+    ['POST', `${mount}/metadata/deployments/web`, { max_versions: 1 }],
+    ['DELETE', `sys/mounts/${mount}`],
+    ['POST', 'sys/mounts/other', { type: 'kv' }],
+    ['POST', 'sys/mounts/kv-x', { type: 'transit' }],
+    ['GET', 'sys/policies/acl/holdfast-api'],
+    ['POST', 'sys/policies/acl/holdfast-api', { policy: '{}' }],
+    ['POST', 'sys/policies/acl/default', { policy: '{}' }],
+    ['POST', 'auth/token/create', { policies: [`broker-${tenant}`] }],
+    ['POST', 'auth/token/create/holdfast-broker', { policies: [`broker-${tenant}`] }],
+    ['POST', 'auth/approle/role/holdfast-broker/secret-id', {}],
+    ['GET', 'auth/approle/role/holdfast-broker/role-id'],
+    ['PUT', 'sys/seal'],
+  ]
+  for (const [method, path, body] of refused) {
+    expect([method, path, await statusOf(token, method, path, body)]).toEqual([method, path, 403])
+  }
+  expect(await statusOf(token, 'GET', `${mount}/metadata/deployments/web`)).toBe(200)
+})
+
+test('the broker mints children of single tenants, and a child reaches its own tenant alone', async () => {
+  const [mine, other] = [await real.newTenant(), await real.newTenant()]
+  for (const tenant of [mine, other]) await real.writer.writeVersion(tenant, web, document(), 0)
+  const token = await stealToken(real.platform.broker)
+  const create = `${real.store.address}/v1/auth/token/create/holdfast-broker`
+  const mint = (policies: string[]) =>
+    fetch(create, {
+      method: 'POST',
+      headers: { 'x-vault-token': token },
+      body: JSON.stringify({ policies, ttl: '48h' }),
+    })
+  const { auth } = JSON.parse(await (await mint([`broker-${mine}`])).text())
+  expect(auth.policies).toEqual([`broker-${mine}`])
+  expect(auth.lease_duration).toBeLessThanOrEqual(300)
+  expect(await statusOf(auth.client_token, 'GET', `kv-${mine}/data/deployments/web`)).toBe(200)
+  for (const path of [
+    `kv-${other}/data/deployments/web`,
+    `kv-${mine}/metadata/deployments/web`,
+    `kv-${mine}/data/other/web`,
+  ]) {
+    expect(await statusOf(auth.client_token, 'GET', path)).toBe(403)
+  }
+  const overwrite = { data: { A: '' }, options: { cas: 1 } }
+  expect(await statusOf(auth.client_token, 'POST', `kv-${mine}/data/deployments/web`, overwrite)).toBe(403)
+  expect(await statusOf(auth.client_token, 'POST', 'auth/token/create/holdfast-broker', {})).toBe(403)
+  for (const policies of [['root'], ['default'], ['holdfast-api'], [`broker-${mine}`, 'holdfast-api']]) {
+    expect((await mint(policies)).status).toBeGreaterThanOrEqual(400)
+  }
+  expect(await statusOf(token, 'GET', `kv-${mine}/data/deployments/web`)).toBe(403)
+  expect(await statusOf(token, 'POST', 'auth/token/create', { policies: [`broker-${mine}`] })).toBe(403)
+})
+
+test('tenants do not see each other through the reader', async () => {
+  const [mine, other] = [await real.newTenant(), await real.newTenant()]
+  await real.writer.writeVersion(mine, web, document(), 0)
+  expect(await real.readValues(mine, 1)).toEqual([['PASSWORD', CANARY]])
+  expect(await real.readValues(other, 1)).toEqual({ kind: 'absent' })
+})

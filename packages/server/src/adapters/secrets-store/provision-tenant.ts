@@ -1,0 +1,78 @@
+// Makes a tenant's place in the store: its mount, the mount's settings, and the policy by which the broker reads it.
+// SAFETY 4a "OpenBao layout". Each step may find itself done already, by an earlier call or by one at the same time.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { TenantId } from '@holdfast/contract'
+import type { Denied, Done, Unavailable } from '../../ports/secrets-store.ts'
+import { tenantPolicy, tenantPolicyName } from './policies.ts'
+import { mountOf } from './secret-path.ts'
+import type { SecretsStoreClient } from './secrets-store-client.ts'
+import { type CallOutcome, member, unavailable } from './store-call.ts'
+
+const MOUNT = JSON.stringify({ type: 'kv', options: { version: '2' } })
+const SETTINGS = JSON.stringify({ max_versions: 10, cas_required: true })
+const RETRY_MS = 25
+
+type Outcome = Done | Denied | Unavailable
+
+export async function provisionTenant(
+  client: SecretsStoreClient,
+  tenant: TenantId,
+  granted: readonly string[],
+): Promise<Outcome> {
+  const mount = mountOf(tenant)
+  if (mount === undefined) return { kind: 'denied' }
+  const signal = client.deadline()
+  const mounted = await ensureMount(client, mount, signal)
+  if (mounted.kind !== 'ok') return mounted
+  const settled = await ensureSettings(client, mount, signal)
+  if (settled.kind !== 'ok') return settled
+  const path = `sys/policies/acl/${tenantPolicyName(tenant)}`
+  const body = JSON.stringify({ policy: tenantPolicy(tenant, granted) })
+  return outcome(await client.call({ method: 'POST', path, body, signal }))
+}
+
+/** A mount that exists is refused; that it is one of ours, the store itself says. */
+async function ensureMount(client: SecretsStoreClient, mount: string, signal: AbortSignal): Promise<Outcome> {
+  const path = `sys/mounts/${mount}`
+  const made = await client.call({ method: 'POST', path, body: MOUNT, signal })
+  if (made.kind !== 'refused') return outcome(made)
+  const found = await client.call({ method: 'GET', path, signal })
+  if (found.kind !== 'ok') return outcome(found)
+  const [type, version] = [
+    member(found.body, 'data', 'type'),
+    member(found.body, 'data', 'options', 'version'),
+  ]
+  return type === 'kv' && version === '2' ? { kind: 'ok' } : unavailable('answer_invalid', 'no')
+}
+
+/** A new mount refuses every call for a moment while it prepares itself. */
+async function ensureSettings(
+  client: SecretsStoreClient,
+  mount: string,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  for (;;) {
+    const answer = await client.call({ method: 'POST', path: `${mount}/config`, body: SETTINGS, signal })
+    if (answer.kind !== 'refused') return outcome(answer)
+    await pause(RETRY_MS)
+    if (signal.aborted) return unavailable('timeout', 'no')
+  }
+}
+
+/** Unmounts: every version of every secret of the tenant is gone with it. Repeating it is ok. */
+export async function removeTenant(client: SecretsStoreClient, tenant: TenantId): Promise<Outcome> {
+  const mount = mountOf(tenant)
+  if (mount === undefined) return { kind: 'denied' }
+  const signal = client.deadline()
+  const unmounted = await client.call({ method: 'DELETE', path: `sys/mounts/${mount}`, signal })
+  if (unmounted.kind !== 'ok' && unmounted.kind !== 'absent') return outcome(unmounted)
+  const path = `sys/policies/acl/${tenantPolicyName(tenant)}`
+  return outcome(await client.call({ method: 'DELETE', path, signal }))
+}
+
+function outcome(answer: CallOutcome): Outcome {
+  if (answer.kind === 'ok') return { kind: 'ok' }
+  if (answer.kind === 'denied' || answer.kind === 'unavailable') return answer
+  return unavailable('answer_invalid', 'no')
+}

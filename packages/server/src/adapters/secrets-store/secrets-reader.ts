@@ -1,0 +1,126 @@
+// What the broker's identity does in the store: read one version of one path, with a child token that reaches that
+// tenant's mount and no other. SAFETY 4a "OpenBao layout". A child lives 5 minutes and is used for at most 4.
+
+import type { TenantId } from '@holdfast/contract'
+import { type Secret, secret } from '../../ports/secret.ts'
+import type {
+  Absent,
+  Denied,
+  SecretDocument,
+  SecretPath,
+  SecretsReader,
+  Unavailable,
+} from '../../ports/secrets-store.ts'
+import { BROKER_IDENTITY, tenantPolicyName } from './policies.ts'
+import { requireNamespaces, storePath } from './secret-path.ts'
+import type { SecretsStoreClient } from './secrets-store-client.ts'
+import { type CallOutcome, member, type StoreCall, unavailable, withinDeadline } from './store-call.ts'
+
+const CHILD_USE_MS = 4 * 60_000
+const CHILD_TTL = '5m'
+
+type Minted = { readonly kind: 'child'; readonly token: Secret } | Denied | Unavailable
+type ReadResult = { kind: 'ok'; document: SecretDocument } | Absent | Denied | Unavailable
+
+export function createSecretsReader(options: {
+  readonly client: SecretsStoreClient
+  readonly namespaces: readonly string[]
+}): SecretsReader {
+  const { client } = options
+  const granted = requireNamespaces(options.namespaces)
+  const children = childTokens(client)
+  return {
+    health: () => client.health(),
+    readVersion: async (tenant, path, version) => {
+      const from = pathOfVersion(tenant, path, version, granted)
+      if (from === undefined) return { kind: 'denied' }
+      const signal = client.deadline()
+      const read = () => readAs(client, children, tenant, { method: 'GET', path: from, signal })
+      const first = await read()
+      if (first.kind !== 'denied') return first
+      children.forget(tenant)
+      return read()
+    },
+  }
+}
+
+function pathOfVersion(
+  tenant: TenantId,
+  path: SecretPath,
+  version: number,
+  granted: readonly string[],
+): string | undefined {
+  const from = storePath(tenant, 'data', path, granted)
+  // 0 would mean "the newest" to the store; a reader always names the version that it was told.
+  return from === undefined || !Number.isSafeInteger(version) || version < 1
+    ? undefined
+    : `${from}?version=${version}`
+}
+
+async function readAs(
+  client: SecretsStoreClient,
+  children: ChildTokens,
+  tenant: TenantId,
+  call: StoreCall,
+): Promise<ReadResult> {
+  const minted = await withinDeadline(children.of(tenant), call.signal)
+  return minted.kind === 'child' ? judgeRead(await client.callAs(minted.token, call)) : minted
+}
+
+function judgeRead(answer: CallOutcome): ReadResult {
+  if (answer.kind === 'refused') return unavailable('answer_invalid', 'no')
+  if (answer.kind !== 'ok') return answer
+  const document = decodeDocument(member(answer.body, 'data', 'data'))
+  return document === undefined ? unavailable('answer_invalid', 'no') : { kind: 'ok', document }
+}
+
+function decodeDocument(data: unknown): SecretDocument | undefined {
+  if (typeof data !== 'object' || data === null) return undefined
+  const document = new Map<string, Secret>()
+  for (const [key, value] of Object.entries(data)) {
+    if (typeof value !== 'string') return undefined
+    document.set(key, secret(value))
+  }
+  return document
+}
+
+interface ChildTokens {
+  of(tenant: TenantId): Promise<Minted>
+  forget(tenant: TenantId): void
+}
+
+/** Calls for one tenant share one minting. Only successes are kept, and those past their use are dropped at the next one. */
+function childTokens(client: SecretsStoreClient): ChildTokens {
+  const kept = new Map<TenantId, { readonly until: number; readonly minted: Promise<Minted> }>()
+  const dropOld = (now: number) => {
+    for (const [tenant, { until }] of kept) {
+      // Insertion order is age order, so the first that is still good ends the walk.
+      if (until > now) return
+      kept.delete(tenant)
+    }
+  }
+  const of = async (tenant: TenantId): Promise<Minted> => {
+    const now = client.nowMs()
+    dropOld(now)
+    const found = kept.get(tenant)
+    if (found !== undefined) return found.minted
+    const minted = mintChild(client, tenant)
+    kept.set(tenant, { until: now + CHILD_USE_MS, minted })
+    const result = await minted
+    if (result.kind !== 'child' && kept.get(tenant)?.minted === minted) kept.delete(tenant)
+    return result
+  }
+  return { of, forget: (tenant) => kept.delete(tenant) }
+}
+
+async function mintChild(client: SecretsStoreClient, tenant: TenantId): Promise<Minted> {
+  const body = JSON.stringify({ policies: [tenantPolicyName(tenant)], ttl: CHILD_TTL })
+  const path = `auth/token/create/${BROKER_IDENTITY}`
+  const answer = await client.call({ method: 'POST', path, body, signal: client.deadline() })
+  if (answer.kind === 'unavailable') return { ...answer, applied: 'no' }
+  if (answer.kind !== 'ok') return { kind: 'denied' }
+  const token = member(answer.body, 'auth', 'client_token')
+  return typeof token === 'string'
+    ? { kind: 'child', token: secret(token) }
+    : unavailable('answer_invalid', 'no')
+}

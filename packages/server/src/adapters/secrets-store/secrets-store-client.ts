@@ -1,0 +1,70 @@
+// The client of the secrets store, OpenBao or Vault: an address, an identity, and calls that end within a deadline.
+// What is said with it is in secrets-writer, secrets-reader and provision-platform.
+
+import { performance } from 'node:perf_hooks'
+import type { Secret } from '../../ports/secret.ts'
+import type { Done, SecretsStoreHealth, Unavailable } from '../../ports/secrets-store.ts'
+import {
+  type CallOutcome,
+  callStore,
+  openAddress,
+  type StoreCall,
+  unavailable,
+  withinDeadline,
+} from './store-call.ts'
+import { openSession, type StoreAuth } from './store-session.ts'
+
+export interface SecretsStoreClientOptions {
+  /** `https://host:port`. */
+  readonly address: string
+  /** The store's own namespace, where it has them. */
+  readonly namespace?: string
+  /** PEM of the authority of its certificate; absent: the system's. */
+  readonly ca?: string
+  readonly auth: StoreAuth
+  /** For one operation with all that it needs, login included. */
+  readonly deadlineMs?: number
+  readonly nowMs?: () => number
+}
+
+export interface SecretsStoreClient extends SecretsStoreHealth {
+  /** A signal for one operation; its calls share it. */
+  deadline(): AbortSignal
+  /** With this client's identity. After a 403 with a dead token it logs in anew, once. */
+  call(call: StoreCall): Promise<CallOutcome>
+  /** With a token of the caller's own. */
+  callAs(token: Secret, call: StoreCall): Promise<CallOutcome>
+  nowMs(): number
+  close(): void
+}
+
+export function createSecretsStoreClient(options: SecretsStoreClientOptions): SecretsStoreClient {
+  const { deadlineMs = 5000, nowMs = () => performance.now() } = options
+  const address = openAddress(options.address, options.namespace, options.ca)
+  const session = openSession({ address, auth: options.auth, deadlineMs, nowMs })
+  const call = async (request: StoreCall): Promise<CallOutcome> => {
+    const first = await withinDeadline(session.current(), request.signal)
+    if (first.kind !== 'token') return first
+    const answer = await callStore(address, request, first.token)
+    if (answer.kind !== 'denied') return answer
+    const second = await withinDeadline(session.replace(first.token), request.signal)
+    return second.kind === 'token' ? callStore(address, request, second.token) : second
+  }
+  return {
+    deadline: () => AbortSignal.timeout(deadlineMs),
+    call,
+    callAs: (token, request) => callStore(address, request, token),
+    health: async () => {
+      const path = 'sys/health?standbyok=true&perfstandbyok=true'
+      const signal = AbortSignal.timeout(deadlineMs)
+      return judgeHealth(await callStore(address, { method: 'GET', path, signal }, undefined))
+    },
+    nowMs,
+    close: () => address.origin.agent.destroy(),
+  }
+}
+
+function judgeHealth(answer: CallOutcome): Done | Unavailable {
+  if (answer.kind === 'ok') return { kind: 'ok' }
+  return answer.kind === 'unavailable' ? answer : unavailable('answer_invalid', 'no')
+}

@@ -1,0 +1,140 @@
+// What the API's identity does in the store: new versions with check-and-set, version numbers, destruction. SAFETY 4a
+// step 4. It has no call that reads secret data, and its policy would refuse one.
+
+import type { TenantId } from '@holdfast/contract'
+import type {
+  Absent,
+  Conflict,
+  Denied,
+  Done,
+  SecretDocument,
+  SecretPath,
+  SecretsWriter,
+  SecretVersion,
+  Unavailable,
+  VersionList,
+} from '../../ports/secrets-store.ts'
+import { provisionTenant, removeTenant } from './provision-tenant.ts'
+import { requireNamespaces, storePath } from './secret-path.ts'
+import type { SecretsStoreClient } from './secrets-store-client.ts'
+import { type CallOutcome, member, unavailable } from './store-call.ts'
+
+interface Store {
+  readonly client: SecretsStoreClient
+  readonly granted: readonly string[]
+}
+
+export function createSecretsWriter(options: {
+  readonly client: SecretsStoreClient
+  readonly namespaces: readonly string[]
+}): SecretsWriter {
+  const store: Store = { client: options.client, granted: requireNamespaces(options.namespaces) }
+  return {
+    health: () => store.client.health(),
+    provisionTenant: (tenant) => provisionTenant(store.client, tenant, store.granted),
+    removeTenant: (tenant) => removeTenant(store.client, tenant),
+    writeVersion: (tenant, path, document, cas) => writeVersion(store, tenant, path, document, cas),
+    currentVersion: (tenant, path) => readVersions(store, tenant, path, store.client.deadline()),
+    destroyVersion: (tenant, path, version) =>
+      destroyVersions(store, tenant, path, [version], store.client.deadline()),
+    deleteAll: (tenant, path) => deleteAll(store, tenant, path),
+  }
+}
+
+async function writeVersion(
+  store: Store,
+  tenant: TenantId,
+  path: SecretPath,
+  document: SecretDocument,
+  cas: number,
+): Promise<{ kind: 'ok'; version: number } | Conflict | Denied | Unavailable> {
+  const to = storePath(tenant, 'data', path, store.granted)
+  if (to === undefined) return { kind: 'denied' }
+  const signal = store.client.deadline()
+  const body = `{"options":{"cas":${Math.trunc(cas)}},"data":${documentText(document)}}`
+  const answer = await store.client.call({ method: 'POST', path: to, body, signal })
+  if (answer.kind === 'refused') return explainRefusal(await readVersions(store, tenant, path, signal), cas)
+  if (answer.kind !== 'ok') return failure(answer)
+  const version = member(answer.body, 'data', 'version')
+  return typeof version === 'number' ? { kind: 'ok', version } : unavailable('answer_invalid', 'unknown')
+}
+
+/** The store refuses a stale `cas` with a status that means other faults too; the version number tells them apart. */
+function explainRefusal(
+  found: VersionList | Absent | Denied | Unavailable,
+  cas: number,
+): Conflict | Denied | Unavailable {
+  if (found.kind === 'denied' || found.kind === 'unavailable') return found
+  const newest = found.kind === 'ok' ? found.version : 0
+  return newest === cas ? unavailable('answer_invalid', 'no') : { kind: 'conflict' }
+}
+
+async function readVersions(
+  store: Store,
+  tenant: TenantId,
+  path: SecretPath,
+  signal: AbortSignal,
+): Promise<VersionList | Absent | Denied | Unavailable> {
+  const to = storePath(tenant, 'metadata', path, store.granted)
+  if (to === undefined) return { kind: 'denied' }
+  const answer = await store.client.call({ method: 'GET', path: to, signal })
+  if (answer.kind === 'absent') return answer
+  if (answer.kind !== 'ok') return failure(answer)
+  return decodeVersions(member(answer.body, 'data')) ?? unavailable('answer_invalid', 'no')
+}
+
+function decodeVersions(data: unknown): VersionList | Absent | undefined {
+  const version = member(data, 'current_version')
+  const listed = member(data, 'versions')
+  if (typeof version !== 'number' || typeof listed !== 'object' || listed === null) return undefined
+  if (version === 0) return { kind: 'absent' }
+  const versions = Object.entries(listed).map(([number, about]): SecretVersion => {
+    const createdAt = member(about, 'created_time')
+    return {
+      version: Number(number),
+      createdAt: typeof createdAt === 'string' ? createdAt : '',
+      destroyed: member(about, 'destroyed') === true,
+    }
+  })
+  return { kind: 'ok', version, versions: versions.sort((a, b) => a.version - b.version) }
+}
+
+async function destroyVersions(
+  store: Store,
+  tenant: TenantId,
+  path: SecretPath,
+  versions: readonly number[],
+  signal: AbortSignal,
+): Promise<Done | Denied | Unavailable> {
+  const to = storePath(tenant, 'destroy', path, store.granted)
+  if (to === undefined) return { kind: 'denied' }
+  const body = JSON.stringify({ versions })
+  const answer = await store.client.call({ method: 'POST', path: to, body, signal })
+  return answer.kind === 'ok' || answer.kind === 'absent' ? { kind: 'ok' } : failure(answer)
+}
+
+async function deleteAll(
+  store: Store,
+  tenant: TenantId,
+  path: SecretPath,
+): Promise<Done | Denied | Unavailable> {
+  const signal = store.client.deadline()
+  const found = await readVersions(store, tenant, path, signal)
+  if (found.kind === 'absent') return { kind: 'ok' }
+  if (found.kind !== 'ok') return found
+  const live = found.versions.filter(({ destroyed }) => !destroyed).map(({ version }) => version)
+  return live.length === 0 ? { kind: 'ok' } : destroyVersions(store, tenant, path, live, signal)
+}
+
+/** Written out by hand: a Map knows no `__proto__`, and JSON.stringify of a Secret would redact it. */
+function documentText(document: SecretDocument): string {
+  const members = [...document].map(
+    ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value.reveal())}`,
+  )
+  return `{${members.join(',')}}`
+}
+
+function failure(answer: Exclude<CallOutcome, { kind: 'ok' }>): Denied | Unavailable {
+  if (answer.kind === 'denied' || answer.kind === 'unavailable') return answer
+  return unavailable(answer.kind === 'absent' ? 'mount_missing' : 'answer_invalid', 'no')
+}

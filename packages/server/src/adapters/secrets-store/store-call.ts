@@ -1,0 +1,126 @@
+// One call of the store's HTTP API under a deadline, as a value. What the store says in words is never kept: its errors
+// may quote what was sent. PARTS 1: only what OpenBao and Vault have in common is spoken.
+
+import type { Secret } from '../../ports/secret.ts'
+import type { Absent, Denied, Unavailable, UnavailableCause } from '../../ports/secrets-store.ts'
+import {
+  createOrigin,
+  type ExchangeAnswer,
+  type ExchangeFailure,
+  exchange,
+  type Origin,
+} from '../registry/http-exchange.ts'
+
+export interface StoreCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below /v1/, built from checked segments. */
+  readonly path: string
+  /** JSON text. */
+  readonly body?: string
+  readonly signal: AbortSignal
+}
+
+/** `refused` is a 400: the store understood and said no, for instance to a stale `cas`. */
+export type CallOutcome =
+  | { readonly kind: 'ok'; readonly body: unknown }
+  | { readonly kind: 'refused' }
+  | Absent
+  | Denied
+  | Unavailable
+
+export interface StoreAddress {
+  readonly origin: Origin
+  readonly namespace: string | undefined
+}
+
+/** Documents are at most 512 KiB; escaped and wrapped they stay below this. */
+const CAP_BYTES = 8 * 1024 * 1024
+
+export function openAddress(
+  address: string,
+  namespace: string | undefined,
+  ca: string | undefined,
+): StoreAddress {
+  const url = new URL(address)
+  const secure = url.protocol === 'https:'
+  const plain = url.pathname === '/' && url.search === '' && url.username === '' && url.password === ''
+  if (!plain || !(secure || url.protocol === 'http:')) {
+    throw new TypeError('the address of the secrets store is a URL of scheme, host and port')
+  }
+  const host = `${url.hostname}:${url.port || (secure ? 443 : 80)}`
+  return { origin: createOrigin({ secure, host, ...(ca === undefined ? {} : { ca }) }), namespace }
+}
+
+export async function callStore(
+  to: StoreAddress,
+  call: StoreCall,
+  token: Secret | undefined,
+): Promise<CallOutcome> {
+  const answer = await exchange(to.origin, {
+    method: call.method,
+    path: `/v1/${call.path}`,
+    headers: {
+      'x-vault-request': 'true',
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { 'x-vault-token': token.reveal() }),
+      ...(to.namespace === undefined ? {} : { 'x-vault-namespace': to.namespace }),
+    },
+    ...(call.body === undefined ? {} : { body: call.body }),
+    signal: call.signal,
+    capBytes: CAP_BYTES,
+  })
+  return answer.kind === 'failed' ? explainLoss(answer, call) : judgeAnswer(answer, call)
+}
+
+function explainLoss(failure: ExchangeFailure, call: StoreCall): Unavailable {
+  const cause = failure.cause === 'address_refused' ? 'connection' : failure.cause
+  return unavailable(cause, failure.sent && call.method !== 'GET' ? 'unknown' : 'no')
+}
+
+function judgeAnswer({ status, body }: ExchangeAnswer, call: StoreCall): CallOutcome {
+  if (status === 400) return { kind: 'refused' }
+  if (status === 403) return { kind: 'denied' }
+  if (status === 404) return { kind: 'absent' }
+  if (status === 413) return unavailable('too_large', 'no')
+  if (status === 429) return unavailable('rate_limited', 'no')
+  // A 5xx can come after the write was handed to the other members: it proves nothing.
+  const applied = call.method === 'GET' ? 'no' : 'unknown'
+  if (status === 503) return unavailable('sealed', applied)
+  if (status >= 500) return unavailable('server_error', applied)
+  if (status < 200 || status >= 300) return unavailable('answer_invalid', applied)
+  const parsed = parseBody(body)
+  return parsed === undefined ? unavailable('answer_invalid', applied) : { kind: 'ok', body: parsed.value }
+}
+
+function parseBody(body: Buffer): { value: unknown } | undefined {
+  if (body.length === 0) return { value: undefined }
+  try {
+    return { value: JSON.parse(body.toString('utf8')) }
+  } catch {
+    return undefined
+  }
+}
+
+export function unavailable(cause: UnavailableCause, applied: Unavailable['applied']): Unavailable {
+  return { kind: 'unavailable', cause, applied }
+}
+
+/** What lies at this path of keys in a JSON value, or undefined. */
+export function member(value: unknown, ...keys: readonly string[]): unknown {
+  let found = value
+  for (const key of keys) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined
+    found = Object.getOwnPropertyDescriptor(found, key)?.value
+  }
+  return found
+}
+
+/** Work that several operations share has its own deadline; each of them still ends at its own. */
+export function withinDeadline<T>(work: Promise<T>, signal: AbortSignal): Promise<T | Unavailable> {
+  const late = () => unavailable('timeout', 'no')
+  if (signal.aborted) return Promise.resolve(late())
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => resolve(late()), { once: true })
+    work.then(resolve, reject)
+  })
+}

@@ -1,0 +1,117 @@
+// The checks before the body is looked at, each alone, in the public order of DECISIONS 2: authentication, path and
+// method, headers, role, query; size and syntax follow in read-body.ts.
+
+import type { Json, Rejection, TenantId } from '@holdfast/contract'
+import { may, reject } from '@holdfast/core'
+import type { Caller } from '../operations/caller.ts'
+import type { Authenticate, Credential } from './authenticate.ts'
+import { chooseTenant } from './choose-tenant.ts'
+import type { ApiRequest, Endpoint } from './endpoint.ts'
+import { readQuery } from './query-parameters.ts'
+import type { RateLimit } from './rate-limit.ts'
+import type { Refusal } from './reply.ts'
+
+export interface RequestHead {
+  readonly headers: { readonly [name: string]: string | string[] | undefined }
+  readonly params: { readonly [name: string]: string }
+  readonly rawQuery: string
+  readonly requestId: string
+}
+
+export interface Gate {
+  authenticate: Authenticate
+  rateLimit: RateLimit
+  tenantExists(tenant: TenantId): boolean
+}
+
+export type Admitted = Omit<ApiRequest, 'body'>
+export type Passage<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: Refusal }
+
+/** Who is it? Asked of every path that is not open, known or not: an unknown path is no secret, but who may ask is first. */
+export async function identify(gate: Gate, head: RequestHead): Promise<Passage<Credential>> {
+  const credential = await gate.authenticate(single(head.headers['authorization']))
+  if ('code' in credential) return stop(credential, { 'www-authenticate': 'Bearer realm="holdfast"' })
+  const waitSeconds = gate.rateLimit(credential.token.id)
+  if (waitSeconds === 0) return { ok: true, value: credential }
+  return stop(reject('rate_limited', 'Authorization', undefined, { seconds: waitSeconds }), {
+    'retry-after': `${waitSeconds}`,
+  })
+}
+
+export function admitRequest(
+  gate: Gate,
+  endpoint: Endpoint,
+  head: RequestHead,
+  credential: Credential,
+): Passage<Admitted> {
+  const tenant = chooseTenant({
+    credential,
+    header: single(head.headers['x-tenant-id']),
+    path: head.params['tenant'],
+    exists: gate.tenantExists,
+  })
+  if (!tenant.ok) return stop(tenant.rejection)
+  const headers = readHeaders(endpoint, head)
+  if ('code' in headers) return stop(headers)
+  const { role, id: token } = credential.token
+  if (!may(role, endpoint.action))
+    return stop(
+      reject('permission_denied', 'Authorization', undefined, {
+        accepted: `a role that may ${endpoint.action}`,
+      }),
+    )
+  const query = readQuery(head.rawQuery, endpoint.query)
+  if (!query.ok) return { ok: false, refusal: { rejections: query.rejections } }
+  const caller: Caller = {
+    tenant: tenant.tenant,
+    onBehalf: tenant.onBehalf,
+    token,
+    role,
+    requestId: head.requestId,
+  }
+  return { ok: true, value: { caller, params: head.params, query: query.query, ...headers } }
+}
+
+interface ConditionalHeaders {
+  readonly ifMatch?: string
+  readonly idempotencyKey?: string
+}
+
+const ETAG = /^(?:\*|"\d{1,15}")$/
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+const JSON_CONTENT = /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?$/i
+
+function readHeaders(endpoint: Endpoint, { headers }: RequestHead): ConditionalHeaders | Rejection {
+  const contentType = single(headers['content-type'])
+  if (endpoint.body !== undefined && contentType !== undefined && !JSON_CONTENT.test(contentType)) {
+    return invalid('Content-Type', contentType, 'application/json, or none')
+  }
+  const ifMatch = endpoint.headers.includes('If-Match') ? single(headers['if-match']) : undefined
+  if (ifMatch !== undefined && !ETAG.test(ifMatch))
+    return invalid('If-Match', ifMatch, 'one ETag as it was answered, for example "3", or *')
+  const key = endpoint.headers.includes('Idempotency-Key') ? single(headers['idempotency-key']) : undefined
+  if (key !== undefined && !IDEMPOTENCY_KEY.test(key))
+    return invalid('Idempotency-Key', key, '1 to 255 visible ASCII characters')
+  return {
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+  }
+}
+
+function invalid(name: string, received: Json, accepted: string): Rejection {
+  return reject('header_invalid', name, received, { accepted })
+}
+
+/** Node joins most repeated headers with a comma, which no accepted form contains; what it keeps apart is joined here. */
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+function stop(
+  rejection: Rejection,
+  headers: { readonly [name: string]: string } = {},
+): { ok: false; refusal: Refusal } {
+  return { ok: false, refusal: { rejections: [rejection], headers } }
+}

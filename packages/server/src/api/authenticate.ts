@@ -1,0 +1,50 @@
+// Which token is this? `Authorization: Bearer hf_<id>_<secret>`; only a SHA-256 of the secret is stored. DECISIONS 8.
+// Every failure reads the same, so that an answer does not tell an unknown token from a wrong or expired one.
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { isTokenId, type Rejection } from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+import type { Clock } from '../ports/clock.ts'
+import type { StoredTenant, StoredToken } from '../store/records.ts'
+import { tenants, tokens } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { globally } from '../store/transaction.ts'
+
+const BEARER = /^Bearer hf_([0-9A-HJKMNP-TV-Z]{26})_([A-Za-z0-9_-]{43})$/
+
+export interface Credential {
+  readonly token: StoredToken
+  readonly tenant: StoredTenant
+}
+
+export type Authenticate = (header: string | undefined) => Promise<Credential | Rejection>
+
+export function createAuthenticate(store: Pick<Store, 'get' | 'fresh'>, clock: Clock): Authenticate {
+  const find = (id: string, secretHash: Buffer): Credential | undefined => {
+    const token = store.get(globally(tokens, id))?.record
+    const tenant = token && store.get(globally(tenants, token.tenant))?.record
+    if (token === undefined || tenant === undefined || tenant.deleting) return undefined
+    const known = Buffer.from(token.secretHash, 'hex')
+    if (known.length !== secretHash.length || !timingSafeEqual(known, secretHash)) return undefined
+    return Date.parse(token.expiresAt) > clock.now() ? { token, tenant } : undefined
+  }
+  return async (header) => {
+    const parts = BEARER.exec(header ?? '')
+    const id = `tok_${parts?.[1]}`
+    if (parts === null || !isTokenId(id)) return unauthenticated(header)
+    const secretHash = hashSecret(parts[2] ?? '')
+    const found = find(id, secretHash)
+    if (found !== undefined) return found
+    // Another replica may have made the token a moment ago.
+    await store.fresh()
+    return find(id, secretHash) ?? unauthenticated(header)
+  }
+}
+
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+function unauthenticated(header: string | undefined): Rejection {
+  return reject('unauthenticated', 'Authorization', header)
+}

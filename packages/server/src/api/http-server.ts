@@ -1,0 +1,159 @@
+// HTTP over Fastify: routes from the endpoint table, the gate in front, one funnel for what goes wrong. It knows no
+// resource and no engine.
+
+import type { Rejection } from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import type { Logger } from 'pino'
+import { UnstorableRecordError } from '../store/encode.ts'
+import { StoreUnavailableError } from '../store/store.ts'
+import { type Admitted, admitRequest, type Gate, identify, type RequestHead } from './admit-request.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { OpenPage } from './open-page.ts'
+import { readBody } from './read-body.ts'
+import { type Refusal, sendAnswer, sendJson, sendRefusal } from './reply.ts'
+import { createRequestObserver, type RequestMetrics, type RequestObserver } from './request-observer.ts'
+import { rawQuery, routablePath, routeUrl, unknownPath } from './route-table.ts'
+
+export interface HttpServerOptions {
+  readonly endpoints: readonly Endpoint[]
+  readonly pages: readonly OpenPage[]
+  readonly gate: Gate
+  readonly log: Logger
+  readonly metrics: RequestMetrics
+  readonly publicUrl: string
+  readonly bodyBytes: number
+  readonly bodyDepth: number
+  readonly headerBytes: number
+  newRequestId(): string
+}
+
+interface Serving extends HttpServerOptions {
+  readonly app: FastifyInstance
+  readonly observer: RequestObserver
+  readonly admitted: WeakMap<FastifyRequest, Admitted>
+  refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply
+}
+
+const REQUEST_TIMEOUT_MS = 30_000
+const HEADERS_TIMEOUT_MS = 10_000
+
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: options.bodyBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { maxHeaderSize: options.headerBytes, headersTimeout: HEADERS_TIMEOUT_MS },
+    routerOptions: { maxParamLength: 500, querystringParser: () => ({}) },
+    exposeHeadRoutes: false,
+    genReqId: options.newRequestId,
+    rewriteUrl: (request) => routablePath(request.url ?? '/'),
+  })
+  const observer = createRequestObserver(options.log, options.metrics)
+  const refuse: Serving['refuse'] = (request, reply, refusal) => {
+    observer.refused(request, refusal.rejections)
+    return sendRefusal(reply, refusal, options.publicUrl)
+  }
+  const serving = { ...options, app, observer, refuse, admitted: new WeakMap<FastifyRequest, Admitted>() }
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+  openGate(serving)
+  servePages(serving)
+  for (const endpoint of options.endpoints) serveEndpoint(serving, endpoint)
+  app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(serving, request, reply, error))
+  return app
+}
+
+/** Before anything is routed: who asks, whether the path exists, and whether this caller may ask it. */
+function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: Serving): void {
+  const byRoute = new Map(
+    endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
+  )
+  const open = new Set(pages.map(({ path }) => routeUrl(path)))
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+    const { url = '' } = request.routeOptions
+    if (open.has(url)) return
+    const head = headOf(request)
+    const identified = await identify(gate, head)
+    if (!identified.ok) return refuse(request, reply, identified.refusal)
+    const endpoint = byRoute.get(`${request.method} ${url}`)
+    if (endpoint === undefined)
+      return refuse(request, reply, unknownPath(endpoints, request.method, request.originalUrl))
+    const passage = admitRequest(gate, endpoint, head, identified.value)
+    if (!passage.ok) return refuse(request, reply, passage.refusal)
+    admitted.set(request, passage.value)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    observer.answered(request, reply, admitted.get(request)?.caller)
+  })
+}
+
+function headOf(request: FastifyRequest): RequestHead {
+  const params: { [name: string]: string } = {}
+  for (const [name, value] of Object.entries(request.params ?? {})) params[name] = String(value)
+  return { headers: request.headers, params, rawQuery: rawQuery(request.originalUrl), requestId: request.id }
+}
+
+function servePages({ app, pages, endpoints, refuse }: Serving): void {
+  for (const page of pages) {
+    app.get(routeUrl(page.path), async (request, reply) => {
+      const rendered = await page.render(headOf(request).params)
+      if (rendered === undefined)
+        return refuse(request, reply, unknownPath(endpoints, 'GET', request.originalUrl))
+      return reply.code(rendered.status).header('content-type', rendered.type).send(rendered.body)
+    })
+  }
+}
+
+function serveEndpoint({ app, admitted, bodyDepth, refuse }: Serving, endpoint: Endpoint): void {
+  app.route({
+    method: endpoint.method,
+    url: routeUrl(endpoint.path),
+    handler: async (request, reply) => {
+      const passage = admitted.get(request)
+      if (passage === undefined) throw new TypeError('a request came past the gate')
+      const body = readBody(endpoint, request.body, bodyDepth)
+      if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
+      const outcome = await endpoint.handle({ ...passage, body: body.value })
+      if (!outcome.ok) return refuse(request, reply, outcome)
+      return sendAnswer(reply, outcome.value)
+    },
+  })
+}
+
+/** What could not be decided is an exception (DESIGN 4); what a client did wrong never arrives here as one. */
+function answerFailure(
+  serving: Serving,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: FastifyError,
+): FastifyReply {
+  const rejection = rejectionFor(error, serving.bodyBytes)
+  if (rejection !== undefined) {
+    // The connection may hold the rest of a body that nobody will read.
+    return serving.refuse(request, reply, {
+      rejections: [rejection],
+      headers: error.statusCode === 413 ? { connection: 'close' } : {},
+    })
+  }
+  serving.observer.failed(request, error)
+  return sendJson(reply, 500, JSON.stringify({ error: 'internal', requestId: request.id }))
+}
+
+function rejectionFor(error: FastifyError, maxBytes: number): Rejection | undefined {
+  if (error instanceof StoreUnavailableError) return reject('store_unavailable', 'store', undefined)
+  if (error instanceof UnstorableRecordError)
+    return reject('secret_material_would_persist', error.field, undefined)
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return reject('body_too_large', 'body', undefined, { max: maxBytes })
+  if (error.statusCode === 400 || error.statusCode === 415) {
+    return reject('body_malformed', 'body', undefined, { fault: 'a body that could not be read' })
+  }
+  return undefined
+}

@@ -1,0 +1,61 @@
+// Prometheus metrics, behind this one file. Names as operators expect them; no tenant label, which would grow without end.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { RequestMetrics } from './request-observer.ts'
+
+export interface Metrics extends RequestMetrics {
+  render(): Promise<{ readonly type: string; readonly text: string }>
+}
+
+export interface MetricSources {
+  /** 0 to 1: how full the key-value store is. */
+  storePressure(): number
+  cacheRevision(): number
+}
+
+export function createMetrics(sources: MetricSources): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const durations = new Histogram({
+    name: 'holdfast_api_request_duration_seconds',
+    help: 'Time from the request line to the end of the answer',
+    labelNames: ['route', 'method', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  })
+  const rejections = new Counter({
+    name: 'holdfast_rejections_total',
+    help: 'Rejections answered, by code',
+    labelNames: ['code'],
+    registers,
+  })
+  gauge(
+    'holdfast_store_pressure_ratio',
+    'How full the key-value store is, from 0 to 1',
+    sources.storePressure,
+    registers,
+  )
+  gauge(
+    'holdfast_cache_revision',
+    'The revision that the cache has reached',
+    sources.cacheRevision,
+    registers,
+  )
+  return {
+    observeRequest: (labels, seconds) => durations.observe(labels, seconds),
+    countRejection: (code) => rejections.inc({ code }),
+    render: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+function gauge(name: string, help: string, read: () => number, registers: Registry[]): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(read())
+    },
+  })
+}

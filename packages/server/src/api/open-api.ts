@@ -1,0 +1,185 @@
+// The OpenAPI 3.1 document, from the endpoint table, the shapes and the catalogue: nothing in it is written twice.
+
+import {
+  CODES,
+  type Code,
+  entryOf,
+  type JsonObject,
+  jsonSchema,
+  list,
+  object,
+  rejectionShape,
+} from '@holdfast/contract'
+import type { Endpoint, RequestHeader } from './endpoint.ts'
+import type { OpenPage } from './open-page.ts'
+import { QUERY_PARAMETERS } from './query-parameters.ts'
+
+/** What every endpoint may answer before its own work begins, and when a store is away. */
+const COMMON_CODES: readonly Code[] = [
+  'unauthenticated',
+  'permission_denied',
+  'rate_limited',
+  'header_invalid',
+  'tenant_not_found',
+  'query_parameter_unknown',
+  'query_parameter_invalid',
+  'store_unavailable',
+]
+const BODY_CODES: readonly Code[] = ['body_malformed', 'body_too_large']
+
+export function openApiDocument(
+  endpoints: readonly Endpoint[],
+  pages: readonly Pick<OpenPage, 'path' | 'summary'>[],
+  publicUrl: string,
+): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Holdfast',
+      version: '1.0.0',
+      summary: 'Multi-tenant container deployment control plane',
+      description: 'Every rejection carries a code of the catalogue; branch on the code, never on the text.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl }],
+    security: [{ token: [] }],
+    tags: [
+      { name: 'api', description: 'The interface' },
+      { name: 'open', description: 'Open to all' },
+    ],
+    paths: paths(endpoints, pages),
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'hf_<id>_<secret>' } },
+      schemas: { Rejection: rejectionSchema() },
+      examples: Object.fromEntries(
+        CODES.map((code) => [code, { summary: entryOf(code).why, value: exampleOf(code, publicUrl) }]),
+      ),
+    },
+  }
+}
+
+function rejectionSchema(): JsonObject {
+  const whole = object({ ...rejectionShape.fields, rejections: list(rejectionShape) })
+  return jsonSchema(whole)
+}
+
+function exampleOf(code: Code, publicUrl: string): object {
+  const { field, expected, why } = entryOf(code)
+  const one = {
+    code,
+    field: field.split(' | ')[0] ?? field,
+    received: '',
+    expected,
+    why,
+    doc: `${publicUrl}/docs/errors/${code}`,
+  }
+  return { ...one, rejections: [one] }
+}
+
+function paths(endpoints: readonly Endpoint[], pages: readonly Pick<OpenPage, 'path' | 'summary'>[]): object {
+  const found: { [path: string]: { [method: string]: object } } = {}
+  for (const endpoint of endpoints) {
+    found[endpoint.path] = { ...found[endpoint.path], [endpoint.method.toLowerCase()]: operation(endpoint) }
+  }
+  for (const page of pages) found[page.path] = { get: pageOperation(page) }
+  return found
+}
+
+function operation(endpoint: Endpoint): object {
+  const codes = [
+    ...new Set([...COMMON_CODES, ...(endpoint.body === undefined ? [] : BODY_CODES), ...endpoint.codes]),
+  ]
+  return {
+    operationId: operationId(endpoint.method, endpoint.path),
+    summary: endpoint.summary,
+    tags: ['api'],
+    parameters: [
+      ...pathParameters(endpoint.path),
+      ...endpoint.query.map(queryParameter),
+      ...headerParameters(endpoint),
+    ],
+    ...(endpoint.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: jsonSchema(endpoint.body) } },
+          },
+        }),
+    responses: {
+      ...successResponses(endpoint),
+      ...refusals(codes),
+    },
+  }
+}
+
+function successResponses({ success, query }: Endpoint): object {
+  const response = (description: string, schema: object) => ({
+    description,
+    content: { 'application/json': { schema } },
+  })
+  const done = { [success.status]: response('Done', jsonSchema(success.shape)) }
+  const dryRun = query.includes('dryRun') && success.status !== 200
+  return dryRun ? { ...done, 200: response('What a dry run would do', { type: 'object' }) } : done
+}
+
+/** One answer for each status, with every code of that status as an example. */
+function refusals(codes: readonly Code[]): object {
+  const byStatus = Map.groupBy(codes, (code) => entryOf(code).status)
+  return Object.fromEntries([...byStatus].map(([status, group]) => [status, refusal(group)]))
+}
+
+function refusal(codes: readonly Code[]): object {
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
+  const schema = { $ref: '#/components/schemas/Rejection' }
+  return { description: codes.join(', '), content: { 'application/json': { schema, examples } } }
+}
+
+function pathParameters(path: string): object[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+}
+
+function queryParameter(name: keyof typeof QUERY_PARAMETERS): object {
+  const { expected, schema } = QUERY_PARAMETERS[name]
+  return { name, in: 'query', required: false, description: expected, schema }
+}
+
+const HEADER_TEXT: { readonly [name in RequestHeader]: string } = {
+  'If-Match': 'The ETag that was read; another revision is refused',
+  'Idempotency-Key': 'The same key gives the first answer again for 24 hours',
+  'X-Tenant-ID': 'Confirms the tenant; a platform administrator chooses with it',
+}
+
+function headerParameters({ headers }: Endpoint): object[] {
+  return [...headers, 'X-Tenant-ID' as const].map((name) => ({
+    name,
+    in: 'header',
+    required: false,
+    description: HEADER_TEXT[name],
+    schema: { type: 'string' },
+  }))
+}
+
+function pageOperation({ path, summary }: Pick<OpenPage, 'path' | 'summary'>): object {
+  return {
+    operationId: operationId('get', path),
+    summary,
+    tags: ['open'],
+    security: [],
+    parameters: pathParameters(path),
+    responses: { 200: { description: 'The page' }, ...refusals(['not_found']) },
+  }
+}
+
+function operationId(method: string, path: string): string {
+  const words = path
+    .replace('/api/v1', '')
+    .split(/[^A-Za-z]+/)
+    .filter((word) => word !== '')
+  return [method.toLowerCase(), ...words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)].join('')
+}

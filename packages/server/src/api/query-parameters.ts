@@ -1,0 +1,89 @@
+// Every query parameter that the interface knows, once: what it accepts and how it is read. DECISIONS 1 and 2.
+// An unknown one, a repeated one and a bad value are refused, never dropped.
+
+import { EVENT_TYPES, type Rejection, SEVERITIES } from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+
+export interface ParsedQuery {
+  readonly dryRun: boolean
+  readonly limit: number
+  readonly cursor?: string
+  readonly after?: string
+  readonly type?: string
+  readonly subject?: string
+  readonly severity?: string
+}
+export type QueryName = keyof ParsedQuery
+
+interface QueryParameter {
+  readonly expected: string
+  readonly schema: { readonly [keyword: string]: string | number | string[] }
+  /** Undefined where the text is not accepted. */
+  read(text: string): string | number | boolean | undefined
+}
+
+const MAX_TEXT = 512
+const text = (expected: string): QueryParameter => ({
+  expected,
+  schema: { type: 'string' },
+  read: (given) => (given !== '' && given.length <= MAX_TEXT ? given : undefined),
+})
+const choice = (values: readonly string[]): QueryParameter => ({
+  expected: `one of ${values.join(', ')}`,
+  schema: { type: 'string', enum: [...values] },
+  read: (given) => (values.includes(given) ? given : undefined),
+})
+
+export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } = {
+  dryRun: {
+    expected: 'true or false',
+    schema: { type: 'boolean' },
+    read: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
+  },
+  limit: {
+    expected: 'a whole number from 1 to 500',
+    schema: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
+    read: (given) => (/^[1-9]\d{0,2}$/.test(given) && Number(given) <= 500 ? Number(given) : undefined),
+  },
+  cursor: text('the nextCursor of an earlier answer'),
+  after: text('the cursor of an event'),
+  type: choice(EVENT_TYPES),
+  subject: text('the name or uid of what the event is about'),
+  severity: choice(SEVERITIES),
+}
+
+const DEFAULTS: ParsedQuery = { dryRun: false, limit: 100 }
+
+export type QueryOutcome =
+  | { readonly ok: true; readonly query: ParsedQuery }
+  | { readonly ok: false; readonly rejections: Rejection[] }
+
+export function readQuery(raw: string, allowed: readonly QueryName[]): QueryOutcome {
+  if (raw === '') return { ok: true, query: DEFAULTS }
+  const given = new URLSearchParams(raw)
+  const query: { [name: string]: string | number | boolean } = {}
+  for (const name of new Set(given.keys())) {
+    const known = allowed.find((each) => each === name)
+    if (known === undefined)
+      return refuse('query_parameter_unknown', name, given.get(name), acceptedNames(allowed))
+    const values = given.getAll(name)
+    const value = values.length === 1 ? QUERY_PARAMETERS[known].read(values[0] ?? '') : undefined
+    if (value === undefined)
+      return refuse('query_parameter_invalid', name, values.join(', '), QUERY_PARAMETERS[known].expected)
+    query[name] = value
+  }
+  return { ok: true, query: { ...DEFAULTS, ...query } }
+}
+
+function acceptedNames(allowed: readonly QueryName[]): string {
+  return allowed.length === 0 ? 'no query parameter' : `one of ${allowed.join(', ')}`
+}
+
+function refuse(
+  code: 'query_parameter_unknown' | 'query_parameter_invalid',
+  name: string,
+  received: string | null,
+  accepted: string,
+): QueryOutcome {
+  return { ok: false, rejections: [reject(code, name.slice(0, 128), received ?? '', { accepted })] }
+}

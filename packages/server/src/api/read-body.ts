@@ -1,0 +1,28 @@
+// The body: size was capped while it was read; here its syntax. Each alone, as DECISIONS 2 orders.
+
+import { type Json, parseStrictJson, type Rejection } from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+import type { Endpoint } from './endpoint.ts'
+
+export type BodyOutcome =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly rejection: Rejection }
+
+export function readBody(endpoint: Endpoint, bytes: unknown, maxDepth: number): BodyOutcome {
+  if (endpoint.body === undefined) {
+    return isEmpty(bytes) ? { ok: true, value: null } : malformed('this request takes no body')
+  }
+  if (!(bytes instanceof Uint8Array) || bytes.length === 0) return malformed('it is empty')
+  const parsed = parseStrictJson(bytes, { maxDepth })
+  return parsed.ok
+    ? parsed
+    : malformed(`${parsed.fault.message} (line ${parsed.fault.line}, column ${parsed.fault.column})`)
+}
+
+function isEmpty(bytes: unknown): boolean {
+  return bytes === undefined || bytes === null || (bytes instanceof Uint8Array && bytes.length === 0)
+}
+
+function malformed(fault: string): BodyOutcome {
+  return { ok: false, rejection: reject('body_malformed', 'body', undefined, { fault }) }
+}

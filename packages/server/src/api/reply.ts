@@ -1,0 +1,44 @@
+// How an outcome becomes an HTTP answer. The body of a "no" is the first rejection, with all of them under `rejections`
+// (DECISIONS 2); its status is that of the first.
+
+import { entryOf, type Rejection } from '@holdfast/contract'
+import type { FastifyReply } from 'fastify'
+import type { Answer } from './endpoint.ts'
+
+export interface Refusal {
+  readonly rejections: readonly Rejection[]
+  readonly headers?: { readonly [name: string]: string }
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+export function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {
+  return reply.code(status).header('content-type', JSON_TYPE).send(body)
+}
+
+export function sendAnswer(reply: FastifyReply, { status, body, etag, type }: Answer): FastifyReply {
+  if (etag !== undefined) void reply.header('etag', `"${etag}"`)
+  if (typeof body === 'string')
+    return reply
+      .code(status)
+      .header('content-type', type ?? 'text/plain')
+      .send(body)
+  return sendJson(reply, status, JSON.stringify(body))
+}
+
+export function sendRefusal(reply: FastifyReply, refusal: Refusal, publicUrl: string): FastifyReply {
+  const [first] = refusal.rejections
+  if (first === undefined) throw new TypeError('a refusal without a rejection')
+  void reply.headers({ ...refusal.headers })
+  return sendJson(
+    reply,
+    entryOf(first.code).status,
+    JSON.stringify(refusalBody(refusal.rejections, publicUrl)),
+  )
+}
+
+/** `doc` is a path inside the product and an address on the wire. */
+export function refusalBody(rejections: readonly Rejection[], publicUrl: string) {
+  const linked = rejections.map((rejection) => ({ ...rejection, doc: `${publicUrl}${rejection.doc}` }))
+  return { ...linked[0], rejections: linked }
+}

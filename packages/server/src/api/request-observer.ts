@@ -1,0 +1,51 @@
+// What is told of a request: one structured log line, one observation, one count for each code. Never a body, a header or
+// a token's secret half.
+
+import type { Rejection } from '@holdfast/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Caller } from '../operations/caller.ts'
+
+export interface RequestMetrics {
+  observeRequest(labels: { route: string; method: string; status: string }, seconds: number): void
+  countRejection(code: string): void
+}
+
+export interface RequestObserver {
+  refused(request: FastifyRequest, rejections: readonly Rejection[]): void
+  answered(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void
+  failed(request: FastifyRequest, error: Error): void
+}
+
+export function createRequestObserver(log: Logger, metrics: RequestMetrics): RequestObserver {
+  const codesOf = new WeakMap<FastifyRequest, readonly string[]>()
+  return {
+    refused(request, rejections) {
+      const codes = rejections.map(({ code }) => code)
+      codesOf.set(request, codes)
+      for (const code of codes) metrics.countRejection(code)
+    },
+    answered(request, reply, caller) {
+      const route = request.routeOptions.url ?? '(none)'
+      const ms = reply.elapsedTime
+      metrics.observeRequest({ route, method: request.method, status: `${reply.statusCode}` }, ms / 1000)
+      const who = caller && { tenant: caller.tenant, token: caller.token, onBehalf: caller.onBehalf }
+      const codes = codesOf.get(request)
+      const line = {
+        requestId: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        ms,
+        ...who,
+      }
+      log.info(codes === undefined ? line : { ...line, codes }, 'request')
+    },
+    failed(request, error) {
+      log.error(
+        { requestId: request.id, route: request.routeOptions.url, error: error.name, stack: error.stack },
+        'request failed',
+      )
+    },
+  }
+}

@@ -1,0 +1,50 @@
+// From a raw path to an endpoint, or to the right "no": there is no such path, or not with this method.
+
+import { reject } from '@holdfast/core'
+import type { Endpoint } from './endpoint.ts'
+import type { Refusal } from './reply.ts'
+
+/** `/api/v1/deployments/{name}` as the router writes it. */
+export const routeUrl = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+/** Where a path is sent that no client of ours would write; nothing is routed there. */
+const UNROUTABLE = '/-'
+const PLAIN_PATH = /^(?:\/[A-Za-z0-9._~:@!$'()*,=+-]+)*\/?$/
+
+/**
+ * Paths are matched as they came: no percent sign is ever decoded, no doubled slash folded (SAFETY 2, row 18). Whatever
+ * is not written plainly is no path of ours.
+ */
+export function routablePath(url: string): string {
+  const mark = url.search(/[?#]/)
+  const path = mark < 0 ? url : url.slice(0, mark)
+  if (!PLAIN_PATH.test(path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return UNROUTABLE
+  return url
+}
+
+export function rawQuery(url: string): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? '' : url.slice(mark + 1)
+}
+
+export function unknownPath(endpoints: readonly Endpoint[], method: string, url: string): Refusal {
+  const path = url.split('?')[0] ?? ''
+  const known = endpoints
+    .filter((endpoint) => matches(endpoint.path, path))
+    .map((endpoint) => endpoint.method)
+  if (known.length === 0) return { rejections: [reject('not_found', 'path', path)] }
+  const accepted = known.join(', ')
+  return {
+    rejections: [reject('method_not_allowed', 'method', method, { accepted })],
+    headers: { allow: accepted },
+  }
+}
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/')
+  const given = path.split('/')
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, index) => (part.startsWith('{') ? given[index] !== '' : part === given[index]))
+  )
+}

@@ -1,0 +1,47 @@
+// /api/v1/errors: the code catalogue as data. DECISIONS 1, Explain.
+
+import { CODES, type Code, entryOf, integer, isCode, list, object, string } from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+import { answer, type Endpoint, param } from '../endpoint.ts'
+
+const codeShape = object({
+  code: string(),
+  status: integer(),
+  field: string(),
+  expected: string(),
+  why: string(),
+  doc: string(),
+  capability: string(),
+})
+
+const codeView = (code: Code) => {
+  const { status, field, expected, why, doc, capability } = entryOf(code)
+  return { code, status, field, expected, why, doc, capability }
+}
+
+export function errorEndpoints(): Endpoint[] {
+  const common = { method: 'GET', action: 'quotas:read', query: [], headers: [] } as const
+  return [
+    {
+      ...common,
+      path: '/api/v1/errors',
+      summary: 'List every code that a rejection may carry',
+      success: { status: 200, shape: object({ items: list(codeShape) }) },
+      codes: [],
+      handle: async () => answer(200, { items: CODES.map(codeView) }),
+    },
+    {
+      ...common,
+      path: '/api/v1/errors/{code}',
+      summary: 'Read what a code means',
+      success: { status: 200, shape: codeShape },
+      codes: ['not_found'],
+      handle: async (request) => {
+        const code = param(request, 'code')
+        return isCode(code)
+          ? answer(200, codeView(code))
+          : { ok: false, rejections: [reject('not_found', 'path', code)] }
+      },
+    },
+  ]
+}

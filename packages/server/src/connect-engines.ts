@@ -1,0 +1,69 @@
+// The adapters of one process, from its configuration: etcd, the two identities in the secrets store, the registries.
+// Like compose.ts a root: the few files that construct adapters.
+
+import { readFileSync } from 'node:fs'
+import type { Logger } from 'pino'
+import { createEtcdClient } from './adapters/etcd/create-etcd-client.ts'
+import { createRegistryClient } from './adapters/registry/registry-client.ts'
+import { createSecretsReader } from './adapters/secrets-store/secrets-reader.ts'
+import { createSecretsStoreClient } from './adapters/secrets-store/secrets-store-client.ts'
+import { createSecretsWriter } from './adapters/secrets-store/secrets-writer.ts'
+import type { Config } from './config/schema.ts'
+import type { KeyValueEngine } from './ports/key-value.ts'
+import type { Registry, RegistryEntry } from './ports/registry.ts'
+import type { SecretsReader, SecretsWriter } from './ports/secrets-store.ts'
+
+const pem = (path: string | undefined): string | undefined =>
+  path === undefined ? undefined : readFileSync(path, 'utf8')
+
+export function connectEtcd({ etcd }: Config, log: Logger): KeyValueEngine {
+  const { ca, cert, key } = etcd.tls ?? {}
+  return createEtcdClient({
+    endpoints: etcd.endpoints,
+    ...(etcd.tls === undefined ? {} : { tls: defined({ ca: pem(ca), cert: pem(cert), key: pem(key) }) }),
+    ...(etcd.username === undefined ? {} : { username: etcd.username }),
+    ...(etcd.password === undefined ? {} : { password: etcd.password.reveal() }),
+    log,
+  })
+}
+
+type Identity = NonNullable<Config['secretsStore']['api']>
+
+function connectSecretsStore({ secretsStore }: Config, identity: Identity) {
+  const { address, namespace } = secretsStore
+  const { roleId, secretId } = identity
+  return createSecretsStoreClient({
+    address,
+    auth: { roleId, secretId },
+    ...defined({ namespace, ca: pem(secretsStore.ca) }),
+  })
+}
+
+export function connectSecretsWriter(config: Config): SecretsWriter {
+  const client = connectSecretsStore(config, required(config.secretsStore.api, 'secretsStore.api'))
+  return createSecretsWriter({ client, namespaces: config.secrets.namespaces })
+}
+
+export function connectSecretsReader(config: Config): SecretsReader {
+  const client = connectSecretsStore(config, required(config.secretsStore.broker, 'secretsStore.broker'))
+  return createSecretsReader({ client, namespaces: config.secrets.namespaces })
+}
+
+export function connectRegistries({ registries }: Config): Registry {
+  const allowList = registries.map(
+    ({ ca, ...entry }): RegistryEntry => ({ ...entry, ...defined({ ca: pem(ca) }) }),
+  )
+  return createRegistryClient({ allowList })
+}
+
+function required<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new TypeError(`${name} is not configured`)
+  return value
+}
+
+/** Without the members that are undefined: absent differs from undefined here. */
+function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

@@ -1,0 +1,69 @@
+// What DELETE began is finished here: a deployment that is marked and runs nowhere is removed with its archive and its
+// quota slot, and a tenant that is marked is removed with everything it has. Each removal is one transaction that compares
+// what it read, so several replicas may do this at once and one of them does it.
+
+import type { TenantId } from '@holdfast/contract'
+import { recordEvent } from '../operations/record-write.ts'
+import type { Clock } from '../ports/clock.ts'
+import { archive, deployments, removals, slots, tenants, tokens } from '../store/records.ts'
+import { slotId } from '../store/slots.ts'
+import type { Store } from '../store/store.ts'
+import { globally, inTenant } from '../store/transaction.ts'
+
+export interface RemovalDeps {
+  readonly store: Store
+  readonly clock: Clock
+  removeTenantSecrets(tenant: TenantId): Promise<boolean>
+}
+
+/** Of one transaction; a tenant with more goes on at the next turn. */
+const TOKENS_AT_ONCE = 80
+
+export async function finishRemovals(deps: RemovalDeps): Promise<void> {
+  for (const { id, record } of deps.store.listWithIds(removals)) {
+    if (record.name === null) await removeTenant(deps, record.tenant)
+    else await removeDeployment(deps, id, record.tenant, record.name)
+  }
+}
+
+async function removeDeployment(
+  { store, clock }: RemovalDeps,
+  uid: string,
+  tenant: TenantId,
+  name: string,
+): Promise<void> {
+  await store.transact((transaction) => {
+    transaction.delete(globally(removals, uid))
+    const address = inTenant(tenant, deployments, name)
+    const stored = transaction.get(address)
+    if (stored === undefined || stored.uid !== uid) return { kind: 'commit', result: undefined }
+    transaction.delete(address)
+    transaction.delete(inTenant(tenant, slots, slotId('deployments', stored.slot)))
+    transaction.deleteWithin(tenant, archive, name)
+    recordEvent(transaction, clock, tenant, {
+      type: 'deployment.deleted',
+      severity: 'info',
+      subject: { kind: 'Deployment', name, uid },
+      cause: 'deleted',
+      reason: 'deleted',
+      message: `Deployment ${name} was deleted.`,
+      data: {},
+    })
+    return { kind: 'commit', result: undefined }
+  })
+}
+
+/** Secrets first: while the record stands, a failure is seen and tried again. */
+async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
+  if (!(await removeTenantSecrets(id))) return
+  const owned = store.list(tokens).filter(({ record }) => record.tenant === id)
+  const last = owned.length <= TOKENS_AT_ONCE
+  await store.transact((transaction) => {
+    transaction.get(globally(tenants, id))
+    for (const { record } of owned.slice(0, TOKENS_AT_ONCE)) transaction.delete(globally(tokens, record.id))
+    if (last) transaction.deleteTenant(id)
+    if (last) transaction.delete(globally(tenants, id))
+    if (last) transaction.delete(globally(removals, id))
+    return { kind: 'commit', result: undefined }
+  })
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env node
+// holdfast-server: serve, init, check-config. Reads the command line, composes, and ends by draining.
+
+import pino from 'pino'
+import { composeServer } from './compose.ts'
+import { checkConfig } from './config/check-config.ts'
+import { gatherConfig } from './config/gather-config.ts'
+import type { Config } from './config/schema.ts'
+import { runInit } from './run-init.ts'
+
+const USAGE = `holdfast-server: the control plane of Holdfast
+
+  holdfast-server serve  [--config FILE]            run until SIGTERM
+  holdfast-server init   [--config FILE] [--reissue]
+                                                    make the platform and print its first token;
+                                                    --reissue replaces a lost one
+  holdfast-server check-config [--config FILE]      name every fault of the configuration
+
+The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
+`
+
+interface CommandLine {
+  readonly command: string
+  readonly config: string | undefined
+  readonly reissue: boolean
+}
+
+function readCommandLine(words: readonly string[]): CommandLine | undefined {
+  const [command = '', ...rest] = words
+  let config = process.env['HOLDFAST_CONFIG']
+  let reissue = false
+  for (let index = 0; index < rest.length; index += 1) {
+    if (rest[index] === '--config' && rest[index + 1] !== undefined) config = rest[++index]
+    else if (rest[index] === '--reissue' && command === 'init') reissue = true
+    else return undefined
+  }
+  return ['serve', 'init', 'check-config'].includes(command) ? { command, config, reissue } : undefined
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = pino(
+    { level: config.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 1, sync: false, minLength: 0 }),
+  )
+  const server = await composeServer(config, log)
+  await server.http.listen({ host: config.listen.host, port: config.listen.port })
+  log.info({ address: config.publicUrl }, 'serving')
+  let stopping = false
+  const stop = (): void => {
+    if (stopping) return
+    stopping = true
+    log.info({}, 'draining')
+    void server.close().then(() => log.flush())
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+async function main(): Promise<void> {
+  const line = readCommandLine(process.argv.slice(2))
+  if (line === undefined) {
+    process.stderr.write(USAGE)
+    process.exitCode = 2
+    return
+  }
+  const loaded = gatherConfig(line.config, process.env)
+  const checked = checkConfig(loaded)
+  if (!loaded.ok) {
+    process.stderr.write(checked.text)
+    process.exitCode = 1
+  } else if (line.command === 'check-config') process.stdout.write(checked.text)
+  else if (line.command === 'init') process.exitCode = await runInit(loaded.config, line.reissue)
+  else await serve(loaded.config)
+}
+
+await main()

@@ -1,0 +1,26 @@
+// Who asks, as established once per request. Every operation takes it; the tenant in it is the only source of a TenantId.
+
+import type { Rejection, Role, TenantId, TokenId } from '@holdfast/contract'
+
+export interface Caller {
+  /** The tenant acted in: the token's own, or the one that a platform administrator chose. */
+  readonly tenant: TenantId
+  readonly token: TokenId
+  readonly role: Role
+  /** A platform administrator acting in another tenant; audited as such. */
+  readonly onBehalf: boolean
+  readonly requestId: string
+}
+
+/** A rejection is a value (DESIGN 4): an operation either did what was asked or says why not, with every reason. */
+export type Outcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly rejections: readonly Rejection[] }
+
+export const done = <T>(value: T): Outcome<T> => ({ ok: true, value })
+export const refused = (
+  ...rejections: readonly Rejection[]
+): { ok: false; rejections: readonly Rejection[] } => ({
+  ok: false,
+  rejections,
+})

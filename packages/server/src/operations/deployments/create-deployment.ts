@@ -1,0 +1,159 @@
+// POST /api/v1/deployments, in the steps of DESIGN 4: body rules, normalise, facts, fact rules, one transaction.
+
+import type { DeploymentUid, Json, QuotaKind } from '@holdfast/contract'
+import {
+  admitDeployment,
+  checkFacts,
+  type ImageFact,
+  type Normalised,
+  parseImageReference,
+  type QuotaFact,
+} from '@holdfast/core'
+import { timestamp } from '../../ports/clock.ts'
+import { deployments, type StoredDeployment, slots } from '../../store/records.ts'
+import { type SlotChoice, slotId } from '../../store/slots.ts'
+import type { Decision } from '../../store/store.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { type Kept, keepOnce } from '../idempotency.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+import { announceWrite } from './announce-write.ts'
+import { deploymentView } from './deployment-view.ts'
+import type { DeploymentDeps } from './deps.ts'
+import { gatherDependencies, gatherImage } from './gather-facts.ts'
+import { planCreate } from './plan.ts'
+import { specHashOf, storeRevision } from './store-deployment.ts'
+import type { Written } from './written.ts'
+
+export interface CreateOptions extends Kept<Written> {
+  readonly dryRun: boolean
+}
+
+const KIND: QuotaKind = 'deployments'
+
+export async function createDeployment(
+  deps: DeploymentDeps,
+  caller: Caller,
+  sent: Json,
+  options: CreateOptions,
+): Promise<Outcome<Written>> {
+  const verdict = admitDeployment(sent, { mode: 'create', ...deps.admission })
+  if (!verdict.accepted) return refused(...verdict.rejections)
+  const host = parseImageReference(verdict.spec.image)?.host ?? ''
+  const image = await gatherImage(deps, caller, verdict.spec.image, host)
+  const held = holdSlot(deps, caller)
+  try {
+    const outcome = await deps.store.transact((transaction) =>
+      decideCreate(deps, transaction, { caller, admitted: verdict, image, slot: held.choose(), options }),
+    )
+    if (outcome.ok && !options.dryRun) announceWrite(deps, caller, outcome.value)
+    return outcome
+  } finally {
+    held.release()
+  }
+}
+
+interface Creating {
+  readonly caller: Caller
+  readonly admitted: Normalised
+  readonly image: ImageFact
+  readonly slot: SlotChoice
+  readonly options: CreateOptions
+}
+
+function decideCreate(
+  deps: DeploymentDeps,
+  transaction: Transaction,
+  creating: Creating,
+): Decision<Outcome<Written>> {
+  const { caller, admitted, image, slot, options } = creating
+  if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
+  const gone = requireLiveCaller(transaction, caller)
+  if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+  const { spec } = admitted
+  const existing = transaction.get(inTenant(caller.tenant, deployments, spec.name))
+  const facts = {
+    existing: existing && { record: deploymentView(existing), deleting: existing.deleting },
+    dependencies: gatherDependencies(transaction, caller.tenant, spec),
+    image,
+    quotas: gatherQuotas(deps, caller, slot, JSON.stringify(spec).length),
+  }
+  const judged = checkFacts(spec, facts, { mode: 'create', limits: deps.admission.limits })
+  if (judged.rejections.length > 0 || slot.kind === 'full')
+    return { kind: 'refuse', result: refused(...judged.rejections) }
+  const stored = newDeployment(deps, transaction, admitted, judged.imageDigest, slot.slot)
+  const written = {
+    deployment: deploymentView(stored),
+    alterations: [...admitted.alterations, ...judged.alterations],
+    warnings: [...admitted.warnings, ...judged.warnings],
+  }
+  if (options.dryRun) return { kind: 'refuse', result: done({ ...written, plan: planCreate() }) }
+  const slotAddress = inTenant(caller.tenant, slots, slotId(KIND, slot.slot))
+  transaction.requireAbsent(slotAddress)
+  transaction.put(slotAddress, { v: 1, holder: stored.uid })
+  storeRevision(deps, transaction, caller, stored)
+  return keepOnce(deps.answers, transaction, caller, options, written)
+}
+
+function newDeployment(
+  { clock, ids }: DeploymentDeps,
+  transaction: Transaction,
+  { spec }: Normalised,
+  digest: string | null,
+  slot: number,
+): StoredDeployment {
+  const now = timestamp(clock)
+  const uid = `dep_${ids.ulid()}` as DeploymentUid
+  const specHash = specHashOf(spec)
+  return {
+    v: 1,
+    uid,
+    spec,
+    revision: 1,
+    specHash,
+    createdAt: now,
+    updatedAt: now,
+    digest,
+    slot,
+    tx: transaction.id,
+    deleting: false,
+  }
+}
+
+/** What one create adds to the tenant's bytes beside its spec: keys, record, archive, event, audit. */
+const OVERHEAD_BYTES = 2048
+
+function gatherQuotas(
+  { quotas, slots: allocator, store }: DeploymentDeps,
+  { tenant }: Caller,
+  slot: SlotChoice,
+  specBytes: number,
+): QuotaFact[] {
+  const bytes = {
+    kind: 'stored_bytes',
+    used: store.storedBytes(tenant),
+    requested: 2 * specBytes + OVERHEAD_BYTES,
+    limit: quotas.limit(tenant, 'stored_bytes'),
+  }
+  if (slot.kind !== 'full') return [bytes]
+  const limit = quotas.limit(tenant, KIND)
+  return [{ kind: KIND, used: Math.max(allocator.used(tenant, KIND), limit), requested: 1, limit }, bytes]
+}
+
+/** One slot at a time for this request, another one after each conflict, none after its end. */
+function holdSlot({ slots: allocator, quotas }: DeploymentDeps, { tenant }: Caller) {
+  let held: number | undefined
+  const release = (): void => {
+    if (held !== undefined) allocator.release(tenant, KIND, held)
+    held = undefined
+  }
+  return {
+    release,
+    choose(): SlotChoice {
+      release()
+      const choice = allocator.choose(tenant, KIND, quotas.limit(tenant, KIND))
+      if (choice.kind === 'free') held = choice.slot
+      return choice
+    },
+  }
+}

@@ -1,0 +1,33 @@
+// What the deployment operations need, named narrowly.
+
+import type { TenantId } from '@holdfast/contract'
+import type { AdmissionContext } from '@holdfast/core'
+import type { Broker } from '../../ports/broker.ts'
+import type { Clock, IdSource } from '../../ports/clock.ts'
+import type { SlotAllocator } from '../../store/slots.ts'
+import type { Store } from '../../store/store.ts'
+import type { IdempotentAnswers } from '../idempotency.ts'
+import type { Quotas } from '../quotas.ts'
+
+export interface DeploymentDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly broker: Pick<Broker, 'checkImage'>
+  readonly slots: SlotAllocator
+  readonly quotas: Quotas
+  readonly answers: IdempotentAnswers
+  /** Limits, reserved names and the registry allow-list of this control plane. */
+  readonly admission: Pick<AdmissionContext, 'limits' | 'reservedNames' | 'registries' | 'volumesEnabled'>
+  readonly archiveRevisions: number
+  /** Alterations are announced in the answer and here (SPEC 1). */
+  announce(entry: Announcement): void
+}
+
+export interface Announcement {
+  readonly tenant: TenantId
+  readonly deployment: string
+  readonly requestId: string
+  readonly alterations: readonly { readonly code: string; readonly field: string }[]
+  readonly warnings: readonly { readonly code: string; readonly field: string }[]
+}

@@ -1,0 +1,60 @@
+// What an admission must know of the world (core/admission/facts.ts), read through the transaction: each record read is
+// compared at commit, so a fact that changes meanwhile sends the decision back to here.
+
+import type { DeploymentSpec, TenantId } from '@holdfast/contract'
+import type { DependencyFact, ImageFact } from '@holdfast/core'
+import type { ImageAnswer } from '../../ports/broker.ts'
+import { deployments, registryCredentials } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import type { Caller } from '../caller.ts'
+import type { DeploymentDeps } from './deps.ts'
+
+/** One transaction compares at most this many other deployments; a larger graph counts as endless (SAFETY 4a). */
+const MAX_GRAPH = 80
+
+/** Every deployment reachable by dependsOn. */
+export function gatherDependencies(
+  transaction: Transaction,
+  tenant: TenantId,
+  spec: DeploymentSpec,
+): ReadonlyMap<string, DependencyFact> {
+  const graph = new Map<string, DependencyFact>()
+  const waiting = Object.keys(spec.dependsOn ?? {})
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (graph.has(name) || name === spec.name) continue
+    const found = transaction.get(inTenant(tenant, deployments, name))
+    if (found === undefined || found.deleting) continue
+    const beyond = graph.size >= MAX_GRAPH
+    const dependsOn = beyond ? [spec.name] : Object.keys(found.spec.dependsOn ?? {})
+    graph.set(name, { hasHealthCheck: found.spec.healthCheck !== undefined, dependsOn })
+    if (!beyond) waiting.push(...dependsOn)
+  }
+  return graph
+}
+
+/** Asks the registry through the broker, which alone reads the tenant's credential for it. */
+export async function gatherImage(
+  deps: DeploymentDeps,
+  { tenant }: Caller,
+  image: string,
+  host: string,
+): Promise<ImageFact> {
+  const credential = deps.store.get(inTenant(tenant, registryCredentials, host))
+  const answer = await deps.broker.checkImage(tenant, image, credential?.record.version)
+  return imageFact(answer)
+}
+
+function imageFact(answer: ImageAnswer): ImageFact {
+  switch (answer.kind) {
+    case 'exists':
+      return { answer: 'exists', digest: answer.digest }
+    case 'unreachable':
+      return { answer: 'unreachable', cause: answer.cause }
+    case 'absent':
+    case 'credentials_unavailable':
+      return { answer: answer.kind }
+  }
+}
+
+export type FactStore = Pick<Store, 'get'>

@@ -1,0 +1,153 @@
+// PUT /api/v1/deployments/{name}: a field that is sent replaces, one that is not stays (SPEC 1, DECISIONS 2). Body rules
+// judge against the record as it is in the same transaction, so a racing write sends the decision back.
+
+import { isJsonObject, type Json, type Rejection } from '@holdfast/contract'
+import {
+  type Addressed,
+  type AdmissionContext,
+  checkBody,
+  checkFacts,
+  checkFound,
+  type ImageFact,
+  normalise,
+  parseImageReference,
+} from '@holdfast/core'
+import { timestamp } from '../../ports/clock.ts'
+import { deployments, type StoredDeployment } from '../../store/records.ts'
+import type { Decision } from '../../store/store.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { checkIfMatch } from '../check-if-match.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+import { announceWrite } from './announce-write.ts'
+import { deploymentView } from './deployment-view.ts'
+import type { DeploymentDeps } from './deps.ts'
+import { addressedBy, nameOf } from './find-deployment.ts'
+import { gatherDependencies, gatherImage } from './gather-facts.ts'
+import { planUpdate } from './plan.ts'
+import { specHashOf, storeRevision } from './store-deployment.ts'
+import type { Written } from './written.ts'
+
+export interface UpdateOptions {
+  readonly dryRun: boolean
+  readonly ifMatch: string | undefined
+}
+
+export async function updateDeployment(
+  deps: DeploymentDeps,
+  caller: Caller,
+  pathName: string,
+  sent: Json,
+  options: UpdateOptions,
+): Promise<Outcome<Written>> {
+  const image = await askedImage(deps, caller, pathName, sent)
+  const outcome = await deps.store.transact((transaction) =>
+    decideUpdate(deps, transaction, { caller, addressed: addressedBy(pathName), sent, image, options }),
+  )
+  if (outcome.ok && !options.dryRun) announceWrite(deps, caller, outcome.value)
+  return outcome
+}
+
+interface Updating {
+  readonly caller: Caller
+  readonly addressed: Addressed
+  readonly sent: Json
+  readonly image: ImageFact | undefined
+  readonly options: UpdateOptions
+}
+
+function decideUpdate(
+  deps: DeploymentDeps,
+  transaction: Transaction,
+  updating: Updating,
+): Decision<Outcome<Written>> {
+  const { caller, addressed, sent, image, options } = updating
+  const refuse = (...rejections: Rejection[]): Decision<Outcome<Written>> => ({
+    kind: 'refuse',
+    result: refused(...rejections),
+  })
+  const gone = requireLiveCaller(transaction, caller)
+  if (gone !== undefined) return refuse(gone)
+  const name = nameOf(deps.store, caller.tenant, addressed)
+  const stored = name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
+  const faults = checkBody(sent, contextFor(deps, name, stored))
+  if (faults.length > 0 || !isJsonObject(sent)) return refuse(...faults)
+  const existing = stored && { record: deploymentView(stored), deleting: stored.deleting }
+  const missing = checkFound(addressed, existing)
+  if (stored === undefined || existing === undefined || missing.length > 0) return refuse(...missing)
+  const conflict = checkIfMatch(options.ifMatch, stored.revision)
+  if (conflict !== undefined) return refuse(conflict)
+  const admitted = normalise(sent, existing.record)
+  const facts = {
+    existing,
+    dependencies: gatherDependencies(transaction, caller.tenant, admitted.spec),
+    ...(image === undefined ? {} : { image }),
+  }
+  const judged = checkFacts(admitted.spec, facts, { mode: 'update', limits: deps.admission.limits })
+  if (judged.rejections.length > 0) return refuse(...judged.rejections)
+  const next = nextRevision(deps, transaction, stored, admitted.spec, judged.imageDigest)
+  const written = {
+    deployment: deploymentView(next),
+    alterations: [...admitted.alterations, ...judged.alterations],
+    warnings: [...admitted.warnings, ...judged.warnings],
+  }
+  if (options.dryRun)
+    return {
+      kind: 'refuse',
+      result: done({ ...written, plan: planUpdate(stored.spec, admitted.spec, stored.revision) }),
+    }
+  // A PUT that changes nothing stores nothing: there is no new revision to archive or to report.
+  if (next === stored) return { kind: 'refuse', result: done(written) }
+  storeRevision(deps, transaction, caller, next)
+  return { kind: 'commit', result: done(written) }
+}
+
+function contextFor(
+  { admission }: DeploymentDeps,
+  name: string | undefined,
+  stored: StoredDeployment | undefined,
+): AdmissionContext {
+  return {
+    mode: 'update',
+    ...admission,
+    ...(name === undefined ? {} : { pathName: name }),
+    ...(stored === undefined ? {} : { current: deploymentView(stored) }),
+  }
+}
+
+function nextRevision(
+  { clock }: DeploymentDeps,
+  transaction: Transaction,
+  stored: StoredDeployment,
+  spec: StoredDeployment['spec'],
+  digest: string | null,
+): StoredDeployment {
+  const specHash = specHashOf(spec)
+  if (specHash === stored.specHash && digest === stored.digest) return stored
+  return {
+    ...stored,
+    spec,
+    specHash,
+    digest,
+    revision: stored.revision + 1,
+    updatedAt: timestamp(clock),
+    tx: transaction.id,
+  }
+}
+
+/** The registry is asked only when `image` is sent (DECISIONS 3) and only for a body that is otherwise sound. */
+async function askedImage(
+  deps: DeploymentDeps,
+  caller: Caller,
+  pathName: string,
+  sent: Json,
+): Promise<ImageFact | undefined> {
+  const image = isJsonObject(sent) ? sent.image : undefined
+  const host = typeof image === 'string' ? parseImageReference(image)?.host : undefined
+  if (typeof image !== 'string' || host === undefined) return undefined
+  const name = nameOf(deps.store, caller.tenant, addressedBy(pathName))
+  const stored =
+    name === undefined ? undefined : deps.store.get(inTenant(caller.tenant, deployments, name))?.record
+  if (checkBody(sent, contextFor(deps, name, stored)).length > 0) return undefined
+  return gatherImage(deps, caller, image, host)
+}

@@ -1,0 +1,86 @@
+// `Idempotency-Key` on POST: the first 2xx answer again for 24 hours, written in the transaction that it answers, so that
+// a retry after a lost answer cannot do the work twice. DECISIONS 2. A refusal keeps nothing.
+
+import { createHash } from 'node:crypto'
+import { reject } from '@holdfast/core'
+import type { Clock } from '../ports/clock.ts'
+import { idempotentAnswers } from '../store/records.ts'
+import type { Decision, Store } from '../store/store.ts'
+import { inTenant, type Transaction } from '../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from './caller.ts'
+
+export interface KeptAnswer {
+  readonly status: number
+  readonly body: object
+  readonly etag?: string
+}
+
+/** What one request carries through its operation: where its answer is kept and what it asked. */
+export interface Idempotency {
+  readonly id: string
+  readonly requestHash: string
+}
+
+export interface IdempotentAnswers {
+  /** The answer of an earlier request with this key; a refusal when that request was another one. */
+  recall(caller: Caller, idempotency: Idempotency): Promise<Outcome<KeptAnswer> | undefined>
+  /** False when an answer is there already: the work must not be done again. */
+  keep(transaction: Transaction, caller: Caller, idempotency: Idempotency, answer: KeptAnswer): boolean
+}
+
+const DAY_MS = 24 * 3_600_000
+
+export function idempotencyOf(key: string, method: string, path: string, body: string): Idempotency {
+  return { id: sha256(key), requestHash: sha256(`${method} ${path}\n${body}`) }
+}
+
+export function createIdempotentAnswers(
+  store: Pick<Store, 'read' | 'keyspace'>,
+  clock: Clock,
+): IdempotentAnswers {
+  return {
+    async recall({ tenant }, { id, requestHash }) {
+      const [kept] = await store.read(idempotentAnswers, [
+        store.keyspace.tenantKey(tenant, idempotentAnswers.folder, id),
+      ])
+      if (kept === undefined) return undefined
+      if (kept.requestHash !== requestHash)
+        return refused(reject('idempotency_key_reused', 'Idempotency-Key', undefined))
+      const { status, body, etag } = kept
+      return done({ status, body, ...(etag === null ? {} : { etag }) })
+    },
+    keep(transaction, { tenant }, { id, requestHash }, { status, body, etag = null }) {
+      const address = inTenant(tenant, idempotentAnswers, id)
+      if (!transaction.requireAbsent(address)) return false
+      const expiresAt = new Date(clock.now() + DAY_MS).toISOString()
+      transaction.put(address, { v: 1, requestHash, status, body, etag, expiresAt })
+      return true
+    },
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** How one request's answer is kept, if its caller asked for that. */
+export interface Kept<T> {
+  readonly idempotency: Idempotency | undefined
+  answerOf(value: T): KeptAnswer
+}
+
+/**
+ * The end of every POST's decision: commit with the answer beside it, or stop because the same request got there first.
+ * The refusal is a sign to the caller to recall that answer.
+ */
+export function keepOnce<T>(
+  answers: IdempotentAnswers,
+  transaction: Transaction,
+  caller: Caller,
+  { idempotency, answerOf }: Kept<T>,
+  value: T,
+): Decision<Outcome<T>> {
+  const first = idempotency === undefined || answers.keep(transaction, caller, idempotency, answerOf(value))
+  if (first) return { kind: 'commit', result: done(value) }
+  return { kind: 'refuse', result: refused(reject('idempotency_key_reused', 'Idempotency-Key', undefined)) }
+}

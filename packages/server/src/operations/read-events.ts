@@ -1,0 +1,136 @@
+// Reading what happened: events and the audit trail of a tenant. DECISIONS 6 and 7, SAFETY 4g.
+// An event's cursor is its create revision and its place among the events of that revision, because a batch shares one.
+
+import type { AuditEntry, Event, ListedEvent, Rejection, TenantId } from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+import type { IndexedKey } from '../store/record-index.ts'
+import { audit, events } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { done, type Outcome, refused } from './caller.ts'
+import { type Page, pageOf, readCursor } from './page.ts'
+
+export interface EventQuery {
+  readonly limit: number
+  readonly after: string | undefined
+  readonly type: string | undefined
+  readonly subject: string | undefined
+  readonly severity: string | undefined
+}
+
+interface Placed {
+  readonly cursor: string
+  readonly revision: number
+  readonly ordinal: number
+  readonly key: string
+}
+
+/** One request looks at no more events than this; `nextCursor` goes on from there. */
+const SCAN = 2000
+
+/** Without `after` the newest ones, oldest of them first; with it those that follow. */
+export async function listEvents(
+  store: Store,
+  tenant: TenantId,
+  query: EventQuery,
+): Promise<Outcome<Page<ListedEvent>>> {
+  const from = query.after === undefined ? undefined : readEventCursor(query.after)
+  if (query.after !== undefined && from === undefined) return refused(badCursor(query.after))
+  await store.fresh()
+  const placed = placeEvents(store.keysOf(events, tenant))
+  const start =
+    from === undefined ? Math.max(0, placed.length - SCAN) : placed.findIndex((each) => isAfter(each, from))
+  const scanned = start < 0 ? [] : placed.slice(start, start + SCAN)
+  const records = await store.read(
+    events,
+    scanned.map(({ key }) => key),
+  )
+  const wanted = scanned.flatMap((each, index) => {
+    const event = records[index]
+    return event !== undefined && matches(event, query) ? [listed(event, each.cursor)] : []
+  })
+  const chosen = from === undefined ? wanted.slice(-query.limit) : wanted.slice(0, query.limit)
+  const last = chosen.length === query.limit ? chosen.at(-1)?.cursor : scanned.at(-1)?.cursor
+  return done({ items: foldRepeats(chosen), nextCursor: last ?? query.after ?? null })
+}
+
+function placeEvents(keys: readonly IndexedKey[]): Placed[] {
+  const sorted = [...keys].sort(
+    (left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1),
+  )
+  let ordinal = 0
+  return sorted.map(({ key, createRevision }, index) => {
+    ordinal = sorted[index - 1]?.createRevision === createRevision ? ordinal + 1 : 0
+    return { key, revision: createRevision, ordinal, cursor: `${createRevision}-${ordinal}` }
+  })
+}
+
+const CURSOR = /^(\d{1,15})-(\d{1,6})$/
+
+function readEventCursor(text: string): { revision: number; ordinal: number } | undefined {
+  const found = CURSOR.exec(text)
+  return found === null ? undefined : { revision: Number(found[1]), ordinal: Number(found[2]) }
+}
+
+function badCursor(after: string): Rejection {
+  return reject('query_parameter_invalid', 'after', after, {
+    accepted: 'the cursor of an event, for example 1042-0',
+  })
+}
+
+function isAfter(placed: Placed, { revision, ordinal }: { revision: number; ordinal: number }): boolean {
+  return placed.revision > revision || (placed.revision === revision && placed.ordinal > ordinal)
+}
+
+function matches(event: Event, { type, subject, severity }: EventQuery): boolean {
+  if (type !== undefined && event.type !== type) return false
+  if (severity !== undefined && event.severity !== severity) return false
+  return subject === undefined || event.subject.name === subject || event.subject.uid === subject
+}
+
+function listed({ v: _version, ...event }: Event & { v: number }, cursor: string): ListedEvent {
+  return { ...event, cursor, count: 1, firstSeen: event.time, lastSeen: event.time }
+}
+
+/** Neighbours that say the same of the same thing are shown once, with how often and since when. */
+function foldRepeats(items: readonly ListedEvent[]): ListedEvent[] {
+  const folded: ListedEvent[] = []
+  for (const item of items) {
+    const before = folded.at(-1)
+    if (before === undefined || !sameStory(before, item)) folded.push(item)
+    else folded[folded.length - 1] = { ...item, count: before.count + 1, firstSeen: before.firstSeen }
+  }
+  return folded
+}
+
+function sameStory(left: Event, right: Event): boolean {
+  return (
+    left.type === right.type &&
+    left.subject.uid === right.subject.uid &&
+    left.reason === right.reason &&
+    left.message === right.message
+  )
+}
+
+export async function listAudit(
+  store: Store,
+  tenant: TenantId,
+  { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
+): Promise<Outcome<Page<AuditEntry>>> {
+  const from = readCursor(cursor)
+  if (!from.ok) return refused(from.rejection)
+  await store.fresh()
+  const sorted = [...store.keysOf(audit, tenant)].sort((left, right) => (left.id < right.id ? -1 : 1))
+  const { items, nextCursor } = pageOf(sorted, ({ id }) => id, limit, from.after)
+  const entries = await store.read(
+    audit,
+    items.map(({ key }) => key),
+  )
+  return done({
+    items: entries.flatMap((entry) => (entry === undefined ? [] : [auditView(entry)])),
+    nextCursor,
+  })
+}
+
+function auditView({ v: _version, ...entry }: AuditEntry & { v: number }): AuditEntry {
+  return entry
+}

@@ -1,0 +1,65 @@
+// What every accepted write leaves behind in its own transaction: the audit entry, which is also the transaction's receipt,
+// and the event. DECISIONS 2 and 7, SAFETY 4g.
+
+import { createHash } from 'node:crypto'
+import type { Event, EventType, Json } from '@holdfast/contract'
+import { type Clock, timestamp } from '../ports/clock.ts'
+import { audit, events } from '../store/records.ts'
+import { inTenant, type Transaction } from '../store/transaction.ts'
+import type { Caller } from './caller.ts'
+
+export interface AuditedWrite {
+  readonly action: string
+  readonly subject: { readonly kind: string; readonly name: string }
+  readonly revision?: number
+}
+
+export function recordAudit(
+  transaction: Transaction,
+  clock: Clock,
+  caller: Caller,
+  write: AuditedWrite,
+): void {
+  const { tenant, token, role, onBehalf, requestId } = caller
+  const entry = {
+    v: 1,
+    id: transaction.id,
+    time: timestamp(clock),
+    tenant,
+    actor: { token, role },
+    onBehalf,
+    requestId,
+    ...write,
+  }
+  transaction.put(inTenant(tenant, audit, transaction.id), entry)
+}
+
+export interface NewEvent {
+  readonly type: EventType
+  readonly severity: Event['severity']
+  readonly subject: Event['subject']
+  /** With type and subject, what makes this event another one than the last of its kind. */
+  readonly cause: string
+  readonly reason: string
+  readonly message: string
+  readonly data: Json
+}
+
+export function recordEvent(
+  transaction: Transaction,
+  clock: Clock,
+  tenant: Caller['tenant'],
+  event: NewEvent,
+): void {
+  const { cause, ...shown } = event
+  const id = eventId(event)
+  transaction.put(inTenant(tenant, events, id), { v: 1, id, tenant, time: timestamp(clock), ...shown })
+}
+
+/** The same thing reported twice is one event. */
+function eventId({ type, subject, cause }: NewEvent): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([type, subject.kind, subject.uid, cause]))
+    .digest('hex')
+  return `evt_${digest.slice(0, 32)}`
+}

@@ -1,0 +1,130 @@
+// A tenant's credential for a registry: written to the secrets store, pinned by a record here, read by the broker alone.
+// Two stores, one order (SAFETY 4a): intent, new version by check-and-set, then the transaction that pins it and ends the
+// intent. Until that commits nobody uses the version; if it never does, the janitor destroys it.
+
+import { decode, type Json, object, type Registry, string } from '@holdfast/contract'
+import { parseRegistryHost, reject } from '@holdfast/core'
+import { type Clock, timestamp } from '../ports/clock.ts'
+import { secret } from '../ports/secret.ts'
+import type { SecretsWriter } from '../ports/secrets-store.ts'
+import { intents, registryCredentials } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { globally, inTenant } from '../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from './caller.ts'
+import { checkShape } from './check-shape.ts'
+import { recordAudit } from './record-write.ts'
+import { requireLiveCaller } from './require-live-caller.ts'
+import { stageVersion } from './stage-version.ts'
+
+export const credentialShape = object({ username: string(), password: string() })
+
+export interface RegistryDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly secrets: SecretsWriter
+  /** Canonical hosts of the allow-list. */
+  readonly allowed: ReadonlySet<string>
+}
+
+export function listRegistries(
+  { store, allowed }: Pick<RegistryDeps, 'store' | 'allowed'>,
+  { tenant }: Caller,
+): Registry[] {
+  return [...allowed].sort().map((host) => {
+    const found = store.get(inTenant(tenant, registryCredentials, host))
+    return {
+      host,
+      credential: found !== undefined,
+      ...(found === undefined ? {} : { updatedAt: found.record.updatedAt }),
+    }
+  })
+}
+
+export async function putRegistryCredential(
+  deps: RegistryDeps,
+  caller: Caller,
+  host: string,
+  body: Json,
+): Promise<Outcome<Registry>> {
+  const known = allowedHost(deps, host)
+  if (known === undefined) return refused(notAllowed(deps, host))
+  const faults = checkShape(credentialShape, body)
+  if (faults.length > 0) return refused(...faults)
+  const { username, password } = decode(credentialShape, body)
+  if (username === '' || username.includes(':'))
+    return refused(emptyField('username', 'a user name, not empty and without a colon'))
+  if (password === '') return refused(emptyField('password', 'a password or token, not empty'))
+  const document = new Map([
+    ['username', secret(username)],
+    ['password', secret(password)],
+  ])
+  const staged = await stageVersion(deps, caller, { registryHost: known }, document)
+  if (!staged.ok) return staged
+  return pinCredential(deps, caller, known, staged.value)
+}
+
+async function pinCredential(
+  { store, clock }: RegistryDeps,
+  caller: Caller,
+  host: string,
+  staged: { version: number; intent: string },
+): Promise<Outcome<Registry>> {
+  return store.transact((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    const intent = globally(intents, staged.intent)
+    if (transaction.get(intent) === undefined)
+      return { kind: 'refuse', result: refused(reject('store_unavailable', 'store', undefined)) }
+    const updatedAt = timestamp(clock)
+    transaction.get(inTenant(caller.tenant, registryCredentials, host))
+    transaction.put(inTenant(caller.tenant, registryCredentials, host), {
+      v: 1,
+      host,
+      version: staged.version,
+      updatedAt,
+    })
+    transaction.delete(intent)
+    recordAudit(transaction, clock, caller, {
+      action: 'registries:credential-written',
+      subject: { kind: 'Registry', name: host },
+    })
+    return { kind: 'commit', result: done({ host, credential: true, updatedAt }) }
+  })
+}
+
+export async function removeRegistryCredential(
+  deps: RegistryDeps,
+  caller: Caller,
+  host: string,
+): Promise<Outcome<Registry>> {
+  const { store, clock, secrets } = deps
+  const known = allowedHost(deps, host)
+  if (known === undefined) return refused(notAllowed(deps, host))
+  const outcome = await store.transact<Outcome<Registry>>((transaction) => {
+    const address = inTenant(caller.tenant, registryCredentials, known)
+    if (transaction.get(address) === undefined)
+      return { kind: 'refuse', result: refused(reject('not_found', 'path', host)) }
+    transaction.delete(address)
+    recordAudit(transaction, clock, caller, {
+      action: 'registries:credential-removed',
+      subject: { kind: 'Registry', name: known },
+    })
+    return { kind: 'commit', result: done({ host: known, credential: false }) }
+  })
+  // Unpinned already: nobody can use it any more. A store that is away keeps a version that the next write numbers past.
+  if (outcome.ok) await secrets.deleteAll(caller.tenant, { registryHost: known })
+  return outcome
+}
+
+function allowedHost({ allowed }: Pick<RegistryDeps, 'allowed'>, host: string): string | undefined {
+  const canonical = parseRegistryHost(host)
+  return canonical !== undefined && allowed.has(canonical) ? canonical : undefined
+}
+
+function notAllowed({ allowed }: Pick<RegistryDeps, 'allowed'>, host: string) {
+  return reject('registry_not_allowed', 'host', host, { allowed: [...allowed].sort().join(', ') || 'none' })
+}
+
+function emptyField(field: string, accepted: string) {
+  return reject('field_type_invalid', field, '', { accepted })
+}

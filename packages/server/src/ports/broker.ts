@@ -1,0 +1,16 @@
+// What the API asks of the broker, the one role that reads secret data. Credentials go in and never come out. DECISIONS 8.
+
+import type { TenantId } from '@holdfast/contract'
+import type { ManifestAnswer } from './registry.ts'
+
+/** Credentials did not answer: registry_credential_store_unavailable. */
+export type ImageAnswer = ManifestAnswer | { readonly kind: 'credentials_unavailable' }
+
+export interface Broker {
+  /**
+   * Asks the registry for the exact reference, with the tenant's credential for that registry at the pinned version, or
+   * anonymously where the tenant has none. A text outside the grammar, or a registry that is not on the list, is
+   * unreachable with the cause `not_allowed`; admission has refused both before.
+   */
+  checkImage(tenant: TenantId, image: string, credentialVersion: number | undefined): Promise<ImageAnswer>
+}

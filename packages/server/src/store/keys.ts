@@ -1,0 +1,56 @@
+// How a record's key is written and read back. DESIGN 5: the tenant comes first, so one range is one tenant; every key
+// ends in `/`, so no prefix scan matches a longer name; what is global is small and stands apart.
+
+import { isTenantId, type TenantId } from '@holdfast/contract'
+import type { KeyRange } from '../ports/key-value.ts'
+
+export interface ParsedKey {
+  /** Absent for a global record. */
+  readonly tenant?: TenantId
+  readonly folder: string
+  readonly id: string
+}
+
+export interface Keyspace {
+  readonly root: string
+  tenantKey(tenant: TenantId, folder: string, id: string): string
+  globalKey(folder: string, id: string): string
+  parse(key: string): ParsedKey | undefined
+  everything(): KeyRange
+  wholeTenant(tenant: TenantId): KeyRange
+  folderOf(tenant: TenantId, folder: string, within?: string): KeyRange
+}
+
+/** `root` is `/hf` in production; a test takes one of its own and shares the engine. */
+export function createKeyspace(root = '/hf'): Keyspace {
+  return {
+    root,
+    tenantKey: (tenant, folder, id) => `${root}/t/${tenant}/${folder}/${id}/`,
+    globalKey: (folder, id) => `${root}/g/${folder}/${id}/`,
+    parse: (key) => parseKey(root, key),
+    everything: () => prefixRange(`${root}/`),
+    wholeTenant: (tenant) => prefixRange(`${root}/t/${tenant}/`),
+    folderOf: (tenant, folder, within) =>
+      prefixRange(`${root}/t/${tenant}/${folder}/${within ? `${within}/` : ''}`),
+  }
+}
+
+/** All keys that begin with a prefix which ends in `/`: up to the same text ending in `0`, the next character. */
+export function prefixRange(prefix: string): KeyRange {
+  return { key: prefix, rangeEnd: `${prefix.slice(0, -1)}0` }
+}
+
+function parseKey(root: string, key: string): ParsedKey | undefined {
+  if (!key.startsWith(`${root}/`) || !key.endsWith('/')) return undefined
+  const rest = key.slice(root.length + 1, -1)
+  if (rest.startsWith('g/')) return parseFolder(rest.slice(2))
+  const tenant = rest.slice(2, 38)
+  const inside =
+    rest.startsWith('t/') && isTenantId(tenant) && rest[38] === '/' ? parseFolder(rest.slice(39)) : undefined
+  return inside === undefined || !isTenantId(tenant) ? undefined : { tenant, ...inside }
+}
+
+function parseFolder(text: string): { folder: string; id: string } | undefined {
+  const slash = text.indexOf('/')
+  return slash <= 0 ? undefined : { folder: text.slice(0, slash), id: text.slice(slash + 1) }
+}

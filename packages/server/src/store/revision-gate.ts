@@ -1,0 +1,44 @@
+// Who waits for which revision of the cache. A write is read back by waiting for its revision (DESIGN 5).
+
+const NUDGE_EVERY_MS = 10
+
+export interface RevisionGate {
+  readonly revision: number
+  advance(reached: number): void
+  /** `nudge` asks for a bookmark: other keys of the same engine move its revision without an event for us. */
+  waitFor(wanted: number, deadlineMs: number, nudge: () => void): Promise<void>
+}
+
+export class CacheBehindError extends Error {
+  override readonly name = 'CacheBehindError'
+}
+
+export function createRevisionGate(): RevisionGate {
+  let revision = 0
+  const waiters = new Map<() => void, number>()
+  return {
+    get revision() {
+      return revision
+    },
+    advance(reached) {
+      if (reached > revision) revision = reached
+      for (const [release, wanted] of waiters) if (wanted <= revision) release()
+    },
+    waitFor(wanted, deadlineMs, nudge) {
+      if (wanted <= revision) return Promise.resolve()
+      return new Promise((resolve, reject) => {
+        const finish = (settle: () => void): void => {
+          clearInterval(nudging)
+          clearTimeout(deadline)
+          waiters.delete(release)
+          settle()
+        }
+        const release = () => finish(resolve)
+        const behind = () => new CacheBehindError(`the cache is at revision ${revision}, asked for ${wanted}`)
+        const nudging = setInterval(nudge, NUDGE_EVERY_MS)
+        const deadline = setTimeout(() => finish(() => reject(behind())), deadlineMs)
+        waiters.set(release, wanted)
+      })
+    },
+  }
+}

@@ -1,0 +1,171 @@
+// Generated bodies that POST /deployments accepts, and changes that PUT accepts. Written against SPEC and DECISIONS, not
+// against the rules, so that a rule which refuses too much is found. For tests of core and over HTTP.
+
+import type { JsonObject } from '@holdfast/contract'
+import fc from 'fast-check'
+
+export interface ArbitraryOptions {
+  /** References that the registry check will accept. */
+  readonly images: readonly string[]
+  /** Deployments that exist, have a healthCheck and depend on nothing; without any no dependsOn is generated. */
+  readonly dependencies?: readonly string[]
+  readonly maxReplicas?: number
+}
+
+const LOWER = 'abcdefghijklmnopqrstuvwxyz'
+const DIGITS = '0123456789'
+
+const textOf = (characters: string, minLength: number, maxLength: number): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom(...characters), minLength, maxLength })
+
+/** First a letter, last a letter or digit. */
+const arbitraryName: fc.Arbitrary<string> = fc
+  .tuple(textOf(LOWER, 1, 1), textOf(`${LOWER}${DIGITS}-`, 0, 40), textOf(LOWER + DIGITS, 0, 1))
+  .map(([first, middle, last]) => (middle === '' ? first + last : `${first}${middle}${last || 'z'}`))
+  .filter((name) => name !== 'etcd' && name !== 'holdfast-etcd')
+
+/** Any text that a process can be given. */
+const arbitraryText = fc.oneof(
+  textOf(`${LOWER}${DIGITS} /:._-`, 0, 24),
+  fc
+    .string({ unit: 'grapheme', maxLength: 12 })
+    .filter((text) => !text.includes('\0') && text.isWellFormed()),
+)
+
+const arbitraryLabelKey = fc
+  .tuple(fc.constantFrom('', 'example.com/', 'a.b-c.example/'), textOf(LOWER + DIGITS, 1, 12))
+  .map(([prefix, name]) => prefix + name)
+  .filter((key) => !key.startsWith('caddy'))
+const arbitraryLabelValue = textOf(`${LOWER}${LOWER.toUpperCase()}${DIGITS} ._-/:`, 0, 30)
+
+/** Keys that name no credential. */
+const arbitraryVariable = fc
+  .tuple(fc.constantFrom('LOG_', 'APP_', '_', 'x'), textOf('ABCDEF0123456789_', 0, 6))
+  .map(([start, rest]) => start + rest)
+
+const milliseconds = (from: number, to: number): fc.Arbitrary<string> =>
+  fc.integer({ min: from, max: to }).chain((ms) => {
+    const forms = [`${ms}ms`]
+    if (ms % 1000 === 0) forms.push(`${ms / 1000}s`)
+    if (ms % 60_000 === 0) forms.push(`${ms / 60_000}m`)
+    return fc.constantFrom(...forms)
+  })
+const duration = (fromSeconds: number, toSeconds: number): fc.Arbitrary<string> =>
+  fc.oneof(
+    milliseconds(fromSeconds * 1000, toSeconds * 1000),
+    fc.integer({ min: fromSeconds, max: toSeconds }).map((seconds) => `${seconds}s`),
+  )
+
+const arbitraryCommand = fc.array(arbitraryText, { maxLength: 4 })
+
+const arbitraryHealthCheck = fc.record(
+  {
+    type: fc.constant('exec'),
+    command: fc
+      .array(arbitraryText, { minLength: 1, maxLength: 4 })
+      .filter(([program = '']) => program.trim() !== '' && program !== 'NONE'),
+    retries: fc.integer({ min: 3, max: 50 }),
+    timeout: duration(10, 600),
+    interval: duration(5, 600),
+    startPeriod: duration(0, 600),
+  },
+  { requiredKeys: ['type', 'command'] },
+)
+
+const arbitraryConstraint = fc.oneof(
+  fc.record({
+    label: arbitraryLabelKey,
+    operator: fc.constantFrom('in', 'notIn'),
+    values: fc.array(arbitraryLabelValue, { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record(
+    { label: arbitraryLabelKey, operator: fc.constantFrom('exists', 'notExists'), values: fc.constant([]) },
+    { requiredKeys: ['label', 'operator'] },
+  ),
+)
+
+const arbitraryPlacement = fc.record(
+  {
+    constraints: fc.array(arbitraryConstraint, { maxLength: 3 }),
+    affinity: fc.array(arbitraryName, { maxLength: 3 }),
+    antiAffinity: fc.array(arbitraryName, { maxLength: 3 }),
+    spread: arbitraryLabelKey,
+    residency: fc.constantFrom({}, null),
+  },
+  { requiredKeys: [] },
+)
+
+const amounts = fc.record(
+  { cpuMillis: fc.nat({ max: 64_000 }), memoryBytes: fc.maxSafeNat() },
+  { requiredKeys: [] },
+)
+
+const arbitraryUpdate = (maxReplicas: number) =>
+  fc.record(
+    {
+      order: fc.constantFrom('start-first', 'stop-first'),
+      parallelism: fc.integer({ min: 1, max: maxReplicas }),
+      failureAction: fc.constantFrom('pause', 'rollback'),
+      progressDeadline: duration(1, 3600),
+    },
+    { requiredKeys: [] },
+  )
+
+const map = (key: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
+  fc.dictionary(key, value, { maxKeys: 5 })
+
+/** Every field that both POST and PUT take, each with its null where null is allowed. */
+function optionalFields({ dependencies = [], maxReplicas = 100 }: ArbitraryOptions) {
+  const dependsOn = fc.dictionary(fc.constantFrom('', ...dependencies), fc.constantFrom('healthy', 'started'))
+  const fields = {
+    replicas: fc.nat({ max: maxReplicas }),
+    healthCheck: arbitraryHealthCheck,
+    environment: map(arbitraryVariable, arbitraryText),
+    secrets: fc.constant([]),
+    secretsVersion: fc.nat({ max: 9 }),
+    volumes: fc.constant([]),
+    placement: arbitraryPlacement,
+    dependsOn: dependencies.length === 0 ? fc.constant({}) : dependsOn.map(({ '': _, ...named }) => named),
+    resources: amounts,
+    limits: amounts,
+    update: arbitraryUpdate(maxReplicas),
+    labels: map(arbitraryLabelKey, arbitraryLabelValue),
+    command: arbitraryCommand,
+    args: arbitraryCommand,
+    stopGracePeriod: duration(0, 3600),
+    composedEnvironment: fc.constant({}),
+    routes: fc.constant([]),
+    nodeId: fc.constant(null),
+  }
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, fc.option<unknown>(value, { freq: 8, nil: null })]),
+  )
+}
+
+/** The body as JSON text makes it, keys in any order: a server sees nothing else. */
+const asSent = (body: fc.Arbitrary<{ [field: string]: unknown }>): fc.Arbitrary<JsonObject> =>
+  body
+    .chain((fields) => fc.shuffledSubarray(Object.entries(fields), { minLength: Object.keys(fields).length }))
+    .map((entries) => JSON.parse(JSON.stringify(Object.fromEntries(entries))))
+
+/** A body that POST accepts. */
+export function arbitraryDeployment(options: ArbitraryOptions): fc.Arbitrary<JsonObject> {
+  const required = {
+    kind: fc.constant('Deployment'),
+    name: arbitraryName,
+    image: fc.constantFrom(...options.images),
+  }
+  return asSent(
+    fc.record({ ...required, ...optionalFields(options) }, { requiredKeys: ['kind', 'name', 'image'] }),
+  ).filter((body) => !dependsOnItself(body))
+}
+
+/** A body that PUT accepts for any deployment: neither `name` nor `uid`. */
+export function arbitraryChange(options: ArbitraryOptions): fc.Arbitrary<JsonObject> {
+  const fields = { kind: fc.constant('Deployment'), image: fc.constantFrom(...options.images) }
+  return asSent(fc.record({ ...fields, ...optionalFields(options) }, { requiredKeys: [] }))
+}
+
+function dependsOnItself({ name, dependsOn }: JsonObject): boolean {
+  return typeof name === 'string' && typeof dependsOn === 'object' && dependsOn !== null && name in dependsOn
+}

@@ -1,0 +1,90 @@
+// One engine process: it dies with us, even when we are killed with -9, unless it was started to outlive us.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { env } from 'node:process'
+import { engineBinary } from './engine-binaries.ts'
+import { waitUntilStopped } from './process-record.ts'
+
+export interface EngineCommand {
+  readonly binary: string
+  readonly args: readonly string[]
+  readonly env?: { readonly [name: string]: string }
+  /** Both outputs are appended here; its last lines are quoted when the engine does not come up. */
+  readonly logFile: string
+  /** True: in a session of its own, alive after this process has gone. The caller ends it by its pid. */
+  readonly detached?: boolean
+}
+
+export interface EngineProcess {
+  readonly pid: number
+  /** Settles when the process has gone, whatever ended it. */
+  readonly exited: Promise<void>
+  hasExited(): boolean
+  /** SIGKILL; returns when the process has gone. */
+  kill(): Promise<void>
+  /** SIGSTOP: alive, silent, its sockets open. In force on return. */
+  pause(): void
+  resume(): void
+  logTail(): string
+}
+
+// At an orderly exit the engines go first: their folders are removed next, and nothing may write to them any more.
+const bound = new Set<ChildProcess>()
+process.prependOnceListener('exit', () => {
+  for (const child of bound) child.kill('SIGKILL')
+})
+
+/** Starts a process and does not wait for it to be ready. */
+export function startEngineProcess(command: EngineCommand): EngineProcess {
+  const child = spawnChild(command)
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${command.binary} could not be started.`)
+  let gone = false
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      gone = true
+      resolve()
+    })
+  })
+  return {
+    pid,
+    exited,
+    hasExited: () => gone,
+    kill: async () => {
+      child.ref()
+      child.kill('SIGKILL')
+      await exited
+    },
+    pause: () => {
+      child.kill('SIGSTOP')
+      waitUntilStopped(pid)
+    },
+    resume: () => void child.kill('SIGCONT'),
+    logTail: () => lastLines(command.logFile),
+  }
+}
+
+function spawnChild(command: EngineCommand): ChildProcess {
+  const detached = command.detached === true
+  const log = openSync(command.logFile, 'a')
+  // The kernel delivers the signal when the thread that started the child ends: no handler of ours has to run.
+  const launcher = detached ? [] : [engineBinary('setpriv'), '--pdeathsig', 'KILL']
+  const [file = '', ...args] = [...launcher, command.binary, ...command.args]
+  const child = spawn(file, args, {
+    stdio: ['ignore', log, log],
+    env: { ...env, ...command.env },
+    detached,
+  })
+  closeSync(log)
+  child.on('error', () => {})
+  if (!detached) bound.add(child.once('exit', () => bound.delete(child)))
+  // A running engine must not keep a test process or a script from ending.
+  child.unref()
+  return child
+}
+
+function lastLines(file: string): string {
+  if (!existsSync(file)) return '(no output)'
+  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n')
+}

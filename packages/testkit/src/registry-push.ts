@@ -1,0 +1,50 @@
+// Pushes images by plain calls of the OCI distribution API.
+
+import { type Blob, MANIFEST_TYPE, makeSampleImage } from './sample-image.ts'
+
+export interface RegistryAccess {
+  readonly url: string
+  /** Sent with every call; empty where the registry asks for none. */
+  readonly headers: { readonly [name: string]: string }
+}
+
+/** Pushes an image with this content and points the tag at it; returns the manifest's digest. */
+export async function pushImage(
+  access: RegistryAccess,
+  repository: string,
+  tag: string,
+  content: string,
+): Promise<string> {
+  const image = makeSampleImage(content)
+  await pushBlob(access, repository, image.layer)
+  await pushBlob(access, repository, image.config)
+  await call(access, `${access.url}/v2/${repository}/manifests/${tag}`, {
+    method: 'PUT',
+    headers: { 'content-type': MANIFEST_TYPE },
+    body: new Uint8Array(image.manifest.bytes),
+  })
+  return image.manifest.digest
+}
+
+export async function deleteManifest(
+  access: RegistryAccess,
+  repository: string,
+  digest: string,
+): Promise<void> {
+  await call(access, `${access.url}/v2/${repository}/manifests/${digest}`, { method: 'DELETE' })
+}
+
+async function pushBlob(access: RegistryAccess, repository: string, blob: Blob): Promise<void> {
+  const begun = await call(access, `${access.url}/v2/${repository}/blobs/uploads/`, { method: 'POST' })
+  const upload = new URL(begun.headers.get('location') ?? '', access.url)
+  upload.searchParams.set('digest', blob.digest)
+  await call(access, upload.href, { method: 'PUT', body: new Uint8Array(blob.bytes) })
+}
+
+async function call(access: RegistryAccess, url: string, init: RequestInit): Promise<Response> {
+  const headers = { 'content-type': 'application/octet-stream', ...access.headers, ...init.headers }
+  const answer = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(10_000) })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${init.method} ${url} answered ${answer.status}: ${text.slice(0, 300)}`)
+  return answer
+}

@@ -1,0 +1,146 @@
+// A whole control plane for tests: the real server in this process, on real etcd, secrets store and registry that the test
+// worker shares; its own key root and its own tenants.
+
+import {
+  freePort,
+  sharedEtcd,
+  sharedRegistry,
+  sharedSecretsStore,
+  uniqueName,
+  uniqueRepository,
+} from '@holdfast/testkit'
+import pino, { type Logger } from 'pino'
+import { provisionPlatform } from '../../packages/server/src/adapters/secrets-store/provision-platform.ts'
+import { createSecretsStoreClient } from '../../packages/server/src/adapters/secrets-store/secrets-store-client.ts'
+import { composeServer, type Server } from '../../packages/server/src/compose.ts'
+import { loadConfig } from '../../packages/server/src/config/load-config.ts'
+import type { Config } from '../../packages/server/src/config/schema.ts'
+import { connectEtcd, connectSecretsWriter } from '../../packages/server/src/connect-engines.ts'
+import { initialise } from '../../packages/server/src/operations/initialise.ts'
+import { secret } from '../../packages/server/src/ports/secret.ts'
+import { realClock as clock, realIds as ids } from '../../packages/server/src/real-world.ts'
+import { openStore } from '../../packages/server/src/store/store.ts'
+import { type ApiClient, createApiClient } from './api-client.ts'
+
+export interface TestTenant {
+  readonly id: string
+  readonly name: string
+  /** Of role tenant-admin. */
+  readonly token: string
+}
+
+export interface Platform {
+  readonly baseUrl: string
+  readonly root: string
+  readonly config: Config
+  readonly server: Server
+  readonly platformToken: string
+  readonly acme: TestTenant
+  readonly globex: TestTenant
+  /** A pinned reference that the registry holds. */
+  readonly image: string
+  readonly registryHost: string
+  /** Every line that the server logged. */
+  readonly logLines: string[]
+  api(token?: string): ApiClient
+  stop(): Promise<void>
+}
+
+export interface PlatformOptions {
+  /** Settings over those of the test platform, as the configuration file has them. */
+  readonly settings?: { readonly [name: string]: unknown }
+  readonly endpoints?: readonly string[]
+  readonly root?: string
+  readonly log?: Logger
+}
+
+const FAST = { requestsPerMinute: 1_000_000, burst: 1_000_000 }
+
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const [etcd, secrets, registry] = await Promise.all([
+    options.endpoints === undefined ? sharedEtcd() : undefined,
+    sharedSecretsStore(),
+    sharedRegistry(),
+  ])
+  const port = await freePort()
+  const root = options.root ?? `/${uniqueName('test')}`
+  const identities = await provision(secrets.address, secrets.rootToken)
+  const config = configOf({
+    listen: { host: '127.0.0.1', port },
+    publicUrl: `http://127.0.0.1:${port}`,
+    etcd: { endpoints: options.endpoints ?? etcd?.endpoints, root },
+    secretsStore: { address: secrets.address, ...identities },
+    registries: [{ host: registry.host, plainHttp: true, allowAddress: true }],
+    rates: FAST,
+    ...options.settings,
+  })
+  const logLines: string[] = []
+  const log = options.log ?? pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
+  const platformToken = await firstToken(config, log)
+  const server = await composeServer(config, log)
+  await server.http.listen(config.listen)
+  const baseUrl = config.publicUrl
+  const api = (token = platformToken) => createApiClient(baseUrl, token)
+  const { reference } = await registry.pushSampleImage(uniqueRepository(), '1.0')
+  const [acme, globex] = await Promise.all([makeTenant(api(), 'acme'), makeTenant(api(), 'globex')])
+  return {
+    ...{
+      baseUrl,
+      root,
+      config,
+      server,
+      platformToken,
+      acme,
+      globex,
+      image: reference,
+      registryHost: registry.host,
+      logLines,
+      api,
+    },
+    stop: () => server.close(),
+  }
+}
+
+async function provision(address: string, rootToken: string) {
+  const client = createSecretsStoreClient({ address, auth: { token: secret(rootToken) } })
+  const made = await provisionPlatform(client, { namespaces: ['deployments', 'resources'] })
+  client.close()
+  if (made.kind !== 'ok') throw new Error(`the secrets store was not set up: ${made.kind}`)
+  const plain = ({ roleId, secretId }: typeof made.api) => ({ roleId, secretId: secretId.reveal() })
+  return { api: plain(made.api), broker: plain(made.broker) }
+}
+
+function configOf(settings: object): Config {
+  const loaded = loadConfig({ text: JSON.stringify(settings), env: {} })
+  if (loaded.ok) return loaded.config
+  throw new Error(`test configuration: ${JSON.stringify(loaded.faults)}`)
+}
+
+async function firstToken(config: Config, log: Logger): Promise<string> {
+  const engine = connectEtcd(config, log)
+  const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })
+  const made = await initialise(
+    { store, clock, ids, secrets: connectSecretsWriter(config) },
+    { reissue: true },
+  )
+  store.close()
+  engine.close()
+  if (made.kind !== 'done') throw new Error(`the platform was not made: ${made.kind}`)
+  return made.token
+}
+
+async function makeTenant(api: ApiClient, name: string): Promise<TestTenant> {
+  const { body: tenant } = await api.post('/api/v1/tenants', { name })
+  const id = String(tenant['id'])
+  return { id, name, token: await makeToken(api, id, 'tenant-admin') }
+}
+
+export async function makeToken(api: ApiClient, tenant: string, role: string): Promise<string> {
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const { body } = await api.post(`/api/v1/tenants/${tenant}/tokens`, {
+    name: `test ${role}`,
+    role,
+    expiresAt,
+  })
+  return String(body['token'])
+}

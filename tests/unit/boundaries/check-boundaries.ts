@@ -1,0 +1,105 @@
+// Does each file import only what the table of DESIGN 4 allows it? Tests may also import testkit, built-ins and any
+// package of the registry, and are free of the rows for folders; they are not free of the rows for packages.
+
+import {
+  FOLDERS,
+  type FolderRow,
+  MAY_CONSTRUCT_ADAPTERS,
+  PACKAGES,
+  type PackageRow,
+  PURE,
+} from './import-table.ts'
+import { type ImportTarget, resolveImport } from './resolve-import.ts'
+import { type ImportFound, scanSource } from './scan-source.ts'
+import { isTest, locate, type SourceTree, type Violation } from './source-tree.ts'
+
+export function checkBoundaries(tree: SourceTree): Violation[] {
+  return [...tree].flatMap(([path, source]) => {
+    const row = PACKAGES[locate(path).name]
+    if (row === undefined)
+      return [{ path, line: 1, what: 'belongs to a package that the import table does not know' }]
+    const { imports, code } = scanSource(source)
+    const faults = imports.flatMap((found) => {
+      const target = resolveImport(path, found.specifier, (file) => tree.has(file))
+      const what = explainImport(path, row, target)
+      return what === undefined
+        ? []
+        : [{ path, line: found.line, what: `imports ${found.specifier}: ${what}` }]
+    })
+    return [...faults, ...(isTest(path) ? [] : checkPurity(path, code))]
+  })
+}
+
+/** Every import of one file of the tree by another, for the search for cycles. */
+export function importGraph(tree: SourceTree): Map<string, string[]> {
+  const graph = new Map<string, string[]>()
+  for (const [path, source] of tree) {
+    const targets = scanSource(source).imports.map(({ specifier }: ImportFound) =>
+      resolveImport(path, specifier, (file) => tree.has(file)),
+    )
+    graph.set(
+      path,
+      targets.flatMap((target) => (target.kind === 'file' && tree.has(target.path) ? [target.path] : [])),
+    )
+  }
+  return graph
+}
+
+/** Why the import is forbidden; undefined when it is not. */
+function explainImport(path: string, row: PackageRow, target: ImportTarget): string | undefined {
+  const test = isTest(path)
+  const from = locate(path)
+  if (target.kind === 'file') {
+    if (!test && isTest(target.path)) return 'that file is for tests alone'
+    const to = locate(target.path)
+    if (to.name === from.name) return test ? undefined : explainInside(from.name, from.inside, to.inside)
+    return explainPackage(from, row, to, test)
+  }
+  if (test) return undefined
+  if (target.kind === 'builtin' && !row.builtins) return `${from.name} uses no Node built-in`
+  if (target.kind === 'npm' && !row.npm) return `${from.name} uses no package of the registry`
+  const folder = folderRow(from.name, from.inside)
+  const named = folder?.neverModules.find((name) => startsWithPart(target.name, name))
+  return named === undefined ? undefined : `${from.name}/${folder?.folder} never imports ${named}`
+}
+
+type Place = ReturnType<typeof locate>
+
+function explainPackage(from: Place, row: PackageRow, to: Place, test: boolean): string | undefined {
+  if (test && to.name === 'testkit') return undefined
+  if (row.ours.some((one) => startsWithPart(`${to.name}/${to.inside.replace(/\.ts$/, '')}`, one)))
+    return undefined
+  if (to.name === 'testkit') return 'testkit is for tests, scripts and benches'
+  return `${from.name} may import of ours: ${row.ours.join(', ') || 'nothing'}`
+}
+
+function explainInside(name: string, from: string, to: string): string | undefined {
+  const row = folderRow(name, from)
+  const never = row?.never.find((part) => startsWithPart(to, part))
+  if (never !== undefined) return `${name}/${row?.folder} never imports ${never}`
+  if (!startsWithPart(to, 'adapters')) return undefined
+  if (MAY_CONSTRUCT_ADAPTERS.some((part) => startsWithPart(from, part))) return undefined
+  return 'only compose.ts and main.ts construct adapters; take a narrow port instead'
+}
+
+function folderRow(name: string, inside: string): FolderRow | undefined {
+  return FOLDERS[name]?.find(({ folder }) => startsWithPart(inside, folder))
+}
+
+/** `adapters/etcd/kv.ts` starts with the part `adapters`; `adapters-list.ts` does not. */
+function startsWithPart(path: string, part: string): boolean {
+  return path === part || path.startsWith(part.endsWith('/') ? part : `${part}/`)
+}
+
+function checkPurity(path: string, code: string): Violation[] {
+  const { name } = locate(path)
+  return (PURE[name] ?? []).flatMap((form) => {
+    // A member or a key of that name is no global: `spec.process`, `{ process: 1 }`.
+    const use = new RegExp(String.raw`(?<![.\w$])${form}(?![\w$]|\s*\??:)`, 'g')
+    return [...code.matchAll(use)].map(({ 0: text, index }) => ({
+      path,
+      line: code.slice(0, index).split('\n').length,
+      what: `says ${text.trim()}: ${name} is pure, the world enters it as data`,
+    }))
+  })
+}

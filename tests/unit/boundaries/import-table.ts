@@ -1,0 +1,60 @@
+// The import table of DESIGN 4 as data.
+
+export interface PackageRow {
+  /** Packages of ours that it may import; `core/reconcile` means that folder of core alone. */
+  readonly ours: readonly string[]
+  readonly builtins: boolean
+  readonly npm: boolean
+}
+
+/** Beyond DESIGN's words: what must run in a browser has no built-ins, and testkit stands on the pure packages. */
+export const PACKAGES: { readonly [name: string]: PackageRow } = {
+  contract: { ours: [], builtins: false, npm: false },
+  core: { ours: ['contract'], builtins: false, npm: false },
+  server: { ours: ['contract', 'core'], builtins: true, npm: true },
+  agent: { ours: ['contract', 'core/reconcile'], builtins: true, npm: true },
+  client: { ours: ['contract'], builtins: false, npm: false },
+  cli: { ours: ['contract', 'client', 'core/admission'], builtins: true, npm: true },
+  dashboard: { ours: ['contract', 'client'], builtins: false, npm: true },
+  testkit: { ours: ['contract', 'core'], builtins: true, npm: true },
+}
+
+export interface FolderRow {
+  /** Folder of the package, or a file. */
+  readonly folder: string
+  /** Paths inside the same package that it never imports. */
+  readonly never: readonly string[]
+  /** Built-ins and registry packages that it never imports. */
+  readonly neverModules: readonly string[]
+}
+
+const ROOTS = ['compose.ts', 'main.ts']
+const HTTP_TYPES = ['fastify', '@fastify/', 'node:http', 'node:https', 'node:http2', 'http', 'https', 'http2']
+
+/** core is open to all of server: its decisions are pure, and api says no with the same function as the rules. */
+export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
+  server: [
+    { folder: 'api', never: ['adapters', 'loops', ...ROOTS], neverModules: [] },
+    { folder: 'operations', never: ['adapters', 'api', ...ROOTS], neverModules: HTTP_TYPES },
+    { folder: 'loops', never: ['adapters', 'api', ...ROOTS], neverModules: HTTP_TYPES },
+  ],
+}
+
+/** Adapters are constructed here and nowhere else; they may use one another. */
+export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'adapters']
+
+/** What pure code never says, beside imports: each is a way to the world that needs none. */
+const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', 'globalThis', 'fetch', 'console']
+const TIMERS = ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']
+const CLOCKS = [
+  String.raw`Date\s*\.\s*now`,
+  String.raw`new\s+Date\s*(?:\(\s*\)|(?!\s*\())`,
+  'performance',
+  'Temporal\\s*\\.\\s*Now',
+]
+const RANDOM = [String.raw`Math\s*\.\s*random`, 'crypto']
+
+export const PURE: { readonly [name: string]: readonly string[] } = {
+  contract: [...NODE_GLOBALS, ...TIMERS],
+  core: [...NODE_GLOBALS, ...TIMERS, ...CLOCKS, ...RANDOM],
+}

@@ -1,0 +1,33 @@
+import { env } from 'node:process'
+import { defineConfig } from 'vitest/config'
+
+// `npm run long` sets HOLDFAST_LONG: the suites raise their counts and durations, and a test may take an hour.
+const long = env.HOLDFAST_LONG === '1'
+const HOUR_MS = 3_600_000
+
+// unit: pure, no engine. real: against engines that the testkit starts, files one after another on small machines,
+// in one worker, so that each engine is started once for all of them.
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'tests/unit/**/*.test.ts'],
+          exclude: ['**/*.real.test.ts'],
+          testTimeout: long ? HOUR_MS : 20_000,
+        },
+      },
+      {
+        test: {
+          name: 'real',
+          include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],
+          testTimeout: long ? HOUR_MS : 60_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+          isolate: false,
+        },
+      },
+    ],
+  },
+})
