@@ -10,19 +10,17 @@ import {
   uniqueRepository,
 } from '@holdfast/testkit'
 import pino, { type Logger } from 'pino'
-import { provisionPlatform } from '../../packages/server/src/adapters/secrets-store/provision-platform.ts'
-import { createSecretsStoreClient } from '../../packages/server/src/adapters/secrets-store/secrets-store-client.ts'
 import { composeServer, type Server } from '../../packages/server/src/compose.ts'
 import { loadConfig } from '../../packages/server/src/config/load-config.ts'
 import type { Config } from '../../packages/server/src/config/schema.ts'
 import { connectEtcd, connectSecretsWriter } from '../../packages/server/src/connect-engines.ts'
 import { initialise } from '../../packages/server/src/operations/initialise.ts'
-import { secret } from '../../packages/server/src/ports/secret.ts'
 import { realClock as clock, realIds as ids } from '../../packages/server/src/real-world.ts'
 import { openStore } from '../../packages/server/src/store/store.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
+import { makeToken, provision } from './set-up.ts'
 
-export interface TestTenant {
+interface TestTenant {
   readonly id: string
   readonly name: string
   /** Of role tenant-admin. */
@@ -101,15 +99,6 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   }
 }
 
-async function provision(address: string, rootToken: string) {
-  const client = createSecretsStoreClient({ address, auth: { token: secret(rootToken) } })
-  const made = await provisionPlatform(client, { namespaces: ['deployments', 'resources'] })
-  client.close()
-  if (made.kind !== 'ok') throw new Error(`the secrets store was not set up: ${made.kind}`)
-  const plain = ({ roleId, secretId }: typeof made.api) => ({ roleId, secretId: secretId.reveal() })
-  return { api: plain(made.api), broker: plain(made.broker) }
-}
-
 function configOf(settings: object): Config {
   const loaded = loadConfig({ text: JSON.stringify(settings), env: {} })
   if (loaded.ok) return loaded.config
@@ -133,14 +122,4 @@ async function makeTenant(api: ApiClient, name: string): Promise<TestTenant> {
   const { body: tenant } = await api.post('/api/v1/tenants', { name })
   const id = String(tenant['id'])
   return { id, name, token: await makeToken(api, id, 'tenant-admin') }
-}
-
-export async function makeToken(api: ApiClient, tenant: string, role: string): Promise<string> {
-  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-  const { body } = await api.post(`/api/v1/tenants/${tenant}/tokens`, {
-    name: `test ${role}`,
-    role,
-    expiresAt,
-  })
-  return String(body['token'])
 }

@@ -6,6 +6,8 @@ export * from './ids.ts'
 export * from './json.ts'
 export * from './rejection.ts'
 export * from './shape.ts'
+export * from './shape-faults.ts'
+export * from './shape-schema.ts'
 export {
   MAX_JSON_DEPTH,
   parseStrictJson,

@@ -14,18 +14,31 @@ export function jsonText(value: Json): string {
   return write(value, Object.keys)
 }
 
+/** For JSON.stringify, which knows no bigint: a whole number past 2^53 becomes its text. */
+export function withoutBigInts(value: Json): Json {
+  if (typeof value === 'bigint') return value.toString()
+  if (Array.isArray(value)) return value.map(withoutBigInts)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutBigInts(member)]))
+}
+
 /** Keys in code-unit order at every level: equal values have equal text. DECISIONS 4, specHash. */
 export function canonicalJson(value: Json): string {
   return write(value, (object) => Object.keys(object).sort())
 }
 
 function write(value: Json, keysOf: (object: JsonObject) => string[]): string {
-  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'string') return quote(value)
   if (Array.isArray(value)) return `[${value.map((element) => write(element, keysOf)).join(',')}]`
-  if (!isJsonObject(value)) return JSON.stringify(value)
-  const members = keysOf(value).flatMap((key) => {
+  if (!isJsonObject(value)) return String(value)
+  let members = ''
+  for (const key of keysOf(value)) {
     const member = value[key]
-    return member === undefined ? [] : [`${JSON.stringify(key)}:${write(member, keysOf)}`]
-  })
-  return `{${members.join(',')}}`
+    if (member !== undefined) members += `${members === '' ? '' : ','}${quote(key)}:${write(member, keysOf)}`
+  }
+  return `{${members}}`
 }
+
+/** Most texts hold nothing to escape; finding that out is cheaper than escaping. */
+const PLAIN = /^[ !#-[\]-~]*$/
+const quote = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))

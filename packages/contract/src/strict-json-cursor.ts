@@ -3,7 +3,7 @@
 
 export type StrictJsonFaultKind = 'syntax' | 'duplicate_key' | 'depth' | 'encoding' | 'number'
 
-export interface Failure {
+interface Failure {
   readonly kind: StrictJsonFaultKind
   /** Index into the text, not yet into the bytes. */
   readonly at: number

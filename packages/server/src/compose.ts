@@ -62,7 +62,7 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
   const pressure = createStorePressure(engine, config.etcd.quotaBytes)
   const metrics = createMetrics({ storePressure: () => pressure.ratio, cacheRevision: () => store.revision })
   const endpoints = [
-    ...composeEndpoints(config, log, store, secrets, pressure),
+    ...composeEndpoints(config, store, secrets, pressure),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
   const http = composeHttp(config, log, store, endpoints, metrics)
@@ -82,7 +82,6 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
 
 function composeEndpoints(
   config: Config,
-  log: Logger,
   store: Store,
   secrets: SecretsWriter,
   pressure: StorePressure,
@@ -110,7 +109,6 @@ function composeEndpoints(
       volumesEnabled: config.volumes.enabled,
     },
     archiveRevisions: config.retention.archiveRevisions,
-    announce: (entry) => log.info(entry, 'altered'),
   }
   return [
     ...deploymentEndpoints(deployments),

@@ -28,7 +28,7 @@ export interface CompiledNode {
 }
 
 /** `at` is how rules name the place: '' for the root, `a.b` in objects, `a.*` in maps, `a[*]` in lists. */
-export function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''): CompiledNode {
+function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''): CompiledNode {
   if (shape.kind === 'optional' || shape.kind === 'nullable') return compileRules(shape.inner, rules, at)
   const here = rules.filter((rule) => rule.at === at)
   const inStage = (...stages: string[]) => here.filter((rule) => stages.includes(rule.stage))

@@ -47,7 +47,8 @@ export function addFault(
 /** Keys come from the client and may be a credential in the wrong place, so they pass the redactor too. */
 function pathText(path: Path): string {
   return path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? elementPath(text, step) : childPath(text, boundedKey(step, safeKey))),
+    (text, step) =>
+      typeof step === 'number' ? elementPath(text, step) : childPath(text, boundedKey(step, safeKey)),
     '',
   )
 }

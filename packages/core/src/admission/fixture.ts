@@ -11,7 +11,7 @@ import { deriveStatus } from '../reconcile/derive-status.ts'
 import { admitDeployment } from './admit-deployment.ts'
 import { type AdmissionContext, admissionContext } from './context.ts'
 
-export const REGISTRY = 'registry.example.com:443'
+const REGISTRY = 'registry.example.com:443'
 export const IMAGE = 'registry.example.com/shop/web:1.4.2'
 export const DIGEST = `sha256:${'a'.repeat(64)}`
 

@@ -48,7 +48,7 @@ export const DEFAULT_LIMITS: Limits = {
   commandElements: 256,
   stopGracePeriodMs: HOUR_MS,
   durationMs: 24 * HOUR_MS,
-  rejections: 256,
+  rejections: 100,
 }
 
 /** Names that no deployment, job or network of any tenant may have; configuration adds more. DECISIONS 3. */

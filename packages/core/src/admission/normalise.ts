@@ -11,6 +11,7 @@ import {
   type Json,
   type JsonObject,
   type Warning,
+  withoutBigInts,
 } from '@holdfast/contract'
 import { FIELD_DEFAULTS, INNER_DEFAULTS } from './defaults.ts'
 import { mergeSent, SPEC_FIELDS } from './merge.ts'
@@ -87,7 +88,13 @@ function keepSecretsVersion(
   const kept = current?.secretsVersion ?? 0
   if (!isUnset && sent !== kept) {
     const why = 'Only the rotation operation raises secretsVersion.'
-    alterations.push({ code: 'secrets_version_kept', field: 'secretsVersion', from: sent, to: kept, why })
+    alterations.push({
+      code: 'secrets_version_kept',
+      field: 'secretsVersion',
+      from: withoutBigInts(sent),
+      to: kept,
+      why,
+    })
   }
   if (!isUnset) merged.secretsVersion = kept
 }

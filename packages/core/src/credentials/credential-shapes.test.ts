@@ -128,7 +128,7 @@ describe('the table', () => {
     const slow: string[] = []
     for (const { name, pattern } of CREDENTIAL_SHAPES) {
       for (const text of [...bait, fillTo(prefixOf(pattern))]) {
-        const took = fastestOf(3, () => pattern.test(text))
+        const took = fastest(5, () => pattern.test(text))
         if (took >= 5) slow.push(`${name} on ${text.slice(0, 24)}: ${took.toFixed(1)} ms`)
       }
     }
@@ -136,7 +136,7 @@ describe('the table', () => {
   })
 
   test('all of them together read 100 kB in under 50 ms', () => {
-    for (const text of bait) expect(fastestOf(3, () => credentialShapeOf(text))).toBeLessThan(50)
+    for (const text of bait) expect(fastest(50, () => credentialShapeOf(text))).toBeLessThan(50)
   })
 })
 
@@ -147,13 +147,13 @@ function prefixOf(pattern: RegExp): string {
   )
 }
 
-/** The best of a few: a loaded machine must not make a linear pattern look slow. */
-function fastestOf(rounds: number, run: () => unknown): number {
-  let fastest = Number.POSITIVE_INFINITY
-  for (let round = 0; round < rounds; round++) {
+/** The best of several, so that a loaded machine does not make a linear pattern look slow; one is enough where it is fast. */
+function fastest(enough: number, run: () => unknown): number {
+  let best = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 40 && best >= enough; round++) {
     const started = performance.now()
     run()
-    fastest = Math.min(fastest, performance.now() - started)
+    best = Math.min(best, performance.now() - started)
   }
-  return fastest
+  return best
 }

@@ -1,5 +1,2 @@
-export { namesCredential } from './credential-keys.ts'
-export { credentialShapeOf } from './credential-shapes.ts'
-export { type DetectedCredential, detectCredential } from './detect-credential.ts'
-export { printable } from './printable.ts'
+export { detectCredential } from './detect-credential.ts'
 export { describeReceived, safeField, safeKey } from './redact.ts'

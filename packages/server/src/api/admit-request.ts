@@ -2,7 +2,7 @@
 // method, headers, role, query; size and syntax follow in read-body.ts.
 
 import type { Json, Rejection, TenantId } from '@holdfast/contract'
-import { may, reject } from '@holdfast/core'
+import { may, reject, rolesThatMay } from '@holdfast/core'
 import type { Caller } from '../operations/caller.ts'
 import type { Authenticate, Credential } from './authenticate.ts'
 import { chooseTenant } from './choose-tenant.ts'
@@ -59,7 +59,7 @@ export function admitRequest(
   if (!may(role, endpoint.action))
     return stop(
       reject('permission_denied', 'Authorization', undefined, {
-        accepted: `a role that may ${endpoint.action}`,
+        accepted: `a token of role ${rolesThatMay(endpoint.action).join(', ')}`,
       }),
     )
   const query = readQuery(head.rawQuery, endpoint.query)

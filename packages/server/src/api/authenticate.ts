@@ -1,7 +1,7 @@
 // Which token is this? `Authorization: Bearer hf_<id>_<secret>`; only a SHA-256 of the secret is stored. DECISIONS 8.
 // Every failure reads the same, so that an answer does not tell an unknown token from a wrong or expired one.
 
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { isTokenId, type Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../ports/clock.ts'
@@ -41,8 +41,8 @@ export function createAuthenticate(store: Pick<Store, 'get' | 'fresh'>, clock: C
   }
 }
 
-export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer')
 }
 
 function unauthenticated(header: string | undefined): Rejection {

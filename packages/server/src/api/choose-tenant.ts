@@ -16,34 +16,26 @@ export type ChosenTenant =
   | { readonly ok: true; readonly tenant: TenantId; readonly onBehalf: boolean }
   | { readonly ok: false; readonly rejection: Rejection }
 
-export function chooseTenant(choice: TenantChoice): ChosenTenant {
-  const own = choice.credential.tenant.id
-  const { header, path } = choice
+/** The path is judged before the header, as DECISIONS 2 orders. */
+export function chooseTenant({ credential, header, path, exists }: TenantChoice): ChosenTenant {
+  const own = credential.tenant.id
+  const platform = credential.token.role === 'platform-admin'
+  const reachable = (id: string): id is TenantId => (platform ? isTenantId(id) && exists(id) : id === own)
+  if (path !== undefined && !reachable(path)) return no(reject('tenant_not_found', 'tenant', path))
   if (header !== undefined && !isTenantId(header))
     return no(reject('header_invalid', 'X-Tenant-ID', header, UUID_FORM))
-  const platform = choice.credential.token.role === 'platform-admin'
-  return platform ? chosenByPlatform(choice, own) : confirmed(own, header, path)
+  if (header !== undefined && !platform && header !== own)
+    return no(reject('permission_denied', 'X-Tenant-ID', header, OWN_TENANT))
+  if (header !== undefined && path !== undefined && path !== header)
+    return no(reject('header_invalid', 'X-Tenant-ID', header, PATH_TENANT))
+  const tenant = path ?? header ?? own
+  if (!reachable(tenant)) return no(reject('tenant_not_found', 'X-Tenant-ID', tenant))
+  return { ok: true, tenant, onBehalf: tenant !== own }
 }
 
 const UUID_FORM = { accepted: 'one UUID in lower case' }
-
-function confirmed(own: TenantId, header: string | undefined, path: string | undefined): ChosenTenant {
-  if (path !== undefined && path !== own) return no(reject('tenant_not_found', 'tenant', path))
-  if (header !== undefined && header !== own)
-    return no(reject('permission_denied', 'X-Tenant-ID', header, OWN_TENANT))
-  return { ok: true, tenant: own, onBehalf: false }
-}
-
 const OWN_TENANT = { accepted: 'the tenant of the token, or no header' }
-
-function chosenByPlatform({ header, path, exists }: TenantChoice, own: TenantId): ChosenTenant {
-  if (path !== undefined && header !== undefined && path !== header) {
-    return no(reject('header_invalid', 'X-Tenant-ID', header, { accepted: 'the tenant that the path names' }))
-  }
-  const wanted = path ?? header ?? own
-  if (isTenantId(wanted) && exists(wanted)) return { ok: true, tenant: wanted, onBehalf: wanted !== own }
-  return no(reject('tenant_not_found', path === undefined ? 'X-Tenant-ID' : 'tenant', wanted))
-}
+const PATH_TENANT = { accepted: 'the tenant that the path names' }
 
 function no(rejection: Rejection): ChosenTenant {
   return { ok: false, rejection }

@@ -20,6 +20,8 @@ export interface Answer {
   /** A text is sent as it is, with its own type. */
   readonly body: object | string
   readonly type?: string
+  /** What the log says of this answer beside its status: codes and fields, never values. */
+  readonly notes?: object
   readonly etag?: string
 }
 

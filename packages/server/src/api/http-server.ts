@@ -75,6 +75,7 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: S
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
   )
   const open = new Set(pages.map(({ path }) => routeUrl(path)))
+  const known = [...endpoints, ...pages.map(({ path }) => ({ method: 'GET', path }) as const)]
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
     const { url = '' } = request.routeOptions
@@ -84,7 +85,7 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: S
     if (!identified.ok) return refuse(request, reply, identified.refusal)
     const endpoint = byRoute.get(`${request.method} ${url}`)
     if (endpoint === undefined)
-      return refuse(request, reply, unknownPath(endpoints, request.method, request.originalUrl))
+      return refuse(request, reply, unknownPath(known, request.method, request.originalUrl))
     const passage = admitRequest(gate, endpoint, head, identified.value)
     if (!passage.ok) return refuse(request, reply, passage.refusal)
     admitted.set(request, passage.value)
@@ -100,18 +101,17 @@ function headOf(request: FastifyRequest): RequestHead {
   return { headers: request.headers, params, rawQuery: rawQuery(request.originalUrl), requestId: request.id }
 }
 
-function servePages({ app, pages, endpoints, refuse }: Serving): void {
+function servePages({ app, pages, refuse }: Serving): void {
   for (const page of pages) {
     app.get(routeUrl(page.path), async (request, reply) => {
       const rendered = await page.render(headOf(request).params)
-      if (rendered === undefined)
-        return refuse(request, reply, unknownPath(endpoints, 'GET', request.originalUrl))
+      if (rendered === undefined) return refuse(request, reply, unknownPath([], 'GET', request.originalUrl))
       return reply.code(rendered.status).header('content-type', rendered.type).send(rendered.body)
     })
   }
 }
 
-function serveEndpoint({ app, admitted, bodyDepth, refuse }: Serving, endpoint: Endpoint): void {
+function serveEndpoint({ app, admitted, bodyDepth, observer, refuse }: Serving, endpoint: Endpoint): void {
   app.route({
     method: endpoint.method,
     url: routeUrl(endpoint.path),
@@ -122,6 +122,7 @@ function serveEndpoint({ app, admitted, bodyDepth, refuse }: Serving, endpoint: 
       if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
       const outcome = await endpoint.handle({ ...passage, body: body.value })
       if (!outcome.ok) return refuse(request, reply, outcome)
+      if (outcome.value.notes !== undefined) observer.noted(request, outcome.value.notes)
       return sendAnswer(reply, outcome.value)
     },
   })

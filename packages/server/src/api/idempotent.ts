@@ -16,7 +16,7 @@ export async function answerOnce<T>(
   request: ApiRequest,
   path: string,
   run: (idempotency: Idempotency | undefined) => Promise<Outcome<T>>,
-  toAnswer: (value: T) => KeptAnswer,
+  toAnswer: (value: T) => Answer,
 ): Promise<Outcome<Answer>> {
   const { idempotencyKey, caller, body } = request
   const idempotency =
@@ -25,9 +25,9 @@ export async function answerOnce<T>(
   if (before !== undefined) return before
   const outcome = await run(idempotency)
   if (outcome.ok) return { ok: true, value: toAnswer(outcome.value) }
-  // The same request was answered while this one was on its way.
-  const overtaken = idempotency !== undefined && outcome.rejections[0]?.code === 'idempotency_key_reused'
-  return (overtaken ? await answers.recall(caller, idempotency) : undefined) ?? outcome
+  // The same request may have been answered while this one was on its way, and this one then met what that one made: the
+  // name was taken, or the quota reached.
+  return (idempotency && (await answers.recall(caller, idempotency))) ?? outcome
 }
 
 export const kept = <T>(

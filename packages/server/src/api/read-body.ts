@@ -1,7 +1,7 @@
 // The body: size was capped while it was read; here its syntax. Each alone, as DECISIONS 2 orders.
 
-import { type Json, parseStrictJson, type Rejection } from '@holdfast/contract'
-import { reject } from '@holdfast/core'
+import { type Json, parseStrictJson, type Rejection, type StrictJsonFault } from '@holdfast/contract'
+import { reject, safeField } from '@holdfast/core'
 import type { Endpoint } from './endpoint.ts'
 
 export type BodyOutcome =
@@ -14,9 +14,12 @@ export function readBody(endpoint: Endpoint, bytes: unknown, maxDepth: number): 
   }
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) return malformed('it is empty')
   const parsed = parseStrictJson(bytes, { maxDepth })
-  return parsed.ok
-    ? parsed
-    : malformed(`${parsed.fault.message} (line ${parsed.fault.line}, column ${parsed.fault.column})`)
+  return parsed.ok ? parsed : malformed(explain(parsed.fault))
+}
+
+function explain({ message, line, column, path }: StrictJsonFault): string {
+  const where = path === undefined ? '' : ` at ${safeField(path)}`
+  return `${message}${where} (line ${line}, column ${column})`
 }
 
 function isEmpty(bytes: unknown): boolean {

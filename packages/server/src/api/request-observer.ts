@@ -13,24 +13,26 @@ export interface RequestMetrics {
 
 export interface RequestObserver {
   refused(request: FastifyRequest, rejections: readonly Rejection[]): void
+  /** What the line of this request says beside the usual. */
+  noted(request: FastifyRequest, notes: object): void
   answered(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void
   failed(request: FastifyRequest, error: Error): void
 }
 
 export function createRequestObserver(log: Logger, metrics: RequestMetrics): RequestObserver {
-  const codesOf = new WeakMap<FastifyRequest, readonly string[]>()
+  const notesOf = new WeakMap<FastifyRequest, object>()
   return {
     refused(request, rejections) {
       const codes = rejections.map(({ code }) => code)
-      codesOf.set(request, codes)
+      notesOf.set(request, { codes })
       for (const code of codes) metrics.countRejection(code)
     },
+    noted: (request, notes) => void notesOf.set(request, notes),
     answered(request, reply, caller) {
       const route = request.routeOptions.url ?? '(none)'
       const ms = reply.elapsedTime
       metrics.observeRequest({ route, method: request.method, status: `${reply.statusCode}` }, ms / 1000)
       const who = caller && { tenant: caller.tenant, token: caller.token, onBehalf: caller.onBehalf }
-      const codes = codesOf.get(request)
       const line = {
         requestId: request.id,
         method: request.method,
@@ -38,8 +40,9 @@ export function createRequestObserver(log: Logger, metrics: RequestMetrics): Req
         status: reply.statusCode,
         ms,
         ...who,
+        ...notesOf.get(request),
       }
-      log.info(codes === undefined ? line : { ...line, codes }, 'request')
+      log.info(line, 'request')
     },
     failed(request, error) {
       log.error(

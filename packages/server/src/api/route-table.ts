@@ -27,7 +27,12 @@ export function rawQuery(url: string): string {
   return mark < 0 ? '' : url.slice(mark + 1)
 }
 
-export function unknownPath(endpoints: readonly Endpoint[], method: string, url: string): Refusal {
+/** `endpoints` are all that this server answers, its open pages among them. */
+export function unknownPath(
+  endpoints: readonly Pick<Endpoint, 'method' | 'path'>[],
+  method: string,
+  url: string,
+): Refusal {
   const path = url.split('?')[0] ?? ''
   const known = endpoints
     .filter((endpoint) => matches(endpoint.path, path))

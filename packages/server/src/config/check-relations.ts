@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net'
 import { parseRegistryHost } from '@holdfast/core'
-import { classifyAddress } from '../adapters/registry/address-class.ts'
+import { classifyAddress } from '../net/address-class.ts'
 import { quoteReceived } from './config-fault.ts'
 import { addFault, type Draft, getValue, isTree, placeOf } from './draft.ts'
 

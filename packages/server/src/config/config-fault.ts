@@ -1,7 +1,7 @@
 // One fault of the configuration: where it stands, which setting it is about, what came and what is accepted. A fault
 // is printed on terminals and kept in logs, so nothing that may be secret is ever quoted. SAFETY 2 row 4.
 
-import { describeReceived, detectCredential } from '@holdfast/core'
+import { describeReceived } from '@holdfast/core'
 import { mayHoldSecret } from './leaves.ts'
 
 export type ConfigFaultKind =
@@ -35,21 +35,10 @@ const REDACTED = '<redacted>'
 /** The value as JSON text, strings bare. `@` may end a user and password of an address: such a text is not quoted. */
 export function quoteReceived(path: string, value: unknown): string {
   if (value === undefined) return ''
-  if (mayHoldSecret(path) || textsIn(value).some(mayBeSecret)) return REDACTED
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const hidden = typeof value === 'string' && (text === '' || text.trim() !== text)
-  return describeReceived('', hidden ? JSON.stringify(text) : text)
-}
-
-function mayBeSecret(text: string): boolean {
-  return text.includes('@') || detectCredential('', text) !== undefined
-}
-
-/** Every text in a value, names included. */
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) => [name, ...textsIn(inner)])
+  const text = JSON.stringify(value)
+  if (mayHoldSecret(path) || text.includes('@')) return REDACTED
+  const hidden = typeof value === 'string' && (value === '' || value.trim() !== value)
+  return describeReceived('', hidden ? text : JSON.parse(text))
 }
 
 /** For values whose place says nothing about them: what stands under an unknown name may be a misspelt password. */

@@ -45,7 +45,7 @@ function fillField(draft: Draft, field: SettingNode, values: Tree, name: string,
   const value = node.setting?.default
   if (node.kind === 'map' && isTree(value)) fillEntries(draft, value, values, name, path)
   if (value === undefined || values[name] !== undefined) return
-  values[name] = structuredClone(value)
+  values[name] = value
   draft.values.set(path, DEFAULT)
 }
 
@@ -55,7 +55,7 @@ function fillEntries(draft: Draft, shipped: Tree, values: Tree, name: string, pa
   if (!isTree(entries)) return
   for (const [key, value] of Object.entries(shipped)) {
     if (entries[key] !== undefined) continue
-    entries[key] = structuredClone(value)
+    entries[key] = value
     draft.values.set(childPath(path, key), DEFAULT)
   }
 }

@@ -241,6 +241,10 @@ describe('every kind of fault', () => {
       'missing secretsStore.api @ hf.yaml:3:1',
     ],
     [
+      'etcd: { endpoints: ["http://a:1"] }\nroles: [controllers]\nsecretsStore: { address: "http://b:8200" }',
+      'missing secretsStore.api @ hf.yaml:3:1',
+    ],
+    [
       'etcd: { endpoints: ["http://a:1"] }\nroles: [broker]\nsecretsStore: { address: "http://b:8200" }',
       'missing secretsStore.broker @ hf.yaml:3:1',
     ],

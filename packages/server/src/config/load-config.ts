@@ -69,7 +69,7 @@ function withOurNames(names: readonly string[]): string[] {
   return [...RESERVED_NAMES, ...names.filter((name) => !RESERVED_NAMES.includes(name))]
 }
 
-/** Plain objects with the fields of the shape in its order, and each secret in its wrapper. */
+/** Plain copies, so that no two configurations share a default, with each secret in its wrapper. */
 function toTyped(field: SettingNode, value: unknown): unknown {
   const node = innerNode(field)
   if (node.setting?.secret === true) return secret(String(value))

@@ -101,6 +101,7 @@ describe('what is quoted elsewhere', () => {
     `nodeName: ${token}`,
     `roles: [${token}]`,
     `roles: { ${token}: 1 }`,
+    `metrics: [open, { to: [${token}] }]`,
     `${token}: 1`,
     `residency: { regions: { ${token}: [DE] } }`,
     `limits: { dependsOn: ${token} }`,

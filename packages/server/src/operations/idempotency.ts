@@ -1,7 +1,7 @@
 // `Idempotency-Key` on POST: the first 2xx answer again for 24 hours, written in the transaction that it answers, so that
 // a retry after a lost answer cannot do the work twice. DECISIONS 2. A refusal keeps nothing.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../ports/clock.ts'
 import { idempotentAnswers } from '../store/records.ts'
@@ -60,7 +60,7 @@ export function createIdempotentAnswers(
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text, 'hex')
 }
 
 /** How one request's answer is kept, if its caller asked for that. */

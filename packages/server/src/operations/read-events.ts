@@ -24,8 +24,9 @@ interface Placed {
   readonly key: string
 }
 
-/** One request looks at no more events than this; `nextCursor` goes on from there. */
-const SCAN = 2000
+/** Read at once, and looked through by one request at the most; `nextCursor` goes on from there. */
+const CHUNK = 100
+const MAX_SCAN = 2000
 
 /** Without `after` the newest ones, oldest of them first; with it those that follow. */
 export async function listEvents(
@@ -37,20 +38,31 @@ export async function listEvents(
   if (query.after !== undefined && from === undefined) return refused(badCursor(query.after))
   await store.fresh()
   const placed = placeEvents(store.keysOf(events, tenant))
-  const start =
-    from === undefined ? Math.max(0, placed.length - SCAN) : placed.findIndex((each) => isAfter(each, from))
-  const scanned = start < 0 ? [] : placed.slice(start, start + SCAN)
-  const records = await store.read(
-    events,
-    scanned.map(({ key }) => key),
-  )
-  const wanted = scanned.flatMap((each, index) => {
-    const event = records[index]
-    return event !== undefined && matches(event, query) ? [listed(event, each.cursor)] : []
-  })
-  const chosen = from === undefined ? wanted.slice(-query.limit) : wanted.slice(0, query.limit)
-  const last = chosen.length === query.limit ? chosen.at(-1)?.cursor : scanned.at(-1)?.cursor
-  return done({ items: foldRepeats(chosen), nextCursor: last ?? query.after ?? null })
+  // Backwards from the newest, or forwards from the cursor.
+  const way = from === undefined ? placed.toReversed() : placed.filter((each) => isAfter(each, from))
+  const { found, scanned } = await findMatching(store, way, query)
+  const items = from === undefined ? found.toReversed() : found
+  const reached = from === undefined ? placed.at(-1) : found.length === query.limit ? found.at(-1) : scanned
+  return done({ items: foldRepeats(items), nextCursor: reached?.cursor ?? query.after ?? null })
+}
+
+async function findMatching(store: Store, way: readonly Placed[], query: EventQuery) {
+  const found: ListedEvent[] = []
+  let scanned: Placed | undefined
+  for (let start = 0; start < Math.min(way.length, MAX_SCAN) && found.length < query.limit; start += CHUNK) {
+    const chunk = way.slice(start, start + CHUNK)
+    const records = await store.read(
+      events,
+      chunk.map(({ key }) => key),
+    )
+    chunk.forEach((each, index) => {
+      const event = records[index]
+      if (event !== undefined && matches(event, query) && found.length < query.limit)
+        found.push(listed(event, each.cursor))
+    })
+    scanned = chunk.at(-1)
+  }
+  return { found, scanned }
 }
 
 function placeEvents(keys: readonly IndexedKey[]): Placed[] {

@@ -1,7 +1,7 @@
 // What every accepted write leaves behind in its own transaction: the audit entry, which is also the transaction's receipt,
 // and the event. DECISIONS 2 and 7, SAFETY 4g.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Event, EventType, Json } from '@holdfast/contract'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { audit, events } from '../store/records.ts'
@@ -58,8 +58,6 @@ export function recordEvent(
 
 /** The same thing reported twice is one event. */
 function eventId({ type, subject, cause }: NewEvent): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([type, subject.kind, subject.uid, cause]))
-    .digest('hex')
+  const digest = hash('sha256', JSON.stringify([type, subject.kind, subject.uid, cause]), 'hex')
   return `evt_${digest.slice(0, 32)}`
 }

@@ -2,7 +2,7 @@
 // Two stores, one order (SAFETY 4a): intent, new version by check-and-set, then the transaction that pins it and ends the
 // intent. Until that commits nobody uses the version; if it never does, the janitor destroys it.
 
-import { decode, type Json, object, type Registry, string } from '@holdfast/contract'
+import { decode, type Json, object, type Registry, type Rejection, string } from '@holdfast/contract'
 import { parseRegistryHost, reject } from '@holdfast/core'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { secret } from '../ports/secret.ts'
@@ -11,7 +11,7 @@ import { intents, registryCredentials } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from './caller.ts'
-import { checkShape } from './check-shape.ts'
+import { checkShape, type FieldChecks } from './check-shape.ts'
 import { recordAudit } from './record-write.ts'
 import { requireLiveCaller } from './require-live-caller.ts'
 import { stageVersion } from './stage-version.ts'
@@ -48,12 +48,9 @@ export async function putRegistryCredential(
 ): Promise<Outcome<Registry>> {
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
-  const faults = checkShape(credentialShape, body)
+  const faults = checkShape(credentialShape, body, CREDENTIAL_CHECKS)
   if (faults.length > 0) return refused(...faults)
   const { username, password } = decode(credentialShape, body)
-  if (username === '' || username.includes(':'))
-    return refused(emptyField('username', 'a user name, not empty and without a colon'))
-  if (password === '') return refused(emptyField('password', 'a password or token, not empty'))
   const document = new Map([
     ['username', secret(username)],
     ['password', secret(password)],
@@ -101,6 +98,8 @@ export async function removeRegistryCredential(
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
   const outcome = await store.transact<Outcome<Registry>>((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
     const address = inTenant(caller.tenant, registryCredentials, known)
     if (transaction.get(address) === undefined)
       return { kind: 'refuse', result: refused(reject('not_found', 'path', host)) }
@@ -125,6 +124,15 @@ function notAllowed({ allowed }: Pick<RegistryDeps, 'allowed'>, host: string) {
   return reject('registry_not_allowed', 'host', host, { allowed: [...allowed].sort().join(', ') || 'none' })
 }
 
-function emptyField(field: string, accepted: string) {
-  return reject('field_type_invalid', field, '', { accepted })
+/** Whatever was sent is not quoted: it may be the credential. */
+const CREDENTIAL_CHECKS: FieldChecks = {
+  username: (name) =>
+    typeof name === 'string' && /^[^:]+$/.test(name)
+      ? undefined
+      : unfit('username', 'a user name, not empty and without a colon'),
+  password: (password) =>
+    password === '' ? unfit('password', 'a password or token, not empty') : undefined,
 }
+
+const unfit = (field: string, accepted: string): Rejection =>
+  reject('field_type_invalid', field, undefined, { accepted })

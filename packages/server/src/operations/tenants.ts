@@ -2,9 +2,11 @@
 // a tenant that exists can always keep a secret.
 
 import {
+  canonicalJson,
+  childPath,
   decode,
-  type Infer,
   integer,
+  isJsonObject,
   isTenantId,
   type Json,
   map,
@@ -16,7 +18,7 @@ import {
   type Tenant,
   type TenantId,
 } from '@holdfast/contract'
-import { reject } from '@holdfast/core'
+import { reject, safeKey } from '@holdfast/core'
 import { type Clock, type IdSource, timestamp } from '../ports/clock.ts'
 import type { SecretsWriter } from '../ports/secrets-store.ts'
 import { removals, type StoredTenant, tenants } from '../store/records.ts'
@@ -27,6 +29,7 @@ import { checkIfMatch } from './check-if-match.ts'
 import { checkShape } from './check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from './idempotency.ts'
 import { recordAudit, recordEvent } from './record-write.ts'
+import { requireLiveCaller } from './require-live-caller.ts'
 
 export const newTenantShape = object({ name: string({ pattern: '^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$' }) })
 export const tenantPatchShape = object({
@@ -55,11 +58,9 @@ export async function createTenant(
   body: Json,
   kept: Kept<Tenant>,
 ): Promise<Outcome<Tenant>> {
-  const rejections = checkShape(newTenantShape, body)
+  const rejections = checkShape(newTenantShape, body, { name: checkName })
   if (rejections.length > 0) return refused(...rejections)
   const { name } = decode(newTenantShape, body)
-  const misnamed = checkName(name)
-  if (misnamed !== undefined) return refused(misnamed)
   const id = ids.uuid() as TenantId
   const mounted = await secrets.provisionTenant(id)
   if (mounted.kind !== 'ok') return refused(reject('secrets_store_unavailable', 'secretsStore', undefined))
@@ -73,6 +74,8 @@ export async function createTenant(
     deleting: false,
   }
   return store.transact((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
     transaction.get(globally(tenants, id))
     putTenant(transaction, tenant)
     recordAudit(transaction, clock, caller, { action: 'tenants:create', subject: { kind: 'Tenant', name } })
@@ -109,32 +112,25 @@ export function listTenants({ store }: Pick<TenantDeps, 'store'>): Tenant[] {
     )
 }
 
-type TenantPatch = Infer<typeof tenantPatchShape>
-
 export async function changeTenant(
   { store, clock }: TenantDeps,
   caller: Caller,
   body: Json,
   ifMatch: string | undefined,
 ): Promise<Outcome<Tenant>> {
-  const rejections = checkShape(tenantPatchShape, body)
+  const rejections = checkShape(tenantPatchShape, body, { name: checkName, quotas: checkQuotaLimits })
   if (rejections.length > 0) return refused(...rejections)
   const patch = decode(tenantPatchShape, body)
-  const faults = checkPatch(patch)
-  if (faults.length > 0) return refused(...faults)
-  return store.transact((transaction) => {
-    const stored = transaction.get(globally(tenants, caller.tenant))
-    if (stored === undefined)
-      return { kind: 'refuse', result: refused(reject('tenant_not_found', 'tenant', caller.tenant)) }
-    const conflict = checkIfMatch(ifMatch, stored.revision)
-    if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
+  return store.transact<Outcome<Tenant>>((transaction) => {
+    const found = findToChange(transaction, caller, ifMatch)
+    if (!found.ok) return { kind: 'refuse', result: found }
+    const stored = found.value
     const quotas = { ...stored.quotas, ...patch.quotas }
-    const tenant = {
-      ...tenantView(stored),
-      name: patch.name ?? stored.name,
-      quotas,
-      revision: stored.revision + 1,
-    }
+    const changed = { ...tenantView(stored), name: patch.name ?? stored.name, quotas }
+    // Like a PUT of a deployment: what changes nothing stores nothing.
+    if (canonicalJson(changed) === canonicalJson(tenantView(stored)))
+      return { kind: 'refuse', result: done(changed) }
+    const tenant = { ...changed, revision: stored.revision + 1 }
     putTenant(transaction, tenant)
     recordAudit(transaction, clock, caller, {
       action: 'tenants:change',
@@ -151,12 +147,10 @@ export async function removeTenant(
   caller: Caller,
   ifMatch: string | undefined,
 ): Promise<Outcome<Tenant>> {
-  return store.transact((transaction) => {
-    const stored = transaction.get(globally(tenants, caller.tenant))
-    if (stored === undefined)
-      return { kind: 'refuse', result: refused(reject('tenant_not_found', 'tenant', caller.tenant)) }
-    const conflict = checkIfMatch(ifMatch, stored.revision)
-    if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
+  return store.transact<Outcome<Tenant>>((transaction) => {
+    const found = findToChange(transaction, caller, ifMatch)
+    if (!found.ok) return { kind: 'refuse', result: found }
+    const stored = found.value
     if (stored.platform) {
       const rejection = reject('permission_denied', 'tenant', stored.id, {
         accepted: 'any tenant but the platform itself',
@@ -174,22 +168,36 @@ export async function removeTenant(
   })
 }
 
-function checkPatch({ name, quotas = {} }: TenantPatch): Rejection[] {
-  const misnamed = name === undefined ? undefined : checkName(name)
-  const limits = Object.entries(quotas).flatMap(([kind, limit]) => {
-    const known = QUOTA_KINDS.some((each) => each === kind)
-    if (!known)
-      return [reject('field_unknown', `quotas.${kind}`, limit, { accepted: QUOTA_KINDS.join(', ') })]
-    return limit < 0 || !Number.isSafeInteger(limit)
-      ? [reject('field_type_invalid', `quotas.${kind}`, limit, { accepted: 'a whole number from 0' })]
-      : []
-  })
-  return misnamed === undefined ? limits : [misnamed, ...limits]
+/** The tenant that the caller acts in, if the caller may still act and has seen its newest revision. */
+function findToChange(
+  transaction: Transaction,
+  caller: Caller,
+  ifMatch: string | undefined,
+): Outcome<StoredTenant> {
+  const gone = requireLiveCaller(transaction, caller)
+  if (gone !== undefined) return refused(gone)
+  const stored = transaction.get(globally(tenants, caller.tenant))
+  if (stored === undefined) return refused(reject('tenant_not_found', 'tenant', caller.tenant))
+  const conflict = checkIfMatch(ifMatch, stored.revision)
+  return conflict === undefined ? done(stored) : refused(conflict)
 }
 
-function checkName(name: string): Rejection | undefined {
+function checkQuotaLimits(quotas: Json): Rejection[] {
+  return Object.entries(isJsonObject(quotas) ? quotas : {}).flatMap(([kind, limit]) => {
+    const field = childPath('quotas', safeKey(kind))
+    const known = QUOTA_KINDS.some((each) => each === kind)
+    if (!known) return [reject('field_unknown', field, limit, { accepted: QUOTA_KINDS.join(', ') })]
+    return Number.isSafeInteger(limit) && Number(limit) >= 0
+      ? []
+      : [reject('field_type_invalid', field, limit, { accepted: 'a whole number from 0' })]
+  })
+}
+
+function checkName(name: Json): Rejection | undefined {
   if (name === '') return reject('name_required', 'name', name)
-  return NAME.test(name) ? undefined : reject('field_type_invalid', 'name', name, NAME_FORM)
+  return typeof name === 'string' && NAME.test(name)
+    ? undefined
+    : reject('field_type_invalid', 'name', name, NAME_FORM)
 }
 
 function putTenant(transaction: Transaction, tenant: Tenant): void {

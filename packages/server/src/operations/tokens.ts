@@ -1,10 +1,11 @@
 // Tokens: issue, list, revoke. DECISIONS 8: a token belongs to one tenant and has a role; expiry is required; the secret
 // half is shown once and only its hash is stored.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   decode,
   type IssuedToken,
+  isJsonObject,
   isTokenId,
   type Json,
   object,
@@ -25,6 +26,7 @@ import { type Caller, done, type Outcome, refused } from './caller.ts'
 import { checkShape } from './check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from './idempotency.ts'
 import { recordAudit } from './record-write.ts'
+import { requireLiveCaller } from './require-live-caller.ts'
 
 export const newTokenShape = object({ name: string(), role: oneOf(ROLES), expiresAt: string() })
 
@@ -48,7 +50,7 @@ export function mintToken(
 ) {
   const ulid = ids.ulid()
   const secret = Buffer.from(ids.bytes(32)).toString('base64url')
-  const secretHash = createHash('sha256').update(secret).digest('hex')
+  const secretHash = hash('sha256', secret, 'hex')
   const { name, role, expiresAt } = wanted
   const record: StoredToken = {
     v: 1,
@@ -69,18 +71,15 @@ export async function issueToken(
   body: Json,
   kept: Kept<IssuedToken>,
 ): Promise<Outcome<IssuedToken>> {
-  const shapeFaults = checkShape(newTokenShape, body)
-  if (shapeFaults.length > 0) return refused(...shapeFaults)
-  const wanted = decode(newTokenShape, body)
-  const faults = checkNewToken(wanted, caller, clock)
+  const faults = checkNewToken(body, caller, clock)
   if (faults.length > 0) return refused(...faults)
+  const wanted = decode(newTokenShape, body)
   const { record, text } = mintToken(ids, timestamp(clock), caller.tenant, wanted)
   return store.transact((transaction) => {
-    const tenant = transaction.get(globally(tenants, caller.tenant))
-    if (tenant === undefined || tenant.deleting) {
-      return { kind: 'refuse', result: refused(reject('tenant_not_found', 'tenant', caller.tenant)) }
-    }
-    if (record.role === 'platform-admin' && !tenant.platform) {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    const platform = transaction.get(globally(tenants, caller.tenant))?.platform === true
+    if (record.role === 'platform-admin' && !platform) {
       return { kind: 'refuse', result: refused(notForTenants(record.role)) }
     }
     transaction.put(globally(tokens, record.id), record)
@@ -93,32 +92,41 @@ export async function issueToken(
 }
 
 const MAX_NAME = 63
+const NAME = new RegExp(`^[\\x20-\\x7e]{1,${MAX_NAME}}$`)
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
 
-function checkNewToken(
-  { name, role, expiresAt }: Pick<Token, 'name' | 'role' | 'expiresAt'>,
-  caller: Caller,
-  clock: Clock,
-): Rejection[] {
-  const faults: Rejection[] = []
-  if (role === 'platform-admin' && caller.role !== 'platform-admin') faults.push(notForTenants(role))
-  if (name === '') faults.push(reject('name_required', 'name', name))
-  else if (name.length > MAX_NAME || /[^\x20-\x7e]/.test(name)) {
-    faults.push(
-      reject('field_type_invalid', 'name', name, { accepted: `1 to ${MAX_NAME} printable ASCII characters` }),
-    )
-  }
-  if (!ROLES.some((each) => each === role))
-    faults.push(reject('field_type_invalid', 'role', role, { accepted: `one of ${ROLES.join(', ')}` }))
-  const expires = RFC3339.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN
-  if (!(expires > clock.now())) {
-    faults.push(
-      reject('field_type_invalid', 'expiresAt', expiresAt, {
-        accepted: 'a time in the future, for example 2030-01-31T00:00:00Z',
-      }),
-    )
-  }
-  return faults
+/** What the role may not send comes first. */
+function checkNewToken(body: Json, { role }: Caller, clock: Clock): Rejection[] {
+  const wanted = isJsonObject(body) ? body.role : undefined
+  return [
+    ...(wanted === 'platform-admin' && role !== 'platform-admin' ? [notForTenants(wanted)] : []),
+    ...checkShape(newTokenShape, body, {
+      name: checkTokenName,
+      role: checkRole,
+      expiresAt: (expiresAt) => checkExpiry(expiresAt, clock.now()),
+    }),
+  ]
+}
+
+function checkTokenName(name: Json): Rejection | undefined {
+  if (name === '') return reject('name_required', 'name', name)
+  const accepted = `1 to ${MAX_NAME} printable ASCII characters`
+  return typeof name === 'string' && NAME.test(name)
+    ? undefined
+    : reject('field_type_invalid', 'name', name, { accepted })
+}
+
+function checkRole(role: Json): Rejection | undefined {
+  return ROLES.some((each) => each === role)
+    ? undefined
+    : reject('field_type_invalid', 'role', role, { accepted: `one of ${ROLES.join(', ')}` })
+}
+
+function checkExpiry(expiresAt: Json, now: number): Rejection | undefined {
+  const isTime = typeof expiresAt === 'string' && RFC3339.test(expiresAt)
+  if (isTime && Date.parse(expiresAt) > now) return undefined
+  const accepted = 'a time in the future, for example 2030-01-31T00:00:00Z'
+  return reject('field_type_invalid', 'expiresAt', expiresAt, { accepted })
 }
 
 function notForTenants(role: string): Rejection {
@@ -141,6 +149,8 @@ export async function revokeToken(
   id: string,
 ): Promise<Outcome<Token>> {
   return store.transact((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
     const stored = isTokenId(id) ? transaction.get(globally(tokens, id)) : undefined
     if (stored === undefined || stored.tenant !== caller.tenant) {
       return { kind: 'refuse', result: refused(reject('not_found', 'path', id)) }

@@ -2,7 +2,7 @@
 // are served from here (DESIGN 5); a transaction's compares make a stale read safe. When the history is compacted away
 // while we were cut off, everything is listed anew and the difference is told to the listeners.
 
-import type { KeyValue, KeyValueEngine, Watch, WatchEvent } from '../ports/key-value.ts'
+import type { KeyValueEngine, Watch, WatchEvent } from '../ports/key-value.ts'
 import type { Keyspace } from './keys.ts'
 import { listPages } from './list-pages.ts'
 import {
@@ -23,7 +23,7 @@ export interface Cache {
   readonly index: RecordIndex
   waitFor(revision: number, deadlineMs: number): Promise<void>
   /** Told after the changes are applied. Handlers note what to do and act later. */
-  subscribe(listener: (changes: readonly Change[]) => void): () => void
+  subscribe(listener: Listener): () => void
   close(): void
 }
 
@@ -33,38 +33,33 @@ export async function startCache(
   onUnreadable: OnUnreadable,
 ): Promise<Cache> {
   const gate = createRevisionGate()
-  const listeners = new Set<(changes: readonly Change[]) => void>()
+  const listeners = new Set<Listener>()
   let index = createRecordIndex(keyspace, onUnreadable)
   let watch: Watch | undefined
   let closed = false
 
-  const tell = (changes: readonly Change[]): void => {
-    if (changes.length > 0) for (const listener of listeners) listener(changes)
-  }
   const apply = (events: readonly WatchEvent[], reached: number): void => {
     const changes = events.flatMap(({ kind, kv }) => {
       const key = kind === 'put' ? index.put(kv) : index.delete(kv.key)
       return key === undefined ? [] : [{ kind, key }]
     })
     gate.advance(reached)
-    tell(changes)
+    tell(listeners, changes)
   }
   const load = async (): Promise<void> => {
-    const listed = await listEverything(engine, keyspace)
+    const listed = await listEverything(engine, keyspace, onUnreadable)
     if (closed) return
     const before = index
-    index = createRecordIndex(keyspace, onUnreadable)
-    for (const kv of listed.kvs) index.put(kv)
-    const startRevision = listed.revision + 1
+    index = listed.index
     watch = engine.watch({
       ...keyspace.everything(),
-      startRevision,
+      startRevision: listed.revision + 1,
       onEvents: apply,
       onProgress: gate.advance,
       onCompacted: relist,
     })
     gate.advance(listed.revision)
-    tell(difference(before, index))
+    tell(listeners, difference(before, index))
   }
   const relist = (): void => {
     if (!closed) load().catch(() => setTimeout(relist, RELIST_RETRY_MS))
@@ -90,17 +85,34 @@ export async function startCache(
   }
 }
 
-/** In the order of creation, which is the order in which the watch goes on. */
+type Listener = (changes: readonly Change[]) => void
+
+/** A listener that throws is a fault of ours and ends the process, but not before the others have been told. */
+function tell(listeners: ReadonlySet<Listener>, changes: readonly Change[]): void {
+  if (changes.length === 0) return
+  for (const listener of listeners) {
+    try {
+      listener(changes)
+    } catch (error) {
+      setImmediate(() => {
+        throw error
+      })
+    }
+  }
+}
+
+/** In the order of creation, which is the order in which the watch goes on; page by page, so values do not pile up. */
 async function listEverything(
   engine: KeyValueEngine,
   keyspace: Keyspace,
-): Promise<{ kvs: KeyValue[]; revision: number }> {
-  const kvs: KeyValue[] = []
+  onUnreadable: OnUnreadable,
+): Promise<{ index: RecordIndex; revision: number }> {
+  const index = createRecordIndex(keyspace, onUnreadable)
   let revision = 0
   for await (const page of listPages(engine, keyspace.everything())) {
-    for (const kv of page.kvs) kvs.push(kv)
+    for (const kv of page.kvs) index.put(kv)
     revision = page.revision
   }
-  kvs.sort((left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1))
-  return { kvs, revision }
+  index.sortByCreation()
+  return { index, revision }
 }

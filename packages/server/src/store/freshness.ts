@@ -5,7 +5,7 @@ import type { KeyValueEngine } from '../ports/key-value.ts'
 
 export type CurrentRevision = () => Promise<number>
 
-export function createCurrentRevision(engine: KeyValueEngine, key: string): CurrentRevision {
+export function createCurrentRevision(engine: Pick<KeyValueEngine, 'range'>, key: string): CurrentRevision {
   let running: Promise<number> | undefined
   let next: Promise<number> | undefined
 

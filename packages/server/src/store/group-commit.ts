@@ -15,9 +15,13 @@ export interface PreparedTransaction {
   readonly writes: readonly Write[]
 }
 
-/** `refused`: a compare did not hold and nothing was written. */
+/**
+ * `refused`: a compare did not hold when the engine looked, after the transaction was submitted. `overtaken`: it was not
+ * even sent, because another one of ours had changed what it compares; the engine may be further than `revision` by now.
+ * Nothing was written in either case.
+ */
 export interface Verdict {
-  readonly kind: 'committed' | 'refused'
+  readonly kind: 'committed' | 'refused' | 'overtaken'
   readonly revision: number
 }
 
@@ -28,7 +32,18 @@ export interface GroupCommitOptions {
   readonly maxInFlight: number
   /** Outer plus largest inner operations; etcd shares its limit of 128 between them. */
   readonly maxOperations: number
+  /**
+   * Of one request to the engine. Short, because a batch that a lost leader holds back also holds a place in flight:
+   * with an election of two seconds this still has writes back within five.
+   */
   readonly deadlineMs: number
+  /** Which transactions may share a batch, asked anew for each batch. The proof of the rule takes it away. */
+  readonly conflictRule: () => ConflictRule
+}
+
+export interface ConflictRule {
+  /** Takes the transaction into the batch, unless it writes what another touches or touches what another writes. */
+  admit(transaction: PreparedTransaction): boolean
 }
 
 export const GROUP_COMMIT_DEFAULTS: GroupCommitOptions = {
@@ -36,13 +51,19 @@ export const GROUP_COMMIT_DEFAULTS: GroupCommitOptions = {
   maxBytes: 256 * 1024,
   maxInFlight: 2,
   maxOperations: 120,
-  deadlineMs: 5000,
+  deadlineMs: 2_500,
+  conflictRule: disjointKeys,
 }
 
 export interface GroupCommit {
-  /** Rejects with an EngineError when the engine gave no verdict; `applied` then says whether it may have happened. */
-  submit(transaction: PreparedTransaction): Promise<Verdict>
+  /**
+   * Rejects with an EngineError when the engine gave no verdict; `applied` then says whether it may have happened. What
+   * still waits for its turn at `until`, on the monotonic clock, is not sent any more.
+   */
+  submit(transaction: PreparedTransaction, until?: number): Promise<Verdict>
 }
+
+type Engine = Pick<KeyValueEngine, 'transact'>
 
 interface Waiting {
   readonly transaction: PreparedTransaction
@@ -50,14 +71,12 @@ interface Waiting {
   readonly operations: number
   /** Ranges are not in the key sets below, so a transaction with one travels alone. */
   readonly alone: boolean
+  readonly until: number
   resolve(verdict: Verdict): void
   reject(error: unknown): void
 }
 
-export function createGroupCommit(
-  engine: KeyValueEngine,
-  given: Partial<GroupCommitOptions> = {},
-): GroupCommit {
+export function createGroupCommit(engine: Engine, given: Partial<GroupCommitOptions> = {}): GroupCommit {
   const options = { ...GROUP_COMMIT_DEFAULTS, ...given }
   let queue: Waiting[] = []
   let inFlight = 0
@@ -71,6 +90,7 @@ export function createGroupCommit(
 
   const flush = (): void => {
     scheduled = false
+    queue = refuseLate(queue, performance.now())
     if (queue.length === 0) return
     const { batch, rest } = takeBatch(queue, options)
     queue = rest
@@ -87,9 +107,9 @@ export function createGroupCommit(
   }
 
   return {
-    submit: (transaction) =>
+    submit: (transaction, until = Number.POSITIVE_INFINITY) =>
       new Promise((resolve, reject) => {
-        queue.push({ transaction, ...measure(transaction), resolve, reject })
+        queue.push({ transaction, ...measure(transaction), until, resolve, reject })
         schedule()
       }),
   }
@@ -111,14 +131,14 @@ function takeBatch(
 ): { batch: Waiting[]; rest: Waiting[] } {
   const batch: Waiting[] = []
   const rest: Waiting[] = []
-  const keys = createKeySets()
+  const rule = options.conflictRule()
   let bytes = 0
   let largest = 0
   for (const waiting of queue) {
     const inner = Math.max(largest, waiting.operations)
     const full = bytes + waiting.bytes > options.maxBytes || batch.length + 1 + inner > options.maxOperations
     const shut = batch.length >= options.maxTransactions || (batch.length > 0 && (full || waiting.alone))
-    if (shut || batch[0]?.alone === true || !keys.admit(waiting.transaction)) {
+    if (shut || batch[0]?.alone === true || !rule.admit(waiting.transaction)) {
       rest.push(waiting)
       continue
     }
@@ -129,12 +149,8 @@ function takeBatch(
   return { batch, rest }
 }
 
-interface KeySets {
-  /** Takes the transaction's keys in, unless it writes what another touches or touches what another writes. */
-  admit(transaction: PreparedTransaction): boolean
-}
-
-function createKeySets(): KeySets {
+/** The rule above: neither writes a key that the other compares or writes. */
+export function disjointKeys(): ConflictRule {
   const written = new Set<string>()
   const compared = new Set<string>()
   return {
@@ -149,11 +165,7 @@ function createKeySets(): KeySets {
 }
 
 /** Never rejects: each waiting caller hears its own verdict or error. Resolves to what was committed, with its revision. */
-async function send(
-  engine: KeyValueEngine,
-  batch: readonly Waiting[],
-  deadlineMs: number,
-): Promise<Committed[]> {
+async function send(engine: Engine, batch: readonly Waiting[], deadlineMs: number): Promise<Committed[]> {
   const [only] = batch
   if (only !== undefined && batch.length === 1) return sendAlone(engine, only, deadlineMs)
   try {
@@ -169,7 +181,7 @@ async function send(
   }
 }
 
-async function sendAlone(engine: KeyValueEngine, waiting: Waiting, deadlineMs: number): Promise<Committed[]> {
+async function sendAlone(engine: Engine, waiting: Waiting, deadlineMs: number): Promise<Committed[]> {
   try {
     const { succeeded, revision } = await engine.transact(nested(waiting.transaction), { deadlineMs })
     return settle(waiting, { kind: succeeded ? 'committed' : 'refused', revision })
@@ -179,18 +191,25 @@ async function sendAlone(engine: KeyValueEngine, waiting: Waiting, deadlineMs: n
   }
 }
 
-/** A batch that was refused as a whole is sent again one by one, so that one bad request never fails its neighbours. */
+/**
+ * A batch that was refused as a whole is sent again one by one, so that one bad request never fails its neighbours. Only
+ * where the engine has certainly not taken it: otherwise the same writes could happen twice.
+ */
 async function afterFailure(
-  engine: KeyValueEngine,
+  engine: Engine,
   batch: readonly Waiting[],
   error: unknown,
   deadlineMs: number,
 ): Promise<Committed[]> {
-  const faulty = error instanceof EngineError && (error.reason === 'invalid' || error.reason === 'too_large')
-  if (faulty)
+  if (isRefusedWhole(error))
     return (await Promise.all(batch.map((waiting) => sendAlone(engine, waiting, deadlineMs)))).flat()
   for (const waiting of batch) waiting.reject(error)
   return []
+}
+
+function isRefusedWhole(error: unknown): boolean {
+  if (!(error instanceof EngineError) || error.applied !== 'no') return false
+  return error.reason === 'invalid' || error.reason === 'too_large'
 }
 
 function nested(transaction: PreparedTransaction) {
@@ -215,10 +234,17 @@ function settle(waiting: Waiting, verdict: Verdict): Committed[] {
     : []
 }
 
+function refuseLate(queue: Waiting[], now: number): Waiting[] {
+  const late = queue.filter(({ until }) => until <= now)
+  if (late.length === 0) return queue
+  for (const { reject } of late) reject(new EngineError('deadline', 'no', 'its turn did not come in time'))
+  return queue.filter(({ until }) => until > now)
+}
+
 /**
  * A thousand callers may race for one key. Once one of them has won, a waiting transaction that compares that key with
- * what it was before cannot succeed any more right after the winner; it is refused here, as of the winner's revision,
- * instead of asking the engine a thousand times.
+ * what it was before cannot succeed any more; it is turned away here, as of the winner's revision, instead of asking the
+ * engine a thousand times.
  */
 function refuseDoomed(queue: Waiting[], committed: readonly Committed[]): Waiting[] {
   const changed = new Map<string, Committed>()
@@ -228,7 +254,7 @@ function refuseDoomed(queue: Waiting[], committed: readonly Committed[]): Waitin
     const winner = waiting.transaction.compares
       .map((compare) => ({ compare, by: changed.get(compare.key) }))
       .find(({ compare, by }) => by !== undefined && isDoomed(compare, by))
-    if (winner?.by !== undefined) waiting.resolve({ kind: 'refused', revision: winner.by.revision })
+    if (winner?.by !== undefined) waiting.resolve({ kind: 'overtaken', revision: winner.by.revision })
     return winner === undefined
   })
 }
@@ -236,6 +262,7 @@ function refuseDoomed(queue: Waiting[], committed: readonly Committed[]): Waitin
 function isDoomed(compare: Compare, by: Committed): boolean {
   if (compare.is !== 'equal' || compare.rangeEnd !== undefined) return false
   const put = by.writes.some((write) => write.kind === 'put' && write.key === compare.key)
-  if (compare.target === 'modRevision') return compare.value !== (put ? by.revision : 0)
+  // What is newer than the winner may hold: somebody else wrote after it.
+  if (compare.target === 'modRevision') return compare.value < by.revision && (put || compare.value !== 0)
   return compare.target === 'version' && compare.value === 0 && put
 }

@@ -8,11 +8,13 @@ import type { Keyspace, ParsedKey } from './keys.ts'
 import { COLLECTIONS, type Collection } from './records.ts'
 
 interface Entry {
+  readonly id: string
   readonly key: string
   readonly createRevision: number
   readonly modRevision: number
   readonly bytes: number
-  readonly value?: Uint8Array
+  /** Gone once it has been decoded, or found unreadable: nobody needs both. */
+  value?: Uint8Array | undefined
   decoded?: unknown
 }
 
@@ -45,9 +47,11 @@ export interface RecordIndex {
   keysOf(collection: Collection<unknown>, owner: Owner): readonly IndexedKey[]
   /** Keys and values of the tenant together, as its byte budget counts them (DECISIONS 6). */
   storedBytes(owner: Owner): number
-  tenants(): readonly TenantId[]
+  /** Whatever is kept under the key, readable or not. */
   find(key: ParsedKey): { readonly modRevision: number } | undefined
   keys(): Iterable<ParsedKey>
+  /** After entries were put in another order than that of their creation. */
+  sortByCreation(): void
 }
 
 const CACHED_FOLDERS = new Set(COLLECTIONS.filter(({ cached }) => cached).map(({ folder }) => folder))
@@ -66,7 +70,7 @@ export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable
       const parsed = keyspace.parse(kv.key)
       if (parsed === undefined) return undefined
       const folder = folderOf(owners, parsed)
-      const entry = entryOf(kv, CACHED_FOLDERS.has(parsed.folder))
+      const entry = entryOf(kv, parsed)
       grow(parsed.tenant, entry.bytes - (folder.get(parsed.id)?.bytes ?? 0))
       folder.set(parsed.id, entry)
       return parsed
@@ -85,16 +89,14 @@ export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable
       [...(entries(owner, collection.folder)?.values() ?? [])].flatMap(
         (entry) => read(collection, entry, onUnreadable) ?? [],
       ),
-    keysOf: (collection, owner) =>
-      [...(entries(owner, collection.folder) ?? [])].map(([id, { key, createRevision }]) => ({
-        id,
-        key,
-        createRevision,
-      })),
+    keysOf: (collection, owner) => [...(entries(owner, collection.folder)?.values() ?? [])],
     storedBytes: (owner) => bytesOf.get(owner) ?? 0,
-    tenants: () => [...owners.keys()].filter((owner) => owner !== undefined),
     find: ({ tenant, folder, id }) => entries(tenant, folder)?.get(id),
     keys: () => walk(owners),
+    sortByCreation() {
+      for (const folders of owners.values())
+        for (const [name, folder] of folders) folders.set(name, sorted(folder))
+    },
   }
 }
 
@@ -116,11 +118,17 @@ function folderOf(owners: Map<Owner, Folders>, { tenant, folder }: ParsedKey): M
   return entries
 }
 
-function entryOf({ key, value, createRevision, modRevision }: KeyValue, keepValue: boolean): Entry {
-  const bytes = key.length + value.length
-  return keepValue
-    ? { key, createRevision, modRevision, bytes, value }
-    : { key, createRevision, modRevision, bytes }
+function sorted(folder: ReadonlyMap<string, Entry>): Map<string, Entry> {
+  const entries = [...folder.values()].sort(
+    (left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1),
+  )
+  return new Map(entries.map((entry) => [entry.id, entry]))
+}
+
+/** The value is copied: the bytes that arrived are a slice of something larger, which must not live as long as we do. */
+function entryOf({ key, value, createRevision, modRevision }: KeyValue, { folder, id }: ParsedKey): Entry {
+  const entry = { id, key, createRevision, modRevision, bytes: key.length + value.length }
+  return CACHED_FOLDERS.has(folder) ? { ...entry, value: new Uint8Array(value) } : entry
 }
 
 function read<T>(
@@ -128,13 +136,22 @@ function read<T>(
   entry: Entry | undefined,
   onUnreadable: OnUnreadable,
 ): CachedRecord<T> | undefined {
-  if (entry?.value === undefined) return undefined
+  if (entry?.value !== undefined) decodeOnce(collection, entry, entry.value, onUnreadable)
+  if (entry?.decoded === undefined) return undefined
+  return { record: entry.decoded as T, modRevision: entry.modRevision }
+}
+
+function decodeOnce(
+  collection: Collection<unknown>,
+  entry: Entry,
+  value: Uint8Array,
+  onUnreadable: OnUnreadable,
+): void {
+  entry.value = undefined
   try {
-    entry.decoded ??= decodeRecord(collection, entry.value)
-    return { record: entry.decoded as T, modRevision: entry.modRevision }
+    entry.decoded = decodeRecord(collection, value)
   } catch (error) {
     onUnreadable(entry.key, error)
-    return undefined
   }
 }
 

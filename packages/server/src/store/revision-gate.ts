@@ -16,6 +16,18 @@ export class CacheBehindError extends Error {
 export function createRevisionGate(): RevisionGate {
   let revision = 0
   const waiters = new Map<() => void, number>()
+  let nudging: NodeJS.Timeout | undefined
+  // One timer for all who wait: there may be thousands.
+  const enter = (release: () => void, wanted: number, nudge: () => void): void => {
+    waiters.set(release, wanted)
+    nudging ??= setInterval(nudge, NUDGE_EVERY_MS)
+  }
+  const leave = (release: () => void): void => {
+    waiters.delete(release)
+    if (waiters.size > 0) return
+    clearInterval(nudging)
+    nudging = undefined
+  }
   return {
     get revision() {
       return revision
@@ -28,16 +40,14 @@ export function createRevisionGate(): RevisionGate {
       if (wanted <= revision) return Promise.resolve()
       return new Promise((resolve, reject) => {
         const finish = (settle: () => void): void => {
-          clearInterval(nudging)
           clearTimeout(deadline)
-          waiters.delete(release)
+          leave(release)
           settle()
         }
         const release = () => finish(resolve)
         const behind = () => new CacheBehindError(`the cache is at revision ${revision}, asked for ${wanted}`)
-        const nudging = setInterval(nudge, NUDGE_EVERY_MS)
-        const deadline = setTimeout(() => finish(() => reject(behind())), deadlineMs)
-        waiters.set(release, wanted)
+        const deadline = setTimeout(() => finish(() => reject(behind())), Math.max(0, deadlineMs))
+        enter(release, wanted, nudge)
       })
     },
   }

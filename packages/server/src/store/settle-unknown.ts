@@ -9,6 +9,9 @@ import type { Keyspace } from './keys.ts'
 import { cancels } from './records.ts'
 import type { StagedTransaction } from './transaction.ts'
 
+/** Of one asking. A follower that does not know yet that its leader is gone would hold it for much longer. */
+const ASK_MS = 1_500
+
 export async function settleUnknown(
   engine: KeyValueEngine,
   keyspace: Keyspace,
@@ -16,11 +19,14 @@ export async function settleUnknown(
   now: string,
 ): Promise<Verdict> {
   const mark = encodeRecord(cancels, { v: 1, at: now })
-  const { succeeded, revision, results } = await engine.transact({
-    compares: [{ key: staged.receipt, target: 'version', is: 'equal', value: 0 }],
-    success: [{ kind: 'put', key: keyspace.globalKey(cancels.folder, staged.id), value: mark }],
-    failure: [{ kind: 'range', key: staged.receipt }],
-  })
+  const { succeeded, revision, results } = await engine.transact(
+    {
+      compares: [{ key: staged.receipt, target: 'version', is: 'equal', value: 0 }],
+      success: [{ kind: 'put', key: keyspace.globalKey(cancels.folder, staged.id), value: mark }],
+      failure: [{ kind: 'range', key: staged.receipt }],
+    },
+    { deadlineMs: ASK_MS },
+  )
   if (succeeded) return { kind: 'refused', revision }
   const [found] = results
   const receipt = found?.kind === 'range' ? found.range.kvs[0] : undefined

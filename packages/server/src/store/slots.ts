@@ -25,6 +25,8 @@ interface Pool {
   readonly asked: Set<number>
   readonly waiting: (() => void)[]
   hint: number
+  /** What `openSlots` said for this limit; undefined when it must be asked again. */
+  open: { readonly limit: number; readonly slots: number } | undefined
 }
 
 export function createSlotAllocator(
@@ -39,6 +41,7 @@ export function createSlotAllocator(
       asked: new Set(),
       waiting: [],
       hint: -1,
+      open: undefined,
     }
     pools.set(name, pool)
     return pool
@@ -47,9 +50,7 @@ export function createSlotAllocator(
     for (const { kind, key } of changes) {
       if (key.folder !== slots.folder || key.tenant === undefined) continue
       const [quota = '', slot] = key.id.split('/')
-      const { used } = poolOf(key.tenant, quota)
-      if (kind === 'put') used.add(Number(slot))
-      else used.delete(Number(slot))
+      note(poolOf(key.tenant, quota), kind, Number(slot))
     }
   })
   return {
@@ -69,13 +70,22 @@ export function createSlotAllocator(
 
 function usedSlots(store: Pick<Store, 'keysOf'>, tenant: TenantId, kind: string): Set<number> {
   const own = store.keysOf(slots, tenant).filter(({ id }) => id.startsWith(`${kind}/`))
-  return new Set(own.map(({ id }) => Number(id.slice(kind.length + 1))))
+  return new Set(own.map(({ id }) => Number(id.slice(kind.length + 1))).filter(Number.isSafeInteger))
+}
+
+function note(pool: Pool, kind: 'put' | 'delete', slot: number): void {
+  if (!Number.isSafeInteger(slot)) return
+  if (kind === 'put') pool.used.add(slot)
+  else pool.used.delete(slot)
+  if (pool.open !== undefined && slot >= pool.open.slots) pool.open = undefined
 }
 
 function chooseFrom(pool: Pool, limit: number): SlotChoice {
   if (pool.used.size >= limit) return { kind: 'full' }
-  for (let step = 0; step < limit; step += 1) {
-    const slot = (pool.hint + step) % limit
+  if (pool.open?.limit !== limit) pool.open = { limit, slots: openSlots(pool.used, limit) }
+  const open = pool.open.slots
+  for (let step = 0; step < open; step += 1) {
+    const slot = (pool.hint + step) % open
     if (pool.used.has(slot) || pool.asked.has(slot)) continue
     pool.hint = slot + 1
     pool.asked.add(slot)
@@ -83,4 +93,18 @@ function chooseFrom(pool: Pool, limit: number): SlotChoice {
   }
   if (pool.asked.size === 0) return { kind: 'full' }
   return { kind: 'busy', until: new Promise((resolve) => pool.waiting.push(resolve)) }
+}
+
+/**
+ * How many of the first slots may be given out, so that they and all that are held beyond them are at most the limit.
+ * Less than the limit only where that was lowered under records that hold higher slots.
+ */
+function openSlots(used: ReadonlySet<number>, limit: number): number {
+  let open = limit
+  for (;;) {
+    let beyond = 0
+    for (const slot of used) if (slot >= open) beyond += 1
+    if (limit - beyond >= open) return Math.max(0, open)
+    open = limit - beyond
+  }
 }

@@ -3,18 +3,20 @@
 
 import type { TenantId, TransactionId } from '@holdfast/contract'
 import type { Clock, IdSource } from '../ports/clock.ts'
-import { timestamp } from '../ports/clock.ts'
-import { EngineError, type KeyValueEngine } from '../ports/key-value.ts'
+import type { KeyValue, KeyValueEngine, OperationResult } from '../ports/key-value.ts'
 import { type Cache, startCache } from './cache.ts'
+import { type Committer, createCommitter } from './committer.ts'
 import { decodeRecord } from './encode.ts'
 import { createCurrentRevision } from './freshness.ts'
-import { createGroupCommit, type GroupCommitOptions, type Verdict } from './group-commit.ts'
+import type { GroupCommitOptions } from './group-commit.ts'
+import { insist, pause, within } from './insist.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
 import type { CachedRecord, Change, IndexedKey, OnUnreadable } from './record-index.ts'
 import type { Collection } from './records.ts'
-import { CacheBehindError } from './revision-gate.ts'
-import { settleUnknown } from './settle-unknown.ts'
-import { type Address, openTransaction, type StagedTransaction, type Transaction } from './transaction.ts'
+import { type Address, openTransaction, type Transaction } from './transaction.ts'
+import { asUnavailable, StoreUnavailableError } from './unavailable.ts'
+
+export { StoreUnavailableError } from './unavailable.ts'
 
 /**
  * What a transaction callback decides on what it read. It may be called several times and must have no other effect.
@@ -38,16 +40,11 @@ export interface Store {
   storedBytes(tenant: TenantId): number
   /** Everything acknowledged before this call, by whichever replica, is in the cache when it resolves. */
   fresh(): Promise<void>
-  /** From the engine, at most some dozens: for collections that the cache holds no values of. */
+  /** From the engine, for collections that the cache holds no values of; undefined where absent or unreadable. */
   read<T>(collection: Collection<T>, keys: readonly string[]): Promise<(T | undefined)[]>
   transact<R>(decide: (transaction: Transaction) => Decision<R>): Promise<R>
   subscribe(listener: (changes: readonly Change[]) => void): () => void
   close(): void
-}
-
-/** The store did not answer in time. Whether the write happened is known to be no, or not known. */
-export class StoreUnavailableError extends Error {
-  override readonly name = 'StoreUnavailableError'
 }
 
 export interface StoreOptions {
@@ -57,11 +54,10 @@ export interface StoreOptions {
   readonly onUnreadable: OnUnreadable
   readonly root?: string
   readonly groupCommit?: Partial<GroupCommitOptions>
-  /** How long one transaction or one fresh read may take, retries included. */
+  /** How long one transaction or one fresh read may go on trying. Finding out what became of a lost one takes longer. */
   readonly deadlineMs?: number
 }
 
-const RETRY_MS = 20
 const MAX_BACKOFF_MS = 200
 const READ_AT_ONCE = 100
 
@@ -70,13 +66,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const keyspace = createKeyspace(options.root)
   const cache = await startCache(engine, keyspace, options.onUnreadable)
   const currentRevision = createCurrentRevision(engine, keyspace.globalKey('fresh', 'probe'))
-  const committer = createCommitter(options, keyspace)
+  const committer = createCommitter({ ...options, keyspace })
 
-  const fresh = async (): Promise<void> => {
-    const until = performance.now() + deadlineMs
-    const revision = await insist(currentRevision, until)
-    await cache.waitFor(revision, until - performance.now()).catch(asUnavailable)
+  const freshUntil = async (until: number): Promise<void> => {
+    const revision = await within(until, insist(currentRevision, until, 'repeatable'))
+    await cache.waitFor(revision, until - performance.now())
   }
+  const fresh = (until = performance.now() + deadlineMs) => freshUntil(until).catch(asUnavailable)
   return {
     keyspace,
     get revision() {
@@ -87,8 +83,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     listWithIds: (collection) => listWithIds(cache, collection),
     keysOf: (collection, tenant) => cache.index.keysOf(collection, tenant),
     storedBytes: (tenant) => cache.index.storedBytes(tenant),
-    fresh,
-    read: (collection, keys) => readValues(engine, collection, keys, performance.now() + deadlineMs),
+    fresh: () => fresh(),
+    read: (collection, keys) => readValues(options, collection, keys, performance.now() + deadlineMs),
     transact: (decide) =>
       transact({ cache, keyspace, committer, fresh, ids: options.ids, deadlineMs }, decide),
     subscribe: cache.subscribe,
@@ -112,7 +108,7 @@ interface Running {
   readonly committer: Committer
   readonly ids: IdSource
   readonly deadlineMs: number
-  fresh(): Promise<void>
+  fresh(until: number): Promise<void>
 }
 
 /** From step 3 on a conflict (DESIGN 4): the view is brought past what was lost against, and the callback decides anew. */
@@ -127,96 +123,46 @@ async function transact<R>(running: Running, decide: (transaction: Transaction) 
     )
     const decision = decide(transaction)
     if (decision.kind === 'refuse' && current) return decision.result
-    if (decision.kind === 'refuse') await running.fresh()
-    if (decision.kind === 'wait') await decision.until
+    current = decision.kind === 'refuse'
+    if (decision.kind === 'refuse') await running.fresh(until)
+    if (decision.kind === 'wait') await within(until, decision.until).catch(asUnavailable)
     if (decision.kind === 'commit') {
       const verdict = await running.committer.commit(transaction.staged(), until)
       if (verdict.kind === 'committed') return decision.result
       await running.cache.waitFor(verdict.revision, until - performance.now()).catch(asUnavailable)
+      // The engine itself looked after we had asked: what the cache shows at that revision may be said aloud.
+      current = verdict.kind === 'refused'
       if (attempt > 1) await pause(Math.random() * Math.min(MAX_BACKOFF_MS, 2 ** attempt))
     }
-    current = decision.kind !== 'wait'
   }
   throw new StoreUnavailableError('the transaction met a conflict at every try')
 }
 
-interface Committer {
-  commit(staged: StagedTransaction, until: number): Promise<Verdict>
-}
-
-function createCommitter({ engine, clock, groupCommit }: StoreOptions, keyspace: Keyspace): Committer {
-  const group = createGroupCommit(engine, groupCommit)
-  return {
-    async commit(staged, until) {
-      try {
-        return await insist(() => group.submit(staged), until)
-      } catch (error) {
-        const { receipt } = staged
-        const lost = error instanceof EngineError && error.applied === 'unknown'
-        if (!lost || receipt === undefined) throw unavailable(error)
-        const settled = { ...staged, receipt }
-        return insist(
-          () => settleUnknown(engine, keyspace, settled, timestamp(clock)),
-          until,
-          'settling',
-        ).catch(asUnavailable)
-      }
-    },
-  }
-}
-
-/**
- * Tries again while the engine says that nothing was applied. An unknown outcome is handed on at once, except where
- * asking twice changes nothing.
- */
-async function insist<R>(
-  attempt: () => Promise<R>,
-  until: number,
-  mode: 'once' | 'settling' = 'once',
-): Promise<R> {
-  for (;;) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof EngineError) || !isPassing(error, mode) || performance.now() > until) throw error
-      await pause(RETRY_MS)
-    }
-  }
-}
-
-function isPassing(error: EngineError, mode: 'once' | 'settling'): boolean {
-  const away = error.reason === 'unavailable' || error.reason === 'deadline'
-  return away && (mode === 'settling' || error.applied === 'no')
-}
-
 async function readValues<T>(
-  engine: KeyValueEngine,
+  { engine, onUnreadable }: Pick<StoreOptions, 'engine' | 'onUnreadable'>,
   collection: Collection<T>,
   keys: readonly string[],
   until: number,
 ): Promise<(T | undefined)[]> {
   const values: (T | undefined)[] = []
+  const recordOf = (result: OperationResult): T | undefined => {
+    const kv = result.kind === 'range' ? result.range.kvs[0] : undefined
+    return kv === undefined ? undefined : readable(collection, kv, onUnreadable)
+  }
   for (let from = 0; from < keys.length; from += READ_AT_ONCE) {
     const success = keys.slice(from, from + READ_AT_ONCE).map((key) => ({ kind: 'range' as const, key }))
-    const request = { compares: [], success, failure: [] }
-    const { results } = await insist(() => engine.transact(request), until, 'settling').catch(asUnavailable)
-    for (const result of results) {
-      const kv = result.kind === 'range' ? result.range.kvs[0] : undefined
-      values.push(kv === undefined ? undefined : decodeRecord(collection, kv.value))
-    }
+    const ask = () => engine.transact({ compares: [], success, failure: [] })
+    const { results } = await within(until, insist(ask, until, 'repeatable')).catch(asUnavailable)
+    for (const result of results) values.push(recordOf(result))
   }
   return values
 }
 
-function unavailable(error: unknown): unknown {
-  const ours = error instanceof EngineError || error instanceof CacheBehindError
-  return ours ? new StoreUnavailableError(error.message, { cause: error }) : error
-}
-
-function asUnavailable(error: unknown): never {
-  throw unavailable(error)
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
+function readable<T>(collection: Collection<T>, kv: KeyValue, onUnreadable: OnUnreadable): T | undefined {
+  try {
+    return decodeRecord(collection, kv.value)
+  } catch (error) {
+    onUnreadable(kv.key, error)
+    return undefined
+  }
 }

@@ -25,7 +25,10 @@ export const globally = <T>(collection: Collection<T>, id: string): Address<T> =
 
 export interface Transaction {
   readonly id: TransactionId
-  /** From the cache, compared at commit; of cached collections only. */
+  /**
+   * From the cache, compared at commit; of cached collections only, and never what this transaction itself has put.
+   * Throws UnreadableRecordError on a record that is there but cannot be read: it is not absent.
+   */
   get<T>(address: Address<T>): T | undefined
   /** For a collection that is not cached: commit only if there is no such record. False where one is known already. */
   requireAbsent(address: Address<unknown>): boolean
@@ -47,35 +50,35 @@ export interface OpenTransaction extends Transaction {
   staged(): StagedTransaction
 }
 
+/** What is stored under a key is not a record of its collection. Only a hand at the engine can have put it there. */
+export class UnreadableRecordError extends Error {
+  override readonly name = 'UnreadableRecordError'
+}
+
 export function openTransaction(id: TransactionId, index: RecordIndex, keyspace: Keyspace): OpenTransaction {
   const compares = new Map<string, Compare>()
   const writes = new Map<string, Write>()
   let receipt: string | undefined
   const keyOf = (address: Address<unknown>) => addressKey(keyspace, address)
   const cancelled = keyspace.globalKey(cancels.folder, id)
-  compares.set(cancelled, absent(cancelled))
+  const compare = (one: Compare) => compares.set(`${one.target} ${one.key}`, one)
+  compare(absent(cancelled))
 
   return {
     id,
     get(address) {
-      const found = index.get(address.collection, address.tenant, address.id)
       const key = keyOf(address)
-      compares.set(
-        key,
-        found === undefined
-          ? absent(key)
-          : { key, target: 'modRevision', is: 'equal', value: found.modRevision },
-      )
+      if (!address.collection.cached) throw new TypeError(`${address.collection.folder} is not cached`)
+      const found = index.get(address.collection, address.tenant, address.id)
+      if (found !== undefined) compare(unchanged(key, found.modRevision))
+      else if (isThere(index, address)) throw new UnreadableRecordError(key)
+      else compare(absent(key))
       return found?.record
     },
     requireAbsent(address) {
       const key = keyOf(address)
-      compares.set(key, absent(key))
-      const { tenant, collection, id: name } = address
-      return (
-        index.find({ folder: collection.folder, id: name, ...(tenant === undefined ? {} : { tenant }) }) ===
-        undefined
-      )
+      compare(absent(key))
+      return !isThere(index, address)
     },
     put(address, record) {
       const key = keyOf(address)
@@ -88,11 +91,11 @@ export function openTransaction(id: TransactionId, index: RecordIndex, keyspace:
     },
     deleteWithin(tenant, collection, within) {
       const range = keyspace.folderOf(tenant, collection.folder, within)
-      writes.set(range.key, { kind: 'delete', ...range })
+      writes.set(`${range.key} ${range.rangeEnd}`, { kind: 'delete', ...range })
     },
     deleteTenant(tenant) {
       const range = keyspace.wholeTenant(tenant)
-      writes.set(range.key, { kind: 'delete', ...range })
+      writes.set(`${range.key} ${range.rangeEnd}`, { kind: 'delete', ...range })
     },
     staged: () => ({
       id,
@@ -110,6 +113,14 @@ function addressKey(keyspace: Keyspace, { collection, tenant, id }: Address<unkn
   return tenant === undefined
     ? keyspace.globalKey(collection.folder, id)
     : keyspace.tenantKey(tenant, collection.folder, id)
+}
+
+function isThere(index: RecordIndex, { collection: { folder }, tenant, id }: Address<unknown>): boolean {
+  return index.find(tenant === undefined ? { folder, id } : { tenant, folder, id }) !== undefined
+}
+
+function unchanged(key: string, modRevision: number): Compare {
+  return { key, target: 'modRevision', is: 'equal', value: modRevision }
 }
 
 function absent(key: string): Compare {

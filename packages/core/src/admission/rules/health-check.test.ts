@@ -104,6 +104,11 @@ const ROWS: Row[] = [
     { healthCheck: { ...check, interval: '4s' } },
     'healthcheck_interval_below_floor healthCheck.interval',
   ],
+  [
+    'interval beyond a day',
+    { healthCheck: { ...check, interval: '25h' } },
+    'field_type_invalid healthCheck.interval',
+  ],
   ['startPeriod 0s', { healthCheck: { ...check, startPeriod: '0s' } }],
   [
     'startPeriod beyond a day',

@@ -2,7 +2,20 @@ import { expect, test } from 'vitest'
 import { checkBody } from '../admit-body.ts'
 import { aBody, forCreate, type Row, summary } from '../fixture.ts'
 
+const AMOUNTS: Row[] = [
+  'resources.cpuMillis',
+  'resources.memoryBytes',
+  'limits.cpuMillis',
+  'limits.memoryBytes',
+].flatMap((field) => {
+  const [part = '', key = ''] = field.split('.')
+  return [0.5, -1, -0.5, 2 ** 53].map(
+    (amount): Row => [`${field} ${amount}`, { [part]: { [key]: amount } }, `resources_invalid ${field}`],
+  )
+})
+
 const ROWS: Row[] = [
+  ...AMOUNTS,
   ['requests and limits', { resources: { cpuMillis: 500 }, limits: { memoryBytes: 268435456 } }],
   ['zero', { resources: { cpuMillis: 0, memoryBytes: 0 }, limits: {} }],
   ['a fraction', { resources: { cpuMillis: 0.5 } }, 'resources_invalid resources.cpuMillis'],
@@ -30,6 +43,7 @@ const ROWS: Row[] = [
   ['stopGracePeriod as a number', { stopGracePeriod: 10 }, 'field_type_invalid stopGracePeriod'],
   ['command and args', { command: ['/bin/app'], args: ['', 'ü'] }],
   ['command as text', { command: 'app' }, 'field_type_invalid command'],
+  ['NUL in a command', { command: ['\0'] }, 'field_type_invalid command[0]'],
   ['NUL in args', { args: ['a', '\0'] }, 'field_type_invalid args[1]'],
   ['257 args', { args: Array(257).fill('a') }, 'list_too_long args'],
   ['257 words of a command', { command: Array(257).fill('a') }, 'list_too_long command'],

@@ -19,6 +19,8 @@ const ROWS: Row[] = [
   ],
   ['a name for an id', { volumes: [{ ...mount, volume: 'data' }] }, 'volume_mount_shape volumes[0].volume'],
   ['a number for an id', { volumes: [{ ...mount, volume: 5 }] }, 'volume_mount_shape volumes[0].volume'],
+  ['a number for a target', { volumes: [{ ...mount, target: 5 }] }, 'volume_mount_shape volumes[0].target'],
+  ['a number for a type', { volumes: [{ ...mount, type: 5 }] }, 'volume_mount_shape volumes[0].type'],
   ['a relative target', { volumes: [{ ...mount, target: 'data' }] }, 'volume_mount_shape volumes[0].target'],
   [
     'a target with ..',

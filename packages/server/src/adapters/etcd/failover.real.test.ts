@@ -153,6 +153,20 @@ describe('reaching a member', () => {
     expect(await engine.status()).toEqual([])
   })
 
+  test('a connection that leads nowhere is replaced after one deadline', async () => {
+    const { hostname, port } = new URL(cluster.endpoints[0] ?? '')
+    const proxy = await startChaosProxy(hostname, Number(port))
+    onTestFinished(() => proxy.stop())
+    const engine = clientOf({ endpoints: [`http://${proxy.host}:${proxy.port}`], deadlineMs: 1_000 })
+    await write(engine, uniquePrefix())
+    proxy.halfOpen()
+    await expect(write(engine, uniquePrefix())).rejects.toMatchObject({
+      reason: 'deadline',
+      applied: 'unknown',
+    })
+    expect(await write(engine, uniquePrefix())).toBeGreaterThan(0)
+  })
+
   test('a write whose answer is cut off is never sent again, and nobody knows', async () => {
     const { hostname, port } = new URL(cluster.endpoints[0] ?? '')
     const proxy = await startChaosProxy(hostname, Number(port))

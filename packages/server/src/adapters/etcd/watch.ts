@@ -167,7 +167,7 @@ function receiveCancel(watch: RunningWatch, message: WatchMessage, onEnd: (reaso
   const surplusIsGone = !watch.exact && compactRevision <= watch.revisions.delivered() + 1
   if (compactRevision === 0) onEnd(message.cancelReason || 'canceled')
   else if (surplusIsGone) {
-    watch.exact = false
+    watch.exact = true
     onEnd('the last delivered revision was compacted')
   } else {
     close(watch)

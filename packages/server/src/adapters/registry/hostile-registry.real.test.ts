@@ -286,15 +286,21 @@ test.each(['{}', '[]', 'null', 'not json', '{"token":7}', '{"token":"a\\nb"}', '
 
 test('a kept connection that the registry has dropped meanwhile costs one more try, not the answer', async () => {
   const used = new Set<unknown>()
+  let dropped = 0
   const host = await listen((request, response) => {
-    if (used.has(request.socket)) return request.socket.destroy()
+    if (used.has(request.socket)) {
+      dropped += 1
+      return request.socket.destroy()
+    }
     used.add(request.socket)
-    return response.setHeader('docker-content-digest', DIGEST).end()
+    // Without a length Node does not keep the connection of a HEAD.
+    return response.writeHead(200, { 'docker-content-digest': DIGEST, 'content-length': 5 }).end()
   })
   const client = createRegistryClient({ allowList: [{ host, plainHttp: true, allowAddress: true }] })
   const query = { host, repository: 'team/app', reference: '1' }
   for (let round = 0; round < 3; round += 1) {
     expect(await client.checkManifest(query)).toEqual({ kind: 'exists', digest: DIGEST })
   }
+  expect(dropped).toBe(2)
   client.close()
 })

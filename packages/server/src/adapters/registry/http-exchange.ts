@@ -102,11 +102,10 @@ async function attempt(origin: Origin, request: ExchangeRequest): Promise<Attemp
     const incoming = await answerOf(outgoing, request.body)
     return { result: await readAnswer(incoming, request), stale: false }
   } catch (error) {
+    outgoing.destroy()
     const cause = request.signal.aborted ? 'timeout' : explainFailure(error, stage.now)
     const stale = outgoing.reusedSocket && cause === 'connection'
     return { result: { kind: 'failed', cause, sent: stage.now === 'sent' }, stale }
-  } finally {
-    outgoing.destroy()
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { promises as dns, type LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { classifyAddress } from './address-class.ts'
+import { classifyAddress } from '../../net/address-class.ts'
 
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 

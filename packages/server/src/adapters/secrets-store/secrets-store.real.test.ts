@@ -102,6 +102,17 @@ test('platform and tenants may be provisioned again and at the same time', async
   expect(await real.readValues(tenant, 1)).toEqual([['PASSWORD', CANARY]])
 })
 
+test('a removed tenant leaves nothing behind, its neighbour keeps everything, and removal may be repeated', async () => {
+  const [gone, neighbour] = [await real.newTenant(), await real.newTenant()]
+  for (const tenant of [gone, neighbour]) await real.writer.writeVersion(tenant, web, document(), 0)
+  expect(await real.writer.removeTenant(gone)).toEqual({ kind: 'ok' })
+  expect(await real.writer.removeTenant(gone)).toEqual({ kind: 'ok' })
+  expect(await real.readValues(gone, 1)).not.toEqual([['PASSWORD', CANARY]])
+  expect(await real.readValues(neighbour, 1)).toEqual([['PASSWORD', CANARY]])
+  expect(await real.writer.provisionTenant(gone)).toEqual({ kind: 'ok' })
+  expect(await real.writer.currentVersion(gone, web)).toEqual({ kind: 'absent' })
+})
+
 test('a tenant that was never provisioned has no place to write to', async () => {
   const tenant = tenantId()
   const outcome = await real.writer.writeVersion(tenant, web, document(), 0)

@@ -2,6 +2,7 @@
 
 import { archiveEntryShape, type Code, deploymentRecordShape } from '@holdfast/contract'
 import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
+import { done, type Outcome } from '../../operations/caller.ts'
 import { createDeployment } from '../../operations/deployments/create-deployment.ts'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
 import {
@@ -15,7 +16,7 @@ import { updateDeployment } from '../../operations/deployments/update-deployment
 import { type Written, writtenShape } from '../../operations/deployments/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import { sentDeploymentShape } from '../body-shapes.ts'
-import { type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
+import { type Answer, type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 import { answerOnce, kept } from '../idempotent.ts'
 import { pageShape } from '../page-shape.ts'
 
@@ -73,7 +74,14 @@ async function create(deps: DeploymentDeps, request: ApiRequest) {
   }
   const run = (idempotency: Parameters<typeof kept>[0]) =>
     createDeployment(deps, caller, body, { dryRun: false, ...kept(idempotency, created) })
-  return answerOnce(deps.answers, request, COLLECTION, run, created)
+  const shown = (written: Written) => ({ ...created(written), notes: announcement(written) })
+  return answerOnce(deps.answers, request, COLLECTION, run, shown)
+}
+
+/** SPEC 1: what the server changed is announced in the log too. Codes and fields only: a value may be anything. */
+function announcement({ deployment, alterations, warnings }: Written): object {
+  const named = ({ code, field }: { readonly code: string; readonly field: string }) => ({ code, field })
+  return { deployment: deployment.name, alterations: alterations.map(named), warnings: warnings.map(named) }
 }
 
 const created = (written: Written): KeptAnswer => ({
@@ -117,12 +125,15 @@ function updateEndpoint(deps: DeploymentDeps): Endpoint {
         ifMatch,
       })
       return answerWith(outcome, (written) =>
-        query.dryRun
-          ? answer(200, dryRun(written))
-          : answer(200, written, String(written.deployment.revision)),
+        query.dryRun ? answer(200, dryRun(written)) : updated(written),
       )
     },
   }
+}
+
+function updated(written: Written): Outcome<Answer> {
+  const etag = String(written.deployment.revision)
+  return done({ status: 200, body: written, etag, notes: announcement(written) })
 }
 
 function removeEndpoint(deps: DeploymentDeps): Endpoint {

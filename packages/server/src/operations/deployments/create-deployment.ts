@@ -17,12 +17,12 @@ import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
-import { announceWrite } from './announce-write.ts'
+import { checkSpecSize } from './check-size.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { gatherDependencies, gatherImage } from './gather-facts.ts'
 import { planCreate } from './plan.ts'
-import { specHashOf, storeRevision } from './store-deployment.ts'
+import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
 import type { Written } from './written.ts'
 
 export interface CreateOptions extends Kept<Written> {
@@ -41,13 +41,21 @@ export async function createDeployment(
   if (!verdict.accepted) return refused(...verdict.rejections)
   const host = parseImageReference(verdict.spec.image)?.host ?? ''
   const image = await gatherImage(deps, caller, verdict.spec.image, host)
+  const identity = identifySpec(verdict.spec)
+  const oversized = checkSpecSize(identity)
+  if (oversized.length > 0) return refused(...oversized)
   const held = holdSlot(deps, caller)
   try {
-    const outcome = await deps.store.transact((transaction) =>
-      decideCreate(deps, transaction, { caller, admitted: verdict, image, slot: held.choose(), options }),
+    return await deps.store.transact((transaction) =>
+      decideCreate(deps, transaction, {
+        caller,
+        admitted: verdict,
+        image,
+        slot: held.choose(),
+        identity,
+        options,
+      }),
     )
-    if (outcome.ok && !options.dryRun) announceWrite(deps, caller, outcome.value)
-    return outcome
   } finally {
     held.release()
   }
@@ -58,6 +66,7 @@ interface Creating {
   readonly admitted: Normalised
   readonly image: ImageFact
   readonly slot: SlotChoice
+  readonly identity: SpecIdentity
   readonly options: CreateOptions
 }
 
@@ -76,12 +85,12 @@ function decideCreate(
     existing: existing && { record: deploymentView(existing), deleting: existing.deleting },
     dependencies: gatherDependencies(transaction, caller.tenant, spec),
     image,
-    quotas: gatherQuotas(deps, caller, slot, JSON.stringify(spec).length),
+    quotas: gatherQuotas(deps, caller, slot, creating.identity.bytes),
   }
   const judged = checkFacts(spec, facts, { mode: 'create', limits: deps.admission.limits })
   if (judged.rejections.length > 0 || slot.kind === 'full')
     return { kind: 'refuse', result: refused(...judged.rejections) }
-  const stored = newDeployment(deps, transaction, admitted, judged.imageDigest, slot.slot)
+  const stored = newDeployment(deps, transaction, creating, judged.imageDigest, slot.slot)
   const written = {
     deployment: deploymentView(stored),
     alterations: [...admitted.alterations, ...judged.alterations],
@@ -98,13 +107,12 @@ function decideCreate(
 function newDeployment(
   { clock, ids }: DeploymentDeps,
   transaction: Transaction,
-  { spec }: Normalised,
+  { admitted: { spec }, identity: { specHash } }: Creating,
   digest: string | null,
   slot: number,
 ): StoredDeployment {
   const now = timestamp(clock)
   const uid = `dep_${ids.ulid()}` as DeploymentUid
-  const specHash = specHashOf(spec)
   return {
     v: 1,
     uid,

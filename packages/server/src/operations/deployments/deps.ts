@@ -1,6 +1,5 @@
 // What the deployment operations need, named narrowly.
 
-import type { TenantId } from '@holdfast/contract'
 import type { AdmissionContext } from '@holdfast/core'
 import type { Broker } from '../../ports/broker.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
@@ -20,14 +19,4 @@ export interface DeploymentDeps {
   /** Limits, reserved names and the registry allow-list of this control plane. */
   readonly admission: Pick<AdmissionContext, 'limits' | 'reservedNames' | 'registries' | 'volumesEnabled'>
   readonly archiveRevisions: number
-  /** Alterations are announced in the answer and here (SPEC 1). */
-  announce(entry: Announcement): void
-}
-
-export interface Announcement {
-  readonly tenant: TenantId
-  readonly deployment: string
-  readonly requestId: string
-  readonly alterations: readonly { readonly code: string; readonly field: string }[]
-  readonly warnings: readonly { readonly code: string; readonly field: string }[]
 }

@@ -1,7 +1,7 @@
 // What one accepted revision of a deployment writes: the record, its archive entry, the event and the audit entry, all in
 // the transaction that was given. DESIGN 4, step 7.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { DeploymentSpec } from '@holdfast/contract'
 import { canonicalSpec } from '@holdfast/core'
 import { archive, deployments, type StoredDeployment } from '../../store/records.ts'
@@ -10,9 +10,15 @@ import type { Caller } from '../caller.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import type { DeploymentDeps } from './deps.ts'
 
-/** DECISIONS 4: SHA-256 of the canonical JSON of the stored spec, secretsVersion included. */
-export function specHashOf(spec: DeploymentSpec): string {
-  return createHash('sha256').update(canonicalSpec(spec)).digest('hex')
+export interface SpecIdentity {
+  /** DECISIONS 4: SHA-256 of the canonical JSON of the stored spec, secretsVersion included. */
+  readonly specHash: string
+  readonly bytes: number
+}
+
+export function identifySpec(spec: DeploymentSpec): SpecIdentity {
+  const text = canonicalSpec(spec)
+  return { specHash: hash('sha256', text, 'hex'), bytes: Buffer.byteLength(text) }
 }
 
 /** Sorted by text as by number, so that a range of the archive is in order. */

@@ -19,13 +19,13 @@ import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
-import { announceWrite } from './announce-write.ts'
+import { checkSpecSize } from './check-size.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { addressedBy, nameOf } from './find-deployment.ts'
 import { gatherDependencies, gatherImage } from './gather-facts.ts'
 import { planUpdate } from './plan.ts'
-import { specHashOf, storeRevision } from './store-deployment.ts'
+import { identifySpec, storeRevision } from './store-deployment.ts'
 import type { Written } from './written.ts'
 
 export interface UpdateOptions {
@@ -41,11 +41,9 @@ export async function updateDeployment(
   options: UpdateOptions,
 ): Promise<Outcome<Written>> {
   const image = await askedImage(deps, caller, pathName, sent)
-  const outcome = await deps.store.transact((transaction) =>
+  return deps.store.transact((transaction) =>
     decideUpdate(deps, transaction, { caller, addressed: addressedBy(pathName), sent, image, options }),
   )
-  if (outcome.ok && !options.dryRun) announceWrite(deps, caller, outcome.value)
-  return outcome
 }
 
 interface Updating {
@@ -78,6 +76,9 @@ function decideUpdate(
   const conflict = checkIfMatch(options.ifMatch, stored.revision)
   if (conflict !== undefined) return refuse(conflict)
   const admitted = normalise(sent, existing.record)
+  const identity = identifySpec(admitted.spec)
+  const oversized = checkSpecSize(identity)
+  if (oversized.length > 0) return refuse(...oversized)
   const facts = {
     existing,
     dependencies: gatherDependencies(transaction, caller.tenant, admitted.spec),
@@ -85,7 +86,11 @@ function decideUpdate(
   }
   const judged = checkFacts(admitted.spec, facts, { mode: 'update', limits: deps.admission.limits })
   if (judged.rejections.length > 0) return refuse(...judged.rejections)
-  const next = nextRevision(deps, transaction, stored, admitted.spec, judged.imageDigest)
+  const next = nextRevision(deps, transaction, stored, {
+    ...identity,
+    spec: admitted.spec,
+    digest: judged.imageDigest,
+  })
   const written = {
     deployment: deploymentView(next),
     alterations: [...admitted.alterations, ...judged.alterations],
@@ -119,20 +124,11 @@ function nextRevision(
   { clock }: DeploymentDeps,
   transaction: Transaction,
   stored: StoredDeployment,
-  spec: StoredDeployment['spec'],
-  digest: string | null,
+  { spec, specHash, digest }: Pick<StoredDeployment, 'spec' | 'specHash' | 'digest'>,
 ): StoredDeployment {
-  const specHash = specHashOf(spec)
   if (specHash === stored.specHash && digest === stored.digest) return stored
-  return {
-    ...stored,
-    spec,
-    specHash,
-    digest,
-    revision: stored.revision + 1,
-    updatedAt: timestamp(clock),
-    tx: transaction.id,
-  }
+  const revision = stored.revision + 1
+  return { ...stored, spec, specHash, digest, revision, updatedAt: timestamp(clock), tx: transaction.id }
 }
 
 /** The registry is asked only when `image` is sent (DECISIONS 3) and only for a body that is otherwise sound. */

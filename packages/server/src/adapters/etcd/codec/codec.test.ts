@@ -114,3 +114,11 @@ test('what is no integer, or too large for one, is not sent', () => {
     RangeError,
   )
 })
+
+test('a request that could not be written leaves nothing behind in the next one', () => {
+  const sound = { compares: [], success: [{ kind: 'delete', key: '/k/' } as const], failure: [] }
+  const before = encodeTransactionRequest(sound)
+  const broken = { ...sound, success: [...sound.success, { kind: 'range', key: '/k/', limit: 0.5 } as const] }
+  expect(() => encodeTransactionRequest(broken)).toThrow(RangeError)
+  expect(encodeTransactionRequest(sound)).toEqual(before)
+})

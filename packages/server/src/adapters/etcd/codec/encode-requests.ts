@@ -89,10 +89,18 @@ function writeOperations(writer: BinaryWriter, tag: number, operations: readonly
   }
 }
 
+/** One for all requests: it keeps its grown buffer, and `finish` copies the message out of it. */
+let sharedWriter = new BinaryWriter()
+
 function encode(write: (writer: BinaryWriter) => void): Buffer {
-  const writer = new BinaryWriter()
-  write(writer)
-  const bytes = writer.finish()
+  try {
+    write(sharedWriter)
+  } catch (error) {
+    // It holds half a message now.
+    sharedWriter = new BinaryWriter()
+    throw error
+  }
+  const bytes = sharedWriter.finish()
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 

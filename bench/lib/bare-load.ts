@@ -1,0 +1,97 @@
+// The same keys and bytes that a create writes, written bare: taken from one real create, then repeated under other names
+// of the same length, so that both sides give etcd the same work.
+
+import type {
+  Compare,
+  KeyValue,
+  KeyValueEngine,
+  Operation,
+} from '../../packages/server/src/ports/key-value.ts'
+import {
+  createGroupCommit,
+  type PreparedTransaction,
+  type Write,
+} from '../../packages/server/src/store/group-commit.ts'
+import { prefixRange } from '../../packages/server/src/store/keys.ts'
+
+export interface CreateTemplate {
+  readonly puts: readonly KeyValue[]
+  readonly compares: readonly Compare[]
+  /** What is replaced in keys to make another create of it, longest first. */
+  readonly unique: readonly string[]
+}
+
+export type BareCreate = (index: number) => Promise<boolean>
+
+/** What the newest revision of the tenant wrote, which must be one create and nothing else. */
+export async function captureCreate(
+  engine: KeyValueEngine,
+  tenant: string,
+  name: string,
+): Promise<CreateTemplate> {
+  const everything = await engine.range(prefixRange(`/hf/t/${tenant}/`))
+  const record = everything.kvs.find(({ key }) => key.endsWith(`/dep/${name}/`))
+  if (record === undefined) throw new Error(`no deployment ${name}`)
+  const puts = everything.kvs.filter(({ modRevision }) => modRevision === record.modRevision)
+  const global = await engine.range(prefixRange('/hf/g/'))
+  const read = global.kvs
+    .filter(({ key, value }) => key.includes(tenant) || Buffer.from(value).includes(tenant))
+    .slice(0, 2)
+  const compares = [
+    ...read.map(unchanged),
+    ...puts.filter(({ key }) => /\/(dep|slot)\//.test(key)).map(({ key }) => absent(key)),
+    absent('/hf/g/cancel/00000000000000000000000000/'),
+  ]
+  return { puts, compares, unique: puts.map(({ key }) => key.split('/').at(-2) ?? '') }
+}
+
+const unchanged = ({ key, modRevision }: KeyValue): Compare => ({
+  key,
+  target: 'modRevision',
+  is: 'equal',
+  value: modRevision,
+})
+const absent = (key: string): Compare => ({ key, target: 'version', is: 'equal', value: 0 })
+
+/** The n-th create of its kind: every key that it writes ends in a number of its own, of the same length. */
+export function transactionOf(
+  template: CreateTemplate,
+  tenant: string,
+  from: string,
+  index: number,
+): PreparedTransaction {
+  const rename = (key: string): string => {
+    const moved = key.replace(from, tenant)
+    const last = moved.split('/').at(-2) ?? ''
+    const written = template.puts.some((put) => put.key === key)
+    return written || key.includes('/cancel/')
+      ? moved.replace(`/${last}/`, `/${numbered(last, index)}/`)
+      : key
+  }
+  const writes = template.puts.map(({ key, value }): Write => ({ kind: 'put', key: rename(key), value }))
+  return { writes, compares: template.compares.map((compare) => ({ ...compare, key: rename(compare.key) })) }
+}
+
+function numbered(text: string, index: number): string {
+  const digits = String(index).padStart(9, '0')
+  return text.length > 9 ? text.slice(0, -9) + digits : digits
+}
+
+export function bareCreates(
+  engine: KeyValueEngine,
+  make: (index: number) => PreparedTransaction,
+): BareCreate {
+  return async (index) => {
+    const { compares, writes } = make(index)
+    const success: readonly Operation[] = writes
+    return (await engine.transact({ compares, success, failure: [] })).succeeded
+  }
+}
+
+export function groupedCreates(
+  engine: KeyValueEngine,
+  make: (index: number) => PreparedTransaction,
+): BareCreate {
+  const group = createGroupCommit(engine)
+  return async (index) => (await group.submit(make(index))).kind === 'committed'
+}

@@ -1,0 +1,57 @@
+// N callers, each with its next request when the last was answered, for a given time; what was done, how long each took,
+// and what it cost in CPU.
+
+import { busyMicros, cpuMicros } from './cpu.ts'
+
+export interface Measured {
+  readonly perSecond: number
+  readonly latenciesMs: readonly number[]
+  readonly failed: number
+  /** CPU of each named group of processes for one operation. */
+  readonly microsPerOperation: { readonly [group: string]: number }
+  /** Cores that other processes of the machine used meanwhile. */
+  readonly otherCores: number
+}
+
+export interface LoopOptions {
+  readonly callers: number
+  readonly seconds: number
+  readonly groups: { readonly [name: string]: readonly number[] }
+}
+
+let counter = 0
+
+/** Indexes never repeat within a process, so no two operations ever meet by name. */
+export async function closedLoop(
+  operate: (index: number) => Promise<boolean>,
+  { callers, seconds, groups }: LoopOptions,
+): Promise<Measured> {
+  const latenciesMs: number[] = []
+  let failed = 0
+  const before = Object.entries(groups).map(([, pids]) => cpuMicros(pids))
+  const busyBefore = busyMicros()
+  const began = performance.now()
+  const until = began + seconds * 1000
+  const call = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const start = performance.now()
+      const ok = await operate(counter++)
+      latenciesMs.push(performance.now() - start)
+      if (!ok) failed += 1
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, call))
+  const elapsed = (performance.now() - began) / 1000
+  const spent = Object.entries(groups).map(([, pids], index) => cpuMicros(pids) - (before[index] ?? 0))
+  const done = latenciesMs.length
+  const own = spent.reduce((sum, micros) => sum + micros, 0)
+  return {
+    perSecond: done / elapsed,
+    latenciesMs,
+    failed,
+    microsPerOperation: Object.fromEntries(
+      Object.keys(groups).map((name, index) => [name, (spent[index] ?? 0) / done]),
+    ),
+    otherCores: Math.max(0, (busyMicros() - busyBefore - own) / elapsed / 1_000_000),
+  }
+}

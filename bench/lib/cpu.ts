@@ -1,0 +1,23 @@
+// CPU time of processes, from /proc, in microseconds: a rate says little on a shared machine, the cost of one operation
+// says more.
+
+import { readFileSync } from 'node:fs'
+
+const TICK_US = 10_000
+
+export function cpuMicros(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + ticksOf(pid) * TICK_US, 0)
+}
+
+function ticksOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11]) + Number(fields[12])
+}
+
+/** Of the whole machine: what ran beside us shows as the difference. */
+export function busyMicros(): number {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.split(/\s+/).slice(1).map(Number)
+  return (user + nice + system + irq + softirq) * TICK_US
+}

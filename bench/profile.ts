@@ -1,0 +1,67 @@
+// Where the server's own time goes while it creates: a CPU profile under load, the functions with the most time of their
+// own first. Usage: node bench/profile.ts [--callers 64] [--seconds 6]
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { makeTempFolder } from '@holdfast/testkit'
+import { closedLoop } from './lib/closed-loop.ts'
+import { bodyOf, nameOf } from './lib/create-body.ts'
+import { openHttpLoad } from './lib/http-load.ts'
+import { startBenchPlatform } from './lib/platform.ts'
+
+interface ProfileNode {
+  readonly id: number
+  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
+}
+interface Profile {
+  readonly nodes: readonly ProfileNode[]
+  readonly samples: readonly number[]
+  readonly timeDeltas: readonly number[]
+}
+
+const { values } = parseArgs({
+  options: { callers: { type: 'string', default: '64' }, seconds: { type: 'string', default: '6' } },
+})
+const callers = Number(values.callers)
+const folder = makeTempFolder('profile')
+const platform = await startBenchPlatform(1, ['--cpu-prof', `--cpu-prof-dir=${folder.path}`])
+const [tenant] = platform.tenants
+const load = await openHttpLoad(platform.port, callers)
+const groups = { client: [process.pid], server: [platform.serverPid], etcd: platform.etcdPids }
+const measured = await closedLoop(
+  async (index) => (await load.post(tenant?.token ?? '', bodyOf(platform.image, nameOf(index)))) === 201,
+  {
+    callers,
+    seconds: Number(values.seconds),
+    groups,
+  },
+)
+load.close()
+await platform.stop()
+console.log(
+  `${measured.perSecond.toFixed(0)}/s, CPU us/op ${JSON.stringify(measured.microsPerOperation)}, failed ${measured.failed}`,
+)
+const [file = ''] = readdirSync(folder.path)
+const profile: Profile = JSON.parse(readFileSync(join(folder.path, file), 'utf8'))
+folder.remove()
+for (const [name, micros] of ownTimes(profile).slice(0, 45)) {
+  console.log(`${(micros / 1000).toFixed(0).padStart(7)} ms  ${name}`)
+}
+
+function ownTimes({ nodes, samples, timeDeltas }: Profile): [string, number][] {
+  const byId = new Map(nodes.map((node) => [node.id, node.callFrame]))
+  const own = new Map<string, number>()
+  // Start-up and the first seconds, in which V8 still compiles, are left out.
+  const total = timeDeltas.reduce((sum, delta) => sum + delta, 0)
+  const skipMicros = total - (Number(values.seconds) - 3) * 1_000_000
+  let elapsed = 0
+  samples.forEach((id, index) => {
+    elapsed += timeDeltas[index] ?? 0
+    if (elapsed < skipMicros) return
+    const frame = byId.get(id)
+    const name = `${frame?.functionName || '(anonymous)'} ${frame?.url.split('/').slice(-3).join('/')}:${frame?.lineNumber}`
+    own.set(name, (own.get(name) ?? 0) + (timeDeltas[index] ?? 0))
+  })
+  return [...own].sort(([, left], [, right]) => right - left)
+}

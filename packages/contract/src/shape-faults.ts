@@ -1,0 +1,150 @@
+// Is a value of a shape, and where is it not? Records are checked on every way in and out of the store, so the usual
+// answer, yes, is given by a function made once for each shape; only a fault is worth a walk that knows paths.
+
+import { childPath, elementPath } from './field-path.ts'
+import { durationMs, type ObjectNode, type Shape, type ShapeNode } from './shape.ts'
+import { describeShape } from './shape-schema.ts'
+
+export interface ShapeFault {
+  readonly kind: 'type' | 'missing' | 'unknown'
+  readonly path: string
+  readonly value: unknown
+  readonly expected: string
+}
+
+/** Every place where a value is not of a shape, in the order of the shape. None: the value may be taken as its type. */
+export function findShapeFaults(shape: ShapeNode, value: unknown, path = ''): ShapeFault[] {
+  if (conformance(shape)(value)) return []
+  const faults: ShapeFault[] = []
+  collectFaults(shape, value, path, faults)
+  return faults
+}
+
+/** The one place where an unknown value becomes a typed one. Throws on a fault: a stored record that we cannot read is ours. */
+export function decode<T>(shape: Shape<T>, value: unknown): T {
+  const [fault] = findShapeFaults(shape, value)
+  if (fault === undefined) return value as T
+  throw new TypeError(`${fault.path || 'value'}: ${fault.kind}, expected ${fault.expected}`)
+}
+
+function collectFaults(shape: ShapeNode, value: unknown, path: string, faults: ShapeFault[]): void {
+  if (shape.kind === 'nullable' && value === null) return
+  if (shape.kind === 'optional' || shape.kind === 'nullable') collectFaults(shape.inner, value, path, faults)
+  else if (isOfType(shape, value)) collectInside(shape, value, path, faults)
+  else faults.push({ kind: 'type', path, value, expected: describeShape(shape) })
+}
+
+function collectInside(shape: ShapeNode, value: unknown, path: string, faults: ShapeFault[]): void {
+  if (shape.kind === 'list' && Array.isArray(value)) {
+    value.forEach((element, index) => {
+      collectFaults(shape.element, element, elementPath(path, index), faults)
+    })
+  }
+  if (shape.kind === 'map' && isObject(value)) {
+    for (const key of Object.keys(value)) collectFaults(shape.value, value[key], childPath(path, key), faults)
+  }
+  if (shape.kind === 'object' && isObject(value)) collectFields(shape, value, path, faults)
+}
+
+function collectFields(
+  shape: ObjectNode,
+  value: { [key: string]: unknown },
+  path: string,
+  faults: ShapeFault[],
+): void {
+  for (const key of Object.keys(value)) {
+    if (!Object.hasOwn(shape.fields, key)) {
+      const expected = `one of ${Object.keys(shape.fields).join(', ')}`
+      faults.push({ kind: 'unknown', path: childPath(path, key), value: value[key], expected })
+    }
+  }
+  for (const [key, field] of Object.entries(shape.fields)) {
+    const member = value[key]
+    if (member !== undefined) collectFaults(field, member, childPath(path, key), faults)
+    else if (field.kind !== 'optional') {
+      faults.push({
+        kind: 'missing',
+        path: childPath(path, key),
+        value: undefined,
+        expected: describeShape(field),
+      })
+    }
+  }
+}
+
+/** Only the node itself, not what is inside it. */
+export function isOfType(shape: ShapeNode, value: unknown): boolean {
+  switch (shape.kind) {
+    case 'string':
+      return typeof value === 'string'
+    case 'duration':
+      return typeof value === 'string' && durationMs(value) !== undefined
+    case 'integer':
+      return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'list':
+      return Array.isArray(value)
+    case 'map':
+    case 'object':
+      return isObject(value)
+    case 'optional':
+      return isOfType(shape.inner, value)
+    case 'nullable':
+      return value === null || isOfType(shape.inner, value)
+    case 'json':
+      return true
+  }
+}
+
+function isObject(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+type Conforms = (value: unknown) => boolean
+const made = new WeakMap<ShapeNode, Conforms>()
+
+function conformance(shape: ShapeNode): Conforms {
+  const known = made.get(shape)
+  if (known !== undefined) return known
+  const conforms = makeConformance(shape)
+  made.set(shape, conforms)
+  return conforms
+}
+
+function makeConformance(shape: ShapeNode): Conforms {
+  switch (shape.kind) {
+    case 'optional':
+      return conformance(shape.inner)
+    case 'nullable': {
+      const inner = conformance(shape.inner)
+      return (value) => value === null || inner(value)
+    }
+    case 'list': {
+      const element = conformance(shape.element)
+      return (value) => Array.isArray(value) && value.every(element)
+    }
+    case 'map': {
+      const member = conformance(shape.value)
+      return (value) => isObject(value) && Object.values(value).every(member)
+    }
+    case 'object':
+      return objectConformance(shape)
+    default:
+      return (value) => isOfType(shape, value)
+  }
+}
+
+function objectConformance(shape: ObjectNode): Conforms {
+  const fields = new Map(Object.entries(shape.fields).map(([key, field]) => [key, conformance(field)]))
+  const required = Object.keys(shape.fields).filter((key) => shape.fields[key]?.kind !== 'optional')
+  return (value) => {
+    if (!isObject(value)) return false
+    for (const key in value) {
+      const member = value[key]
+      const field = fields.get(key)
+      if (field === undefined || (member !== undefined && !field(member))) return false
+    }
+    return required.every((key) => value[key] !== undefined)
+  }
+}

@@ -1,0 +1,46 @@
+// A mount that was just made refuses every call for a moment. A real store does so too briefly to be caught at it, so
+// this one does it on purpose.
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import { secret } from '../../ports/secret.ts'
+import { namespaces, tenantId } from './real-store.fixture.ts'
+import { createSecretsStoreClient } from './secrets-store-client.ts'
+import { createSecretsWriter } from './secrets-writer.ts'
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+async function writerOfStore(refusals: number, deadlineMs: number) {
+  const seen: string[] = []
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').replace(/^.*(mounts|config|acl).*$/, '$1')
+    seen.push(path)
+    const refused = path === 'config' && seen.filter((one) => one === 'config').length <= refusals
+    response.writeHead(refused ? 400 : 204).end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port }: { port?: unknown } = Object(server.address())
+  const auth = { token: secret('t') }
+  const client = createSecretsStoreClient({ address: `http://127.0.0.1:${port}`, auth, deadlineMs })
+  closing.push(
+    () => client.close(),
+    () => server.close(),
+  )
+  return { seen, writer: createSecretsWriter({ client, namespaces }) }
+}
+
+test('provisioning waits until the fresh mount takes its settings', async () => {
+  const { seen, writer } = await writerOfStore(3, 5000)
+  expect(await writer.provisionTenant(tenantId())).toEqual({ kind: 'ok' })
+  expect(seen).toEqual(['mounts', 'config', 'config', 'config', 'config', 'acl'])
+})
+
+test('a mount that never does ends at the deadline', async () => {
+  const { writer } = await writerOfStore(Number.POSITIVE_INFINITY, 200)
+  const outcome = await writer.provisionTenant(tenantId())
+  expect(outcome).toMatchObject({ kind: 'unavailable', cause: 'timeout' })
+})

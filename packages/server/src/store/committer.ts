@@ -1,0 +1,46 @@
+// A staged transaction, carried through to a verdict: through group commit, and where its answer is lost by asking what
+// became of it (SAFETY 4a, step 6).
+
+import { type Clock, timestamp } from '../ports/clock.ts'
+import { EngineError, type KeyValueEngine } from '../ports/key-value.ts'
+import { createGroupCommit, type GroupCommitOptions, type Verdict } from './group-commit.ts'
+import { insist } from './insist.ts'
+import type { Keyspace } from './keys.ts'
+import { settleUnknown } from './settle-unknown.ts'
+import type { StagedTransaction } from './transaction.ts'
+import { asUnavailable } from './unavailable.ts'
+
+export interface Committer {
+  /** Throws StoreUnavailableError; nothing was written then, unless the outcome was unknown and could not be settled. */
+  commit(staged: StagedTransaction, until: number): Promise<Verdict>
+}
+
+export interface CommitterDeps {
+  readonly engine: KeyValueEngine
+  readonly clock: Clock
+  readonly keyspace: Keyspace
+  readonly groupCommit?: Partial<GroupCommitOptions>
+}
+
+/** Finding out may take this much longer than the transaction itself: an election, and a try that it swallowed. */
+const SETTLE_MS = 5_000
+
+export function createCommitter({ engine, clock, keyspace, groupCommit }: CommitterDeps): Committer {
+  const group = createGroupCommit(engine, groupCommit)
+  const settle = async (staged: StagedTransaction, lost: EngineError): Promise<Verdict> => {
+    const { receipt } = staged
+    if (receipt === undefined) throw lost
+    const ask = () => settleUnknown(engine, keyspace, { ...staged, receipt }, timestamp(clock))
+    return insist(ask, performance.now() + SETTLE_MS, 'repeatable')
+  }
+  return {
+    async commit(staged, until) {
+      try {
+        return await insist(() => group.submit(staged, until), until, 'once')
+      } catch (error) {
+        if (!(error instanceof EngineError) || error.applied === 'no') return asUnavailable(error)
+        return settle(staged, error).catch(asUnavailable)
+      }
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { decodeRecord, encodeRecord, UnstorableRecordError } from './encode.ts'
+import { aDeployment } from './records.fixture.ts'
+import { COLLECTIONS, deployments, idempotentAnswers } from './records.ts'
+
+const anAnswer = (body: object) => ({
+  v: 1,
+  requestHash: '',
+  status: 201,
+  body,
+  etag: null,
+  expiresAt: '2026-01-01T00:00:00.000Z',
+})
+
+test('what is stored is read back as it was', () => {
+  const record = aDeployment('web', { digest: 'sha256:ä€𝄞' })
+  expect(decodeRecord(deployments, encodeRecord(deployments, record))).toEqual(record)
+})
+
+test('a key that the shape does not name throws, at any depth, and the message has no value in it', () => {
+  const extra = { ...aDeployment('web'), password: 'hunter2-hunter2' }
+  const deep = aDeployment('web')
+  const nested = {
+    ...deep,
+    spec: { ...deep.spec, update: { ...deep.spec.update, password: 'hunter2-hunter2' } },
+  }
+  for (const record of [extra, nested]) {
+    const encode = () => encodeRecord(deployments, record)
+    expect(encode).toThrow(UnstorableRecordError)
+    expect(encode).toThrow(/unknown at .*password/)
+    expect(encode).not.toThrow(/hunter2/)
+  }
+})
+
+test('a missing or mistyped member throws', () => {
+  const { uid: _uid, ...without } = aDeployment('web')
+  expect(() => encodeRecord(deployments, without as never)).toThrow(UnstorableRecordError)
+  expect(() => encodeRecord(deployments, aDeployment('web', { revision: '1' as never }))).toThrow(/revision/)
+})
+
+test.each([
+  [{ values: { user: 'hunter2-hunter2' } }, 'values'],
+  [{ generate: { length: 32 } }, 'generate'],
+])('secret material under secrets throws even where the shape takes any JSON: %o', (entry, member) => {
+  const record = anAnswer({ spec: { secrets: [{ name: 'db', ...entry }] } })
+  const encode = () => encodeRecord(idempotentAnswers, record)
+  expect(encode).toThrow(UnstorableRecordError)
+  expect(encode).toThrow(expect.objectContaining({ field: `body.spec.secrets[0].${member}` }))
+  expect(encode).not.toThrow(/hunter2/)
+})
+
+test.each(['', '{', 'null', '[]', '{"v":1}', '\u0000'])('%j is no record of any collection', (text) => {
+  for (const collection of COLLECTIONS) expect(() => decodeRecord(collection, Buffer.from(text))).toThrow()
+})
+
+test('bytes that are no UTF-8 throw', () => {
+  const bytes = encodeRecord(deployments, aDeployment('web', { specHash: 'abc' }))
+  const at = bytes.indexOf('abc')
+  bytes[at] = 0xff
+  expect(() => decodeRecord(deployments, bytes)).toThrow()
+})

@@ -1,0 +1,62 @@
+// Valid records in short form, for tests of the store.
+
+import { randomUUID } from 'node:crypto'
+import type { DeploymentSpec, DeploymentUid, TenantId, TokenId, TransactionId } from '@holdfast/contract'
+import { audit, deployments, type StoredDeployment } from './records.ts'
+import { inTenant, type Transaction } from './transaction.ts'
+
+const TIME = '2026-01-01T00:00:00.000Z'
+
+export const someTenant = (): TenantId => randomUUID() as TenantId
+
+export const aSpec = (name: string): DeploymentSpec => ({
+  kind: 'Deployment',
+  name,
+  image: 'registry.example/app:1.0',
+  replicas: 1,
+  secrets: [],
+  secretsVersion: 0,
+  resources: { cpuMillis: 100, memoryBytes: 64 },
+  update: { order: 'start-first', parallelism: 1, failureAction: 'pause', progressDeadline: '60s' },
+  stopGracePeriod: '10s',
+})
+
+export const aDeployment = (name: string, changes: Partial<StoredDeployment> = {}): StoredDeployment => ({
+  v: 1,
+  uid: 'dep_0' as DeploymentUid,
+  spec: aSpec(name),
+  revision: 1,
+  specHash: '',
+  createdAt: TIME,
+  updatedAt: TIME,
+  digest: null,
+  slot: 0,
+  tx: '' as TransactionId,
+  deleting: false,
+  ...changes,
+})
+
+export const anAuditEntry = (tenant: TenantId, transaction: TransactionId, requestId = '') => ({
+  v: 1,
+  id: transaction,
+  time: TIME,
+  tenant,
+  actor: { token: 'tok_0' as TokenId, role: 'developer' as const },
+  onBehalf: false,
+  action: 'deployment:create',
+  subject: { kind: 'Deployment', name: 'app' },
+  requestId,
+})
+
+/** The deployment under its name, and the receipt of the transaction, which names the deployment's state. */
+export function putDeployment(
+  transaction: Transaction,
+  tenant: TenantId,
+  name: string,
+  changes: Partial<StoredDeployment> = {},
+): void {
+  const record = aDeployment(name, { tx: transaction.id, ...changes })
+  transaction.put(inTenant(tenant, deployments, name), record)
+  const entry = anAuditEntry(tenant, transaction.id, `${name} ${record.revision}`)
+  transaction.put(inTenant(tenant, audit, transaction.id), entry)
+}

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { CacheBehindError, createRevisionGate } from './revision-gate.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const never = () => {}
+
+test('a revision that was reached is not waited for', async () => {
+  const gate = createRevisionGate()
+  gate.advance(7)
+  await gate.waitFor(7, 0, never)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('each waiter goes on at its own revision, and none before', async () => {
+  const gate = createRevisionGate()
+  const passed: number[] = []
+  for (const wanted of [3, 1, 2]) void gate.waitFor(wanted, 1_000, never).then(() => passed.push(wanted))
+  gate.advance(1)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(passed).toEqual([1])
+  gate.advance(3)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(passed.sort()).toEqual([1, 2, 3])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('it never goes back', () => {
+  const gate = createRevisionGate()
+  gate.advance(5)
+  gate.advance(4)
+  expect(gate.revision).toBe(5)
+})
+
+test('who waits too long is told how far the cache is', async () => {
+  const gate = createRevisionGate()
+  gate.advance(5)
+  const told = expect(gate.waitFor(9, 50, never)).rejects.toThrow(CacheBehindError)
+  await vi.advanceTimersByTimeAsync(50)
+  await told
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('one bookmark is asked for at a time, however many wait, until nobody does', async () => {
+  const gate = createRevisionGate()
+  const nudge = vi.fn()
+  const waiting = Array.from({ length: 100 }, () => gate.waitFor(1, 1_000, nudge))
+  await vi.advanceTimersByTimeAsync(30)
+  expect(nudge).toHaveBeenCalledTimes(3)
+  gate.advance(1)
+  await Promise.all(waiting)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(nudge).toHaveBeenCalledTimes(3)
+})

@@ -1,0 +1,111 @@
+import type { TransactionId } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import type { Compare } from '../ports/key-value.ts'
+import { encodeRecord } from './encode.ts'
+import { createKeyspace } from './keys.ts'
+import { createRecordIndex } from './record-index.ts'
+import { aDeployment, anAuditEntry, someTenant } from './records.fixture.ts'
+import { archive, audit, deployments, slots, tenants } from './records.ts'
+import { globally, inTenant, openTransaction, UnreadableRecordError } from './transaction.ts'
+
+const keyspace = createKeyspace()
+const tenant = someTenant()
+const id = '0'.repeat(26) as TransactionId
+const web = inTenant(tenant, deployments, 'web')
+const webKey = keyspace.tenantKey(tenant, 'dep', 'web')
+const slot = inTenant(tenant, slots, 'deployments/1')
+const slotKey = keyspace.tenantKey(tenant, 'slot', 'deployments/1')
+const notCancelled: Compare = { key: `/hf/g/cancel/${id}/`, target: 'version', is: 'equal', value: 0 }
+const absent = (key: string): Compare => ({ key, target: 'version', is: 'equal', value: 0 })
+
+function open() {
+  const index = createRecordIndex(keyspace, () => {})
+  const put = (key: string, value: Uint8Array) =>
+    index.put({ key, value, createRevision: 4, modRevision: 5, version: 2 })
+  put(webKey, encodeRecord(deployments, aDeployment('web')))
+  put(keyspace.tenantKey(tenant, 'dep', 'bad'), Buffer.from('garbage'))
+  put(keyspace.tenantKey(tenant, 'arc', 'web/1'), Buffer.from('not looked at'))
+  return openTransaction(id, index, keyspace)
+}
+
+describe('every read registers its compare', () => {
+  test('a record that is there must not have changed', () => {
+    const transaction = open()
+    expect(transaction.get(web)).toEqual(aDeployment('web'))
+    expect(transaction.staged().compares).toEqual([
+      notCancelled,
+      { key: webKey, target: 'modRevision', is: 'equal', value: 5 },
+    ])
+  })
+
+  test('one that is not there must still be absent, in a tenant and globally', () => {
+    const transaction = open()
+    expect(transaction.get(slot)).toBeUndefined()
+    expect(transaction.get(globally(tenants, tenant))).toBeUndefined()
+    const keys = [slotKey, keyspace.globalKey('tenant', tenant)]
+    expect(transaction.staged().compares).toEqual([notCancelled, ...keys.map(absent)])
+  })
+
+  test('requireAbsent compares whether or not it knows better, and says what it knows', () => {
+    const transaction = open()
+    expect(transaction.requireAbsent(inTenant(tenant, archive, 'web/1'))).toBe(false)
+    expect(transaction.requireAbsent(inTenant(tenant, archive, 'web/2'))).toBe(true)
+    const keys = ['web/1', 'web/2'].map((name) => keyspace.tenantKey(tenant, 'arc', name))
+    expect(transaction.staged().compares).toEqual([notCancelled, ...keys.map(absent)])
+  })
+
+  test('a later read takes no earlier compare back', () => {
+    const transaction = open()
+    transaction.requireAbsent(web)
+    transaction.get(web)
+    expect(transaction.staged().compares).toContainEqual(absent(webKey))
+  })
+
+  test('nothing read: only that the transaction was not cancelled', () => {
+    const transaction = open()
+    transaction.put(slot, { v: 1, holder: '' })
+    expect(transaction.staged().compares).toEqual([notCancelled])
+  })
+
+  test('an unreadable record is not absent', () => {
+    expect(() => open().get(inTenant(tenant, deployments, 'bad'))).toThrow(UnreadableRecordError)
+    expect(open().requireAbsent(inTenant(tenant, deployments, 'bad'))).toBe(false)
+  })
+
+  test('what is not cached cannot be read here', () => {
+    expect(() => open().get(inTenant(tenant, archive, 'web/1'))).toThrow(TypeError)
+  })
+})
+
+describe('writes', () => {
+  test('the last write of a key counts; etcd refuses two', () => {
+    const transaction = open()
+    transaction.put(slot, { v: 1, holder: 'a' })
+    transaction.delete(slot)
+    expect(transaction.staged().writes).toEqual([{ kind: 'delete', key: slotKey }])
+  })
+
+  test('a range does not take the place of the record whose key begins it', () => {
+    const transaction = open()
+    transaction.deleteWithin(tenant, deployments, 'web')
+    transaction.delete(web)
+    transaction.deleteTenant(tenant)
+    expect(transaction.staged().writes).toEqual([
+      { kind: 'delete', key: webKey, rangeEnd: `${webKey.slice(0, -1)}0` },
+      { kind: 'delete', key: webKey },
+      { kind: 'delete', ...keyspace.wholeTenant(tenant) },
+    ])
+  })
+
+  test('the audit entry is the receipt', () => {
+    const transaction = open()
+    expect(transaction.staged().receipt).toBeUndefined()
+    transaction.put(inTenant(tenant, audit, id), anAuditEntry(tenant, id))
+    expect(transaction.staged().receipt).toBe(keyspace.tenantKey(tenant, 'aud', id))
+  })
+
+  test('a tenant’s record is never written globally, nor the other way round', () => {
+    expect(() => open().put(globally(slots, 'deployments/1'), { v: 1, holder: '' })).toThrow(TypeError)
+    expect(() => open().get({ collection: tenants, tenant, id: tenant })).toThrow(TypeError)
+  })
+})

@@ -1,0 +1,37 @@
+// `npm run dev:down`: ends exactly what dev:up started and removes its folder. Processes are known by id and start time.
+
+import { existsSync } from 'node:fs'
+import { endRecordedProcess, waitUntil } from '@holdfast/testkit'
+import { type DevFolder, folderFromArguments, removeFolder } from './dev/dev-folder.ts'
+import { isRunning, KEEPER, type ListedProcess, listProcesses } from './dev/process-list.ts'
+
+const PATIENCE_MS = 10_000
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** The keeper is asked first: it lets the server finish what it is doing and takes everything with it. */
+async function endPlatform(listed: readonly ListedProcess[]): Promise<void> {
+  const keeper = listed.find(({ name }) => name === KEEPER)
+  if (keeper !== undefined && isRunning(keeper)) {
+    process.kill(keeper.pid, 'SIGTERM')
+    await allGone([keeper]).catch(() => {})
+  }
+  for (const each of listed) endRecordedProcess(each)
+  await allGone(listed)
+}
+
+function allGone(processes: readonly ListedProcess[]): Promise<boolean> {
+  const what = `${processes.map(({ name }) => name).join(', ')} ended`
+  return waitUntil(() => !processes.some(isRunning), { what, timeoutMs: PATIENCE_MS })
+}
+
+async function lowerPlatform(folder: DevFolder): Promise<string> {
+  if (!existsSync(folder.path)) return 'No platform is up.'
+  const listed = listProcesses(folder)
+  const running = listed.filter(isRunning)
+  await endPlatform(listed)
+  removeFolder(folder)
+  const ended = running.map(({ name }) => name).join(', ')
+  return `Ended: ${ended || 'nothing was running'}. Removed ${folder.path}.`
+}
+
+say(await lowerPlatform(folderFromArguments(process.argv.slice(2))))

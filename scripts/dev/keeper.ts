@@ -1,0 +1,68 @@
+// The process that holds the development platform together. dev:up starts it in a session of its own; engines and server
+// are its children and die with it, by the kernel's doing, even when it is killed with -9. So there is one process to
+// end, and no moment of the start at which a kill leaves another one behind.
+
+import { env } from 'node:process'
+import { type DevFolder, folderFromArguments, removeFolder } from './dev-folder.ts'
+import { makeTenants, writeEnvironment } from './make-tenants.ts'
+import { addProcess, KEEPER } from './process-list.ts'
+import { startEngines } from './start-engines.ts'
+import { type RunningServer, startServer } from './start-server.ts'
+import { createStep, type Report } from './step.ts'
+
+const DRAIN_MS = 5_000
+const FOR_EVER_MS = 2 ** 31 - 1
+
+const report = (told: Report): void => {
+  if (process.connected) process.send?.(told)
+}
+
+async function raise(folder: DevFolder): Promise<RunningServer> {
+  addProcess(folder, KEEPER, process.pid)
+  const step = createStep(report)
+  const engines = await startEngines(folder, step)
+  const server = await startServer(folder, engines, step)
+  const tenants = await step('tenants acme and globex', () => makeTenants(server))
+  writeEnvironment(folder, server, engines, tenants)
+  return server
+}
+
+/** Variables go before the file: one that is set for something else would change the platform. */
+function forgetSettings(): void {
+  for (const name of Object.keys(env))
+    if (name.startsWith('HOLDFAST_') && name !== 'HOLDFAST_ENGINES') delete env[name]
+}
+
+/** The engines' own exit handler is older and runs first: nothing writes to the folder any more when it is removed. */
+function giveUp(folder: DevFolder, why: string): void {
+  report({ kind: 'failed', why })
+  process.once('exit', () => removeFolder(folder))
+  process.exit(1)
+}
+
+async function drain({ process: server }: RunningServer): Promise<void> {
+  if (!server.hasExited()) process.kill(server.pid, 'SIGTERM')
+  const late = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS))
+  await Promise.race([server.exited, late])
+  process.exit(0)
+}
+
+async function keep(): Promise<void> {
+  const folder = folderFromArguments(process.argv.slice(2))
+  forgetSettings()
+  const abandoned = (): void => giveUp(folder, 'interrupted')
+  process.once('disconnect', abandoned)
+  process.once('SIGTERM', abandoned)
+  setInterval(() => {}, FOR_EVER_MS)
+  try {
+    const server = await raise(folder)
+    process.off('disconnect', abandoned)
+    process.off('SIGTERM', abandoned)
+    process.once('SIGTERM', () => void drain(server))
+    report({ kind: 'ready' })
+  } catch (error) {
+    giveUp(folder, error instanceof Error ? error.message : String(error))
+  }
+}
+
+await keep()

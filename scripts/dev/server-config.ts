@@ -1,0 +1,32 @@
+// The configuration file of the development server: what production has, on loopback, with the metrics page open.
+
+export interface ServerSettings {
+  readonly port: number
+  readonly etcdEndpoints: readonly string[]
+  readonly etcdQuotaBytes: number
+  readonly secretsStore: string
+  readonly api: { readonly roleId: string; readonly secretId: string }
+  readonly broker: { readonly roleId: string; readonly secretId: string }
+  readonly registryHost: string
+}
+
+/** A JSON string is a YAML string. */
+const quoted = (text: string): string => JSON.stringify(text)
+
+export function serverConfig(settings: ServerSettings): string {
+  const { port, etcdEndpoints, etcdQuotaBytes, secretsStore, api, broker, registryHost } = settings
+  return `# Written by dev:up; every setting is explained in docs/guides/configuration.md.
+listen: { host: 127.0.0.1, port: ${port} }
+publicUrl: http://127.0.0.1:${port}
+etcd:
+  endpoints: [${etcdEndpoints.map(quoted).join(', ')}]
+  quotaBytes: ${etcdQuotaBytes}
+secretsStore:
+  address: ${quoted(secretsStore)}
+  api: { roleId: ${quoted(api.roleId)}, secretId: ${quoted(api.secretId)} }
+  broker: { roleId: ${quoted(broker.roleId)}, secretId: ${quoted(broker.secretId)} }
+registries:
+  - { host: ${quoted(registryHost)}, plainHttp: true, allowAddress: true }
+metrics: { open: true }
+`
+}

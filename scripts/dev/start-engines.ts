@@ -1,0 +1,59 @@
+// The engines of the development platform: three etcd members, the secrets store, the registry with a sample image.
+// They are children of the keeper and die with it, however it dies.
+
+import {
+  type EtcdCluster,
+  type Registry,
+  type SecretsStore,
+  startEtcd,
+  startRegistry,
+  startSecretsStore,
+} from '@holdfast/testkit'
+import { type DevFolder, writePrivate } from './dev-folder.ts'
+import { addProcess } from './process-list.ts'
+import type { Step } from './step.ts'
+
+/** As much as the server's configuration says: both must be the same number. */
+export const ETCD_QUOTA_BYTES = 2 * 1024 ** 3
+
+export interface Engines {
+  readonly etcd: EtcdCluster
+  readonly secretsStore: SecretsStore
+  readonly registry: Registry
+  /** A pinned reference that the registry holds. */
+  readonly sampleImage: string
+}
+
+export async function startEngines(folder: DevFolder, step: Step): Promise<Engines> {
+  const [etcd, secretsStore, { registry, sampleImage }] = await Promise.all([
+    step('etcd, three members', () => startState(folder)),
+    step('secrets store, initialised and unsealed', () => startSecrets(folder)),
+    step('registry with a sample image', () => startImages(folder)),
+  ])
+  return { etcd, secretsStore, registry, sampleImage }
+}
+
+async function startState(folder: DevFolder): Promise<EtcdCluster> {
+  const etcd = await startEtcd({
+    members: 3,
+    folder: folder.engine('etcd'),
+    quotaBytes: ETCD_QUOTA_BYTES,
+  })
+  for (const { name, pid } of etcd.members) addProcess(folder, name, pid)
+  return etcd
+}
+
+async function startSecrets(folder: DevFolder): Promise<SecretsStore> {
+  const store = await startSecretsStore({ folder: folder.engine('secrets-store') })
+  addProcess(folder, 'secrets-store', store.pid)
+  const { address, rootToken, unsealKey } = store
+  writePrivate(folder.storeKeys, `${JSON.stringify({ address, rootToken, unsealKey }, null, 2)}\n`)
+  return store
+}
+
+async function startImages(folder: DevFolder): Promise<{ registry: Registry; sampleImage: string }> {
+  const registry = await startRegistry({ folder: folder.engine('registry') })
+  addProcess(folder, 'registry', registry.pid)
+  const { reference } = await registry.pushSampleImage('samples/hello', '1.0')
+  return { registry, sampleImage: reference }
+}

@@ -1,0 +1,81 @@
+// The server of the development platform: provisioned, initialised by its own command, then serving as it would anywhere.
+
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { execPath } from 'node:process'
+import { promisify } from 'node:util'
+import { freePort } from '@holdfast/testkit'
+import { provisionPlatform } from '../../packages/server/src/adapters/secrets-store/provision-platform.ts'
+import { createSecretsStoreClient } from '../../packages/server/src/adapters/secrets-store/secrets-store-client.ts'
+import { secret } from '../../packages/server/src/ports/secret.ts'
+import { waitUntilReady } from '../../packages/testkit/src/engine-home.ts'
+import { type EngineProcess, startEngineProcess } from '../../packages/testkit/src/engine-process.ts'
+import { type DevFolder, REPOSITORY, writePrivate } from './dev-folder.ts'
+import { addProcess } from './process-list.ts'
+import { serverConfig } from './server-config.ts'
+import { type Engines, ETCD_QUOTA_BYTES } from './start-engines.ts'
+import type { Step } from './step.ts'
+
+const MAIN = join(REPOSITORY, 'packages/server/src/main.ts')
+const NAMESPACES = ['deployments', 'resources']
+const INIT_TIMEOUT_MS = 30_000
+
+export interface RunningServer {
+  readonly baseUrl: string
+  readonly platformToken: string
+  readonly process: EngineProcess
+}
+
+export async function startServer(folder: DevFolder, engines: Engines, step: Step): Promise<RunningServer> {
+  const baseUrl = await step('platform provisioned in the secrets store', () => configure(folder, engines))
+  const platformToken = await step('holdfast-server init', () => firstToken(folder))
+  const process = await step('holdfast-server serve', () => serve(folder, baseUrl))
+  return { baseUrl, platformToken, process }
+}
+
+/** Writes the configuration; returns the address that the server will have. */
+async function configure(folder: DevFolder, { etcd, secretsStore, registry }: Engines): Promise<string> {
+  const port = await freePort()
+  const identities = await provision(secretsStore.address, secretsStore.rootToken)
+  const settings = {
+    port,
+    etcdEndpoints: etcd.endpoints,
+    etcdQuotaBytes: ETCD_QUOTA_BYTES,
+    secretsStore: secretsStore.address,
+    registryHost: registry.host,
+    ...identities,
+  }
+  writePrivate(folder.serverConfig, serverConfig(settings))
+  return `http://127.0.0.1:${port}`
+}
+
+async function provision(address: string, rootToken: string) {
+  const client = createSecretsStoreClient({ address, auth: { token: secret(rootToken) } })
+  const made = await provisionPlatform(client, { namespaces: NAMESPACES })
+  client.close()
+  if (made.kind !== 'ok') throw new Error(`the secrets store answered ${made.kind}`)
+  const plain = ({ roleId, secretId }: typeof made.api) => ({ roleId, secretId: secretId.reveal() })
+  return { api: plain(made.api), broker: plain(made.broker) }
+}
+
+async function firstToken({ serverConfig: config }: DevFolder): Promise<string> {
+  const run = promisify(execFile)
+  const { stdout } = await run(execPath, [MAIN, 'init', '--config', config], { timeout: INIT_TIMEOUT_MS })
+  return stdout.trim()
+}
+
+async function serve(folder: DevFolder, baseUrl: string): Promise<EngineProcess> {
+  writePrivate(folder.serverLog, '')
+  const server = startEngineProcess({
+    binary: execPath,
+    args: [MAIN, 'serve', '--config', folder.serverConfig],
+    logFile: folder.serverLog,
+  })
+  addProcess(folder, 'server', server.pid)
+  const probe = async () => {
+    const { ok } = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(2_000) })
+    return ok
+  }
+  await waitUntilReady(server, 'the server is ready', probe)
+  return server
+}
