@@ -10,9 +10,14 @@ import { bodyOf, nameOf } from './lib/create-body.ts'
 import { openHttpLoad } from './lib/http-load.ts'
 import { startBenchPlatform } from './lib/platform.ts'
 
+interface Frame {
+  readonly functionName: string
+  readonly url: string
+  readonly lineNumber: number
+}
 interface ProfileNode {
   readonly id: number
-  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
+  readonly callFrame: Frame
 }
 interface Profile {
   readonly nodes: readonly ProfileNode[]
@@ -45,11 +50,30 @@ console.log(
 const [file = ''] = readdirSync(folder.path)
 const profile: Profile = JSON.parse(readFileSync(join(folder.path, file), 'utf8'))
 folder.remove()
-for (const [name, micros] of ownTimes(profile).slice(0, 45)) {
-  console.log(`${(micros / 1000).toFixed(0).padStart(7)} ms  ${name}`)
+print('by place', ownTimes(profile, placeOf).slice(0, 30))
+print('by function', ownTimes(profile, nameOfFrame).slice(0, 40))
+
+function print(title: string, rows: readonly (readonly [string, number])[]): void {
+  console.log(`\n${title}`)
+  for (const [name, micros] of rows)
+    console.log(`${(micros / 1000).toFixed(0).padStart(7)} ms  ${name.slice(0, 120)}`)
 }
 
-function ownTimes({ nodes, samples, timeDeltas }: Profile): [string, number][] {
+function placeOf({ functionName, url }: Frame): string {
+  const parts = url.replace(/^file:\/\//, '').split('/')
+  const vendored = parts.lastIndexOf('node_modules')
+  if (vendored >= 0) return parts.slice(vendored + 1, vendored + 3).join('/')
+  return url === '' ? functionName.slice(0, 40) : parts.slice(-3, -1).join('/') || url
+}
+
+function nameOfFrame({ functionName, url, lineNumber }: Frame): string {
+  return `${functionName || '(anonymous)'} ${url.split('/').slice(-3).join('/')}:${lineNumber}`
+}
+
+function ownTimes(
+  { nodes, samples, timeDeltas }: Profile,
+  label: (frame: Frame) => string,
+): [string, number][] {
   const byId = new Map(nodes.map((node) => [node.id, node.callFrame]))
   const own = new Map<string, number>()
   // Start-up and the first seconds, in which V8 still compiles, are left out.
@@ -60,7 +84,7 @@ function ownTimes({ nodes, samples, timeDeltas }: Profile): [string, number][] {
     elapsed += timeDeltas[index] ?? 0
     if (elapsed < skipMicros) return
     const frame = byId.get(id)
-    const name = `${frame?.functionName || '(anonymous)'} ${frame?.url.split('/').slice(-3).join('/')}:${frame?.lineNumber}`
+    const name = frame === undefined ? '' : label(frame)
     own.set(name, (own.get(name) ?? 0) + (timeDeltas[index] ?? 0))
   })
   return [...own].sort(([, left], [, right]) => right - left)

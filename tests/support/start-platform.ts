@@ -3,6 +3,8 @@
 
 import {
   freePort,
+  type Registry,
+  type SecretsStore,
   sharedEtcd,
   sharedRegistry,
   sharedSecretsStore,
@@ -48,6 +50,8 @@ export interface PlatformOptions {
   /** Settings over those of the test platform, as the configuration file has them. */
   readonly settings?: { readonly [name: string]: unknown }
   readonly endpoints?: readonly string[]
+  readonly secretsStore?: SecretsStore
+  readonly registry?: Registry
   readonly root?: string
   readonly log?: Logger
 }
@@ -57,8 +61,8 @@ const FAST = { requestsPerMinute: 1_000_000, burst: 1_000_000 }
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const [etcd, secrets, registry] = await Promise.all([
     options.endpoints === undefined ? sharedEtcd() : undefined,
-    sharedSecretsStore(),
-    sharedRegistry(),
+    options.secretsStore ?? sharedSecretsStore(),
+    options.registry ?? sharedRegistry(),
   ])
   const port = await freePort()
   const root = options.root ?? `/${uniqueName('test')}`
@@ -95,6 +99,30 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       logLines,
       api,
     },
+    stop: () => server.close(),
+  }
+}
+
+export interface Replica {
+  readonly baseUrl: string
+  readonly logLines: string[]
+  api(token: string): ApiClient
+  stop(): Promise<void>
+}
+
+/** Another server of the same platform: the same etcd and root, its own port and cache. */
+export async function startReplica(platform: Platform, settings: Partial<Config> = {}): Promise<Replica> {
+  const port = await freePort()
+  const baseUrl = `http://127.0.0.1:${port}`
+  const logLines: string[] = []
+  const log = pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
+  const listen = { host: '127.0.0.1', port }
+  const server = await composeServer({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
+  await server.http.listen(listen)
+  return {
+    baseUrl,
+    logLines,
+    api: (token) => createApiClient(baseUrl, token),
     stop: () => server.close(),
   }
 }

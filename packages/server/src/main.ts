@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // holdfast-server: serve, init, check-config. Reads the command line, composes, and ends by draining.
 
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import { composeServer } from './compose.ts'
 import { checkConfig } from './config/check-config.ts'
 import { gatherConfig } from './config/gather-config.ts'
@@ -37,11 +37,17 @@ function readCommandLine(words: readonly string[]): CommandLine | undefined {
   return ['serve', 'init', 'check-config'].includes(command) ? { command, config, reissue } : undefined
 }
 
+/** Lines are written in pages, and at the latest after this time: one write for each request would cost more than the line. */
+const LOG_FLUSH_MS = 200
+
+function openLog(level: string): Logger {
+  const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 })
+  setInterval(() => destination.flush(), LOG_FLUSH_MS).unref()
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+}
+
 async function serve(config: Config): Promise<void> {
-  const log = pino(
-    { level: config.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 1, sync: false, minLength: 0 }),
-  )
+  const log = openLog(config.log.level)
   const server = await composeServer(config, log)
   await server.http.listen({ host: config.listen.host, port: config.listen.port })
   log.info({ address: config.publicUrl }, 'serving')

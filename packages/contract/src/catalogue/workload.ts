@@ -117,7 +117,7 @@ export const workloadCodes = {
       '**What to do.** Remove or rename one of them. An entry with the name `DB` owns the variables that begin with',
       '`DB_` for each key of its document.',
     ),
-    capability: 'deployments',
+    capability: 'secrets',
     source: 'DECISIONS 3',
   },
   environment_too_large: {

@@ -81,9 +81,12 @@ interface ConditionalHeaders {
 
 const ETAG = /^(?:\*|"\d{1,15}")$/
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+const HOST = /^[A-Za-z0-9.:_[\]-]{1,255}$/
 const JSON_CONTENT = /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?$/i
 
 function readHeaders(endpoint: Endpoint, { headers }: RequestHead): ConditionalHeaders | Rejection {
+  const unusable = checkMessageHeaders(headers)
+  if (unusable !== undefined) return unusable
   const contentType = single(headers['content-type'])
   if (endpoint.body !== undefined && contentType !== undefined && !JSON_CONTENT.test(contentType)) {
     return invalid('Content-Type', contentType, 'application/json, or none')
@@ -100,11 +103,27 @@ function readHeaders(endpoint: Endpoint, { headers }: RequestHead): ConditionalH
   }
 }
 
+/** How the message itself is written: nothing is unpacked, and nobody may read its end at another place than we do. */
+function checkMessageHeaders(headers: RequestHead['headers']): Rejection | undefined {
+  const host = single(headers['host']) ?? ''
+  if (!HOST.test(host)) return invalid('Host', host, 'one host, with a port where it has one')
+  const transfer = single(headers['transfer-encoding'])
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked')
+    return invalid('Transfer-Encoding', transfer, 'chunked, or none')
+  const content = single(headers['content-encoding'])
+  if (content !== undefined && content.toLowerCase() !== 'identity')
+    return invalid('Content-Encoding', content, 'identity, or none')
+  const expect = single(headers['expect'])
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    return invalid('Expect', expect, '100-continue, or none')
+  return undefined
+}
+
 function invalid(name: string, received: Json, accepted: string): Rejection {
   return reject('header_invalid', name, received, { accepted })
 }
 
-/** Node joins most repeated headers with a comma, which no accepted form contains; what it keeps apart is joined here. */
+/** The server joins repeated headers with a comma, which no accepted form contains; what Node keeps apart is joined here. */
 function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value
 }

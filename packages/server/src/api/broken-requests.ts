@@ -1,7 +1,7 @@
 // What the HTTP parser cannot read: one answer, then the connection ends, since nobody knows where the next request would
 // begin. SAFETY 2, row 20. Garbage behind a sound request must not answer for it: that request is answered first.
 
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { reject } from '@holdfast/core'
 import type { FastifyInstance } from 'fastify'
@@ -10,36 +10,44 @@ import { refusalBody } from './reply.ts'
 export interface BrokenRequests {
   /** Fastify's `clientErrorHandler`. */
   answer(error: Error & { readonly code?: string }, socket: Socket): void
-  /** Keeps count of the requests that a connection still owes an answer to. */
+  /** Remembers which requests each connection still owes an answer. */
   watch(app: FastifyInstance): void
 }
 
+/** So long may the other end take to read the last answer; what it still sends is thrown away. */
+const LINGER_MS = 1000
+
 export function createBrokenRequests(publicUrl: string): BrokenRequests {
-  const owed = new WeakMap<Socket, number>()
+  const owed = new WeakMap<Socket, Set<IncomingMessage>>()
   const ending = new WeakSet<Socket>()
-  const count = (socket: Socket, change: 1 | -1): number => {
-    const now = Math.max(0, (owed.get(socket) ?? 0) + change)
-    owed.set(socket, now)
-    return now
-  }
+  // What arrived whole may be carried out, so it gets its own answer; what broke off is carried out never.
+  const owesAnswer = (socket: Socket) => [...(owed.get(socket) ?? [])].some(({ complete }) => complete)
   return {
     watch(app) {
-      // A request counts once it has arrived whole: from here on it may be carried out.
-      app.addHook('preHandler', async ({ raw }) => void count(raw.socket, 1))
-      app.addHook('onResponse', async (request) => {
-        const { socket } = request.raw
-        if (count(socket, -1) === 0 && ending.has(socket)) socket.end()
+      app.addHook('onRequest', async ({ raw }) => {
+        const { socket } = raw
+        owed.set(socket, (owed.get(socket) ?? new Set()).add(raw))
+      })
+      app.addHook('onResponse', async ({ raw }) => {
+        const { socket } = raw
+        owed.get(socket)?.delete(raw)
+        if (ending.has(socket) && !owesAnswer(socket)) endGently(socket)
       })
     },
     answer(error, socket) {
       if (ending.has(socket)) return
       ending.add(socket)
-      socket.pause()
-      if ((owed.get(socket) ?? 0) > 0) return
       if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-      else socket.end(answerText(error.code, publicUrl), () => socket.destroy())
+      else if (!owesAnswer(socket)) endGently(socket, answerText(error.code, publicUrl))
     },
   }
+}
+
+/** A socket that is closed with unread bytes resets the connection, and the answer is lost with it. */
+function endGently(socket: Socket, text = ''): void {
+  socket.end(text)
+  socket.once('end', () => socket.destroy())
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
 /** The statuses that HTTP itself has for a request too slow or too large to read; DECISIONS 3. */
@@ -52,7 +60,8 @@ const BODY_ERRORS: ReadonlySet<string> = new Set(['HPE_INVALID_CHUNK_SIZE', 'HPE
 
 function answerText(code = '', publicUrl: string): string {
   const status = LAYER_STATUS[code] ?? 400
-  const body = status === 400 ? rejectionText(code, publicUrl) : JSON.stringify({ error: STATUS_CODES[status] })
+  const body =
+    status === 400 ? rejectionText(code, publicUrl) : JSON.stringify({ error: STATUS_CODES[status] })
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'content-type: application/json; charset=utf-8',

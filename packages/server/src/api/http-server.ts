@@ -13,6 +13,7 @@ import type { Logger } from 'pino'
 import { UnstorableRecordError } from '../store/encode.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import { type Admitted, admitRequest, type Gate, identify, type RequestHead } from './admit-request.ts'
+import { createBrokenRequests } from './broken-requests.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { OpenPage } from './open-page.ts'
 import { readBody } from './read-body.ts'
@@ -42,14 +43,18 @@ interface Serving extends HttpServerOptions {
 
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
+const TIMEOUT_CHECK_MS = 2_000
 
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const broken = createBrokenRequests(options.publicUrl)
   const app = Fastify({
     logger: false,
     bodyLimit: options.bodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { maxHeaderSize: options.headerBytes, headersTimeout: HEADERS_TIMEOUT_MS },
-    routerOptions: { maxParamLength: 500, querystringParser: () => ({}) },
+    http: httpOptions(options),
+    // A path is as long as the head of a request may be; a name that is too long is refused as a name.
+    routerOptions: { maxParamLength: options.headerBytes, querystringParser: () => ({}) },
+    clientErrorHandler: broken.answer,
     exposeHeadRoutes: false,
     genReqId: options.newRequestId,
     rewriteUrl: (request) => routablePath(request.url ?? '/'),
@@ -62,11 +67,25 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const serving = { ...options, app, observer, refuse, admitted: new WeakMap<FastifyRequest, Admitted>() }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+  broken.watch(app)
+  // Node would answer 417 by itself; the gate refuses the header with its code.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   openGate(serving)
   servePages(serving)
   for (const endpoint of options.endpoints) serveEndpoint(serving, endpoint)
   app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(serving, request, reply, error))
   return app
+}
+
+/** A repeated header is joined, never dropped: no accepted form contains the comma. What is wrong with Host has its code. */
+function httpOptions({ headerBytes }: HttpServerOptions) {
+  return {
+    maxHeaderSize: headerBytes,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    joinDuplicateHeaders: true,
+    requireHostHeader: false,
+  }
 }
 
 /** Before anything is routed: who asks, whether the path exists, and whether this caller may ask it. */
@@ -118,7 +137,7 @@ function serveEndpoint({ app, admitted, bodyDepth, observer, refuse }: Serving, 
     handler: async (request, reply) => {
       const passage = admitted.get(request)
       if (passage === undefined) throw new TypeError('a request came past the gate')
-      const body = readBody(endpoint, request.body, bodyDepth)
+      const body = readBody(endpoint, request, bodyDepth)
       if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
       const outcome = await endpoint.handle({ ...passage, body: body.value })
       if (!outcome.ok) return refuse(request, reply, outcome)

@@ -42,8 +42,15 @@ export function createMetrics(sources: MetricSources): Metrics {
     sources.cacheRevision,
     registers,
   )
+  // Finding a series by its labels costs more than observing; there are few, and they never change.
+  const known = new Map<string, ReturnType<typeof durations.labels>>()
   return {
-    observeRequest: (labels, seconds) => durations.observe(labels, seconds),
+    observeRequest: ({ route, method, status }, seconds) => {
+      const name = `${method} ${route} ${status}`
+      const series = known.get(name) ?? durations.labels(route, method, status)
+      known.set(name, series)
+      series.observe(seconds)
+    },
     countRejection: (code) => rejections.inc({ code }),
     render: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   }

@@ -2,7 +2,7 @@
 // An unknown one, a repeated one and a bad value are refused, never dropped.
 
 import { EVENT_TYPES, type Rejection, SEVERITIES } from '@holdfast/contract'
-import { reject } from '@holdfast/core'
+import { reject, safeKey } from '@holdfast/core'
 
 export interface ParsedQuery {
   readonly dryRun: boolean
@@ -85,5 +85,5 @@ function refuse(
   received: string | null,
   accepted: string,
 ): QueryOutcome {
-  return { ok: false, rejections: [reject(code, name.slice(0, 128), received ?? '', { accepted })] }
+  return { ok: false, rejections: [reject(code, safeKey(name).slice(0, 128), received ?? '', { accepted })] }
 }

@@ -8,9 +8,16 @@ export type BodyOutcome =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly rejection: Rejection }
 
-export function readBody(endpoint: Endpoint, bytes: unknown, maxDepth: number): BodyOutcome {
+export interface SentBody {
+  /** Undefined where nothing was sent, and of a GET, whose body is never read. */
+  readonly body: unknown
+  readonly headers: { readonly [name: string]: string | string[] | undefined }
+}
+
+export function readBody(endpoint: Endpoint, sent: SentBody, maxDepth: number): BodyOutcome {
+  const { body: bytes } = sent
   if (endpoint.body === undefined) {
-    return isEmpty(bytes) ? { ok: true, value: null } : malformed('this request takes no body')
+    return isEmpty(sent) ? { ok: true, value: null } : malformed('this request takes no body')
   }
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) return malformed('it is empty')
   const parsed = parseStrictJson(bytes, { maxDepth })
@@ -22,8 +29,10 @@ function explain({ message, line, column, path }: StrictJsonFault): string {
   return `${message}${where} (line ${line}, column ${column})`
 }
 
-function isEmpty(bytes: unknown): boolean {
-  return bytes === undefined || bytes === null || (bytes instanceof Uint8Array && bytes.length === 0)
+function isEmpty({ body, headers }: SentBody): boolean {
+  if (body instanceof Uint8Array) return body.length === 0
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers
+  return length === '0' && encoding === undefined
 }
 
 function malformed(fault: string): BodyOutcome {

@@ -33,16 +33,18 @@ export function unknownPath(
   method: string,
   url: string,
 ): Refusal {
-  const path = url.split('?')[0] ?? ''
-  const known = endpoints
-    .filter((endpoint) => matches(endpoint.path, path))
-    .map((endpoint) => endpoint.method)
+  const path = url.split(/[?#]/)[0] ?? ''
+  const known = routablePath(path) === UNROUTABLE ? [] : methodsOf(endpoints, path)
   if (known.length === 0) return { rejections: [reject('not_found', 'path', path)] }
   const accepted = known.join(', ')
   return {
     rejections: [reject('method_not_allowed', 'method', method, { accepted })],
     headers: { allow: accepted },
   }
+}
+
+function methodsOf(endpoints: readonly Pick<Endpoint, 'method' | 'path'>[], path: string): string[] {
+  return endpoints.filter((endpoint) => matches(endpoint.path, path)).map(({ method }) => method)
 }
 
 function matches(pattern: string, path: string): boolean {

@@ -130,8 +130,7 @@ const CREDENTIAL_CHECKS: FieldChecks = {
     typeof name === 'string' && /^[^:]+$/.test(name)
       ? undefined
       : unfit('username', 'a user name, not empty and without a colon'),
-  password: (password) =>
-    password === '' ? unfit('password', 'a password or token, not empty') : undefined,
+  password: (password) => (password === '' ? unfit('password', 'a password or token, not empty') : undefined),
 }
 
 const unfit = (field: string, accepted: string): Rejection =>

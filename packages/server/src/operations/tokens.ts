@@ -131,7 +131,7 @@ function checkExpiry(expiresAt: Json, now: number): Rejection | undefined {
 
 function notForTenants(role: string): Rejection {
   return reject('permission_denied', 'role', role, {
-    accepted: ROLES.filter((each) => each !== 'platform-admin').join(', '),
+    accepted: `a platform token; a tenant issues ${ROLES.filter((each) => each !== 'platform-admin').join(', ')}`,
   })
 }
 

@@ -46,7 +46,8 @@ interface Member {
 }
 
 const DEADLINE_MS = 5_000
-const WATCH_PULSE: WatchPulseTimes = { quietMs: 5_000, patienceMs: 5_000 }
+/** Two seconds in all: a cache that stands still holds up every write that must see it move (writes are back in five). */
+const WATCH_PULSE: WatchPulseTimes = { quietMs: 500, patienceMs: 1_500 }
 
 /** Connects lazily: an unreachable etcd shows in the first call, not here. `close` ends every watch and connection. */
 export function createEtcdClient(options: EtcdClientOptions): KeyValueEngine {

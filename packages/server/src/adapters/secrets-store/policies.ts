@@ -21,7 +21,8 @@ const OWN_TOKEN: Rules = {
 
 /**
  * NOTE a policy's `+` stands for a whole segment, so `kv-+` cannot be said: the rules hold for every mount of the
- * store's namespace. What they allow elsewhere is a write to a path of the same shape, never a read.
+ * store's namespace. What they allow elsewhere is a write to a path of the same shape, never a read. Unmounting is
+ * allowed because removing a tenant removes its material; it is no more than destroying each version, allowed anyway.
  */
 export function apiPolicy(granted: readonly string[]): string {
   const rules: { [path: string]: Rule } = {

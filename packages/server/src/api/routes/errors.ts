@@ -1,12 +1,23 @@
 // /api/v1/errors: the code catalogue as data. DECISIONS 1, Explain.
 
-import { CODES, type Code, entryOf, integer, isCode, list, object, string } from '@holdfast/contract'
+import {
+  CODES,
+  type Code,
+  entryOf,
+  integer,
+  isCode,
+  list,
+  object,
+  optional,
+  string,
+} from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { answer, type Endpoint, param } from '../endpoint.ts'
 
 const codeShape = object({
   code: string(),
   status: integer(),
+  alternativeStatus: optional(object({ status: integer(), when: string() })),
   field: string(),
   expected: string(),
   why: string(),
@@ -15,8 +26,8 @@ const codeShape = object({
 })
 
 const codeView = (code: Code) => {
-  const { status, field, expected, why, doc, capability } = entryOf(code)
-  return { code, status, field, expected, why, doc, capability }
+  const { source: _source, ...entry } = entryOf(code)
+  return { code, ...entry }
 }
 
 export function errorEndpoints(): Endpoint[] {

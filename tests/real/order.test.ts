@@ -1,0 +1,163 @@
+// The order of rejections is public behaviour (DECISIONS 2): whole answers, pinned by a golden. A change of the golden is
+// a change of the interface.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ApiAnswer } from '../support/api-client.ts'
+import { bodyWith, prepareWorld, provoke, type Sent, type World } from '../support/provoke.ts'
+import { startPlatform } from '../support/start-platform.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await prepareWorld(await startPlatform())
+})
+afterAll(() => world.platform.stop())
+
+const POST = '/api/v1/deployments'
+const TOO_LARGE = `[${'"",'.repeat(400_000)}`
+
+/** Each request has a fault of two neighbouring phases; the later one is not even looked at. */
+const PHASES: readonly [string, Sent | ((world: World) => Sent)][] = [
+  ['authentication before path', { as: 'forged', path: '/api/v1/nowhere', body: {} }],
+  ['authentication before method', { as: 'nobody', method: 'PATCH', path: POST, body: {} }],
+  ['path before headers', { path: '/api/v1/nowhere', body: {}, headers: { 'x-tenant-id': 'acme' } }],
+  ['method before headers', { method: 'PATCH', path: POST, body: {}, headers: { 'x-tenant-id': 'acme' } }],
+  [
+    'tenant of the path before headers',
+    ({ platform }) => ({
+      path: `/api/v1/tenants/${platform.globex.id}/tokens`,
+      body: {},
+      headers: { 'x-tenant-id': 'acme' },
+    }),
+  ],
+  ['headers before role', { as: 'viewer', body: {}, headers: { 'content-type': 'text/plain' } }],
+  [
+    'tenant of the header before role',
+    ({ platform }) => ({ as: 'viewer', body: {}, headers: { 'x-tenant-id': platform.globex.id } }),
+  ],
+  ['role before query', { as: 'viewer', path: `${POST}?colour=red`, body: {} }],
+  ['query before size', { path: `${POST}?dryRun=yes`, body: TOO_LARGE }],
+  ['size before syntax', { body: TOO_LARGE }],
+  ['syntax before the body', { body: '{"kind":"Deployment","name":"!","replicas":-1,}' }],
+  ['kind alone', { body: { kind: 'Job', name: '!', replicas: -1, colour: 'red' } }],
+  [
+    'what the role may not send before unknown fields',
+    ({ platform }) => ({
+      path: `/api/v1/tenants/${platform.acme.id}/tokens`,
+      body: { colour: 'red', role: 'platform-admin', name: '' },
+    }),
+  ],
+  [
+    'unknown and read-only fields before fields',
+    (w) => ({ body: bodyWith(w, { replicas: -1, uid: 'dep_x', colour: 'red', name: '!' }) }),
+  ],
+  [
+    'the body before the world',
+    (w) => ({
+      body: bodyWith(w, { name: 'web', stopGracePeriod: 'soon', dependsOn: { nobody: 'started' } }),
+    }),
+  ],
+  [
+    'revision before the world',
+    () => ({
+      method: 'PUT',
+      path: `${POST}/web`,
+      body: { dependsOn: { nobody: 'started' } },
+      headers: { 'if-match': '"9"' },
+    }),
+  ],
+]
+
+const BODIES: readonly [string, (world: World) => Sent][] = [
+  [
+    'five faults',
+    (w) => ({
+      body: bodyWith(w, {
+        stopGracePeriod: 'soon',
+        healthCheck: { type: 'exec', command: ['curl', '-f', 'http://localhost/'], timeout: '1s' },
+        replicas: -1,
+        colour: 'red',
+        image: 'registry.example/shop/web:1.0',
+      }),
+    }),
+  ],
+  [
+    'every field, in the order of the specification whatever the order sent',
+    (w) => ({
+      body: {
+        stopGracePeriod: 1,
+        args: 1,
+        command: 1,
+        labels: 1,
+        update: { order: 'x', parallelism: 0, failureAction: 'x', progressDeadline: '0s' },
+        limits: { cpuMillis: -1 },
+        resources: { memoryBytes: 0.5, cpuMillis: -1 },
+        dependsOn: { 'B!': 'healthy', web: 'soon' },
+        placement: { spread: '!', affinity: ['ok', 'No'], constraints: [{ label: '!', operator: 'x' }] },
+        volumes: [{ target: 'x' }],
+        secretsVersion: -1,
+        environment: { 'b-': '', TOKEN: 'x', 'a-': 1 },
+        healthCheck: { retries: 1, timeout: '1s', interval: '1s', command: [], type: 'exec' },
+        replicas: 101,
+        image: 'nothing pinned',
+        name: 'A'.repeat(64),
+        kind: 'Deployment',
+        zebra: w.uid === '' ? 0 : 1,
+        status: {},
+      },
+    }),
+  ],
+  [
+    'fields before the rules across fields and of the configuration',
+    (w) => ({
+      body: bodyWith(w, {
+        image: 'registry.example/shop/web:1.0',
+        dependsOn: { probe: 'started' },
+        stopGracePeriod: 'soon',
+        volumes: [
+          { volume: 'vol_01JD0000000000000000000000', target: '/data', type: 'volume', readOnly: false },
+        ],
+      }),
+    }),
+  ],
+  [
+    'the world, all of it: name, dependsOn, image, quota',
+    (w) => ({
+      as: 'full',
+      body: bodyWith(w, {
+        name: 'only',
+        dependsOn: { nobody: 'started', 'no-one': 'healthy' },
+        image: `${w.platform.image}-unheard-of`,
+      }),
+    }),
+  ],
+]
+
+/** What differs from run to run, by name. */
+function normalised({ status, text, headers }: ApiAnswer): object {
+  const { platform, fullTenant, uid } = world
+  const names: [string, string][] = [
+    [platform.baseUrl, '{base_url}'],
+    [platform.image, '{image}'],
+    [platform.registryHost, '{registry}'],
+    [platform.acme.id, '{acme}'],
+    [platform.globex.id, '{globex}'],
+    [fullTenant, '{full}'],
+    [uid, '{uid}'],
+  ]
+  const stable = names.reduce((whole, [value, name]) => whole.replaceAll(value, name), text)
+  return { status, type: headers.get('content-type'), body: JSON.parse(stable) }
+}
+
+test('the order of rejections is the golden one', async () => {
+  const answers: { [about: string]: object } = {}
+  for (const [about, sent] of [...PHASES, ...BODIES]) {
+    answers[about] = normalised(await provoke(world, typeof sent === 'function' ? sent(world) : sent))
+  }
+  const text = `${JSON.stringify(answers, null, 2)}\n`
+  await expect(text).toMatchFileSnapshot('../golden/order.golden.json')
+})
+
+test.each(PHASES)('%s: one rejection, or one phase', async (_about, sent) => {
+  const { codes } = await provoke(world, typeof sent === 'function' ? sent(world) : sent)
+  expect(codes.length).toBeGreaterThan(0)
+})

@@ -1,0 +1,62 @@
+// HTTP/1.1 answers out of raw bytes, without forgiving anything: a client library would hide a second answer, a missing
+// length or a stray byte, and those are what is looked for.
+
+export interface RawAnswer {
+  readonly status: number
+  /** Names in lower case; a repeated one is joined by a comma. */
+  readonly headers: { readonly [name: string]: string }
+  readonly text: string
+  /** Head and body as they came. */
+  readonly raw: string
+}
+
+export interface ParsedAnswers {
+  readonly answers: readonly RawAnswer[]
+  /** Bytes that belong to no whole answer. */
+  readonly rest: Buffer
+}
+
+/** `bodiless`: the request was a HEAD. Interim answers (1xx) are skipped. */
+export function parseAnswers(bytes: Buffer, bodiless = false): ParsedAnswers {
+  const answers: RawAnswer[] = []
+  let rest = bytes
+  for (;;) {
+    const found = parseOne(rest, bodiless)
+    if (found === undefined) return { answers, rest }
+    if (found.answer.status >= 200) answers.push(found.answer)
+    rest = rest.subarray(found.length)
+  }
+}
+
+function parseOne(bytes: Buffer, bodiless: boolean): { answer: RawAnswer; length: number } | undefined {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1] ?? Number.NaN)
+  if (Number.isNaN(status)) return undefined
+  const headers = headersOf(lines)
+  const start = end + 4
+  const length = bodiless || status < 200 || status === 204 ? 0 : bodyLength(bytes.subarray(start), headers)
+  if (length === undefined || bytes.length < start + length) return undefined
+  const text = bytes.subarray(start, start + length).toString()
+  const raw = bytes.subarray(0, start + length).toString('latin1')
+  return { answer: { status, headers, text, raw }, length: start + length }
+}
+
+function headersOf(lines: readonly string[]): { [name: string]: string } {
+  const headers: { [name: string]: string } = {}
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    const name = line.slice(0, colon).toLowerCase()
+    const value = line.slice(colon + 1).trim()
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+  }
+  return headers
+}
+
+/** The length in bytes of the body as it was sent, chunks included; undefined while it is not all there. */
+function bodyLength(bytes: Buffer, headers: { readonly [name: string]: string }): number | undefined {
+  if (headers['transfer-encoding'] === undefined) return Number(headers['content-length'] ?? 0)
+  const end = bytes.indexOf('0\r\n\r\n')
+  return end < 0 ? undefined : end + 5
+}

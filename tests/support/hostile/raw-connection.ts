@@ -1,0 +1,100 @@
+// One TCP connection to the server: bytes out as they are, whole answers in. What fetch would tidy up must arrive untidied.
+
+import { connect, type Socket } from 'node:net'
+import { parseAnswers, type RawAnswer } from './parse-answers.ts'
+
+export interface Exchange {
+  /** More than one is a second answer to one request. */
+  readonly answers: readonly RawAnswer[]
+  /** The server ended the connection. */
+  readonly closed: boolean
+  /** Neither an answer nor an end within the time. */
+  readonly hung: boolean
+  /** What came and is no whole answer. */
+  readonly stray: string
+}
+
+export interface ExchangeOptions {
+  readonly timeoutMs?: number
+  readonly bodiless?: boolean
+  /** How many answers end the wait; infinite: until the server closes or the time is up. */
+  readonly answers?: number
+  /** Ends our side after the bytes, as a client that sends no more. */
+  readonly half?: boolean
+}
+
+export interface RawConnection {
+  readonly open: boolean
+  exchange(bytes: Uint8Array | string, options?: ExchangeOptions): Promise<Exchange>
+  close(): void
+}
+
+const TIMEOUT_MS = 15_000
+
+export function openRawConnection(port: number): RawConnection {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  let open = true
+  socket.on('error', () => {
+    open = false
+  })
+  socket.on('close', () => {
+    open = false
+  })
+  return {
+    get open() {
+      return open
+    },
+    exchange: (bytes, options = {}) => exchange(socket, () => open, bytes, options),
+    // A reset leaves no port waiting, of which a hundred thousand connections would need too many.
+    close: () => void socket.resetAndDestroy(),
+  }
+}
+
+function exchange(
+  socket: Socket,
+  isOpen: () => boolean,
+  bytes: Uint8Array | string,
+  { timeoutMs = TIMEOUT_MS, bodiless = false, answers: wanted = 1, half = false }: ExchangeOptions,
+): Promise<Exchange> {
+  return new Promise((resolve) => {
+    const received: Buffer[] = []
+    const settle = (closed: boolean) => {
+      const { answers, rest } = parseAnswers(Buffer.concat(received), bodiless)
+      if (!closed && answers.length < wanted) return false
+      finish({ answers, closed, hung: false, stray: rest.toString('latin1') })
+      return true
+    }
+    const onData = (chunk: Buffer) => {
+      received.push(chunk)
+      settle(false)
+    }
+    const onClose = () => void settle(true)
+    const timer = setTimeout(() => {
+      const { answers, rest } = parseAnswers(Buffer.concat(received), bodiless)
+      finish({ answers, closed: false, hung: answers.length === 0, stray: rest.toString('latin1') })
+    }, timeoutMs)
+    const finish = (result: Exchange) => {
+      clearTimeout(timer)
+      socket.off('data', onData).off('close', onClose)
+      resolve(result)
+    }
+    socket.on('data', onData).on('close', onClose)
+    if (!isOpen() && socket.closed) return void settle(true)
+    if (half) socket.end(bytes)
+    else socket.write(bytes)
+  })
+}
+
+/** A connection for this exchange alone. */
+export async function exchangeAlone(
+  port: number,
+  bytes: Uint8Array | string,
+  options: ExchangeOptions = {},
+): Promise<Exchange> {
+  const connection = openRawConnection(port)
+  try {
+    return await connection.exchange(bytes, options)
+  } finally {
+    connection.close()
+  }
+}

@@ -1,0 +1,77 @@
+// The documents tell the truth about the tree: every path that they name exists, every link leads somewhere, and every
+// invariant cites a test that is there.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+const documentsIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`)
+
+const DOCUMENTS = [
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...['docs/invariants.md', 'docs/dependencies.md', 'docs/nomenclature.md'],
+  ...documentsIn('docs/checklists'),
+  ...documentsIn('docs/adr'),
+]
+
+/** Where a path may begin: at the root, or where ARCHITECTURE.md says that its traces do. */
+const BASES = ['', 'packages/server/src']
+/** A path with a folder in it, up to where a line of prose or code would end it. */
+const PATH =
+  /(?<![\w./@<{-])(?:(?:packages|tests|scripts|docs|bench|engines|\.ci|\.changeset)(?:\/[\w.-]+)+|[\w-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|md|json))/g
+
+function pathsIn(text: string): string[] {
+  return [...text.matchAll(PATH)].map(([path]) => path.replace(/[.-]+$/, '')).filter((path) => !isOurs(path))
+}
+
+/** `.dev` and what lies in it are there while a platform is up. */
+const isOurs = (path: string): boolean => path.startsWith('.dev/') || path.startsWith('dev/')
+
+const missingIn = (document: string): string[] =>
+  pathsIn(read(document)).filter((path) => !exists(path, [...BASES, dirname(document)]))
+
+const exists = (path: string, bases: readonly string[] = BASES): boolean =>
+  bases.some((base) => existsSync(join(ROOT, base, path)))
+
+function deadLinks(document: string): string[] {
+  const targets = [...read(document).matchAll(/\]\(([^)#:]+)\)/g)].map(([, target = '']) => target)
+  return targets.filter((target) => !existsSync(join(ROOT, dirname(document), target)))
+}
+
+describe.each(DOCUMENTS)('%s', (document) => {
+  test('names only paths that exist', () => {
+    expect(missingIn(document)).toEqual([])
+  })
+  test('has no dead link', () => expect(deadLinks(document)).toEqual([]))
+})
+
+test('the table of where to look is found, and a path that is gone would be', () => {
+  expect(pathsIn(read('ARCHITECTURE.md')).length).toBeGreaterThan(50)
+  expect(
+    pathsIn('see `packages/core/src/gone.ts` and store/gone.ts.').filter((path) => !exists(path)),
+  ).toEqual(['packages/core/src/gone.ts', 'store/gone.ts'])
+})
+
+describe('invariants', () => {
+  const cited = [...read('docs/invariants.md').matchAll(/`([\w./-]+\.test\.ts)::([^`]+)`/g)]
+
+  test('are some dozens, each with its test', () => {
+    const lines = read('docs/invariants.md')
+      .split('\n')
+      .filter((line) => line.startsWith('- '))
+    expect(lines.filter((line) => !line.includes('.test.ts::'))).toEqual([])
+    expect(cited.length).toBeGreaterThan(30)
+  })
+
+  test.each(cited.map(([, file = '', name = '']) => [file, name] as const))('%s: %s', (file, name) => {
+    const titles = [...read(file).matchAll(/(?:test|describe)\S*?\(\s*(['"`])(.*?)\1/g)].map(
+      ([, , title]) => title,
+    )
+    expect(titles).toContain(name)
+  })
+})
