@@ -1,11 +1,11 @@
 // How many creates per second through the whole HTTP path, beside the same keys and bytes written bare by one transaction
-// per request and by bare group commit, in the same run. Usage: node bench/creates.ts [--rounds 5] [--seconds 4] [--check]
+// per request and by bare group commit, in the same run. bench/README.md says how to run and read it.
 
 import { parseArgs } from 'node:util'
 import type { KeyValueEngine } from '../packages/server/src/ports/key-value.ts'
 import { prefixRange } from '../packages/server/src/store/keys.ts'
 import { createApiClient } from '../tests/support/api-client.ts'
-import { bareCreates, captureCreate, groupedCreates, transactionOf } from './lib/bare-load.ts'
+import { BARE_ROOT, bareCreates, captureCreate, groupedCreates, transactionOf } from './lib/bare-load.ts'
 import { closedLoop, type Measured } from './lib/closed-loop.ts'
 import { bodyOf, nameOf } from './lib/create-body.ts'
 import { connectEtcdForBench } from './lib/etcd.ts'
@@ -17,12 +17,13 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
+    tenants: { type: 'string', default: '100' },
     check: { type: 'boolean', default: false },
   },
 })
 const ROUNDS = Number(values.rounds)
 const SECONDS = Number(values.seconds)
-const MANY_TENANTS = 100
+const MANY_TENANTS = Number(values.tenants)
 
 type Side = 'bare' | 'grouped' | 'http'
 interface Cell {
@@ -89,12 +90,10 @@ async function captured(
 /** Between measurements, so that no side works on a larger store than the others. */
 async function clear(engine: KeyValueEngine, tenants: readonly string[]): Promise<void> {
   let revision = 0
-  for (const tenant of tenants) {
-    const range = prefixRange(`/hf/t/${tenant}/`)
-    const cleared = await engine.transact(
-      { compares: [], success: [{ kind: 'delete', ...range }], failure: [] },
-      { deadlineMs: 30_000 },
-    )
+  const ranges = [prefixRange(`${BARE_ROOT}/`), ...tenants.map((tenant) => prefixRange(`/hf/t/${tenant}/`))]
+  for (const range of ranges) {
+    const success = [{ kind: 'delete' as const, ...range }]
+    const cleared = await engine.transact({ compares: [], success, failure: [] }, { deadlineMs: 30_000 })
     revision = cleared.revision
   }
   await engine.compact(revision, { deadlineMs: 30_000 }).catch(() => {})
@@ -129,7 +128,7 @@ function report(cell: Cell, measured: { [side in Side]: Measured[] }): { toBare:
 
 /** At half of what it can carry, in even time: what a caller waits then. */
 async function halfLoad(platform: BenchPlatform, engine: KeyValueEngine, perSecond: number): Promise<number> {
-  const load = await openHttpLoad(platform.port, 512)
+  const load = await openHttpLoad(platform.port, 2000)
   const [tenant] = platform.tenants
   const latencies: number[] = []
   const pending: Promise<void>[] = []

@@ -21,6 +21,9 @@ export interface CreateTemplate {
   readonly unique: readonly string[]
 }
 
+/** As long as the server's own root. */
+export const BARE_ROOT = '/hb'
+
 export type BareCreate = (index: number) => Promise<boolean>
 
 /** What the newest revision of the tenant wrote, which must be one create and nothing else. */
@@ -53,7 +56,10 @@ const unchanged = ({ key, modRevision }: KeyValue): Compare => ({
 })
 const absent = (key: string): Compare => ({ key, target: 'version', is: 'equal', value: 0 })
 
-/** The n-th create of its kind: every key that it writes ends in a number of its own, of the same length. */
+/**
+ * The n-th create of its kind: every key that it writes ends in a number of its own, of the same length. It stands beside
+ * the server's keys, not among them: bare means that nobody watches either.
+ */
 export function transactionOf(
   template: CreateTemplate,
   tenant: string,

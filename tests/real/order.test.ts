@@ -82,7 +82,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
   ],
   [
     'every field, in the order of the specification whatever the order sent',
-    (w) => ({
+    () => ({
       body: {
         stopGracePeriod: 1,
         args: 1,
@@ -101,7 +101,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         image: 'nothing pinned',
         name: 'A'.repeat(64),
         kind: 'Deployment',
-        zebra: w.uid === '' ? 0 : 1,
+        zebra: 1,
         status: {},
       },
     }),
@@ -155,9 +155,4 @@ test('the order of rejections is the golden one', async () => {
   }
   const text = `${JSON.stringify(answers, null, 2)}\n`
   await expect(text).toMatchFileSnapshot('../golden/order.golden.json')
-})
-
-test.each(PHASES)('%s: one rejection, or one phase', async (_about, sent) => {
-  const { codes } = await provoke(world, typeof sent === 'function' ? sent(world) : sent)
-  expect(codes.length).toBeGreaterThan(0)
 })

@@ -124,17 +124,14 @@ test('streams are cut at random bytes', async () => {
   }
 })
 
-test.each(['halfOpen', 'stall'] as const)(
-  'members in use are there and say nothing: %s',
-  async (fault) => {
-    const [through] = proxies
-    const inUse = through?.proxies.filter((proxy) => proxy.connectionCount() > 0) ?? []
-    inUse[0]?.[fault]()
-    const tookMs = await writesAreBack()
-    slowest[fault] = tookMs
-    through?.restore()
-  },
-)
+test.each(['halfOpen', 'stall'] as const)('members in use are there and say nothing: %s', async (fault) => {
+  const [through] = proxies
+  const inUse = through?.proxies.filter((proxy) => proxy.connectionCount() > 0) ?? []
+  inUse[0]?.[fault]()
+  const tookMs = await writesAreBack()
+  slowest[fault] = tookMs
+  through?.restore()
+})
 
 test('a listener that was cut off catches up with more than 4 MiB', async () => {
   const [, through] = proxies

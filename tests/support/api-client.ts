@@ -1,6 +1,6 @@
 // The few HTTP calls that tests make, with the answer as data. Bodies may be any text, so that bad ones can be sent.
 
-interface ApiAnswer {
+export interface ApiAnswer {
   readonly status: number
   readonly headers: Headers
   readonly body: { [name: string]: unknown }

@@ -23,7 +23,7 @@ const DOCUMENTS = [
 const BASES = ['', 'packages/server/src']
 /** A path with a folder in it, up to where a line of prose or code would end it. */
 const PATH =
-  /(?<![\w./@<{-])(?:(?:packages|tests|scripts|docs|bench|engines|\.ci|\.changeset)(?:\/[\w.-]+)+|[\w-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|md|json))/g
+  /(?<![\w./@<{$-])(?:(?:packages|tests|scripts|docs|bench|engines|\.ci|\.changeset)(?:\/[\w.-]+)+|[\w-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|md|json))/g
 
 function pathsIn(text: string): string[] {
   return [...text.matchAll(PATH)].map(([path]) => path.replace(/[.-]+$/, '')).filter((path) => !isOurs(path))

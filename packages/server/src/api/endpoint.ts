@@ -20,7 +20,7 @@ export interface Answer {
   /** A text is sent as it is, with its own type. */
   readonly body: object | string
   readonly type?: string
-  /** What the log says of this answer beside its status: codes and fields, never values. */
+  /** What the log says of this answer beside its status: nothing that the redactor has not passed. */
   readonly notes?: object
   readonly etag?: string
 }

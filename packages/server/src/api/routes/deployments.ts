@@ -78,10 +78,12 @@ async function create(deps: DeploymentDeps, request: ApiRequest) {
   return answerOnce(deps.answers, request, COLLECTION, run, shown)
 }
 
-/** SPEC 1: what the server changed is announced in the log too. Codes and fields only: a value may be anything. */
+/**
+ * SPEC 1: what the server changed is announced in the log too, as in the answer. What a client sent stands in it only as
+ * the redactor quotes it (core/admission/read-only-echo.ts).
+ */
 function announcement({ deployment, alterations, warnings }: Written): object {
-  const named = ({ code, field }: { readonly code: string; readonly field: string }) => ({ code, field })
-  return { deployment: deployment.name, alterations: alterations.map(named), warnings: warnings.map(named) }
+  return { deployment: deployment.name, alterations, warnings }
 }
 
 const created = (written: Written): KeptAnswer => ({

@@ -1,0 +1,108 @@
+// What each endpoint should answer to whom, written out from DECISIONS 3 and 8 and from nothing of the implementation.
+// An endpoint that is not here fails the cross-tenant test: whoever adds one says here who may call it.
+
+export type Role = 'viewer' | 'developer' | 'secrets-admin' | 'tenant-admin' | 'platform-admin'
+
+/** The lines of the table in DECISIONS 8. */
+const MAY = {
+  reads: ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'],
+  workloads: ['developer', 'tenant-admin', 'platform-admin'],
+  secrets: ['secrets-admin', 'tenant-admin', 'platform-admin'],
+  tenant: ['tenant-admin', 'platform-admin'],
+  platform: ['platform-admin'],
+} as const satisfies { [line: string]: readonly Role[] }
+
+export interface Row {
+  readonly line: keyof typeof MAY
+  /** Sent so that whoever may call is refused for it, or reads: the walk through the table changes nothing. */
+  readonly body?: unknown
+  readonly headers?: readonly string[]
+  /** The code, or the status of a success, that a caller gets who may. */
+  readonly reached: string
+}
+
+const STALE = ['If-Match: "999999"']
+
+export const ROWS: { readonly [endpoint: string]: Row } = {
+  'GET /api/v1/deployments': { line: 'reads', reached: '200' },
+  'POST /api/v1/deployments': { line: 'workloads', body: {}, reached: 'manifest_wrong_kind' },
+  'GET /api/v1/deployments/{name}': { line: 'reads', reached: 'deployment_not_found' },
+  'PUT /api/v1/deployments/{name}': { line: 'workloads', body: {}, reached: 'deployment_not_found' },
+  'DELETE /api/v1/deployments/{name}': { line: 'workloads', reached: 'deployment_not_found' },
+  'GET /api/v1/archives/deployments/{name}': { line: 'reads', reached: 'archive_not_found' },
+  'GET /api/v1/archives/deployments/{name}/{revision}': { line: 'reads', reached: 'archive_not_found' },
+  'GET /api/v1/events': { line: 'reads', reached: '200' },
+  'GET /api/v1/audit': { line: 'reads', reached: '200' },
+  'GET /api/v1/quotas': { line: 'reads', reached: '200' },
+  'GET /api/v1/registries': { line: 'reads', reached: '200' },
+  'PUT /api/v1/registries/{host}/credential': {
+    line: 'secrets',
+    body: { username: 'somebody', password: 'something' },
+    reached: 'registry_not_allowed',
+  },
+  'DELETE /api/v1/registries/{host}/credential': { line: 'secrets', reached: 'registry_not_allowed' },
+  'GET /api/v1/tenants': { line: 'platform', reached: '200' },
+  'POST /api/v1/tenants': { line: 'platform', body: {}, reached: 'name_required' },
+  'GET /api/v1/tenants/{tenant}': { line: 'reads', reached: '200' },
+  'PATCH /api/v1/tenants/{tenant}': {
+    line: 'platform',
+    body: {},
+    headers: STALE,
+    reached: 'revision_conflict',
+  },
+  'DELETE /api/v1/tenants/{tenant}': { line: 'platform', headers: STALE, reached: 'revision_conflict' },
+  'GET /api/v1/tenants/{tenant}/tokens': { line: 'reads', reached: '200' },
+  'POST /api/v1/tenants/{tenant}/tokens': { line: 'tenant', body: {}, reached: 'name_required' },
+  'DELETE /api/v1/tenants/{tenant}/tokens/{id}': { line: 'tenant', reached: 'not_found' },
+  'GET /api/v1/errors': { line: 'reads', reached: '200' },
+  'GET /api/v1/errors/{code}': { line: 'reads', reached: '200' },
+  'GET /metrics': { line: 'platform', reached: '200' },
+}
+
+/** Values of path parameters that name nothing anywhere; `{tenant}` is chosen by the test. */
+export const NOBODY: { readonly [parameter: string]: string } = {
+  name: 'nobody-has-this-name',
+  revision: '1',
+  host: 'registry.not-allowed.example',
+  id: 'tok_00000000000000000000000000',
+  code: 'not_found',
+}
+
+/** Who calls, as the documents see it: what the token says, or that it says nothing. */
+export type Standing =
+  | { readonly known: false }
+  | { readonly known: true; readonly role: Role; readonly tenant: string }
+
+export interface Asked {
+  /** Absent: no header was sent. `invalid`: repeated or no UUID in lower case. */
+  readonly header?: string | 'invalid'
+  /** Absent: the path has no {tenant}. */
+  readonly path?: string
+  /** Every tenant that exists. */
+  readonly existing: ReadonlySet<string>
+}
+
+/** The code, or the status of a success. */
+export function expectedOutcome(row: Row, standing: Standing, asked: Asked): string {
+  if (!standing.known) return 'unauthenticated'
+  const choice =
+    standing.role === 'platform-admin' ? platformChoice(asked) : tenantChoice(standing.tenant, asked)
+  if (choice !== undefined) return choice
+  const allowed: readonly Role[] = MAY[row.line]
+  return allowed.includes(standing.role) ? row.reached : 'permission_denied'
+}
+
+/** DECISIONS 3: a foreign {tenant} is tenant_not_found; the header may only confirm, the same for unknown tenants. */
+function tenantChoice(own: string, { header, path }: Asked): string | undefined {
+  if (path !== undefined && path !== own) return 'tenant_not_found'
+  if (header === 'invalid') return 'header_invalid'
+  return header !== undefined && header !== own ? 'permission_denied' : undefined
+}
+
+/** DECISIONS 8: a platform-admin chooses with either, and they must agree. */
+function platformChoice({ header, path, existing }: Asked): string | undefined {
+  if (path !== undefined && !existing.has(path)) return 'tenant_not_found'
+  if (header === 'invalid') return 'header_invalid'
+  if (header !== undefined && path !== undefined && header !== path) return 'header_invalid'
+  return header !== undefined && !existing.has(header) ? 'tenant_not_found' : undefined
+}
