@@ -17,8 +17,6 @@ import { prefixRange } from '../../packages/server/src/store/keys.ts'
 export interface CreateTemplate {
   readonly puts: readonly KeyValue[]
   readonly compares: readonly Compare[]
-  /** What is replaced in keys to make another create of it, longest first. */
-  readonly unique: readonly string[]
 }
 
 /** As long as the server's own root. */
@@ -45,7 +43,7 @@ export async function captureCreate(
     ...puts.filter(({ key }) => /\/(dep|slot)\//.test(key)).map(({ key }) => absent(key)),
     absent('/hf/g/cancel/00000000000000000000000000/'),
   ]
-  return { puts, compares, unique: puts.map(({ key }) => key.split('/').at(-2) ?? '') }
+  return { puts, compares }
 }
 
 const unchanged = ({ key, modRevision }: KeyValue): Compare => ({
@@ -70,9 +68,8 @@ export function transactionOf(
     const moved = key.replace(from, tenant)
     const last = moved.split('/').at(-2) ?? ''
     const written = template.puts.some((put) => put.key === key)
-    return written || key.includes('/cancel/')
-      ? moved.replace(`/${last}/`, `/${numbered(last, index)}/`)
-      : key
+    if (!written && !key.includes('/cancel/')) return key
+    return moved.replace(`/${last}/`, `/${numbered(last, index)}/`).replace('/hf/', `${BARE_ROOT}/`)
   }
   const writes = template.puts.map(({ key, value }): Write => ({ kind: 'put', key: rename(key), value }))
   return { writes, compares: template.compares.map((compare) => ({ ...compare, key: rename(compare.key) })) }

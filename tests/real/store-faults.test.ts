@@ -127,7 +127,7 @@ test('streams are cut at random bytes', async () => {
 test.each(['halfOpen', 'stall'] as const)('members in use are there and say nothing: %s', async (fault) => {
   const [through] = proxies
   const inUse = through?.proxies.filter((proxy) => proxy.connectionCount() > 0) ?? []
-  inUse[0]?.[fault]()
+  for (const proxy of inUse.slice(0, MEMBERS - 1)) proxy[fault]()
   const tookMs = await writesAreBack()
   slowest[fault] = tookMs
   through?.restore()
@@ -136,13 +136,13 @@ test.each(['halfOpen', 'stall'] as const)('members in use are there and say noth
 test('a listener that was cut off catches up with more than 4 MiB', async () => {
   const [, through] = proxies
   const { behind } = listeners
+  const before = behind.counts.resumes
   through?.cutOff()
-  const told = behind.log.events()
+  await waitUntil(() => behind.counts.resumes > before, { what: 'the listener has lost its stream' })
   load.pad(PADDING)
   const wanted = load.ledger.acknowledged.length + WRITERS + CATCH_UP_BYTES / PADDING
   await waitUntil(() => load.ledger.acknowledged.length > wanted, { what: 'more than 4 MiB were written' })
   load.pad(0)
-  expect(behind.log.events()).toBe(told)
   through?.restore()
   await behind.store.fresh()
   expect(behind.counts.relists).toBe(0)
@@ -178,9 +178,9 @@ test('nothing that was acknowledged is lost, and every event was told once', asy
   console.info(
     `store under faults: ${ROUNDS} leaders lost, slowest write back ${JSON.stringify(slowest)} ms, ` +
       `longest gap of one replica ${Math.round(load.slowestGapMs())} ms; ` +
-      `${ledger.acknowledged.length} writes acknowledged, ${ledger.uncertain.length} not decided, ` +
+      `${ledger.acknowledged.length} writes acknowledged, ${ledger.uncertain.length} not decided ` +
+      `(${[...new Set(ledger.uncertain.map(({ why }) => why))].join('; ')}), ` +
       `${replicas.map(({ counts }) => counts.unknown)} answers lost, ${cancelled.length} cancelled; ` +
-      `${[...new Set(ledger.uncertain.map(({ why }) => why))].join('; ')}` +
       `events told ${steady.log.events()}, ${behind.log.events()}, ${relisted.log.events()} (relisted)`,
   )
   expect(checkWrites(truth, ledger)).toEqual([])

@@ -23,9 +23,11 @@ export function explainIgnoredReadOnly(sent: JsonObject, current: DeploymentReco
   })
 }
 
-/** Text passes the redactor: an alteration is logged, and anything may stand in a field that is not looked at. */
+/**
+ * Text passes the redactor: an alteration is logged, and anything may stand in a field that is not looked at. So does a
+ * number too large to be exact, which JSON cannot be written from.
+ */
 function quoted(field: string, value: Json): Json {
-  return typeof value === 'string' || (typeof value === 'object' && value !== null)
-    ? describeReceived(field, value)
-    : value
+  const isPlain = value === null || typeof value === 'number' || typeof value === 'boolean'
+  return isPlain ? value : describeReceived(field, value)
 }
