@@ -100,11 +100,12 @@ test(`over ${RUNS} generated bodies: stored = sent + announced, and read is stor
       expect(specOf(stored)).toEqual(expected(sent, {}, made.alterations))
       expect(logged(answer)).toMatchObject({ alterations: made.alterations, warnings: made.warnings })
 
-      const before = await dumpTenants(platform)
+      const watched = serial % 20 === 0
+      const before = watched ? await dumpTenants(platform) : {}
       const echoed = written(await api.put(`${COLLECTION}/${name}`, stored))
       expect(echoed.deployment).toEqual(stored)
       expect(echoed.alterations).toEqual([])
-      if (serial % 20 === 0) expect(await dumpTenants(platform)).toEqual(before)
+      if (watched) expect(await dumpTenants(platform)).toEqual(before)
 
       const changed = written(await api.put(`${COLLECTION}/${name}`, change))
       const next = await read(name)

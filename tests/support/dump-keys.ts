@@ -16,7 +16,7 @@ export async function dumpKeys(endpoint: string, prefix: string): Promise<KeyDum
     body: JSON.stringify({ key: toBase64(prefix), range_end: toBase64(`${prefix.slice(0, -1)}0`) }),
   })
   if (!answer.ok) throw new Error(`etcd answered ${answer.status}`)
-  const { kvs = [] }: RangeAnswer = await answer.json()
+  const { kvs = [] } = (await answer.json()) as RangeAnswer
   return Object.fromEntries(
     kvs.map(({ key, value = '', mod_revision }) => [
       fromBase64(key),

@@ -32,6 +32,7 @@ import { createStorePressure, type StorePressure } from './loops/store-pressure.
 import { sweepIntents } from './loops/sweep-intents.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
+import { createStoreProbe, type StoreProbe } from './operations/probe-store.ts'
 import { createQuotas } from './operations/quotas.ts'
 import { knownTenant } from './operations/tenants.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
@@ -65,7 +66,8 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
     ...composeEndpoints(config, store, secrets, pressure),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
-  const http = composeHttp(config, log, store, endpoints, metrics)
+  const probe = createStoreProbe(engine, store)
+  const http = composeHttp({ config, log, store, probe, endpoints, metrics })
   const loops = startLoops({ config, log, store, engine, secrets, pressure })
   return {
     http,
@@ -119,24 +121,22 @@ function composeEndpoints(
   ]
 }
 
-function composeHttp(
-  config: Config,
-  log: Logger,
-  store: Store,
-  endpoints: readonly Endpoint[],
-  metrics: Metrics,
-): FastifyInstance {
-  const answersNow = () =>
-    store.fresh().then(
-      () => true,
-      () => false,
-    )
+interface HttpDeps {
+  readonly config: Config
+  readonly log: Logger
+  readonly store: Store
+  readonly probe: StoreProbe
+  readonly endpoints: readonly Endpoint[]
+  readonly metrics: Metrics
+}
+
+function composeHttp({ config, log, store, probe, endpoints, metrics }: HttpDeps): FastifyInstance {
   const pages = openPages({
     metrics,
     metricsOpen: config.metrics.open,
     openApi: () => document,
-    keyValueStoreConnected: answersNow,
-    ready: answersNow,
+    keyValueStoreConnected: probe.connected,
+    ready: probe.caughtUp,
   })
   const document = openApiDocument(endpoints, pages, config.publicUrl)
   return createHttpServer({

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// holdfast-server: serve, init, check-config. Reads the command line, composes, and ends by draining.
+// holdfast-server: serve, init, provision, check-config. Reads the command line, composes, and ends by draining.
 
 import pino, { type Logger } from 'pino'
 import { composeServer } from './compose.ts'
@@ -7,6 +7,7 @@ import { checkConfig } from './config/check-config.ts'
 import { gatherConfig } from './config/gather-config.ts'
 import type { Config } from './config/schema.ts'
 import { runInit } from './run-init.ts'
+import { runProvision } from './run-provision.ts'
 
 const USAGE = `holdfast-server: the control plane of Holdfast
 
@@ -14,6 +15,8 @@ const USAGE = `holdfast-server: the control plane of Holdfast
   holdfast-server init   [--config FILE] [--reissue]
                                                     make the platform and print its first token;
                                                     --reissue replaces a lost one
+  holdfast-server provision                         set the secrets store up, with BAO_ADDR and BAO_TOKEN
+                                                    (or VAULT_*), and print the identities to configure
   holdfast-server check-config [--config FILE]      name every fault of the configuration
 
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
@@ -34,7 +37,9 @@ function readCommandLine(words: readonly string[]): CommandLine | undefined {
     else if (rest[index] === '--reissue' && command === 'init') reissue = true
     else return undefined
   }
-  return ['serve', 'init', 'check-config'].includes(command) ? { command, config, reissue } : undefined
+  return ['serve', 'init', 'provision', 'check-config'].includes(command)
+    ? { command, config, reissue }
+    : undefined
 }
 
 /** Lines are written in pages, and at the latest after this time: one write for each request would cost more than the line. */
@@ -67,6 +72,10 @@ async function main(): Promise<void> {
   if (line === undefined) {
     process.stderr.write(USAGE)
     process.exitCode = 2
+    return
+  }
+  if (line.command === 'provision') {
+    process.exitCode = await runProvision(process.env)
     return
   }
   const loaded = gatherConfig(line.config, process.env)

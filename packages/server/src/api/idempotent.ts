@@ -1,6 +1,6 @@
 // A POST with an Idempotency-Key: the kept answer if there is one, else the work with its answer kept beside it.
 
-import { jsonText } from '@holdfast/contract'
+import { canonicalJson } from '@holdfast/contract'
 import type { Outcome } from '../operations/caller.ts'
 import {
   type Idempotency,
@@ -20,7 +20,9 @@ export async function answerOnce<T>(
 ): Promise<Outcome<Answer>> {
   const { idempotencyKey, caller, body } = request
   const idempotency =
-    idempotencyKey === undefined ? undefined : idempotencyOf(idempotencyKey, 'POST', path, jsonText(body))
+    idempotencyKey === undefined
+      ? undefined
+      : idempotencyOf(idempotencyKey, 'POST', path, canonicalJson(body))
   const before = idempotency && (await answers.recall(caller, idempotency))
   if (before !== undefined) return before
   const outcome = await run(idempotency)

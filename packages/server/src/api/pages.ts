@@ -61,7 +61,7 @@ function codePage(code: string): PageAnswer | undefined {
 
 function indexMarkdown(): string {
   const rows = CODES.map(
-    (code) => `- [${code}](/docs/errors/${code}), ${entryOf(code).status}: ${entryOf(code).expected}`,
+    (code) => `- [${code}](/docs/errors/${code}): ${entryOf(code).status}, field ${entryOf(code).field}`,
   )
   return [
     '# Reference of codes',

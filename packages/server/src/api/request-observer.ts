@@ -30,7 +30,7 @@ export function createRequestObserver(log: Logger, metrics: RequestMetrics): Req
     noted: (request, notes) => void notesOf.set(request, notes),
     answered(request, reply, caller) {
       const route = request.routeOptions.url ?? '(none)'
-      const ms = reply.elapsedTime
+      const ms = Math.round(reply.elapsedTime * 100) / 100
       metrics.observeRequest({ route, method: request.method, status: `${reply.statusCode}` }, ms / 1000)
       const who = caller && { tenant: caller.tenant, token: caller.token, onBehalf: caller.onBehalf }
       const line = {

@@ -31,7 +31,9 @@ import { type IdempotentAnswers, type Kept, keepOnce } from './idempotency.ts'
 import { recordAudit, recordEvent } from './record-write.ts'
 import { requireLiveCaller } from './require-live-caller.ts'
 
-export const newTenantShape = object({ name: string({ pattern: '^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$' }) })
+const NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+export const newTenantShape = object({ name: string({ pattern: NAME.source }) })
 export const tenantPatchShape = object({
   name: optional(string()),
   quotas: optional(map(integer({ minimum: 0 }))),
@@ -45,7 +47,6 @@ export interface TenantDeps {
   readonly answers: IdempotentAnswers
 }
 
-const NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const NAME_FORM = { accepted: 'lowercase letters, digits and hyphens, at most 63, beginning with a letter' }
 
 export function tenantView({ v: _version, ...tenant }: StoredTenant): Tenant {

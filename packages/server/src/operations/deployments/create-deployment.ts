@@ -20,7 +20,7 @@ import { requireLiveCaller } from '../require-live-caller.ts'
 import { checkSpecSize } from './check-size.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
-import { gatherDependencies, gatherImage } from './gather-facts.ts'
+import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
 import { planCreate } from './plan.ts'
 import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
 import type { Written } from './written.ts'
@@ -128,24 +128,16 @@ function newDeployment(
   }
 }
 
-/** What one create adds to the tenant's bytes beside its spec: keys, record, archive, event, audit. */
-const OVERHEAD_BYTES = 2048
-
 function gatherQuotas(
-  { quotas, slots: allocator, store }: DeploymentDeps,
+  deps: DeploymentDeps,
   { tenant }: Caller,
   slot: SlotChoice,
   specBytes: number,
 ): QuotaFact[] {
-  const bytes = {
-    kind: 'stored_bytes',
-    used: store.storedBytes(tenant),
-    requested: 2 * specBytes + OVERHEAD_BYTES,
-    limit: quotas.limit(tenant, 'stored_bytes'),
-  }
+  const bytes = gatherBytes(deps, tenant, specBytes)
   if (slot.kind !== 'full') return [bytes]
-  const limit = quotas.limit(tenant, KIND)
-  return [{ kind: KIND, used: Math.max(allocator.used(tenant, KIND), limit), requested: 1, limit }, bytes]
+  const limit = deps.quotas.limit(tenant, KIND)
+  return [{ kind: KIND, used: Math.max(deps.slots.used(tenant, KIND), limit), requested: 1, limit }, bytes]
 }
 
 /** One slot at a time for this request, another one after each conflict, none after its end. */

@@ -2,10 +2,9 @@
 // compared at commit, so a fact that changes meanwhile sends the decision back to here.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
-import type { DependencyFact, ImageFact } from '@holdfast/core'
+import type { DependencyFact, ImageFact, QuotaFact } from '@holdfast/core'
 import type { ImageAnswer } from '../../ports/broker.ts'
 import { deployments, registryCredentials } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
 import type { DeploymentDeps } from './deps.ts'
@@ -57,4 +56,20 @@ function imageFact(answer: ImageAnswer): ImageFact {
   }
 }
 
-export type FactStore = Pick<Store, 'get'>
+/** What one revision adds beside its spec, which it writes twice: keys, record, archive entry, event, audit entry. */
+const OVERHEAD_BYTES = 2048
+
+/** The tenant's byte budget (DECISIONS 6), as the cache counts it. */
+export function gatherBytes(
+  { store, quotas }: DeploymentDeps,
+  tenant: TenantId,
+  specBytes: number,
+): QuotaFact {
+  const kind = 'stored_bytes'
+  return {
+    kind,
+    used: store.storedBytes(tenant),
+    requested: 2 * specBytes + OVERHEAD_BYTES,
+    limit: quotas.limit(tenant, kind),
+  }
+}

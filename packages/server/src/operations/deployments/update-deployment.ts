@@ -1,13 +1,14 @@
 // PUT /api/v1/deployments/{name}: a field that is sent replaces, one that is not stays (SPEC 1, DECISIONS 2). Body rules
 // judge against the record as it is in the same transaction, so a racing write sends the decision back.
 
-import { isJsonObject, type Json, type Rejection } from '@holdfast/contract'
+import { isJsonObject, type Json } from '@holdfast/contract'
 import {
   type Addressed,
   type AdmissionContext,
   checkBody,
   checkFacts,
   checkFound,
+  type Facts,
   type ImageFact,
   normalise,
   parseImageReference,
@@ -23,7 +24,7 @@ import { checkSpecSize } from './check-size.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { addressedBy, nameOf } from './find-deployment.ts'
-import { gatherDependencies, gatherImage } from './gather-facts.ts'
+import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
 import { planUpdate } from './plan.ts'
 import { identifySpec, storeRevision } from './store-deployment.ts'
 import type { Written } from './written.ts'
@@ -59,52 +60,61 @@ function decideUpdate(
   transaction: Transaction,
   updating: Updating,
 ): Decision<Outcome<Written>> {
-  const { caller, addressed, sent, image, options } = updating
-  const refuse = (...rejections: Rejection[]): Decision<Outcome<Written>> => ({
-    kind: 'refuse',
-    result: refused(...rejections),
-  })
+  const judged = judgeUpdate(deps, transaction, updating)
+  if (!judged.ok) return { kind: 'refuse', result: judged }
+  const { stored, next, alterations, warnings } = judged.value
+  const written = { deployment: deploymentView(next), alterations, warnings }
+  if (updating.options.dryRun) {
+    const plan = planUpdate(stored.spec, next.spec, stored.revision)
+    return { kind: 'refuse', result: done({ ...written, plan }) }
+  }
+  // A PUT that changes nothing stores nothing: there is no new revision to archive or to report.
+  if (next === stored) return { kind: 'refuse', result: done(written) }
+  storeRevision(deps, transaction, updating.caller, next)
+  return { kind: 'commit', result: done(written) }
+}
+
+interface JudgedUpdate extends Pick<Written, 'alterations' | 'warnings'> {
+  readonly stored: StoredDeployment
+  /** The same object where the update changes nothing. */
+  readonly next: StoredDeployment
+}
+
+function judgeUpdate(
+  deps: DeploymentDeps,
+  transaction: Transaction,
+  { caller, addressed, sent, image, options }: Updating,
+): Outcome<JudgedUpdate> {
   const gone = requireLiveCaller(transaction, caller)
-  if (gone !== undefined) return refuse(gone)
+  if (gone !== undefined) return refused(gone)
   const name = nameOf(deps.store, caller.tenant, addressed)
   const stored = name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
   const faults = checkBody(sent, contextFor(deps, name, stored))
-  if (faults.length > 0 || !isJsonObject(sent)) return refuse(...faults)
+  if (faults.length > 0 || !isJsonObject(sent)) return refused(...faults)
   const existing = stored && { record: deploymentView(stored), deleting: stored.deleting }
   const missing = checkFound(addressed, existing)
-  if (stored === undefined || existing === undefined || missing.length > 0) return refuse(...missing)
+  if (stored === undefined || existing === undefined || missing.length > 0) return refused(...missing)
   const conflict = checkIfMatch(options.ifMatch, stored.revision)
-  if (conflict !== undefined) return refuse(conflict)
-  const admitted = normalise(sent, existing.record)
-  const identity = identifySpec(admitted.spec)
-  const oversized = checkSpecSize(identity)
-  if (oversized.length > 0) return refuse(...oversized)
-  const facts = {
+  if (conflict !== undefined) return refused(conflict)
+  const { spec, ...announced } = normalise(sent, existing.record)
+  const identity = identifySpec(spec)
+  const facts: Facts = {
     existing,
-    dependencies: gatherDependencies(transaction, caller.tenant, admitted.spec),
+    quotas: identity.specHash === stored.specHash ? [] : [gatherBytes(deps, caller.tenant, identity.bytes)],
+    ...(sent.dependsOn === undefined
+      ? {}
+      : { dependencies: gatherDependencies(transaction, caller.tenant, spec) }),
     ...(image === undefined ? {} : { image }),
   }
-  const judged = checkFacts(admitted.spec, facts, { mode: 'update', limits: deps.admission.limits })
-  if (judged.rejections.length > 0) return refuse(...judged.rejections)
-  const next = nextRevision(deps, transaction, stored, {
-    ...identity,
-    spec: admitted.spec,
-    digest: judged.imageDigest,
+  const judged = checkFacts(spec, facts, { mode: 'update', limits: deps.admission.limits })
+  const rejections = [...checkSpecSize(identity), ...judged.rejections]
+  if (rejections.length > 0) return refused(...rejections)
+  return done({
+    stored,
+    next: nextRevision(deps, transaction, stored, { ...identity, spec, digest: judged.imageDigest }),
+    alterations: [...announced.alterations, ...judged.alterations],
+    warnings: [...announced.warnings, ...judged.warnings],
   })
-  const written = {
-    deployment: deploymentView(next),
-    alterations: [...admitted.alterations, ...judged.alterations],
-    warnings: [...admitted.warnings, ...judged.warnings],
-  }
-  if (options.dryRun)
-    return {
-      kind: 'refuse',
-      result: done({ ...written, plan: planUpdate(stored.spec, admitted.spec, stored.revision) }),
-    }
-  // A PUT that changes nothing stores nothing: there is no new revision to archive or to report.
-  if (next === stored) return { kind: 'refuse', result: done(written) }
-  storeRevision(deps, transaction, caller, next)
-  return { kind: 'commit', result: done(written) }
 }
 
 function contextFor(

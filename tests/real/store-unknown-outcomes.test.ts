@@ -1,0 +1,148 @@
+// Transactions whose answers are lost, thousands of times: never applied twice, never called done when absent, never
+// called refused when present, and what arrives after it was cancelled is not applied. SAFETY 4a, step 6.
+
+import { env } from 'node:process'
+import type { TenantId } from '@holdfast/contract'
+import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { createEtcdClient } from '../../packages/server/src/adapters/etcd/create-etcd-client.ts'
+import { someTenant } from '../../packages/server/src/store/records.fixture.ts'
+import { audit } from '../../packages/server/src/store/records.ts'
+import { inTenant } from '../../packages/server/src/store/transaction.ts'
+import { checkWrites, readTruth } from '../support/store/check-writes.ts'
+import { openTestStore, type TestStore, type TestStoreOptions } from '../support/store/open-test-store.ts'
+import { createPostman, type Fate } from '../support/store/postman.ts'
+import { proxyCluster } from '../support/store/proxied-cluster.ts'
+import { bump, newLedger, putNext, type Writing } from '../support/store/write-ledger.ts'
+import { startWriteLoad } from '../support/store/write-load.ts'
+
+const LONG = env['HOLDFAST_LONG'] === '1'
+const LOST = LONG ? 5_000 : 200
+
+const tenant: TenantId = someTenant()
+
+async function opened(options: Partial<TestStoreOptions> = {}): Promise<TestStore> {
+  const { endpoints } = await sharedEtcd()
+  const one = await openTestStore({ endpoints, root: `/${uniqueName('unknown')}`, ...options })
+  onTestFinished(() => one.close())
+  return one
+}
+
+async function faultsOf({ store }: TestStore, { ledger }: Writing): Promise<string[]> {
+  const direct = createEtcdClient({ endpoints: (await sharedEtcd()).endpoints })
+  onTestFinished(() => direct.close())
+  return checkWrites(await readTruth(direct, store.keyspace, tenant), ledger)
+}
+
+/** One in three is delivered; the fate of each kind of mail is drawn anew. */
+const anyFate = (): Fate =>
+  (['delivered', 'answer lost', 'request lost', 'late'] as const)[Math.floor(Math.random() * 4)] ??
+  'delivered'
+
+test('mail is lost in every way, and each write happens exactly once', async () => {
+  const postman = createPostman(anyFate)
+  const one = await opened({ wrap: postman.wrap, deadlineMs: 60_000 })
+  const writing: Writing = { store: one.store, tenant, ledger: newLedger(), padding: () => 0 }
+  let done = false
+  const late = (async () => {
+    let applied = 0
+    while (!done || postman.held() > 0) {
+      applied += await postman.deliverHeld()
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10))
+    }
+    return applied
+  })()
+  const lost = () => postman.fates['answer lost'] + postman.fates['request lost'] + postman.fates.late
+  const writers = Array.from({ length: 16 }, async (_, writer) => {
+    for (let round = 0; lost() < LOST; round += 1) {
+      await putNext(writing, `w${writer}-${round}`, 0)
+      await putNext(writing, `w${writer}-${round}`, 1)
+      await bump(writing, `shared-${round % 3}`)
+    }
+  })
+  await Promise.all(writers)
+  done = true
+  const appliedLate = await late
+  const { acknowledged, uncertain } = writing.ledger
+  console.info(
+    `unknown outcomes: ${JSON.stringify(postman.fates)}, applied late ${appliedLate}; ` +
+      `${acknowledged.length} writes acknowledged, ${uncertain.length} not decided`,
+  )
+  expect(await faultsOf(one, writing)).toEqual([])
+  expect(uncertain).toEqual([])
+})
+
+test('what arrives after it was cancelled is not applied', async () => {
+  const fates: Fate[] = []
+  const postman = createPostman(() => fates.shift() ?? 'delivered')
+  const one = await opened({ wrap: postman.wrap })
+  const writing: Writing = { store: one.store, tenant, ledger: newLedger(), padding: () => 0 }
+  for (let round = 0; round < 20; round += 1) {
+    fates.push('late')
+    await putNext(writing, `late-${round}`, 0)
+    expect(postman.held()).toBe(1)
+    expect(await postman.deliverHeld()).toBe(0)
+  }
+  expect(writing.ledger.acknowledged).toHaveLength(20)
+  expect(await faultsOf(one, writing)).toEqual([])
+})
+
+test('a question that is lost itself is asked again, and the answer is the same', async () => {
+  const fates: Fate[] = []
+  const postman = createPostman(() => fates.shift() ?? 'delivered')
+  const one = await opened({ wrap: postman.wrap })
+  const writing: Writing = { store: one.store, tenant, ledger: newLedger(), padding: () => 0 }
+  const series: Fate[][] = [
+    ['answer lost', 'answer lost', 'request lost'],
+    ['request lost', 'answer lost', 'answer lost'],
+    ['late', 'request lost', 'late', 'answer lost'],
+  ]
+  for (const [index, each] of series.entries()) {
+    fates.push(...each)
+    expect(await putNext(writing, `asked-${index}`, 0)).toBe(true)
+    await postman.deliverHeld()
+  }
+  expect(await faultsOf(one, writing)).toEqual([])
+})
+
+test('without a receipt nobody can tell: it is said so, and not tried again', async () => {
+  const fates: Fate[] = ['answer lost']
+  const postman = createPostman(() => fates.shift() ?? 'delivered')
+  const { store } = await opened({ wrap: postman.wrap })
+  const deleting = store.transact((transaction) => {
+    transaction.delete(inTenant(tenant, audit, 'none'))
+    return { kind: 'commit', result: undefined }
+  })
+  await expect(deleting).rejects.toMatchObject({ name: 'StoreUnavailableError' })
+  expect(postman.fates.delivered).toBe(0)
+})
+
+test('connections that break between the request and its answer', async () => {
+  const { endpoints } = await sharedEtcd()
+  const through = await proxyCluster({ endpoints })
+  const watching = createEtcdClient({ endpoints })
+  onTestFinished(async () => {
+    watching.close()
+    await through.stop()
+  })
+  // The stream of events goes another way, so that every cut falls on a request.
+  const wrap: TestStoreOptions['wrap'] = (engine) => ({ ...engine, watch: watching.watch })
+  const one = await opened({ endpoints: through.endpoints, wrap })
+  const load = startWriteLoad([one.store], { tenant, writers: 16, restMs: 0 })
+  let cuts = 0
+  while (one.counts.unknown < LOST) {
+    const before = one.counts.unknown
+    const direction = Math.random() < 0.75 ? 'toClient' : 'toServer'
+    for (const proxy of through.proxies) proxy.cutAfterBytes(1 + Math.floor(Math.random() * 400), direction)
+    await waitUntil(() => one.counts.unknown > before, { what: 'an answer was lost', intervalMs: 2 })
+    cuts += 1
+  }
+  through.restore()
+  await load.stop()
+  const { ledger } = load
+  console.info(
+    `cut connections: ${cuts} cuts, ${one.counts.unknown} answers lost; ` +
+      `${ledger.acknowledged.length} writes acknowledged, ${ledger.uncertain.length} not decided`,
+  )
+  expect(await faultsOf(one, { store: one.store, tenant, ledger, padding: () => 0 })).toEqual([])
+})

@@ -1,0 +1,91 @@
+// A block of hostile requests against one server, and what is wrong with its answers. The oracle of SAFETY 2, rows 17, 18,
+// 20 and 21: no 5xx, no hang, one answer for one request, every refusal with code, field and doc.
+
+import { codeOf, refusalFault } from './check-refusal.ts'
+import { type HostileOptions, type HostileRequest, hostileRequest, type Targets } from './hostile-requests.ts'
+import { inParallel } from './in-parallel.ts'
+import type { AcceptedWrite } from './key-revisions.ts'
+import { createRandom } from './random.ts'
+import { type Exchange, openRawConnection, type RawConnection } from './raw-connection.ts'
+
+export interface AttackOptions extends HostileOptions {
+  readonly port: number
+  readonly baseUrl: string
+  readonly seed: number
+  readonly from: number
+  readonly count: number
+}
+
+export interface AttackReport {
+  readonly faults: string[]
+  readonly accepted: AcceptedWrite[]
+  /** How often each code, or each status of a success, was answered. */
+  readonly outcomes: Map<string, number>
+}
+
+const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+const WORKERS = 4
+
+export async function attack(targets: Targets, options: AttackOptions): Promise<AttackReport> {
+  const report: AttackReport = { faults: [], accepted: [], outcomes: new Map() }
+  const indexes = Array.from({ length: options.count }, (_, at) => options.from + at)
+  const one = async (index: number, connection: RawConnection) => {
+    // Each request has its own source, so that one of them can be made again without those before it.
+    const request = hostileRequest(createRandom(options.seed + index), targets, index, options)
+    const { exchange, tookMs } = await deliver(request, options.port, connection)
+    judge(request, exchange, tookMs, index, options, report)
+  }
+  await inParallel(options.port, indexes, one, WORKERS)
+  return report
+}
+
+async function deliver(
+  { alone, half, method, bytes }: HostileRequest,
+  port: number,
+  shared: RawConnection,
+): Promise<{ exchange: Exchange; tookMs: number }> {
+  const connection = alone ? openRawConnection(port) : shared
+  const started = performance.now()
+  const exchange = await connection.exchange(bytes, { half, bodiless: method === 'HEAD' })
+  if (alone) connection.close()
+  return { exchange, tookMs: performance.now() - started }
+}
+
+function judge(
+  request: HostileRequest,
+  exchange: Exchange,
+  tookMs: number,
+  index: number,
+  { seed, baseUrl }: AttackOptions,
+  report: AttackReport,
+): void {
+  const fault = exchangeFault(request, exchange, baseUrl)
+  if (fault !== undefined) {
+    const shown = JSON.stringify(request.bytes.subarray(0, 600).toString('latin1'))
+    report.faults.push(
+      `seed ${seed} index ${index} ${request.kind} (${Math.round(tookMs)} ms): ${fault}\n  ${shown}`,
+    )
+  }
+  const [answer] = exchange.answers
+  const outcome = request.method === 'HEAD' ? `HEAD ${answer?.status}` : codeOf(answer)
+  report.outcomes.set(outcome, (report.outcomes.get(outcome) ?? 0) + 1)
+  if (answer !== undefined && answer.status < 300 && WRITES.has(request.method)) {
+    const body: { deployment?: { name?: string }; plan?: unknown } = JSON.parse(answer.text)
+    const name = body.deployment?.name
+    if (body.plan === undefined) report.accepted.push(name === undefined ? {} : { deployment: name })
+  }
+}
+
+function exchangeFault(request: HostileRequest, exchange: Exchange, baseUrl: string): string | undefined {
+  const { answers, hung, closed, stray } = exchange
+  if (hung) return 'no answer and no end'
+  const [answer] = answers
+  // Node ends a CONNECT without a word, and a connection that we ended first owes nothing.
+  if (answer === undefined)
+    return request.method === 'CONNECT' || request.half ? undefined : `closed ${closed}`
+  if (answers.length > 1) return `${answers.length} answers for one request`
+  if (stray !== '') return `stray bytes ${JSON.stringify(stray.slice(0, 200))}`
+  if (answer.status >= 500) return `status ${answer.status}: ${answer.text.slice(0, 200)}`
+  if (answer.status >= 300 && request.method !== 'HEAD') return refusalFault(answer, baseUrl)
+  return undefined
+}

@@ -1,0 +1,28 @@
+// Seeded randomness: a run is told by its seed and can be had again.
+
+export interface Random {
+  /** From 0, below 1. */
+  unit(): number
+  /** Whole, from 0, below `end`. */
+  below(end: number): number
+  chance(probability: number): boolean
+  pick<T>(from: readonly [T, ...T[]]): T
+}
+
+/** mulberry32. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  const unit = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (end: number) => Math.floor(unit() * end)
+  return {
+    unit,
+    below,
+    chance: (probability) => unit() < probability,
+    pick: (from) => from[below(from.length)] ?? from[0],
+  }
+}
