@@ -26,7 +26,7 @@ interface Profile {
 }
 
 const { values } = parseArgs({
-  options: { callers: { type: 'string', default: '64' }, seconds: { type: 'string', default: '6' } },
+  options: { callers: { type: 'string', default: '64' }, seconds: { type: 'string', default: '24' } },
 })
 const callers = Number(values.callers)
 const folder = makeTempFolder('profile')
@@ -51,7 +51,7 @@ const [file = ''] = readdirSync(folder.path)
 const profile: Profile = JSON.parse(readFileSync(join(folder.path, file), 'utf8'))
 folder.remove()
 print('by place', ownTimes(profile, placeOf).slice(0, 30))
-print('by function', ownTimes(profile, nameOfFrame).slice(0, 40))
+print('by function', ownTimes(profile, nameOfFrame).slice(0, 70))
 
 function print(title: string, rows: readonly (readonly [string, number])[]): void {
   console.log(`\n${title}`)
@@ -76,9 +76,9 @@ function ownTimes(
 ): [string, number][] {
   const byId = new Map(nodes.map((node) => [node.id, node.callFrame]))
   const own = new Map<string, number>()
-  // Start-up and the first seconds, in which V8 still compiles, are left out.
+  // Start-up and the first half, in which V8 still compiles, are left out.
   const total = timeDeltas.reduce((sum, delta) => sum + delta, 0)
-  const skipMicros = total - (Number(values.seconds) - 3) * 1_000_000
+  const skipMicros = total - (Number(values.seconds) / 2) * 1_000_000
   let elapsed = 0
   samples.forEach((id, index) => {
     elapsed += timeDeltas[index] ?? 0

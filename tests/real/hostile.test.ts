@@ -59,23 +59,26 @@ test('no 5xx, no hang, no stored byte on a refusal, no stall, no growth', async 
   console.log(`hostile requests: ${TOTAL}, seed ${SEED} (HOLDFAST_SEED=${SEED} repeats this run)`)
   const outcomes = new Map<string, number>()
   const healths: Health[] = []
+  const faults: string[] = []
   let accepted = 0
   for (let from = 0; from < TOTAL; from += BLOCK) {
     const warm = from < TOTAL / 4
     const before = await revisions()
     const report = await attack(targets, {
       ...{ port: server.port, baseUrl: server.baseUrl, seed: SEED, from, count: BLOCK },
-      ...{ refused: warm ? 0.6 : 1, huge: 0.01 },
+      ...{ refused: warm ? 0.3 : 1, huge: 0.01 },
     })
     const changed = changedKeys(before, await revisions())
-    expect(report.faults.slice(0, 5)).toEqual([])
-    expect(unexplainedChange(changed, report.accepted), `block from ${from}`).toBeUndefined()
+    const stored = unexplainedChange(changed, report.accepted)
+    faults.push(...report.faults, ...(stored === undefined ? [] : [`block from ${from}: ${stored}`]))
+    if (faults.length > 20) break
     for (const [outcome, times] of report.outcomes)
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + times)
     accepted += report.accepted.length
     await removeAccepted(new Set(report.accepted.flatMap(({ deployment }) => deployment ?? [])))
     healths.push(await server.health())
   }
+  expect(faults).toEqual([])
   judgeHealth(healths, outcomes, accepted)
 })
 

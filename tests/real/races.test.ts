@@ -1,6 +1,7 @@
 // Many at once, on one server and on two: one name has one owner, a revision is left once, a quota is exact.
 
 import type { TenantId } from '@holdfast/contract'
+import { startChaosProxy } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deployments } from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
@@ -41,7 +42,7 @@ async function newTenant(quotas: { [kind: string]: number } = {}) {
   const id = String(body['id'])
   await platform.api().send('PATCH', `/api/v1/tenants/${id}`, { quotas })
   const token = await makeToken(platform.api(), id, 'tenant-admin')
-  return { id, one: platform.api(token), two: other.api(token) }
+  return { id, token, one: platform.api(token), two: other.api(token) }
 }
 
 const bodyOf = (name: string) => ({ kind: 'Deployment', name, image: platform.image })
@@ -146,6 +147,26 @@ describe.each([
     const deleted = tally(answers)['202'] ?? 0
     expect(created - deleted).toBe(status === 200 ? 1 : 0)
   })
+})
+
+test('a server that knows an older record still asks the registry', PATIENCE, async () => {
+  const etcd = new URL(platform.config.etcd.endpoints[0] ?? '')
+  const proxy = await startChaosProxy(etcd.hostname, Number(etcd.port))
+  const endpoints = [`http://${proxy.host}:${proxy.port}`]
+  const late = await startReplica(platform, { etcd: { ...platform.config.etcd, endpoints } })
+  const { one, token } = await newTenant()
+  await one.post(COLLECTION, bodyOf('web'))
+  expect((await late.api(token).get(`${COLLECTION}/web`)).status).toBe(200)
+  proxy.delay(300)
+  await one.delete(`${COLLECTION}/web`)
+  await expect.poll(async () => (await one.post(COLLECTION, bodyOf('web'))).status).toBe(201)
+  const { body } = await one.get(`${COLLECTION}/web`)
+  const sent = { ...body, image: `${platform.image}-unheard-of` }
+  const answer = await late.api(token).put(`${COLLECTION}/web`, sent)
+  expect(answer.codes).toEqual(['image_not_found'])
+  proxy.resume()
+  await late.stop()
+  await proxy.stop()
 })
 
 test('while it is being deleted a deployment keeps its name and takes no change', PATIENCE, async () => {

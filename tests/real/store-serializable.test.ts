@@ -2,7 +2,7 @@
 // their revisions, and so are refusals and fresh reads. SAFETY 4a; DESIGN 5.
 
 import { env } from 'node:process'
-import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import type { KeyValueEngine } from '../../packages/server/src/ports/key-value.ts'
 import { decodeRecord } from '../../packages/server/src/store/encode.ts'
@@ -15,7 +15,7 @@ import {
 import { audit, deployments } from '../../packages/server/src/store/records.ts'
 import type { Store } from '../../packages/server/src/store/store.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
-import { openTestStore, type TestStore } from '../support/store/open-test-store.ts'
+import { openTestStore, type TestStore, type TestStoreOptions } from '../support/store/open-test-store.ts'
 
 const LONG = env['HOLDFAST_LONG'] === '1'
 const TRANSACTIONS = LONG ? 20_000 : 1_500
@@ -161,4 +161,70 @@ test('a thousand that want one name: one gets it, and all others are told so', a
   )
   expect(outcomes.filter((each) => each === 'created')).toHaveLength(1)
   expect(outcomes.filter((each) => each === 'exists')).toHaveLength(999)
+})
+
+/** Holds back its first answer, and events after a revision until it asks for a current view. */
+function slowReplica() {
+  const held = Promise.withResolvers<void>()
+  const unseen: { readonly revision: number; tell(): void }[] = []
+  let answers = 0
+  let shown = 0
+  const showUpTo = (revision: number) => {
+    shown = revision
+    while (unseen[0] !== undefined && unseen[0].revision <= shown) unseen.shift()?.tell()
+  }
+  const wrap: TestStoreOptions['wrap'] = (engine) => ({
+    ...engine,
+    async transact(request, options) {
+      const result = await engine.transact(request, options)
+      answers += 1
+      if (answers === 1) await held.promise
+      return result
+    },
+    range(request, options) {
+      if (request.countOnly) showUpTo(Number.POSITIVE_INFINITY)
+      return engine.range(request, options)
+    },
+    watch(request) {
+      const onEvents: typeof request.onEvents = (events, revision) => {
+        unseen.push({ revision, tell: () => request.onEvents(events, revision) })
+        showUpTo(shown)
+      }
+      return engine.watch({ ...request, onEvents, onProgress: () => {} })
+    },
+  })
+  return { wrap, showUpTo, answered: () => answers, answer: held.resolve }
+}
+
+test('who was overtaken is not refused on a view from before its own beginning', async () => {
+  const { endpoints } = await sharedEtcd()
+  const root = `/${uniqueName('overtaken')}`
+  const slow = slowReplica()
+  const groupCommit = { maxInFlight: 1 }
+  const one = await openTestStore({ endpoints, root, wrap: slow.wrap, groupCommit })
+  const other = await openTestStore({ endpoints, root })
+  onTestFinished(() => {
+    one.close()
+    other.close()
+  })
+  const address = inTenant(tenant, deployments, 'x')
+  const create = () =>
+    one.store.transact((transaction) => {
+      if (transaction.get(address)) return { kind: 'refuse', result: 'exists' }
+      putDeployment(transaction, tenant, 'x')
+      return { kind: 'commit', result: 'created' }
+    })
+  const first = create()
+  await waitUntil(() => slow.answered() === 1, { what: 'the first is committed, and has not heard of it' })
+  await other.store.fresh()
+  const written = other.store.revision
+  await other.store.transact((transaction) => {
+    transaction.delete(address)
+    return { kind: 'commit', result: undefined }
+  })
+  // It begins after the deletion was acknowledged.
+  const second = create()
+  slow.showUpTo(written)
+  slow.answer()
+  expect(await Promise.all([first, second])).toEqual(['created', 'created'])
 })

@@ -102,7 +102,7 @@ const shapes: readonly Provocation[] = [
   fault('list_too_long', 'labels', { labels: numbered(65) }),
   fault('volume_mount_shape', 'volumes[0].target', mount({ target: 'data' })),
   fault('volume_binding_unavailable', 'volumes', mount({})),
-  { code: 'field_type_invalid', field: '', sent: () => ({ body: [] }) },
+  { code: 'body_malformed', field: 'body', sent: () => ({ body: [] }) },
 ]
 
 const dependencies: readonly Provocation[] = [

@@ -6,7 +6,7 @@ import { makeToken } from './set-up.ts'
 import type { Platform } from './start-platform.ts'
 
 /** Whose token is sent; `nobody` sends none. */
-export type Sender = 'acme' | 'viewer' | 'developer' | 'globex' | 'platform' | 'full' | 'nobody' | 'forged'
+type Sender = 'acme' | 'viewer' | 'developer' | 'globex' | 'platform' | 'full' | 'nobody' | 'forged'
 
 export interface Sent {
   readonly as?: Sender

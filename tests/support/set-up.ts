@@ -16,10 +16,11 @@ export async function provision(address: string, rootToken: string) {
 
 export async function makeToken(api: ApiClient, tenant: string, role: string): Promise<string> {
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-  const { body } = await api.post(`/api/v1/tenants/${tenant}/tokens`, {
+  const { status, body, text } = await api.post(`/api/v1/tenants/${tenant}/tokens`, {
     name: `test ${role}`,
     role,
     expiresAt,
   })
+  if (status !== 201) throw new Error(`no token: ${text}`)
   return String(body['token'])
 }

@@ -147,7 +147,8 @@ async function firstToken(config: Config, log: Logger): Promise<string> {
 }
 
 async function makeTenant(api: ApiClient, name: string): Promise<TestTenant> {
-  const { body: tenant } = await api.post('/api/v1/tenants', { name })
+  const { status, body: tenant, text } = await api.post('/api/v1/tenants', { name })
+  if (status !== 201) throw new Error(`no tenant: ${text}`)
   const id = String(tenant['id'])
   return { id, name, token: await makeToken(api, id, 'tenant-admin') }
 }

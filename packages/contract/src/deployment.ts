@@ -13,6 +13,7 @@ import {
   object,
   oneOf,
   optional,
+  remembered,
   string,
 } from './shape.ts'
 
@@ -76,26 +77,28 @@ export const updateShape = object({
   progressDeadline: duration(),
 })
 
-export const deploymentSpecShape = object({
-  kind: oneOf(['Deployment']),
-  name: string({ description: 'Lowercase DNS-style name, at most 63 characters' }),
-  image: string({ description: 'A pinned reference, never the tag latest' }),
-  replicas: integer(),
-  healthCheck: optional(healthCheckShape),
-  environment: optional(map(string())),
-  secrets: list(secretEntryShape),
-  secretsVersion: integer(),
-  volumes: optional(list(volumeMountShape)),
-  placement: optional(placementShape),
-  dependsOn: optional(map(oneOf(DEPENDENCY_CONDITIONS))),
-  resources: resourcesShape,
-  limits: optional(limitsShape),
-  update: updateShape,
-  labels: optional(map(string())),
-  command: optional(list(string())),
-  args: optional(list(string())),
-  stopGracePeriod: duration(),
-})
+export const deploymentSpecShape = remembered(
+  object({
+    kind: oneOf(['Deployment']),
+    name: string({ description: 'Lowercase DNS-style name, at most 63 characters' }),
+    image: string({ description: 'A pinned reference, never the tag latest' }),
+    replicas: integer(),
+    healthCheck: optional(healthCheckShape),
+    environment: optional(map(string())),
+    secrets: list(secretEntryShape),
+    secretsVersion: integer(),
+    volumes: optional(list(volumeMountShape)),
+    placement: optional(placementShape),
+    dependsOn: optional(map(oneOf(DEPENDENCY_CONDITIONS))),
+    resources: resourcesShape,
+    limits: optional(limitsShape),
+    update: updateShape,
+    labels: optional(map(string())),
+    command: optional(list(string())),
+    args: optional(list(string())),
+    stopGracePeriod: duration(),
+  }),
+)
 export type DeploymentSpec = Infer<typeof deploymentSpecShape>
 
 export const deploymentStatusShape = object({

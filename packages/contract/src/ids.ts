@@ -23,9 +23,21 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /** 26 characters that sort by time: 48 bits of milliseconds, then 80 bits of randomness given by the caller. */
 export function ulid(nowMs: number, random: Uint8Array): string {
+  if (nowMs !== lastMs) {
+    lastMs = nowMs
+    lastTime = timePart(nowMs)
+  }
+  return lastTime + base32(random)
+}
+
+// Ids come in bursts: many of them share their millisecond.
+let lastMs = Number.NaN
+let lastTime = ''
+
+function timePart(nowMs: number): string {
   let text = ''
   for (let shift = 45; shift >= 0; shift -= 5) text += CROCKFORD[Math.floor(nowMs / 2 ** shift) % 32]
-  return text + base32(random)
+  return text
 }
 
 /** Ten bytes are sixteen characters of five bits each, with nothing left over. */

@@ -138,13 +138,17 @@ function makeConformance(shape: ShapeNode): Conforms {
 function objectConformance(shape: ObjectNode): Conforms {
   const fields = new Map(Object.entries(shape.fields).map(([key, field]) => [key, conformance(field)]))
   const required = Object.keys(shape.fields).filter((key) => shape.fields[key]?.kind !== 'optional')
+  const sound = new WeakSet<object>()
   return (value) => {
     if (!isObject(value)) return false
+    if (shape.remembered === true && sound.has(value)) return true
     for (const key in value) {
       const member = value[key]
       const field = fields.get(key)
       if (field === undefined || (member !== undefined && !field(member))) return false
     }
-    return required.every((key) => value[key] !== undefined)
+    const whole = required.every((key) => value[key] !== undefined)
+    if (whole && shape.remembered === true) sound.add(value)
+    return whole
   }
 }

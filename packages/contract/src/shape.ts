@@ -33,6 +33,8 @@ interface MapNode extends Described {
 }
 export interface ObjectNode extends Described {
   readonly kind: 'object'
+  /** An object found sound once is not looked through again: for large records that several others hold. */
+  readonly remembered?: boolean
   readonly fields: { readonly [name: string]: ShapeNode }
 }
 interface OptionalNode extends Described {
@@ -101,6 +103,12 @@ export const object = <F extends Fields>(
 ): Shape<ObjectOf<F>> & { readonly fields: F } & { readonly kind: 'object' } => ({
   kind: 'object',
   fields,
+})
+
+/** Records are never changed once they are made, so what was found sound stays so. */
+export const remembered = <S extends Shape<unknown> & { readonly kind: 'object' }>(shape: S): S => ({
+  ...shape,
+  remembered: true,
 })
 
 /** A whole number and a unit, DECISIONS 4. */

@@ -1,7 +1,7 @@
 // Where the strict JSON reader stands in the text, and how it fails: the first fault is noted once, and the readers unwind
 // by returning undefined, each adding its key or index, so that a sound body pays nothing for the path of a fault.
 
-export type StrictJsonFaultKind = 'syntax' | 'duplicate_key' | 'depth' | 'encoding' | 'number'
+export type StrictJsonFaultKind = 'syntax' | 'duplicate_key' | 'depth' | 'values' | 'encoding' | 'number'
 
 interface Failure {
   readonly kind: StrictJsonFaultKind
@@ -14,6 +14,9 @@ export interface Cursor {
   readonly text: string
   at: number
   readonly maxDepth: number
+  readonly maxValues: number
+  /** Members and elements so far. */
+  values: number
   failure: Failure | undefined
   /** Keys and indexes from the fault outwards. */
   readonly trail: (string | number)[]

@@ -305,6 +305,23 @@ describe('depth', () => {
   })
 })
 
+describe('how many values', () => {
+  const read = (text: string, maxValues: number) => parseStrictJson(Buffer.from(text), { maxValues })
+
+  test('members and elements at every depth count, up to as many as the caller allows', () => {
+    expect(read('{"a":[1,2],"b":{"c":3}}', 5)).toMatchObject({ ok: true })
+    expect(read('{"a":[1,2],"b":{"c":3}}', 4)).toMatchObject({
+      ok: false,
+      fault: { kind: 'values', offset: 16 },
+    })
+    expect(read('[[],[],[]]', 2)).toMatchObject({ ok: false, fault: { kind: 'values' } })
+  })
+
+  test('without a limit any number', () => {
+    expect(parseStrictJson(Buffer.from(`[${'0,'.repeat(100_000)}0]`))).toMatchObject({ ok: true })
+  })
+})
+
 describe('what a fault says', () => {
   test('offset in bytes, line, column in characters, path', () => {
     expect(faultOf('{\n  "é": [1,\r\n   "\u{1f600}", x]}')).toStrictEqual({

@@ -33,15 +33,19 @@ const DEPTH_CEILING = 512
 /** A longer key is named by its length in a fault's path. */
 const MAX_KEY_IN_PATH = 256
 
+interface StrictJsonOptions {
+  readonly maxDepth?: number
+  /** Members and elements in all: a mebibyte of small ones takes ten times as long to read as one of text. */
+  readonly maxValues?: number
+}
+
 /** Objects have no prototype, so `__proto__` is a key like any other. Time is linear in the bytes. */
-export function parseStrictJson(
-  bytes: Uint8Array,
-  options: { readonly maxDepth?: number } = {},
-): StrictJsonResult {
+export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = {}): StrictJsonResult {
   const text = decodeUtf8(bytes)
   if (text === undefined) return { ok: false, fault: explainBadUtf8(bytes) }
   const maxDepth = Math.min(options.maxDepth ?? MAX_JSON_DEPTH, DEPTH_CEILING)
-  const cursor: Cursor = { text, at: 0, maxDepth, failure: undefined, trail: [] }
+  const maxValues = options.maxValues ?? Number.POSITIVE_INFINITY
+  const cursor: Cursor = { text, at: 0, maxDepth, maxValues, values: 0, failure: undefined, trail: [] }
   const value = readDocument(cursor)
   return value === undefined ? { ok: false, fault: explainFailure(cursor) } : { ok: true, value }
 }
@@ -109,6 +113,7 @@ function readArray(cursor: Cursor, depth: number): Json[] | undefined {
     return elements
   }
   for (;;) {
+    if (++cursor.values > cursor.maxValues) return failValues(cursor)
     const element = readValue(cursor, depth + 1)
     if (element === undefined) return unwind(cursor, elements.length)
     elements.push(element)
@@ -129,6 +134,7 @@ function readObject(cursor: Cursor, depth: number): JsonObject | undefined {
     return object
   }
   for (;;) {
+    if (++cursor.values > cursor.maxValues) return failValues(cursor)
     const key = readKey(cursor, object)
     if (key === undefined) return undefined
     const member = readValue(cursor, depth + 1)
@@ -162,6 +168,15 @@ function readKey(cursor: Cursor, object: JsonObject): string | undefined {
 
 function failDepth(cursor: Cursor): undefined {
   return fail(cursor, 'depth', cursor.at, `objects and lists may be nested at most ${cursor.maxDepth} deep`)
+}
+
+function failValues(cursor: Cursor): undefined {
+  return fail(
+    cursor,
+    'values',
+    cursor.at,
+    `objects and lists may hold at most ${cursor.maxValues} values in all`,
+  )
 }
 
 function explainFailure(cursor: Cursor): StrictJsonFault {

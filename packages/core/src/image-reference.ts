@@ -2,6 +2,8 @@
 // DECISIONS 3 image_required, SAFETY 2 row 9. Nothing here is decoded or repaired: what is outside the grammar is no
 // reference. A text without a registry means docker.io, and there a name of one component gets `library/`, as in Docker.
 
+import { remember } from './remember.ts'
+
 export interface ImageReference {
   /** Canonical: lower case and always with its port (443 where the text has none), as entries of the allow-list are. */
   readonly host: string
@@ -37,7 +39,9 @@ export const isTag = (text: string): boolean => TAG.test(text)
 export const isDigest = (text: string): boolean => DIGEST.test(text)
 
 /** Undefined for whatever is outside the grammar: a scheme, userinfo, white space, an upper-case repository, a bad digest. */
-export function parseImageReference(text: string): ImageReference | undefined {
+export const parseImageReference: (text: string) => ImageReference | undefined = remember(readReference)
+
+function readReference(text: string): ImageReference | undefined {
   if (text.length === 0 || text.length > MAX_REFERENCE) return undefined
   const [named = '', digest, ...rest] = text.split('@')
   if (rest.length > 0 || (digest !== undefined && !isDigest(digest))) return undefined

@@ -3,7 +3,7 @@
 import { parseRegistryHost, RESERVED_NAMES } from '@holdfast/core'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { createAuthenticate } from './api/authenticate.ts'
+import { createAuthenticate, isLiveToken } from './api/authenticate.ts'
 import type { Endpoint } from './api/endpoint.ts'
 import { createHttpServer } from './api/http-server.ts'
 import { createMetrics, type Metrics } from './api/metrics.ts'
@@ -146,6 +146,8 @@ function composeHttp({ config, log, store, probe, endpoints, metrics }: HttpDeps
       authenticate: createAuthenticate(store, clock),
       rateLimit: createRateLimit(config.rates, clock),
       tenantExists: (tenant) => knownTenant(store, tenant),
+      fresh: () => store.fresh(),
+      isLive: (token) => isLiveToken(store, token),
     },
     log,
     metrics,

@@ -6,6 +6,7 @@ import { composeServer } from './compose.ts'
 import { checkConfig } from './config/check-config.ts'
 import { gatherConfig } from './config/gather-config.ts'
 import type { Config } from './config/schema.ts'
+import { EngineError } from './ports/key-value.ts'
 import { runInit } from './run-init.ts'
 import { runProvision } from './run-provision.ts'
 
@@ -88,4 +89,17 @@ async function main(): Promise<void> {
   else await serve(loaded.config)
 }
 
-await main()
+/** What an operator can mend is said in a sentence; a fault of ours keeps its stack. */
+function fail(error: unknown): never {
+  process.stderr.write(`${explain(error)}\n`)
+  process.exit(1)
+}
+
+function explain(error: unknown): string {
+  if (error instanceof EngineError)
+    return `The key-value store does not answer as it should: ${error.message}. Check the settings under etcd.`
+  if (!(error instanceof Error)) return String(error)
+  return 'syscall' in error ? error.message : (error.stack ?? error.message)
+}
+
+await main().catch(fail)

@@ -1,7 +1,7 @@
 // A block of hostile requests against one server, and what is wrong with its answers. The oracle of SAFETY 2, rows 17, 18,
 // 20 and 21: no 5xx, no hang, one answer for one request, every refusal with code, field and doc.
 
-import { codeOf, refusalFault } from './check-refusal.ts'
+import { codesOf, refusalFault } from './check-refusal.ts'
 import { type HostileOptions, type HostileRequest, hostileRequest, type Targets } from './hostile-requests.ts'
 import { inParallel } from './in-parallel.ts'
 import type { AcceptedWrite } from './key-revisions.ts'
@@ -61,18 +61,22 @@ function judge(
 ): void {
   const fault = exchangeFault(request, exchange, baseUrl)
   if (fault !== undefined) {
-    const shown = JSON.stringify(request.bytes.subarray(0, 600).toString('latin1'))
+    const shown = JSON.stringify(request.bytes.subarray(0, 400).toString('latin1'))
     report.faults.push(
       `seed ${seed} index ${index} ${request.kind} (${Math.round(tookMs)} ms): ${fault}\n  ${shown}`,
     )
   }
   const [answer] = exchange.answers
-  const outcome = request.method === 'HEAD' ? `HEAD ${answer?.status}` : codeOf(answer)
-  report.outcomes.set(outcome, (report.outcomes.get(outcome) ?? 0) + 1)
+  const outcomes = request.method === 'HEAD' ? [`HEAD ${answer?.status}`] : codesOf(answer)
+  for (const outcome of new Set(outcomes))
+    report.outcomes.set(outcome, (report.outcomes.get(outcome) ?? 0) + 1)
   if (answer !== undefined && answer.status < 300 && WRITES.has(request.method)) {
     const body: { deployment?: { name?: string }; plan?: unknown } = JSON.parse(answer.text)
     const name = body.deployment?.name
-    if (body.plan === undefined) report.accepted.push(name === undefined ? {} : { deployment: name })
+    const created = answer.status === 201
+    console.log(index, request.bytes.toString().slice(0, 1500), answer.text.slice(0, 100))
+    if (body.plan === undefined)
+      report.accepted.push({ created, ...(name === undefined ? {} : { deployment: name }) })
   }
 }
 

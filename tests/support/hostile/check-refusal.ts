@@ -49,6 +49,13 @@ function statusFault(code: string, status: number): string | undefined {
   return status === usual || status === alternativeStatus?.status ? undefined : `${code} with ${status}`
 }
 
+/** Every code that the answer lists, or its status. */
+export function codesOf(answer: RawAnswer | undefined): string[] {
+  if (answer === undefined || answer.status < 400 || answer.text === '') return [codeOf(answer)]
+  const { rejections }: { rejections?: Rejection[] } = JSON.parse(answer.text)
+  return rejections === undefined ? [codeOf(answer)] : rejections.map(({ code }) => String(code))
+}
+
 export function codeOf(answer: RawAnswer | undefined): string {
   if (answer === undefined) return '(no answer)'
   if (answer.status < 400) return `${answer.status}`

@@ -55,7 +55,7 @@ const ODD_BYTES = [
 function bendBytes(random: Random, text: string): Buffer {
   const bytes = Buffer.from(text)
   const at = random.below(Math.max(1, bytes.length))
-  switch (random.below(24)) {
+  switch (random.below(60)) {
     case 0:
       return bytes.subarray(0, at)
     case 1:

@@ -14,7 +14,7 @@ export interface Exchange {
   readonly stray: string
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly timeoutMs?: number
   readonly bodiless?: boolean
   /** How many answers end the wait; infinite: until the server closes or the time is up. */
@@ -44,7 +44,12 @@ export function openRawConnection(port: number): RawConnection {
     get open() {
       return open
     },
-    exchange: (bytes, options = {}) => exchange(socket, () => open, bytes, options),
+    async exchange(bytes, options = {}) {
+      const result = await exchange(socket, () => open, bytes, options)
+      // The server has said that it will end the connection, and may be about to.
+      if (result.answers.some(({ headers }) => headers['connection'] === 'close')) open = false
+      return result
+    },
     // A reset leaves no port waiting, of which a hundred thousand connections would need too many.
     close: () => void socket.resetAndDestroy(),
   }

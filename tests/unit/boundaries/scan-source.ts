@@ -19,6 +19,8 @@ export interface ScannedSource {
   /** The source with every comment, string, template text and pattern blanked; lines and columns are kept. */
   readonly code: string
   readonly comments: readonly Token[]
+  /** Regular expressions as they are written, with their slashes and flags. */
+  readonly patterns: readonly Token[]
 }
 
 export function scanSource(source: string): ScannedSource {
@@ -27,6 +29,7 @@ export function scanSource(source: string): ScannedSource {
     imports: findImports(tokens.filter(({ kind }) => kind !== 'comment' && kind !== 'space')),
     code: tokens.map(blanked).join(''),
     comments: tokens.filter(({ kind }) => kind === 'comment'),
+    patterns: tokens.filter(({ kind }) => kind === 'pattern'),
   }
 }
 

@@ -1,6 +1,7 @@
 // Does this variable's name say that it holds a credential? DECISIONS 9. Read as words, so that AUTHOR, KEYBOARD and
 // SECRETARY say nothing, and DB_PASSWORD_MIN_LENGTH speaks of a length.
 
+import { remember } from '../remember.ts'
 import {
   ABOUT_WORDS,
   CREDENTIAL_ENDINGS,
@@ -11,7 +12,9 @@ import {
 } from './credential-key-words.ts'
 
 /** Judges the name alone; `detectCredential` also looks at the value. */
-export function namesCredential(key: string): boolean {
+export const namesCredential = remember(judgeName)
+
+function judgeName(key: string): boolean {
   const words = wordsOf(key)
   const last = words.at(-1)
   if (last === undefined || key === 'PWD' || key === 'OLDPWD') return false

@@ -1,11 +1,11 @@
 // The checks before the body is looked at, each alone, in the public order of DECISIONS 2: authentication, path and
 // method, headers, role, query; size and syntax follow in read-body.ts.
 
-import type { Json, Rejection, TenantId } from '@holdfast/contract'
+import type { Json, Rejection, TenantId, TokenId } from '@holdfast/contract'
 import { may, reject, rolesThatMay } from '@holdfast/core'
 import type { Caller } from '../operations/caller.ts'
 import type { Authenticate, Credential } from './authenticate.ts'
-import { chooseTenant } from './choose-tenant.ts'
+import { type ChosenTenant, chooseTenant } from './choose-tenant.ts'
 import type { ApiRequest, Endpoint } from './endpoint.ts'
 import { readQuery } from './query-parameters.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -22,6 +22,10 @@ export interface Gate {
   authenticate: Authenticate
   rateLimit: RateLimit
   tenantExists(tenant: TenantId): boolean
+  /** Brings what `tenantExists` knows up to date. */
+  fresh(): Promise<void>
+  /** Whether the cache, as it is now, still knows the token. */
+  isLive(token: TokenId): boolean
 }
 
 export type Admitted = Omit<ApiRequest, 'body'>
@@ -40,18 +44,13 @@ export async function identify(gate: Gate, head: RequestHead): Promise<Passage<C
   })
 }
 
-export function admitRequest(
+export async function admitRequest(
   gate: Gate,
   endpoint: Endpoint,
   head: RequestHead,
   credential: Credential,
-): Passage<Admitted> {
-  const tenant = chooseTenant({
-    credential,
-    header: single(head.headers['x-tenant-id']),
-    path: head.params['tenant'],
-    exists: gate.tenantExists,
-  })
+): Promise<Passage<Admitted>> {
+  const tenant = await resolveTenant(gate, head, credential)
   if (!tenant.ok) return stop(tenant.rejection)
   const headers = readHeaders(endpoint, head)
   if ('code' in headers) return stop(headers)
@@ -72,6 +71,21 @@ export function admitRequest(
     requestId: head.requestId,
   }
   return { ok: true, value: { caller, params: head.params, query: query.query, ...headers } }
+}
+
+/** A tenant that was made a moment ago, maybe by another replica, exists: before a platform administrator hears no, look anew. */
+async function resolveTenant(gate: Gate, head: RequestHead, credential: Credential): Promise<ChosenTenant> {
+  const choice = {
+    credential,
+    header: single(head.headers['x-tenant-id']),
+    path: head.params['tenant'],
+    exists: gate.tenantExists,
+  }
+  const chosen = chooseTenant(choice)
+  if (chosen.ok || chosen.rejection.code !== 'tenant_not_found') return chosen
+  if (credential.token.role !== 'platform-admin') return chosen
+  await gate.fresh()
+  return chooseTenant(choice)
 }
 
 interface ConditionalHeaders {

@@ -2,7 +2,7 @@
 // Every failure reads the same, so that an answer does not tell an unknown token from a wrong or expired one.
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import { isTokenId, type Rejection } from '@holdfast/contract'
+import { isTokenId, type Rejection, type TokenId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../ports/clock.ts'
 import type { StoredTenant, StoredToken } from '../store/records.ts'
@@ -39,6 +39,12 @@ export function createAuthenticate(store: Pick<Store, 'get' | 'fresh'>, clock: C
     await store.fresh()
     return find(id, secretHash) ?? unauthenticated(header)
   }
+}
+
+/** For what was identified a moment ago. */
+export function isLiveToken(store: Pick<Store, 'get'>, id: TokenId): boolean {
+  const token = store.get(globally(tokens, id))?.record
+  return token !== undefined && store.get(globally(tenants, token.tenant))?.record.deleting === false
 }
 
 function hashSecret(secret: string): Buffer {

@@ -39,6 +39,8 @@ export interface Endpoint {
   /** Absent: the request carries no body. */
   readonly body?: Shape<unknown>
   readonly success: { readonly status: number; readonly shape: Shape<unknown> }
+  /** What `?dryRun=true` answers, with 200, where the endpoint takes it. */
+  readonly dryRun?: Shape<unknown>
   /** The rejections it may answer beside those of every endpoint. */
   readonly codes: readonly Code[]
   handle(request: ApiRequest): Promise<Outcome<Answer>>

@@ -105,7 +105,7 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: S
     const endpoint = byRoute.get(`${request.method} ${url}`)
     if (endpoint === undefined)
       return refuse(request, reply, unknownPath(known, request.method, request.originalUrl))
-    const passage = admitRequest(gate, endpoint, head, identified.value)
+    const passage = await admitRequest(gate, endpoint, head, identified.value)
     if (!passage.ok) return refuse(request, reply, passage.refusal)
     admitted.set(request, passage.value)
   })
@@ -130,7 +130,10 @@ function servePages({ app, pages, refuse }: Serving): void {
   }
 }
 
-function serveEndpoint({ app, admitted, bodyDepth, observer, refuse }: Serving, endpoint: Endpoint): void {
+function serveEndpoint(
+  { app, admitted, bodyDepth, gate, observer, refuse }: Serving,
+  endpoint: Endpoint,
+): void {
   app.route({
     method: endpoint.method,
     url: routeUrl(endpoint.path),
@@ -140,6 +143,9 @@ function serveEndpoint({ app, admitted, bodyDepth, observer, refuse }: Serving, 
       const body = readBody(endpoint, request, bodyDepth)
       if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
       const outcome = await endpoint.handle({ ...passage, body: body.value })
+      // A read has caught up with the store since the caller was identified: a token revoked before it began shows now.
+      if (endpoint.method === 'GET' && !gate.isLive(passage.caller.token))
+        return refuse(request, reply, { rejections: [reject('unauthenticated', 'Authorization', undefined)] })
       if (!outcome.ok) return refuse(request, reply, outcome)
       if (outcome.value.notes !== undefined) observer.noted(request, outcome.value.notes)
       return sendAnswer(reply, outcome.value)

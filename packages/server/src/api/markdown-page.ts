@@ -69,7 +69,7 @@ function inline(text: string): string {
   return escapeHtml(text)
     .replaceAll(/`([^`]+)`/g, '<code>$1</code>')
     .replaceAll(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
-    .replaceAll(/\[([^\]]+)\]\((\/[A-Za-z0-9_./-]*)\)/g, '<a href="$2">$1</a>')
+    .replaceAll(/\[([^[\]]+)\]\((\/[A-Za-z0-9_./-]*)\)/g, '<a href="$2">$1</a>')
 }
 
 const STYLE =

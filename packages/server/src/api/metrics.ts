@@ -13,9 +13,17 @@ export interface MetricSources {
   cacheRevision(): number
 }
 
+/** Gauges that the library names like counters, which promtool refuses; the same by type come without `_total`. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
 export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
   const registers = [registry]
   const durations = new Histogram({
     name: 'holdfast_api_request_duration_seconds',

@@ -113,14 +113,17 @@ function operation(endpoint: Endpoint): object {
   }
 }
 
-function successResponses({ success, query }: Endpoint): object {
+function successResponses({ success, dryRun }: Endpoint): object {
   const response = (description: string, schema: object) => ({
     description,
     content: { 'application/json': { schema } },
   })
-  const done = { [success.status]: response('Done', jsonSchema(success.shape)) }
-  const dryRun = query.includes('dryRun') && success.status !== 200
-  return dryRun ? { ...done, 200: response('What a dry run would do', { type: 'object' }) } : done
+  const done = jsonSchema(success.shape)
+  if (dryRun === undefined) return { [success.status]: response('Done', done) }
+  const plan = jsonSchema(dryRun)
+  if (success.status === 200)
+    return { 200: response('Done, or what a dry run would do', { anyOf: [done, plan] }) }
+  return { [success.status]: response('Done', done), 200: response('What a dry run would do', plan) }
 }
 
 /** One answer for each status, with every code of that status as an example. */

@@ -23,6 +23,7 @@ interface QueryParameter {
 }
 
 const MAX_TEXT = 512
+const MAX_FIELD = 128
 const text = (expected: string): QueryParameter => ({
   expected,
   schema: { type: 'string' },
@@ -85,5 +86,6 @@ function refuse(
   received: string | null,
   accepted: string,
 ): QueryOutcome {
-  return { ok: false, rejections: [reject(code, safeKey(name).slice(0, 128), received ?? '', { accepted })] }
+  const field = safeKey(name).slice(0, MAX_FIELD) || 'query'
+  return { ok: false, rejections: [reject(code, field, received ?? '', { accepted })] }
 }

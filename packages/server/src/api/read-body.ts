@@ -1,6 +1,12 @@
 // The body: size was capped while it was read; here its syntax. Each alone, as DECISIONS 2 orders.
 
-import { type Json, parseStrictJson, type Rejection, type StrictJsonFault } from '@holdfast/contract'
+import {
+  isJsonObject,
+  type Json,
+  parseStrictJson,
+  type Rejection,
+  type StrictJsonFault,
+} from '@holdfast/contract'
 import { reject, safeField } from '@holdfast/core'
 import type { Endpoint } from './endpoint.ts'
 
@@ -14,14 +20,18 @@ export interface SentBody {
   readonly headers: { readonly [name: string]: string | string[] | undefined }
 }
 
+/** Ten times what the largest accepted deployment holds; so many are read in a few milliseconds. */
+const MAX_VALUES = 20_000
+
 export function readBody(endpoint: Endpoint, sent: SentBody, maxDepth: number): BodyOutcome {
   const { body: bytes } = sent
   if (endpoint.body === undefined) {
     return isEmpty(sent) ? { ok: true, value: null } : malformed('this request takes no body')
   }
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) return malformed('it is empty')
-  const parsed = parseStrictJson(bytes, { maxDepth })
-  return parsed.ok ? parsed : malformed(explain(parsed.fault))
+  const parsed = parseStrictJson(bytes, { maxDepth, maxValues: MAX_VALUES })
+  if (!parsed.ok) return malformed(explain(parsed.fault))
+  return isJsonObject(parsed.value) ? parsed : malformed('it is no JSON object')
 }
 
 function explain({ message, line, column, path }: StrictJsonFault): string {

@@ -2,7 +2,15 @@
 // Two stores, one order (SAFETY 4a): intent, new version by check-and-set, then the transaction that pins it and ends the
 // intent. Until that commits nobody uses the version; if it never does, the janitor destroys it.
 
-import { decode, type Json, object, type Registry, type Rejection, string } from '@holdfast/contract'
+import {
+  decode,
+  type Json,
+  object,
+  type Registry,
+  type Rejection,
+  string,
+  type TenantId,
+} from '@holdfast/contract'
 import { parseRegistryHost, reject } from '@holdfast/core'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { secret } from '../ports/secret.ts'
@@ -73,14 +81,14 @@ async function pinCredential(
     if (transaction.get(intent) === undefined)
       return { kind: 'refuse', result: refused(reject('store_unavailable', 'store', undefined)) }
     const updatedAt = timestamp(clock)
-    transaction.get(inTenant(caller.tenant, registryCredentials, host))
-    transaction.put(inTenant(caller.tenant, registryCredentials, host), {
-      v: 1,
-      host,
-      version: staged.version,
-      updatedAt,
-    })
-    transaction.delete(intent)
+    const address = inTenant(caller.tenant, registryCredentials, host)
+    // A write that came later may have been pinned first. Then this one counts as the earlier: its version is never used,
+    // and its intent stays for the janitor, who destroys it.
+    const newest = transaction.get(address)?.version ?? 0
+    if (newest < staged.version) {
+      transaction.put(address, { v: 1, host, version: staged.version, updatedAt })
+      transaction.delete(intent)
+    }
     recordAudit(transaction, clock, caller, {
       action: 'registries:credential-written',
       subject: { kind: 'Registry', name: host },
@@ -97,12 +105,14 @@ export async function removeRegistryCredential(
   const { store, clock, secrets } = deps
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
+  let removed = 0
   const outcome = await store.transact<Outcome<Registry>>((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
     if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
     const address = inTenant(caller.tenant, registryCredentials, known)
-    if (transaction.get(address) === undefined)
-      return { kind: 'refuse', result: refused(reject('not_found', 'path', host)) }
+    const stored = transaction.get(address)
+    if (stored === undefined) return { kind: 'refuse', result: refused(reject('not_found', 'path', host)) }
+    removed = stored.version
     transaction.delete(address)
     recordAudit(transaction, clock, caller, {
       action: 'registries:credential-removed',
@@ -110,9 +120,25 @@ export async function removeRegistryCredential(
     })
     return { kind: 'commit', result: done({ host: known, credential: false }) }
   })
-  // Unpinned already: nobody can use it any more. A store that is away keeps a version that the next write numbers past.
-  if (outcome.ok) await secrets.deleteAll(caller.tenant, { registryHost: known })
+  if (outcome.ok) await destroyUpTo(secrets, caller.tenant, known, removed)
   return outcome
+}
+
+/**
+ * Unpinned already: nobody can use them any more. A later version stays, for a write may have pinned it meanwhile. A store
+ * that is away keeps versions that the next write numbers past.
+ */
+async function destroyUpTo(
+  secrets: SecretsWriter,
+  tenant: TenantId,
+  host: string,
+  last: number,
+): Promise<void> {
+  const path = { registryHost: host }
+  const found = await secrets.currentVersion(tenant, path)
+  const versions = found.kind === 'ok' ? found.versions : []
+  const old = versions.filter(({ version, destroyed }) => !destroyed && version <= last)
+  await Promise.all(old.map(({ version }) => secrets.destroyVersion(tenant, path, version)))
 }
 
 function allowedHost({ allowed }: Pick<RegistryDeps, 'allowed'>, host: string): string | undefined {

@@ -1,6 +1,7 @@
 // The first half of a write to two stores: an intent here, then a new version in the secrets store that nobody uses yet.
 // SAFETY 4a, steps 4 and 6. The second half pins it and deletes the intent in one transaction.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { reject } from '@holdfast/core'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import type { SecretDocument, SecretPath, SecretsWriter } from '../ports/secrets-store.ts'
@@ -21,7 +22,9 @@ export interface StageDeps {
   readonly secrets: Pick<SecretsWriter, 'currentVersion' | 'writeVersion'>
 }
 
-const MAX_TRIES = 5
+/** Each conflict means that another writer of the same path succeeded: so many of them at once are let through. */
+const MAX_TRIES = 25
+const PAUSE_MS = 20
 
 /** A conflict means that somebody else wrote in between: the next number is taken and the write tried again. */
 export async function stageVersion(
@@ -40,6 +43,7 @@ export async function stageVersion(
     // The intent stays behind for the janitor: a lost answer may have made the version after all.
     if (written.kind !== 'conflict') return refused(storeAway())
     await dropIntent(deps, intent)
+    await pause(Math.random() * PAUSE_MS * Math.min(attempt + 1, 5))
   }
   return refused(storeAway())
 }

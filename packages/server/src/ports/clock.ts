@@ -14,4 +14,15 @@ export interface IdSource {
 }
 
 /** The form in which every record and answer writes a time. */
-export const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString()
+export function timestamp(clock: Clock): string {
+  const now = clock.now()
+  if (now !== lastMs) {
+    lastMs = now
+    lastText = new Date(now).toISOString()
+  }
+  return lastText
+}
+
+// One request writes several records with the same time, and requests come in bursts.
+let lastMs = Number.NaN
+let lastText = ''

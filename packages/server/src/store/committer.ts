@@ -20,18 +20,18 @@ export interface CommitterDeps {
   readonly clock: Clock
   readonly keyspace: Keyspace
   readonly groupCommit?: Partial<GroupCommitOptions>
+  /** How long finding out what became of a lost one may take, beyond the transaction's own time. */
+  readonly settleMs: number
 }
 
-/** Finding out may take this much longer than the transaction itself: an election, and a try that it swallowed. */
-const SETTLE_MS = 5_000
-
-export function createCommitter({ engine, clock, keyspace, groupCommit }: CommitterDeps): Committer {
+export function createCommitter(deps: CommitterDeps): Committer {
+  const { engine, clock, keyspace, groupCommit, settleMs } = deps
   const group = createGroupCommit(engine, groupCommit)
   const settle = async (staged: StagedTransaction, lost: EngineError): Promise<Verdict> => {
     const { receipt } = staged
     if (receipt === undefined) throw lost
     const ask = () => settleUnknown(engine, keyspace, { ...staged, receipt }, timestamp(clock))
-    return insist(ask, performance.now() + SETTLE_MS, 'repeatable')
+    return insist(ask, performance.now() + settleMs, 'repeatable')
   }
   return {
     async commit(staged, until) {

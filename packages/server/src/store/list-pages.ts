@@ -2,6 +2,9 @@
 
 import type { KeyRange, KeyValueEngine, RangeResult } from '../ports/key-value.ts'
 
+/** Some megabytes of records. For each page etcd counts all that remains, so smaller ones cost it more (PERFORMANCE 2.3). */
+const PAGE = 5_000
+
 /**
  * The first page is read at the newest revision, the others at the first one's, so all pages show one state: watch from
  * `revision + 1` and nothing is missed. Throws `compacted` when the listing takes longer than history is kept.
@@ -9,7 +12,7 @@ import type { KeyRange, KeyValueEngine, RangeResult } from '../ports/key-value.t
 export async function* listPages(
   engine: Pick<KeyValueEngine, 'range'>,
   range: KeyRange,
-  pageSize = 2000,
+  pageSize = PAGE,
 ): AsyncGenerator<RangeResult, void, void> {
   let page = await engine.range({ ...range, limit: pageSize })
   const { revision } = page

@@ -59,6 +59,8 @@ export interface StoreOptions {
 }
 
 const MAX_BACKOFF_MS = 200
+/** An election, and a try that it swallowed. */
+const SETTLE_MS = 5_000
 const READ_AT_ONCE = 100
 
 export async function openStore(options: StoreOptions): Promise<Store> {
@@ -66,7 +68,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const keyspace = createKeyspace(options.root)
   const cache = await startCache(engine, keyspace, options.onUnreadable)
   const currentRevision = createCurrentRevision(engine, keyspace.globalKey('fresh', 'probe'))
-  const committer = createCommitter({ ...options, keyspace })
+  const committer = createCommitter({ ...options, keyspace, settleMs: Math.min(SETTLE_MS, deadlineMs) })
 
   const freshUntil = async (until: number): Promise<void> => {
     const revision = await within(until, insist(currentRevision, until, 'repeatable'))

@@ -36,6 +36,8 @@ export interface EndpointPool {
 
 /** How long a connection may take before the next member is tried as well. */
 const CONNECT_MS = 1_000
+/** A connection that brought nothing for this long may have died without our being told: it is made anew before use. */
+const STALE_MS = 5_000
 /** Between two rounds over all the members. */
 const ROUND_PAUSE_MS = 100
 
@@ -56,7 +58,8 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
 
   async function firstThatConnects(deadlineAt: number): Promise<Endpoint | undefined> {
     const order = endpoints.map((_, offset) => at(offset))
-    for (const endpoint of order) {
+    for (const [offset, endpoint] of order.entries()) {
+      if (endpoint && offset > 0) renewIfStale(endpoint)
       if (!endpoint || !(await connects(endpoint, Math.min(deadlineAt, performance.now() + CONNECT_MS))))
         continue
       current = endpoints.indexOf(endpoint)
@@ -66,10 +69,17 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
   }
 
   function leave(endpoint: Endpoint): void {
-    if (at(0) === endpoint) current = (current + 1) % endpoints.length
+    if (at(0) !== endpoint) return
+    current = (current + 1) % endpoints.length
+    const next = at(0)
+    if (next && next !== endpoint) renewIfStale(next)
   }
 
   return { endpoints, acquire, leave }
+}
+
+function renewIfStale(endpoint: Endpoint): void {
+  if (performance.now() - endpoint.lastAnswerAt > STALE_MS) endpoint.renew()
 }
 
 function isReady(endpoint: Endpoint): boolean {

@@ -7,6 +7,7 @@ export interface WatchPulse {
   stop(): void
 }
 
+/** Looked at anew at each tick. */
 export interface WatchPulseTimes {
   readonly quietMs: number
   readonly patienceMs: number

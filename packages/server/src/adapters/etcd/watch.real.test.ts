@@ -126,6 +126,23 @@ describe('a broken stream', () => {
     expect(resumes).toEqual([])
   })
 
+  test('silence is noticed as soon as ever, however often the stream had to be sought before', async () => {
+    const proxy = await proxied()
+    const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })
+    const prefix = uniquePrefix()
+    const watch = recordWatch(engine, under(prefix), await write(direct, `${prefix}a/`))
+    await waitUntil(() => watch.events().length === 1, { what: 'the watch runs' })
+    proxy.refuseNew()
+    proxy.cutAll()
+    await waitUntil(() => resumes.length >= 5, { what: 'it was tried a few times' })
+    proxy.resume()
+    await caughtUp(watch, await write(direct, `${prefix}b/`))
+    const before = resumes.length
+    proxy.stall()
+    await waitUntil(() => resumes.length > before, { what: 'the silence is noticed', timeoutMs: 3_000 })
+    expect(resumes.at(-1)).toContain('no sign of life')
+  })
+
   test('a member that is away for long is found again', async () => {
     const proxy = await proxied()
     const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })

@@ -129,10 +129,18 @@ function startRevisionOf({ exact, revisions }: RunningWatch): number {
   return exact ? revisions.delivered() + 1 : Math.max(1, revisions.delivered())
 }
 
-/** A member that must read a long history first is silent for longer; giving up each time would never get there. */
-function pulseTimesOf({ deps, barren }: RunningWatch): WatchPulseTimes {
-  const patienceMs = Math.min(deps.pulse.patienceMs * 2 ** barren, LONGEST_PATIENCE_MS)
-  return { quietMs: deps.pulse.quietMs, patienceMs }
+/**
+ * A member that must read a long history first is silent for longer; giving up each time would never get there. The
+ * longer patience ends as soon as the stream has brought something.
+ */
+function pulseTimesOf(watch: RunningWatch): WatchPulseTimes {
+  const { quietMs, patienceMs } = watch.deps.pulse
+  return {
+    quietMs,
+    get patienceMs() {
+      return Math.min(patienceMs * 2 ** watch.barren, LONGEST_PATIENCE_MS)
+    },
+  }
 }
 
 function receive(watch: RunningWatch, message: WatchMessage, onEnd: (reason: string) => void): void {

@@ -13,7 +13,7 @@ import {
 } from '../../operations/deployments/read-deployments.ts'
 import { removeDeployment } from '../../operations/deployments/remove-deployment.ts'
 import { updateDeployment } from '../../operations/deployments/update-deployment.ts'
-import { type Written, writtenShape } from '../../operations/deployments/written.ts'
+import { dryRunShape, type Written, writtenShape } from '../../operations/deployments/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import { sentDeploymentShape } from '../body-shapes.ts'
 import { type Answer, type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
@@ -61,6 +61,7 @@ function createEndpoint(deps: DeploymentDeps): Endpoint {
     headers: ['Idempotency-Key'],
     body: sentDeploymentShape,
     success: { status: 201, shape: writtenShape },
+    dryRun: dryRunShape,
     codes: [...ADMISSION_CODES, 'deployment_exists', 'quota_exceeded', 'idempotency_key_reused'],
     handle: (request) => create(deps, request),
   }
@@ -119,6 +120,7 @@ function updateEndpoint(deps: DeploymentDeps): Endpoint {
     headers: ['If-Match'],
     body: sentDeploymentShape,
     success: { status: 200, shape: writtenShape },
+    dryRun: dryRunShape,
     codes: [...ADMISSION_CODES, 'deployment_not_found', 'revision_conflict'],
     handle: async (request) => {
       const { caller, body, query, ifMatch } = request

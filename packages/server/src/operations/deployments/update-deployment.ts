@@ -41,11 +41,18 @@ export async function updateDeployment(
   sent: Json,
   options: UpdateOptions,
 ): Promise<Outcome<Written>> {
-  const image = await askedImage(deps, caller, pathName, sent)
-  return deps.store.transact((transaction) =>
-    decideUpdate(deps, transaction, { caller, addressed: addressedBy(pathName), sent, image, options }),
-  )
+  const addressed = addressedBy(pathName)
+  for (;;) {
+    const image = await askedImage(deps, caller, pathName, sent)
+    const outcome = await deps.store.transact((transaction) =>
+      decideUpdate(deps, transaction, { caller, addressed, sent, image, options }),
+    )
+    if (outcome !== ASK_REGISTRY) return outcome
+  }
 }
+
+/** Against the record that the cache showed first the body had faults, so nobody asked; against the true one it has none. */
+const ASK_REGISTRY = 'ask the registry'
 
 interface Updating {
   readonly caller: Caller
@@ -59,9 +66,11 @@ function decideUpdate(
   deps: DeploymentDeps,
   transaction: Transaction,
   updating: Updating,
-): Decision<Outcome<Written>> {
+): Decision<Outcome<Written> | typeof ASK_REGISTRY> {
   const judged = judgeUpdate(deps, transaction, updating)
   if (!judged.ok) return { kind: 'refuse', result: judged }
+  if (updating.image === undefined && sentImage(updating.sent) !== undefined)
+    return { kind: 'refuse', result: ASK_REGISTRY }
   const { stored, next, alterations, warnings } = judged.value
   const written = { deployment: deploymentView(next), alterations, warnings }
   if (updating.options.dryRun) {
@@ -148,12 +157,17 @@ async function askedImage(
   pathName: string,
   sent: Json,
 ): Promise<ImageFact | undefined> {
-  const image = isJsonObject(sent) ? sent.image : undefined
-  const host = typeof image === 'string' ? parseImageReference(image)?.host : undefined
-  if (typeof image !== 'string' || host === undefined) return undefined
+  const image = sentImage(sent)
+  const host = image === undefined ? undefined : parseImageReference(image)?.host
+  if (image === undefined || host === undefined) return undefined
   const name = nameOf(deps.store, caller.tenant, addressedBy(pathName))
   const stored =
     name === undefined ? undefined : deps.store.get(inTenant(caller.tenant, deployments, name))?.record
   if (checkBody(sent, contextFor(deps, name, stored)).length > 0) return undefined
   return gatherImage(deps, caller, image, host)
+}
+
+function sentImage(sent: Json): string | undefined {
+  const image = isJsonObject(sent) ? sent.image : undefined
+  return typeof image === 'string' ? image : undefined
 }

@@ -1,0 +1,63 @@
+// Long texts that make a careless regular expression go back and forth: made from the expression itself, so that they
+// nearly match it again and again.
+
+const COMMON = ['a', 'A', '0', ' ', '-', '_', '.', '/', ':', '@', '"', '=', '\\', '\u00e9', '\n']
+
+/** Each about as long as told. */
+function* adversarialTexts(pattern: RegExp, length: number): Generator<string> {
+  const words = literalsOf(pattern.source)
+  const units = [
+    ...new Set([...COMMON, ...words, ...words.map((word) => `${word}a`), ...words.map((word) => ` ${word}`)]),
+  ]
+  const fill = (unit: string) => unit.repeat(Math.ceil(length / unit.length))
+  for (const unit of units) {
+    yield fill(unit)
+    yield `${fill(unit)}\u0001`
+  }
+  // Behind a beginning that matches, and with an end that does not.
+  for (const word of words)
+    for (const unit of ['a', ' ', '0', '-', '.', '=']) yield `${word}${fill(unit)}\u0001`
+  for (const [at, word] of words.slice(0, 12).entries()) yield fill(`${word}${words[at + 1] ?? '0'}`)
+}
+
+export interface SlowSearch {
+  readonly ms: number
+  readonly length: number
+  readonly begins: string
+}
+
+/** Short texts first: what is quadratic shows there already, and would take minutes on the long ones. */
+const STAGES: readonly (readonly [length: number, limitMs: number])[] = [
+  [4_000, 3],
+  [100_000, 5],
+]
+
+/** The first text on which the expression takes too long. */
+export function findSlowSearch(pattern: RegExp): SlowSearch | undefined {
+  for (const [length, limitMs] of STAGES) {
+    for (const text of adversarialTexts(pattern, length)) {
+      const ms = searchMs(pattern, text, limitMs)
+      if (ms > limitMs) return { ms, length, begins: text.slice(0, 40) }
+    }
+  }
+  return undefined
+}
+
+/** What stands in the expression as plain text, and single characters of its classes. */
+function literalsOf(source: string): string[] {
+  const plain = source.replaceAll(/\\([dws])/gi, ' ').replaceAll(/\\(.)/g, '$1')
+  const words = plain.match(/[A-Za-z0-9_]{2,24}|[^\sA-Za-z0-9_]/g) ?? []
+  return [...new Set(words)].slice(0, 40)
+}
+
+/** The shortest of a few runs, in milliseconds: what the expression costs, not what else the machine did. */
+function searchMs(pattern: RegExp, text: string, enoughMs: number): number {
+  let best = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 5 && best > enoughMs; round += 1) {
+    pattern.lastIndex = 0
+    const started = performance.now()
+    pattern.test(text)
+    best = Math.min(best, performance.now() - started)
+  }
+  return best
+}

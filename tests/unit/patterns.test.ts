@@ -1,0 +1,85 @@
+// SAFETY 2, row 19: every regular expression of contract, core and server takes less than 5 ms on 100 kB of the worst text
+// that can be made from it. They are found in the source, so a new one is covered the day it is written.
+
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { CREDENTIAL_SHAPES } from '../../packages/core/src/credentials/credential-shape-table.ts'
+import { findSlowSearch } from '../support/hostile/adversarial-texts.ts'
+import { scanSource } from './boundaries/scan-source.ts'
+import { gatherSources, isTest } from './boundaries/source-tree.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Made from parts at run time, so not to be found as a literal; each is judged here or is of a fixed length. */
+const MADE: { readonly [path: string]: string } = {
+  'packages/contract/src/ids.ts': 'anchored, 30 characters and no choice',
+  'packages/core/src/credentials/credential-shapes.ts': 'the shapes side by side, each judged below',
+  'packages/core/src/credentials/credential-shape-table.ts': 'judged below',
+  'packages/core/src/credentials/printable.ts': 'one character class',
+  'packages/server/src/operations/tokens.ts': 'anchored, one class and a length',
+  'packages/server/src/adapters/registry/challenge.ts': 'a copy of a literal, judged as that',
+}
+
+interface Written {
+  readonly where: string
+  readonly pattern: RegExp
+}
+
+const sources = [...gatherSources(ROOT)].filter(
+  ([path]) =>
+    /^packages\/(?:contract|core|server)\//.test(path) && !isTest(path) && !path.includes('/corpus'),
+)
+
+function writtenPatterns(): Written[] {
+  return sources.flatMap(([path, source]) =>
+    scanSource(source.replace(/^#!.*/, '')).patterns.map(({ text, line }) => {
+      const end = text.lastIndexOf('/')
+      return {
+        where: `${path}:${line} ${text}`,
+        pattern: new RegExp(text.slice(1, end), text.slice(end + 1)),
+      }
+    }),
+  )
+}
+
+function slow({ where, pattern }: Written): string[] {
+  const found = findSlowSearch(pattern)
+  if (found === undefined) return []
+  return [`${where}: ${found.ms.toFixed(1)} ms on ${found.length} of ${JSON.stringify(found.begins)}`]
+}
+
+describe('regular expressions', () => {
+  const written = writtenPatterns()
+
+  test('are found', () => {
+    expect(written.length).toBeGreaterThan(60)
+  })
+
+  test('that are slow are seen to be', () => {
+    expect(slow({ where: 'planted', pattern: /\s+$/ })).toHaveLength(1)
+    expect(slow({ where: 'planted', pattern: /^(?:a|aa)*b/ })).toHaveLength(1)
+  })
+
+  test('written in the source are quick on the worst text', () => {
+    expect(written.flatMap(slow)).toEqual([])
+  })
+
+  test('of the credential table are quick on the worst text', () => {
+    const shapes = CREDENTIAL_SHAPES.map(({ name, pattern }) => ({ where: name, pattern }))
+    expect(shapes.flatMap(slow)).toEqual([])
+  })
+
+  test('made at run time are known', () => {
+    const made = sources
+      .filter(([, source]) => scanSource(source).code.includes('new RegExp('))
+      .map(([path]) => path)
+    expect(made.sort()).toEqual(Object.keys(MADE).sort())
+  })
+
+  test('never ignore case under Unicode rules, which let the Kelvin sign and the long s in', () => {
+    const both = written.filter(
+      ({ pattern }) => pattern.ignoreCase && (pattern.unicode || pattern.unicodeSets),
+    )
+    expect(both.map(({ where }) => where)).toEqual([])
+  })
+})
