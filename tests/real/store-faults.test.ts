@@ -15,7 +15,7 @@ import { openTestStore, type TestStore } from '../support/store/open-test-store.
 import { type ProxiedCluster, proxyCluster } from '../support/store/proxied-cluster.ts'
 import { startWriteLoad, type WriteLoad } from '../support/store/write-load.ts'
 
-const LONG = env['HOLDFAST_LONG'] === '1'
+const LONG = env.HOLDFAST_LONG === '1'
 const ROUNDS = LONG ? 20 : 4
 const CUTS = LONG ? 60 : 6
 const EVENTS = LONG ? 100_000 : 3_000
@@ -181,7 +181,7 @@ test('nothing that was acknowledged is lost, and every event was told once', asy
   const { ledger } = load
   const cancelled = [...truth.stored.keys()].filter((key) => truth.keyspace.parse(key)?.folder === 'cancel')
   console.info(
-    `store under faults: ${ROUNDS} leaders lost, slowest write back ${JSON.stringify(slowest)} ms, ` +
+    `store under faults: ${ROUNDS} leaders lost, slowest write back in ms ${JSON.stringify(slowest, (_, value) => (typeof value === 'number' ? Math.round(value) : value))}, ` +
       `longest gap of one replica ${Math.round(load.slowestGapMs())} ms; ` +
       `${ledger.acknowledged.length} writes acknowledged, ${ledger.uncertain.length} not decided ` +
       `(${[...new Set(ledger.uncertain.map(({ why }) => why))].join('; ')}), ` +

@@ -17,7 +17,7 @@ import type { Store } from '../../packages/server/src/store/store.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
 import { openTestStore, type TestStore, type TestStoreOptions } from '../support/store/open-test-store.ts'
 
-const LONG = env['HOLDFAST_LONG'] === '1'
+const LONG = env.HOLDFAST_LONG === '1'
 const TRANSACTIONS = LONG ? 20_000 : 1_500
 const AT_ONCE = 100
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const

@@ -17,7 +17,7 @@ import { proxyCluster } from '../support/store/proxied-cluster.ts'
 import { bump, newLedger, putNext, type Writing } from '../support/store/write-ledger.ts'
 import { startWriteLoad } from '../support/store/write-load.ts'
 
-const LONG = env['HOLDFAST_LONG'] === '1'
+const LONG = env.HOLDFAST_LONG === '1'
 const LOST = LONG ? 5_000 : 200
 const CUTS = LONG ? 2_000 : 100
 

@@ -20,6 +20,11 @@ const MADE: { readonly [path: string]: string } = {
   'packages/server/src/adapters/registry/challenge.ts': 'a copy of a literal, judged as that',
 }
 
+/** Slow on a long text, and never given one. */
+const CAPPED: { readonly [path: string]: string } = {
+  'packages/core/src/admission/trivial-check.ts': 'a line of more than 512 characters is not looked at',
+}
+
 interface Written {
   readonly where: string
   readonly pattern: RegExp
@@ -57,11 +62,12 @@ describe('regular expressions', () => {
 
   test('that are slow are seen to be', () => {
     expect(slow({ where: 'planted', pattern: /\s+$/ })).toHaveLength(1)
-    expect(slow({ where: 'planted', pattern: /^(?:a|aa)*b/ })).toHaveLength(1)
+    expect(slow({ where: 'planted', pattern: /a[a-z]*!/ })).toHaveLength(1)
   })
 
   test('written in the source are quick on the worst text', () => {
-    expect(written.flatMap(slow)).toEqual([])
+    const uncapped = written.filter(({ where }) => CAPPED[where.split(':')[0] ?? ''] === undefined)
+    expect(uncapped.flatMap(slow)).toEqual([])
   })
 
   test('of the credential table are quick on the worst text', () => {

@@ -17,7 +17,7 @@ export interface TestStore {
   close(): void
 }
 
-export interface Counts {
+interface Counts {
   /** Times that the history was gone and everything was listed anew. */
   relists: number
   /** Watch streams that were lost and resumed. */

@@ -13,7 +13,7 @@ export interface Step {
   readonly revision: number
 }
 
-export interface Acknowledged extends Step {
+interface Acknowledged extends Step {
   readonly transaction: string
 }
 

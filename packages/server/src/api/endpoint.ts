@@ -38,7 +38,8 @@ export interface Endpoint {
   readonly headers: readonly RequestHeader[]
   /** Absent: the request carries no body. */
   readonly body?: Shape<unknown>
-  readonly success: { readonly status: number; readonly shape: Shape<unknown> }
+  /** `type` where the answer is no JSON. */
+  readonly success: { readonly status: number; readonly shape: Shape<unknown>; readonly type?: string }
   /** What `?dryRun=true` answers, with 200, where the endpoint takes it. */
   readonly dryRun?: Shape<unknown>
   /** The rejections it may answer beside those of every endpoint. */

@@ -174,8 +174,7 @@ function answerFailure(
 
 function rejectionFor(error: FastifyError, maxBytes: number): Rejection | undefined {
   if (error instanceof StoreUnavailableError) return reject('store_unavailable', 'store', undefined)
-  if (error instanceof UnstorableRecordError)
-    return reject('secret_material_would_persist', error.field, undefined)
+  if (error instanceof UnstorableRecordError) return error.material
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return reject('body_too_large', 'body', undefined, { max: maxBytes })
   if (error.statusCode === 400 || error.statusCode === 415) {

@@ -25,11 +25,15 @@ const COMMON_CODES: readonly Code[] = [
   'query_parameter_invalid',
   'store_unavailable',
 ]
-const BODY_CODES: readonly Code[] = ['body_malformed', 'body_too_large']
+/** A body where none is taken is refused too; that of a GET is not even read. */
+const bodyCodes = (method: Endpoint['method']): readonly Code[] =>
+  method === 'GET' ? ['body_malformed'] : ['body_malformed', 'body_too_large']
+
+type DocumentedPage = Omit<OpenPage, 'render'>
 
 export function openApiDocument(
   endpoints: readonly Endpoint[],
-  pages: readonly Pick<OpenPage, 'path' | 'summary'>[],
+  pages: readonly DocumentedPage[],
   publicUrl: string,
 ): object {
   return {
@@ -76,7 +80,7 @@ function exampleOf(code: Code, publicUrl: string): object {
   return { ...one, rejections: [one] }
 }
 
-function paths(endpoints: readonly Endpoint[], pages: readonly Pick<OpenPage, 'path' | 'summary'>[]): object {
+function paths(endpoints: readonly Endpoint[], pages: readonly DocumentedPage[]): object {
   const found: { [path: string]: { [method: string]: object } } = {}
   for (const endpoint of endpoints) {
     found[endpoint.path] = { ...found[endpoint.path], [endpoint.method.toLowerCase()]: operation(endpoint) }
@@ -86,9 +90,7 @@ function paths(endpoints: readonly Endpoint[], pages: readonly Pick<OpenPage, 'p
 }
 
 function operation(endpoint: Endpoint): object {
-  const codes = [
-    ...new Set([...COMMON_CODES, ...(endpoint.body === undefined ? [] : BODY_CODES), ...endpoint.codes]),
-  ]
+  const codes = [...new Set([...COMMON_CODES, ...bodyCodes(endpoint.method), ...endpoint.codes])]
   return {
     operationId: operationId(endpoint.method, endpoint.path),
     summary: endpoint.summary,
@@ -116,7 +118,7 @@ function operation(endpoint: Endpoint): object {
 function successResponses({ success, dryRun }: Endpoint): object {
   const response = (description: string, schema: object) => ({
     description,
-    content: { 'application/json': { schema } },
+    content: { [success.type ?? 'application/json']: { schema } },
   })
   const done = jsonSchema(success.shape)
   if (dryRun === undefined) return { [success.status]: response('Done', done) }
@@ -164,18 +166,25 @@ function headerParameters({ headers }: Endpoint): object[] {
     in: 'header',
     required: false,
     description: HEADER_TEXT[name],
-    schema: { type: 'string' },
+    schema: name === 'X-Tenant-ID' ? { type: 'string', format: 'uuid' } : { type: 'string' },
   }))
 }
 
-function pageOperation({ path, summary }: Pick<OpenPage, 'path' | 'summary'>): object {
+function pageOperation({ path, summary, type, unwell }: DocumentedPage): object {
+  const content = { [type]: { schema: { type: type === 'application/json' ? 'object' : 'string' } } }
+  const down = unwell === undefined ? {} : { 503: { description: unwell, content } }
   return {
     operationId: operationId('get', path),
     summary,
     tags: ['open'],
     security: [],
     parameters: pathParameters(path),
-    responses: { 200: { description: 'The page' }, ...refusals(['not_found']) },
+    // Who asks for what no path can be is asked for a token first.
+    responses: {
+      200: { description: 'The page', content },
+      ...down,
+      ...refusals(['not_found', 'unauthenticated']),
+    },
   }
 }
 

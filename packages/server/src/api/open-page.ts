@@ -10,6 +10,10 @@ export interface OpenPage {
   /** With parameters in braces, like an endpoint's. */
   readonly path: string
   readonly summary: string
+  /** Media type of the page. */
+  readonly type: string
+  /** What a 503 of this page says; absent: it answers none. */
+  readonly unwell?: string
   /** Undefined: there is no such page. */
   render(params: { readonly [name: string]: string }): Promise<PageAnswer | undefined>
 }

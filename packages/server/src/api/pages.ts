@@ -18,24 +18,38 @@ export interface PageDeps {
 
 export function openPages(deps: PageDeps): OpenPage[] {
   return [
-    { path: '/healthz', summary: 'Health of the control plane', render: () => health(deps) },
-    { path: '/readyz', summary: 'Whether this replica takes requests', render: () => readiness(deps) },
-    { path: '/openapi.json', summary: 'This document', render: async () => jsonPage(200, deps.openApi()) },
     {
-      path: '/docs',
-      summary: 'The reference of codes',
+      ...{ path: '/healthz', summary: 'Health of the control plane', type: JSON_TYPE },
+      unwell: 'The key-value store does not answer',
+      render: () => health(deps),
+    },
+    {
+      ...{ path: '/readyz', summary: 'Whether this replica takes requests', type: JSON_TYPE },
+      unwell: 'Not now',
+      render: () => readiness(deps),
+    },
+    {
+      ...{ path: '/openapi.json', summary: 'This document', type: JSON_TYPE },
+      render: async () => jsonPage(200, deps.openApi()),
+    },
+    {
+      ...{ path: '/docs', summary: 'The reference of codes', type: 'text/html' },
       render: async () => html(200, 'Holdfast reference', indexMarkdown()),
     },
     {
-      path: '/docs/errors/{code}',
-      summary: 'What one code means',
+      ...{ path: '/docs/errors/{code}', summary: 'What one code means', type: 'text/html' },
       render: async ({ code = '' }) => codePage(code),
     },
-    ...(deps.metricsOpen
-      ? [{ path: '/metrics', summary: 'Prometheus metrics', render: () => metricsPage(deps.metrics) }]
-      : []),
+    ...(deps.metricsOpen ? [metricsOpenPage(deps.metrics)] : []),
   ]
 }
+
+const JSON_TYPE = 'application/json'
+
+const metricsOpenPage = (metrics: Metrics): OpenPage => ({
+  ...{ path: '/metrics', summary: 'Prometheus metrics', type: 'text/plain' },
+  render: () => metricsPage(metrics),
+})
 
 async function health(deps: PageDeps): Promise<PageAnswer> {
   const connected = await deps.keyValueStoreConnected()

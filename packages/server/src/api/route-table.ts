@@ -9,11 +9,11 @@ export const routeUrl = (path: string): string => path.replaceAll(/\{(\w+)\}/g, 
 
 /** Where a path is sent that no client of ours would write; nothing is routed there. */
 const UNROUTABLE = '/-'
-const PLAIN_PATH = /^(?:\/[A-Za-z0-9._~:@!$'()*,=+-]+)*\/?$/
+const PLAIN_PATH = /^(?:\/(?:[A-Za-z0-9._~:@!$'()*,=+-]|%3[Aa])+)*\/?$/
 
 /**
- * Paths are matched as they came: no percent sign is ever decoded, no doubled slash folded (SAFETY 2, row 18). Whatever
- * is not written plainly is no path of ours.
+ * Paths are matched as they came: no percent sign is decoded, no doubled slash folded (SAFETY 2, row 18). Whatever is not
+ * written plainly is no path of ours; but for the colon, which most clients encode in the `host:port` of a registry.
  */
 export function routablePath(url: string): string {
   const mark = url.search(/[?#]/)

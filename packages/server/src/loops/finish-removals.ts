@@ -20,10 +20,16 @@ export interface RemovalDeps {
 const TOKENS_AT_ONCE = 80
 
 export async function finishRemovals(deps: RemovalDeps): Promise<void> {
+  const failures: unknown[] = []
   for (const { id, record } of deps.store.listWithIds(removals)) {
-    if (record.name === null) await removeTenant(deps, record.tenant)
-    else await removeDeployment(deps, id, record.tenant, record.name)
+    const removal =
+      record.name === null
+        ? removeTenant(deps, record.tenant)
+        : removeDeployment(deps, id, record.tenant, record.name)
+    await removal.catch((error: unknown) => failures.push(error))
   }
+  // One that fails keeps none of the others waiting; it is told, and tried again at the next turn.
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} removals failed`)
 }
 
 async function removeDeployment(

@@ -22,7 +22,8 @@ export interface RetentionDeps {
 /** Removed in one transaction at the most; the next turn takes the next ones. */
 const AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
-const CANCEL_KEPT_MS = 3_600_000
+/** Far longer than any request can stay on its way to a member that was paused. */
+const CANCEL_KEPT_MS = DAY_MS
 
 export async function applyRetention(deps: RetentionDeps): Promise<void> {
   await dropCancels(deps)

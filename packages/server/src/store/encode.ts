@@ -1,7 +1,7 @@
 // The only way into the store and out of it. Encoding is by allow-list: a key that the shape does not name is our own
 // fault and throws, so that nothing travels into etcd unseen (SAFETY 4f).
 
-import { decode, findShapeFaults, type Json } from '@holdfast/contract'
+import { decode, findShapeFaults, type Json, type Rejection } from '@holdfast/contract'
 import { checkPersistable } from '@holdfast/core'
 import type { Collection } from './records.ts'
 
@@ -16,7 +16,7 @@ export function encodeRecord<T>(collection: Collection<T>, record: T): Buffer {
   // Most records cannot hold material, and their text says so more cheaply than a walk.
   const [material] = SUSPECT.test(text) ? checkPersistable(record as Json) : []
   if (material !== undefined)
-    throw new UnstorableRecordError(`${collection.folder}: ${material.code}`, material.field)
+    throw new UnstorableRecordError(`${collection.folder}: ${material.code}`, material)
   return Buffer.from(text)
 }
 
@@ -27,10 +27,11 @@ export function decodeRecord<T>(collection: Collection<T>, bytes: Uint8Array): T
 /** Our own invariant broke: the record must not be stored. Says where, never what. */
 export class UnstorableRecordError extends Error {
   override readonly name = 'UnstorableRecordError'
-  readonly field: string
+  /** Where it is secret material that would have been stored; otherwise a plain fault of ours. */
+  readonly material: Rejection | undefined
 
-  constructor(message: string, field = 'record') {
+  constructor(message: string, material?: Rejection) {
     super(message)
-    this.field = field
+    this.material = material
   }
 }

@@ -10,7 +10,7 @@ import type { Compare, KeyValueEngine } from '../ports/key-value.ts'
 import { put, textOf, unconditionally, under } from './conformance/fixtures.ts'
 import { type ConflictRule, createGroupCommit, type GroupCommitOptions, type Write } from './group-commit.ts'
 
-const LONG = env['HOLDFAST_LONG'] === '1'
+const LONG = env.HOLDFAST_LONG === '1'
 const KEYS = ['a', 'b', 'c', 'd'] as const
 type Key = (typeof KEYS)[number]
 

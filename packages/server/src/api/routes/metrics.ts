@@ -12,7 +12,7 @@ export function metricsEndpoint(metrics: Metrics): Endpoint {
     summary: 'Prometheus metrics',
     query: [],
     headers: [],
-    success: { status: 200, shape: string() },
+    success: { status: 200, shape: string(), type: 'text/plain' },
     codes: [],
     handle: async () => {
       const { type, text } = await metrics.render()
