@@ -1,6 +1,6 @@
 // From a raw path to an endpoint, or to the right "no": there is no such path, or not with this method.
 
-import { reject } from '@holdfast/core'
+import { describeReceived, reject } from '@holdfast/core'
 import type { Endpoint } from './endpoint.ts'
 import type { Refusal } from './reply.ts'
 
@@ -35,13 +35,31 @@ export function unknownPath(
 ): Refusal {
   const path = url.split(/[?#]/)[0] ?? ''
   const known = routablePath(path) === UNROUTABLE ? [] : methodsOf(endpoints, path)
-  if (known.length === 0) return { rejections: [reject('not_found', 'path', path)] }
+  if (known.length === 0) return { rejections: [reject('not_found', 'path', path, {}, describePath(path))] }
   const accepted = known.join(', ')
   return {
     rejections: [reject('method_not_allowed', 'method', method, { accepted })],
     headers: { allow: accepted },
   }
 }
+
+const MAX_ENCODINGS = 3
+
+/** The path as it came, unless a credential shows once its percent signs are decoded. */
+function describePath(path: string): string {
+  const asSent = describeReceived('path', path)
+  let decoded = path
+  for (let layer = 0; layer < MAX_ENCODINGS; layer += 1) {
+    decoded = decoded.replaceAll(/%([0-7][0-9A-Fa-f])/g, (_whole, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
+    if (isRedacted(describeReceived('path', decoded))) return REDACTED_PATH
+  }
+  return asSent
+}
+
+const REDACTED_PATH = '<redacted path>'
+const isRedacted = (text: string): boolean => text.startsWith('<redacted ')
 
 function methodsOf(endpoints: readonly Pick<Endpoint, 'method' | 'path'>[], path: string): string[] {
   return endpoints.filter((endpoint) => matches(endpoint.path, path)).map(({ method }) => method)
