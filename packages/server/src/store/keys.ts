@@ -45,9 +45,9 @@ function parseKey(root: string, key: string): ParsedKey | undefined {
   const rest = key.slice(root.length + 1, -1)
   if (rest.startsWith('g/')) return parseFolder(rest.slice(2))
   const tenant = rest.slice(2, 38)
-  const inside =
-    rest.startsWith('t/') && isTenantId(tenant) && rest[38] === '/' ? parseFolder(rest.slice(39)) : undefined
-  return inside === undefined || !isTenantId(tenant) ? undefined : { tenant, ...inside }
+  if (!rest.startsWith('t/') || rest[38] !== '/' || !isTenantId(tenant)) return undefined
+  const inside = parseFolder(rest.slice(39))
+  return inside && { tenant, ...inside }
 }
 
 function parseFolder(text: string): { folder: string; id: string } | undefined {
