@@ -21,6 +21,8 @@ export default defineConfig({
       {
         test: {
           name: 'real',
+          // A condition is waited for as long as a loaded machine may need; a quick one ends the wait at once.
+          expect: { poll: { timeout: 20_000, interval: 20 } },
           include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],
           testTimeout: long ? HOUR_MS : 60_000,
           hookTimeout: 120_000,

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dumpTenants } from '../support/dump-keys.ts'
 import { refusalFault } from '../support/hostile/check-refusal.ts'
-import { exchangeAlone } from '../support/hostile/raw-connection.ts'
+import { exchangeAlone, openRawConnection } from '../support/hostile/raw-connection.ts'
 import { type Platform, startPlatform } from '../support/start-platform.ts'
 
 let platform: Platform
@@ -230,4 +230,18 @@ describe('requests behind one another', () => {
     const read = await platform.api(platform.acme.token).get('/api/v1/deployments/fourth')
     expect(read.status).toBe(404)
   })
+})
+
+test('a head that comes byte by byte is ended after ten seconds, whatever still drips', async () => {
+  const connection = openRawConnection(port())
+  const started = performance.now()
+  const dripping = setInterval(() => connection.write('X'), 500)
+  const { answers, closed } = await connection.exchange('GET /api/v1/deployments HTTP/1.1\r\nX-Slow: ', {
+    answers: Number.POSITIVE_INFINITY,
+    timeoutMs: 30_000,
+  })
+  clearInterval(dripping)
+  connection.close()
+  expect({ statuses: answers.map(({ status }) => status), closed }).toEqual({ statuses: [408], closed: true })
+  expect(performance.now() - started).toBeLessThan(16_000)
 })

@@ -27,7 +27,11 @@ export function decode<T>(shape: Shape<T>, value: unknown): T {
   throw new TypeError(`${fault.path || 'value'}: ${fault.kind}, expected ${fault.expected}`)
 }
 
+/** So many are told at the most: no value makes a list of a hundred thousand. */
+const MAX_FAULTS = 100
+
 function collectFaults(shape: ShapeNode, value: unknown, path: string, faults: ShapeFault[]): void {
+  if (faults.length >= MAX_FAULTS) return
   if (shape.kind === 'nullable' && value === null) return
   if (shape.kind === 'optional' || shape.kind === 'nullable') collectFaults(shape.inner, value, path, faults)
   else if (isOfType(shape, value)) collectInside(shape, value, path, faults)
@@ -53,10 +57,10 @@ function collectFields(
   faults: ShapeFault[],
 ): void {
   for (const key of Object.keys(value)) {
-    if (!Object.hasOwn(shape.fields, key)) {
-      const expected = `one of ${Object.keys(shape.fields).join(', ')}`
-      faults.push({ kind: 'unknown', path: childPath(path, key), value: value[key], expected })
-    }
+    if (faults.length >= MAX_FAULTS) return
+    if (Object.hasOwn(shape.fields, key)) continue
+    const expected = `one of ${Object.keys(shape.fields).join(', ')}`
+    faults.push({ kind: 'unknown', path: childPath(path, key), value: value[key], expected })
   }
   for (const [key, field] of Object.entries(shape.fields)) {
     const member = value[key]

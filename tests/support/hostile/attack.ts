@@ -74,7 +74,6 @@ function judge(
     const body: { deployment?: { name?: string }; plan?: unknown } = JSON.parse(answer.text)
     const name = body.deployment?.name
     const created = answer.status === 201
-    console.log(index, request.bytes.toString().slice(0, 1500), answer.text.slice(0, 100))
     if (body.plan === undefined)
       report.accepted.push({ created, ...(name === undefined ? {} : { deployment: name }) })
   }

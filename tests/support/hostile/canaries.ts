@@ -2,9 +2,9 @@
 // begins with the same word, so that one search finds them all.
 
 /** No other text of the product or of a test holds it. */
-export const CANARY_WORD = 'Zq7Canary'
+const CANARY_WORD = 'Zq7Canary'
 
-export interface Canary {
+interface Canary {
   /** What is planted. */
   readonly text: string
   /** What must not be found. */

@@ -26,6 +26,8 @@ interface ExchangeOptions {
 export interface RawConnection {
   readonly open: boolean
   exchange(bytes: Uint8Array | string, options?: ExchangeOptions): Promise<Exchange>
+  /** More bytes while an exchange waits. */
+  write(bytes: string): void
   close(): void
 }
 
@@ -49,6 +51,9 @@ export function openRawConnection(port: number): RawConnection {
       // The server has said that it will end the connection, and may be about to.
       if (result.answers.some(({ headers }) => headers['connection'] === 'close')) open = false
       return result
+    },
+    write: (bytes) => {
+      if (open) socket.write(bytes)
     },
     // A reset leaves no port waiting, of which a hundred thousand connections would need too many.
     close: () => void socket.resetAndDestroy(),

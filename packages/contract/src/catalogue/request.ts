@@ -6,7 +6,8 @@ export const requestCodes = {
   body_malformed: {
     status: 400,
     field: 'body',
-    expected: 'one JSON object in UTF-8, each key once and not nested too deeply; no body where none is taken',
+    expected:
+      'one JSON object in UTF-8, each key once and not nested too deeply; no body where none is taken',
     why: 'The body cannot be taken as it is: {fault}.',
     doc: markdown(
       'The body is absent, is no JSON or no valid UTF-8, is nested too deeply, or has the same key twice in one object.',

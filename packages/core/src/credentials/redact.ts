@@ -19,7 +19,7 @@ export function describeReceived(field: string, value: Json | undefined): string
 
 /** A map key for `childPath`: itself, unless someone put a credential where the name belongs. */
 export function safeKey(key: string): string {
-  return credentialShapeOf(key) === undefined && !hasUserinfo(key) ? printableKey(key) : redacted('key', key)
+  return isSecretKey(key) ? redacted('key', key) : printableKey(key)
 }
 
 /** A whole field path with each of its keys made safe: for paths that were built from the body's own keys. */
@@ -57,11 +57,17 @@ function holdsSecret(path: FieldPath, value: Json): boolean {
   return value !== null && isSensitivePath(path)
 }
 
+/** Only the first 256 characters are ever quoted; what begins there is known by then, however long the text goes on. */
+const MAX_JUDGED = 4096
+const judgedPart = (text: string): string => (text.length > MAX_JUDGED ? text.slice(0, MAX_JUDGED) : text)
+
 function isSecretKey(key: string): boolean {
-  return credentialShapeOf(key) !== undefined || hasUserinfo(key)
+  const judged = judgedPart(key)
+  return credentialShapeOf(judged) !== undefined || hasUserinfo(judged)
 }
 
-function isSecretText(name: string | number | undefined, text: string): boolean {
+function isSecretText(name: string | number | undefined, whole: string): boolean {
+  const text = judgedPart(whole)
   if (credentialShapeOf(text) !== undefined || hasUserinfo(text)) return true
   return (name === 'image' || name === 'reference') && withoutDigest(text).includes('@')
 }
@@ -86,6 +92,13 @@ function cut(text: string): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? MAX_QUOTED - 1 : MAX_QUOTED)
 }
 
-function utf8Bytes(text: string): number {
-  return encodeURIComponent(text.toWellFormed()).replace(/%[0-9A-F]{2}/g, '.').length
+function utf8Bytes(received: string): number {
+  const text = received.toWellFormed()
+  let bytes = text.length
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    // A surrogate pair is two units and four bytes: one more for each unit.
+    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2
+  }
+  return bytes
 }

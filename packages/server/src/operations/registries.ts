@@ -56,7 +56,7 @@ export async function putRegistryCredential(
 ): Promise<Outcome<Registry>> {
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
-  const faults = checkShape(credentialShape, body, CREDENTIAL_CHECKS)
+  const faults = checkShape(credentialShape, body, { checks: CREDENTIAL_CHECKS, secret: true })
   if (faults.length > 0) return refused(...faults)
   const { username, password } = decode(credentialShape, body)
   const document = new Map([

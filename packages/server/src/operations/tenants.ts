@@ -59,7 +59,7 @@ export async function createTenant(
   body: Json,
   kept: Kept<Tenant>,
 ): Promise<Outcome<Tenant>> {
-  const rejections = checkShape(newTenantShape, body, { name: checkName })
+  const rejections = checkShape(newTenantShape, body, { checks: { name: checkName } })
   if (rejections.length > 0) return refused(...rejections)
   const { name } = decode(newTenantShape, body)
   const id = ids.uuid() as TenantId
@@ -119,7 +119,9 @@ export async function changeTenant(
   body: Json,
   ifMatch: string | undefined,
 ): Promise<Outcome<Tenant>> {
-  const rejections = checkShape(tenantPatchShape, body, { name: checkName, quotas: checkQuotaLimits })
+  const rejections = checkShape(tenantPatchShape, body, {
+    checks: { name: checkName, quotas: checkQuotaLimits },
+  })
   if (rejections.length > 0) return refused(...rejections)
   const patch = decode(tenantPatchShape, body)
   return store.transact<Outcome<Tenant>>((transaction) => {
@@ -183,15 +185,24 @@ function findToChange(
   return conflict === undefined ? done(stored) : refused(conflict)
 }
 
+/** Of an unknown kind, as it is quoted. */
+const MAX_KIND = 256
+
 function checkQuotaLimits(quotas: Json): Rejection[] {
-  return Object.entries(isJsonObject(quotas) ? quotas : {}).flatMap(([kind, limit]) => {
-    const field = childPath('quotas', safeKey(kind))
-    const known = QUOTA_KINDS.some((each) => each === kind)
-    if (!known) return [reject('field_unknown', field, limit, { accepted: QUOTA_KINDS.join(', ') })]
-    return Number.isSafeInteger(limit) && Number(limit) >= 0
-      ? []
-      : [reject('field_type_invalid', field, limit, { accepted: 'a whole number from 0' })]
-  })
+  const given = Object.entries(isJsonObject(quotas) ? quotas : {})
+  const [unknown] = given.filter(([kind]) => !QUOTA_KINDS.some((each) => each === kind))
+  // One is enough to tell which kinds there are, however many were made up.
+  if (unknown !== undefined) return [unknownQuota(...unknown)]
+  return given
+    .filter(([, limit]) => !Number.isSafeInteger(limit) || Number(limit) < 0)
+    .map(([kind, limit]) =>
+      reject('field_type_invalid', childPath('quotas', kind), limit, { accepted: 'a whole number from 0' }),
+    )
+}
+
+function unknownQuota(kind: string, limit: Json): Rejection {
+  const field = childPath('quotas', safeKey(kind.slice(0, MAX_KIND)))
+  return reject('field_unknown', field, limit, { accepted: QUOTA_KINDS.join(', ') })
 }
 
 function checkName(name: Json): Rejection | undefined {

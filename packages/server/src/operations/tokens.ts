@@ -101,9 +101,11 @@ function checkNewToken(body: Json, { role }: Caller, clock: Clock): Rejection[] 
   return [
     ...(wanted === 'platform-admin' && role !== 'platform-admin' ? [notForTenants(wanted)] : []),
     ...checkShape(newTokenShape, body, {
-      name: checkTokenName,
-      role: checkRole,
-      expiresAt: (expiresAt) => checkExpiry(expiresAt, clock.now()),
+      checks: {
+        name: checkTokenName,
+        role: checkRole,
+        expiresAt: (expiresAt) => checkExpiry(expiresAt, clock.now()),
+      },
     }),
   ]
 }
