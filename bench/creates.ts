@@ -7,6 +7,7 @@ import { prefixRange } from '../packages/server/src/store/keys.ts'
 import { createApiClient } from '../tests/support/api-client.ts'
 import { BARE_ROOT, bareCreates, captureCreate, groupedCreates, transactionOf } from './lib/bare-load.ts'
 import { closedLoop, type Measured } from './lib/closed-loop.ts'
+import { untilQuiet } from './lib/cpu.ts'
 import { bodyOf, nameOf } from './lib/create-body.ts'
 import { connectEtcdForBench } from './lib/etcd.ts'
 import { openHttpLoad } from './lib/http-load.ts'
@@ -97,6 +98,7 @@ async function clear(engine: KeyValueEngine, tenants: readonly string[]): Promis
     revision = cleared.revision
   }
   await engine.compact(revision, { deadlineMs: 30_000 }).catch(() => {})
+  await untilQuiet([...platform.etcdPids, platform.serverPid])
 }
 
 function report(cell: Cell, measured: { [side in Side]: Measured[] }): { toBare: number; toGrouped: number } {

@@ -21,3 +21,19 @@ export function busyMicros(): number {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.split(/\s+/).slice(1).map(Number)
   return (user + nice + system + irq + softirq) * TICK_US
 }
+
+const LOOK_MS = 100
+const QUIET_SHARE = 0.05
+const QUIET_LOOKS = 3
+const MAX_LOOKS = 200
+
+/** Waits until these processes rest: what a store still compacts in the background would be charged to the next side. */
+export async function untilQuiet(pids: readonly number[]): Promise<void> {
+  let quiet = 0
+  for (let look = 0; look < MAX_LOOKS && quiet < QUIET_LOOKS; look += 1) {
+    const before = cpuMicros(pids)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    const share = (cpuMicros(pids) - before) / (LOOK_MS * 1000)
+    quiet = share <= QUIET_SHARE * pids.length ? quiet + 1 : 0
+  }
+}

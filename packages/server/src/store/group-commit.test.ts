@@ -146,11 +146,19 @@ describe('how much travels together', () => {
   const sizes = (sent: readonly Sent[]) => sent.map((one) => shapeOf(one).length)
 
   test('so many transactions', async () => {
-    const { sent, submit } = batcher({ maxInFlight: 9 })
+    const { sent, submit } = batcher({ maxInFlight: 9, flushAt: 1_000 })
     for (let index = 0; index < 130; index += 1) submit('', writing(`k${index}`))
     await turn()
     await turn()
     expect(sizes(sent)).toEqual([64, 64, 2])
+  })
+
+  test('so many do not wait for the end of the turn, but for a free flight', () => {
+    const { sent, submit } = batcher({ maxInFlight: 2, flushAt: 4 })
+    for (let index = 0; index < 3; index += 1) submit('', writing(`k${index}`))
+    expect(sizes(sent)).toEqual([])
+    for (let index = 3; index < 20; index += 1) submit('', writing(`k${index}`))
+    expect(sizes(sent)).toEqual([4, 4])
   })
 
   test('so many bytes; a larger one alone, after the others', async () => {
@@ -302,11 +310,12 @@ describe('who has lost already', () => {
     for (let index = 0; index < 1_000; index += 1) submit(`${index}`, transaction(['x'], ['x']))
     await turn()
     await turn()
-    expect(sent).toHaveLength(2)
+    expect(sent).toHaveLength(3)
     sent[0]?.answer(verdict(true, 9))
     sent[1]?.answer(verdict(false, 9))
+    sent[2]?.answer(verdict(false, 9))
     await turn()
-    expect(sent).toHaveLength(2)
+    expect(sent).toHaveLength(3)
     expect(verdicts).toHaveLength(1_000)
     expect(verdicts.filter((one) => one.includes('committed'))).toEqual(['0 committed 9'])
   })

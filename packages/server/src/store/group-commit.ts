@@ -30,6 +30,8 @@ export interface GroupCommitOptions {
   readonly maxTransactions: number
   readonly maxBytes: number
   readonly maxInFlight: number
+  /** So many waiting ones do not wait for the end of the turn: the engine works while the rest is still being prepared. */
+  readonly flushAt: number
   /** Outer plus largest inner operations; etcd shares its limit of 128 between them. */
   readonly maxOperations: number
   /**
@@ -49,7 +51,8 @@ export interface ConflictRule {
 export const GROUP_COMMIT_DEFAULTS: GroupCommitOptions = {
   maxTransactions: 64,
   maxBytes: 256 * 1024,
-  maxInFlight: 2,
+  maxInFlight: 3,
+  flushAt: 16,
   maxOperations: 120,
   deadlineMs: 2_500,
   conflictRule: disjointKeys,
@@ -90,6 +93,7 @@ export function createGroupCommit(engine: Engine, given: Partial<GroupCommitOpti
 
   const flush = (): void => {
     scheduled = false
+    if (inFlight >= options.maxInFlight) return
     queue = refuseLate(queue, performance.now())
     if (queue.length === 0) return
     const { batch, rest } = takeBatch(queue, options)
@@ -110,7 +114,8 @@ export function createGroupCommit(engine: Engine, given: Partial<GroupCommitOpti
     submit: (transaction, until = Number.POSITIVE_INFINITY) =>
       new Promise((resolve, reject) => {
         queue.push({ transaction, ...measure(transaction), until, resolve, reject })
-        schedule()
+        if (queue.length >= options.flushAt) flush()
+        else schedule()
       }),
   }
 }
