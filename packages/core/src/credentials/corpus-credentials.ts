@@ -93,7 +93,7 @@ const byShape = labelled(true, [
   ['BLOB_URL', join('https://a.blob.core.windows.net/c?sv=2022&se=2027&', 'sig=', alnum(44)), 'Azure SAS'],
   ['AZURE_APP', join(alnum(3), '8Q', '~', alnum(34)), 'Azure client'],
   ['REGISTRY', join('np', 'm_', alnum(36)), 'npm'],
-  ['NPMRC', join('//registry.npmjs.org/:_auth', 'Token=', uuid()), 'npm configuration line'],
+  ['NPMRC', join('//npm.example.com/:_auth', 'Token=', uuid()), 'npm configuration line'],
   ['PUBLISH', join('py', 'pi-AgE', alnum(100)), 'PyPI'],
   ['GEM_HOST', join('ruby', 'gems_', hex(48)), 'RubyGems'],
   ['MAIL', join('S', 'G.', alnum(22), '.', alnum(43)), 'SendGrid'],
