@@ -24,14 +24,16 @@ export function createBrokenRequests(publicUrl: string): BrokenRequests {
   const owesAnswer = (socket: Socket) => [...(owed.get(socket) ?? [])].some(({ complete }) => complete)
   return {
     watch(app) {
-      app.addHook('onRequest', async ({ raw }) => {
+      app.addHook('onRequest', ({ raw }, _reply, done) => {
         const { socket } = raw
         owed.set(socket, (owed.get(socket) ?? new Set()).add(raw))
+        done()
       })
-      app.addHook('onResponse', async ({ raw }) => {
+      app.addHook('onResponse', ({ raw }, _reply, done) => {
         const { socket } = raw
         owed.get(socket)?.delete(raw)
         if (ending.has(socket) && !owesAnswer(socket)) endGently(socket)
+        done()
       })
     },
     answer(error, socket) {

@@ -109,8 +109,9 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: S
     if (!passage.ok) return refuse(request, reply, passage.refusal)
     admitted.set(request, passage.value)
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     observer.answered(request, reply, admitted.get(request)?.caller)
+    done()
   })
 }
 
