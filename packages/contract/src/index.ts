@@ -14,4 +14,5 @@ export {
   type StrictJsonFault,
   type StrictJsonResult,
 } from './strict-json.ts'
+export { utf8Length } from './strict-json-utf8.ts'
 export * from './tenant.ts'

@@ -37,15 +37,3 @@ export function isLabelKey(text: string): boolean {
 export function isLabelValue(text: string): boolean {
   return text.length <= LABEL_VALUE_CHARACTERS && LABEL_VALUE.test(text)
 }
-
-/** Bytes of the UTF-8 form. */
-export function utf8Bytes(text: string): number {
-  let bytes = text.length
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit < 0x80) continue
-    // Half of a surrogate pair counts two: four bytes for the pair.
-    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2
-  }
-  return bytes
-}

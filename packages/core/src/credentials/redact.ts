@@ -1,6 +1,6 @@
 // What may a rejection, an alteration or a log line quote of what was received? DECISIONS 2 "received", SAFETY 2 row 4.
 
-import { childPath, elementPath, isJsonObject, type Json, jsonText } from '@holdfast/contract'
+import { childPath, elementPath, isJsonObject, type Json, jsonText, utf8Length } from '@holdfast/contract'
 import { credentialShapeOf } from './credential-shapes.ts'
 import { printable, printableKey } from './printable.ts'
 import { type FieldPath, isSensitivePath, stepsOf } from './sensitive-field.ts'
@@ -36,7 +36,7 @@ function textOf(value: Json): string {
 }
 
 function redacted(what: string, text: string): string {
-  return `<redacted ${what}, ${utf8Bytes(text)} bytes>`
+  return `<redacted ${what}, ${utf8Length(text)} bytes>`
 }
 
 function typeName(value: Json): string {
@@ -90,15 +90,4 @@ function cut(text: string): string {
   if (text.length <= MAX_QUOTED) return text
   const last = text.charCodeAt(MAX_QUOTED - 1)
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? MAX_QUOTED - 1 : MAX_QUOTED)
-}
-
-function utf8Bytes(received: string): number {
-  const text = received.toWellFormed()
-  let bytes = text.length
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at)
-    // A surrogate pair is two units and four bytes: one more for each unit.
-    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2
-  }
-  return bytes
 }

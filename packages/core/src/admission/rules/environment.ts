@@ -1,9 +1,9 @@
 // Constants only: the form of a variable, the size of them all, and no credential among them. SPEC 2.2, 7.1; DECISIONS 6, 9.
 
-import type { JsonObject } from '@holdfast/contract'
+import { type JsonObject, utf8Length } from '@holdfast/contract'
 import { describeReceived, detectCredential } from '../../credentials/index.ts'
 import type { AdmissionContext } from '../context.ts'
-import { isDeploymentName, isEnvironmentKey, utf8Bytes } from '../grammar.ts'
+import { isDeploymentName, isEnvironmentKey } from '../grammar.ts'
 import { onObject, onText, type Place, type Rule } from '../rule.ts'
 
 export const environmentRules: readonly Rule[] = [
@@ -38,7 +38,7 @@ function environmentBytes(variables: JsonObject): number {
   let bytes = 0
   for (const key of Object.keys(variables)) {
     const value = variables[key]
-    bytes += utf8Bytes(key) + (typeof value === 'string' ? utf8Bytes(value) : 0)
+    bytes += utf8Length(key) + (typeof value === 'string' ? utf8Length(value) : 0)
   }
   return bytes
 }
