@@ -1,11 +1,12 @@
 // Nothing is altered silently, over the whole way: what GET shows is what was sent plus what the answer announced, and the
 // log announced the same. SPEC 1, DECISIONS 2 (PUT, Alteration). core/admission/properties.test.ts has the many.
 
-import type { Alteration, DeploymentRecord, Json, JsonObject } from '@holdfast/contract'
+import type { Alteration, DeploymentRecord, JsonObject } from '@holdfast/contract'
 import { READ_ONLY_FIELDS } from '@holdfast/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { arbitraryChange, arbitraryDeployment } from '../../packages/testkit/src/arbitrary-deployment.ts'
+import { putAt } from '../../packages/testkit/src/put-at.ts'
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts'
 import { dumpTenants } from '../support/dump-keys.ts'
 import { type Platform, startPlatform } from '../support/start-platform.ts'
@@ -55,16 +56,9 @@ function expected(sent: JsonObject, kept: JsonObject, alterations: readonly Alte
     delete placement.residency
   for (const { code, field, to } of alterations) {
     const isOfSpec = code !== 'read_only_ignored' && code !== 'image_digest_resolved'
-    if (isOfSpec) put(result, field.split('.'), to)
+    if (isOfSpec) putAt(result, field.split('.'), to)
   }
   return result
-}
-
-function put(target: JsonObject, [key = '', ...rest]: string[], value: Json): void {
-  const inner = target[key]
-  if (rest.length === 0) target[key] = value
-  else if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) put(inner, rest, value)
-  else throw new Error(`an alteration inside ${key}, which is not there`)
 }
 
 function specOf(record: DeploymentRecord): JsonObject {

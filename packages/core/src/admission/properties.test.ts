@@ -11,6 +11,7 @@ import {
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryChange, arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.ts'
+import { putAt } from '../../../testkit/src/put-at.ts'
 import { checkBody } from './admit-body.ts'
 import { admitDeployment } from './admit-deployment.ts'
 import { aRecord, DIGEST, forCreate, forUpdate, IMAGE } from './fixture.ts'
@@ -38,15 +39,8 @@ function expectedSpec(sent: JsonObject, kept: JsonObject, alterations: readonly 
   if (typeof placement === 'object' && placement !== null && 'residency' in placement)
     delete placement.residency
   for (const { code, field, to } of alterations)
-    if (code !== 'read_only_ignored') put(result, field.split('.'), to)
+    if (code !== 'read_only_ignored') putAt(result, field.split('.'), to)
   return result
-}
-
-function put(target: JsonObject, [key = '', ...rest]: string[], value: Json): void {
-  const inner = target[key]
-  if (rest.length === 0) target[key] = value
-  else if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) put(inner, rest, value)
-  else throw new Error(`an alteration inside ${key}, which is not there`)
 }
 
 /** The matcher's report costs more than the comparison, so it is asked only when there is something to report. */
