@@ -143,6 +143,18 @@ describe('a broken stream', () => {
     expect(resumes.at(-1)).toContain('no sign of life')
   })
 
+  test('a stream that was cut often and never brought anything is not given more patience for it', async () => {
+    const proxy = await proxied()
+    const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })
+    proxy.refuseNew()
+    recordWatch(engine, under(uniquePrefix()), await write(direct, uniquePrefix()))
+    await waitUntil(() => resumes.length >= 5, { what: 'it was tried a few times' })
+    proxy.resume()
+    proxy.stall()
+    const silent = () => resumes.some((reason) => reason.includes('no sign of life'))
+    await waitUntil(silent, { what: 'the silence is noticed', timeoutMs: 4_000 })
+  })
+
   test('a member that is away for long is found again', async () => {
     const proxy = await proxied()
     const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })

@@ -41,6 +41,8 @@ interface RunningWatch {
   turn: number
   /** Streams in a row that brought nothing. */
   barren: number
+  /** Those of them that were given up for their silence, and not cut. */
+  silent: number
   /** Start right after the last revision, not at it: see `startRevisionOf`. */
   exact: boolean
 }
@@ -76,6 +78,7 @@ export function startWatch(deps: WatchDeps, request: WatchRequest): Watch {
     askedAt: Number.NEGATIVE_INFINITY,
     turn: 0,
     barren: 0,
+    silent: 0,
     exact: false,
   }
   void connect(watch)
@@ -117,7 +120,10 @@ function openOn(watch: RunningWatch, member: WatchMember, token: string | undefi
   watch.stream = stream
   watch.pulse = startWatchPulse(pulseTimesOf(watch), {
     probe: () => watch.created && stream.askProgress(),
-    giveUp: () => onEnd('no sign of life'),
+    giveUp() {
+      watch.silent += 1
+      onEnd('no sign of life')
+    },
   })
 }
 
@@ -138,7 +144,7 @@ function pulseTimesOf(watch: RunningWatch): WatchPulseTimes {
   return {
     quietMs,
     get patienceMs() {
-      return Math.min(patienceMs * 2 ** watch.barren, LONGEST_PATIENCE_MS)
+      return Math.min(patienceMs * 2 ** watch.silent, LONGEST_PATIENCE_MS)
     },
   }
 }
@@ -159,6 +165,7 @@ function receiveEvents(watch: RunningWatch, message: WatchMessage): void {
 
 function thrive(watch: RunningWatch): void {
   watch.barren = 0
+  watch.silent = 0
   watch.exact = false
 }
 
