@@ -1,4 +1,4 @@
-// A JSON value as our own tokenizer yields it: objects without a prototype, whole numbers past 2^53 as bigint.
+// A JSON value as our own reader yields it: whole numbers past 2^53 are bigint.
 
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
 export interface JsonObject {

@@ -26,6 +26,21 @@ describe('against JSON.parse', () => {
     )
   }, 60_000)
 
+  test('a repeated key is found wherever it stands', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(), (sent, nth) => {
+        const text = jsonText(readOf(JSON.stringify([{ a: 1 }, sent])))
+        const opened = [...text.matchAll(/\{(?="((?:[^"\\]|\\.)*)":)/g)]
+        const chosen = opened[nth % opened.length]
+        const at = (chosen?.index ?? 0) + 1
+        const repeated = `${text.slice(0, at)}"${chosen?.[1]}":0,${text.slice(at)}`
+        fc.pre(!isInsideString(text, at))
+        expect(parseStrictJson(bytesOf(repeated))).toMatchObject({ fault: { kind: 'duplicate_key' } })
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
   test('jsonText of what was read is read as the same', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.bigInt(), (sent, big) => {
@@ -46,6 +61,10 @@ describe('against JSON.parse', () => {
     expect(seen.refusedByUs).toBeGreaterThan(100)
   }, 60_000)
 })
+
+function isInsideString(text: string, at: number): boolean {
+  return (text.slice(0, at).replace(/\\./g, '').split('"').length - 1) % 2 === 1
+}
 
 const nativeDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

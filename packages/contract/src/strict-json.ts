@@ -3,6 +3,7 @@
 
 import { childPath, elementPath } from './field-path.ts'
 import type { Json, JsonObject } from './json.ts'
+import { readPlainJson } from './plain-json.ts'
 import { type Cursor, fail, type StrictJsonFaultKind, unwind } from './strict-json-cursor.ts'
 import { readNumber } from './strict-json-number.ts'
 import { readString } from './strict-json-string.ts'
@@ -39,12 +40,14 @@ interface StrictJsonOptions {
   readonly maxValues?: number
 }
 
-/** Objects have no prototype, so `__proto__` is a key like any other. Time is linear in the bytes. */
+/** `__proto__` is a key like any other. Time is linear in the bytes. */
 export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = {}): StrictJsonResult {
   const text = decodeUtf8(bytes)
   if (text === undefined) return { ok: false, fault: explainBadUtf8(bytes) }
   const maxDepth = Math.min(options.maxDepth ?? MAX_JSON_DEPTH, DEPTH_CEILING)
   const maxValues = options.maxValues ?? Number.POSITIVE_INFINITY
+  const plain = readPlainJson(text, maxDepth, maxValues)
+  if (plain !== undefined) return { ok: true, value: plain }
   const cursor: Cursor = { text, at: 0, maxDepth, maxValues, values: 0, failure: undefined, trail: [] }
   const value = readDocument(cursor)
   return value === undefined ? { ok: false, fault: explainFailure(cursor) } : { ok: true, value }

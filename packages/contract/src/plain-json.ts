@@ -1,0 +1,72 @@
+// The quick way to read a body. Nearly all bodies hold nothing on which two readers could disagree; of such a text the
+// platform's own parser reads the same as the strict reader, several times faster, and its objects are cheap to work with.
+
+import type { Json } from './json.ts'
+
+const QUOTE = 0x22
+const COLON = 0x3a
+const ZERO = 0x30
+const NINE = 0x39
+/** Between these two codes stand the digits of a number; so many of them are below 2^53 whatever they are. */
+const PLAIN_DIGITS = 15
+
+/** Escapes may hide half a surrogate pair or a repeated key, and a member of this name is not a member to everybody. */
+const DOUBTFUL = /\\|__proto__/
+
+/** Undefined: not plain, or not sound; the strict reader will tell. */
+export function readPlainJson(text: string, maxDepth: number, maxValues: number): Json | undefined {
+  const members = countColons(text, maxDepth, maxValues)
+  if (members === undefined || DOUBTFUL.test(text)) return undefined
+  let value: Json
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  // A repeated key leaves fewer members than there were colons.
+  return countMembers(value) === members ? value : undefined
+}
+
+/** Outside of strings. Undefined where the text is nested too deep, holds too much, or a number that is no short whole one. */
+function countColons(text: string, maxDepth: number, maxValues: number): number | undefined {
+  let colons = 0
+  let values = 0
+  let depth = 0
+  let digits = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    digits = code >= ZERO && code <= NINE ? digits + 1 : 0
+    if (code === QUOTE) {
+      at = text.indexOf('"', at + 1)
+      if (at < 0) return undefined
+    } else if (code === COLON) colons++
+    else if (opens(code)) {
+      if (++depth > maxDepth) return undefined
+      values++
+    } else if (closes(code)) depth--
+    else if (code === 0x2c) values++
+    else if (digits > PLAIN_DIGITS || isNumberPart(code, text, at)) return undefined
+  }
+  return values > maxValues ? undefined : colons
+}
+
+const opens = (code: number): boolean => code === 0x7b || code === 0x5b
+const closes = (code: number): boolean => code === 0x7d || code === 0x5d
+
+/** Sign, point or exponent. */
+function isNumberPart(code: number, text: string, at: number): boolean {
+  if (code === 0x2d || code === 0x2e || code === 0x2b || code === 0x45) return true
+  const before = code === 0x65 ? text.charCodeAt(at - 1) : 0
+  return before >= ZERO && before <= NINE
+}
+
+function countMembers(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let members = 0
+  if (Array.isArray(value)) {
+    for (const element of value) members += countMembers(element)
+    return members
+  }
+  for (const key in value) members += 1 + countMembers(value[key] ?? null)
+  return members
+}
