@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config'
 const long = env.HOLDFAST_LONG === '1'
 const HOUR_MS = 3_600_000
 
+// lab: whole machines with their own Docker Engines, as root.
 // unit: pure, no engine. real: against engines that the testkit starts, files one after another on small machines,
 // in one worker, so that each engine is started once for all of them.
 export default defineConfig({
@@ -26,6 +27,17 @@ export default defineConfig({
           include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],
           testTimeout: long ? HOUR_MS : 60_000,
           hookTimeout: 120_000,
+          fileParallelism: false,
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          name: 'lab',
+          expect: { poll: { timeout: 30_000, interval: 50 } },
+          include: ['e2e/**/*.test.ts'],
+          testTimeout: long ? HOUR_MS : 120_000,
+          hookTimeout: 180_000,
           fileParallelism: false,
           isolate: false,
         },

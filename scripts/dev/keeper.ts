@@ -7,6 +7,7 @@ import { type DevFolder, folderFromArguments, removeFolder } from './dev-folder.
 import { makeTenants, writeEnvironment } from './make-tenants.ts'
 import { addProcess, KEEPER } from './process-list.ts'
 import { startEngines } from './start-engines.ts'
+import { type DevMachines, enrolNodes, startMachines } from './start-nodes.ts'
 import { type RunningServer, startServer } from './start-server.ts'
 import { createStep, type Report } from './step.ts'
 
@@ -17,14 +18,21 @@ const report = (told: Report): void => {
   if (process.connected) process.send?.(told)
 }
 
-async function raise(folder: DevFolder): Promise<RunningServer> {
+interface Raised {
+  readonly server: RunningServer
+  readonly machines: DevMachines | undefined
+}
+
+async function raise(folder: DevFolder): Promise<Raised> {
   addProcess(folder, KEEPER, process.pid)
   const step = createStep(report)
-  const engines = await startEngines(folder, step)
+  const machines = await startMachines(step)
+  const engines = await startEngines(folder, step, machines?.lab)
   const server = await startServer(folder, engines, step)
   const tenants = await step('tenants acme and globex', () => makeTenants(server))
-  writeEnvironment(folder, server, engines, tenants)
-  return server
+  const nodes = await step('nodes enrolled', () => enrolNodes(machines, server, tenants))
+  writeEnvironment(folder, server, engines, tenants, nodes)
+  return { server, machines }
 }
 
 /** Variables go before the file: one that is set for something else would change the platform. */
@@ -40,10 +48,11 @@ function giveUp(folder: DevFolder, why: string): void {
   process.exit(1)
 }
 
-async function drain({ process: server }: RunningServer): Promise<void> {
+async function drain({ server: { process: server }, machines }: Raised): Promise<void> {
   if (!server.hasExited()) process.kill(server.pid, 'SIGTERM')
   const late = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS))
   await Promise.race([server.exited, late])
+  await machines?.lab.stop()
   process.exit(0)
 }
 
@@ -55,10 +64,10 @@ async function keep(): Promise<void> {
   process.once('SIGTERM', abandoned)
   setInterval(() => {}, FOR_EVER_MS)
   try {
-    const server = await raise(folder)
+    const raised = await raise(folder)
     process.off('disconnect', abandoned)
     process.off('SIGTERM', abandoned)
-    process.once('SIGTERM', () => void drain(server))
+    process.once('SIGTERM', () => void drain(raised))
     report({ kind: 'ready' })
   } catch (error) {
     giveUp(folder, error instanceof Error ? error.message : String(error))

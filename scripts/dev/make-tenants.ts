@@ -2,6 +2,7 @@
 
 import { type DevFolder, writePrivate } from './dev-folder.ts'
 import type { Engines } from './start-engines.ts'
+import type { DevNode } from './start-nodes.ts'
 import type { RunningServer } from './start-server.ts'
 
 export interface DevTenant {
@@ -18,7 +19,7 @@ interface DevEnvironment {
   readonly registry: string
   readonly sampleImage: string
   readonly tenants: readonly DevTenant[]
-  readonly nodes: readonly never[]
+  readonly nodes: readonly DevNode[]
 }
 
 const NAMES = ['acme', 'globex']
@@ -44,6 +45,7 @@ export function writeEnvironment(
   { baseUrl, platformToken }: RunningServer,
   { registry, sampleImage }: Engines,
   tenants: readonly DevTenant[],
+  nodes: readonly DevNode[],
 ): void {
   const environment: DevEnvironment = {
     baseUrl,
@@ -51,7 +53,7 @@ export function writeEnvironment(
     registry: registry.host,
     sampleImage,
     tenants,
-    nodes: [],
+    nodes,
   }
   writePrivate(folder.environment, `${JSON.stringify(environment, null, 2)}\n`)
 }

@@ -1,6 +1,7 @@
-// The configuration file of the development server: what production has, on loopback, with the metrics page open.
+// The configuration file of the development server: what production has, for this machine alone, with the metrics page open.
 
 export interface ServerSettings {
+  readonly address: string
   readonly port: number
   readonly etcdEndpoints: readonly string[]
   readonly etcdQuotaBytes: number
@@ -14,10 +15,10 @@ export interface ServerSettings {
 const quoted = (text: string): string => JSON.stringify(text)
 
 export function serverConfig(settings: ServerSettings): string {
-  const { port, etcdEndpoints, etcdQuotaBytes, secretsStore, api, broker, registryHost } = settings
+  const { address, port, etcdEndpoints, etcdQuotaBytes, secretsStore, api, broker, registryHost } = settings
   return `# Written by dev:up; every setting is explained in docs/guides/configuration.md.
-listen: { host: 127.0.0.1, port: ${port} }
-publicUrl: http://127.0.0.1:${port}
+listen: { host: ${address}, port: ${port} }
+publicUrl: http://${address}:${port}
 etcd:
   endpoints: [${etcdEndpoints.map(quoted).join(', ')}]
   quotaBytes: ${etcdQuotaBytes}

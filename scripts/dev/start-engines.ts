@@ -3,6 +3,7 @@
 
 import {
   type EtcdCluster,
+  type Lab,
   type Registry,
   type SecretsStore,
   startEtcd,
@@ -22,15 +23,17 @@ export interface Engines {
   readonly registry: Registry
   /** A pinned reference that the registry holds. */
   readonly sampleImage: string
+  /** Where the server listens: an address that nodes reach too, where there are nodes. */
+  readonly address: string
 }
 
-export async function startEngines(folder: DevFolder, step: Step): Promise<Engines> {
+export async function startEngines(folder: DevFolder, step: Step, lab: Lab | undefined): Promise<Engines> {
   const [etcd, secretsStore, { registry, sampleImage }] = await Promise.all([
     step('etcd, three members', () => startState(folder)),
     step('secrets store, initialised and unsealed', () => startSecrets(folder)),
-    step('registry with a sample image', () => startImages(folder)),
+    step('registry with a sample image', () => startImages(folder, lab?.registry)),
   ])
-  return { etcd, secretsStore, registry, sampleImage }
+  return { etcd, secretsStore, registry, sampleImage, address: lab?.hostAddress ?? '127.0.0.1' }
 }
 
 async function startState(folder: DevFolder): Promise<EtcdCluster> {
@@ -51,9 +54,10 @@ async function startSecrets(folder: DevFolder): Promise<SecretsStore> {
   return store
 }
 
-async function startImages(folder: DevFolder): Promise<{ registry: Registry; sampleImage: string }> {
-  const registry = await startRegistry({ folder: folder.engine('registry') })
+/** The lab brings a registry that its nodes reach. */
+async function startImages(folder: DevFolder, given: Registry | undefined) {
+  const registry = given ?? (await startRegistry({ folder: folder.engine('registry') }))
   addProcess(folder, 'registry', registry.pid)
-  const { reference } = await registry.pushSampleImage('samples/hello', '1.0')
+  const { reference } = await registry.pushBusyboxImage('samples/hello', '1.0')
   return { registry, sampleImage: reference }
 }

@@ -34,10 +34,14 @@ export async function startServer(folder: DevFolder, engines: Engines, step: Ste
 }
 
 /** Writes the configuration; returns the address that the server will have. */
-async function configure(folder: DevFolder, { etcd, secretsStore, registry }: Engines): Promise<string> {
+async function configure(
+  folder: DevFolder,
+  { etcd, secretsStore, registry, address }: Engines,
+): Promise<string> {
   const port = await freePort()
   const identities = await provision(secretsStore.address, secretsStore.rootToken)
   const settings = {
+    address,
     port,
     etcdEndpoints: etcd.endpoints,
     etcdQuotaBytes: ETCD_QUOTA_BYTES,
@@ -46,7 +50,7 @@ async function configure(folder: DevFolder, { etcd, secretsStore, registry }: En
     ...identities,
   }
   writePrivate(folder.serverConfig, serverConfig(settings))
-  return `http://127.0.0.1:${port}`
+  return `http://${address}:${port}`
 }
 
 async function provision(address: string, rootToken: string) {

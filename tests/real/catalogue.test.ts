@@ -10,6 +10,7 @@ import type { ApiAnswer } from '../support/api-client.ts'
 import { BODY_PROVOCATIONS } from '../support/body-provocations.ts'
 import { BUILT } from '../support/built-capabilities.ts'
 import { dumpTenants } from '../support/dump-keys.ts'
+import { NODE_PROVOCATIONS } from '../support/nodes/node-provocations.ts'
 import { type Provocation, prepareWorld, provoke, type World } from '../support/provoke.ts'
 import { gatherRaisedCodes } from '../support/raised-codes.ts'
 import { REQUEST_PROVOCATIONS } from '../support/request-provocations.ts'
@@ -17,7 +18,7 @@ import { type Platform, startPlatform } from '../support/start-platform.ts'
 
 /** Our own invariants: no request can break them, or there is a fault of ours. core/admission/persist-guard.test.ts */
 const INVARIANTS: readonly Code[] = ['secret_material_would_persist', 'secret_generate_would_persist']
-const PROVOCATIONS = [...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS]
+const PROVOCATIONS = [...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS, ...NODE_PROVOCATIONS]
 
 const received = new Set<string>()
 const pages = new Set<string>()
@@ -29,9 +30,15 @@ beforeAll(async () => {
 afterAll(() => world.platform.stop())
 
 /** What holds of every rejection, whatever its code. */
-async function expectRefusal(answer: ApiAnswer, code: Code, field: string, codes: readonly Code[] = [code]) {
+async function expectRefusal(
+  answer: ApiAnswer,
+  code: Code,
+  field: string,
+  { codes = [code], alternative = false }: Pick<Provocation, 'codes' | 'alternative'> = {},
+) {
   expect(answer.codes, answer.text).toEqual(codes)
-  expect(answer.status).toBe(entryOf(code).status)
+  const { status, alternativeStatus } = entryOf(code)
+  expect(answer.status).toBe(alternative ? alternativeStatus?.status : status)
   const { rejections, ...first } = answer.body
   expect(rejections).toHaveLength(codes.length)
   expect(first).toEqual(Object(rejections)[0])
@@ -71,7 +78,7 @@ test.each(PROVOCATIONS.map(title))('%i: %s at %s', async (index) => {
   if (provocation === undefined) throw new Error('no such row')
   await expectNothingStored(world.platform, async () => {
     const answer = await provoke(world, provocation.sent(world))
-    await expectRefusal(answer, provocation.code, provocation.field, provocation.codes)
+    await expectRefusal(answer, provocation.code, provocation.field, provocation)
   })
 })
 
@@ -116,6 +123,13 @@ describe('an engine is away', () => {
       await member.kill()
       const sent = { kind: 'Deployment', name: 'web', image: platform.image }
       await expectRefusal(await api.post('/api/v1/deployments', sent), 'store_unavailable', 'store')
+      const named = { ...sent, nodeId: 'node_01JD0000000000000000000000' }
+      await expectRefusal(
+        await api.post('/api/v1/deployments', named),
+        'node_candidates_unresolvable',
+        'nodeId',
+        { alternative: true },
+      )
       await member.restart()
     })
     member.pause()

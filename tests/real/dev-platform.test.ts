@@ -68,16 +68,22 @@ test('up, used, and down again', { timeout: 180_000 }, async () => {
   expect(up).toMatchObject({ status: 0 })
   const platform = JSON.parse(read('env.json'))
   expect(platform).toEqual({
-    baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    baseUrl: expect.stringMatching(/^http:\/\/10\.99\.\d+\.1:\d+$/),
     platformToken: expect.stringMatching(/^hf_/),
-    registry: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    registry: expect.stringMatching(/^10\.99\.\d+\.1:\d+$/),
     sampleImage: `${platform.registry}/samples/hello:1.0`,
     tenants: ['acme', 'globex'].map((name) => ({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name,
       token: expect.stringMatching(/^hf_/),
     })),
-    nodes: [],
+    nodes: ['acme-1', 'acme-2', 'acme-3', 'globex-1', 'globex-2'].map((name) => ({
+      id: expect.stringMatching(/^node_/),
+      name,
+      tenant: name.slice(0, -2),
+      address: expect.stringMatching(/^10\.99\./),
+      engine: expect.stringMatching(/^unix:/),
+    })),
   })
   expect(mode('.')).toBe('700')
   for (const name of readdirSync(folder).filter((each) => statSync(join(folder, each)).isFile()))
@@ -91,6 +97,11 @@ test('up, used, and down again', { timeout: 180_000 }, async () => {
     image: platform.sampleImage,
   })
   expect(made.status).toBe(201)
+  const phase = async () => Object((await acme.get('/api/v1/deployments/web')).body['status']).phase
+  await waitUntil(async () => (await phase()) === 'Running', {
+    what: 'the container runs',
+    timeoutMs: 60_000,
+  })
   const refused = await acme.post('/api/v1/deployments', { kind: 'Deployment', name: 'Web', replicas: -1 })
   expect(refused.codes).toEqual(['deployment_name_invalid', 'image_required', 'replicas_negative'])
   const globex = createApiClient(platform.baseUrl, platform.tenants[1].token)

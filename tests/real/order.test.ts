@@ -97,6 +97,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         secretsVersion: -1,
         environment: { 'b-': '', TOKEN: 'x', 'a-': 1 },
         healthCheck: { retries: 1, timeout: '1s', interval: '1s', command: [], type: 'exec' },
+        nodeId: 1,
         replicas: 101,
         image: 'nothing pinned',
         name: 'A'.repeat(64),
@@ -120,13 +121,14 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
     }),
   ],
   [
-    'the world, all of it: name, dependsOn, image, quota',
+    'the world, all of it: name, dependsOn, image, nodeId, quota',
     (w) => ({
       as: 'full',
       body: bodyWith(w, {
         name: 'only',
         dependsOn: { nobody: 'started', 'no-one': 'healthy' },
         image: `${w.platform.image}-unheard-of`,
+        nodeId: 'node_01JD0000000000000000000000',
       }),
     }),
   ],

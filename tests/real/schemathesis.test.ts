@@ -8,6 +8,7 @@ import { env } from 'node:process'
 import { engineBinary, makeTempFolder } from '@holdfast/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addExamples, type Examples, type OpenApiDocument } from '../support/hostile/add-examples.ts'
+import { enrolment, joinToken, makeNode } from '../support/nodes/enrol.ts'
 import { makeToken } from '../support/set-up.ts'
 import { type Platform, startPlatform } from '../support/start-platform.ts'
 
@@ -41,12 +42,19 @@ async function makeExamples(): Promise<Examples> {
   const expiresAt = '2099-01-01T00:00:00Z'
   const issued = await api.post(`/api/v1/tenants/${acme.id}/tokens`, { name: 'a', role: 'viewer', expiresAt })
   const name = { name: 'leaving' }
+  const [id, leaving] = [
+    await makeNode(platform.baseUrl, api, 'standing'),
+    await makeNode(platform.baseUrl, api, 'leaving'),
+  ]
+  await makeNode(platform.baseUrl, api, 'released')
   return {
     parameters: {
       '*': {
         ...{ tenant: acme.id, name: 'standing', revision: '1', host: registryHost, code: 'not_found' },
-        'X-Tenant-ID': acme.id,
+        ...{ 'X-Tenant-ID': acme.id, id, nodeName: 'released' },
       },
+      'DELETE /api/v1/nodes/{id}': { id: leaving },
+      'GET /api/v1/nodes/{id}/containers': { id: `node_${'0'.repeat(26)}` },
       'DELETE /api/v1/deployments/{name}': name,
       'DELETE /api/v1/tenants/{tenant}': { tenant: '00000000-0000-4000-8000-000000000000' },
       'DELETE /api/v1/tenants/{tenant}/tokens/{id}': { id: String(issued.body['id']) },
@@ -57,6 +65,9 @@ async function makeExamples(): Promise<Examples> {
       'POST /api/v1/tenants': { name: 'initech' },
       'PATCH /api/v1/tenants/{tenant}': { quotas: { nodes: 7 } },
       'POST /api/v1/tenants/{tenant}/tokens': { name: 'ci', role: 'developer', expiresAt },
+      'POST /api/v1/nodes/join-tokens': { nodeName: 'arriving', residency: { country: 'DE' } },
+      'POST /api/v1/nodes/enroll': enrolment('arriving', await joinToken(api, 'arriving')),
+      'PATCH /api/v1/nodes/{id}': { controlPlane: true },
       'PUT /api/v1/registries/{host}/credential': { username: 'me', password: 'mine' },
     },
   }
@@ -109,25 +120,44 @@ function report(what: string, output: string): void {
   console.log(`schemathesis, ${what}: ${cases}, seed ${SEED}`)
 }
 
+/**
+ * schemathesis asks again for ids that it has seen. So what takes nodes away is asked apart, where it sees none but those
+ * that it removes; and so is the one that answers 503 by right: no agent is there to be asked about the node.
+ */
+const APART = '^(deleteNodesId|deleteNodesNodeNameClaim|getNodesIdContainers)$'
+
 test('as a tenant-admin, every endpoint but the one by which it would revoke its own token', async () => {
   const token = await makeToken(platform.api(), platform.acme.id, 'tenant-admin')
   const { code, output } = await runSchemathesis({
     token,
-    filters: ['--exclude-path', '/api/v1/tenants/{tenant}/tokens/{id}'],
+    filters: [
+      ...['--exclude-path', '/api/v1/tenants/{tenant}/tokens/{id}'],
+      ...['--exclude-operation-id-regex', APART],
+    ],
   })
   report('tenant-admin', output)
   expect(code, output.slice(-6_000)).toBe(0)
 })
 
+test('as a tenant-admin, what takes nodes away', async () => {
+  const token = await makeToken(platform.api(), platform.acme.id, 'tenant-admin')
+  const { code, output } = await runSchemathesis({ token, filters: ['--include-operation-id-regex', APART] })
+  report('tenant-admin, taking nodes away', output)
+  expect(code, output.slice(-6_000)).toBe(0)
+})
+
 test('as the platform-admin, what only they may call', async () => {
-  const filters = ['--include-path-regex', '^/api/v1/tenants|^/metrics']
+  const filters = [
+    ...['--include-path-regex', '^/api/v1/tenants|^/api/v1/nodes/.id.$|^/metrics'],
+    ...['--exclude-operation-id-regex', APART],
+  ]
   const { code, output } = await runSchemathesis({ token: platform.platformToken, filters })
   report('platform-admin', output)
   expect(code, output.slice(-6_000)).toBe(0)
 })
 
-/** A tenant that is removed takes the other examples with it. */
-const NEVER_DONE = ['DELETE /api/v1/tenants/{tenant}']
+/** A tenant that is removed takes the other examples with it; no agent is there to be asked. */
+const NEVER_DONE = ['DELETE /api/v1/tenants/{tenant}', 'GET /api/v1/nodes/{id}/containers']
 
 test('every endpoint was seen to succeed, so the shape of its success was held against the document', () => {
   const succeeded = new Set<string>()

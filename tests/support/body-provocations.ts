@@ -87,11 +87,21 @@ const placementAndLabels: readonly Provocation[] = [
   }),
 ]
 
+const namedNodes: readonly Provocation[] = [
+  fault('node_not_a_placement_candidate', 'nodeId', { nodeId: 'node_01JD0000000000000000000000' }),
+  fault('node_not_a_placement_candidate', 'nodeId', { nodeId: 'standing' }),
+  fault('field_type_invalid', 'nodeId', { nodeId: 7 }),
+  {
+    code: 'node_candidates_unresolvable',
+    field: 'nodeId',
+    sent: (world) => ({ as: 'globex', body: bodyWith(world, { nodeId: world.nodeId }) }),
+  },
+]
+
 const shapes: readonly Provocation[] = [
   fault('field_unknown', 'colour', { colour: 'red' }),
   fault('field_unknown', 'healthCheck.colour', check({ colour: 'red' })),
   fault('field_unknown', 'secrets', { secrets: [{ name: 'DB', vault_path: 'deployments/db' }] }),
-  fault('field_unknown', 'nodeId', { nodeId: 'node_01JD0000000000000000000000' }),
   fault('field_unknown', 'composedEnvironment', { composedEnvironment: { A: '{{secret.db.url}}' } }),
   fault('field_unknown', 'routes', { routes: [{ host: 'a.example', path: '/', port: 80 }] }),
   fault('field_unknown', 'placement.residency', { placement: { residency: { country: 'DE' } } }),
@@ -128,6 +138,7 @@ export const BODY_PROVOCATIONS: readonly Provocation[] = [
   ...healthChecks,
   ...environment,
   ...placementAndLabels,
+  ...namedNodes,
   ...shapes,
   ...dependencies,
 ]

@@ -2,6 +2,7 @@
 
 import type { Code } from '@holdfast/contract'
 import { type ApiAnswer, createApiClient } from './api-client.ts'
+import { joinToken, makeNode } from './nodes/enrol.ts'
 import { makeToken } from './set-up.ts'
 import type { Platform } from './start-platform.ts'
 
@@ -23,6 +24,8 @@ export interface Provocation {
   readonly sent: (world: World) => Sent
   /** All codes of the answer; only this one where nothing is said. */
   readonly codes?: readonly Code[]
+  /** The second status of the code. */
+  readonly alternative?: boolean
 }
 
 export interface World {
@@ -32,6 +35,10 @@ export interface World {
   readonly fullTenant: string
   readonly platformTenant: string
   readonly uid: string
+  /** Of acme's only node, `standing`; globex has none. */
+  readonly nodeId: string
+  /** Of globex, for the name that acme's node has. */
+  readonly foreignJoinToken: string
 }
 
 /** A body that is accepted, with parts replaced; an undefined part is left out. */
@@ -82,6 +89,8 @@ export async function prepareWorld(platform: Platform): Promise<World> {
     fullTenant,
     platformTenant: await platformTenantOf(platform),
     uid: uidOf(web),
+    nodeId: await makeNode(platform.baseUrl, api, 'standing'),
+    foreignJoinToken: await joinToken(platform.api(platform.globex.token), 'standing'),
     tokens: {
       acme: platform.acme.token,
       globex: platform.globex.token,

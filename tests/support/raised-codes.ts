@@ -7,7 +7,7 @@ import { type Code, isCode } from '@holdfast/contract'
 const ROOT = join(import.meta.dirname, '../..')
 const SOURCES = ['packages/core/src/**/*.ts', 'packages/server/src/**/*.ts']
 const TESTS = /\.(?:test|fixture)\.ts$|\/(?:fixture|fixtures)\.ts$/
-/** These also name codes to document them; there only a rejection that is made counts. */
+/** These also name codes to document them; there only a rejection that is made counts, by it or for it. */
 const DOCUMENTS = /\/api\/(?:routes\/|open-api\.ts)/
 
 export function gatherRaisedCodes(): Set<Code> {
@@ -18,6 +18,6 @@ export function gatherRaisedCodes(): Set<Code> {
 }
 
 function codesIn(file: string, source: string): Code[] {
-  const named = DOCUMENTS.test(file) ? /reject\('([a-z_]+)'/g : /'([a-z_]+)'/g
+  const named = DOCUMENTS.test(file) ? /(?:reject\(|tenantRequired: )'([a-z_]+)'/g : /'([a-z_]+)'/g
   return [...source.matchAll(named)].map((found) => found[1] ?? '').filter(isCode)
 }

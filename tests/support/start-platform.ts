@@ -56,7 +56,7 @@ export interface PlatformOptions {
   readonly log?: Logger
 }
 
-const FAST = { requestsPerMinute: 1_000_000, burst: 1_000_000 }
+const FAST = { requestsPerMinute: 1_000_000, burst: 1_000_000, failedJoinsPerMinute: 10_000 }
 
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const [etcd, secrets, registry] = await Promise.all([
@@ -73,6 +73,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     etcd: { endpoints: options.endpoints ?? etcd?.endpoints, root },
     secretsStore: { address: secrets.address, ...identities },
     registries: [{ host: registry.host, plainHttp: true, allowAddress: true }],
+    // Controllers write on their own account; a test that counts what a request wrote wants none of that.
+    roles: ['api', 'broker'],
     rates: FAST,
     ...options.settings,
   })
@@ -110,15 +112,27 @@ export interface Replica {
   stop(): Promise<void>
 }
 
+export interface ReplicaPlace {
+  readonly host?: string
+  /** Of one that comes back. */
+  readonly port?: number
+  /** Paths of PEM files. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+}
+
 /** Another server of the same platform: the same etcd and root, its own port and cache. */
-export async function startReplica(platform: Platform, settings: Partial<Config> = {}): Promise<Replica> {
-  const port = await freePort()
-  const baseUrl = `http://127.0.0.1:${port}`
+export async function startReplica(
+  platform: Platform,
+  settings: Partial<Config> = {},
+  { host = '127.0.0.1', port: wanted, tls }: ReplicaPlace = {},
+): Promise<Replica> {
+  const port = wanted ?? (await freePort())
+  const baseUrl = `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
   const logLines: string[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
-  const listen = { host: '127.0.0.1', port }
+  const listen = { host, port, ...(tls === undefined ? {} : { tls }) }
   const server = await composeServer({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
-  await server.http.listen(listen)
+  await server.http.listen({ host, port })
   return {
     baseUrl,
     logLines,

@@ -1,6 +1,6 @@
 // The deployment: the fields of SPEC 2.2, 2.3, 2.4, 2.7 and DECISIONS 4 in the order in which they are judged, and its record.
 
-import type { DeploymentUid } from './ids.ts'
+import type { DeploymentUid, NodeId } from './ids.ts'
 import {
   boolean,
   branded,
@@ -83,6 +83,7 @@ export const deploymentSpecShape = remembered(
     name: string({ description: 'Lowercase DNS-style name, at most 63 characters' }),
     image: string({ description: 'A pinned reference, never the tag latest' }),
     replicas: integer(),
+    nodeId: optional(branded<NodeId>({ description: 'A node of the tenant; absent: the scheduler chooses' })),
     healthCheck: optional(healthCheckShape),
     environment: optional(map(string())),
     secrets: list(secretEntryShape),

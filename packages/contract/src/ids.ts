@@ -7,16 +7,21 @@ type Brand<Name extends string> = string & { readonly [brand]: Name }
 export type TenantId = Brand<'TenantId'>
 export type TokenId = Brand<'TokenId'>
 export type DeploymentUid = Brand<'DeploymentUid'>
+export type NodeId = Brand<'NodeId'>
+/** One container on one node, for good: `rep_` and a ULID. A replacement is another assignment. */
+export type AssignmentId = Brand<'AssignmentId'>
 /** A ULID that names one store transaction; its audit entry carries the same id. */
 export type TransactionId = Brand<'TransactionId'>
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const ULID = '[0-9A-HJKMNP-TV-Z]{26}'
 const DEPLOYMENT_UID = new RegExp(`^dep_${ULID}$`)
+const NODE_ID = new RegExp(`^node_${ULID}$`)
 const TOKEN_ID = new RegExp(`^tok_${ULID}$`)
 
 export const isTenantId = (text: string): text is TenantId => UUID.test(text)
 export const isDeploymentUid = (text: string): text is DeploymentUid => DEPLOYMENT_UID.test(text)
+export const isNodeId = (text: string): text is NodeId => NODE_ID.test(text)
 export const isTokenId = (text: string): text is TokenId => TOKEN_ID.test(text)
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'

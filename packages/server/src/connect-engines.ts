@@ -56,6 +56,12 @@ export function connectRegistries({ registries }: Config): Registry {
   return createRegistryClient({ allowList })
 }
 
+/** What this process shows to those who connect to it; undefined: plain HTTP. */
+export function readServerTls({ listen }: Config): { cert: string; key: string } | undefined {
+  const [cert, key] = [pem(listen.tls?.cert), pem(listen.tls?.key)]
+  return cert === undefined || key === undefined ? undefined : { cert, key }
+}
+
 function required<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new TypeError(`${name} is not configured`)
   return value

@@ -10,6 +10,8 @@ const BUILT = {
   etcd: { engine: 'etcd', pinnedIn: 'etcd/go.mod', path: 'etcd' },
   etcdctl: { engine: 'etcd', pinnedIn: 'etcd/go.mod', path: 'etcdctl' },
   vault: { engine: 'vault', pinnedIn: 'vault/go.mod', path: 'vault' },
+  'dockerd-29': { engine: 'docker', pinnedIn: 'docker/go.mod', path: 'dockerd' },
+  'containerd-29': { engine: 'docker', pinnedIn: 'docker/go.mod', path: 'containerd' },
   schemathesis: {
     engine: 'schemathesis',
     pinnedIn: 'schemathesis/requirements.txt',
@@ -19,12 +21,24 @@ const BUILT = {
 const PINS: { readonly [engine: string]: RegExp } = {
   etcd: /^\s*go\.etcd\.io\/etcd\/server\/v3 v(\S+)/m,
   vault: /^\s*github\.com\/hashicorp\/vault v(\S+)/m,
+  docker: /^\s*github\.com\/moby\/moby\/v2 v(\S+)/m,
   schemathesis: /^schemathesis==(\S+)/m,
 }
 
 type Built = keyof typeof BUILT
 /** Debian packages put these on the PATH. */
-type Installed = 'docker-registry' | 'promtool' | 'setpriv' | 'perl'
+type Installed =
+  | 'docker-registry'
+  | 'promtool'
+  | 'setpriv'
+  | 'perl'
+  | 'dockerd'
+  | 'containerd'
+  | 'busybox'
+  | 'ip'
+  | 'iptables'
+  | 'nsenter'
+  | 'umount'
 export type EngineBinary = Built | Installed
 
 /** The path of an executable. A missing one throws the sentence that says how to get it. */

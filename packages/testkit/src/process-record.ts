@@ -20,18 +20,26 @@ export function recordProcess(pid: number): ProcessRecord {
   return { pid, startTicks }
 }
 
+export function isRecordedAlive(record: ProcessRecord): boolean {
+  return isAlive(record.pid) && readStat(record.pid)?.[19] === record.startTicks
+}
+
 /** Ends exactly the recorded process; false when it had gone before. */
 export function endRecordedProcess(record: ProcessRecord): boolean {
-  if (!isAlive(record.pid) || readStat(record.pid)?.[19] !== record.startTicks) return false
+  if (!isRecordedAlive(record)) return false
   process.kill(record.pid, 'SIGKILL')
   return true
 }
 
 /** Returns when every thread of a process that was sent SIGSTOP has stopped: a running one may still answer a request. */
 export function waitUntilStopped(pid: number): void {
-  const nothing = new Int32Array(new SharedArrayBuffer(4))
   const deadline = performance.now() + 5_000
-  while (!isStopped(pid) && performance.now() < deadline) Atomics.wait(nothing, 0, 0, 1)
+  while (!isStopped(pid) && performance.now() < deadline) waitBriefly(1)
+}
+
+/** For loops that must not yield, such as those of an exit handler. */
+export function waitBriefly(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
 function isStopped(pid: number): boolean {

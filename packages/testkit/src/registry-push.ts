@@ -1,6 +1,6 @@
 // Pushes images by plain calls of the OCI distribution API.
 
-import { type Blob, MANIFEST_TYPE, makeSampleImage } from './sample-image.ts'
+import { type Blob, MANIFEST_TYPE, type SampleImage } from './sample-image.ts'
 
 export interface RegistryAccess {
   readonly url: string
@@ -8,16 +8,14 @@ export interface RegistryAccess {
   readonly headers: { readonly [name: string]: string }
 }
 
-/** Pushes an image with this content and points the tag at it; returns the manifest's digest. */
+/** Pushes the image and points the tag at it; returns the manifest's digest. */
 export async function pushImage(
   access: RegistryAccess,
   repository: string,
   tag: string,
-  content: string,
+  image: SampleImage,
 ): Promise<string> {
-  const image = makeSampleImage(content)
-  await pushBlob(access, repository, image.layer)
-  await pushBlob(access, repository, image.config)
+  for (const blob of [...image.layers, image.config]) await pushBlob(access, repository, blob)
   await call(access, `${access.url}/v2/${repository}/manifests/${tag}`, {
     method: 'PUT',
     headers: { 'content-type': MANIFEST_TYPE },

@@ -1,4 +1,4 @@
-// The smallest OCI image there is: one layer with one file, its configuration and its manifest, made in memory.
+// OCI images made in memory: layers, configuration, manifest. The smallest there is has one layer with one file.
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -8,38 +8,51 @@ export interface Blob {
   readonly bytes: Buffer
 }
 export interface SampleImage {
-  readonly layer: Blob
+  readonly layers: readonly Blob[]
   readonly config: Blob
   readonly manifest: Blob
+}
+/** A file with its content, or a symbolic link. */
+export type TarEntry = { readonly name: string } & (
+  | { readonly content: Buffer; readonly executable?: boolean }
+  | { readonly linkTo: string }
+)
+export interface Layer {
+  readonly blob: Blob
+  /** Of the archive before it was compressed. */
+  readonly diffId: string
 }
 
 export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json'
 
-/** The same content gives the same digest. */
+/** The same content gives the same digest. It cannot be run. */
 export function makeSampleImage(content: string): SampleImage {
-  const tar = tarOf('hello.txt', Buffer.from(content))
-  const layer = blob(gzipSync(tar))
-  const config = blob(
-    Buffer.from(
-      JSON.stringify({
-        architecture: 'amd64',
-        os: 'linux',
-        config: { Cmd: ['/hello.txt'] },
-        rootfs: { type: 'layers', diff_ids: [blob(tar).digest] },
-      }),
-    ),
-  )
-  return { layer, config, manifest: blob(manifestOf(config, layer)) }
+  const layer = makeLayer([{ name: 'hello.txt', content: Buffer.from(content) }])
+  return makeImage([layer], { Cmd: ['/hello.txt'] })
 }
 
-function manifestOf(config: Blob, layer: Blob): Buffer {
+export function makeLayer(entries: readonly TarEntry[]): Layer {
+  const tar = Buffer.concat([...entries.flatMap(tarEntry), Buffer.alloc(1024)])
+  return { blob: blob(gzipSync(tar)), diffId: blob(tar).digest }
+}
+
+/** `settings`: the run-time part of the configuration, as the image specification spells it. */
+export function makeImage(layers: readonly Layer[], settings: object): SampleImage {
+  const rootfs = { type: 'layers', diff_ids: layers.map((layer) => layer.diffId) }
+  const text = JSON.stringify({ architecture: 'amd64', os: 'linux', config: settings, rootfs })
+  const config = blob(Buffer.from(text))
+  const blobs = layers.map((layer) => layer.blob)
+  return { layers: blobs, config, manifest: blob(manifestOf(config, blobs)) }
+}
+
+function manifestOf(config: Blob, layers: readonly Blob[]): Buffer {
   const describe = (mediaType: string, { digest, bytes }: Blob) => ({ mediaType, digest, size: bytes.length })
   return Buffer.from(
     JSON.stringify({
       schemaVersion: 2,
       mediaType: MANIFEST_TYPE,
       config: describe('application/vnd.oci.image.config.v1+json', config),
-      layers: [describe('application/vnd.oci.image.layer.v1.tar+gzip', layer)],
+      layers: layers.map((layer) => describe('application/vnd.oci.image.layer.v1.tar+gzip', layer)),
     }),
   )
 }
@@ -49,22 +62,24 @@ const blob = (bytes: Buffer): Blob => ({
   digest: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
 })
 
-/** A tar archive (ustar) of one regular file. */
-function tarOf(name: string, content: Buffer): Buffer {
-  const padding = Buffer.alloc((512 - (content.length % 512)) % 512)
-  return Buffer.concat([tarHeader(name, content.length), content, padding, Buffer.alloc(1024)])
+/** A header of the tar format (ustar) and what follows it. */
+function tarEntry(entry: TarEntry): Buffer[] {
+  const content = 'content' in entry ? entry.content : Buffer.alloc(0)
+  return [tarHeader(entry, content.length), content, Buffer.alloc((512 - (content.length % 512)) % 512)]
 }
 
-function tarHeader(name: string, size: number): Buffer {
+function tarHeader(entry: TarEntry, size: number): Buffer {
   const header = Buffer.alloc(512)
   const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`
-  header.write(name, 0)
-  header.write(octal(0o644, 8), 100)
+  const isLink = 'linkTo' in entry
+  header.write(entry.name, 0)
+  header.write(octal(isLink || entry.executable === true ? 0o755 : 0o644, 8), 100)
   header.write(octal(0, 8), 108)
   header.write(octal(0, 8), 116)
   header.write(octal(size, 12), 124)
   header.write(octal(0, 12), 136)
-  header.write('        0', 148)
+  header.write(`        ${isLink ? '2' : '0'}`, 148)
+  if (isLink) header.write(entry.linkTo, 157)
   header.write('ustar\x0000', 257)
   // The sum is taken over the header with its own field blank.
   const sum = header.reduce((total, byte) => total + byte, 0)

@@ -4,11 +4,13 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type BusyboxImage, makeBusyboxImage } from './busybox-image.ts'
 import { engineBinary } from './engine-binaries.ts'
 import { type EngineHome, openHome, retryPortClash, subfolder, waitUntilReady } from './engine-home.ts'
 import { type EngineProcess, startEngineProcess } from './engine-process.ts'
 import { freePort } from './free-port.ts'
 import { deleteManifest, pushImage, type RegistryAccess } from './registry-push.ts'
+import { makeSampleImage, type SampleImage } from './sample-image.ts'
 import type { TempFolder } from './temp-folder.ts'
 
 export interface RegistryCredential {
@@ -16,22 +18,26 @@ export interface RegistryCredential {
   readonly password: string
 }
 export interface RegistryOptions extends EngineHome {
+  /** Where it listens; 127.0.0.1 unless told. A lab's nodes reach what listens at the lab's host address. */
+  readonly address?: string
   /** The one account. Absent: anybody may pull and push. */
   readonly htpasswd?: RegistryCredential
 }
 export interface PushedImage {
-  /** `127.0.0.1:PORT/repository:tag`, as a deployment names it. */
+  /** `ADDRESS:PORT/repository:tag`, as a deployment names it. */
   readonly reference: string
   readonly digest: string
 }
 
 export interface Registry {
-  /** `127.0.0.1:PORT` */
+  /** `ADDRESS:PORT` */
   readonly host: string
   readonly url: string
   readonly pid: number
   /** The content is made from repository and tag: pushed twice, it is the same image. */
   pushSampleImage(repository: string, tag: string): Promise<PushedImage>
+  /** One that runs: busybox, by default a web server that is healthy at once. */
+  pushBusyboxImage(repository: string, tag: string, image?: BusyboxImage): Promise<PushedImage>
   /** Points the tag at another, new image. */
   moveTag(repository: string, tag: string): Promise<PushedImage>
   /** Afterwards the digest and every tag that pointed at it are unknown to the registry. */
@@ -45,7 +51,7 @@ export interface Registry {
 export function startRegistry(options: RegistryOptions = {}): Promise<Registry> {
   return retryPortClash(async () => {
     const folder = openHome('registry', options)
-    const host = `127.0.0.1:${await freePort()}`
+    const host = `${options.address ?? '127.0.0.1'}:${await freePort()}`
     const access = { url: `http://${host}`, headers: authorization(options.htpasswd) }
     const engine = launch(folder, host, options)
     const stop = async () => {
@@ -63,13 +69,16 @@ export function startRegistry(options: RegistryOptions = {}): Promise<Registry> 
 }
 
 function operations(access: RegistryAccess, host: string, engine: EngineProcess) {
-  const push = async (repository: string, tag: string, content: string): Promise<PushedImage> => ({
+  const push = async (repository: string, tag: string, image: SampleImage): Promise<PushedImage> => ({
     reference: `${host}/${repository}:${tag}`,
-    digest: await pushImage(access, repository, tag, content),
+    digest: await pushImage(access, repository, tag, image),
   })
   return {
-    pushSampleImage: (repository: string, tag: string) => push(repository, tag, `${repository}:${tag}\n`),
-    moveTag: (repository: string, tag: string) => push(repository, tag, `${randomUUID()}\n`),
+    pushSampleImage: (repository: string, tag: string) =>
+      push(repository, tag, makeSampleImage(`${repository}:${tag}\n`)),
+    pushBusyboxImage: (repository: string, tag: string, image: BusyboxImage = {}) =>
+      push(repository, tag, makeBusyboxImage({ page: `${repository}:${tag}\n`, ...image })),
+    moveTag: (repository: string, tag: string) => push(repository, tag, makeSampleImage(`${randomUUID()}\n`)),
     deleteManifest: (repository: string, digest: string) => deleteManifest(access, repository, digest),
     pause: () => engine.pause(),
     resume: () => engine.resume(),

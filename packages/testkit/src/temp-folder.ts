@@ -45,7 +45,11 @@ function watchExit(): void {
   watching = true
   sweepTempFolders()
   process.once('exit', removeAll)
-  // A test runner ends its workers by a signal, which runs no exit handler unless somebody listens to it.
+  exitOnTerm()
+}
+
+/** A test runner ends its workers by a signal, which runs no exit handler unless somebody listens to it. */
+export function exitOnTerm(): void {
   if (process.listenerCount('SIGTERM') === 0) process.once('SIGTERM', () => process.exit(143))
 }
 

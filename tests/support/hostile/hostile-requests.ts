@@ -68,6 +68,7 @@ const READS = [
   '/api/v1/quotas',
   '/api/v1/registries',
   '/api/v1/errors',
+  '/api/v1/nodes',
 ] as const
 
 function pickTarget(random: Random, targets: Targets, index: number): Target {
@@ -75,7 +76,9 @@ function pickTarget(random: Random, targets: Targets, index: number): Target {
   const of = (method: string, path: string, sound: Target['sound'], by = token): Target => ({
     ...{ method, path, sound, token: by },
   })
-  const which = random.below(20)
+  const which = random.below(22)
+  if (which === 20) return of('POST', '/api/v1/nodes/join-tokens', newJoinToken(index))
+  if (which === 21) return of('POST', '/api/v1/nodes/enroll', newEnrolment(index))
   if (which < 11) return of('POST', '/api/v1/deployments', fullDeployment(`h${index}`, image))
   if (which < 15) return of('PUT', `/api/v1/deployments/${deployment}`, fullDeployment(deployment, image))
   if (which < 17) return of('POST', `/api/v1/tenants/${tenant}/tokens`, newToken())
@@ -86,6 +89,22 @@ function pickTarget(random: Random, targets: Targets, index: number): Target {
 }
 
 const newToken = () => ({ name: 'hostile', role: 'viewer', expiresAt: '2099-01-01T00:00:00Z' })
+
+const newJoinToken = (index: number) => ({
+  nodeName: `h${index}`,
+  residency: { country: 'DE', region: 'eu' },
+  controlPlane: false,
+})
+
+const newEnrolment = (index: number) => ({
+  nodeName: `h${index}`,
+  joinToken: `hfj_${'0'.repeat(26)}_${'A'.repeat(43)}`,
+  publicKey: 'A'.repeat(43),
+  encryptionKey: 'A'.repeat(43),
+  labels: { rack: 'a' },
+  engine: { version: '29.5.1', apiVersion: '1.56' },
+  capacity: { cpuMillis: 4000, memoryBytes: 1024 },
+})
 
 function fullDeployment(name: string, image: string): { [key: string]: unknown } {
   return {

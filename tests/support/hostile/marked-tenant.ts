@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { ApiAnswer, ApiClient } from '../api-client.ts'
+import { makeNode } from '../nodes/enrol.ts'
 import type { Platform } from '../start-platform.ts'
 
 export interface MarkedTenant {
@@ -11,6 +12,7 @@ export interface MarkedTenant {
   readonly mark: string
   readonly deployment: { readonly name: string; readonly uid: string }
   readonly tokenId: string
+  readonly node: { readonly name: string; readonly id: string }
   /** Of the second page of its deployments, and after its first event. */
   readonly cursor: string
   readonly eventCursor: string
@@ -35,6 +37,8 @@ export async function markTenant(
   await ok(
     api.put(`/api/v1/registries/${platform.registryHost}/credential`, { username: mark, password: mark }),
   )
+  const nodeName = `m${randomBytes(9).toString('hex')}`
+  const nodeId = await makeNode(platform.baseUrl, api, nodeName, { sent: { labels: { rack: mark } } })
   const issued = await ok(api.post(`/api/v1/tenants/${tenant.id}/tokens`, tokenBody(mark)))
   const { body: page } = await ok(api.get('/api/v1/deployments?limit=1'))
   return {
@@ -42,6 +46,7 @@ export async function markTenant(
     mark,
     deployment: { name, uid: uidOf(created) },
     tokenId: String(issued.body['id']),
+    node: { name: nodeName, id: nodeId },
     cursor: String(page['nextCursor']),
     eventCursor: await firstEventCursor(api),
     idempotencyKey,

@@ -10,6 +10,8 @@ const MAY = {
   secrets: ['secrets-admin', 'tenant-admin', 'platform-admin'],
   tenant: ['tenant-admin', 'platform-admin'],
   platform: ['platform-admin'],
+  /** Also without a token: what is asked here is in the body. */
+  open: ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'],
 } as const satisfies { [line: string]: readonly Role[] }
 
 export interface Row {
@@ -17,6 +19,8 @@ export interface Row {
   /** Sent so that whoever may call is refused for it, or reads: the walk through the table changes nothing. */
   readonly body?: unknown
   readonly headers?: readonly string[]
+  /** Where X-Tenant-ID is required beside the token: the code without a UUID in it (DECISIONS 3). */
+  readonly tenantRequired?: string
   /** The code, or the status of a success, that a caller gets who may. */
   readonly reached: string
 }
@@ -54,6 +58,20 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/tenants/{tenant}/tokens': { line: 'reads', reached: '200' },
   'POST /api/v1/tenants/{tenant}/tokens': { line: 'tenant', body: {}, reached: 'name_required' },
   'DELETE /api/v1/tenants/{tenant}/tokens/{id}': { line: 'tenant', reached: 'not_found' },
+  'POST /api/v1/nodes/join-tokens': { line: 'tenant', body: {}, reached: 'field_type_invalid' },
+  'POST /api/v1/nodes/enroll': { line: 'open', body: {}, reached: 'field_type_invalid' },
+  'GET /api/v1/nodes': { line: 'reads', reached: '200' },
+  'GET /api/v1/nodes/{id}': { line: 'reads', reached: 'node_not_found' },
+  'GET /api/v1/nodes/{id}/containers': { line: 'reads', reached: 'node_not_found' },
+  'POST /api/v1/nodes/{id}/cordon': { line: 'tenant', reached: 'node_not_found' },
+  'POST /api/v1/nodes/{id}/uncordon': { line: 'tenant', reached: 'node_not_found' },
+  'PATCH /api/v1/nodes/{id}': { line: 'platform', body: { controlPlane: true }, reached: 'node_not_found' },
+  'DELETE /api/v1/nodes/{id}': { line: 'tenant', reached: 'node_not_found' },
+  'DELETE /api/v1/nodes/{nodeName}/claim': {
+    line: 'tenant',
+    tenantRequired: 'node_claim_release_no_tenant',
+    reached: 'node_not_found',
+  },
   'GET /api/v1/errors': { line: 'reads', reached: '200' },
   'GET /api/v1/errors/{code}': { line: 'reads', reached: '200' },
   'GET /metrics': { line: 'platform', reached: '200' },
@@ -66,6 +84,7 @@ export const NOBODY: { readonly [parameter: string]: string } = {
   host: 'registry.not-allowed.example',
   id: 'tok_00000000000000000000000000',
   code: 'not_found',
+  nodeName: 'nobody-has-this-node',
 }
 
 /** Who calls, as the documents see it: what the token says, or that it says nothing. */
@@ -84,7 +103,10 @@ export interface Asked {
 
 /** The code, or the status of a success. */
 export function expectedOutcome(row: Row, standing: Standing, asked: Asked): string {
+  if (row.line === 'open') return row.reached
   if (!standing.known) return 'unauthenticated'
+  const isUuid = asked.header !== undefined && asked.header !== 'invalid'
+  if (row.tenantRequired !== undefined && !isUuid) return row.tenantRequired
   const choice =
     standing.role === 'platform-admin' ? platformChoice(asked) : tenantChoice(standing.tenant, asked)
   if (choice !== undefined) return choice

@@ -19,6 +19,8 @@ const ELSEWHERE: readonly Code[] = [
   'dependency_not_found',
   'dependency_has_no_health_check',
   'image_not_found',
+  'node_candidates_unresolvable',
+  'node_not_a_placement_candidate',
   'registry_credential_store_unavailable',
   'quota_exceeded',
   'secret_material_would_persist',

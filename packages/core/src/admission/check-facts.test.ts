@@ -1,7 +1,7 @@
 import type { JsonObject } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { checkFacts, checkFound } from './check-facts.ts'
-import type { DependencyFact, Facts } from './facts.ts'
+import type { DependencyFact, Facts, NodeFact } from './facts.ts'
 import { aBody, aRecord, DIGEST, IMAGE, summary } from './fixture.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { normalise } from './normalise.ts'
@@ -33,7 +33,13 @@ const chain = (length: number) =>
   graph(...Array.from({ length: length - 1 }, (_, at) => `c${at + 1}>c${at + 2}`), `c${length}`)
 
 test('a sound world has nothing to say', () => {
-  expect(create({}, {})).toEqual({ rejections: [], alterations: [], warnings: [], imageDigest: null })
+  expect(create({}, {})).toEqual({
+    rejections: [],
+    alternative: false,
+    alterations: [],
+    warnings: [],
+    imageDigest: null,
+  })
 })
 
 test('a name is free or taken, also while the old one is being deleted', () => {
@@ -132,23 +138,57 @@ describe('image', () => {
   })
 })
 
+describe('nodeId', () => {
+  const nodeId = 'node_01JD0000000000000000000000'
+  const verdictOf = (answer: NodeFact['answer']) => create({ nodeId }, { node: { answer } })
+
+  test.each<[NodeFact['answer'], string[]]>([
+    ['candidate', []],
+    ['control_plane', ['node_not_a_placement_candidate nodeId']],
+    ['unknown', ['node_not_a_placement_candidate nodeId']],
+    ['none_enrolled', ['node_candidates_unresolvable nodeId']],
+    ['unreadable', ['node_candidates_unresolvable nodeId']],
+  ])('%s', (answer, expected) => {
+    expect(summary(verdictOf(answer).rejections)).toEqual(expected)
+  })
+
+  test('the second status is chosen only where the nodes could not be read, and only for the first rejection', () => {
+    expect(verdictOf('unreadable').alternative).toBe(true)
+    expect(verdictOf('none_enrolled').alternative).toBe(false)
+    const taken = create({ nodeId }, { existing, node: { answer: 'unreadable' } })
+    expect(taken.alternative).toBe(false)
+  })
+
+  test('a deployment that names a control-plane node already may name it again, and no other may', () => {
+    const there = { record: { ...existing.record, ...specOf({ nodeId }) }, deleting: false }
+    const node = { answer: 'control_plane' } as const
+    expect(update({ nodeId }, { existing: there, node }).rejections).toEqual([])
+    const other = 'node_01JD0000000000000000000001'
+    expect(summary(update({ nodeId: other }, { existing: there, node }).rejections)).toEqual([
+      'node_not_a_placement_candidate nodeId',
+    ])
+  })
+})
+
 test('a quota refuses what would go beyond it', () => {
   const quota = { kind: 'deployments', used: 200, requested: 1, limit: 200 }
   expect(summary(create({}, { quotas: [quota] }).rejections)).toEqual(['quota_exceeded quotas.deployments'])
   expect(create({}, { quotas: [{ ...quota, used: 199 }] }).rejections).toEqual([])
 })
 
-test('all of them, in the order name, dependsOn, image, quota', () => {
+test('all of them, in the order name, dependsOn, image, nodeId, quota', () => {
   const facts = {
     existing,
     dependencies: graph(),
     image: { answer: 'absent' },
+    node: { answer: 'unknown' },
     quotas: [{ kind: 'deployments', used: 1, requested: 1, limit: 1 }],
   } as const
   expect(summary(create({ dependsOn: { db: 'healthy' } }, facts).rejections)).toEqual([
     'deployment_exists name',
     'dependency_not_found dependsOn.db',
     'image_not_found image',
+    'node_not_a_placement_candidate nodeId',
     'quota_exceeded quotas.deployments',
   ])
 })

@@ -1,15 +1,17 @@
-// Does the world allow what a sound body asks for? All refusals at once, in the order name, dependsOn, image, quota;
-// nodeId, secrets and volumes join between the last two. DECISIONS 2 (Order), 3.
+// Does the world allow what a sound body asks for? All refusals at once, in the order name, dependsOn, image, nodeId,
+// quota; secrets and volumes join between the last two. DECISIONS 2 (Order), 3.
 
 import type { Alteration, DeploymentSpec, Rejection, Warning } from '@holdfast/contract'
 import { parseImageReference } from '../image-reference.ts'
 import { checkDependencies } from './check-dependencies.ts'
 import type { AdmissionContext } from './context.ts'
-import type { ExistingFact, Facts, ImageFact, QuotaFact } from './facts.ts'
+import type { ExistingFact, Facts, ImageFact, NodeFact, QuotaFact } from './facts.ts'
 import { reject } from './reject.ts'
 
 export interface FactsVerdict {
   readonly rejections: Rejection[]
+  /** The first of them answers with the second status of its catalogue entry. */
+  readonly alternative: boolean
   readonly alterations: Alteration[]
   readonly warnings: Warning[]
   /** What the replicas are pinned to; null until a registry has answered. */
@@ -21,16 +23,19 @@ export function checkFacts(
   facts: Facts,
   { mode, limits }: Pick<AdmissionContext, 'mode' | 'limits'>,
 ): FactsVerdict {
-  const { existing, dependencies, image, quotas = [] } = facts
+  const { existing, dependencies, image, node, quotas = [] } = facts
   const keptDigest = keptImageDigest(spec, existing)
   const imageDigest = keptDigest ?? (image?.answer === 'exists' ? image.digest : null)
+  const rejections = [
+    ...(mode === 'create' ? checkFree(spec.name, existing) : checkFound({ name: spec.name }, existing)),
+    ...(dependencies === undefined ? [] : checkDependencies(spec, dependencies, limits)),
+    ...checkImage(spec.image, image),
+    ...checkNode(spec, node, existing),
+    ...checkQuotas(quotas),
+  ]
   return {
-    rejections: [
-      ...(mode === 'create' ? checkFree(spec.name, existing) : checkFound({ name: spec.name }, existing)),
-      ...(dependencies === undefined ? [] : checkDependencies(spec, dependencies, limits)),
-      ...checkImage(spec.image, image),
-      ...checkQuotas(quotas),
-    ],
+    rejections,
+    alternative: node?.answer === 'unreadable' && rejections[0]?.code === 'node_candidates_unresolvable',
     alterations: keptDigest === null ? explainDigest(spec.image, imageDigest) : [],
     warnings: image?.answer === 'unreachable' ? [registryUnreachable(image.cause)] : [],
     imageDigest,
@@ -63,7 +68,30 @@ function checkImage(reference: string, image: ImageFact | undefined): Rejection[
   return []
 }
 
-function checkQuotas(quotas: readonly QuotaFact[]): Rejection[] {
+/** A node that the control plane runs on keeps what it has; only newly naming it is refused (SPEC 3, rule 2). */
+function checkNode(
+  { nodeId }: DeploymentSpec,
+  node: NodeFact | undefined,
+  existing: ExistingFact | undefined,
+): Rejection[] {
+  switch (node?.answer) {
+    case undefined:
+    case 'candidate':
+      return []
+    case 'control_plane':
+      return existing?.record.nodeId === nodeId ? [] : [notACandidate(nodeId)]
+    case 'unknown':
+      return [notACandidate(nodeId)]
+    case 'none_enrolled':
+    case 'unreadable':
+      return [reject('node_candidates_unresolvable', 'nodeId', nodeId)]
+  }
+}
+
+const notACandidate = (nodeId: string | undefined): Rejection =>
+  reject('node_not_a_placement_candidate', 'nodeId', nodeId)
+
+export function checkQuotas(quotas: readonly QuotaFact[]): Rejection[] {
   return quotas
     .filter(({ used, requested, limit }) => used + requested > limit)
     .map(({ kind, used, requested, limit }) =>

@@ -21,6 +21,16 @@ export type ImageFact =
   | { readonly answer: 'unreachable'; readonly cause: string }
   | { readonly answer: 'credentials_unavailable' }
 
+/** What is known of the node that a `nodeId` names. DECISIONS 3. */
+export type NodeFact =
+  | { readonly answer: 'candidate' }
+  /** A node that the control plane runs on, asked about by anybody but the platform. */
+  | { readonly answer: 'control_plane' }
+  /** The tenant has nodes, and this is none of them. */
+  | { readonly answer: 'unknown' }
+  | { readonly answer: 'none_enrolled' }
+  | { readonly answer: 'unreadable' }
+
 export interface QuotaFact {
   readonly kind: string
   readonly used: number
@@ -35,5 +45,7 @@ export interface Facts {
   readonly dependencies?: ReadonlyMap<string, DependencyFact>
   /** Asked when `image` is sent. */
   readonly image?: ImageFact
+  /** Asked when `nodeId` is sent. */
+  readonly node?: NodeFact
   readonly quotas?: readonly QuotaFact[]
 }

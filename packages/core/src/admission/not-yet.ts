@@ -10,13 +10,11 @@ export interface NotYet {
   readonly isEmpty: (value: Json) => boolean
 }
 
-const isNull = (value: Json): boolean => value === null
 const isEmptyList = (value: Json): boolean => value === null || (Array.isArray(value) && value.length === 0)
 const isEmptyObject = (value: Json): boolean =>
   value === null || (isJsonObject(value) && Object.keys(value).length === 0)
 
 export const NOT_YET: readonly NotYet[] = [
-  { parent: '', key: 'nodeId', isEmpty: isNull },
   { parent: '', key: 'secrets', isEmpty: isEmptyList },
   { parent: '', key: 'composedEnvironment', isEmpty: isEmptyObject },
   { parent: '', key: 'routes', isEmpty: isEmptyList },

@@ -24,7 +24,7 @@ const OPTIONS = {
 const bodies = arbitraryDeployment(OPTIONS)
 const changes = arbitraryChange(OPTIONS)
 /** Empty blocks of capabilities that are not built: accepted, and nothing to store. */
-const SAYS_NOTHING = ['nodeId', 'composedEnvironment', 'routes']
+const SAYS_NOTHING = ['composedEnvironment', 'routes']
 /** The machine may be busy; a run alone takes seconds. */
 const PATIENCE_MS = 600_000
 const WHOLE = { numRuns: 10_000 }

@@ -29,7 +29,6 @@ const ROWS: Row[] = [
     'field_read_only revision',
     'field_read_only status',
   ],
-  ['nodeId', { nodeId: 'node_1' }, 'field_unknown nodeId'],
   ['secrets', { secrets: [{ name: 'DB' }] }, 'field_unknown secrets'],
   ['secrets of a wrong type, once', { secrets: {} }, 'field_unknown secrets'],
   [
@@ -39,10 +38,7 @@ const ROWS: Row[] = [
   ],
   ['routes', { routes: [{ host: 'a' }] }, 'field_unknown routes'],
   ['residency', { placement: { residency: { country: 'DE' } } }, 'field_unknown placement.residency'],
-  [
-    'their empty forms',
-    { nodeId: null, secrets: [], composedEnvironment: {}, routes: [], placement: { residency: {} } },
-  ],
+  ['their empty forms', { secrets: [], composedEnvironment: {}, routes: [], placement: { residency: {} } }],
   [
     'their null forms',
     { secrets: null, composedEnvironment: null, routes: null, placement: { residency: null } },

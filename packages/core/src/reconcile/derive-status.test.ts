@@ -1,28 +1,121 @@
-import { expect, test } from 'vitest'
+import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
 import { aRecord, DIGEST, IMAGE } from '../admission/fixture.ts'
-import { deriveStatus } from './derive-status.ts'
+import { deriveStatus, type PlacedFacts, type StatusFacts } from './derive-status.ts'
 
-const spec = aRecord()
-const fresh = { deleting: false, imageDigest: null }
+const spec = { ...aRecord(), replicas: 2 }
+const fresh = { deleting: false, imageDigest: DIGEST, revision: 1 }
 
-test('a new deployment waits for a node', () => {
-  expect(deriveStatus({ ...spec, replicas: 2 }, fresh)).toEqual({
+const assigned = (replica: number, desired: Assignment['desired'] = 'running'): Assignment => ({
+  ...{ id: `rep_${replica}` as AssignmentId, nodeId: 'node_1' as NodeId, revision: 1 },
+  ...{ replica, desired, templateHash: 'h', assignedAt: '' },
+})
+type Seen = Pick<Observation, 'state' | 'reason'>
+const seen = (state: Observation['state'], reason = ''): Seen => ({ state, reason })
+
+const two = [assigned(1), assigned(2)]
+const status = (
+  placed: PlacedFacts,
+  observations: readonly (Seen | undefined)[] = [],
+  more: Partial<StatusFacts> = {},
+) =>
+  deriveStatus(spec, {
+    ...fresh,
+    placed,
+    observed: (id) => observations[placed.assignments.findIndex((each) => each.id === id)],
+    ...more,
+  })
+const ready = seen('ready')
+const shortfall = { reason: 'unschedulable', summary: '0 of 5 nodes accept.' }
+
+test('a new deployment is pending until the scheduler has looked', () => {
+  expect(deriveStatus(spec, { deleting: false, imageDigest: null })).toEqual({
     phase: 'Pending',
-    reason: 'unschedulable',
-    message: expect.stringContaining('No node'),
+    reason: 'image_unresolved',
+    message: expect.stringContaining('registry'),
     replicas: { desired: 2, placed: 0, ready: 0 },
     image: { reference: IMAGE, digest: null },
     runningRevision: null,
   })
+  expect(deriveStatus(spec, fresh)).toMatchObject({ phase: 'Pending', reason: 'unscheduled' })
 })
 
-test('0 replicas are stopped, not deleted', () => {
-  expect(deriveStatus({ ...spec, replicas: 0 }, fresh)).toMatchObject({ phase: 'Stopped', reason: '' })
+describe('phases', () => {
+  test.each<[string, ReturnType<typeof status>, object]>([
+    [
+      'never placed: the summary of what stands in the way',
+      status({ assignments: [], shortfall }),
+      { phase: 'Pending', reason: 'unschedulable', message: shortfall.summary },
+    ],
+    [
+      'the quota is reached',
+      status({ assignments: [], shortfall: { ...shortfall, reason: 'quota_reached' } }),
+      { phase: 'Pending', reason: 'quota_reached' },
+    ],
+    [
+      'placed in part before it ever ran',
+      status({ assignments: [assigned(1)], shortfall }, [ready]),
+      { phase: 'Pending', reason: 'unschedulable', replicas: { desired: 2, placed: 1, ready: 1 } },
+    ],
+    [
+      'placed in part after it ran',
+      status({ assignments: [assigned(1)], shortfall, ranRevision: 1 }, [ready]),
+      { phase: 'Degraded', reason: 'unschedulable' },
+    ],
+    ['placed', status({ assignments: two }), { phase: 'Progressing', reason: '', runningRevision: null }],
+    ['coming up', status({ assignments: two }, [ready, seen('pulling')]), { phase: 'Progressing' }],
+    [
+      'all ready',
+      status({ assignments: two, ranRevision: 1 }, [ready, ready]),
+      { phase: 'Running', reason: '', runningRevision: 1, replicas: { desired: 2, placed: 2, ready: 2 } },
+    ],
+    [
+      'one not ready any more',
+      status({ assignments: two, ranRevision: 1 }, [ready, seen('running')]),
+      { phase: 'Degraded', reason: 'not_ready', runningRevision: 1 },
+    ],
+    [
+      'a newer revision coming up',
+      status({ assignments: two, ranRevision: 1 }, [ready, seen('starting')], { revision: 2 }),
+      { phase: 'Progressing', runningRevision: 1 },
+    ],
+    [
+      'one in trouble, also before it ever ran',
+      status({ assignments: two }, [ready, seen('running', 'unhealthy')]),
+      { phase: 'Degraded', reason: 'unhealthy' },
+    ],
+    [
+      'one that was ready and serves no longer',
+      status({ assignments: two, ranRevision: 1 }, [ready, seen('ready', 'unhealthy')]),
+      { phase: 'Degraded', reason: 'unhealthy', replicas: { desired: 2, placed: 2, ready: 1 } },
+    ],
+    [
+      'an image that cannot be pulled',
+      status({ assignments: two }, [seen('failed', 'image_pull_failed')]),
+      { phase: 'Degraded', reason: 'image_pull_failed' },
+    ],
+    [
+      'scaled up, and nobody has looked yet',
+      status({ assignments: [assigned(1)], ranRevision: 1 }, [ready], { revision: 2 }),
+      { phase: 'Progressing' },
+    ],
+  ])('%s', (_what, derived, expected) => expect(derived).toMatchObject(expected))
+})
+
+test('0 replicas are stopped, not deleted, when the last container is gone', () => {
+  const none = { ...spec, replicas: 0 }
+  expect(deriveStatus(none, fresh)).toMatchObject({ phase: 'Stopped', reason: '' })
+  const leaving = { assignments: [assigned(1, 'removed')] }
+  expect(deriveStatus(none, { ...fresh, placed: leaving })).toMatchObject({
+    phase: 'Progressing',
+    reason: 'stopping',
+    replicas: { desired: 0, placed: 0, ready: 0 },
+  })
 })
 
 test('being deleted wins, whatever was asked for', () => {
   for (const replicas of [0, 3]) {
-    expect(deriveStatus({ ...spec, replicas }, { deleting: true, imageDigest: DIGEST })).toMatchObject({
+    expect(deriveStatus({ ...spec, replicas }, { ...fresh, deleting: true })).toMatchObject({
       phase: 'Deleting',
       replicas: { desired: 0, placed: 0, ready: 0 },
       image: { digest: DIGEST },

@@ -1,12 +1,12 @@
 // The checks before the body is looked at, each alone, in the public order of DECISIONS 2: authentication, path and
 // method, headers, role, query; size and syntax follow in read-body.ts.
 
-import type { Json, Rejection, TenantId, TokenId } from '@holdfast/contract'
+import { isTenantId, type Json, type Rejection, type TenantId, type TokenId } from '@holdfast/contract'
 import { may, reject, rolesThatMay } from '@holdfast/core'
 import type { Caller } from '../operations/caller.ts'
 import type { Authenticate, Credential } from './authenticate.ts'
 import { type ChosenTenant, chooseTenant } from './choose-tenant.ts'
-import type { ApiRequest, Endpoint } from './endpoint.ts'
+import type { ApiRequest, DescribedEndpoint, Endpoint, OpenEndpoint } from './endpoint.ts'
 import { readQuery } from './query-parameters.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { Refusal } from './reply.ts'
@@ -38,10 +38,25 @@ export async function identify(gate: Gate, head: RequestHead): Promise<Passage<C
   const credential = await gate.authenticate(single(head.headers['authorization']))
   if ('code' in credential) return stop(credential, { 'www-authenticate': 'Bearer realm="holdfast"' })
   const waitSeconds = gate.rateLimit(credential.token.id)
-  if (waitSeconds === 0) return { ok: true, value: credential }
-  return stop(reject('rate_limited', 'Authorization', undefined, { seconds: waitSeconds }), {
-    'retry-after': `${waitSeconds}`,
-  })
+  return waitSeconds === 0 ? { ok: true, value: credential } : limited('Authorization', waitSeconds)
+}
+
+/** Without a token the same order holds for what is left of it: how often this address asks, headers, query. */
+export function admitOpenRequest(
+  endpoint: OpenEndpoint,
+  head: RequestHead,
+  address: string,
+): Passage<undefined> {
+  const waitSeconds = endpoint.waitSeconds(address)
+  if (waitSeconds > 0) return limited(endpoint.credential, waitSeconds)
+  const headers = readHeaders(endpoint, head)
+  if ('code' in headers) return stop(headers)
+  const query = readQuery(head.rawQuery, endpoint.query)
+  return query.ok ? { ok: true, value: undefined } : { ok: false, refusal: { rejections: query.rejections } }
+}
+
+function limited(field: string, seconds: number): { ok: false; refusal: Refusal } {
+  return stop(reject('rate_limited', field, undefined, { seconds }), { 'retry-after': `${seconds}` })
 }
 
 export async function admitRequest(
@@ -50,7 +65,7 @@ export async function admitRequest(
   head: RequestHead,
   credential: Credential,
 ): Promise<Passage<Admitted>> {
-  const tenant = await resolveTenant(gate, head, credential)
+  const tenant = await resolveTenant(gate, endpoint, head, credential)
   if (!tenant.ok) return stop(tenant.rejection)
   const headers = readHeaders(endpoint, head)
   if ('code' in headers) return stop(headers)
@@ -74,10 +89,18 @@ export async function admitRequest(
 }
 
 /** A tenant that was made a moment ago, maybe by another replica, exists: before a platform administrator hears no, look anew. */
-async function resolveTenant(gate: Gate, head: RequestHead, credential: Credential): Promise<ChosenTenant> {
+async function resolveTenant(
+  gate: Gate,
+  { tenantRequired }: Endpoint,
+  head: RequestHead,
+  credential: Credential,
+): Promise<ChosenTenant> {
+  const header = single(head.headers['x-tenant-id'])
+  if (tenantRequired !== undefined && !isTenantId(header ?? ''))
+    return { ok: false, rejection: reject(tenantRequired, 'X-Tenant-ID', header) }
   const choice = {
     credential,
-    header: single(head.headers['x-tenant-id']),
+    header,
     path: head.params['tenant'],
     exists: gate.tenantExists,
   }
@@ -98,7 +121,7 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const HOST = /^[A-Za-z0-9.:_[\]-]{1,255}$/
 const JSON_CONTENT = /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?$/i
 
-function readHeaders(endpoint: Endpoint, { headers }: RequestHead): ConditionalHeaders | Rejection {
+function readHeaders(endpoint: DescribedEndpoint, { headers }: RequestHead): ConditionalHeaders | Rejection {
   const unusable = checkMessageHeaders(headers)
   if (unusable !== undefined) return unusable
   const contentType = single(headers['content-type'])

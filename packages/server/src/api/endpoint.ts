@@ -27,12 +27,18 @@ export interface Answer {
 
 export type RequestHeader = 'If-Match' | 'Idempotency-Key' | 'X-Tenant-ID'
 
-export interface Endpoint {
+/** Of no known caller: what it carries as its credential is in the body. */
+export interface OpenRequest {
+  readonly body: Json
+  readonly address: string
+  readonly requestId: string
+}
+
+/** What the router, the OpenAPI document and the tests know of an endpoint, whoever may call it. */
+export interface DescribedEndpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With parameters in braces: `/api/v1/deployments/{name}`. */
   readonly path: string
-  /** What the role table is asked. */
-  readonly action: Action
   readonly summary: string
   readonly query: readonly QueryName[]
   readonly headers: readonly RequestHeader[]
@@ -44,8 +50,28 @@ export interface Endpoint {
   readonly dryRun?: Shape<unknown>
   /** The rejections it may answer beside those of every endpoint. */
   readonly codes: readonly Code[]
+}
+
+export interface Endpoint extends DescribedEndpoint {
+  /** What the role table is asked. */
+  readonly action: Action
+  /** Where SPEC 5 requires X-Tenant-ID beside the token: the code of a request without a UUID there. */
+  readonly tenantRequired?: Code
   handle(request: ApiRequest): Promise<Outcome<Answer>>
 }
+
+/** Asked without a token. Nobody is known before the handler, so an address is all that can be limited. */
+export interface OpenEndpoint extends DescribedEndpoint {
+  /** The field of the body that holds the credential. */
+  readonly credential: string
+  /** After how many seconds this address may ask; 0: now. */
+  waitSeconds(address: string): number
+  handle(request: OpenRequest): Promise<Outcome<Answer>>
+}
+
+export type AnyEndpoint = Endpoint | OpenEndpoint
+
+export const isOpen = (endpoint: AnyEndpoint): endpoint is OpenEndpoint => 'credential' in endpoint
 
 /** `{params.name}` of a matched route; the router has made sure that it is there. */
 export function param(request: ApiRequest, name: string): string {

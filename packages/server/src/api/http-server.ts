@@ -1,6 +1,8 @@
 // HTTP over Fastify: routes from the endpoint table, the gate in front, one funnel for what goes wrong. It knows no
 // resource and no engine.
 
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import Fastify, {
@@ -12,9 +14,17 @@ import Fastify, {
 import type { Logger } from 'pino'
 import { UnstorableRecordError } from '../store/encode.ts'
 import { StoreUnavailableError } from '../store/store.ts'
-import { type Admitted, admitRequest, type Gate, identify, type RequestHead } from './admit-request.ts'
+import {
+  type Admitted,
+  admitOpenRequest,
+  admitRequest,
+  type Gate,
+  identify,
+  type RequestHead,
+} from './admit-request.ts'
 import { createBrokenRequests } from './broken-requests.ts'
-import type { Endpoint } from './endpoint.ts'
+import { type AnyEndpoint, type Endpoint, isOpen, type OpenEndpoint } from './endpoint.ts'
+import { INTERNAL_CALL_URL, type InternalCall, serveInternalCalls } from './internal-calls.ts'
 import type { OpenPage } from './open-page.ts'
 import { readBody } from './read-body.ts'
 import { type Refusal, sendAnswer, sendJson, sendRefusal } from './reply.ts'
@@ -22,7 +32,7 @@ import { createRequestObserver, type RequestMetrics, type RequestObserver } from
 import { rawQuery, routablePath, routeUrl, unknownPath } from './route-table.ts'
 
 export interface HttpServerOptions {
-  readonly endpoints: readonly Endpoint[]
+  readonly endpoints: readonly AnyEndpoint[]
   readonly pages: readonly OpenPage[]
   readonly gate: Gate
   readonly log: Logger
@@ -31,6 +41,9 @@ export interface HttpServerOptions {
   readonly bodyBytes: number
   readonly bodyDepth: number
   readonly headerBytes: number
+  /** PEM texts; absent: plain HTTP, for a proxy in front. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  readonly internalCall: InternalCall
   newRequestId(): string
 }
 
@@ -44,6 +57,8 @@ interface Serving extends HttpServerOptions {
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUT_CHECK_MS = 2_000
+/** Longer than what proxies in front keep theirs, so that it is never we who close under a request. */
+const KEEP_ALIVE_MS = 72_000
 
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const broken = createBrokenRequests(options.publicUrl)
@@ -51,7 +66,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     logger: false,
     bodyLimit: options.bodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: httpOptions(options),
+    serverFactory: (handler) => openServer(options, handler),
     // A path is as long as the head of a request may be; a name that is too long is refused as a name.
     routerOptions: { maxParamLength: options.headerBytes, querystringParser: () => ({}) },
     clientErrorHandler: broken.answer,
@@ -72,20 +87,29 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   openGate(serving)
   servePages(serving)
-  for (const endpoint of options.endpoints) serveEndpoint(serving, endpoint)
+  serveInternalCalls(app, options.internalCall)
+  for (const endpoint of options.endpoints) {
+    if (isOpen(endpoint)) serveOpenEndpoint(serving, endpoint)
+    else serveEndpoint(serving, endpoint)
+  }
   app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(serving, request, reply, error))
   return app
 }
 
 /** A repeated header is joined, never dropped: no accepted form contains the comma. What is wrong with Host has its code. */
-function httpOptions({ headerBytes }: HttpServerOptions) {
-  return {
+function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestListener) {
+  const settings = {
     maxHeaderSize: headerBytes,
     headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     joinDuplicateHeaders: true,
     requireHostHeader: false,
   }
+  return tls === undefined
+    ? createServer(settings, handler)
+    : createTlsServer({ ...settings, ...tls, minVersion: 'TLSv1.2' }, handler)
 }
 
 /** Before anything is routed: who asks, whether the path exists, and whether this caller may ask it. */
@@ -93,16 +117,20 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: S
   const byRoute = new Map(
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
   )
-  const open = new Set(pages.map(({ path }) => routeUrl(path)))
+  const open = new Set([INTERNAL_CALL_URL, ...pages.map(({ path }) => routeUrl(path))])
   const known = [...endpoints, ...pages.map(({ path }) => ({ method: 'GET', path }) as const)]
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
     const { url = '' } = request.routeOptions
     if (open.has(url)) return
     const head = headOf(request)
+    const endpoint = byRoute.get(`${request.method} ${url}`)
+    if (endpoint !== undefined && isOpen(endpoint)) {
+      const passage = admitOpenRequest(endpoint, head, request.ip)
+      return passage.ok ? undefined : refuse(request, reply, passage.refusal)
+    }
     const identified = await identify(gate, head)
     if (!identified.ok) return refuse(request, reply, identified.refusal)
-    const endpoint = byRoute.get(`${request.method} ${url}`)
     if (endpoint === undefined)
       return refuse(request, reply, unknownPath(known, request.method, request.originalUrl))
     const passage = await admitRequest(gate, endpoint, head, identified.value)
@@ -150,6 +178,20 @@ function serveEndpoint(
       if (!outcome.ok) return refuse(request, reply, outcome)
       if (outcome.value.notes !== undefined) observer.noted(request, outcome.value.notes)
       return sendAnswer(reply, outcome.value)
+    },
+  })
+}
+
+function serveOpenEndpoint({ app, bodyDepth, refuse }: Serving, endpoint: OpenEndpoint): void {
+  app.route({
+    method: endpoint.method,
+    url: routeUrl(endpoint.path),
+    handler: async (request, reply) => {
+      const body = readBody(endpoint, request, bodyDepth)
+      if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
+      const asked = { body: body.value, address: request.ip, requestId: request.id }
+      const outcome = await endpoint.handle(asked)
+      return outcome.ok ? sendAnswer(reply, outcome.value) : refuse(request, reply, outcome)
     },
   })
 }

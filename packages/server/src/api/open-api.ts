@@ -10,29 +10,28 @@ import {
   object,
   rejectionShape,
 } from '@holdfast/contract'
-import type { Endpoint, RequestHeader } from './endpoint.ts'
+import { type AnyEndpoint, isOpen, type RequestHeader } from './endpoint.ts'
 import type { OpenPage } from './open-page.ts'
 import { QUERY_PARAMETERS } from './query-parameters.ts'
 
 /** What every endpoint may answer before its own work begins, and when a store is away. */
 const COMMON_CODES: readonly Code[] = [
-  'unauthenticated',
-  'permission_denied',
   'rate_limited',
   'header_invalid',
-  'tenant_not_found',
   'query_parameter_unknown',
   'query_parameter_invalid',
   'store_unavailable',
 ]
+/** The same of one that wants a token. */
+const TOKEN_CODES: readonly Code[] = ['unauthenticated', 'permission_denied', 'tenant_not_found']
 /** A body where none is taken is refused too; that of a GET is not even read. */
-const bodyCodes = (method: Endpoint['method']): readonly Code[] =>
+const bodyCodes = (method: AnyEndpoint['method']): readonly Code[] =>
   method === 'GET' ? ['body_malformed'] : ['body_malformed', 'body_too_large']
 
 type DocumentedPage = Omit<OpenPage, 'render'>
 
 export function openApiDocument(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly AnyEndpoint[],
   pages: readonly DocumentedPage[],
   publicUrl: string,
 ): object {
@@ -80,7 +79,7 @@ function exampleOf(code: Code, publicUrl: string): object {
   return { ...one, rejections: [one] }
 }
 
-function paths(endpoints: readonly Endpoint[], pages: readonly DocumentedPage[]): object {
+function paths(endpoints: readonly AnyEndpoint[], pages: readonly DocumentedPage[]): object {
   const found: { [path: string]: { [method: string]: object } } = {}
   for (const endpoint of endpoints) {
     found[endpoint.path] = { ...found[endpoint.path], [endpoint.method.toLowerCase()]: operation(endpoint) }
@@ -89,9 +88,12 @@ function paths(endpoints: readonly Endpoint[], pages: readonly DocumentedPage[])
   return found
 }
 
-function operation(endpoint: Endpoint): object {
-  const codes = [...new Set([...COMMON_CODES, ...bodyCodes(endpoint.method), ...endpoint.codes])]
+function operation(endpoint: AnyEndpoint): object {
+  const open = isOpen(endpoint)
+  const common = open ? COMMON_CODES : [...TOKEN_CODES, ...COMMON_CODES]
+  const codes = [...new Set([...common, ...bodyCodes(endpoint.method), ...endpoint.codes])]
   return {
+    ...(open ? { security: [] } : {}),
     operationId: operationId(endpoint.method, endpoint.path),
     summary: endpoint.summary,
     tags: ['api'],
@@ -115,7 +117,7 @@ function operation(endpoint: Endpoint): object {
   }
 }
 
-function successResponses({ success, dryRun }: Endpoint): object {
+function successResponses({ success, dryRun }: AnyEndpoint): object {
   const response = (description: string, schema: object) => ({
     description,
     content: { [success.type ?? 'application/json']: { schema } },
@@ -130,8 +132,16 @@ function successResponses({ success, dryRun }: Endpoint): object {
 
 /** One answer for each status, with every code of that status as an example. */
 function refusals(codes: readonly Code[]): object {
-  const byStatus = Map.groupBy(codes, (code) => entryOf(code).status)
-  return Object.fromEntries([...byStatus].map(([status, group]) => [status, refusal(group)]))
+  const answers = codes.flatMap((code) => statusesOf(code).map((status) => ({ status, code })))
+  const byStatus = Map.groupBy(answers, ({ status }) => status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [status, refusal(group.map(({ code }) => code))]),
+  )
+}
+
+function statusesOf(code: Code): number[] {
+  const { status, alternativeStatus } = entryOf(code)
+  return alternativeStatus === undefined ? [status] : [status, alternativeStatus.status]
 }
 
 function refusal(codes: readonly Code[]): object {
@@ -160,11 +170,13 @@ const HEADER_TEXT: { readonly [name in RequestHeader]: string } = {
   'X-Tenant-ID': 'Confirms the tenant; a platform administrator chooses with it',
 }
 
-function headerParameters({ headers }: Endpoint): object[] {
-  return [...headers, 'X-Tenant-ID' as const].map((name) => ({
+function headerParameters(endpoint: AnyEndpoint): object[] {
+  const open = isOpen(endpoint)
+  const names = open ? endpoint.headers : [...endpoint.headers, 'X-Tenant-ID' as const]
+  return names.map((name) => ({
     name,
     in: 'header',
-    required: false,
+    required: name === 'X-Tenant-ID' && !open && endpoint.tenantRequired !== undefined,
     description: HEADER_TEXT[name],
     schema: name === 'X-Tenant-ID' ? { type: 'string', format: 'uuid' } : { type: 'string' },
   }))

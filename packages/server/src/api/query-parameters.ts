@@ -6,12 +6,15 @@ import { reject, safeKey } from '@holdfast/core'
 
 export interface ParsedQuery {
   readonly dryRun: boolean
+  readonly force: boolean
   readonly limit: number
   readonly cursor?: string
   readonly after?: string
   readonly type?: string
   readonly subject?: string
   readonly severity?: string
+  /** A point in time, as records write it. */
+  readonly at?: string
 }
 export type QueryName = keyof ParsedQuery
 
@@ -35,12 +38,17 @@ const choice = (values: readonly string[]): QueryParameter => ({
   read: (given) => (values.includes(given) ? given : undefined),
 })
 
+const flag: QueryParameter = {
+  expected: 'true or false',
+  schema: { type: 'boolean' },
+  read: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
+
 export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } = {
-  dryRun: {
-    expected: 'true or false',
-    schema: { type: 'boolean' },
-    read: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
-  },
+  dryRun: flag,
+  force: flag,
   limit: {
     expected: 'a whole number from 1 to 500',
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
@@ -51,9 +59,14 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
   type: choice(EVENT_TYPES),
   subject: text('the name or uid of what the event is about'),
   severity: choice(SEVERITIES),
+  at: {
+    expected: 'a time such as 2026-01-31T12:00:00Z',
+    schema: { type: 'string', format: 'date-time' },
+    read: (given) => (TIME.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined),
+  },
 }
 
-const DEFAULTS: ParsedQuery = { dryRun: false, limit: 100 }
+const DEFAULTS: ParsedQuery = { dryRun: false, force: false, limit: 100 }
 
 export type QueryOutcome =
   | { readonly ok: true; readonly query: ParsedQuery }

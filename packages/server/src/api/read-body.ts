@@ -8,7 +8,7 @@ import {
   type StrictJsonFault,
 } from '@holdfast/contract'
 import { reject, safeField } from '@holdfast/core'
-import type { Endpoint } from './endpoint.ts'
+import type { DescribedEndpoint } from './endpoint.ts'
 
 export type BodyOutcome =
   | { readonly ok: true; readonly value: Json }
@@ -23,7 +23,7 @@ export interface SentBody {
 /** Ten times what the largest accepted deployment holds; so many are read in a few milliseconds. */
 const MAX_VALUES = 20_000
 
-export function readBody(endpoint: Endpoint, sent: SentBody, maxDepth: number): BodyOutcome {
+export function readBody(endpoint: DescribedEndpoint, sent: SentBody, maxDepth: number): BodyOutcome {
   const { body: bytes } = sent
   if (endpoint.body === undefined) {
     return isEmpty(sent) ? { ok: true, value: null } : malformed('this request takes no body')

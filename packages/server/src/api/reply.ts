@@ -7,6 +7,8 @@ import type { Answer } from './endpoint.ts'
 
 export interface Refusal {
   readonly rejections: readonly Rejection[]
+  /** The first one answers with the second status of its catalogue entry. */
+  readonly alternative?: boolean
   readonly headers?: { readonly [name: string]: string }
 }
 
@@ -30,11 +32,9 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal, publicUrl: st
   const [first] = refusal.rejections
   if (first === undefined) throw new TypeError('a refusal without a rejection')
   void reply.headers({ ...refusal.headers })
-  return sendJson(
-    reply,
-    entryOf(first.code).status,
-    JSON.stringify(refusalBody(refusal.rejections, publicUrl)),
-  )
+  const { status, alternativeStatus } = entryOf(first.code)
+  const answered = refusal.alternative === true ? (alternativeStatus?.status ?? status) : status
+  return sendJson(reply, answered, JSON.stringify(refusalBody(refusal.rejections, publicUrl)))
 }
 
 /** `doc` is a path inside the product and an address on the wire. */

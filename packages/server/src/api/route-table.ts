@@ -1,7 +1,7 @@
 // From a raw path to an endpoint, or to the right "no": there is no such path, or not with this method.
 
 import { describeReceived, reject } from '@holdfast/core'
-import type { Endpoint } from './endpoint.ts'
+import type { DescribedEndpoint } from './endpoint.ts'
 import type { Refusal } from './reply.ts'
 
 /** `/api/v1/deployments/{name}` as the router writes it. */
@@ -29,7 +29,7 @@ export function rawQuery(url: string): string {
 
 /** `endpoints` are all that this server answers, its open pages among them. */
 export function unknownPath(
-  endpoints: readonly Pick<Endpoint, 'method' | 'path'>[],
+  endpoints: readonly Pick<DescribedEndpoint, 'method' | 'path'>[],
   method: string,
   url: string,
 ): Refusal {
@@ -61,7 +61,7 @@ function describePath(path: string): string {
 const REDACTED_PATH = '<redacted path>'
 const isRedacted = (text: string): boolean => text.startsWith('<redacted ')
 
-function methodsOf(endpoints: readonly Pick<Endpoint, 'method' | 'path'>[], path: string): string[] {
+function methodsOf(endpoints: readonly Pick<DescribedEndpoint, 'method' | 'path'>[], path: string): string[] {
   return endpoints.filter((endpoint) => matches(endpoint.path, path)).map(({ method }) => method)
 }
 

@@ -42,6 +42,11 @@ export function createBroker(deps: BrokerDeps): Broker {
         return deps.registry.checkManifest(query, found.credential)
       })
     },
+    readCredential: async (tenant, host, version) => {
+      const credential = await credentialAt(deps, tenant, host, version)
+      if (credential === undefined) throw new Error(`the credential for ${host} does not answer`)
+      return credential
+    },
   }
 }
 
@@ -58,9 +63,18 @@ async function resolveCredential(
   version: number | undefined,
 ): Promise<CredentialResult> {
   if (version === undefined) return { kind: 'ok' }
-  const read = await deps.secretsStore.readVersion(tenant, { registryHost: image.host }, version)
-  const credential = read.kind === 'ok' ? credentialIn(read.document) : undefined
+  const credential = await credentialAt(deps, tenant, image.host, version)
   return credential === undefined ? { kind: 'none' } : { kind: 'ok', credential }
+}
+
+async function credentialAt(
+  { secretsStore }: BrokerDeps,
+  tenant: TenantId,
+  registryHost: string,
+  version: number,
+): Promise<RegistryCredential | undefined> {
+  const read = await secretsStore.readVersion(tenant, { registryHost }, version)
+  return read.kind === 'ok' ? credentialIn(read.document) : undefined
 }
 
 function credentialIn(document: SecretDocument): RegistryCredential | undefined {

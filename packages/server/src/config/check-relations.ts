@@ -8,6 +8,8 @@ import { quoteReceived } from './config-fault.ts'
 import { addFault, type Draft, getValue, isTree, placeOf } from './draft.ts'
 
 export function checkRelations(draft: Draft): void {
+  requireTogether(draft, 'listen.tls', 'cert', 'key')
+  requireClusterKey(draft)
   checkEtcd(draft)
   checkSecretsStore(draft)
   checkIdentities(draft)
@@ -97,6 +99,18 @@ function requireTogether(draft: Draft, section: string, one: string, other: stri
     expected: `a value, since ${present} has one`,
   } as const
   addFault(draft, placeOf(draft, present), fault)
+}
+
+/** A key alone stands: the others then use the public address. */
+function requireClusterKey(draft: Draft): void {
+  if (read(draft, 'cluster.url') === undefined || read(draft, 'cluster.key') !== undefined) return
+  const expected = 'a value, or cluster.keyFile, since cluster.url has one'
+  addFault(draft, placeOf(draft, 'cluster.url'), {
+    kind: 'missing',
+    field: 'cluster.key',
+    received: '',
+    expected,
+  })
 }
 
 function requireIdentity(draft: Draft, who: 'api' | 'broker', why: string): void {

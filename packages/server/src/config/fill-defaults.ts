@@ -68,7 +68,8 @@ function fillPublicUrl(draft: Draft): void {
 }
 
 function derivePublicUrl(draft: Draft, host: string, port: unknown): void {
-  const derived = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const scheme = getValue(draft, ['listen', 'tls']) === undefined ? 'http' : 'https'
+  const derived = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   // What is wrong with listen is told there and not a second time here.
   draft.root.publicUrl = origin.test(derived) ? derived : 'http://127.0.0.1:8080'
   draft.values.set('publicUrl', FROM_LISTEN)

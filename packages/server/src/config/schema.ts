@@ -105,6 +105,9 @@ export const configShape = object({
       { kind: 'integer' },
       { default: 8080, minimum: 1, maximum: 65_535, about: 'Its port' },
     ),
+    tls: optional(
+      object({ cert: pemFile('the certificate of this server'), key: pemFile('its private key') }),
+    ),
   }),
   publicUrl: text(forms.origin, 'How clients reach the API; every rejection links to a page below it'),
   nodeName: optional(text(forms.dnsName, 'The control-plane node that this replica runs on')),
@@ -114,6 +117,13 @@ export const configShape = object({
     distinct: true,
     about: 'What this process does',
   }),
+  cluster: optional(
+    object({
+      url: optional(text(forms.origin, 'How the other replicas reach this one')),
+      key: optional(secretValue('What the replicas prove to each other that they know')),
+      keyFile: secretFile('the key of the cluster'),
+    }),
+  ),
   etcd: etcdShape,
   secretsStore: secretsStoreShape,
   secrets: object({

@@ -1,11 +1,12 @@
-// What DELETE began is finished here: a deployment that is marked and runs nowhere is removed with its archive and its
-// quota slot, and a tenant that is marked is removed with everything it has. Each removal is one transaction that compares
+// What DELETE began is finished here: a deployment that is marked and of which no container is left is removed with its
+// archive and its quota slot, and a tenant that is marked is removed with everything it has. Each removal is one transaction that compares
 // what it read, so several replicas may do this at once and one of them does it.
 
 import type { TenantId } from '@holdfast/contract'
+import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
 import type { Clock } from '../ports/clock.ts'
-import { archive, deployments, removals, slots, tenants, tokens } from '../store/records.ts'
+import { archive, deployments, placements, removals, slots, tenants, tokens } from '../store/records.ts'
 import { slotId } from '../store/slots.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'
@@ -43,6 +44,11 @@ async function removeDeployment(
     const address = inTenant(tenant, deployments, name)
     const stored = transaction.get(address)
     if (stored === undefined || stored.uid !== uid) return { kind: 'commit', result: undefined }
+    // Its controller takes each assignment out of the placement when the agent has confirmed that its container is gone.
+    const placement = inTenant(tenant, placements, stored.uid)
+    const left = transaction.get(placement)
+    if (left !== undefined && left.assignments.length > 0) return { kind: 'refuse', result: undefined }
+    if (left !== undefined) transaction.delete(placement)
     transaction.delete(address)
     transaction.delete(inTenant(tenant, slots, slotId('deployments', stored.slot)))
     transaction.deleteWithin(tenant, archive, name)
@@ -62,6 +68,7 @@ async function removeDeployment(
 /** Secrets first: while the record stands, a failure is seen and tried again. */
 async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
   if (!(await removeTenantSecrets(id))) return
+  await freeNodeNames(store, id)
   const owned = store.list(tokens).filter(({ record }) => record.tenant === id)
   const last = owned.length <= TOKENS_AT_ONCE
   await store.transact((transaction) => {

@@ -13,14 +13,18 @@ export interface Caller {
 }
 
 /** A rejection is a value (DESIGN 4): an operation either did what was asked or says why not, with every reason. */
-export type Outcome<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly rejections: readonly Rejection[] }
+export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused
+
+export interface Refused {
+  readonly ok: false
+  readonly rejections: readonly Rejection[]
+  /** The first one answers with the second status of its catalogue entry. */
+  readonly alternative?: boolean
+}
 
 export const done = <T>(value: T): Outcome<T> => ({ ok: true, value })
-export const refused = (
-  ...rejections: readonly Rejection[]
-): { ok: false; rejections: readonly Rejection[] } => ({
-  ok: false,
-  rejections,
-})
+export const refused = (...rejections: readonly Rejection[]): Refused => ({ ok: false, rejections })
+/** Where the verdict also says which status its first rejection answers with. */
+export function refusedBy({ rejections, alternative }: Omit<Required<Refused>, 'ok'>): Refused {
+  return { ok: false, rejections, alternative }
+}

@@ -1,7 +1,8 @@
-// What the API asks of the broker, the one role that reads secret data. Credentials go in and never come out. DECISIONS 8.
+// What is asked of the broker, the one role that reads secret data. Credentials come out for one purpose only: sealed to
+// the node that is about to pull. DECISIONS 8.
 
 import type { TenantId } from '@holdfast/contract'
-import type { ManifestAnswer } from './registry.ts'
+import type { ManifestAnswer, RegistryCredential } from './registry.ts'
 
 /** Credentials did not answer: registry_credential_store_unavailable. */
 export type ImageAnswer = ManifestAnswer | { readonly kind: 'credentials_unavailable' }
@@ -13,4 +14,6 @@ export interface Broker {
    * unreachable with the cause `not_allowed`; admission has refused both before.
    */
   checkImage(tenant: TenantId, image: string, credentialVersion: number | undefined): Promise<ImageAnswer>
+  /** For a node's pull, at the pinned version. Rejects where the secrets store does not answer. */
+  readCredential(tenant: TenantId, host: string, version: number): Promise<RegistryCredential>
 }

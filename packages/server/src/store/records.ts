@@ -2,17 +2,30 @@
 
 import {
   archiveEntryShape,
+  assignmentShape,
   auditEntryShape,
   boolean,
   branded,
+  CLAIM_STATES,
+  capacityShape,
+  containerTemplateShape,
   type DeploymentUid,
   deploymentSpecShape,
+  engineShape,
   eventShape,
   type Infer,
   integer,
   json,
+  list,
+  map,
+  NODE_STATUSES,
+  type NodeId,
   nullable,
   object,
+  observationShape,
+  oneOf,
+  optional,
+  residencyShape,
   type Shape,
   string,
   type TenantId,
@@ -89,6 +102,87 @@ export const removalShape = object({ v, tenant: branded<TenantId>(), name: nulla
 /** Which tenant is the platform; one fixed key. */
 export const platformShape = object({ v, tenant: branded<TenantId>() })
 
+/** A machine of the tenant. `generation` counts enrolments under this id; a session proves the key of the newest one. */
+export const storedNodeShape = object({
+  v,
+  id: branded<NodeId>(),
+  name: string(),
+  generation: integer(),
+  publicKey: string(),
+  encryptionKey: string(),
+  /** As last advertised, less what is not attested. */
+  labels: map(string()),
+  attested: residencyShape,
+  controlPlane: boolean(),
+  schedulable: boolean(),
+  capacity: capacityShape,
+  engine: engineShape,
+  status: oneOf(NODE_STATUSES),
+  statusSince: string(),
+  /** Which server replica holds the node's socket; each new session raises the epoch (SAFETY 4e). */
+  session: object({ replica: nullable(string()), epoch: integer(), bootId: string() }),
+  createdAt: string(),
+  /** The quota slot that this record holds. */
+  slot: integer(),
+})
+export type StoredNode = Infer<typeof storedNodeShape>
+
+/** Who may use a node's name: one key for the whole cell, so that two tenants cannot both have it (DECISIONS 5, Claim). */
+export const nodeNameShape = object({
+  v,
+  claims: list(
+    object({ tenant: branded<TenantId>(), nodeId: branded<NodeId>(), state: oneOf(CLAIM_STATES) }),
+  ),
+})
+
+export const joinTokenShape = object({
+  v,
+  tenant: branded<TenantId>(),
+  nodeName: string(),
+  residency: residencyShape,
+  controlPlane: boolean(),
+  secretHash: string(),
+  expiresAt: string(),
+})
+
+/** All replicas of one deployment, with what they are made of: a self-contained instruction (DESIGN 5). */
+export const storedPlacementShape = object({
+  v,
+  uid: branded<DeploymentUid>(),
+  name: string(),
+  /** The deployment revision that this placement answers. */
+  revision: integer(),
+  /** Whether a replica was ever assigned: before that a shortfall is `unschedulable`, later it is `stalled`. */
+  everAssigned: boolean(),
+  assignments: list(assignmentShape),
+  /** By templateHash; those that an assignment names. */
+  templates: map(containerTemplateShape),
+  /** The verdicts that were last told in an event, as a hash; empty when none. */
+  toldRefusals: string(),
+  /** The phase that was last told in an event. */
+  toldPhase: string(),
+  /** Why a replica is nowhere, for the status; absent while all are placed. */
+  shortfall: optional(object({ reason: string(), summary: string() })),
+  /** The newest deployment revision of which every replica was once ready. */
+  ranRevision: optional(integer()),
+})
+export type StoredPlacement = Infer<typeof storedPlacementShape>
+
+export const storedObservationShape = object({
+  v,
+  ...observationShape.fields,
+  deployment: branded<DeploymentUid>(),
+  nodeId: branded<NodeId>(),
+  at: string(),
+})
+export type StoredObservation = Infer<typeof storedObservationShape>
+
+/** One of 64; the modification revision of its key is the fencing token (SAFETY 4b). */
+export const shardShape = object({ v, owner: string() })
+
+/** A server process. It is alive as long as the key keeps changing, by the clock of whoever looks. */
+export const serverReplicaShape = object({ v, url: string(), startedAt: string(), beat: integer() })
+
 export interface Collection<T> {
   readonly folder: string
   readonly scope: 'tenant' | 'global'
@@ -117,6 +211,13 @@ export const archive = tenantCollection('arc', storedArchiveShape, false)
 export const events = tenantCollection('evt', storedEventShape, false)
 export const audit = tenantCollection('aud', storedAuditShape, false)
 export const idempotentAnswers = tenantCollection('idem', idempotentAnswerShape, false)
+export const nodes = tenantCollection('node', storedNodeShape, true)
+export const placements = tenantCollection('place', storedPlacementShape, true)
+export const observations = tenantCollection('obs', storedObservationShape, true)
+export const nodeNames = globalCollection('nodename', nodeNameShape)
+export const joinTokens = globalCollection('join', joinTokenShape)
+export const shards = globalCollection('shard', shardShape)
+export const serverReplicas = globalCollection('replica', serverReplicaShape)
 export const tenants = globalCollection('tenant', storedTenantShape)
 export const platform = globalCollection('cfg', platformShape)
 export const tokens = globalCollection('token', storedTokenShape)
@@ -138,4 +239,11 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   removals,
   intents,
   cancels,
+  nodes,
+  placements,
+  observations,
+  nodeNames,
+  joinTokens,
+  shards,
+  serverReplicas,
 ]

@@ -1,14 +1,12 @@
 // etcd with TLS, with users, and full.
 
 import { execFile, spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
   type EtcdCluster,
   engineBinary,
   freePorts,
-  makeTempFolder,
+  makeCertificates,
   startEtcd,
   uniquePrefix,
   waitUntil,
@@ -33,45 +31,6 @@ async function ownCluster(options: Parameters<typeof startEtcd>[0] = {}): Promis
 }
 
 describe('TLS', () => {
-  /** A CA of our own and what it signed for the server and for the client. */
-  async function makeCertificates() {
-    const folder = makeTempFolder('tls')
-    onTestFinished(() => folder.remove())
-    const openssl = (...args: string[]) => run('openssl', args, { cwd: folder.path })
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-    await openssl(
-      'req',
-      '-x509',
-      ...key,
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.crt',
-      '-subj',
-      '/CN=ca',
-      '-days',
-      '1',
-    )
-    writeFileSync(join(folder.path, 'names'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n')
-    for (const who of ['server', 'client']) {
-      await openssl('req', ...key, '-keyout', `${who}.key`, '-out', `${who}.csr`, '-subj', `/CN=${who}`)
-      const signed = [
-        '-CA',
-        'ca.crt',
-        '-CAkey',
-        'ca.key',
-        '-CAcreateserial',
-        '-days',
-        '1',
-        '-extfile',
-        'names',
-      ]
-      await openssl('x509', '-req', '-in', `${who}.csr`, '-out', `${who}.crt`, ...signed)
-    }
-    const path = (name: string) => join(folder.path, name)
-    return { path, pem: (name: string) => readFileSync(path(name), 'utf8') }
-  }
-
   async function startSecureEtcd(path: (name: string) => string): Promise<string> {
     const [clientPort, peerPort] = await freePorts(2)
     const [url, peerUrl] = [`https://127.0.0.1:${clientPort}`, `http://127.0.0.1:${peerPort}`]
@@ -99,7 +58,8 @@ describe('TLS', () => {
   }
 
   test('is spoken with a CA and a client certificate, and with nothing less', async () => {
-    const { path, pem } = await makeCertificates()
+    const { path, pem, remove } = await makeCertificates()
+    onTestFinished(remove)
     const endpoint = await startSecureEtcd(path)
     const tls = { ca: pem('ca.crt'), cert: pem('client.crt'), key: pem('client.key') }
     const engine = clientOf({ endpoints: [endpoint], tls, deadlineMs: 20_000 })

@@ -19,6 +19,7 @@ import { sentDeploymentShape } from '../body-shapes.ts'
 import { type Answer, type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 import { answerOnce, kept } from '../idempotent.ts'
 import { pageShape } from '../page-shape.ts'
+import { deploymentReadEndpoints } from './deployment-reads.ts'
 
 const COLLECTION = '/api/v1/deployments'
 const ONE = '/api/v1/deployments/{name}'
@@ -30,6 +31,7 @@ export function deploymentEndpoints(deps: DeploymentDeps): Endpoint[] {
     getEndpoint(deps),
     updateEndpoint(deps),
     removeEndpoint(deps),
+    ...deploymentReadEndpoints(deps),
     ...archiveEndpoints(deps),
   ]
 }
@@ -208,6 +210,8 @@ const ADMISSION_CODES: readonly Code[] = [
     'dependency_not_found',
     'dependency_has_no_health_check',
     'image_not_found',
+    'node_candidates_unresolvable',
+    'node_not_a_placement_candidate',
     'registry_credential_store_unavailable',
   ]),
 ]

@@ -14,14 +14,17 @@ import { deployments, type StoredDeployment, slots } from '../../store/records.t
 import { type SlotChoice, slotId } from '../../store/slots.ts'
 import type { Decision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
-import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { type Caller, done, type Outcome, refused, refusedBy } from '../caller.ts'
+import { holdSlot } from '../hold-slot.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { checkSpecSize } from './check-size.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
+import { checkNodesReadable, gatherNode } from './gather-node.ts'
 import { planCreate } from './plan.ts'
+import { planPlacement } from './plan-placement.ts'
 import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
 import type { Written } from './written.ts'
 
@@ -39,12 +42,14 @@ export async function createDeployment(
 ): Promise<Outcome<Written>> {
   const verdict = admitDeployment(sent, { mode: 'create', ...deps.admission })
   if (!verdict.accepted) return refused(...verdict.rejections)
+  const unread = await checkNodesReadable(deps, verdict.spec.nodeId)
+  if (unread !== undefined) return unread
   const host = parseImageReference(verdict.spec.image)?.host ?? ''
   const image = await gatherImage(deps, caller, verdict.spec.image, host)
   const identity = identifySpec(verdict.spec)
   const oversized = checkSpecSize(identity)
   if (oversized.length > 0) return refused(...oversized)
-  const held = holdSlot(deps, caller)
+  const held = holdSlot(deps, caller.tenant, KIND)
   try {
     return await deps.store.transact((transaction) =>
       decideCreate(deps, transaction, {
@@ -82,21 +87,28 @@ function decideCreate(
   const { spec } = admitted
   const existing = transaction.get(inTenant(caller.tenant, deployments, spec.name))
   const facts = {
-    existing: existing && { record: deploymentView(existing), deleting: existing.deleting },
+    existing: existing && {
+      record: deploymentView(deps.store, caller.tenant, existing),
+      deleting: existing.deleting,
+    },
     dependencies: gatherDependencies(transaction, caller.tenant, spec),
     image,
+    ...gatherNode(deps.store, transaction, caller.tenant, spec.nodeId),
     quotas: gatherQuotas(deps, caller, slot, creating.identity.bytes),
   }
   const judged = checkFacts(spec, facts, { mode: 'create', limits: deps.admission.limits })
   if (judged.rejections.length > 0 || slot.kind === 'full')
-    return { kind: 'refuse', result: refused(...judged.rejections) }
+    return { kind: 'refuse', result: refusedBy(judged) }
   const stored = newDeployment(deps, transaction, creating, judged.imageDigest, slot.slot)
   const written = {
-    deployment: deploymentView(stored),
+    deployment: deploymentView(deps.store, caller.tenant, stored),
     alterations: [...admitted.alterations, ...judged.alterations],
     warnings: [...admitted.warnings, ...judged.warnings],
   }
-  if (options.dryRun) return { kind: 'refuse', result: done({ ...written, plan: planCreate() }) }
+  if (options.dryRun) {
+    const plan = planCreate(planPlacement(deps, caller.tenant, spec, spec.replicas))
+    return { kind: 'refuse', result: done({ ...written, plan }) }
+  }
   const slotAddress = inTenant(caller.tenant, slots, slotId(KIND, slot.slot))
   transaction.requireAbsent(slotAddress)
   transaction.put(slotAddress, { v: 1, holder: stored.uid })
@@ -138,22 +150,4 @@ function gatherQuotas(
   if (slot.kind !== 'full') return [bytes]
   const limit = deps.quotas.limit(tenant, KIND)
   return [{ kind: KIND, used: Math.max(deps.slots.used(tenant, KIND), limit), requested: 1, limit }, bytes]
-}
-
-/** One slot at a time for this request, another one after each conflict, none after its end. */
-function holdSlot({ slots: allocator, quotas }: DeploymentDeps, { tenant }: Caller) {
-  let held: number | undefined
-  const release = (): void => {
-    if (held !== undefined) allocator.release(tenant, KIND, held)
-    held = undefined
-  }
-  return {
-    release,
-    choose(): SlotChoice {
-      release()
-      const choice = allocator.choose(tenant, KIND, quotas.limit(tenant, KIND))
-      if (choice.kind === 'free') held = choice.slot
-      return choice
-    },
-  }
 }

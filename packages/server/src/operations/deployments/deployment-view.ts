@@ -1,11 +1,31 @@
-// A stored deployment as a client reads it. DECISIONS 2, deployment record.
+// A stored deployment as a client reads it: the record, with the status that follows from where its replicas are and what
+// their agents have seen. DECISIONS 2, deployment record. All of it is looked up by id in the cache: no read scans.
 
-import type { DeploymentRecord } from '@holdfast/contract'
+import type { DeploymentRecord, DeploymentStatus, TenantId } from '@holdfast/contract'
 import { deriveStatus } from '@holdfast/core'
-import type { StoredDeployment } from '../../store/records.ts'
+import { observations, placements, type StoredDeployment } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
 
-export function deploymentView(stored: StoredDeployment): DeploymentRecord {
-  const { spec, uid, revision, specHash, createdAt, updatedAt, deleting, digest } = stored
-  const status = deriveStatus(spec, { deleting, imageDigest: digest })
+export function deploymentView(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  stored: StoredDeployment,
+): DeploymentRecord {
+  const { spec, uid, revision, specHash, createdAt, updatedAt } = stored
+  const status = statusOf(store, tenant, stored)
   return { ...spec, uid, revision, specHash, createdAt, updatedAt, status, residencyLabels: {} }
+}
+
+function statusOf(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  { spec, uid, revision, deleting, digest }: StoredDeployment,
+): DeploymentStatus {
+  return deriveStatus(spec, {
+    ...{ deleting, revision },
+    imageDigest: digest,
+    placed: store.get(inTenant(tenant, placements, uid))?.record,
+    observed: (id) => store.get(inTenant(tenant, observations, id))?.record,
+  })
 }

@@ -1,9 +1,11 @@
 // Which deployment does a path mean: `{name}` is a name or a `dep_` uid. DECISIONS 1.
 
 import { isDeploymentUid, type TenantId } from '@holdfast/contract'
-import type { Addressed } from '@holdfast/core'
-import { deployments } from '../../store/records.ts'
+import { type Addressed, reject } from '@holdfast/core'
+import { deployments, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
+import { done, type Outcome, refused } from '../caller.ts'
 
 /** A name cannot hold an underscore, so a text is never both. */
 export const addressedBy = (text: string): Addressed =>
@@ -17,4 +19,22 @@ export function nameOf(
 ): string | undefined {
   if ('name' in addressed) return addressed.name
   return store.list(deployments, tenant).find(({ record }) => record.uid === addressed.uid)?.record.spec.name
+}
+
+/** The record that a path means, from the cache. A foreign one and a missing one give the same answer (DECISIONS 3). */
+export function findStored(
+  store: Pick<Store, 'get' | 'list'>,
+  tenant: TenantId,
+  path: string,
+): Outcome<StoredDeployment> {
+  const addressed = addressedBy(path)
+  const name = nameOf(store, tenant, addressed)
+  const found = name === undefined ? undefined : store.get(inTenant(tenant, deployments, name))
+  return found === undefined ? refused(notFound(addressed)) : done(found.record)
+}
+
+function notFound(addressed: Addressed) {
+  return 'uid' in addressed
+    ? reject('deployment_not_found', 'deployment_id', addressed.uid)
+    : reject('deployment_not_found', 'name', addressed.name)
 }

@@ -1,14 +1,13 @@
 // Reading deployments and their archive. A foreign deployment and a missing one give the same answer (DECISIONS 3).
 
 import { type ArchiveEntry, type DeploymentRecord, isDeploymentUid, type TenantId } from '@holdfast/contract'
-import { type Addressed, reject } from '@holdfast/core'
+import { reject } from '@holdfast/core'
 import { archive, deployments } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import { inTenant } from '../../store/transaction.ts'
 import { done, type Outcome, refused } from '../caller.ts'
 import { type Page, pageOf, readCursor } from '../page.ts'
 import { deploymentView } from './deployment-view.ts'
-import { addressedBy, nameOf } from './find-deployment.ts'
+import { findStored } from './find-deployment.ts'
 import { archiveId } from './store-deployment.ts'
 
 export async function getDeployment(
@@ -17,16 +16,8 @@ export async function getDeployment(
   path: string,
 ): Promise<Outcome<DeploymentRecord>> {
   await store.fresh()
-  const addressed = addressedBy(path)
-  const name = nameOf(store, tenant, addressed)
-  const found = name === undefined ? undefined : store.get(inTenant(tenant, deployments, name))
-  return found === undefined ? refused(notFound(addressed)) : done(deploymentView(found.record))
-}
-
-function notFound(addressed: Addressed) {
-  return 'uid' in addressed
-    ? reject('deployment_not_found', 'deployment_id', addressed.uid)
-    : reject('deployment_not_found', 'name', addressed.name)
+  const found = findStored(store, tenant, path)
+  return found.ok ? done(deploymentView(store, tenant, found.value)) : found
 }
 
 export interface PageRequest {
@@ -46,7 +37,7 @@ export async function listDeployments(
     .list(deployments, tenant)
     .sort((left, right) => (left.record.spec.name < right.record.spec.name ? -1 : 1))
   const { items, nextCursor } = pageOf(sorted, ({ record }) => record.spec.name, limit, from.after)
-  return done({ items: items.map(({ record }) => deploymentView(record)), nextCursor })
+  return done({ items: items.map(({ record }) => deploymentView(store, tenant, record)), nextCursor })
 }
 
 export async function listArchive(

@@ -28,7 +28,7 @@ export async function removeDeployment(
       name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
     const missing = checkFound(
       addressed,
-      stored && { record: deploymentView(stored), deleting: stored.deleting },
+      stored && { record: deploymentView(store, caller.tenant, stored), deleting: stored.deleting },
     )
     if (stored === undefined || missing.length > 0) return { kind: 'refuse', result: refused(...missing) }
     const conflict = checkIfMatch(ifMatch, stored.revision)
@@ -40,6 +40,6 @@ export async function removeDeployment(
       action: 'deployments:removed',
       subject: { kind: 'Deployment', name: stored.spec.name },
     })
-    return { kind: 'commit', result: done(deploymentView(marked)) }
+    return { kind: 'commit', result: done(deploymentView(store, caller.tenant, marked)) }
   })
 }

@@ -17,7 +17,7 @@ import { timestamp } from '../../ports/clock.ts'
 import { deployments, type StoredDeployment } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
-import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { type Caller, done, type Outcome, refused, refusedBy } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { checkSpecSize } from './check-size.ts'
@@ -25,7 +25,9 @@ import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { addressedBy, nameOf } from './find-deployment.ts'
 import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
+import { checkNodesReadable, gatherNode } from './gather-node.ts'
 import { planUpdate } from './plan.ts'
+import { planPlacement } from './plan-placement.ts'
 import { identifySpec, storeRevision } from './store-deployment.ts'
 import type { Written } from './written.ts'
 
@@ -42,6 +44,8 @@ export async function updateDeployment(
   options: UpdateOptions,
 ): Promise<Outcome<Written>> {
   const addressed = addressedBy(pathName)
+  const unread = await checkNodesReadable(deps, sentText(sent, 'nodeId'))
+  if (unread !== undefined) return unread
   for (;;) {
     const image = await askedImage(deps, caller, pathName, sent)
     const outcome = await deps.store.transact((transaction) =>
@@ -69,12 +73,19 @@ function decideUpdate(
 ): Decision<Outcome<Written> | typeof ASK_REGISTRY> {
   const judged = judgeUpdate(deps, transaction, updating)
   if (!judged.ok) return { kind: 'refuse', result: judged }
-  if (updating.image === undefined && sentImage(updating.sent) !== undefined)
+  if (updating.image === undefined && sentText(updating.sent, 'image') !== undefined)
     return { kind: 'refuse', result: ASK_REGISTRY }
   const { stored, next, alterations, warnings } = judged.value
-  const written = { deployment: deploymentView(next), alterations, warnings }
+  const written = {
+    deployment: deploymentView(deps.store, updating.caller.tenant, next),
+    alterations,
+    warnings,
+  }
   if (updating.options.dryRun) {
-    const plan = planUpdate(stored.spec, next.spec, stored.revision)
+    const { desired, placed } = written.deployment.status.replicas
+    const missing = Math.max(0, desired - placed)
+    const placement = planPlacement(deps, updating.caller.tenant, next.spec, missing)
+    const plan = planUpdate(stored.spec, next.spec, stored.revision, placement)
     return { kind: 'refuse', result: done({ ...written, plan }) }
   }
   // A PUT that changes nothing stores nothing: there is no new revision to archive or to report.
@@ -98,9 +109,12 @@ function judgeUpdate(
   if (gone !== undefined) return refused(gone)
   const name = nameOf(deps.store, caller.tenant, addressed)
   const stored = name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
-  const faults = checkBody(sent, contextFor(deps, name, stored))
+  const faults = checkBody(sent, contextFor(deps, caller, name, stored))
   if (faults.length > 0 || !isJsonObject(sent)) return refused(...faults)
-  const existing = stored && { record: deploymentView(stored), deleting: stored.deleting }
+  const existing = stored && {
+    record: deploymentView(deps.store, caller.tenant, stored),
+    deleting: stored.deleting,
+  }
   const missing = checkFound(addressed, existing)
   if (stored === undefined || existing === undefined || missing.length > 0) return refused(...missing)
   const conflict = checkIfMatch(options.ifMatch, stored.revision)
@@ -114,10 +128,12 @@ function judgeUpdate(
       ? {}
       : { dependencies: gatherDependencies(transaction, caller.tenant, spec) }),
     ...(image === undefined ? {} : { image }),
+    ...gatherNode(deps.store, transaction, caller.tenant, sentText(sent, 'nodeId')),
   }
   const judged = checkFacts(spec, facts, { mode: 'update', limits: deps.admission.limits })
-  const rejections = [...checkSpecSize(identity), ...judged.rejections]
-  if (rejections.length > 0) return refused(...rejections)
+  const oversized = checkSpecSize(identity)
+  if (oversized.length > 0) return refused(...oversized, ...judged.rejections)
+  if (judged.rejections.length > 0) return refusedBy(judged)
   return done({
     stored,
     next: nextRevision(deps, transaction, stored, { ...identity, spec, digest: judged.imageDigest }),
@@ -127,7 +143,8 @@ function judgeUpdate(
 }
 
 function contextFor(
-  { admission }: DeploymentDeps,
+  { admission, store }: DeploymentDeps,
+  { tenant }: Caller,
   name: string | undefined,
   stored: StoredDeployment | undefined,
 ): AdmissionContext {
@@ -135,7 +152,7 @@ function contextFor(
     mode: 'update',
     ...admission,
     ...(name === undefined ? {} : { pathName: name }),
-    ...(stored === undefined ? {} : { current: deploymentView(stored) }),
+    ...(stored === undefined ? {} : { current: deploymentView(store, tenant, stored) }),
   }
 }
 
@@ -157,17 +174,17 @@ async function askedImage(
   pathName: string,
   sent: Json,
 ): Promise<ImageFact | undefined> {
-  const image = sentImage(sent)
+  const image = sentText(sent, 'image')
   const host = image === undefined ? undefined : parseImageReference(image)?.host
   if (image === undefined || host === undefined) return undefined
   const name = nameOf(deps.store, caller.tenant, addressedBy(pathName))
   const stored =
     name === undefined ? undefined : deps.store.get(inTenant(caller.tenant, deployments, name))?.record
-  if (checkBody(sent, contextFor(deps, name, stored)).length > 0) return undefined
+  if (checkBody(sent, contextFor(deps, caller, name, stored)).length > 0) return undefined
   return gatherImage(deps, caller, image, host)
 }
 
-function sentImage(sent: Json): string | undefined {
-  const image = isJsonObject(sent) ? sent.image : undefined
-  return typeof image === 'string' ? image : undefined
+function sentText(sent: Json, field: 'image' | 'nodeId'): string | undefined {
+  const value = isJsonObject(sent) ? sent[field] : undefined
+  return typeof value === 'string' ? value : undefined
 }

@@ -16,6 +16,7 @@ import {
   warningShape,
 } from '@holdfast/contract'
 import type { Plan } from './plan.ts'
+import { placementPlanShape } from './plan-placement.ts'
 
 export interface Written {
   readonly deployment: DeploymentRecord
@@ -38,5 +39,6 @@ export const dryRunShape = object({
     action: oneOf(['create', 'update', 'none']),
     revision: integer(),
     changes: list(object({ field: string(), from: json<Json>(), to: json<Json>() })),
+    placement: placementPlanShape,
   }),
 })

@@ -1,0 +1,16 @@
+// A process of its own that holds sessions and nothing else: the gateway over a store, behind TLS. Says where it listens
+// on its first line, and goes when its input ends. Usage: node bench/session-server.ts '<options as JSON>'
+
+import { startTestGateway, type TestGatewayOptions } from '../tests/support/session/start-gateway.ts'
+
+const options: TestGatewayOptions = JSON.parse(process.argv[2] ?? '{}')
+const { url, gateway, stop } = await startTestGateway(options)
+console.log(JSON.stringify({ url }))
+process.stdin.resume()
+process.stdin.on('end', () => {
+  console.log(JSON.stringify(gateway.counts))
+  stop().then(
+    () => process.exit(0),
+    () => process.exit(1),
+  )
+})

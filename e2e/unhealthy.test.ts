@@ -1,0 +1,42 @@
+// A replica whose check begins to fail makes the deployment Degraded, and one that recovers makes it Running again.
+
+import { waitUntil } from '@holdfast/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { placementsOf, untilPhase } from './support/lab-reads.ts'
+import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
+
+let whole: LabPlatform
+
+beforeAll(async () => {
+  whole = await startLabPlatform({ nodesPerTenant: { acme: 1, globex: 1 } })
+})
+afterAll(() => whole?.stop())
+
+test('what the check says is what the status says', async () => {
+  const api = whole.api('acme')
+  const body = {
+    ...{ kind: 'Deployment', name: 'moody', image: whole.image, replicas: 1 },
+    healthCheck: { type: 'exec', command: ['test', '!', '-e', '/ill'], interval: '5s', retries: 3 },
+  }
+  expect((await api.post('/api/v1/deployments', body)).status).toBe(201)
+  await untilPhase(api, 'moody', 'Running')
+  const [placed] = await placementsOf(api, 'moody')
+  const node = whole.node(placed?.nodeName ?? '')
+  await node.exec(['docker', 'exec', 'moody', 'touch', '/ill'])
+  await untilPhase(api, 'moody', 'Degraded')
+  const { body: record } = await api.get('/api/v1/deployments/moody')
+  expect(record['status']).toMatchObject({
+    reason: 'unhealthy',
+    replicas: { desired: 1, placed: 1, ready: 0 },
+  })
+  await node.exec(['docker', 'exec', 'moody', 'rm', '/ill'])
+  await untilPhase(api, 'moody', 'Running')
+  await waitUntil(
+    async () => {
+      const { body: listed } = await api.get('/api/v1/events?subject=moody&limit=500')
+      const types = Object.values(Object(listed['items'])).map((event) => Object(event).type)
+      return types.includes('deployment.degraded') && types.includes('deployment.running')
+    },
+    { what: 'both were told' },
+  )
+})

@@ -1,0 +1,21 @@
+// What a failed call of the engine means for the agent. Messages are the engine's own, shortened; they name images and
+// containers, never an environment.
+
+import { EngineError, type EngineFault } from '../../ports/engine.ts'
+
+const BY_STATUS: { readonly [status: number]: EngineFault } = { 404: 'not_found', 409: 'conflict' }
+const MAX_MESSAGE = 300
+
+export function classifyError(error: unknown): EngineError {
+  if (error instanceof EngineError) return error
+  const message = error instanceof Error ? error.message.slice(0, MAX_MESSAGE).trim() : 'unknown'
+  const status = readStatus(error)
+  if (status === undefined) return new EngineError('unavailable', message)
+  return new EngineError(BY_STATUS[status] ?? (status < 500 ? 'refused' : 'failed'), message)
+}
+
+/** Of the engine's answer; undefined when there was none. */
+export function readStatus(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error)) return undefined
+  return typeof error.statusCode === 'number' ? error.statusCode : undefined
+}

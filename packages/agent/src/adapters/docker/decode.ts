@@ -1,0 +1,132 @@
+// The engine's answers, cut down to what the agent may know: never an environment, never what a check printed.
+
+import {
+  decode,
+  type Infer,
+  integer,
+  json,
+  list,
+  map,
+  nullable,
+  object,
+  optional,
+  type Shape,
+  type ShapeNode,
+  string,
+} from '@holdfast/contract'
+import type { ContainerState, InspectedSettings } from '@holdfast/core/reconcile'
+import type { ContainerEvent, InspectedContainer, ListedContainer } from '../../ports/engine.ts'
+
+const STATES: readonly ContainerState[] = [
+  'created',
+  'running',
+  'paused',
+  'restarting',
+  'removing',
+  'exited',
+  'dead',
+]
+const labels = () => nullable(map(string()))
+
+const listedShape = object({
+  Id: string(),
+  Names: nullable(list(string())),
+  Image: string(),
+  State: string(),
+  Created: integer(),
+  Labels: labels(),
+})
+
+const inspectedShape = object({
+  Id: string(),
+  Name: string(),
+  RestartCount: integer(),
+  State: object({
+    Status: string(),
+    StartedAt: string(),
+    ExitCode: integer(),
+    Health: optional(nullable(object({ Status: string() }))),
+  }),
+  Config: object({ Labels: labels() }),
+  HostConfig: json<InspectedSettings['HostConfig']>(),
+  Mounts: json<readonly unknown[]>(),
+  NetworkSettings: object({ Networks: json<{ readonly [name: string]: unknown }>() }),
+})
+
+const eventShape = object({
+  Action: string(),
+  Actor: object({ ID: string(), Attributes: map(string()) }),
+})
+
+/** Engines say more with each release: what a shape does not name is left out before it is judged. */
+function read<T>(shape: Shape<T>, value: unknown): T {
+  return decode(shape, strip(shape, value))
+}
+
+function strip(shape: ShapeNode, value: unknown): unknown {
+  if (shape.kind === 'optional' || shape.kind === 'nullable') return strip(shape.inner, value)
+  if (shape.kind !== 'object' || typeof value !== 'object' || value === null) return value
+  const members = new Map(Object.entries(value))
+  const kept = Object.entries(shape.fields).flatMap(([name, field]) =>
+    members.has(name) ? [[name, strip(field, members.get(name))]] : [],
+  )
+  return Object.fromEntries(kept)
+}
+
+export function readListed(value: unknown): ListedContainer {
+  const { Id, Names, Image, State, Created, Labels } = read(listedShape, value)
+  return {
+    id: Id,
+    name: bareName(Names?.[0] ?? ''),
+    image: Image,
+    state: readState(State),
+    createdAt: Created,
+    labels: Labels ?? {},
+  }
+}
+
+export function readInspected(value: unknown): InspectedContainer {
+  const { Id, Name, RestartCount, State, Config, HostConfig, Mounts, NetworkSettings } = read(
+    inspectedShape,
+    value,
+  )
+  const state = readState(State.Status)
+  return {
+    id: Id,
+    name: bareName(Name),
+    state,
+    labels: Config.Labels ?? {},
+    startedAt: State.StartedAt.startsWith('0001-') ? null : State.StartedAt,
+    exitCode: state === 'exited' || state === 'restarting' || state === 'dead' ? State.ExitCode : null,
+    restarts: RestartCount,
+    health: readHealth(State),
+    settings: { HostConfig, Mounts, NetworkSettings },
+  }
+}
+
+export function readEvent(value: unknown): ContainerEvent {
+  const { Action, Actor } = read(eventShape, value)
+  const exitCode = Number(Actor.Attributes.exitCode ?? Number.NaN)
+  return {
+    action: readAction(Action),
+    containerId: Actor.ID,
+    labels: Actor.Attributes,
+    exitCode: Number.isInteger(exitCode) ? exitCode : null,
+  }
+}
+
+function readAction(action: string): ContainerEvent['action'] {
+  if (action.startsWith('health_status')) return 'health'
+  return action === 'start' || action === 'die' || action === 'destroy' ? action : 'other'
+}
+
+/** The engine writes names with a slash before them. */
+const bareName = (name: string): string => name.replace(/^\//, '')
+
+/** A state that we do not know is one that we do not act on. */
+const readState = (text: string): ContainerState => STATES.find((state) => state === text) ?? 'removing'
+
+function readHealth({ Health }: Infer<typeof inspectedShape>['State']): InspectedContainer['health'] {
+  const status = Health?.Status
+  return status === 'starting' || status === 'healthy' || status === 'unhealthy' ? status : 'none'
+}

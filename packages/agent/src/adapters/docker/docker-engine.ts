@@ -1,0 +1,161 @@
+// The Docker Engine behind the agent's port, by dockerode on the unix socket.
+
+import type { CreateBody } from '@holdfast/core/reconcile'
+import type Docker from 'dockerode'
+import { type Engine, EngineError, isFault, type PullCredential } from '../../ports/engine.ts'
+import { type Caller, createCaller } from './call.ts'
+import { readStatus } from './classify-error.ts'
+import { readEvent, readInspected, readListed } from './decode.ts'
+import { readJsonLines } from './read-lines.ts'
+import { runProbe } from './run-probe.ts'
+
+const READ_MS = 10_000
+const CREATE_MS = 30_000
+const START_MS = 60_000
+const REMOVE_MS = 60_000
+/** Beyond the grace that the container has. */
+const STOP_MS = 30_000
+const PULL_MS = 15 * 60_000
+/** A pull that says nothing for so long is stuck. */
+const PULL_SILENCE_MS = 60_000
+const NOT_MODIFIED = 304
+/** Not those of exec: every check of the engine makes three. */
+const EVENTS = ['start', 'die', 'destroy', 'health_status', 'pause', 'unpause']
+
+export function createDockerEngine(socketPath: string): Engine {
+  const caller = createCaller(socketPath)
+  const { call } = caller
+  return {
+    version: async () => ({
+      version: (await call(READ_MS, (docker) => docker.version())).Version,
+      apiVersion: await caller.apiVersion(),
+    }),
+    listContainers: async () => {
+      const listed: unknown[] = await call(READ_MS, (docker, abortSignal) =>
+        docker.listContainers({ all: true, abortSignal }),
+      )
+      return listed.map(readListed)
+    },
+    createContainer: (name, body) =>
+      call(CREATE_MS, (docker, signal) => createContainer(docker, name, body, signal)),
+    startContainer: (id) =>
+      call(START_MS, (docker, abortSignal) => unlessSo(docker.getContainer(id).start({ abortSignal }))),
+    stopContainer: (id, t) =>
+      call(t * 1000 + STOP_MS, (docker, abortSignal) =>
+        unlessSo(docker.getContainer(id).stop({ t, abortSignal })),
+      ),
+    removeContainer: (id) => removeContainer(caller, id),
+    inspectContainer: async (id) =>
+      readInspected(
+        await call(READ_MS, (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal })),
+      ),
+    runProbe: (id, command, timeoutMs) => runProbe(caller, id, command, timeoutMs),
+    hasImage: (reference) => exists(call(READ_MS, (docker) => docker.getImage(reference).inspect())),
+    pullImage: (reference, credential) => pullImage(caller, reference, credential),
+    hasNetwork: (name) => exists(call(READ_MS, (docker) => docker.getNetwork(name).inspect())),
+    createNetwork: async (Name, Labels) => {
+      const options = { Name, Driver: 'bridge', CheckDuplicate: true, Labels }
+      await call(CREATE_MS, (docker, abortSignal) => docker.createNetwork({ ...options, abortSignal }))
+    },
+    watchContainers: (label, onOpen, onEvent, signal) =>
+      call(READ_MS, (docker) => openEvents(docker, label, signal)).then(async (stream) => {
+        onOpen()
+        for await (const line of readJsonLines(stream)) onEvent(readEvent(line))
+      }),
+  }
+}
+
+/** Body and query are named apart: otherwise the client writes the whole body, environment and all, into the address as well. */
+async function createContainer(
+  docker: Docker,
+  name: string,
+  body: CreateBody,
+  abortSignal: AbortSignal,
+): Promise<string> {
+  const options: Docker.ContainerCreateOptions & { _query: object; _body: CreateBody } = {
+    _query: { name },
+    _body: body,
+    abortSignal,
+  }
+  return (await docker.createContainer(options)).id
+}
+
+/** To be in the wished state already is a success. */
+async function unlessSo(work: Promise<unknown>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (readStatus(error) !== NOT_MODIFIED) throw error
+  }
+}
+
+async function removeContainer({ call }: Caller, id: string): Promise<void> {
+  try {
+    await call(REMOVE_MS, (docker, abortSignal) =>
+      docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
+    )
+  } catch (error) {
+    if (!isFault(error, 'not_found')) throw error
+  }
+}
+
+async function exists(inspection: Promise<unknown>): Promise<boolean> {
+  try {
+    await inspection
+    return true
+  } catch (error) {
+    if (isFault(error, 'not_found')) return false
+    throw error
+  }
+}
+
+async function pullImage(
+  { call }: Caller,
+  reference: string,
+  credential: PullCredential | undefined,
+): Promise<void> {
+  const at = reference.indexOf('@')
+  const options = { fromImage: reference.slice(0, at), tag: reference.slice(at + 1) }
+  const authconfig =
+    credential === undefined
+      ? {}
+      : {
+          authconfig: {
+            username: credential.username,
+            password: credential.password,
+            serveraddress: credential.host,
+          },
+        }
+  await call(PULL_MS, async (docker, signal) => {
+    const stuck = new AbortController()
+    const abortSignal = AbortSignal.any([signal, stuck.signal])
+    await followPull(await docker.createImage({ ...options, ...authconfig, abortSignal }), stuck)
+  })
+}
+
+/** The engine answers 200 and tells of a failure in the stream. */
+async function followPull(stream: NodeJS.ReadableStream, stuck: AbortController): Promise<void> {
+  let silence: NodeJS.Timeout | undefined
+  const heard = (): void => {
+    clearTimeout(silence)
+    silence = setTimeout(() => stuck.abort(), PULL_SILENCE_MS)
+  }
+  try {
+    heard()
+    for await (const line of readJsonLines(stream)) {
+      heard()
+      if (typeof line === 'object' && line !== null && 'error' in line)
+        throw new EngineError('failed', String(line.error).slice(0, 300))
+    }
+  } finally {
+    clearTimeout(silence)
+  }
+}
+
+async function openEvents(
+  docker: Docker,
+  label: string,
+  abortSignal: AbortSignal,
+): Promise<NodeJS.ReadableStream> {
+  return docker.getEvents({ filters: { type: ['container'], event: EVENTS, label: [label] }, abortSignal })
+}

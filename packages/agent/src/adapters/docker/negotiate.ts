@@ -1,0 +1,27 @@
+// Which version of its API does the engine speak? Asked of /_ping, the one path without a version in it.
+
+import { request } from 'node:http'
+import { EngineError } from '../../ports/engine.ts'
+
+/** The newest that this adapter is tested with, and the oldest that has all it asks (DESIGN 2). */
+const NEWEST = 56
+const OLDEST = 41
+
+export async function negotiateVersion(socketPath: string, signal: AbortSignal): Promise<string> {
+  const offered = await ping(socketPath, signal)
+  const minor = Number(/^1\.(\d+)$/.exec(offered)?.[1] ?? Number.NaN)
+  if (!(minor >= OLDEST))
+    throw new EngineError('refused', `The engine speaks API ${offered}; 1.${OLDEST} is needed.`)
+  return `1.${Math.min(minor, NEWEST)}`
+}
+
+function ping(socketPath: string, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path: '/_ping', method: 'HEAD', signal }, (response) => {
+      response.resume()
+      resolve(String(response.headers['api-version'] ?? ''))
+    })
+    asked.on('error', reject)
+    asked.end()
+  })
+}

@@ -1,0 +1,217 @@
+// The agent, its engine and its machine go and come: always at most one container per assignment, and the same containers
+// where nothing had to change. SAFETY 3, 4e, 4h.
+
+import { env } from 'node:process'
+import { waitUntil } from '@holdfast/testkit'
+import { expect, it } from 'vitest'
+import { desiredItem } from './agent.fixture.ts'
+import type { Engine } from './ports/engine.ts'
+import { onBothEngines } from './real-engine.fixture.ts'
+
+/** Calls up to the nth reach the engine; the answer of the nth is lost with the agent, and later ones are never made. */
+function dyingAfter(engine: Engine, n: number): { engine: Engine; calls: string[]; died: () => boolean } {
+  const calls: string[] = []
+  let left = n
+  const wrap =
+    <A extends readonly unknown[], T>(name: string, work: (...given: A) => Promise<T>) =>
+    async (...given: A): Promise<T> => {
+      left -= 1
+      if (left < 0) throw new Error('the agent is dead')
+      const last = left === 0
+      calls.push(name)
+      const answer = await work(...given)
+      if (last || left <= 0) throw new Error('the agent died')
+      return answer
+    }
+  const dying: Engine = {
+    version: wrap('version', engine.version),
+    listContainers: wrap('list', engine.listContainers),
+    createContainer: wrap('create', engine.createContainer),
+    startContainer: wrap('start', engine.startContainer),
+    stopContainer: wrap('stop', engine.stopContainer),
+    removeContainer: wrap('remove', engine.removeContainer),
+    inspectContainer: wrap('inspect', engine.inspectContainer),
+    runProbe: wrap('probe', engine.runProbe),
+    hasImage: wrap('hasImage', engine.hasImage),
+    pullImage: wrap('pull', engine.pullImage),
+    hasNetwork: wrap('hasNetwork', engine.hasNetwork),
+    createNetwork: wrap('createNetwork', engine.createNetwork),
+    watchContainers: engine.watchContainers,
+  }
+  return { engine: dying, calls, died: () => left <= 0 }
+}
+
+/** Every call is somebody's last on one of the two lines, and on both in a long run. */
+const STEP = env.HOLDFAST_LONG === '1' ? 1 : 2
+
+onBothEngines('faults', (world, line) => {
+  const first = STEP === 1 || line === 'old' ? 1 : 2
+
+  it('an agent that dies after any of its calls is taken over by the next', {
+    timeout: 600_000,
+  }, async () => {
+    const { node, agent: unused } = await world().newNode()
+    await unused.close()
+    const counts: number[] = []
+    for (let n = first, whole = false; !whole; n += STEP) {
+      const items = [desiredItem(world().image), desiredItem(world().image, { name: 'other' })]
+      const dying = dyingAfter(node.engine, n)
+      const mortal = await node.start(dying.engine)
+      node.send(items)
+      const isUp = () => items.every((item) => node.newest(item)?.state === 'running')
+      await waitUntil(() => dying.died() || isUp(), { what: `call ${n} is made` })
+      whole = !dying.died()
+      await mortal.close()
+      for (const item of items) expect((await node.containersOf(item)).length).toBeLessThanOrEqual(1)
+      const before = new Set((await Promise.all(items.map(node.containersOf))).flat())
+
+      const second = await node.start()
+      node.send(items)
+      for (const item of items)
+        await node.until(
+          item,
+          `up after a death at ${n}`,
+          ({ state }) => state === 'running' || state === 'ready',
+        )
+      const up = (await Promise.all(items.map(node.containersOf))).flat()
+      expect(up.length).toBe(items.length)
+      // What the dead agent had made is what the next one runs.
+      for (const id of before) expect(up).toContain(id)
+      node.send(items.map((item) => ({ ...item, desired: 'removed' as const })))
+      for (const item of items) await node.until(item, 'gone', ({ gone }) => gone)
+      await second.close()
+      counts.push(dying.calls.length)
+    }
+    expect(counts.length * STEP).toBeGreaterThan(8)
+  })
+
+  it('an agent that dies while it stops and removes is taken over as well', {
+    timeout: 600_000,
+  }, async () => {
+    const { node, agent: unused } = await world().newNode()
+    await unused.close()
+    for (let n = first, whole = false; !whole; n += STEP) {
+      const items = [desiredItem(world().image), desiredItem(world().image, { name: 'other' })]
+      const [stopping, going] = items
+      if (stopping === undefined || going === undefined) throw new Error('two items')
+      const maker = await node.start()
+      node.send(items)
+      for (const item of items) await node.until(item, 'running', ({ state }) => state === 'running')
+      await maker.close()
+      const wished = [
+        { ...stopping, desired: 'stopped' as const },
+        { ...going, desired: 'removed' as const },
+      ]
+      const dying = dyingAfter(node.engine, n)
+      const mortal = await node.start(dying.engine)
+      node.send(wished)
+      const isDone = () => node.newest(going)?.gone === true && node.newest(stopping)?.state === 'stopped'
+      await waitUntil(() => dying.died() || isDone(), { what: `call ${n} is made` })
+      whole = !dying.died()
+      await mortal.close()
+      const second = await node.start()
+      node.send(wished)
+      await node.until(going, 'gone', ({ gone }) => gone)
+      await node.until(stopping, 'stopped', ({ state }) => state === 'stopped')
+      expect([(await node.containersOf(stopping)).length, (await node.containersOf(going)).length]).toEqual([
+        1, 0,
+      ])
+      await second.close()
+      await node.clear()
+    }
+  })
+
+  it('keeps the same containers through a restart of agent, engine and containerd', {
+    timeout: 120_000,
+  }, async () => {
+    const { docker, image } = world()
+    const { node, agent } = await world().newNode()
+    const items = [desiredItem(image), desiredItem(image, { name: 'other' })]
+    node.send(items)
+    for (const item of items) await node.until(item, 'ready', ({ state }) => state === 'ready')
+    const ids = (await Promise.all(items.map(node.containersOf))).flat()
+    const starts = async () =>
+      (await Promise.all(ids.map((id) => node.engine.inspectContainer(id)))).map(({ startedAt }) => startedAt)
+    const before = await starts()
+    await agent.close()
+    const next = await node.start()
+    node.send(items)
+    await docker.kill()
+    await docker.restart()
+    await docker.killContainerd()
+    await docker.restartContainerd()
+    await waitUntil(async () => (await starts()).length === ids.length, { what: 'the engine answers' })
+    // A new one is made beside them, so the agent does work; those from before are untouched.
+    const added = desiredItem(image, { name: 'added' })
+    node.send([...items, added])
+    await node.until(added, 'running', ({ state }) => state === 'running')
+    expect((await Promise.all(items.map(node.containersOf))).flat()).toEqual(ids)
+    expect(await starts()).toEqual(before)
+    const seqs = node.reports
+      .filter(({ assignmentId }) => assignmentId === items[0]?.assignmentId)
+      .map(({ seq }) => seq)
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
+    await next.close()
+    await node.clear()
+  })
+
+  it('goes on when an engine that hung answers again', { timeout: 120_000 }, async () => {
+    const { docker, image } = world()
+    const { node, agent } = await world().newNode()
+    const items = [desiredItem(image), desiredItem(image)]
+    await docker.pause()
+    node.send(items)
+    await waitUntil(() => node.logged.some((line) => line.includes('the engine gave no list')), {
+      what: 'a call timed out',
+    })
+    expect(node.reports).toEqual([])
+    await docker.resume()
+    for (const item of items) await node.until(item, 'running', ({ state }) => state === 'running')
+    for (const item of items) expect((await node.containersOf(item)).length).toBe(1)
+    await agent.close()
+    await node.clear()
+  })
+
+  it('starts what it has from the kept set while no server answers, and makes nothing new', async () => {
+    const { image } = world()
+    const { node, agent } = await world().newNode()
+    const [kept, stopped, lost] = [desiredItem(image), desiredItem(image), desiredItem(image)]
+    node.send([kept, { ...stopped, desired: 'stopped' }, lost])
+    const { containerId } = await node.until(kept, 'running', ({ state }) => state === 'running')
+    const { containerId: lostId } = await node.until(lost, 'running', ({ state }) => state === 'running')
+    await agent.close()
+    await node.engine.stopContainer(containerId ?? '', 0)
+    await node.engine.removeContainer(lostId ?? '')
+    const alone = await node.start()
+    await waitUntil(async () => (await node.engine.inspectContainer(containerId ?? '')).state === 'running', {
+      what: 'it runs again',
+    })
+    expect(await node.containersOf(kept)).toEqual([containerId])
+    expect(await node.containersOf(lost)).toEqual([])
+    node.send([kept, { ...stopped, desired: 'stopped' }, lost])
+    await node.until(lost, 'made again', ({ containerId: id }) => id !== null && id !== lostId)
+    await alone.close()
+    await node.clear()
+  })
+
+  it('removes what two complete sets a minute apart do not name, but never most of a node', async () => {
+    const { image } = world()
+    const { node, agent } = await world().newNode()
+    const items = Array.from({ length: 5 }, (_, index) => desiredItem(image, { name: `item-${index}` }))
+    node.send(items)
+    for (const item of items) await node.until(item, 'running', ({ state }) => state === 'running')
+    const held = async () => (await Promise.all(items.map(node.containersOf))).flat().length
+    node.send(items.slice(1))
+    node.aheadMs = 61_000
+    node.send(items.slice(1))
+    await waitUntil(async () => (await held()) === 4, { what: 'the orphan is gone' })
+    expect(await node.containersOf(items[0] ?? desiredItem(image))).toEqual([])
+    node.send([])
+    node.aheadMs = 122_000
+    node.send([])
+    await waitUntil(() => node.logged.some((one) => one.includes('wished by nobody')), { what: 'it is told' })
+    expect(await held()).toBe(4)
+    await agent.close()
+    await node.clear()
+  })
+})

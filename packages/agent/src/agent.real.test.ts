@@ -1,0 +1,286 @@
+// The agent on real Docker Engines of both lines, with a real registry; the test is its server.
+
+import {
+  ASSIGNMENT_LABEL,
+  containerSettings,
+  findUnsafeSettings,
+  TENANT_LABEL,
+  tenantNetwork,
+} from '@holdfast/core/reconcile'
+import { startRegistry, waitUntil } from '@holdfast/testkit'
+import Docker from 'dockerode'
+import { expect, it } from 'vitest'
+import { desiredItem, type TestNode } from './agent.fixture.ts'
+import { onBothEngines } from './real-engine.fixture.ts'
+
+const CANARY = 'canary-7f3a91'
+const LISTENING = 'nc -w 1 127.0.0.1 8080 </dev/null'
+const check = (command: string[]) => ({
+  type: 'exec',
+  command,
+  interval: '5s',
+  startPeriod: '0s',
+  timeout: '10s',
+})
+
+onBothEngines('the agent', (world, line) => {
+  const bare = (): Docker => new Docker({ socketPath: world().docker.socketPath })
+  const nameOf = async (node: TestNode, id: string | null | undefined): Promise<string> =>
+    (await node.engine.inspectContainer(id ?? '')).name
+
+  it('creates, names, reports, stops and removes', async () => {
+    const { node } = await world().newNode()
+    const [first, second] = [desiredItem(world().image), desiredItem(world().image)]
+    node.send([first, second])
+    const one = await node.until(first, 'running', ({ state }) => state === 'running')
+    const other = await node.until(second, 'running', ({ state }) => state === 'running')
+    expect(await nameOf(node, one.containerId)).toBe('web')
+    expect(await nameOf(node, other.containerId)).toBe('web.1')
+    expect(one.startedAt).toMatch(/^20\d\d-/)
+    await node.until(first, 'ready', ({ state, reason }) => state === 'ready' && reason === '')
+    node.send([{ ...first, desired: 'stopped' }], { complete: false })
+    await node.until(first, 'stopped', ({ state, gone }) => state === 'stopped' && !gone)
+    expect(await node.containersOf(first)).toEqual([one.containerId])
+    node.send(
+      [
+        { ...first, desired: 'removed' },
+        { ...second, desired: 'removed' },
+      ],
+      { complete: false },
+    )
+    await node.until(first, 'gone', ({ gone }) => gone)
+    await node.until(second, 'gone', ({ gone }) => gone)
+    expect([await node.containersOf(first), await node.containersOf(second)]).toEqual([[], []])
+    const states = node.reports.filter(({ assignmentId }) => assignmentId === first.assignmentId)
+    expect(states.map(({ seq }) => seq)).toEqual(states.map(({ seq }) => seq).toSorted((a, b) => a - b))
+  })
+
+  it('speaks the API version of its engine', async () => {
+    const { node } = await world().newNode()
+    expect((await node.engine.version()).apiVersion).toBe(line === 'old' ? '1.41' : '1.56')
+  })
+
+  it('gives a container what its template says and nothing outside the safe set', async () => {
+    const { node } = await world().newNode()
+    const item = desiredItem(world().image, {
+      name: 'w',
+      environment: { COLOUR: 'blue sky', EMPTY: '' },
+      healthCheck: { ...check([LISTENING]), retries: 4 },
+      limits: { cpuMillis: 1500, memoryBytes: 64 * 1024 * 1024 },
+      labels: { team: 'shop' },
+      stopGracePeriod: '3s',
+    })
+    node.send([item])
+    const { containerId } = await node.until(item, 'running', ({ state }) => state !== 'starting')
+    const found = await bare()
+      .getContainer(containerId ?? '')
+      .inspect()
+    const network = tenantNetwork(node.tenant)
+    expect(found.Name).toBe('/w.1')
+    expect(found.Config.Env).toEqual(expect.arrayContaining(['COLOUR=blue sky', 'EMPTY=']))
+    expect(found.Config.Healthcheck).toMatchObject({
+      Test: ['CMD-SHELL', LISTENING],
+      Interval: 5e9,
+      Timeout: 1e10,
+      Retries: 4,
+    })
+    expect(found.Config.Labels).toMatchObject({ team: 'shop', [ASSIGNMENT_LABEL]: item.assignmentId })
+    expect(found.HostConfig).toMatchObject({
+      CpuQuota: 150_000,
+      CpuPeriod: 100_000,
+      Memory: 67_108_864,
+      PidsLimit: 1024,
+    })
+    expect(found.HostConfig.CapDrop).toEqual(['ALL'])
+    expect(found.HostConfig.CapAdd?.map((name: string) => name.replace('CAP_', '')).toSorted()).toEqual([
+      'CHOWN',
+      'DAC_OVERRIDE',
+      'FOWNER',
+      'KILL',
+      'NET_BIND_SERVICE',
+      'SETGID',
+      'SETUID',
+    ])
+    expect(found.HostConfig.RestartPolicy?.Name).toBe('unless-stopped')
+    expect(Object.keys(found.NetworkSettings.Networks)).toEqual([network])
+    expect(findUnsafeSettings(JSON.parse(JSON.stringify(found)), network)).toEqual([])
+  })
+
+  it('resolves a deployment by its name from another container of the tenant', async () => {
+    const { node } = await world().newNode()
+    const [web, client] = [desiredItem(world().image), desiredItem(world().image, { name: 'client' })]
+    node.send([web, client])
+    await node.until(web, 'running', ({ state }) => state === 'running')
+    const { containerId } = await node.until(client, 'running', ({ state }) => state === 'running')
+    const reach = ['/bin/sh', '-c', 'nslookup web && echo x | nc -w 2 web 8080']
+    await waitUntil(async () => (await node.engine.runProbe(containerId ?? '', reach, 10_000)) === 0, {
+      what: 'web answers by its name',
+    })
+  })
+
+  it('finds a container ready soon after its start, and tells nothing that the check printed', async () => {
+    const { node } = await world().newNode()
+    const command = [`echo ${CANARY}; echo ${CANARY} >&2; ${LISTENING}`]
+    const item = desiredItem(world().image, { healthCheck: check(command) })
+    node.send([item])
+    const ready = await node.until(item, 'ready', ({ state }) => state === 'ready')
+    const tookMs = Date.now() - Date.parse(ready.startedAt ?? '')
+    expect(tookMs).toBeLessThan(3000)
+    expect(JSON.stringify(node.reports)).not.toContain(CANARY)
+    expect(node.logged.join('')).not.toContain(CANARY)
+  })
+
+  it('does not call ready what fails its check, and says unhealthy when the engine does', {
+    timeout: 90_000,
+  }, async () => {
+    const { node } = await world().newNode()
+    const failing = { ...check(['false']), interval: '1s', retries: 1 }
+    const item = desiredItem(world().image, { healthCheck: failing })
+    node.send([item])
+    const seen = await node.until(item, 'unhealthy', ({ reason }) => reason === 'unhealthy')
+    expect(seen.state).toBe('running')
+    expect(node.reports.some(({ state }) => state === 'ready')).toBe(false)
+  })
+
+  it('kills a check that does not end', { timeout: 90_000 }, async () => {
+    const { node } = await world().newNode()
+    const item = desiredItem(world().image, {})
+    node.send([item])
+    const { containerId } = await node.until(item, 'running', ({ state }) => state === 'running')
+    const id = containerId ?? ''
+    expect(await node.engine.runProbe(id, ['sleep', '4321'], 300)).toBeUndefined()
+    const still = ['/bin/sh', '-c', 'ps | grep "[s]leep 4321"']
+    await waitUntil(async () => (await node.engine.runProbe(id, still, 5000)) === 1, {
+      what: 'the check is gone',
+    })
+  })
+
+  it('counts exits, and brings back what was stopped or removed by hand', async () => {
+    const { node } = await world().newNode()
+    const crashing = desiredItem(world().image, { name: 'crash', command: ['/bin/sh', '-c', 'exit 7'] })
+    const web = desiredItem(world().image)
+    node.send([crashing, web])
+    const { containerId } = await node.until(web, 'running', ({ state }) => state === 'running')
+    await bare()
+      .getContainer(containerId ?? '')
+      .stop({ t: 0 })
+    await node.until(
+      web,
+      'running again',
+      ({ restarts, containerId: id }) => restarts === 1 && id === containerId,
+    )
+    await bare()
+      .getContainer(containerId ?? '')
+      .remove({ force: true })
+    await node.until(
+      web,
+      'made anew',
+      ({ containerId: id, state }) => id !== null && id !== containerId && state === 'running',
+    )
+    await node.until(crashing, 'restarted', ({ restarts, exitCode }) => restarts >= 2 && exitCode === 7)
+  })
+
+  it('says what stands in the way of a start', async () => {
+    const { node } = await world().newNode()
+    const item = desiredItem(world().image, { command: ['/no/such/program'] })
+    const byTag = desiredItem(world().image, { name: 'tag', image: `${world().registry.host}/test/web:1` })
+    node.send([item, byTag])
+    await node.until(
+      item,
+      'not started',
+      ({ state, reason }) => state === 'starting' && reason === 'start_failed',
+    )
+    await node.until(
+      byTag,
+      'refused',
+      ({ state, reason }) => state === 'failed' && reason === 'refused_by_agent',
+    )
+    expect(await node.containersOf(byTag)).toEqual([])
+  })
+
+  it('pulls with the credential of the tenant, once it has one', async () => {
+    const { docker } = world()
+    const login = { username: 'shop', password: 'correct-horse' }
+    const guarded = await startRegistry({ address: docker.hostAddress, htpasswd: login })
+    const { digest } = await guarded.pushBusyboxImage('test/private', '1', { page: line })
+    const { node } = await world().newNode()
+    const item = desiredItem(`${guarded.host}/test/private@${digest}`)
+    node.send([item])
+    await node.until(
+      item,
+      'not pulled',
+      ({ state, reason }) => state === 'pulling' && reason === 'image_pull_failed',
+    )
+    node.credential = login
+    await node.until(item, 'running', ({ state, reason }) => state === 'running' && reason === '')
+    expect(node.logged.join('') + JSON.stringify(node.reports)).not.toContain(login.password)
+    await guarded.stop()
+  })
+
+  it('leaves containers of others alone and goes round their names', async () => {
+    const { node } = await world().newNode((engine) => ({
+      ...engine,
+      // An engine on which somebody is quicker than we are: the list does not show the name yet.
+      listContainers: async () => (await engine.listContainers()).filter(({ name }) => name !== 'shop'),
+    }))
+    const foreign = await bare().createContainer({
+      name: 'shop',
+      Image: world().image,
+      Labels: { [TENANT_LABEL]: node.tenant },
+    })
+    await foreign.start()
+    const before = await foreign.inspect()
+    const item = desiredItem(world().image, { name: 'shop' })
+    node.send([item])
+    const { containerId } = await node.until(item, 'running', ({ state }) => state === 'running')
+    expect(await nameOf(node, containerId)).toBe('shop.1')
+    node.send([{ ...item, desired: 'removed' }])
+    await node.until(item, 'gone', ({ gone }) => gone)
+    const after = await foreign.inspect()
+    expect([after.Id, after.State.StartedAt, after.State.Running]).toEqual([
+      before.Id,
+      before.State.StartedAt,
+      true,
+    ])
+    await foreign.remove({ force: true })
+  })
+
+  it('adopts its own container when a create finds the name taken by it', async () => {
+    let hidden = true
+    const { node } = await world().newNode((engine) => ({
+      ...engine,
+      listContainers: async () => (hidden ? [] : engine.listContainers()),
+    }))
+    const item = desiredItem(world().image, { name: 'adopted' })
+    await node.engine.createNetwork(tenantNetwork(node.tenant), {})
+    const made = await node.engine.createContainer('adopted', containerSettings(item, node.tenant))
+    node.send([item])
+    const { containerId } = await node.until(item, 'running', ({ state }) => state === 'running')
+    hidden = false
+    expect(containerId).toBe(made)
+    expect(await node.containersOf(item)).toEqual([made])
+  })
+
+  it('does not run what has more than the safe set, nor two of one assignment', async () => {
+    const { node } = await world().newNode()
+    const item = desiredItem(world().image)
+    const labels = containerSettings(item, node.tenant).Labels
+    const host = {
+      HostConfig: { Privileged: true, Binds: ['/:/host'] },
+      Image: world().image,
+      Labels: labels,
+    }
+    const unsafe = await bare().createContainer({ name: `unsafe-${node.tenant}`, ...host })
+    node.send([item])
+    const { containerId } = await node.until(item, 'running', ({ state }) => state === 'running')
+    expect(containerId).not.toBe(unsafe.id)
+    const twin = await node.engine.createContainer(
+      `twin-${node.tenant}`,
+      containerSettings(item, node.tenant),
+    )
+    await node.engine.startContainer(twin)
+    node.send([item])
+    await waitUntil(async () => (await node.containersOf(item)).length === 1, { what: 'one is left' })
+    expect([containerId, twin]).toContain((await node.containersOf(item))[0])
+  })
+})

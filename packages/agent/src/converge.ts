@@ -1,0 +1,126 @@
+// Brings the engine to what is wished, again and again: list, plan, act. Passes come one after another; what a pass starts
+// goes on beside the next ones. An assignment that was being worked on when a list was asked for is left out of that list's
+// plan, since the list may be older than the work. SAFETY 4e.
+
+import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
+import {
+  type CompleteSet,
+  judgeOrphans,
+  type MissingMarks,
+  markMissing,
+  type OwnContainer,
+  planNode,
+  readOwnLabels,
+} from '@holdfast/core/reconcile'
+import type { Logger } from 'pino'
+import { createLoop } from './loop.ts'
+import type { Engine, ListedContainer } from './ports/engine.ts'
+import type { DesiredChange } from './ports/session.ts'
+import type { ReplicaBoard } from './replica-board.ts'
+import type { Requisites } from './requisites.ts'
+import { createSetbacks } from './setbacks.ts'
+import { createWorkers } from './workers.ts'
+
+export interface ConvergeDeps {
+  readonly engine: Engine
+  readonly tenant: TenantId
+  readonly board: ReplicaBoard
+  readonly requisites: Requisites
+  readonly observer: {
+    takeList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
+    confirm(id: AssignmentId, containerId: string): void
+  }
+  readonly concurrency: number
+  /** Milliseconds of a clock that never goes back. */
+  monotonicMs(): number
+  /** Between 0 and 1. */
+  random(): number
+  readonly log: Logger
+}
+
+export interface Converger {
+  /** `kept`: from this node's disk, with no server behind it; then nothing new is made (SAFETY 4h). */
+  setDesired(change: DesiredChange, source: 'server' | 'kept'): void
+  desired(): ReadonlyMap<AssignmentId, DesiredItem>
+  condemn(containerId: string): void
+  nudge(): void
+  /** Ends when nothing is under way any more; containers are left as they are. */
+  close(): Promise<void>
+}
+
+export function startConverging(deps: ConvergeDeps): Converger {
+  const { engine, tenant, board, observer, log } = deps
+  const desired = new Map<AssignmentId, DesiredItem>()
+  const tried = new Map<AssignmentId, string>()
+  const condemned = new Set<string>()
+  const completes: CompleteSet[] = []
+  let marks: MissingMarks = new Map()
+  let source: 'server' | 'kept' | undefined
+
+  const loop = createLoop(pass, deps.random, (error) =>
+    log.warn({ message: String(error) }, 'the engine gave no list'),
+  )
+  const condemn = (containerId: string): void => {
+    condemned.add(containerId)
+    loop.nudge()
+  }
+  const setbacks = createSetbacks(desired, deps.monotonicMs, deps.random)
+  const { confirm } = observer
+  const onMore = (ms: number): void => (ms === 0 ? loop.nudge() : loop.wakeIn(ms))
+  const workers = createWorkers({ ...deps, desired, setbacks, tried, condemn, confirm, onMore })
+
+  async function pass(): Promise<void> {
+    if (source === undefined) return
+    const workedOn = workers.workedOn()
+    const listed = await engine.listContainers()
+    const own = listed.flatMap((container) => readOwn(container, tenant))
+    for (const set of completes.splice(0)) marks = markMissing(marks, set, own)
+    observer.takeList(
+      own,
+      [...desired.keys()].filter((id) => !workedOn.has(id)),
+    )
+    const actions = planNode([...desired.values()], own, {
+      names: new Set(listed.map(({ name }) => name)),
+      tried,
+      skip: new Set([...workedOn, ...setbacks.waiting()]),
+      mayCreate: source === 'server',
+      condemned,
+      orphans: findOrphans(own),
+    })
+    for (const action of actions) workers.run(action)
+  }
+
+  function findOrphans(own: readonly OwnContainer[]): readonly OwnContainer[] {
+    const { remove, leave } = judgeOrphans(marks, own, new Set(desired.keys()))
+    if (leave.length > 0)
+      log.warn({ containers: leave.map(({ name }) => name) }, 'too many are wished by nobody: left')
+    return remove
+  }
+
+  return {
+    setDesired({ revision, complete, items, gone }, from) {
+      if (complete) desired.clear()
+      for (const item of items) desired.set(item.assignmentId, item)
+      for (const id of desired.keys()) if (gone.includes(id)) desired.delete(id)
+      source = from
+      board.setItems(desired)
+      if (complete && from === 'server')
+        completes.push({ revision, assignments: new Set(desired.keys()), receivedMs: deps.monotonicMs() })
+      loop.nudge()
+    },
+    desired: () => desired,
+    condemn,
+    nudge: loop.nudge,
+    async close() {
+      loop.stop()
+      await workers.close()
+    },
+  }
+}
+
+function readOwn(container: ListedContainer, tenant: TenantId): OwnContainer[] {
+  const labels = readOwnLabels(container.labels, tenant)
+  if (labels === undefined) return []
+  const { id, name, state, createdAt } = container
+  return [{ id, name, state, createdAt, ...labels }]
+}

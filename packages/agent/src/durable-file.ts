@@ -1,0 +1,30 @@
+// A file that is either the old one or the new one, whatever crashes: written beside, synced, renamed, the folder synced.
+
+import { constants } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** For the owner alone. */
+const MODE = 0o600
+
+export async function writeDurably(path: string, text: string): Promise<void> {
+  const beside = `${path}.new`
+  const file = await open(beside, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, MODE)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(beside, path)
+  await syncFolder(dirname(path))
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

@@ -1,0 +1,99 @@
+// `holdfast-agent enroll`: the keys are made here, the join token is spent once, and what the server answers is kept.
+// DECISIONS 8. The token is written to no file and no log.
+
+import { request as plainRequest } from 'node:http'
+import { request as secureRequest } from 'node:https'
+import {
+  type Capacity,
+  decode,
+  type Enrolled,
+  type Enrolment,
+  enrolledShape,
+  isJsonObject,
+  parseStrictJson,
+} from '@holdfast/contract'
+import { wholeMachine } from './machine.ts'
+import { ensureNodeKeys, publicKeyText, saveNode } from './node-state.ts'
+import type { EngineVersion } from './ports/engine.ts'
+
+const PATH = '/api/v1/nodes/enroll'
+const DEADLINE_MS = 15_000
+const MAX_ANSWER = 64 * 1024
+
+export interface EnrolOptions {
+  readonly server: string
+  readonly ca?: string
+  readonly joinToken: string
+  readonly nodeName: string
+  readonly labels: { readonly [key: string]: string }
+  readonly folder: string
+  /** Address of the engine, and what it said of itself. */
+  readonly engine: string
+  readonly engineVersion: EngineVersion
+  readonly capacity?: Capacity
+}
+
+/** What the server said no with: the rejection as it came. */
+export class EnrolmentRefused extends Error {
+  override readonly name = 'EnrolmentRefused'
+}
+
+export async function enrol(options: EnrolOptions): Promise<Enrolled> {
+  const { server, ca, nodeName, labels, folder, engine, engineVersion, capacity } = options
+  const keys = await ensureNodeKeys(folder)
+  const body: Enrolment = {
+    nodeName,
+    joinToken: options.joinToken,
+    publicKey: publicKeyText(keys.identityKey),
+    encryptionKey: publicKeyText(keys.encryptionKey),
+    labels: { ...labels },
+    engine: { ...engineVersion },
+    capacity: capacity ?? wholeMachine(),
+  }
+  const answer = await post(new URL(PATH, server), ca, JSON.stringify(body))
+  if (answer.status >= 300) throw new EnrolmentRefused(explain(answer))
+  const enrolled = decode(enrolledShape, JSON.parse(answer.text))
+  const pinned = ca === undefined ? {} : { ca }
+  const offered = capacity === undefined ? {} : { capacity }
+  const kept = { server, nodeName, labels: { ...labels }, engine, engineVersion: { ...engineVersion } }
+  await saveNode(folder, { ...kept, ...pinned, ...offered, ...enrolled })
+  return enrolled
+}
+
+interface HttpAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+function post(url: URL, ca: string | undefined, body: string): Promise<HttpAnswer> {
+  const secure = url.protocol === 'https:'
+  const options = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+    signal: AbortSignal.timeout(DEADLINE_MS),
+  }
+  return new Promise((resolve, reject) => {
+    const asked = secure
+      ? secureRequest(url, { ...options, ...(ca === undefined ? {} : { ca }) })
+      : plainRequest(url, options)
+    asked.on('error', reject)
+    asked.on('response', (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('error', reject)
+      response.on('data', (chunk: string) => {
+        text += chunk
+        if (text.length > MAX_ANSWER) asked.destroy(new Error('The answer of the server is too long.'))
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    asked.end(body)
+  })
+}
+
+/** The rejection in a sentence; it quotes no token, since the server redacts what it received. */
+function explain({ status, text }: HttpAnswer): string {
+  const parsed = parseStrictJson(Buffer.from(text))
+  const { code, why } = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+  return `The server refuses (${status}): ${String(code ?? 'no code')}: ${String(why ?? 'no reason given')}`
+}

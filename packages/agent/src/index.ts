@@ -1,0 +1,1 @@
+export { startAgent } from './agent.ts'

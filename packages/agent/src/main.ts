@@ -1,0 +1,75 @@
+#!/usr/bin/env node
+// holdfast-agent: enroll, run. Reads the command line, puts the agent together, and ends by letting go of it.
+
+import { readFileSync } from 'node:fs'
+import pino from 'pino'
+import { createDockerEngine } from './adapters/docker/docker-engine.ts'
+import { startAgent } from './agent.ts'
+import { type EnrolLine, readCommandLine, USAGE } from './command-line.ts'
+import { EnrolmentRefused, enrol } from './enrol.ts'
+import { loadNodeState } from './node-state.ts'
+import { EngineError } from './ports/engine.ts'
+import { startSession } from './session/start-session.ts'
+
+const UNIX = 'unix://'
+
+async function runEnrol(line: EnrolLine): Promise<void> {
+  const engineVersion = await createDockerEngine(line.engine.slice(UNIX.length)).version()
+  const { nodeId } = await enrol({
+    server: line.server,
+    ...(line.ca === undefined ? {} : { ca: readFileSync(line.ca, 'utf8') }),
+    joinToken: line.token,
+    nodeName: line.name,
+    labels: line.labels,
+    folder: line.state,
+    engine: line.engine,
+    engineVersion,
+    ...(line.capacity === undefined ? {} : { capacity: line.capacity }),
+  })
+  process.stdout.write(`${line.name} is ${nodeId}. Start it with: holdfast-agent run --state ${line.state}\n`)
+}
+
+async function run(folder: string): Promise<number> {
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
+  const state = await loadNodeState(folder)
+  if (state === undefined) {
+    process.stderr.write(
+      `No node is enrolled in ${folder}. Run: holdfast-agent enroll --state ${folder} ...\n`,
+    )
+    return 1
+  }
+  const engine = createDockerEngine(state.engine.slice(UNIX.length))
+  const agent = await startAgent({ state, folder, engine, startSession, log })
+  log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'running')
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', resolve)
+    process.once('SIGINT', resolve)
+  })
+  log.info({}, 'ending; containers go on')
+  await agent.close()
+  return 0
+}
+
+async function main(): Promise<void> {
+  const line = readCommandLine(process.argv.slice(2), process.env)
+  if (line === undefined) {
+    process.stderr.write(USAGE)
+    process.exitCode = 2
+  } else if (line.command === 'enroll') await runEnrol(line)
+  else process.exitCode = await run(line.state)
+}
+
+/** What an operator can mend is said in a sentence; a fault of ours keeps its stack. */
+function fail(error: unknown): never {
+  process.stderr.write(`${explain(error)}\n`)
+  process.exit(1)
+}
+
+function explain(error: unknown): string {
+  if (error instanceof EngineError) return `The Docker Engine does not answer as it should: ${error.message}`
+  if (error instanceof EnrolmentRefused) return error.message
+  if (!(error instanceof Error)) return String(error)
+  return 'syscall' in error ? error.message : (error.stack ?? error.message)
+}
+
+await main().catch(fail)

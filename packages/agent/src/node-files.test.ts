@@ -1,0 +1,121 @@
+// What the agent keeps on its disk: keys for the owner alone, the same after a restart, and sets that a crash cannot halve.
+
+import {
+  createCipheriv,
+  createPublicKey,
+  diffieHellman,
+  generateKeyPairSync,
+  hkdfSync,
+  sign,
+  verify,
+} from 'node:crypto'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeTempFolder } from '@holdfast/testkit'
+import { expect, test } from 'vitest'
+import { desiredItem, newTenant } from './agent.fixture.ts'
+import { openDesiredFile } from './desired-file.ts'
+import { countStart, ensureNodeKeys, loadNodeState, publicKeyText, saveNode } from './node-state.ts'
+import { openSealed } from './open-sealed.ts'
+
+const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
+const unexpected = (error: unknown): never => {
+  throw error
+}
+
+test('keys are made once, for the owner alone', async () => {
+  const { path } = makeTempFolder('keys')
+  const [made, again] = [await ensureNodeKeys(path), await ensureNodeKeys(path)]
+  expect(publicKeyText(again.identityKey)).toBe(publicKeyText(made.identityKey))
+  expect(publicKeyText(again.encryptionKey)).toBe(publicKeyText(made.encryptionKey))
+  expect(Buffer.from(publicKeyText(made.identityKey), 'base64url')).toHaveLength(32)
+  for (const name of readdirSync(path)) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600)
+  const signature = sign(null, Buffer.from('text'), made.identityKey)
+  expect(verify(null, Buffer.from('text'), createPublicKey(again.identityKey), signature)).toBe(true)
+})
+
+test('a node is read back as it was enrolled, and there is none before', async () => {
+  const { path } = makeTempFolder('node')
+  expect(await loadNodeState(path)).toBeUndefined()
+  await ensureNodeKeys(path)
+  const node = {
+    server: 'https://holdfast.example.com',
+    nodeId: 'node_01JCPZ0000000000000000000A',
+    nodeName: 'n1',
+    tenant: newTenant(),
+    generation: 2,
+    labels: { zone: 'a' },
+    engine: 'unix:///var/run/docker.sock',
+    engineVersion: { version: '29.0', apiVersion: '1.56' },
+  }
+  await saveNode(path, JSON.parse(JSON.stringify(node)))
+  expect(await loadNodeState(path)).toMatchObject(node)
+})
+
+test('starts are counted', async () => {
+  const { path } = makeTempFolder('starts')
+  expect([await countStart(path), await countStart(path), await countStart(path)]).toEqual([1, 2, 3])
+})
+
+/** As the server does it, by the words of open-sealed.ts. */
+function seal(recipient: string, text: string): string {
+  const ephemeral = generateKeyPairSync('x25519')
+  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x: recipient }, format: 'jwk' })
+  const shared = diffieHellman({ privateKey: ephemeral.privateKey, publicKey })
+  const key = Buffer.from(hkdfSync('sha256', shared, '', 'holdfast-sealed-v1', 32))
+  const nonce = Buffer.alloc(12, 7)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  const sealed = Buffer.concat([cipher.update(text), cipher.final()])
+  const sender = Buffer.from(publicKeyText(ephemeral.privateKey), 'base64url')
+  return Buffer.concat([sender, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
+}
+
+test('what is sealed to a node only that node opens, and only whole', async () => {
+  const [mine, other] = [
+    await ensureNodeKeys(makeTempFolder('a').path),
+    await ensureNodeKeys(makeTempFolder('b').path),
+  ]
+  const sealed = seal(publicKeyText(mine.encryptionKey), 'p\u00e4ssword')
+  expect(openSealed(mine.encryptionKey, sealed).toString()).toBe('p\u00e4ssword')
+  expect(() => openSealed(other.encryptionKey, sealed)).toThrow()
+  const bytes = Buffer.from(sealed, 'base64url')
+  for (let at = 0; at < bytes.length; at += 1) {
+    const changed = Buffer.from(bytes)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    // The top bit of a curve point is not part of it.
+    if (at === 31) continue
+    expect(() => openSealed(mine.encryptionKey, changed.toString('base64url'))).toThrow()
+  }
+  expect(() => openSealed(mine.encryptionKey, 'AAAA')).toThrow()
+})
+
+test('the last set is kept, and one that did not change is not written again', async () => {
+  const { path } = makeTempFolder('desired')
+  const file = openDesiredFile(path, unexpected)
+  expect(await file.read()).toBeUndefined()
+  const items = [desiredItem(IMAGE), desiredItem(IMAGE)]
+  for (let revision = 1; revision < 20; revision += 1) file.keep({ revision, items: items.slice(0, 1) })
+  file.keep({ revision: 20, items })
+  await file.settled()
+  expect(await openDesiredFile(path, unexpected).read()).toEqual({ revision: 20, items })
+  const { mtimeMs, mode } = statSync(join(path, 'desired.json'))
+  file.keep({ revision: 21, items })
+  await file.settled()
+  expect(statSync(join(path, 'desired.json')).mtimeMs).toBe(mtimeMs)
+  expect(mode & 0o777).toBe(0o600)
+})
+
+test('a file that cannot be read is told and not used; a half-written one beside it changes nothing', async () => {
+  const { path } = makeTempFolder('torn')
+  const file = openDesiredFile(path, unexpected)
+  const items = [desiredItem(IMAGE)]
+  file.keep({ revision: 1, items })
+  await file.settled()
+  writeFileSync(join(path, 'desired.json.new'), '{"v":1,"revi')
+  expect(await file.read()).toEqual({ revision: 1, items })
+  const whole = readFileSync(join(path, 'desired.json'), 'utf8')
+  writeFileSync(join(path, 'desired.json'), whole.slice(0, whole.length / 2))
+  const told: unknown[] = []
+  expect(await openDesiredFile(path, (error) => told.push(error)).read()).toBeUndefined()
+  expect(told).toHaveLength(1)
+})

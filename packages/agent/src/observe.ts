@@ -1,0 +1,75 @@
+// What the engine says of our containers, put on the board: its events, each followed by a look at the container, and the
+// lists of the converging loop for whatever an event missed. An engine that does not answer is silence, not a state.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { AssignmentId } from '@holdfast/contract'
+import { ASSIGNMENT_LABEL, type OwnContainer, readOwnLabels } from '@holdfast/core/reconcile'
+import { createLooker, type LookDeps } from './look.ts'
+import type { ContainerEvent, Engine } from './ports/engine.ts'
+import type { ReplicaBoard } from './replica-board.ts'
+
+const FIRST_RETRY_MS = 200
+const LAST_RETRY_MS = 5000
+
+export interface Observer {
+  /** A list of the engine; `settled` are the assignments that nothing was done about since before it was asked for. */
+  takeList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
+  /** Looks at a container now, unless that is under way or it is known to run. */
+  confirm(id: AssignmentId, containerId: string): void
+  close(): void
+}
+
+export interface ObserveDeps extends LookDeps {
+  readonly engine: Pick<Engine, 'inspectContainer' | 'watchContainers'>
+  /** Something changed that the loop may have to mend. */
+  onChange(): void
+}
+
+export function startObserving(deps: ObserveDeps): Observer {
+  const { engine, board, tenant } = deps
+  const ending = new AbortController()
+  const { look, isLooking, markAbsent } = createLooker(deps)
+
+  const onEvent = ({ action, containerId, labels }: ContainerEvent): void => {
+    const id = readOwnLabels(labels, tenant)?.assignmentId
+    if (id === undefined) return
+    if (action === 'destroy') markAbsent(id, containerId)
+    else void look(id, containerId)
+    if (action === 'die' || action === 'destroy') deps.onChange()
+  }
+  async function watch(): Promise<void> {
+    let delay = FIRST_RETRY_MS
+    const onOpen = (): void => {
+      delay = FIRST_RETRY_MS
+      // What happened before the stream was open is in the list.
+      deps.onChange()
+    }
+    while (!ending.signal.aborted) {
+      await engine.watchContainers(ASSIGNMENT_LABEL, onOpen, onEvent, ending.signal).catch(() => {})
+      await pause(delay, undefined, { signal: ending.signal, ref: false }).catch(() => {})
+      delay = Math.min(delay * 2, LAST_RETRY_MS)
+    }
+  }
+  void watch()
+  return {
+    takeList(own, settled) {
+      const held = Map.groupBy(own, ({ assignmentId }) => assignmentId)
+      for (const id of settled) {
+        const [container] = held.get(id) ?? []
+        if (container === undefined) board.update(id, { container: 'absent' })
+        else if (isOtherThanSeen(board, container)) void look(id, container.id)
+      }
+    },
+    confirm(id, containerId) {
+      const seen = board.view(id)?.container
+      const known = typeof seen === 'object' && seen.id === containerId && seen.state === 'running'
+      if (!known && !isLooking(containerId)) void look(id, containerId)
+    },
+    close: () => ending.abort(),
+  }
+}
+
+function isOtherThanSeen(board: ReplicaBoard, { assignmentId, id, state }: OwnContainer): boolean {
+  const seen = board.view(assignmentId)?.container
+  return typeof seen !== 'object' || seen.id !== id || seen.state !== state
+}

@@ -1,0 +1,48 @@
+// What the rest of the agent asks of its session with the server. The session dials, signs, reconnects and beats by
+// itself; here it is a source of desired sets and a place to report to. SAFETY 4e.
+
+import type { Capacity, DesiredItem, MachineContainer, Observation } from '@holdfast/contract'
+import type { Logger } from 'pino'
+import type { NodeState } from '../node-state.ts'
+
+/** What a session's hello says of the machine; asked anew for each. */
+export interface MachineFacts {
+  /** Another one after each boot of the machine. */
+  readonly bootId: string
+  /** Of the agent. */
+  readonly version: string
+  readonly labels: { readonly [key: string]: string }
+  readonly engine: { readonly version: string; readonly apiVersion: string }
+  readonly capacity: Capacity
+}
+
+/** A Complete set holds all that is wished; otherwise the items and the gone are what changed. */
+export interface DesiredChange {
+  /** Of the store. */
+  readonly revision: number
+  readonly complete: boolean
+  readonly items: readonly DesiredItem[]
+  readonly gone: readonly string[]
+}
+
+export interface RegistryCredential {
+  readonly username: string
+  readonly password: string
+}
+
+export interface SessionOptions {
+  readonly state: NodeState
+  machine(): MachineFacts
+  onDesired(change: DesiredChange): void
+  containers(): Promise<MachineContainer[]>
+  readonly log: Logger
+}
+
+export interface Session {
+  /** May be called while no session is open: what is then lost is said again after the next Complete set. */
+  report(observations: readonly Observation[]): void
+  registryCredential(host: string): Promise<RegistryCredential | undefined>
+  close(): void
+}
+
+export type StartSession = (options: SessionOptions) => Session

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { backOffMs } from './back-off.ts'
+
+test.each([
+  [0, 0, 500],
+  [0, 1, 1_000],
+  [1, 1, 2_000],
+  [4, 0, 8_000],
+  [5, 1, 30_000],
+  [1_000, 0, 15_000],
+])('after %i failures, drawn %d: %i ms', (failures, random, ms) => {
+  expect(backOffMs(failures, random)).toBe(ms)
+})

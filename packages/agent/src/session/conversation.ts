@@ -1,0 +1,164 @@
+// What is said on one connection, from the server's challenge to its end.
+
+import { sign } from 'node:crypto'
+import {
+  type AgentMessage,
+  type AssignmentId,
+  helloText,
+  type Observation,
+  type ServerMessage,
+} from '@holdfast/contract'
+import { WebSocket } from 'ws'
+import type { SessionOptions } from '../ports/session.ts'
+import type { KeptReports } from './kept-reports.ts'
+import { readServerMessage } from './read-server-message.ts'
+import type { RegistryCalls } from './registry-calls.ts'
+
+export interface Conversation {
+  /** False where the session is not open. */
+  send(message: AgentMessage): boolean
+  /** What is reported before the first set goes out after it. */
+  report(observations: Observation[]): void
+  close(): void
+}
+
+interface Talk {
+  readonly socket: WebSocket
+  /** Undefined until the welcome. */
+  session: number | undefined
+  /** A first set has come: the server knows what it wishes, and takes reports. */
+  told: boolean
+  heardAt: number
+  beats: NodeJS.Timeout | undefined
+}
+
+const SHORTEST_BEAT_MS = 20
+/** In beats: silence at which the server is asked for a sign of life, and at which it is taken for gone. */
+const ASK_AFTER = 1.2
+const GONE_AFTER = 2.8
+
+export function createConversation(options: SessionOptions, reports: KeptReports, registry: RegistryCalls) {
+  return (socket: WebSocket, openMs: number): Conversation => {
+    const talk: Talk = {
+      socket,
+      session: undefined,
+      told: false,
+      heardAt: performance.now(),
+      beats: undefined,
+    }
+    const late = setTimeout(() => {
+      if (!talk.told) socket.terminate()
+    }, openMs)
+    const heard = (): void => {
+      talk.heardAt = performance.now()
+    }
+    socket.on('pong', heard)
+    socket.on('message', (data) => {
+      heard()
+      try {
+        answer({ options, reports, registry, talk }, readServerMessage(data))
+      } catch (error) {
+        options.log.warn({ error: String(error) }, 'the server said something that cannot be read')
+        socket.terminate()
+      }
+    })
+    socket.on('close', () => {
+      clearTimeout(late)
+      clearInterval(talk.beats)
+    })
+    return {
+      send: (message) => talk.session !== undefined && say(socket, message),
+      report: (observations) => reportNow(talk, observations),
+      // A peer that is gone must not keep the agent from stopping.
+      close: () => (socket.readyState === WebSocket.OPEN ? socket.close(1000) : socket.terminate()),
+    }
+  }
+}
+
+interface Context {
+  readonly options: SessionOptions
+  readonly reports: KeptReports
+  readonly registry: RegistryCalls
+  readonly talk: Talk
+}
+
+function say(socket: WebSocket, message: AgentMessage): boolean {
+  if (socket.readyState !== WebSocket.OPEN) return false
+  socket.send(JSON.stringify(message))
+  return true
+}
+
+function reportNow({ socket, session, told }: Talk, observations: Observation[]): void {
+  if (told && session !== undefined) say(socket, { type: 'status', session, observations })
+}
+
+function answer(context: Context, message: ServerMessage): void {
+  const { options, registry, talk } = context
+  switch (message.type) {
+    case 'challenge':
+      say(talk.socket, hello(options, message.nonce))
+      break
+    case 'welcome':
+      talk.session = message.session
+      startBeats(talk, message.beatMs)
+      options.log.info({ session: message.session }, 'the session is open')
+      break
+    case 'complete':
+    case 'delta':
+      if (message.session === talk.session) takeDesired(context, message)
+      break
+    case 'call':
+      answerCall(context, message.id).catch(() => {})
+      break
+    case 'answer':
+      registry.settle(message)
+      break
+    case 'farewell':
+      options.log.warn({ code: message.code, text: message.message }, 'the server ends the session')
+      break
+  }
+}
+
+function hello({ state, machine }: SessionOptions, nonce: string): AgentMessage {
+  const { nodeId, generation, identityKey } = state
+  const { bootId, version, labels, engine, capacity } = machine()
+  const text = helloText(nonce, nodeId, generation, bootId)
+  const signature = sign(null, Buffer.from(text), identityKey).toString('base64url')
+  const facts = { bootId, version, labels: { ...labels }, engine, capacity }
+  return { type: 'hello', nodeId, generation, signature, ...facts }
+}
+
+function takeDesired(
+  { options, reports, talk }: Context,
+  message: Extract<ServerMessage, { type: 'complete' | 'delta' }>,
+): void {
+  const { revision, items } = message
+  const complete = message.type === 'complete'
+  options.onDesired({ revision, items, complete, gone: message.type === 'delta' ? message.gone : [] })
+  if (talk.told && !complete) return
+  talk.told = true
+  if (complete) reports.forgetGone(new Set<AssignmentId>(items.map(({ assignmentId }) => assignmentId)))
+  for (const part of reports.all()) reportNow(talk, part)
+}
+
+async function answerCall({ options, talk }: Context, id: string): Promise<void> {
+  try {
+    say(talk.socket, { type: 'answer', id, containers: await options.containers() })
+  } catch {
+    // Not an empty list: what could not be seen is not nothing.
+    say(talk.socket, { type: 'answer', id, error: 'the engine does not answer' })
+  }
+}
+
+/** A ping is a beat too, and asks for an answer: so it takes its place when the server was silent for a while. */
+function startBeats(talk: Talk, beatMs: number): void {
+  clearInterval(talk.beats)
+  const everyMs = Math.max(SHORTEST_BEAT_MS, beatMs)
+  talk.beats = setInterval(() => {
+    const silentMs = performance.now() - talk.heardAt
+    if (silentMs > GONE_AFTER * everyMs) talk.socket.terminate()
+    else if (talk.socket.readyState !== WebSocket.OPEN) return
+    else if (silentMs > ASK_AFTER * everyMs) talk.socket.ping()
+    else if (talk.session !== undefined) say(talk.socket, { type: 'beat', session: talk.session })
+  }, everyMs)
+}

@@ -1,0 +1,90 @@
+// The small parts of the agent that need no engine: bounded work, waits, the command line.
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { desiredItem } from './agent.fixture.ts'
+import { readCommandLine } from './command-line.ts'
+import { createLimit } from './limit.ts'
+import { createSetbacks, retryDelay } from './setbacks.ts'
+
+const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
+
+test('no more work at once than allowed, in order, and a failure frees its place', async () => {
+  const limit = createLimit(2)
+  const log: string[] = []
+  let running = 0
+  let most = 0
+  const work = (name: string, fails: boolean) =>
+    limit(async () => {
+      running += 1
+      most = Math.max(most, running)
+      log.push(name)
+      await turn()
+      running -= 1
+      if (fails) throw new Error(name)
+    }).catch(() => {})
+  await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => work(name, name === 'b')))
+  expect([most, running, log.join('')]).toEqual([2, 0, 'abcde'])
+})
+
+test('a failed assignment waits longer each time, not at all for another wish, and for good after a final no', () => {
+  const item = desiredItem(IMAGE)
+  const desired = new Map([[item.assignmentId, item]])
+  let now = 0
+  const setbacks = createSetbacks(
+    desired,
+    () => now,
+    () => 0.5,
+  )
+  expect([setbacks.note(item.assignmentId, false), setbacks.note(item.assignmentId, false)]).toEqual([
+    500, 1000,
+  ])
+  now = 999
+  expect(setbacks.waiting()).toEqual([item.assignmentId])
+  now = 1000
+  expect(setbacks.waiting()).toEqual([])
+  setbacks.note(item.assignmentId, true)
+  now = Number.MAX_SAFE_INTEGER
+  expect(setbacks.waiting()).toEqual([item.assignmentId])
+  desired.set(item.assignmentId, { ...item, desired: 'removed' })
+  expect(setbacks.waiting()).toEqual([])
+  expect([retryDelay(30, 0), retryDelay(30, 1)]).toEqual([45_000, 75_000])
+})
+
+const ENROL = ['enroll', '--server', 'https://h', '--name', 'n1', '--token', 't']
+
+test.each([
+  [['run'], { command: 'run', state: '/var/lib/holdfast-agent' }],
+  [['run', '--state', '/s'], { command: 'run', state: '/s' }],
+  [
+    ENROL,
+    { command: 'enroll', server: 'https://h', name: 'n1', token: 't', engine: 'unix:///var/run/docker.sock' },
+  ],
+  [[...ENROL, '--label', 'a=b', '--label', 'c=d=e'], { labels: { a: 'b', c: 'd=e' } }],
+  [
+    [...ENROL, '--cpu-millis', '500', '--memory-bytes', '1024'],
+    { capacity: { cpuMillis: 500, memoryBytes: 1024 } },
+  ],
+])('%j is understood', (words, expected) => {
+  expect(readCommandLine(words, {})).toMatchObject(expected)
+})
+
+test.each([
+  [[]],
+  [['runs']],
+  [['run', '--token', 't']],
+  [['run', '--state']],
+  [['enroll', '--server', 'https://h', '--name', 'n1']],
+  [[...ENROL, '--name', 'n2']],
+  [[...ENROL, '--label', 'a']],
+  [[...ENROL, '--engine', 'tcp://1.2.3.4']],
+  [[...ENROL, '--cpu-millis', '500']],
+  [[...ENROL, '--loud']],
+])('%j is not', (words) => {
+  expect(readCommandLine(words, {})).toBeUndefined()
+})
+
+test('the token may come from the environment', () => {
+  const words = ENROL.slice(0, 5)
+  expect(readCommandLine(words, { HOLDFAST_JOIN_TOKEN: 'e' })).toMatchObject({ token: 'e' })
+})

@@ -1,0 +1,131 @@
+// What agent and server say to each other over the one socket that the agent opens. SAFETY 4e.
+//
+//   server  challenge                                        a fresh nonce
+//   agent   hello            signs nonce, node and generation
+//   server  welcome          the session's epoch; or refused, and the end
+//   server  complete, then delta ...; complete again each minute
+//   agent   beat each 10 s; status when something changed
+//   either  call and answer  one question to the other side
+
+import type { NodeId, TenantId } from './ids.ts'
+import { capacityShape, engineShape, machineContainerShape } from './node.ts'
+import { desiredItemShape, observationShape } from './placement.ts'
+import {
+  branded,
+  type Infer,
+  integer,
+  list,
+  map,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  string,
+} from './shape.ts'
+
+export const AGENT_PATH = '/api/v1/agent/session'
+export const AGENT_SUBPROTOCOL = 'holdfast.agent.v1'
+
+/** The text that a node signs with its Ed25519 key. */
+export const helloText = (nonce: string, nodeId: string, generation: number, bootId: string): string =>
+  ['holdfast-hello-v1', nonce, nodeId, generation, bootId].join('\n')
+
+export const challengeShape = object({ type: oneOf(['challenge']), nonce: string() })
+
+export const helloShape = object({
+  type: oneOf(['hello']),
+  nodeId: branded<NodeId>(),
+  generation: integer(),
+  bootId: string(),
+  signature: string(),
+  version: string(),
+  labels: map(string()),
+  engine: engineShape,
+  capacity: capacityShape,
+})
+export type Hello = Infer<typeof helloShape>
+
+export const welcomeShape = object({
+  type: oneOf(['welcome']),
+  session: integer(),
+  tenant: branded<TenantId>(),
+  beatMs: integer(),
+})
+
+/** The session is not opened, or ends; `code` is of the catalogue, or one word of this protocol. */
+export const farewellShape = object({ type: oneOf(['farewell']), code: string(), message: string() })
+
+/** The whole desired set of the node as of a store revision. What is not in it is not wished. */
+export const completeShape = object({
+  type: oneOf(['complete']),
+  session: integer(),
+  revision: integer(),
+  items: list(desiredItemShape),
+})
+export type Complete = Infer<typeof completeShape>
+
+/** What changed since the last complete or delta. */
+export const deltaShape = object({
+  type: oneOf(['delta']),
+  session: integer(),
+  revision: integer(),
+  items: list(desiredItemShape),
+  gone: list(string()),
+})
+export type Delta = Infer<typeof deltaShape>
+
+export const beatShape = object({ type: oneOf(['beat']), session: integer() })
+
+export const statusShape = object({
+  type: oneOf(['status']),
+  session: integer(),
+  observations: list(observationShape),
+})
+export type Status = Infer<typeof statusShape>
+
+/** `containers` is asked of the agent, `registry` of the server. */
+export const CALL_METHODS = ['containers', 'registry'] as const
+export const callShape = object({
+  type: oneOf(['call']),
+  id: string(),
+  method: oneOf(CALL_METHODS),
+  /** Of `registry`: whose credential is wanted. */
+  host: optional(string()),
+})
+export type Call = Infer<typeof callShape>
+
+export const answerShape = object({
+  type: oneOf(['answer']),
+  id: string(),
+  containers: optional(list(machineContainerShape)),
+  /** Sealed to the node's encryption key; absent where the tenant keeps no credential for the host. */
+  sealed: optional(string()),
+  error: optional(string()),
+})
+export type Answer = Infer<typeof answerShape>
+
+const SERVER_MESSAGES = {
+  challenge: challengeShape,
+  welcome: welcomeShape,
+  farewell: farewellShape,
+  complete: completeShape,
+  delta: deltaShape,
+  call: callShape,
+  answer: answerShape,
+} as const
+const AGENT_MESSAGES = {
+  hello: helloShape,
+  beat: beatShape,
+  status: statusShape,
+  call: callShape,
+  answer: answerShape,
+} as const
+
+type MessageOf<M extends { readonly [type: string]: Shape<unknown> }> = {
+  [K in keyof M]: Infer<M[K]> & { readonly type: K }
+}[keyof M]
+export type ServerMessage = MessageOf<typeof SERVER_MESSAGES>
+export type AgentMessage = MessageOf<typeof AGENT_MESSAGES>
+
+export const serverMessageShapes: { readonly [type: string]: Shape<unknown> } = SERVER_MESSAGES
+export const agentMessageShapes: { readonly [type: string]: Shape<unknown> } = AGENT_MESSAGES

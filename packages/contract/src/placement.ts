@@ -1,0 +1,151 @@
+// Where the replicas of a deployment are, what they are made of, and why one is nowhere. DECISIONS 2, 4, 5 and 7.
+
+import { healthCheckShape, limitsShape } from './deployment.ts'
+import type { AssignmentId, DeploymentUid, NodeId } from './ids.ts'
+import type { Json } from './json.ts'
+import {
+  boolean,
+  branded,
+  duration,
+  type Infer,
+  integer,
+  json,
+  list,
+  map,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  string,
+} from './shape.ts'
+
+/** Forward only. */
+export const REPLICA_STATES = [
+  'pending',
+  'assigned',
+  'pulling',
+  'starting',
+  'running',
+  'ready',
+  'stopping',
+  'stopped',
+  'failed',
+  'lost',
+] as const
+export type ReplicaState = (typeof REPLICA_STATES)[number]
+
+/** In the order in which they are told. */
+export const FILTERS = [
+  'readiness',
+  'cordon',
+  'control_plane_node',
+  'claims',
+  'named_node',
+  'residency_enforcement',
+  'residency_country',
+  'residency_region',
+  'blocked_country',
+  'label_constraint',
+  'affinity',
+  'anti_affinity',
+  'resources',
+  'volume_primary',
+  'quota',
+] as const
+export type FilterName = (typeof FILTERS)[number]
+
+export const refusalShape = object({
+  filter: oneOf(FILTERS),
+  code: string(),
+  required: json<Json>(),
+  reported: json<Json>(),
+  /** The smallest change that would cure this refusal. */
+  fix: string(),
+})
+export type Refusal = Infer<typeof refusalShape>
+
+export const candidateShape = object({
+  nodeId: branded<NodeId>(),
+  nodeName: string(),
+  refusals: list(refusalShape),
+})
+export type Candidate = Infer<typeof candidateShape>
+
+export const whyShape = object({
+  decidedAt: nullable(string()),
+  phase: string(),
+  summary: string(),
+  candidates: list(candidateShape),
+  /** The changes of which any one would place a replica. */
+  cure: list(string()),
+})
+export type Why = Infer<typeof whyShape>
+
+/** All that a container is made of, less the material of its secrets; its hash decides what is recreated. */
+export const containerTemplateShape = object({
+  name: string(),
+  /** `host/repository@sha256:...`: a tag may move, a digest may not. */
+  image: string(),
+  command: optional(list(string())),
+  args: optional(list(string())),
+  environment: map(string()),
+  healthCheck: optional(healthCheckShape),
+  limits: optional(limitsShape),
+  labels: map(string()),
+  stopGracePeriod: duration(),
+})
+export type ContainerTemplate = Infer<typeof containerTemplateShape>
+
+export const DESIRED_STATES = ['running', 'stopped', 'removed'] as const
+export type DesiredState = (typeof DESIRED_STATES)[number]
+
+/** Immutable but for `desired`, which only moves on: running, stopped, removed. */
+export const assignmentShape = object({
+  id: branded<AssignmentId>(),
+  replica: integer(),
+  nodeId: branded<NodeId>(),
+  revision: integer(),
+  templateHash: string(),
+  desired: oneOf(DESIRED_STATES),
+  assignedAt: string(),
+})
+export type Assignment = Infer<typeof assignmentShape>
+
+/** What an agent is told to have on its node. */
+export const desiredItemShape = object({
+  assignmentId: branded<AssignmentId>(),
+  deployment: branded<DeploymentUid>(),
+  generation: integer(),
+  templateHash: string(),
+  desired: oneOf(DESIRED_STATES),
+  template: containerTemplateShape,
+})
+export type DesiredItem = Infer<typeof desiredItemShape>
+
+/** What an agent has seen of one assignment. `seq` grows with each report of the assignment. */
+export const observationShape = object({
+  assignmentId: branded<AssignmentId>(),
+  generation: integer(),
+  seq: integer(),
+  state: oneOf(REPLICA_STATES),
+  containerId: nullable(string()),
+  startedAt: nullable(string()),
+  exitCode: nullable(integer()),
+  restarts: integer(),
+  /** A reason in one word, for a state that is not the wished one: image_pull_failed, unhealthy, exited, ... */
+  reason: string(),
+  /** No container of the assignment exists any more, and none will be made. */
+  gone: boolean(),
+})
+export type Observation = Infer<typeof observationShape>
+
+export const placementEntryShape = object({
+  replica: integer(),
+  nodeId: branded<NodeId>(),
+  nodeName: string(),
+  state: oneOf(REPLICA_STATES),
+  containerId: nullable(string()),
+  startedAt: nullable(string()),
+  revision: integer(),
+})
+export type PlacementEntry = Infer<typeof placementEntryShape>

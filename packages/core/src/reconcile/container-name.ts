@@ -1,0 +1,9 @@
+// Which name does a new container get? The lowest free one of <name>, <name>.1, <name>.2 ... on its node. DECISIONS 4.
+
+/** The engine wants two characters, so a name of one letter starts at .1. */
+export function lowestFreeName(name: string, taken: ReadonlySet<string>): string {
+  if (name.length > 1 && !taken.has(name)) return name
+  let index = 1
+  while (taken.has(`${name}.${index}`)) index += 1
+  return `${name}.${index}`
+}

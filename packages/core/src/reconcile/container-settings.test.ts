@@ -1,0 +1,195 @@
+// No accepted deployment, and no template at all, gives a container more than the constants; what was changed is found.
+
+import type { JsonObject } from '@holdfast/contract'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.ts'
+import { admitDeployment } from '../admission/admit-deployment.ts'
+import { DIGEST, forCreate, IMAGE } from '../admission/fixture.ts'
+import { findItemFault } from './check-item.ts'
+import { type CreateBody, containerSettings, tenantNetwork } from './container-settings.ts'
+import { containerTemplate } from './container-template.ts'
+import { anItem, PINNED, TENANT } from './node-items.fixture.ts'
+import { findUnsafeSettings } from './unsafe-settings.ts'
+
+const NETWORK = tenantNetwork(TENANT)
+const unsafeOf = (body: Pick<CreateBody, 'HostConfig'>): string[] => findUnsafeSettings(body, NETWORK)
+
+function settingsOf(sent: JsonObject): CreateBody {
+  const verdict = admitDeployment(sent, forCreate())
+  if (!verdict.accepted) throw new Error(`refused: ${JSON.stringify(verdict.rejections)}`)
+  const item = { ...anItem('A'), template: containerTemplate(verdict.spec, DIGEST) }
+  expect(findItemFault(item)).toBeUndefined()
+  return containerSettings(item, TENANT)
+}
+
+const KEYS = ['Image', 'Entrypoint', 'Cmd', 'Env', 'Labels', 'Healthcheck', 'Shell', 'StopTimeout']
+const OURS = [...KEYS, 'HostConfig', 'NetworkingConfig']
+
+test('every accepted deployment yields settings in the safe set', { timeout: 120_000 }, () => {
+  fc.assert(
+    fc.property(arbitraryDeployment({ images: [IMAGE] }), (sent) => {
+      const body = settingsOf(sent)
+      expect(unsafeOf(body)).toEqual([])
+      expect(Object.keys(body).filter((key) => !OURS.includes(key))).toEqual([])
+      expect(body.Labels['holdfast.io/tenant']).toBe(TENANT)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+/** What an engine answers for a container of ours, in the parts that matter. */
+const inspected = () => ({
+  HostConfig: {
+    ...containerSettings(anItem('A'), TENANT).HostConfig,
+    Binds: null,
+    Privileged: false,
+    PortBindings: {},
+    Devices: [],
+    PidMode: '',
+    UTSMode: '',
+    UsernsMode: '',
+    CgroupnsMode: 'host',
+    ShmSize: 67_108_864,
+    Runtime: 'runc',
+    ConsoleSize: [0, 0],
+    MaskedPaths: ['/proc/kcore', '/proc/keys', '/proc/timer_list', '/sys/firmware', '/proc/acpi'],
+    ReadonlyPaths: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
+  },
+  Mounts: [],
+  NetworkSettings: { Networks: { [NETWORK]: {} } },
+})
+
+const MUTATIONS: readonly [string, unknown][] = [
+  ['Privileged', true],
+  ['Binds', ['/:/host']],
+  ['Mounts', [{ Type: 'bind', Source: '/' }]],
+  ['VolumesFrom', ['other']],
+  ['CapAdd', ['SYS_ADMIN']],
+  ['CapAdd', ['ALL']],
+  ['CapDrop', []],
+  ['CapDrop', null],
+  ['SecurityOpt', []],
+  ['SecurityOpt', null],
+  ['SecurityOpt', ['no-new-privileges', 'seccomp=unconfined']],
+  ['SecurityOpt', ['no-new-privileges', 'apparmor=unconfined']],
+  ['NetworkMode', 'host'],
+  ['NetworkMode', 'bridge'],
+  ['NetworkMode', 'container:abc'],
+  ['PidMode', 'host'],
+  ['IpcMode', 'host'],
+  ['IpcMode', 'shareable'],
+  ['UTSMode', 'host'],
+  ['UsernsMode', 'host'],
+  ['CgroupParent', '/docker'],
+  ['CgroupnsMode', 'container:x'],
+  ['Devices', [{ PathOnHost: '/dev/sda' }]],
+  ['DeviceCgroupRules', ['a *:* rwm']],
+  ['DeviceRequests', [{ Count: -1 }]],
+  ['Sysctls', { 'net.ipv4.ip_forward': '1' }],
+  ['PidsLimit', 0],
+  ['PidsLimit', -1],
+  ['PidsLimit', null],
+  ['PidsLimit', 100_000],
+  ['PortBindings', { '80/tcp': [{ HostPort: '80' }] }],
+  ['PublishAllPorts', true],
+  ['ExtraHosts', ['metadata:169.254.169.254']],
+  ['Dns', ['10.0.0.1']],
+  ['GroupAdd', ['docker']],
+  ['OomScoreAdj', -1000],
+  ['OomKillDisable', true],
+  ['Runtime', 'evil'],
+  ['MaskedPaths', []],
+  ['MaskedPaths', null],
+  ['ReadonlyPaths', []],
+  ['LogConfig', { Type: 'none', Config: {} }],
+  ['LogConfig', { Type: 'json-file', Config: {} }],
+  ['RestartPolicy', { Name: 'always' }],
+  ['AutoRemove', true],
+  ['SomethingNew', 'on'],
+]
+
+describe('findUnsafeSettings', () => {
+  test('what the engine tells of a container of ours is safe', () => {
+    expect(findUnsafeSettings(inspected(), NETWORK)).toEqual([])
+  })
+
+  test.each(MUTATIONS)('finds %s %j', (name, value) => {
+    const { HostConfig, ...rest } = inspected()
+    expect(findUnsafeSettings({ ...rest, HostConfig: { ...HostConfig, [name]: value } }, NETWORK)).toEqual([
+      name,
+    ])
+  })
+
+  test('finds a second network and a mount; not a volume that an image declares', () => {
+    const base = inspected()
+    const volume = { Type: 'volume', Driver: 'local', Name: 'a'.repeat(64) }
+    const find = (over: object) => findUnsafeSettings({ ...base, ...over }, NETWORK)
+    expect(find({ NetworkSettings: { Networks: { [NETWORK]: {}, bridge: {} } } })).toEqual(['Networks'])
+    expect(find({ Mounts: [{ Type: 'bind', Source: '/etc' }] })).toEqual(['Mounts'])
+    expect(find({ Mounts: [{ ...volume, Name: 'shared' }] })).toEqual(['Mounts'])
+    expect(find({ Mounts: [volume] })).toEqual([])
+  })
+})
+
+describe('containerSettings', () => {
+  const settings = (template: Parameters<typeof anItem>[2]) =>
+    containerSettings(anItem('A', 'running', template), TENANT)
+  const check = { type: 'exec', command: ['nc -z localhost 80'], interval: '30s', startPeriod: '0s' }
+
+  test('a check of one element is for the shell, of several for the program itself', () => {
+    expect(settings({ healthCheck: check }).Healthcheck.Test).toEqual(['CMD-SHELL', 'nc -z localhost 80'])
+    const { Test } = settings({ healthCheck: { ...check, command: ['nc', '-z'] } }).Healthcheck
+    expect(Test).toEqual(['CMD', 'nc', '-z'])
+  })
+
+  test('leaves no number of a check to the image', () => {
+    expect(settings({ healthCheck: check }).Healthcheck).toEqual({
+      Test: ['CMD-SHELL', 'nc -z localhost 80'],
+      Interval: 30e9,
+      Timeout: 30e9,
+      Retries: 3,
+      StartPeriod: 1e6,
+    })
+    const own = { ...check, timeout: '12s', retries: 5, startPeriod: '1m' }
+    expect(settings({ healthCheck: own }).Healthcheck).toMatchObject({
+      Timeout: 12e9,
+      Retries: 5,
+      StartPeriod: 6e10,
+    })
+  })
+
+  test("switches an image's own check off", () => {
+    expect(settings({}).Healthcheck).toEqual({ Test: ['NONE'] })
+  })
+
+  test.each([
+    [1500, { CpuPeriod: 100_000, CpuQuota: 150_000 }],
+    [10, { CpuPeriod: 100_000, CpuQuota: 1000 }],
+    [3, { CpuPeriod: 1_000_000, CpuQuota: 3000 }],
+    [0, {}],
+  ])('limits the processor to %d thousandths', (cpuMillis, expected) => {
+    const { CpuPeriod, CpuQuota } = settings({ limits: { cpuMillis } }).HostConfig
+    expect({ CpuPeriod, CpuQuota }).toEqual({ CpuPeriod: undefined, CpuQuota: undefined, ...expected })
+  })
+
+  test('labels of ours go over those of the template', () => {
+    const { Labels } = settings({ labels: { 'holdfast.io/tenant': 'other', team: 'a' } })
+    expect(Labels).toMatchObject({
+      'holdfast.io/tenant': TENANT,
+      'holdfast.io/assignment': 'rep_A',
+      team: 'a',
+    })
+  })
+})
+
+test.each([
+  ['a name', { name: 'Web' }],
+  ['a name', { name: '../x' }],
+  ['an image by tag', { image: 'registry.example.com/shop/web:1' }],
+  ['an image by half a digest', { image: `${PINNED.slice(0, -1)}` }],
+  ['a label of ours', { labels: { 'Holdfast.io/tenant': 'x' } }],
+  ['a label of the engine', { labels: { 'com.docker.x': 'x' } }],
+])('the agent refuses %s that admission would', (_, template) => {
+  expect(findItemFault(anItem('A', 'running', template))).toBeDefined()
+})

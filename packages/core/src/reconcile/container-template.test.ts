@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { aBody, aRecord, DIGEST } from '../admission/fixture.ts'
+import { canonicalTemplate, containerTemplate } from './container-template.ts'
+
+const spec = aRecord()
+const text = canonicalTemplate(spec, DIGEST)
+
+test('the image is pinned by its digest, without its tag', () => {
+  expect(containerTemplate(spec, DIGEST).image).toBe(`registry.example.com/shop/web@${DIGEST}`)
+})
+
+test.each([
+  ['nginx:1.27', 'docker.io/library/nginx'],
+  ['registry.example.com:5000/a/b:1', 'registry.example.com:5000/a/b'],
+  ['registry.example.com:443/a/b:1', 'registry.example.com/a/b'],
+])('%s is pulled as %s', (image, name) => {
+  expect(containerTemplate({ ...spec, image }, DIGEST).image).toBe(`${name}@${DIGEST}`)
+})
+
+test.each([
+  ['digest', spec, `sha256:${'b'.repeat(64)}`],
+  ['command', { ...spec, command: ['/bin/other'] }, DIGEST],
+  ['args', { ...spec, args: ['--other'] }, DIGEST],
+  ['environment', { ...spec, environment: { OTHER: '1' } }, DIGEST],
+  ['secretsVersion', { ...spec, secretsVersion: 1 }, DIGEST],
+  ['limits', { ...spec, limits: { cpuMillis: 1 } }, DIGEST],
+  ['labels', { ...spec, labels: { other: '1' } }, DIGEST],
+  ['healthCheck', aRecord(aBody({ healthCheck: { type: 'exec', command: ['true'] } })), DIGEST],
+])('another %s is another template', (_what, changed, digest) => {
+  expect(canonicalTemplate(changed, digest)).not.toBe(text)
+})
+
+test.each([
+  ['replicas', { replicas: 7 }],
+  ['placement', { placement: { antiAffinity: ['web'] } }],
+  ['resources', { resources: { cpuMillis: 5, memoryBytes: 5 } }],
+  ['stopGracePeriod', { stopGracePeriod: '99s' }],
+  ['update', { update: { ...spec.update, parallelism: 9 } }],
+])('%s recreates nothing', (_what, change) => {
+  expect(canonicalTemplate({ ...spec, ...change }, DIGEST)).toBe(text)
+})

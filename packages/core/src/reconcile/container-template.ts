@@ -1,0 +1,37 @@
+// What the containers of a deployment are made of, and the text whose SHA-256 is templateHash. DECISIONS 4: the hash decides
+// what is recreated, so it is over what a running container cannot take on: digest, command, args, environment, secrets,
+// secretsVersion, healthCheck, volumes, limits, labels. Scaling, placement and the stop grace period restart nothing.
+
+import { type ContainerTemplate, canonicalJson, type DeploymentSpec } from '@holdfast/contract'
+import { parseImageReference } from '../image-reference.ts'
+
+export function containerTemplate(spec: DeploymentSpec, digest: string): ContainerTemplate {
+  return {
+    name: spec.name,
+    image: pinnedImage(spec.image, digest),
+    ...(spec.command === undefined ? {} : { command: spec.command }),
+    ...(spec.args === undefined ? {} : { args: spec.args }),
+    environment: spec.environment ?? {},
+    ...(spec.healthCheck === undefined ? {} : { healthCheck: spec.healthCheck }),
+    ...(spec.limits === undefined ? {} : { limits: spec.limits }),
+    labels: spec.labels ?? {},
+    stopGracePeriod: spec.stopGracePeriod,
+  }
+}
+
+/** Hashing is done where a hash function is at hand; this package has none. */
+export function canonicalTemplate(spec: DeploymentSpec, digest: string): string {
+  const { name: _name, stopGracePeriod: _grace, ...made } = containerTemplate(spec, digest)
+  const { secrets, secretsVersion, volumes = [] } = spec
+  return canonicalJson({ ...made, secrets, secretsVersion, volumes })
+}
+
+const IMPLIED_PORT = ':443'
+
+/** An engine knows `docker.io`, not `docker.io:443`, so the port that HTTPS implies is left out. */
+function pinnedImage(reference: string, digest: string): string {
+  const parsed = parseImageReference(reference)
+  if (parsed === undefined) throw new TypeError('a stored image is outside the grammar')
+  const host = parsed.host.endsWith(IMPLIED_PORT) ? parsed.host.slice(0, -IMPLIED_PORT.length) : parsed.host
+  return `${host}/${parsed.repository}@${digest}`
+}

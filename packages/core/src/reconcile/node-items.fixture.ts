@@ -1,0 +1,71 @@
+// For tests only: desired items and containers to start from.
+
+import {
+  type AssignmentId,
+  type ContainerTemplate,
+  type DesiredItem,
+  decode,
+  desiredItemShape,
+  isTenantId,
+} from '@holdfast/contract'
+import type { ContainerState, OwnContainer, PlanFacts } from './plan-node.ts'
+
+const TENANT_TEXT = '11111111-2222-4333-8444-555555555555'
+export const TENANT = isTenantId(TENANT_TEXT) ? TENANT_TEXT : throwIt()
+export const PINNED = `registry.example.com/shop/web@sha256:${'a'.repeat(64)}`
+
+function throwIt(): never {
+  throw new Error('not a tenant id')
+}
+
+export function anItem(
+  id: string,
+  desired: DesiredItem['desired'] = 'running',
+  template: Partial<ContainerTemplate> = {},
+): DesiredItem {
+  return decode(desiredItemShape, {
+    assignmentId: `rep_${id}`,
+    deployment: 'dep_01JCPZ0000000000000000000A',
+    generation: 7,
+    templateHash: 'f'.repeat(64),
+    desired,
+    template: {
+      name: 'web',
+      image: PINNED,
+      environment: {},
+      labels: {},
+      stopGracePeriod: '10s',
+      ...template,
+    },
+  })
+}
+
+export const assignmentOf = (id: string): AssignmentId => anItem(id).assignmentId
+
+export function aContainer(
+  id: string,
+  state: ContainerState = 'running',
+  over: Partial<OwnContainer> = {},
+): OwnContainer {
+  return {
+    id: `c-${id}`,
+    name: `n-${id}`,
+    state,
+    createdAt: 1,
+    assignmentId: assignmentOf(id),
+    generation: 7,
+    ...over,
+  }
+}
+
+export function planFacts(over: Partial<PlanFacts> = {}): PlanFacts {
+  return {
+    names: new Set(),
+    tried: new Map(),
+    skip: new Set(),
+    mayCreate: true,
+    condemned: new Set(),
+    orphans: [],
+    ...over,
+  }
+}

@@ -1,0 +1,117 @@
+// What is said of an assignment: only what was seen, and states that only move on.
+
+import { type Observation, REPLICA_STATES } from '@holdfast/contract'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { anItem } from './node-items.fixture.ts'
+import { isNews, type ReplicaView, type SeenContainer, sightingOf } from './observe-replica.ts'
+
+const seen: SeenContainer = {
+  id: 'c',
+  state: 'running',
+  startedAt: 't1',
+  exitCode: null,
+  restarts: 0,
+  health: 'none',
+}
+const view = (over: Partial<ReplicaView> = {}): ReplicaView => ({
+  item: anItem('A'),
+  container: seen,
+  activity: undefined,
+  trouble: '',
+  unjudged: false,
+  readySince: undefined,
+  ...over,
+})
+const say = (over: Partial<ReplicaView>, before?: Observation) => {
+  const said = sightingOf(view(over), before)
+  return said && `${said.state} ${said.reason}`.trim() + (said.gone ? ' gone' : '')
+}
+const observed = (state: Observation['state']): Observation => {
+  const said = sightingOf(view(), undefined)
+  if (said === undefined) throw new Error('nothing said')
+  return { ...said, state, seq: 1 }
+}
+
+describe('what was seen', () => {
+  const removed = anItem('A', 'removed')
+  const rows: readonly [string, Partial<ReplicaView>, string | undefined][] = [
+    ['nothing yet', { container: 'unknown' }, undefined],
+    ['nothing yet of what is to go', { container: 'unknown', item: removed }, undefined],
+    ['no container, one to come', { container: 'absent' }, undefined],
+    ['a pull', { container: 'absent', activity: 'pulling' }, 'pulling'],
+    ['a failed pull', { container: 'absent', trouble: 'image_pull_failed' }, 'pulling image_pull_failed'],
+    ['a create', { container: 'absent', activity: 'starting' }, 'starting'],
+    ['a failed create', { container: 'absent', trouble: 'create_failed' }, 'starting create_failed'],
+    [
+      'an item that the agent refuses',
+      { container: 'absent', trouble: 'refused_by_agent' },
+      'failed refused_by_agent',
+    ],
+    ['none and none to come', { container: 'absent', item: removed }, 'stopped gone'],
+    ['none, wished stopped', { container: 'absent', item: anItem('A', 'stopped') }, 'stopped'],
+    ['it runs', {}, 'running'],
+    ['it runs, found at the start', { unjudged: true }, undefined],
+    ['it is ready', { readySince: 't1' }, 'ready'],
+    ['it was ready in its last life', { readySince: 't0' }, 'running'],
+    ['its check fails', { readySince: 't1', container: { ...seen, health: 'unhealthy' } }, 'ready unhealthy'],
+    ['it is stopped by us', { activity: 'stopping' }, 'stopping'],
+    ['it restarts', { container: { ...seen, state: 'restarting' } }, 'running exited'],
+    ['it ended', { container: { ...seen, state: 'exited' } }, 'starting exited'],
+    [
+      'it ended as wished',
+      { container: { ...seen, state: 'exited' }, item: anItem('A', 'stopped') },
+      'stopped',
+    ],
+    ['it runs though it is to go', { item: removed }, 'running'],
+  ]
+  test.each(rows)('%s', (_, over, expected) => {
+    expect(say(over)).toBe(expected)
+  })
+})
+
+test('a replica that was ready says by its reason that it is not', () => {
+  expect(say({}, observed('ready'))).toBe('ready not_ready')
+  expect(say({ container: { ...seen, state: 'exited' } }, observed('ready'))).toBe('ready exited')
+  expect(say({ readySince: 't1' }, observed('ready'))).toBe('ready')
+})
+
+test('states never move back, and the same is not said twice', () => {
+  const views = fc.record<ReplicaView>({
+    item: fc.constantFrom('running', 'stopped', 'removed').map((desired) => anItem('A', desired)),
+    container: fc.oneof(
+      fc.constantFrom('unknown', 'absent'),
+      fc.record<SeenContainer>({
+        id: fc.constant('c'),
+        state: fc.constantFrom('created', 'running', 'paused', 'restarting', 'removing', 'exited', 'dead'),
+        startedAt: fc.constantFrom('t1', 't2', null),
+        exitCode: fc.constantFrom(null, 0, 1),
+        restarts: fc.nat({ max: 3 }),
+        health: fc.constantFrom('none', 'starting', 'healthy', 'unhealthy'),
+      }),
+    ),
+    activity: fc.constantFrom(undefined, 'pulling', 'starting', 'stopping'),
+    trouble: fc.constantFrom('', 'create_failed', 'image_pull_failed'),
+    unjudged: fc.boolean(),
+    readySince: fc.constantFrom(undefined, 't1', 't2'),
+  })
+  fc.assert(
+    fc.property(fc.array(views, { maxLength: 12 }), (sequence) => {
+      let before: Observation | undefined
+      for (const one of sequence) {
+        const said = sightingOf(one, before)
+        if (said === undefined) continue
+        const now = { ...said, seq: 1 }
+        if (before !== undefined)
+          expect(REPLICA_STATES.indexOf(now.state)).toBeGreaterThanOrEqual(
+            REPLICA_STATES.indexOf(before.state),
+          )
+        expect(isNews(now, said)).toBe(false)
+        // The agent ends only what is not wished: an end that is said is one that stays.
+        if (one.item.desired === 'running' && one.activity !== 'stopping' && before === undefined)
+          expect(['stopping', 'stopped']).not.toContain(now.state)
+        before = now
+      }
+    }),
+  )
+})

@@ -1,0 +1,188 @@
+// The plan of a node: at most one container per assignment, nothing of others, and nothing left to do once it is done.
+
+import type { DesiredItem } from '@holdfast/contract'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { lowestFreeName } from './container-name.ts'
+import { aContainer, anItem, assignmentOf, planFacts } from './node-items.fixture.ts'
+import {
+  type ContainerState,
+  type NodeAction,
+  type OwnContainer,
+  type PlanFacts,
+  planNode,
+} from './plan-node.ts'
+
+const short = (actions: readonly NodeAction[]): string[] =>
+  actions.map((action) => {
+    if (action.kind === 'create') return `create ${action.item.assignmentId} ${action.name}`
+    if (action.kind !== 'remove') return `${action.kind} ${action.container.id}`
+    return `remove ${action.containers.map(({ id }) => id).join(' ')}`
+  })
+const plan = (items: DesiredItem[], containers: OwnContainer[], over: Partial<PlanFacts> = {}): string[] =>
+  short(
+    planNode(items, containers, planFacts({ names: new Set(containers.map(({ name }) => name)), ...over })),
+  )
+
+describe('one item', () => {
+  const rows: readonly [DesiredItem['desired'], ContainerState | undefined, string[]][] = [
+    ['running', undefined, ['create rep_A web']],
+    ['running', 'running', []],
+    ['running', 'paused', []],
+    ['running', 'restarting', []],
+    ['running', 'created', ['start c-A']],
+    ['running', 'exited', ['start c-A']],
+    ['running', 'dead', ['remove c-A']],
+    ['running', 'removing', []],
+    ['stopped', undefined, []],
+    ['stopped', 'running', ['stop c-A']],
+    ['stopped', 'restarting', ['stop c-A']],
+    ['stopped', 'exited', []],
+    ['stopped', 'created', []],
+    ['removed', undefined, []],
+    ['removed', 'running', ['remove c-A']],
+    ['removed', 'exited', ['remove c-A']],
+    ['removed', 'removing', []],
+  ]
+  test.each(rows)('wished %s, is %s', (desired, state, expected) => {
+    const containers = state === undefined ? [] : [aContainer('A', state)]
+    expect(plan([anItem('A', desired)], containers)).toEqual(expected)
+  })
+})
+
+describe('several containers of one assignment', () => {
+  test('the one that runs stays, then the oldest', () => {
+    const twins = [
+      aContainer('A', 'exited', { id: 'old' }),
+      aContainer('A', 'running', { id: 'new', createdAt: 2 }),
+    ]
+    expect(plan([anItem('A')], twins)).toEqual(['remove old'])
+    const stopped = twins.map((one) => ({ ...one, state: 'exited' as const }))
+    expect(plan([anItem('A')], stopped)).toEqual(['remove new'])
+  })
+
+  test('one outside the safe set goes', () => {
+    expect(plan([anItem('A')], [aContainer('A')], { condemned: new Set(['c-A']) })).toEqual(['remove c-A'])
+  })
+})
+
+describe('what is left alone', () => {
+  test('an assignment that is being worked on or waits', () => {
+    expect(plan([anItem('A')], [], { skip: new Set([assignmentOf('A')]) })).toEqual([])
+  })
+  test('nothing new is made from the kept set, and what is there is started', () => {
+    expect(plan([anItem('A'), anItem('B')], [aContainer('B', 'exited')], { mayCreate: false })).toEqual([
+      'start c-B',
+    ])
+  })
+  test('a container of ours that nobody wishes, until it is judged an orphan', () => {
+    const left = aContainer('X')
+    expect(plan([], [left])).toEqual([])
+    expect(plan([], [left], { orphans: [left] })).toEqual(['remove c-X'])
+  })
+})
+
+describe('names', () => {
+  test.each([
+    ['web', [], 'web'],
+    ['web', ['web'], 'web.1'],
+    ['web', ['web', 'web.1', 'web.3'], 'web.2'],
+    ['w', [], 'w.1'],
+    ['w', ['w.1'], 'w.2'],
+  ])('%s beside %j is %s', (name, taken, expected) => {
+    expect(lowestFreeName(name, new Set(taken))).toBe(expected)
+  })
+  test('are given in the order of ids, beside those of others', () => {
+    expect(plan([anItem('B'), anItem('A')], [], { names: new Set(['web']) })).toEqual([
+      'create rep_A web.1',
+      'create rep_B web.2',
+    ])
+  })
+  test('a create of unknown outcome is tried under its name again, and nobody else takes it', () => {
+    const tried = new Map([[assignmentOf('B'), 'web']])
+    expect(plan([anItem('A'), anItem('B')], [], { tried })).toEqual([
+      'create rep_A web.1',
+      'create rep_B web',
+    ])
+    expect(plan([anItem('B')], [], { tried, names: new Set(['web']) })).toEqual(['create rep_B web.1'])
+  })
+})
+
+/** What an engine is like after the actions. */
+function carryOut(containers: readonly OwnContainer[], actions: readonly NodeAction[]): OwnContainer[] {
+  let now = [...containers]
+  const become = (id: string, state: ContainerState): void => {
+    now = now.map((one) => (one.id === id ? { ...one, state } : one))
+  }
+  for (const action of actions) {
+    if (action.kind === 'create') {
+      const { assignmentId, generation } = action.item
+      expect(now.every(({ name }) => name !== action.name)).toBe(true)
+      now.push({
+        id: `made-${assignmentId}`,
+        name: action.name,
+        state: 'running',
+        createdAt: 9,
+        assignmentId,
+        generation,
+      })
+    } else if (action.kind === 'start') become(action.container.id, 'running')
+    else if (action.kind === 'stop') become(action.container.id, 'exited')
+    else now = now.filter(({ id }) => !action.containers.some((gone) => gone.id === id))
+  }
+  return now
+}
+
+const IDS = ['A', 'B', 'C', 'D']
+const states = fc.constantFrom<ContainerState>('created', 'running', 'paused', 'restarting', 'exited', 'dead')
+const arbitraryItems = fc
+  .uniqueArray(fc.constantFrom(...IDS), { maxLength: 4 })
+  .chain((ids) =>
+    fc.tuple(
+      ...ids.map((id) =>
+        fc.constantFrom('running', 'stopped', 'removed').map((desired) => anItem(id, desired)),
+      ),
+    ),
+  )
+const arbitraryContainers = fc
+  .array(fc.tuple(fc.constantFrom(...IDS, 'X'), states), { maxLength: 8 })
+  .map((rows) =>
+    rows.map(([id, state], index) =>
+      aContainer(id, state, { id: `c${index}`, name: `web.${index}`, createdAt: index }),
+    ),
+  )
+
+test('carried out, a plan leaves one container per assignment and soon nothing to do', () => {
+  fc.assert(
+    fc.property(
+      arbitraryItems,
+      arbitraryContainers,
+      fc.array(fc.nat({ max: 50 }), { maxLength: 3 }),
+      (items, given, cuts) => {
+        let containers = given
+        const step = (most: number): number => {
+          const names = new Set(['web', ...containers.map(({ name }) => name)])
+          const actions = planNode(items, containers, planFacts({ names })).slice(0, most)
+          containers = carryOut(containers, actions)
+          return actions.length
+        }
+        // Crashes between actions first, then undisturbed passes: a surplus goes before its heir is touched, so three do.
+        for (const cut of cuts) step(cut)
+        for (let pass = 0; pass < 3; pass += 1) step(Number.POSITIVE_INFINITY)
+        expect(step(Number.POSITIVE_INFINITY)).toBe(0)
+        for (const { assignmentId, desired } of items) {
+          const mine = containers.filter((one) => one.assignmentId === assignmentId)
+          expect(mine.length).toBeLessThanOrEqual(1)
+          expect(mine.length === 1).toBe(
+            desired === 'running' || (desired === 'stopped' && mine.length === 1),
+          )
+        }
+        // What nobody wishes is as it was.
+        const wished = new Set(items.map(({ assignmentId }) => assignmentId))
+        const others = (all: readonly OwnContainer[]) => all.filter((one) => !wished.has(one.assignmentId))
+        expect(others(containers)).toEqual(others(given))
+      },
+    ),
+    { numRuns: 5000 },
+  )
+})

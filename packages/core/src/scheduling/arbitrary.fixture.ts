@@ -1,0 +1,85 @@
+// For tests only: small clusters in which every filter has something to refuse, and workloads to match.
+
+import type { Capacity } from '@holdfast/contract'
+import fc from 'fast-check'
+import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
+import { nodeIdOf } from './fixture.ts'
+
+const NAMES = ['web', 'db', 'cache']
+const VALUES = ['a', 'b', 'c']
+const KEYS = ['zone', 'disk']
+/** Of one tenant; others have ids of their own. */
+const MAX_NODES = 9
+
+/** Mostly what lets a node through, or hardly any node ever would be. */
+const seldom = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
+const mostly = <T>(usual: T, ...rare: T[]): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 7, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...rare) })
+
+/** Few values, so that requests often fit exactly. */
+const amounts = (max: number): fc.Arbitrary<Capacity> =>
+  fc.record({ cpuMillis: fc.integer({ min: 0, max }), memoryBytes: fc.integer({ min: 0, max }) })
+
+const labels = fc.dictionary(fc.constantFrom(...KEYS), fc.constantFrom(...VALUES), { maxKeys: 2 })
+const replicas = fc
+  .dictionary(fc.constantFrom(...NAMES), fc.integer({ min: 1, max: 3 }), { maxKeys: 2 })
+  .map((counts): ReadonlyMap<string, number> => new Map(Object.entries(counts)))
+
+export const arbitraryNode = (number: number): fc.Arbitrary<NodeFacts> =>
+  fc.record({
+    id: fc.constant(nodeIdOf(number)),
+    name: fc.constantFrom(`n${number}`, `m${number}`),
+    status: mostly<NodeFacts['status']>('ready', 'pending', 'unreachable', 'failed'),
+    schedulable: mostly(true, false),
+    controlPlane: mostly(false, true),
+    labels,
+    claim: mostly<NodeFacts['claim']>('sole', 'releasing', 'shared'),
+    capacity: amounts(12),
+    requested: amounts(6),
+    replicas,
+  })
+
+/** `first` keeps tenants apart: no two have a node in common. */
+export const arbitraryTenant = (first = 1, min = 0, max = MAX_NODES): fc.Arbitrary<TenantFacts> =>
+  fc.record({
+    nodes: fc
+      .integer({ min, max })
+      .chain((count) =>
+        fc.tuple(...Array.from({ length: count }, (_node, index) => arbitraryNode(first + index))),
+      ),
+    containers: fc.record({
+      used: fc.integer({ min: 0, max: 6 }),
+      limit: mostly(100, 0, 3, 6),
+    }),
+  })
+
+const constraint = fc.record(
+  {
+    label: fc.constantFrom(...KEYS),
+    operator: fc.constantFrom('in' as const, 'notIn' as const, 'exists' as const, 'notExists' as const),
+    values: fc.uniqueArray(fc.constantFrom(...VALUES), { maxLength: 2 }),
+  },
+  { requiredKeys: ['label', 'operator'] },
+)
+const names = seldom(fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 })).map((some) => some ?? [])
+
+/** May name a node that the tenant does not have. */
+export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
+  name: fc.constantFrom(...NAMES),
+  resources: fc.oneof(amounts(4), fc.constant({ cpuMillis: 0, memoryBytes: 0 })),
+  placement: fc.option(
+    fc.record(
+      {
+        constraints: fc.array(constraint, { maxLength: 2 }),
+        affinity: names,
+        antiAffinity: names,
+        spread: fc.constantFrom(...KEYS),
+      },
+      { requiredKeys: [] },
+    ),
+    { nil: undefined },
+  ),
+  nodeId: seldom(fc.integer({ min: 1, max: MAX_NODES + 2 }).map(nodeIdOf)),
+  ofPlatform: fc.boolean(),
+})

@@ -1,0 +1,35 @@
+// Filters applied: the first refusal of a node where that is enough, and all of them on all nodes where somebody wants to
+// know. Both ask the same filter files. DESIGN 4.
+
+import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
+import { PLACEMENT_FILTERS } from './filters/index.ts'
+import type { ExplainedCandidate, Filter, NodeRefusal } from './refusal.ts'
+
+/** The quick question: is there a refusal? */
+export function firstRefusal(
+  filters: readonly Filter[],
+  workload: Workload,
+  node: NodeFacts,
+  facts: TenantFacts,
+): NodeRefusal | undefined {
+  for (const filter of filters) {
+    const refusal = filter.refuse(workload, node, facts)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+/** The whole matrix: every filter on every node of the tenant, whatever its status, in the order of the names. */
+export function checkCandidates(workload: Workload, facts: TenantFacts): ExplainedCandidate[] {
+  return [...facts.nodes].sort(byName).map((node) => ({
+    nodeId: node.id,
+    nodeName: node.name,
+    refusals: PLACEMENT_FILTERS.flatMap((filter) => filter.refuse(workload, node, facts) ?? []),
+  }))
+}
+
+/** By code units: the order must not depend on where the server runs. */
+function byName(left: NodeFacts, right: NodeFacts): number {
+  if (left.name !== right.name) return left.name < right.name ? -1 : 1
+  return left.id < right.id ? -1 : 1
+}

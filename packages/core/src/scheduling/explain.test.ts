@@ -1,0 +1,129 @@
+// What a user reads of a deployment that fits nowhere.
+
+import { candidateShape, decode } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import { explainCandidates } from './explain.ts'
+import type { NodeFacts, Workload } from './facts.ts'
+import { aNode, aWorkload, someFacts } from './fixture.ts'
+import { placeReplicas } from './scheduling-view.ts'
+
+const WORKLOAD = aWorkload({
+  resources: { cpuMillis: 500, memoryBytes: 0 },
+  placement: {
+    constraints: [{ label: 'disk', operator: 'in', values: ['ssd'] }],
+    antiAffinity: ['web'],
+    affinity: ['db'],
+  },
+})
+const ssd = { labels: { disk: 'ssd' } }
+const busy = (cpuMillis: number) => ({ requested: { cpuMillis, memoryBytes: 0 } })
+const runs = (...names: string[]) => ({ replicas: new Map(names.map((name) => [name, 1])) })
+
+/** Five nodes, each refused for another reason, some for several. */
+const FIVE: readonly NodeFacts[] = [
+  aNode(1, { ...ssd, ...runs('db'), schedulable: false }),
+  aNode(2, { ...ssd, ...runs('db'), status: 'failed', schedulable: false }),
+  aNode(3, { labels: { disk: 'hdd' }, ...runs('db') }),
+  aNode(4, { ...ssd, ...runs('web') }),
+  aNode(5, { ...ssd, ...runs('db'), ...busy(3700) }),
+]
+
+const explain = (nodes: readonly NodeFacts[], workload: Workload = WORKLOAD) =>
+  explainCandidates(placeReplicas(workload, 1, someFacts(nodes)).candidates)
+
+test('every node is named with every reason, and both sides of each comparison', () => {
+  const { candidates, summary, cure } = explain(FIVE)
+  expect(candidates.map(({ nodeName, refusals }) => [nodeName, ...refusals.map(({ code }) => code)])).toEqual(
+    [
+      ['node-1', 'node_cordoned'],
+      ['node-2', 'node_not_ready', 'node_cordoned'],
+      ['node-3', 'label_mismatch'],
+      ['node-4', 'affinity_unmet', 'anti_affinity_conflict'],
+      ['node-5', 'insufficient_cpu'],
+    ],
+  )
+  for (const candidate of candidates) expect(decode(candidateShape, candidate)).toEqual(candidate)
+  expect(summary).toBe(
+    '0 of 5 nodes accept: 2 cordoned, 1 not ready, 1 with other labels, 1 without the deployments to go with, ' +
+      '1 with deployments to keep away from, 1 without the CPU.',
+  )
+  expect(cure).toEqual([
+    'Uncordon node-1.',
+    'Set the label disk to "ssd" in the configuration of the agent on node-3, or change placement.constraints.',
+    'Free 200 millicores on node-5, or lower resources.cpuMillis to 300.',
+    'Bring node-2 back, or remove it and enrol another node: its agent has been silent for long. Uncordon node-2.',
+    'Place a replica of db on node-4, or take the name out of placement.affinity. Move web away from node-4, or take the name out of placement.antiAffinity.',
+  ])
+})
+
+test.each<[string, number, Partial<NodeFacts>, Partial<Workload>]>([
+  ['uncordoned', 1, { schedulable: true }, {}],
+  ['relabelled', 3, ssd, {}],
+  ['freed', 5, busy(3500), {}],
+  ['back and uncordoned', 2, { status: 'ready', schedulable: true }, {}],
+  ['joined and left', 4, runs('db'), {}],
+  ['lowered', 5, {}, { resources: { cpuMillis: 300, memoryBytes: 0 } }],
+])('each cure alone places a replica: %s', (_about, number, parts, change) => {
+  const nodes = FIVE.map((node) => (node.name === `node-${number}` ? { ...node, ...parts } : node))
+  const { placed } = placeReplicas({ ...WORKLOAD, ...change }, 1, someFacts(nodes))
+  expect(placed).toEqual([FIVE[number - 1]?.id])
+})
+
+test('a request that no free place can hold is told to shrink, not to wait', () => {
+  const { cure } = explain([aNode(1)], aWorkload({ resources: { cpuMillis: 5000, memoryBytes: 2 ** 40 } }))
+  expect(cure).toEqual([
+    'Lower resources.cpuMillis to 4000 and resources.memoryBytes to 8589934592: node-1 is too small for the request even with nothing else on it.',
+  ])
+})
+
+test('the quota says the same of every node, once', () => {
+  const { candidates } = placeReplicas(aWorkload(), 1, someFacts([aNode(1), aNode(2)], 500, 500))
+  expect(explainCandidates(candidates)).toMatchObject({
+    summary: '0 of 2 nodes accept: 2 closed by the quota of containers.',
+    cure: ["Raise the tenant's quota of containers from 500 to 501, or stop 1 of its 500."],
+  })
+})
+
+test('no node at all', () => {
+  expect(explain([])).toEqual({
+    summary: 'No node of this tenant is enrolled, so no replica can be placed.',
+    candidates: [],
+    cure: ['Enrol a node.'],
+    canonical: '[]',
+  })
+})
+
+test('many nodes: the cures stay a short list', () => {
+  const nodes = Array.from({ length: 40 }, (_node, number) => aNode(number, { schedulable: false }))
+  expect(explain(nodes, aWorkload())).toMatchObject({ summary: '0 of 40 nodes accept: 40 cordoned.' })
+  expect(explain(nodes, aWorkload()).cure).toHaveLength(10)
+})
+
+describe('the canonical text', () => {
+  const base = explain(FIVE).canonical
+
+  test('does not hang on the order of the nodes, nor on sums that move by themselves', () => {
+    const { candidates } = placeReplicas(WORKLOAD, 1, someFacts(FIVE))
+    expect(explainCandidates([...candidates].reverse()).canonical).toBe(base)
+    const busier = FIVE.map((node) => (node.name === 'node-5' ? { ...node, ...busy(3900) } : node))
+    expect(explain(busier).canonical).toBe(base)
+  })
+
+  test.each<[string, readonly NodeFacts[], Workload]>([
+    ['a node less', FIVE.slice(1), WORKLOAD],
+    ['a reason more', FIVE.map((node) => ({ ...node, claim: 'shared' })), WORKLOAD],
+    [
+      'another value reported',
+      FIVE.map((node) => (node.name === 'node-3' ? { ...node, labels: { disk: 'nvme' } } : node)),
+      WORKLOAD,
+    ],
+    ['another value required', FIVE, { ...WORKLOAD, resources: { cpuMillis: 501, memoryBytes: 0 } }],
+    [
+      'another status',
+      FIVE.map((node) => (node.status === 'failed' ? { ...node, status: 'unreachable' } : node)),
+      WORKLOAD,
+    ],
+  ])('changes with %s', (_about, nodes, workload) => {
+    expect(explain(nodes, workload).canonical).not.toBe(base)
+  })
+})

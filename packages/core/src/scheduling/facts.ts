@@ -1,0 +1,34 @@
+// What the scheduler knows when it decides: one tenant's nodes, and nobody else's. SPEC 3, DECISIONS 4 and 5.
+
+import type { Capacity, DeploymentSpec, NodeId, NodeStatus } from '@holdfast/contract'
+
+export interface NodeFacts {
+  readonly id: NodeId
+  readonly name: string
+  readonly status: NodeStatus
+  readonly schedulable: boolean
+  readonly controlPlane: boolean
+  readonly labels: { readonly [key: string]: string }
+  /** `sole`: only this tenant claims the machine, and the claim is active. Otherwise it takes no new work. */
+  readonly claim: 'sole' | 'releasing' | 'shared'
+  readonly capacity: Capacity
+  /** Sum of the requests of the replicas that are assigned to the node. */
+  readonly requested: Capacity
+  /** By deployment name: how many replicas of it are assigned to the node. */
+  readonly replicas: ReadonlyMap<string, number>
+}
+
+export interface Workload {
+  readonly name: string
+  readonly resources: Capacity
+  readonly placement: DeploymentSpec['placement']
+  readonly nodeId: NodeId | undefined
+  /** Only the platform's own work goes to control-plane nodes. */
+  readonly ofPlatform: boolean
+}
+
+export interface TenantFacts {
+  readonly nodes: readonly NodeFacts[]
+  /** The quota `containers` acts here, not at admission (SPEC 3, rule 4). */
+  readonly containers: { readonly used: number; readonly limit: number }
+}

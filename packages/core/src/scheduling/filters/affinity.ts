@@ -1,0 +1,27 @@
+// Does the node run a replica of each deployment that this one goes with? The tenant network does not span nodes. A
+// deployment that names itself begins anywhere and stays there. DECISIONS 4.
+
+import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
+import type { Filter } from '../refusal.ts'
+
+export const affinity: Filter = {
+  name: 'affinity',
+  phrases: { affinity_unmet: 'without the deployments to go with' },
+  refuse(workload, node, facts) {
+    const wanted = workload.placement?.affinity ?? []
+    const missing = wanted.filter((name) => !node.replicas.has(name) && !begins(name, workload, facts))
+    if (missing.length === 0) return undefined
+    return {
+      filter: 'affinity',
+      code: 'affinity_unmet',
+      required: [...wanted],
+      reported: wanted.filter((name) => node.replicas.has(name)),
+      fix: `Place a replica of ${missing.join(' and of ')} on ${node.name}, or take the name out of placement.affinity.`,
+      curedBy: ['placements', 'deployment'],
+    }
+  },
+}
+
+function begins(name: string, workload: Workload, facts: TenantFacts): boolean {
+  return name === workload.name && !facts.nodes.some((node: NodeFacts) => node.replicas.has(name))
+}

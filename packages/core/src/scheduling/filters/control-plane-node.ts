@@ -1,0 +1,21 @@
+// Does the control plane itself run there? Such a node takes new work of the platform alone, nothing on a deployment
+// overrides that, and it is no fault of the node. SPEC 3 rule 2, DECISIONS 5.
+
+import type { Filter } from '../refusal.ts'
+
+export const controlPlaneNode: Filter = {
+  name: 'control_plane_node',
+  phrases: { control_plane_node: 'of the control plane' },
+  keptFor: ({ ofPlatform }) => (ofPlatform ? 'platform' : ''),
+  refuse({ ofPlatform }, { name, controlPlane }) {
+    if (!controlPlane || ofPlatform) return undefined
+    return {
+      filter: 'control_plane_node',
+      code: 'control_plane_node',
+      required: { controlPlane: false },
+      reported: { controlPlane: true },
+      fix: `Enrol another node: the control plane runs on ${name}, which takes the platform's own work only.`,
+      curedBy: ['node_role'],
+    }
+  },
+}

@@ -1,0 +1,290 @@
+// Each filter at its borders: what it lets through, what it refuses and with which words for machines. The sentences are
+// read where they are told, in explain.test.ts.
+
+import { decode, FILTERS, type Json, refusalShape } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import type { NodeFacts, Workload } from '../facts.ts'
+import { aNode, aWorkload, nodeIdOf, someFacts } from '../fixture.ts'
+import { CURE_KINDS, type Filter } from '../refusal.ts'
+import { affinity } from './affinity.ts'
+import { antiAffinity } from './anti-affinity.ts'
+import { claims } from './claims.ts'
+import { controlPlaneNode } from './control-plane-node.ts'
+import { cordon } from './cordon.ts'
+import { PLACEMENT_FILTERS } from './index.ts'
+import { labelConstraint } from './label-constraint.ts'
+import { namedNode } from './named-node.ts'
+import { quota } from './quota.ts'
+import { readiness } from './readiness.ts'
+import { resources } from './resources.ts'
+
+/** Nothing expected: the node is accepted. */
+type Row = [
+  about: string,
+  workload: Partial<Workload>,
+  node: Partial<NodeFacts>,
+  expected?: { code: string; required: Json; reported: Json },
+]
+
+function checkTable(filter: Filter, rows: readonly Row[], others: readonly NodeFacts[] = []): void {
+  describe(filter.name, () => {
+    test.each(rows)('%s', (_about, workload, parts, expected) => {
+      const node = aNode(1, parts)
+      const refusal = filter.refuse(aWorkload(workload), node, someFacts([node, ...others]))
+      expectRefusal(filter, refusal, expected)
+    })
+  })
+}
+
+function expectRefusal(filter: Filter, refusal: ReturnType<Filter['refuse']>, expected: Row[3]): void {
+  if (refusal === undefined || expected === undefined) {
+    expect(refusal).toEqual(expected)
+    return
+  }
+  expect(refusal).toMatchObject({ filter: filter.name, ...expected })
+  expect(Object.keys(filter.phrases)).toContain(refusal.code)
+  expect(refusal.fix).toMatch(/^[A-Z].*\.$/)
+  expect(refusal.curedBy.length).toBeGreaterThan(0)
+  expect(CURE_KINDS).toEqual(expect.arrayContaining([...refusal.curedBy]))
+  const { curedBy: _curedBy, ...told } = refusal
+  expect(decode(refusalShape, JSON.parse(JSON.stringify(told)))).toEqual(told)
+}
+
+test('the filters are those of the contract, in its order', () => {
+  const names = PLACEMENT_FILTERS.map(({ name }) => name)
+  expect(names).toEqual(FILTERS.filter((name) => names.includes(name)))
+  const later = ['residency_enforcement', 'residency_country', 'residency_region', 'blocked_country']
+  expect(FILTERS.filter((name) => !names.includes(name))).toEqual([...later, 'volume_primary'])
+})
+
+test('no two filters share a code', () => {
+  const codes = PLACEMENT_FILTERS.flatMap(({ phrases }) => Object.keys(phrases))
+  expect(codes).toEqual([...new Set(codes)])
+  for (const code of codes) expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
+})
+
+const notReady = (reported: Json) => ({ code: 'node_not_ready', required: 'ready', reported })
+checkTable(readiness, [
+  ['ready', {}, { status: 'ready' }],
+  ['pending', {}, { status: 'pending' }, notReady('pending')],
+  ['unreachable', {}, { status: 'unreachable' }, notReady('unreachable')],
+  ['failed', {}, { status: 'failed' }, notReady('failed')],
+])
+
+const cordoned = { required: { schedulable: true }, reported: { schedulable: false } }
+checkTable(cordon, [
+  ['open', {}, { schedulable: true }],
+  ['cordoned', {}, { schedulable: false }, { code: 'node_cordoned', ...cordoned }],
+  [
+    'cordoned, for the platform too',
+    { ofPlatform: true },
+    { schedulable: false },
+    { code: 'node_cordoned', ...cordoned },
+  ],
+])
+
+const ofControlPlane = { required: { controlPlane: false }, reported: { controlPlane: true } }
+checkTable(controlPlaneNode, [
+  ['a node of the tenant', {}, { controlPlane: false }],
+  ['a tenant', {}, { controlPlane: true }, { code: 'control_plane_node', ...ofControlPlane }],
+  [
+    'a tenant that has a replica there already',
+    {},
+    { controlPlane: true, replicas: new Map([['web', 1]]) },
+    { code: 'control_plane_node', ...ofControlPlane },
+  ],
+  [
+    'a tenant that names it',
+    { nodeId: nodeIdOf(1) },
+    { controlPlane: true },
+    { code: 'control_plane_node', ...ofControlPlane },
+  ],
+  ['the platform', { ofPlatform: true }, { controlPlane: true }],
+])
+
+checkTable(claims, [
+  ['one claim', {}, { claim: 'sole' }],
+  [
+    'its own is being released',
+    {},
+    { claim: 'releasing' },
+    { code: 'node_claims_releasing', required: 'sole', reported: 'releasing' },
+  ],
+  [
+    "another tenant's is being released",
+    {},
+    { claim: 'shared' },
+    { code: 'node_claims_shared', required: 'sole', reported: 'shared' },
+  ],
+])
+
+checkTable(namedNode, [
+  ['none named', {}, {}],
+  ['this one', { nodeId: nodeIdOf(1) }, {}],
+  [
+    'another',
+    { nodeId: nodeIdOf(2) },
+    {},
+    { code: 'not_the_named_node', required: nodeIdOf(2), reported: nodeIdOf(1) },
+  ],
+])
+
+type Constraints = NonNullable<NonNullable<Workload['placement']>['constraints']>
+const constrained = (...constraints: Constraints) => ({ placement: { constraints } })
+const inAB: Constraints[number] = { label: 'zone', operator: 'in', values: ['a', 'b'] }
+const notInAB: Constraints[number] = { label: 'zone', operator: 'notIn', values: ['a', 'b'] }
+const exists: Constraints[number] = { label: 'zone', operator: 'exists' }
+const notExists: Constraints[number] = { label: 'zone', operator: 'notExists' }
+const mismatch = (required: Constraints, reported: { [label: string]: string | null }) => ({
+  code: 'label_mismatch',
+  required,
+  reported,
+})
+checkTable(labelConstraint, [
+  ['no placement', {}, {}],
+  ['no constraints', constrained(), {}],
+  ['in, last value', constrained(inAB), { labels: { zone: 'b' } }],
+  ['in, other value', constrained(inAB), { labels: { zone: 'c' } }, mismatch([inAB], { zone: 'c' })],
+  ['in, other case', constrained(inAB), { labels: { zone: 'A' } }, mismatch([inAB], { zone: 'A' })],
+  ['in, absent', constrained(inAB), {}, mismatch([inAB], { zone: null })],
+  [
+    'in nothing',
+    constrained({ ...inAB, values: [] }),
+    { labels: { zone: '' } },
+    mismatch([{ ...inAB, values: [] }], { zone: '' }),
+  ],
+  ['notIn, other value', constrained(notInAB), { labels: { zone: 'c' } }],
+  ['notIn, absent', constrained(notInAB), {}],
+  ['notIn, listed', constrained(notInAB), { labels: { zone: 'a' } }, mismatch([notInAB], { zone: 'a' })],
+  ['exists, empty value', constrained(exists), { labels: { zone: '' } }],
+  ['exists, absent', constrained(exists), { labels: { other: 'a' } }, mismatch([exists], { zone: null })],
+  ['notExists, absent', constrained(notExists), {}],
+  [
+    'notExists, empty value',
+    constrained(notExists),
+    { labels: { zone: '' } },
+    mismatch([notExists], { zone: '' }),
+  ],
+  [
+    'a key that every object inherits',
+    constrained({ label: 'constructor', operator: 'exists' }),
+    {},
+    mismatch([{ label: 'constructor', operator: 'exists' }], { constructor: null }),
+  ],
+  [
+    'all must hold, and all that do not are told',
+    constrained({ label: 'disk', operator: 'exists' }, inAB, { label: 'gpu', operator: 'exists' }),
+    { labels: { disk: 'ssd', zone: 'c' } },
+    mismatch([inAB, { label: 'gpu', operator: 'exists' }], { zone: 'c', gpu: null }),
+  ],
+])
+
+const near = (...names: string[]) => ({ placement: { affinity: names } })
+const runs = (...names: string[]) => ({ replicas: new Map(names.map((name) => [name, 1])) })
+const unmet = (required: string[], reported: string[]) => ({ code: 'affinity_unmet', required, reported })
+checkTable(affinity, [
+  ['none wanted', near(), {}],
+  ['the wanted one runs here', near('db'), runs('db', 'other')],
+  ['none runs here', near('db'), {}, unmet(['db'], [])],
+  ['one of two runs here', near('db', 'cache'), runs('cache'), unmet(['db', 'cache'], ['cache'])],
+  ['both run here', near('db', 'cache'), runs('cache', 'db')],
+  ['itself, and it runs nowhere yet', near('web'), {}],
+])
+checkTable(
+  affinity,
+  [
+    ['itself, and it runs elsewhere', near('web'), {}, unmet(['web'], [])],
+    ['itself, and it runs here too', near('web'), runs('web')],
+  ],
+  [aNode(2, runs('web'))],
+)
+
+const away = (...names: string[]) => ({ placement: { antiAffinity: names } })
+checkTable(antiAffinity, [
+  ['none shunned', away(), runs('web', 'db')],
+  ['the shunned one is elsewhere', away('db'), runs('web')],
+  [
+    'the shunned one is here',
+    away('db'),
+    { replicas: new Map([['db', 2]]) },
+    { code: 'anti_affinity_conflict', required: { none: ['db'] }, reported: { db: 2 } },
+  ],
+  [
+    'itself',
+    away('db', 'web'),
+    runs('web'),
+    { code: 'anti_affinity_conflict', required: { none: ['db', 'web'] }, reported: { web: 1 } },
+  ],
+])
+
+const asks = (cpuMillis: number, memoryBytes: number) => ({ resources: { cpuMillis, memoryBytes } })
+/** Of 1,000 millicores 300 are free, of 500 bytes 100. */
+const partly = {
+  capacity: { cpuMillis: 1000, memoryBytes: 500 },
+  requested: { cpuMillis: 700, memoryBytes: 400 },
+}
+const overfull = { capacity: { cpuMillis: 0, memoryBytes: 0 }, requested: { cpuMillis: 5, memoryBytes: 5 } }
+checkTable(resources, [
+  ['exactly what is free', asks(300, 100), partly],
+  ['nothing, of a full node', asks(0, 0), overfull],
+  [
+    'one millicore too many',
+    asks(301, 100),
+    partly,
+    {
+      code: 'insufficient_cpu',
+      required: { cpuMillis: 301 },
+      reported: { free: { cpuMillis: 300 }, capacity: { cpuMillis: 1000 } },
+    },
+  ],
+  [
+    'one byte too many',
+    asks(300, 101),
+    partly,
+    {
+      code: 'insufficient_memory',
+      required: { memoryBytes: 101 },
+      reported: { free: { memoryBytes: 100 }, capacity: { memoryBytes: 500 } },
+    },
+  ],
+  [
+    'both',
+    asks(301, 101),
+    partly,
+    {
+      code: 'insufficient_resources',
+      required: { cpuMillis: 301, memoryBytes: 101 },
+      reported: {
+        free: { cpuMillis: 300, memoryBytes: 100 },
+        capacity: { cpuMillis: 1000, memoryBytes: 500 },
+      },
+    },
+  ],
+  [
+    'one millicore of an overfull node, whose memory is not asked for',
+    asks(1, 0),
+    overfull,
+    {
+      code: 'insufficient_cpu',
+      required: { cpuMillis: 1 },
+      reported: { free: { cpuMillis: -5 }, capacity: { cpuMillis: 0 } },
+    },
+  ],
+])
+
+describe('quota', () => {
+  const reached = (free: number, used: number, limit: number) => ({
+    code: 'containers_quota_reached',
+    required: { containers: 1 },
+    reported: { free, used, limit },
+  })
+  test.each([
+    ['one is left', 499, 500, undefined],
+    ['reached', 500, 500, reached(0, 500, 500)],
+    ['lowered below what runs', 500, 400, reached(0, 500, 400)],
+    ['none allowed', 0, 0, reached(0, 0, 0)],
+  ] as const)('%s', (_about, used, limit, expected) => {
+    const refusal = quota.refuse(aWorkload(), aNode(1), someFacts([], used, limit))
+    expectRefusal(quota, refusal, expected)
+  })
+})

@@ -1,0 +1,75 @@
+// For tests and benches only: facts to start from, and the naive scheduler that the quick one is compared with.
+
+import { isNodeId, type NodeId } from '@holdfast/contract'
+import { checkCandidates } from './check-candidates.ts'
+import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
+import { labelOf } from './filters/label-constraint.ts'
+import { freeShare, holdNode } from './held-node.ts'
+
+const CROCKFORD_DIGITS = 26
+
+/** Ids in the order of the numbers. */
+export function nodeIdOf(number: number): NodeId {
+  const id = `node_${String(number).padStart(CROCKFORD_DIGITS, '0')}`
+  if (!isNodeId(id)) throw new Error(`not a node id: ${id}`)
+  return id
+}
+
+/** A node that takes anything that fits into 4 cores and 8 GiB. */
+export function aNode(number: number, parts: Partial<NodeFacts> = {}): NodeFacts {
+  return {
+    id: nodeIdOf(number),
+    name: `node-${number}`,
+    status: 'ready',
+    schedulable: true,
+    controlPlane: false,
+    labels: {},
+    claim: 'sole',
+    capacity: { cpuMillis: 4000, memoryBytes: 8 * 1024 ** 3 },
+    requested: { cpuMillis: 0, memoryBytes: 0 },
+    replicas: new Map(),
+    ...parts,
+  }
+}
+
+export function aWorkload(parts: Partial<Workload> = {}): Workload {
+  return {
+    name: 'web',
+    resources: { cpuMillis: 0, memoryBytes: 0 },
+    placement: undefined,
+    nodeId: undefined,
+    ofPlatform: false,
+    ...parts,
+  }
+}
+
+export function someFacts(nodes: readonly NodeFacts[], used = 0, limit = 500): TenantFacts {
+  return { nodes, containers: { used, limit } }
+}
+
+/** Every filter on every node, all who accept sorted by rank: right by inspection, and slow. */
+export function naivePick(workload: Workload, facts: TenantFacts): NodeId | undefined {
+  const accepting = new Set(
+    checkCandidates(workload, facts)
+      .filter(({ refusals }) => refusals.length === 0)
+      .map(({ nodeId }) => nodeId),
+  )
+  const ownOn = ({ replicas }: NodeFacts): number => replicas.get(workload.name) ?? 0
+  const spread = workload.placement?.spread
+  const groupOf = ({ id, labels }: NodeFacts): string | undefined =>
+    spread === undefined ? id : labelOf(spread, labels)
+  const inGroup = new Map<string | undefined, number>()
+  for (const node of facts.nodes) inGroup.set(groupOf(node), (inGroup.get(groupOf(node)) ?? 0) + ownOn(node))
+  const ranked = facts.nodes
+    .filter(({ id }) => accepting.has(id))
+    .map((node) => ({
+      id: node.id,
+      keys: [inGroup.get(groupOf(node)) ?? 0, ownOn(node), -freeShare(holdNode(node, 0))],
+    }))
+    .sort((left, right) => {
+      const differing = left.keys.findIndex((key, index) => key !== right.keys[index])
+      if (differing < 0) return left.id < right.id ? -1 : 1
+      return (left.keys[differing] ?? 0) < (right.keys[differing] ?? 0) ? -1 : 1
+    })
+  return ranked[0]?.id
+}

@@ -1,0 +1,53 @@
+// Slots in the order of their free share, the freest first and the lower slot among equals, kept right by moving the one
+// that changed. A decision then seldom looks further than the first few.
+
+export interface FreeOrder {
+  readonly slots: Int32Array
+  /** By slot. */
+  readonly share: Float64Array
+}
+
+export function createFreeOrder(share: Float64Array): FreeOrder {
+  const slots = Int32Array.from(share.keys())
+  slots.sort((left, right) => (comesBefore(share, left, share[right] ?? 0, right) ? -1 : 1))
+  return { slots, share }
+}
+
+export function setShare({ slots, share }: FreeOrder, slot: number, now: number): void {
+  const before = share[slot] ?? 0
+  if (now === before) return
+  const from = positionOf({ slots, share }, before, slot, 0, slots.length)
+  if (now < before) {
+    const after = positionOf({ slots, share }, now, slot, from + 1, slots.length)
+    slots.copyWithin(from, from + 1, after)
+    slots[after - 1] = slot
+  } else {
+    const to = positionOf({ slots, share }, now, slot, 0, from)
+    slots.copyWithin(to + 1, to, from)
+    slots[to] = slot
+  }
+  share[slot] = now
+}
+
+/** The first position from `low` that does not come before a slot with this share; the slot's own where it has it. */
+function positionOf(
+  { slots, share }: FreeOrder,
+  ofShare: number,
+  ofSlot: number,
+  low: number,
+  high: number,
+): number {
+  let from = low
+  let to = high
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (comesBefore(share, slots[middle] ?? 0, ofShare, ofSlot)) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+function comesBefore(share: Float64Array, slot: number, otherShare: number, other: number): boolean {
+  const own = share[slot] ?? 0
+  return own > otherShare || (own === otherShare && slot < other)
+}

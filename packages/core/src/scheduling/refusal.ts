@@ -1,0 +1,50 @@
+// Why a node takes no replica, as data: which filter, what it asked for, what it found, what would help, and the kind of
+// event after which asking again makes sense. SPEC 6, DECISIONS 7, DESIGN 4.
+
+import type { Candidate, FilterName, NodeId, Refusal } from '@holdfast/contract'
+import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
+
+/** After such a change a refusal may be gone; before it, asking again is idle work. */
+export const CURE_KINDS = [
+  'node_enrolled',
+  'node_status',
+  'node_schedulable',
+  'node_role',
+  'node_claims',
+  'node_labels',
+  'node_capacity',
+  /** A replica of any deployment of the tenant came or went. */
+  'placements',
+  /** The spec of the deployment itself. */
+  'deployment',
+  'quota',
+] as const
+export type CureKind = (typeof CURE_KINDS)[number]
+
+export interface NodeRefusal extends Refusal {
+  readonly curedBy: readonly CureKind[]
+}
+
+/** A node with every refusal it has, in the order of the filters; none: it takes a replica. */
+export interface ExplainedCandidate {
+  readonly nodeId: NodeId
+  readonly nodeName: string
+  readonly refusals: readonly NodeRefusal[]
+}
+
+export interface Filter {
+  readonly name: FilterName
+  /** By code, how a summary counts the nodes that are refused for it: "2 cordoned". */
+  readonly phrases: { readonly [code: string]: string }
+  /**
+   * Given where the answer depends on the node's own record (not its capacity, nor what runs on it) and, of the
+   * workload, on this text alone. Such an answer is kept until the record changes; all others are asked for anew.
+   */
+  readonly keptFor?: (workload: Workload) => string
+  refuse(workload: Workload, node: NodeFacts, facts: TenantFacts): NodeRefusal | undefined
+}
+
+/** As it is told to the outside: the cures are for the scheduler alone. */
+export function toCandidate({ nodeId, nodeName, refusals }: ExplainedCandidate): Candidate {
+  return { nodeId, nodeName, refusals: refusals.map(({ curedBy: _curedBy, ...refusal }) => refusal) }
+}

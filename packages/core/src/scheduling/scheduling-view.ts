@@ -1,0 +1,91 @@
+// One tenant's nodes and what runs on them, kept ready for decisions: made once from facts, then told of each change. Other
+// tenants' nodes are in other views, so neither a placement nor its cost crosses the boundary. SPEC 3 rule 1.
+
+import type { Capacity, NodeId } from '@holdfast/contract'
+import { checkCandidates } from './check-candidates.ts'
+import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
+import { pickNode } from './pick-node.ts'
+import { CURE_KINDS, type CureKind, type ExplainedCandidate } from './refusal.ts'
+import {
+  columnsOf,
+  createTenantState,
+  dropNode,
+  dropReplica,
+  enterNode,
+  enterReplica,
+  type TenantState,
+} from './tenant-state.ts'
+
+export interface Placing {
+  /** A node for each replica that fits; a node may come twice. */
+  readonly placed: readonly NodeId[]
+  readonly unplaced: number
+  /** Where a replica fits nowhere: every node of the tenant with every refusal, by name. Empty otherwise. */
+  readonly candidates: readonly ExplainedCandidate[]
+  /** The kinds of change after which it is worth asking again; empty when nothing is unplaced. */
+  readonly cures: readonly CureKind[]
+}
+
+export interface SchedulingView {
+  /** Decides and enters nothing: whoever acts on the answer enters it with applyAssigned. */
+  place(workload: Workload, count: number): Placing
+  /** The whole matrix, also where a replica would fit. */
+  candidates(workload: Workload): ExplainedCandidate[]
+  applyAssigned(nodeId: NodeId, name: string, resources: Capacity): void
+  applyReleased(nodeId: NodeId, name: string, resources: Capacity): void
+  /** The facts replace all that was known of the node, what runs on it included. */
+  setNode(node: NodeFacts): void
+  removeNode(nodeId: NodeId): void
+  setContainers(containers: TenantFacts['containers']): void
+}
+
+export function createSchedulingView(facts: TenantFacts): SchedulingView {
+  const state = createTenantState(facts)
+  const current: TenantFacts = {
+    containers: state.containers,
+    get nodes() {
+      return columnsOf(state).nodes
+    },
+  }
+  return {
+    place: (workload, count) => place(state, current, workload, count),
+    candidates: (workload) => checkCandidates(workload, current),
+    applyAssigned: (nodeId, name, resources) => enterReplica(state, nodeId, name, resources),
+    applyReleased: (nodeId, name, resources) => dropReplica(state, nodeId, name, resources),
+    setNode: (node) => enterNode(state, node),
+    removeNode: (nodeId) => dropNode(state, nodeId),
+    setContainers: (containers) => Object.assign(state.containers, containers),
+  }
+}
+
+/** For one decision: a view made and used once. */
+export function placeReplicas(workload: Workload, count: number, facts: TenantFacts): Placing {
+  return createSchedulingView(facts).place(workload, count)
+}
+
+/** Each replica of a call counts for those after it: in capacity, anti-affinity, spread and quota. */
+function place(state: TenantState, facts: TenantFacts, workload: Workload, count: number): Placing {
+  const { name, resources } = workload
+  const placed: NodeId[] = []
+  let entered = 0
+  while (placed.length < count) {
+    const nodeId = pickNode(state, workload, facts)
+    if (nodeId === undefined) break
+    placed.push(nodeId)
+    if (placed.length === count) break
+    enterReplica(state, nodeId, name, resources)
+    entered += 1
+  }
+  const unplaced = count - placed.length
+  const candidates = unplaced > 0 ? checkCandidates(workload, facts) : []
+  for (const nodeId of placed.slice(0, entered)) dropReplica(state, nodeId, name, resources)
+  return { placed, unplaced, candidates, cures: unplaced > 0 ? curesOf(candidates) : [] }
+}
+
+/** A new node may take what all others refuse. */
+function curesOf(candidates: readonly ExplainedCandidate[]): CureKind[] {
+  const kinds = new Set<CureKind>(['node_enrolled'])
+  for (const { refusals } of candidates)
+    for (const { curedBy } of refusals) for (const kind of curedBy) kinds.add(kind)
+  return CURE_KINDS.filter((kind) => kinds.has(kind))
+}

@@ -1,0 +1,73 @@
+// What a view knows of its tenant, and how each change is entered. Changes may come twice or out of order from a watch:
+// entering one again changes nothing that it should not.
+
+import type { Capacity, NodeId } from '@holdfast/contract'
+import { type Columns, createColumns, refreshSlot, replaceNode, setRunning } from './columns.ts'
+import type { NodeFacts, TenantFacts } from './facts.ts'
+import { type HeldNode, holdNode } from './held-node.ts'
+
+export interface TenantState {
+  readonly held: Map<NodeId, HeldNode>
+  readonly containers: { used: number; limit: number }
+  /** Absent after a node came or went, until the next decision. */
+  columns: Columns | undefined
+}
+
+const NO_SLOT = -1
+
+export function createTenantState({ nodes, containers }: TenantFacts): TenantState {
+  const state: TenantState = { held: new Map(), containers: { ...containers }, columns: undefined }
+  for (const node of nodes) enterNode(state, node)
+  return state
+}
+
+export function columnsOf(state: TenantState): Columns {
+  state.columns ??= createColumns(state.held.values())
+  return state.columns
+}
+
+/** The node's facts replace all that was known of it, its sums included. */
+export function enterNode(state: TenantState, facts: NodeFacts): void {
+  const before = state.held.get(facts.id)
+  const node = holdNode(facts, before?.slot ?? NO_SLOT)
+  state.held.set(node.id, node)
+  if (before === undefined) state.columns = undefined
+  else if (state.columns !== undefined) replaceNode(state.columns, before, node)
+}
+
+export function dropNode(state: TenantState, id: NodeId): void {
+  if (state.held.delete(id)) state.columns = undefined
+}
+
+/** On a node that is not known it counts for the quota alone: the facts of the node bring its sums when it comes. */
+export function enterReplica(state: TenantState, id: NodeId, name: string, resources: Capacity): void {
+  state.containers.used += 1
+  const node = state.held.get(id)
+  if (node !== undefined) changeReplicas(state, node, name, resources, 1)
+}
+
+/** Of a replica that is not known to be there, nothing is taken away. */
+export function dropReplica(state: TenantState, id: NodeId, name: string, resources: Capacity): void {
+  const node = state.held.get(id)
+  if (node !== undefined && !node.replicas.has(name)) return
+  state.containers.used = Math.max(0, state.containers.used - 1)
+  if (node !== undefined) changeReplicas(state, node, name, resources, -1)
+}
+
+function changeReplicas(
+  state: TenantState,
+  node: HeldNode,
+  name: string,
+  resources: Capacity,
+  by: 1 | -1,
+): void {
+  const count = (node.replicas.get(name) ?? 0) + by
+  if (count === 0) node.replicas.delete(name)
+  else node.replicas.set(name, count)
+  node.requested.cpuMillis += by * resources.cpuMillis
+  node.requested.memoryBytes += by * resources.memoryBytes
+  node.total += by
+  if (state.columns === undefined) return
+  refreshSlot(state.columns, node)
+  setRunning(state.columns, name, node.slot, count)
+}

@@ -1,0 +1,52 @@
+// The loops that keep the store in order, whichever replica runs them.
+
+import type { Logger } from 'pino'
+import type { Config } from './config/schema.ts'
+import { createCompaction } from './loops/compact-history.ts'
+import { finishRemovals } from './loops/finish-removals.ts'
+import { type Repeating, repeat } from './loops/repeat.ts'
+import { applyRetention } from './loops/retention.ts'
+import type { StorePressure } from './loops/store-pressure.ts'
+import { sweepIntents } from './loops/sweep-intents.ts'
+import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
+import type { KeyValueEngine } from './ports/key-value.ts'
+import type { SecretsWriter } from './ports/secrets-store.ts'
+import { realClock as clock } from './real-world.ts'
+import { removals } from './store/records.ts'
+import type { Store } from './store/store.ts'
+
+interface LoopDeps {
+  readonly config: Config
+  readonly log: Logger
+  readonly store: Store
+  readonly engine: KeyValueEngine
+  readonly secrets: SecretsWriter
+  readonly pressure: StorePressure
+}
+
+const SECOND_MS = 1000
+
+export function startLoops({ config, log, store, engine, secrets, pressure }: LoopDeps): Repeating[] {
+  const loop = (name: string, everyMs: number, work: () => Promise<void>) =>
+    repeat(everyMs, work, (error) =>
+      log.warn({ loop: name, error: String(error) }, 'a loop failed and goes on'),
+    )
+  const removing = loop('removals', 30 * SECOND_MS, () =>
+    finishRemovals({
+      store,
+      clock,
+      removeTenantSecrets: async (tenant) => (await secrets.removeTenant(tenant)).kind === 'ok',
+    }),
+  )
+  store.subscribe((changes) => {
+    if (changes.some(({ kind, key }) => kind === 'put' && key.folder === removals.folder)) removing.nudge()
+  })
+  return [
+    removing,
+    loop('compaction', 60 * SECOND_MS, createCompaction({ engine, currentRevision: () => store.revision })),
+    loop('pressure', 10 * SECOND_MS, pressure.measure),
+    loop('retention', 60 * SECOND_MS, () => applyRetention({ store, clock, retention: config.retention })),
+    loop('join tokens', 60 * SECOND_MS, () => sweepJoinTokens({ store, clock })),
+    loop('intents', 30 * SECOND_MS, () => sweepIntents({ store, clock, secrets })),
+  ]
+}

@@ -1,0 +1,92 @@
+// What faces the nodes: leadership over shards, the controllers that place, and the gateway that agents dial into.
+
+import type { Server as PlainServer } from 'node:http'
+import type { Server as TlsServer } from 'node:https'
+import type { NodeId, TenantId } from '@holdfast/contract'
+import type { Logger } from 'pino'
+import type { InternalCall } from './api/internal-calls.ts'
+import type { Config } from './config/schema.ts'
+import { createGateway, type Gateway } from './gateway/gateway.ts'
+import { startPlacing } from './loops/controllers/place-deployments.ts'
+import { startLeadership } from './loops/leadership/lead-shards.ts'
+import type { CallNode } from './operations/nodes/deps.ts'
+import type { Quotas } from './operations/quotas.ts'
+import type { Broker } from './ports/broker.ts'
+import type { RegistryCredential } from './ports/registry.ts'
+import { secret } from './ports/secret.ts'
+import { realClock as clock, realIds as ids } from './real-world.ts'
+import { registryCredentials } from './store/records.ts'
+import type { Store } from './store/store.ts'
+import { inTenant } from './store/transaction.ts'
+
+export interface NodeSideDeps {
+  readonly config: Config
+  readonly log: Logger
+  readonly store: Store
+  readonly broker: Broker
+  readonly quotas: Quotas
+}
+
+export interface NodeSide {
+  readonly callNode: CallNode
+  readonly internalCall: InternalCall
+  attach(server: PlainServer | TlsServer): void
+  closeSessions(): void
+  stop(): Promise<void>
+}
+
+export function startNodeSide(deps: NodeSideDeps): NodeSide {
+  const { roles } = deps.config
+  const replica = `srv_${ids.ulid()}`
+  const gateway = openGateway(deps, replica)
+  const controllers = roles.includes('controllers') ? startControllers(deps, replica) : undefined
+  return {
+    callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
+    internalCall: gateway.internalCallHandler,
+    attach: (server) => roles.includes('gateway') && gateway.attach(server),
+    closeSessions: gateway.close,
+    stop: async () => controllers?.stop(),
+  }
+}
+
+function startControllers({ config, log, store, quotas }: NodeSideDeps, replica: string) {
+  const leadership = startLeadership({
+    ...{ store, clock, replica, url: config.cluster?.url ?? config.publicUrl },
+    onError: (error) => log.warn({ error: String(error) }, 'leadership stumbled and goes on'),
+  })
+  const placing = startPlacing({
+    ...{ store, clock, leadership, quotas, random: Math.random },
+    onError: (error, deployment) =>
+      log.warn({ deployment, error: String(error) }, 'a deployment was not reconciled and is tried again'),
+  })
+  return {
+    async stop() {
+      await placing.stop()
+      await leadership.stop()
+    },
+  }
+}
+
+/** Without a cluster's key no other replica can prove that it is one, and none is listened to. */
+function openGateway({ config, log, store, broker }: NodeSideDeps, replica: string): Gateway {
+  const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
+  return createGateway({
+    ...{ store, clock, ids, replica, clusterKey, log },
+    registryCredential: (tenant, host) => readCredential(store, broker, tenant, host),
+  })
+}
+
+async function readCredential(
+  store: Store,
+  broker: Broker,
+  tenant: TenantId,
+  host: string,
+): Promise<RegistryCredential | undefined> {
+  const kept = store.get(inTenant(tenant, registryCredentials, host))?.record
+  return kept === undefined ? undefined : broker.readCredential(tenant, host, kept.version)
+}
+
+async function askContainers(gateway: Gateway, tenant: TenantId, nodeId: NodeId): ReturnType<CallNode> {
+  const answer = await gateway.callNode(tenant, nodeId, 'containers')
+  return answer.kind === 'answered' ? (answer.containers ?? []) : 'unreachable'
+}

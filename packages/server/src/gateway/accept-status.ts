@@ -1,0 +1,132 @@
+// What a node reports of its containers. Accepted for assignments of that node only, from its current session only, and
+// only forward; stored when something changed, the reports of one message in one transaction. SAFETY 4e, 2 row 25.
+
+import { type AssignmentId, type Observation, REPLICA_STATES } from '@holdfast/contract'
+import { timestamp } from '../ports/clock.ts'
+import { nodes, observations, placements, type StoredObservation } from '../store/records.ts'
+import type { Decision } from '../store/store.ts'
+import { inTenant, type Transaction } from '../store/transaction.ts'
+import type { Running } from './deps.ts'
+import { type DesiredIndex, generationOf } from './desired-index.ts'
+import { isHolder } from './held-sessions.ts'
+import type { Reports, Session } from './session.ts'
+
+/** Each compares its placement and itself; no transaction may have more than 120 compares (SAFETY 4a). */
+const WRITTEN_AT_ONCE = 50
+
+/** Notes what is news; `writeReports` stores it. */
+export function acceptReports(
+  running: Running,
+  index: DesiredIndex,
+  session: Session,
+  reported: readonly Observation[],
+): void {
+  session.reports ??= { newest: new Map(), unwritten: new Map(), writing: false }
+  const { newest, unwritten } = session.reports
+  for (const observation of reported) {
+    const { assignmentId } = observation
+    const wish = index.wishOf(session, assignmentId)
+    if (wish === undefined || !isSound(observation, generationOf(wish.assignment))) continue
+    const before = newest.get(assignmentId) ?? storedBefore(running, session, assignmentId)
+    if (before !== undefined && !isForward(before, observation, newest.has(assignmentId))) continue
+    newest.set(assignmentId, observation)
+    running.counts.observations += 1
+    if (before === undefined || !saysTheSame(before, observation)) unwritten.set(assignmentId, observation)
+  }
+}
+
+function storedBefore({ store }: Running, { tenant, nodeId }: Session, id: AssignmentId) {
+  const stored = store.get(inTenant(tenant, observations, id))?.record
+  return stored?.nodeId === nodeId ? stored : undefined
+}
+
+/**
+ * By generation, then by seq. Against what an earlier session stored only the generation counts: a newer session is the
+ * later word, and its first report is the state as it is now.
+ */
+function isForward(before: Observation, now: Observation, sameSession: boolean): boolean {
+  if (now.generation !== before.generation) return now.generation > before.generation
+  return sameSession ? now.seq > before.seq : true
+}
+
+const MAX_TEXT = 128
+const PRINTABLE = /^[\x20-\x7e]*$/
+
+function isSound(observation: Observation, newestGeneration: number): boolean {
+  const { generation, seq, restarts, state, containerId, startedAt, exitCode, reason } = observation
+  const numbers = [seq, restarts, exitCode ?? 0]
+  const texts = [reason, containerId ?? '', startedAt ?? '']
+  return (
+    generation >= 1 &&
+    generation <= newestGeneration &&
+    numbers.every(Number.isSafeInteger) &&
+    texts.every((text) => text.length <= MAX_TEXT && PRINTABLE.test(text)) &&
+    REPLICA_STATES.includes(state)
+  )
+}
+
+function saysTheSame(left: Observation, right: Observation): boolean {
+  return (
+    left.generation === right.generation &&
+    left.state === right.state &&
+    left.containerId === right.containerId &&
+    left.startedAt === right.startedAt &&
+    left.exitCode === right.exitCode &&
+    left.restarts === right.restarts &&
+    left.reason === right.reason &&
+    left.gone === right.gone
+  )
+}
+
+/** One write at a time for a session. What could not be stored stays, and the next sweep tries again. */
+export async function writeReports(
+  running: Running,
+  index: DesiredIndex,
+  session: Session,
+  reports: Reports,
+): Promise<'written' | 'superseded'> {
+  reports.writing = true
+  const batch = [...reports.unwritten.values()].slice(0, WRITTEN_AT_ONCE)
+  session.writes += 1
+  running.counts.statusWrites += 1
+  try {
+    const outcome = await running.store.transact((transaction) =>
+      stageReports(running, index, session, batch, transaction),
+    )
+    for (const one of batch) {
+      if (reports.unwritten.get(one.assignmentId) === one) reports.unwritten.delete(one.assignmentId)
+    }
+    return outcome
+  } finally {
+    reports.writing = false
+  }
+}
+
+function stageReports(
+  running: Running,
+  index: DesiredIndex,
+  session: Session,
+  batch: readonly Observation[],
+  transaction: Transaction,
+): Decision<'written' | 'superseded'> {
+  const { tenant, nodeId } = session
+  // Compared at commit: an older session cannot write once a newer one stands in the record.
+  const node = transaction.get(inTenant(tenant, nodes, nodeId))
+  if (!isHolder(node, session, running.replica)) return { kind: 'refuse', result: 'superseded' }
+  const at = timestamp(running.clock)
+  for (const observation of batch) {
+    const id = observation.assignmentId
+    const wish = index.wishOf(session, id)
+    // Compared too: a report must not bring back the record of an assignment that was dropped meanwhile.
+    const placement = wish && transaction.get(inTenant(tenant, placements, wish.placementId))
+    if (placement === undefined) continue
+    const before = transaction.get(inTenant(tenant, observations, id))
+    if (before !== undefined && !isNews(before, observation)) continue
+    const stored: StoredObservation = { v: 1, ...observation, deployment: placement.uid, nodeId, at }
+    transaction.put(inTenant(tenant, observations, id), stored)
+  }
+  return { kind: 'commit', result: 'written' }
+}
+
+const isNews = (before: Observation, now: Observation): boolean =>
+  now.generation >= before.generation && !saysTheSame(before, now)

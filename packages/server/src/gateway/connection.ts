@@ -1,0 +1,128 @@
+// One socket from its upgrade to its end: challenge, hello, then the messages of its session. SAFETY 4e.
+
+import type { AgentMessage, Hello } from '@holdfast/contract'
+import type { RawData, WebSocket } from 'ws'
+import { acceptReports } from './accept-status.ts'
+import { answerAgent } from './answer-agent.ts'
+import { flushReports } from './flush-reports.ts'
+import { openSession } from './open-session.ts'
+import type { Connection, GatewayParts } from './parts.ts'
+import { readAgentMessage } from './read-message.ts'
+import { sendComplete } from './send-desired.ts'
+import { type FarewellCode, newSession, type Session, sayFarewell, send } from './session.ts'
+
+const NONCE_BYTES = 32
+const WINDOW_MS = 10_000
+const MESSAGES_IN_WINDOW = 500
+
+export function acceptConnection(parts: GatewayParts, socket: WebSocket): void {
+  const { ids, times } = parts.running
+  const connection: Connection = {
+    socket,
+    nonce: Buffer.from(ids.bytes(NONCE_BYTES)).toString('base64url'),
+    helloUntil: performance.now() + times.helloMs,
+    opening: false,
+    ended: false,
+    session: undefined,
+  }
+  parts.waiting.add(connection)
+  socket.on('message', (data, isBinary) => receive(parts, connection, data, isBinary))
+  // An agent that has not heard from us for long asks with a ping, which is a beat too.
+  socket.on('ping', () => {
+    if (connection.session !== undefined) connection.session.heardAt = performance.now()
+  })
+  socket.on('close', () => closed(parts, connection))
+  // What went wrong on a socket shows as its end.
+  socket.on('error', () => {})
+  send(socket, { type: 'challenge', nonce: connection.nonce })
+}
+
+function closed({ waiting, calls }: GatewayParts, connection: Connection): void {
+  waiting.delete(connection)
+  const { session } = connection
+  if (session?.socket !== connection.socket) return
+  session.socket = undefined
+  calls.abandon(session)
+}
+
+function receive(parts: GatewayParts, connection: Connection, data: RawData, isBinary: boolean): void {
+  const { session } = connection
+  parts.running.counts.messages += 1
+  // Cut or sent away: what it still says changes nothing.
+  if (connection.ended || (session !== undefined && session.socket !== connection.socket)) return
+  const message = readAgentMessage(data, isBinary)
+  const isHello = message?.type === 'hello'
+  if (message === undefined || isHello !== (session === undefined) || connection.opening)
+    end(parts, connection, 'protocol_violation')
+  else if (session !== undefined && isTooMuch(session)) end(parts, connection, 'too_many_messages')
+  else if (session !== undefined) handle(parts, session, message)
+  else if (isHello) startOpening(parts, connection, message)
+}
+
+function startOpening(parts: GatewayParts, connection: Connection, hello: Hello): void {
+  connection.opening = true
+  open(parts, connection, hello)
+    .catch((error: unknown) => {
+      parts.running.log.warn({ nodeId: hello.nodeId, error: String(error) }, 'a session could not be opened')
+      end(parts, connection, 'unavailable')
+    })
+    .finally(() => {
+      connection.opening = false
+    })
+}
+
+function end({ running, held, waiting }: GatewayParts, connection: Connection, code: FarewellCode): void {
+  if (code === 'protocol_violation') running.counts.violations += 1
+  connection.ended = true
+  waiting.delete(connection)
+  if (connection.session === undefined) sayFarewell(connection.socket, code)
+  else held.drop(connection.session, code)
+}
+
+function isTooMuch(session: Session): boolean {
+  const now = performance.now()
+  if (now >= session.windowEndsAt) {
+    session.windowEndsAt = now + WINDOW_MS
+    session.messages = 0
+    session.writes = 0
+  }
+  session.messages += 1
+  return session.messages > MESSAGES_IN_WINDOW
+}
+
+async function open(parts: GatewayParts, connection: Connection, hello: Hello): Promise<void> {
+  const { running, directory, held, index, waiting } = parts
+  const opened = await openSession(running, directory, hello, connection.nonce)
+  if (opened === undefined) {
+    running.counts.hellosRefused += 1
+    end(parts, connection, 'session_refused')
+    return
+  }
+  waiting.delete(connection)
+  const now = performance.now()
+  const session = newSession(opened, connection.socket, now)
+  // Ten thousand that came at once must not be served at once each minute.
+  session.nextCompleteAt = now + Math.random() * running.times.resyncMs
+  connection.session = session
+  if (!held.add(session)) {
+    held.drop(session, 'session_replaced')
+    return
+  }
+  running.counts.sessionsOpened += 1
+  const { epoch, tenant } = opened
+  send(connection.socket, { type: 'welcome', session: epoch, tenant, beatMs: running.times.beatMs })
+  sendComplete(running, index, session)
+  // The socket may have gone while the store was asked.
+  if (connection.socket.readyState !== connection.socket.OPEN) closed(parts, connection)
+}
+
+function handle(parts: GatewayParts, session: Session, message: AgentMessage): void {
+  const { running, index, calls } = parts
+  if ('session' in message && message.session !== session.epoch) return
+  session.heardAt = performance.now()
+  if (message.type === 'answer') calls.settle(session, message)
+  if (message.type === 'call') answerAgent(running, index, session, message).catch(() => {})
+  if (message.type !== 'status') return
+  acceptReports(running, index, session, message.observations)
+  flushReports(parts, session)
+}

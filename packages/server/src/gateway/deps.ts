@@ -1,0 +1,64 @@
+// What the gateway is given.
+
+import type { NodeId, TenantId } from '@holdfast/contract'
+import type { Clock, IdSource } from '../ports/clock.ts'
+import type { RegistryCredential } from '../ports/registry.ts'
+import type { Secret } from '../ports/secret.ts'
+import type { Store } from '../store/store.ts'
+import type { GatewayTimes } from './timings.ts'
+
+export interface GatewayLog {
+  info(facts: object, text: string): void
+  warn(facts: object, text: string): void
+}
+
+export interface GatewayDeps {
+  readonly store: Pick<Store, 'get' | 'list' | 'keysOf' | 'revision' | 'fresh' | 'transact' | 'subscribe'>
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** The id of this process among the server replicas. */
+  readonly replica: string
+  /** What server replicas prove to each other that they belong together. */
+  readonly clusterKey: Secret
+  /** PEM of the authority that signs the replicas' certificates; absent: the system's. */
+  readonly clusterCa?: string
+  readonly log: GatewayLog
+  readonly times?: Partial<GatewayTimes>
+  /** Undefined where the tenant keeps none for the host; rejects where that cannot be said now. */
+  registryCredential(tenant: TenantId, host: string): Promise<RegistryCredential | undefined>
+}
+
+/** What happened since the start; numbers only, for metrics. */
+export interface GatewayCounts {
+  sessionsOpened: number
+  hellosRefused: number
+  sessionsCut: number
+  messages: number
+  violations: number
+  completes: number
+  deltas: number
+  observations: number
+  statusWrites: number
+}
+
+export const newCounts = (): GatewayCounts => ({
+  sessionsOpened: 0,
+  hellosRefused: 0,
+  sessionsCut: 0,
+  messages: 0,
+  violations: 0,
+  completes: 0,
+  deltas: 0,
+  observations: 0,
+  statusWrites: 0,
+})
+
+export interface Running extends Omit<GatewayDeps, 'times'> {
+  readonly times: GatewayTimes
+  readonly counts: GatewayCounts
+}
+
+export interface NodeAddress {
+  readonly tenant: TenantId
+  readonly nodeId: NodeId
+}

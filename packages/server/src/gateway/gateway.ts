@@ -1,0 +1,135 @@
+// The gateway: where agents dial in. It proves who they are, tells each node what it is to have, takes in what they
+// report, and knows which of them are there. DESIGN 3, SAFETY 4e.
+
+import type { IncomingMessage, Server } from 'node:http'
+import type { Server as TlsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
+import { WebSocketServer } from 'ws'
+import { nodes, tenants } from '../store/records.ts'
+import { createNodeCalls, type NodeCalls } from './call-node.ts'
+import { acceptConnection } from './connection.ts'
+import { type GatewayCounts, type GatewayDeps, newCounts, type Running } from './deps.ts'
+import { createDesiredIndex } from './desired-index.ts'
+import { createHeldSessions } from './held-sessions.ts'
+import { createNodeDirectory } from './node-directory.ts'
+import type { GatewayParts } from './parts.ts'
+import { createDeltas } from './send-desired.ts'
+import { newSession, sayFarewell } from './session.ts'
+import { startSweeps } from './sweep.ts'
+import { DEFAULT_TIMES } from './timings.ts'
+
+export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandler'> {
+  /** Takes every upgrade of the server; those that are none of ours are refused. */
+  attach(server: Server | TlsServer): void
+  readonly counts: Readonly<GatewayCounts>
+  /** Open now. */
+  readonly sessions: number
+  /** Agents are told, and dial another replica. */
+  close(): void
+}
+
+/** A report of some hundred containers, or the list of a machine's containers. */
+const MAX_MESSAGE_BYTES = 512 * 1024
+/** How long a peer may take to close its side when the server stops. */
+const FAREWELL_MS = 1_000
+/** Sockets without a hello, each of which may hold one message. */
+const MAX_WAITING = 1_000
+
+export function createGateway(deps: GatewayDeps): Gateway {
+  const running: Running = { ...deps, times: { ...DEFAULT_TIMES, ...deps.times }, counts: newCounts() }
+  const parts = createParts(running)
+  const { held, index, directory } = parts
+  const deltas = createDeltas(running, index, (nodeId) => held.all.get(nodeId))
+  const unsubscribe = deps.store.subscribe((changes) => {
+    for (const nodeId of directory.apply(changes)) held.review(nodeId)
+    index.apply(changes, deltas.note)
+  })
+  takeUpOwn(parts)
+  const stopSweeps = startSweeps(parts)
+  const upgrades = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols: () => AGENT_SUBPROTOCOL,
+  })
+  return {
+    attach: (server) => {
+      server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+        upgrade(parts, upgrades, request, socket, head),
+      )
+    },
+    callNode: parts.calls.callNode,
+    internalCallHandler: parts.calls.internalCallHandler,
+    counts: running.counts,
+    get sessions() {
+      return [...held.all.values()].filter(({ socket }) => socket !== undefined).length
+    },
+    close() {
+      unsubscribe()
+      stopSweeps()
+      deltas.close()
+      const sockets = [...parts.waiting, ...held.all.values()].flatMap(({ socket }) => socket ?? [])
+      for (const { socket } of parts.waiting) sayFarewell(socket, 'server_closing')
+      for (const session of [...held.all.values()]) held.drop(session, 'server_closing')
+      // A peer that does not answer must not keep the server from stopping.
+      setTimeout(() => {
+        for (const socket of sockets) socket.terminate()
+      }, FAREWELL_MS).unref()
+    },
+  }
+}
+
+function createParts(running: Running): GatewayParts {
+  const held = createHeldSessions(running, (session) => calls.abandon(session))
+  const calls = createNodeCalls(running, (nodeId) => held.all.get(nodeId))
+  return {
+    running,
+    held,
+    calls,
+    directory: createNodeDirectory(running.store),
+    index: createDesiredIndex(running.store),
+    waiting: new Set(),
+  }
+}
+
+/** Sessions that a former process under the same id held: their grace begins anew, and silence is ours to tell. */
+function takeUpOwn({ running, held }: GatewayParts): void {
+  const { store, replica } = running
+  const now = performance.now()
+  for (const { record: tenant } of store.list(tenants)) {
+    for (const { record: node } of store.list(nodes, tenant.id)) {
+      if (node.session.replica !== replica || node.status === 'failed') continue
+      const { id: nodeId, generation, status: told, session } = node
+      held.add(
+        newSession({ tenant: tenant.id, nodeId, generation, epoch: session.epoch, told }, undefined, now),
+      )
+    }
+  }
+}
+
+function upgrade(
+  parts: GatewayParts,
+  sockets: WebSocketServer,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  const fault = upgradeFault(parts, request)
+  if (fault === undefined)
+    sockets.handleUpgrade(request, socket, head, (accepted) => acceptConnection(parts, accepted))
+  else refuse(socket, fault)
+}
+
+function upgradeFault({ waiting }: GatewayParts, { url, headers }: IncomingMessage): string | undefined {
+  const offered = String(headers['sec-websocket-protocol'] ?? '').split(',')
+  if (url !== AGENT_PATH) return '404 Not Found'
+  if (!offered.some((name) => name.trim() === AGENT_SUBPROTOCOL)) return '400 Bad Request'
+  return waiting.size >= MAX_WAITING ? '503 Service Unavailable' : undefined
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.on('error', () => {})
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
+}

@@ -1,0 +1,49 @@
+// One POST to another server replica, with a deadline and a bound on the answer.
+
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+
+export interface Post {
+  readonly url: URL
+  readonly body: string
+  readonly authorization: string
+  readonly deadlineMs: number
+  readonly ca?: string
+}
+
+export interface PostAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+
+export function postJson({ url, body, authorization, deadlineMs, ca }: Post): Promise<PostAnswer> {
+  const headers = {
+    authorization,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  }
+  const options = { method: 'POST', headers, signal: AbortSignal.timeout(deadlineMs) }
+  return new Promise((resolve, reject) => {
+    const asked =
+      url.protocol === 'https:'
+        ? requestHttps(url, { ...options, ...(ca === undefined ? {} : { ca }) })
+        : requestHttp(url, options)
+    asked.on('error', reject)
+    asked.on('response', (response) => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > MAX_ANSWER_BYTES) asked.destroy(new Error('the answer is too long'))
+        else chunks.push(chunk)
+      })
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
+      )
+    })
+    asked.end(body)
+  })
+}

@@ -1,0 +1,45 @@
+// What an agent may say, decoded: anything else is undefined, and ends the session.
+
+import { type AgentMessage, agentMessageShapes, CALL_METHODS, decode, type Hello } from '@holdfast/contract'
+import type { RawData } from 'ws'
+
+export function readAgentMessage(data: RawData, isBinary: boolean): AgentMessage | undefined {
+  if (isBinary || !Buffer.isBuffer(data)) return undefined
+  try {
+    return decodeMessage(JSON.parse(data.toString('utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+function decodeMessage(value: unknown): AgentMessage | undefined {
+  const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined
+  const shape =
+    typeof type === 'string' && Object.hasOwn(agentMessageShapes, type) && agentMessageShapes[type]
+  if (!shape) return undefined
+  const message = decode(shape, value) as AgentMessage
+  return isSound(message) ? message : undefined
+}
+
+/** Shapes know types only; what is stored must also be small. SAFETY 2 rows 16, 21. */
+function isSound(message: AgentMessage): boolean {
+  if (message.type === 'hello') return isSoundHello(message)
+  if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)
+  return true
+}
+
+const MAX_LABELS = 64
+const MAX_TEXT = 256
+
+function isSoundHello({ generation, bootId, version, labels, engine, capacity }: Hello): boolean {
+  const texts = [bootId, version, engine.version, engine.apiVersion]
+  const numbers = [generation, capacity.cpuMillis, capacity.memoryBytes]
+  return (
+    texts.every(isShort) &&
+    numbers.every((number) => Number.isSafeInteger(number) && number >= 0) &&
+    Object.keys(labels).length <= MAX_LABELS
+  )
+}
+
+const PRINTABLE = /^[\x20-\x7e]*$/
+const isShort = (text: string): boolean => text.length <= MAX_TEXT && PRINTABLE.test(text)

@@ -1,0 +1,47 @@
+// What the controller of deployments is given and what it knows while it runs.
+
+import type { TenantId } from '@holdfast/contract'
+import type { Quotas } from '../../operations/quotas.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Store } from '../../store/store.ts'
+import type { Leadership } from '../leadership/lead-shards.ts'
+import type { KeyQueue } from './key-queue.ts'
+import { createTenantView, type TenantView } from './tenant-view.ts'
+import { createWaitingList, type WaitingList } from './waiting.ts'
+
+export interface PlacingDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly leadership: Pick<Leadership, 'owns' | 'fenced' | 'subscribe'>
+  readonly quotas: Pick<Quotas, 'limit'>
+  /** Deployments worked on at once: their transactions travel together (PERFORMANCE 2.1). */
+  readonly concurrency?: number
+  /** Every deployment is looked at again after so long, whatever an event missed. */
+  readonly resyncMs?: number
+  random(): number
+  onError(error: unknown, deployment: string): void
+}
+
+export interface KnownTenant {
+  readonly view: TenantView
+  readonly waiting: WaitingList
+}
+
+export interface Controller {
+  readonly deps: PlacingDeps
+  readonly tenants: Map<TenantId, KnownTenant>
+  readonly queue: Pick<KeyQueue, 'add'>
+}
+
+/** What the queue is keyed by: a name has one deployment at a time, also while the old one is being deleted. */
+export const keyOf = (tenant: TenantId, name: string): string => `${tenant}/${name}`
+export const TENANT_LENGTH = 36
+
+export function tenantOf(controller: Controller, id: TenantId): KnownTenant {
+  const known = controller.tenants.get(id)
+  if (known !== undefined) return known
+  const { store, quotas } = controller.deps
+  const made = { view: createTenantView(store, quotas, id), waiting: createWaitingList() }
+  controller.tenants.set(id, made)
+  return made
+}

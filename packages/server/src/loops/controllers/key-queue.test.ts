@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createKeyQueue, growingRest, type KeyQueue } from './key-queue.ts'
+
+/** Work that ends when it is told to. */
+function controlledWork() {
+  const turns: { key: string; end: (error?: Error) => void }[] = []
+  const work = (key: string) =>
+    new Promise<void>((resolve, reject) => {
+      turns.push({ key, end: (error) => (error === undefined ? resolve() : reject(error)) })
+    })
+  return { turns, work, keys: () => turns.map(({ key }) => key) }
+}
+
+const settled = () => vi.advanceTimersByTimeAsync(0)
+
+describe('a key queue', () => {
+  let queue: KeyQueue
+  const errors: string[] = []
+  const made = controlledWork()
+  const { turns, work, keys } = made
+  beforeEach(() => {
+    vi.useFakeTimers()
+    turns.length = 0
+    errors.length = 0
+    queue = createKeyQueue({
+      concurrency: 2,
+      work,
+      restMs: (failures) => failures * 100,
+      onError: (key) => errors.push(key),
+    })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('works on as many keys at once as it may, in the order of arrival', async () => {
+    for (const key of ['a', 'b', 'c']) queue.add(key)
+    expect(keys()).toEqual(['a', 'b'])
+    turns[0]?.end()
+    await settled()
+    expect(keys()).toEqual(['a', 'b', 'c'])
+  })
+
+  test('never works on one key twice at once; changes meanwhile lead to one more turn', async () => {
+    queue.add('a')
+    for (let count = 0; count < 5; count += 1) queue.add('a')
+    expect(keys()).toEqual(['a'])
+    turns[0]?.end()
+    await settled()
+    expect(keys()).toEqual(['a', 'a'])
+    turns[1]?.end()
+    await settled()
+    expect(keys()).toEqual(['a', 'a'])
+    expect(queue.size).toBe(0)
+  })
+
+  test('a failure rests, longer each time, and a change ends the rest', async () => {
+    queue.add('a')
+    turns[0]?.end(new Error('no'))
+    await vi.advanceTimersByTimeAsync(99)
+    expect(keys()).toEqual(['a'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(keys()).toEqual(['a', 'a'])
+    turns[1]?.end(new Error('no'))
+    await vi.advanceTimersByTimeAsync(150)
+    expect(keys()).toEqual(['a', 'a'])
+    queue.add('a')
+    expect(keys()).toEqual(['a', 'a', 'a'])
+    turns[2]?.end()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(keys()).toEqual(['a', 'a', 'a'])
+    expect(errors).toEqual(['a', 'a'])
+  })
+
+  test('stopped, it begins nothing and waits for what runs', async () => {
+    for (const key of ['a', 'b', 'c']) queue.add(key)
+    const stopped = queue.stop()
+    queue.add('d')
+    turns[0]?.end()
+    turns[1]?.end()
+    await stopped
+    expect(keys()).toEqual(['a', 'b'])
+  })
+})
+
+test('rests double up to the longest, with jitter between half and all', () => {
+  expect([1, 2, 3, 60].map(growingRest(100, 1_000, () => 1))).toEqual([100, 200, 400, 1_000])
+  expect(growingRest(100, 1_000, () => 0)(1)).toBe(50)
+})

@@ -1,0 +1,72 @@
+// Which deployments does a change concern? Their keys are enqueued and the tenant's view is kept up; nothing is decided here.
+// DESIGN 4: an unplaced deployment is looked at again when something happens that one of its refusals waits for.
+
+import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import type { Change } from '../../store/record-index.ts'
+import { deployments, nodeNames, nodes, observations, placements, tenants } from '../../store/records.ts'
+import { globally, inTenant } from '../../store/transaction.ts'
+import { type Controller, keyOf, tenantOf } from './controller.ts'
+
+export function noticeChange(controller: Controller, { kind, key }: Change): void {
+  const { tenant, folder, id } = key
+  if (tenant === undefined) noticeGlobal(controller, folder, id)
+  else if (!controller.deps.leadership.owns(tenant)) return
+  else if (folder === deployments.folder) noticeDeployment(controller, tenant, id)
+  else if (folder === placements.folder) noticePlacement(controller, tenant, id as DeploymentUid)
+  else if (folder === nodes.folder) noticeNode(controller, tenant, id as NodeId)
+  else if (folder === observations.folder && kind === 'put') noticeObservation(controller, tenant, id)
+}
+
+function noticeGlobal(controller: Controller, folder: string, id: string): void {
+  const { store } = controller.deps
+  if (folder === nodeNames.folder) {
+    for (const { tenant, nodeId } of store.get(globally(nodeNames, id))?.record.claims ?? [])
+      if (controller.tenants.has(tenant)) noticeNode(controller, tenant, nodeId)
+  }
+  if (folder !== tenants.folder) return
+  const tenant = store.get(globally(tenants, id))?.record.id
+  const known = tenant && controller.tenants.get(tenant)
+  if (!known) return
+  known.view.takeQuota()
+  wake(controller, tenant, known.waiting.curedBy('quota'))
+}
+
+function wake({ queue }: Controller, tenant: TenantId, names: Iterable<string>): void {
+  for (const name of names) queue.add(keyOf(tenant, name))
+}
+
+function noticeDeployment(controller: Controller, tenant: TenantId, name: string): void {
+  const { store } = controller.deps
+  const known = controller.tenants.get(tenant)
+  const stored = store.get(inTenant(tenant, deployments, name))?.record
+  if (stored === undefined) known?.waiting.forget(name)
+  else {
+    // Its requests may be others now.
+    known?.view.takePlacement(stored.uid)
+    controller.queue.add(keyOf(tenant, name))
+  }
+}
+
+function noticePlacement(controller: Controller, tenant: TenantId, uid: DeploymentUid): void {
+  const known = controller.tenants.get(tenant)
+  const change = known?.view.takePlacement(uid) ?? 'none'
+  if (known && change === 'freed') wake(controller, tenant, known.waiting.curedBy('placements'))
+  if (known && change === 'grown') wake(controller, tenant, known.waiting.curedByGrowth())
+  const placement = controller.deps.store.get(inTenant(tenant, placements, uid))?.record
+  if (placement !== undefined) controller.queue.add(keyOf(tenant, placement.name))
+}
+
+function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void {
+  const { view, waiting } = tenantOf(controller, tenant)
+  const kinds = view.takeNode(id)
+  for (const kind of kinds) wake(controller, tenant, waiting.curedBy(kind))
+  const isGone = controller.deps.store.get(inTenant(tenant, nodes, id)) === undefined
+  if (isGone) wake(controller, tenant, view.deploymentsOn(id))
+}
+
+function noticeObservation(controller: Controller, tenant: TenantId, id: string): void {
+  const { store } = controller.deps
+  const observed = store.get(inTenant(tenant, observations, id))?.record
+  const placement = observed && store.get(inTenant(tenant, placements, observed.deployment))?.record
+  if (placement !== undefined) controller.queue.add(keyOf(tenant, placement.name))
+}

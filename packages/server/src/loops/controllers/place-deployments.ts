@@ -1,0 +1,76 @@
+// The controller of deployments: whatever changes of a tenant whose shard is ours leads to a look at the deployments it
+// concerns, and a look leads to one fenced transaction or to nothing. DESIGN 4, SAFETY 4b.
+
+import type { TenantId } from '@holdfast/contract'
+import { deployments, tenants } from '../../store/records.ts'
+import type { ShardChange } from '../leadership/leading.ts'
+import { shardOf } from '../leadership/shard-of.ts'
+import { repeat } from '../repeat.ts'
+import { type Controller, keyOf, type PlacingDeps } from './controller.ts'
+import { createKeyQueue, growingRest } from './key-queue.ts'
+import { noticeChange } from './notice-changes.ts'
+import { reconcileDeployment } from './reconcile-deployment.ts'
+
+export interface Placing {
+  /** Deployments that wait for a look, have one, or rest after a failure. */
+  readonly pending: number
+  stop(): Promise<void>
+}
+
+const CONCURRENCY = 256
+const RESYNC_MS = 60_000
+const FIRST_REST_MS = 50
+const LONGEST_REST_MS = 10_000
+
+export function startPlacing(deps: PlacingDeps): Placing {
+  const { store, leadership, concurrency = CONCURRENCY, resyncMs = RESYNC_MS } = deps
+  const queue = createKeyQueue({
+    concurrency,
+    work: (key) => reconcileDeployment(controller, key),
+    restMs: growingRest(FIRST_REST_MS, LONGEST_REST_MS, deps.random),
+    onError: (key, error) => deps.onError(error, key),
+  })
+  const controller: Controller = { deps, tenants: new Map(), queue }
+  const unwatch = store.subscribe((changes) => {
+    for (const change of changes) noticeChange(controller, change)
+  })
+  const unfollow = leadership.subscribe((change) => followShards(controller, change))
+  for (const { record } of store.list(tenants)) enqueueAll(controller, record.id)
+  const resync = repeat(
+    resyncMs,
+    async () => lookAtAll(controller),
+    (error) => deps.onError(error, ''),
+  )
+  return {
+    get pending() {
+      return queue.size
+    },
+    async stop() {
+      unwatch()
+      unfollow()
+      await resync.stop()
+      await queue.stop()
+    },
+  }
+}
+
+function enqueueAll({ deps: { store, leadership }, queue }: Controller, tenant: TenantId): void {
+  if (!leadership.owns(tenant)) return
+  for (const { record } of store.list(deployments, tenant)) queue.add(keyOf(tenant, record.spec.name))
+}
+
+function lookAtAll(controller: Controller): void {
+  for (const { view } of controller.tenants.values()) view.refresh()
+  for (const { record } of controller.deps.store.list(tenants)) enqueueAll(controller, record.id)
+}
+
+/** What was known of a lost shard is forgotten; of a gained one everything is looked at. */
+function followShards(controller: Controller, { gained, lost }: ShardChange): void {
+  const gone = new Set([...lost, ...gained])
+  for (const tenant of controller.tenants.keys())
+    if (gone.has(shardOf(tenant))) controller.tenants.delete(tenant)
+  if (gained.length === 0) return
+  const came = new Set(gained)
+  for (const { record } of controller.deps.store.list(tenants))
+    if (came.has(shardOf(record.id))) enqueueAll(controller, record.id)
+}

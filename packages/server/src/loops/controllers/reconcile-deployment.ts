@@ -1,0 +1,81 @@
+// One look at one deployment: a decision on what the cache shows and, where there is something to write, one fenced
+// transaction that compares everything that was decided on. SAFETY 4a and 4b.
+
+import type { TenantId } from '@holdfast/contract'
+import { recordEvent } from '../../operations/record-write.ts'
+import { timestamp } from '../../ports/clock.ts'
+import { deployments, nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { LostLeadershipError } from '../leadership/fence.ts'
+import { type Controller, type KnownTenant, TENANT_LENGTH, tenantOf } from './controller.ts'
+import { type Decision, decidePlacement } from './decide-placement.ts'
+import { eventsOf } from './placement-events.ts'
+
+export async function reconcileDeployment(controller: Controller, key: string): Promise<void> {
+  const tenant = key.slice(0, TENANT_LENGTH) as TenantId
+  const name = key.slice(TENANT_LENGTH + 1)
+  const { leadership, store } = controller.deps
+  if (!leadership.owns(tenant)) return
+  const known = tenantOf(controller, tenant)
+  const stored = store.get(inTenant(tenant, deployments, name))?.record
+  const decision = stored && decide(controller, known, tenant, stored)
+  if (decision === undefined) return
+  try {
+    await write(controller, known, tenant, decision)
+  } catch (error) {
+    known.view.release(decision.stored.uid)
+    // Not ours any more: whoever owns it now does the work, and we when it is ours again.
+    if (!(error instanceof LostLeadershipError)) throw error
+  }
+}
+
+function decide(
+  { deps: { store, clock } }: Controller,
+  { view, waiting }: KnownTenant,
+  tenant: TenantId,
+  stored: StoredDeployment,
+): Decision | undefined {
+  const { name, placement } = stored.spec
+  const outcome = decidePlacement({ store, tenant, view, now: timestamp(clock) }, stored)
+  if (outcome.cures.length === 0) waiting.forget(name)
+  else waiting.wait(name, outcome.cures, placement?.affinity !== undefined)
+  return outcome.settled ? undefined : outcome
+}
+
+/** Decided before, on what the cache showed; decided anew whenever the store says that something has changed since. */
+async function write(
+  controller: Controller,
+  known: KnownTenant,
+  tenant: TenantId,
+  first: Decision,
+): Promise<void> {
+  const { leadership, clock, store } = controller.deps
+  const nodeName = (id: string) => store.get(inTenant(tenant, nodes, id))?.record.name ?? id
+  const parts = eventsOf(first, nodeName).before
+  for (const event of parts)
+    await leadership.fenced(tenant, (transaction) => {
+      recordEvent(transaction, clock, tenant, event)
+      return { kind: 'commit', result: undefined }
+    })
+  let decided = parts.length === 0 ? first : undefined
+  await leadership.fenced<void>(tenant, (transaction) => {
+    const stored = transaction.get(inTenant(tenant, deployments, first.stored.spec.name))
+    transaction.get(inTenant(tenant, placements, first.stored.uid))
+    const decision = decided ?? (stored && decide(controller, known, tenant, stored))
+    decided = undefined
+    if (decision === undefined || stored?.uid !== first.stored.uid)
+      return { kind: 'refuse', result: undefined }
+    stage(transaction, tenant, decision)
+    for (const event of eventsOf(decision, nodeName).within) recordEvent(transaction, clock, tenant, event)
+    return { kind: 'commit', result: undefined }
+  })
+}
+
+function stage(transaction: Transaction, tenant: TenantId, decision: Decision): void {
+  // One that is lost must be absent and not merely unreadable; one that is chosen must still be as it was.
+  for (const id of decision.nodeIds) transaction.get(inTenant(tenant, nodes, id))
+  const address = inTenant(tenant, placements, decision.stored.uid)
+  if (decision.next === undefined) transaction.delete(address)
+  else transaction.put(address, decision.next)
+  for (const { id } of decision.dropped) transaction.delete(inTenant(tenant, observations, id))
+}

@@ -1,0 +1,163 @@
+// The view that is kept up change by change decides as one that is made anew from all records does.
+
+import type { Assignment, AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import { createSchedulingView, type Workload } from '@holdfast/core'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { gatherTenantFacts } from '../../operations/scheduling-facts.ts'
+import type { CachedRecord } from '../../store/record-index.ts'
+import { aDeployment, aSpec, someTenant } from '../../store/records.fixture.ts'
+import {
+  type Collection,
+  deployments,
+  nodeNames,
+  nodes,
+  placements,
+  type StoredNode,
+  type StoredPlacement,
+} from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import type { Address } from '../../store/transaction.ts'
+import { createTenantView } from './tenant-view.ts'
+
+const tenant: TenantId = someTenant()
+const quotas = { limit: () => 1_000 }
+
+/** The cache's records, as a map: what a view reads of a store, and nothing of what one does. */
+function records() {
+  const kept = new Map<string, CachedRecord<unknown>>()
+  let revision = 0
+  const keyOf = (collection: Collection<unknown>, id: string) => `${collection.folder}/${id}`
+  const store: Pick<Store, 'get' | 'list'> = {
+    get: <T>({ collection, id }: Address<T>) =>
+      kept.get(keyOf(collection, id)) as CachedRecord<T> | undefined,
+    list: <T>(collection: Collection<T>) =>
+      [...kept].flatMap(([key, found]) =>
+        key.startsWith(`${collection.folder}/`) ? [found as CachedRecord<T>] : [],
+      ),
+  }
+  return {
+    store,
+    put<T>(collection: Collection<T>, id: string, record: T) {
+      revision += 1
+      kept.set(keyOf(collection, id), { record, modRevision: revision })
+      return revision
+    },
+    delete: (collection: Collection<unknown>, id: string) => kept.delete(keyOf(collection, id)),
+  }
+}
+
+const nodeId = (index: number) => `node_${index}` as NodeId
+const uidOf = (index: number) => `dep_${index}` as DeploymentUid
+const assigned = (uid: DeploymentUid, index: number, on: number): Assignment => ({
+  ...{ id: `rep_${uid}_${index}_${on}` as AssignmentId, replica: index, nodeId: nodeId(on), revision: 1 },
+  ...{ templateHash: 'h', desired: 'running', assignedAt: '' },
+})
+const aNode = (index: number, cpuMillis: number, schedulable: boolean): StoredNode => ({
+  ...{
+    v: 1,
+    id: nodeId(index),
+    name: `n${index}`,
+    generation: 1,
+    publicKey: '',
+    encryptionKey: '',
+    labels: {},
+  },
+  ...{ attested: {}, controlPlane: false, schedulable, capacity: { cpuMillis, memoryBytes: 10_000 } },
+  ...{ engine: { version: '', apiVersion: '' }, status: 'ready', statusSince: '', createdAt: '', slot: 0 },
+  session: { replica: null, epoch: 0, bootId: '' },
+})
+const aPlacement = (index: number, on: readonly number[]): StoredPlacement => ({
+  ...{ v: 1, uid: uidOf(index), name: `d${index}`, revision: 1, everAssigned: true, templates: {} },
+  ...{
+    toldRefusals: '',
+    toldPhase: '',
+    assignments: on.map((each, at) => assigned(uidOf(index), at + 1, each)),
+  },
+})
+
+const small = fc.integer({ min: 0, max: 4 })
+const step = fc.oneof(
+  fc.record({
+    kind: fc.constant('node' as const),
+    index: small,
+    cpu: fc.integer({ min: 0, max: 900 }),
+    open: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant('no node' as const), index: small }),
+  fc.record({ kind: fc.constant('placement' as const), index: small, on: fc.array(small, { maxLength: 4 }) }),
+  fc.record({ kind: fc.constant('no placement' as const), index: small }),
+  fc.record({ kind: fc.constant('requests' as const), index: small, cpu: fc.integer({ min: 0, max: 300 }) }),
+)
+
+const workload: Workload = {
+  ...{ name: 'next', resources: { cpuMillis: 100, memoryBytes: 1 }, placement: { antiAffinity: ['d1'] } },
+  ...{ nodeId: undefined, ofPlatform: false },
+}
+
+describe('a tenant view', () => {
+  test('after any changes decides as one made anew', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const { store, put, delete: remove } = records()
+        const view = createTenantView(store, quotas, tenant)
+        for (const each of steps) {
+          const { index } = each
+          if (each.kind === 'node') {
+            put(nodes, nodeId(index), aNode(index, each.cpu, each.open))
+            put(nodeNames, `n${index}`, {
+              v: 1,
+              claims: [{ tenant, nodeId: nodeId(index), state: 'active' }],
+            })
+          }
+          if (each.kind === 'no node') remove(nodes, nodeId(index))
+          if (each.kind === 'placement') put(placements, uidOf(index), aPlacement(index, each.on))
+          if (each.kind === 'no placement') remove(placements, uidOf(index))
+          if (each.kind === 'requests') {
+            const resources = { cpuMillis: each.cpu, memoryBytes: 1 }
+            const spec = { ...aSpec(`d${index}`), resources }
+            put(deployments, `d${index}`, aDeployment(`d${index}`, { uid: uidOf(index), spec }))
+          }
+          if (each.kind === 'node' || each.kind === 'no node') view.takeNode(nodeId(index))
+          else view.takePlacement(uidOf(index))
+        }
+        const anew = createSchedulingView(gatherTenantFacts(store, quotas, tenant))
+        expect(view.scheduling.candidates(workload)).toEqual(anew.candidates(workload))
+        expect(view.scheduling.place(workload, 3)).toEqual(anew.place(workload, 3))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('what is decided counts at once, until the cache shows more than it was decided on', () => {
+    const { store, put } = records()
+    put(nodes, nodeId(1), aNode(1, 250, true))
+    put(nodeNames, 'n1', { v: 1, claims: [{ tenant, nodeId: nodeId(1), state: 'active' }] })
+    put(
+      deployments,
+      'd1',
+      aDeployment('d1', { uid: uidOf(1), spec: { ...aSpec('d1'), resources: workload.resources } }),
+    )
+    const decidedOn = put(placements, uidOf(1), aPlacement(1, []))
+    const view = createTenantView(store, quotas, tenant)
+    const free = { ...workload, placement: undefined }
+    const reserved = {
+      name: 'd1',
+      resources: workload.resources,
+      assignments: aPlacement(1, [1, 1]).assignments,
+    }
+    view.reserve(uidOf(1), reserved, decidedOn)
+    expect(view.scheduling.place(free, 1).unplaced).toBe(1)
+    // The echo of the older record changes nothing; the failure of the decision does.
+    expect(view.takePlacement(uidOf(1))).toBe('none')
+    expect(view.scheduling.place(free, 1).unplaced).toBe(1)
+    view.release(uidOf(1))
+    expect(view.scheduling.place(free, 3)).toMatchObject({ placed: [nodeId(1), nodeId(1)], unplaced: 1 })
+    view.reserve(uidOf(1), reserved, decidedOn)
+    put(placements, uidOf(1), aPlacement(1, [1, 1]))
+    expect(view.takePlacement(uidOf(1))).toBe('grown')
+    put(placements, uidOf(1), aPlacement(1, [1]))
+    expect(view.takePlacement(uidOf(1))).toBe('freed')
+    expect(view.scheduling.place(free, 1).unplaced).toBe(0)
+  })
+})

@@ -1,0 +1,52 @@
+// The tokens of the shards that this process owns, and the only way for a controller to write: a transaction that compares
+// the shard's record with the token it was acquired with. SAFETY 4b: an owner that was paused, or is not one any more,
+// changes nothing, whatever it believes.
+
+import type { TenantId } from '@holdfast/contract'
+import { shards } from '../../store/records.ts'
+import type { Decision, Store } from '../../store/store.ts'
+import { globally, type Transaction } from '../../store/transaction.ts'
+import { shardOf } from './shard-of.ts'
+
+/** We do not own the tenant's shard, or not any more; whoever does will do the work. */
+export class LostLeadershipError extends Error {
+  override readonly name = 'LostLeadershipError'
+}
+
+export const shardAddress = (shard: number) => globally(shards, String(shard))
+
+export interface Fence {
+  /** Shard to token: the modification revision of its record when we acquired it. */
+  readonly held: Map<number, number>
+  transact<R>(tenant: TenantId, decide: (transaction: Transaction) => Decision<R>): Promise<R>
+}
+
+const FENCED: unique symbol = Symbol('fenced')
+
+/** `onBreach` is told when the store contradicts a token that is still held. */
+export function createFence(
+  store: Pick<Store, 'get' | 'transact'>,
+  replica: string,
+  onBreach: (shard: number) => void,
+): Fence {
+  const held = new Map<number, number>()
+  const holds = (transaction: Transaction, shard: number, token: number): boolean => {
+    const address = shardAddress(shard)
+    const owner = transaction.get(address)?.owner
+    return owner === replica && store.get(address)?.modRevision === token && held.get(shard) === token
+  }
+  return {
+    held,
+    async transact<R>(tenant: TenantId, decide: (transaction: Transaction) => Decision<R>): Promise<R> {
+      const shard = shardOf(tenant)
+      const token = held.get(shard)
+      if (token === undefined) throw new LostLeadershipError(`shard ${shard} is not ours`)
+      const outcome = await store.transact<R | typeof FENCED>((transaction) =>
+        holds(transaction, shard, token) ? decide(transaction) : { kind: 'refuse', result: FENCED },
+      )
+      if (outcome !== FENCED) return outcome
+      if (held.get(shard) === token) onBreach(shard)
+      throw new LostLeadershipError(`shard ${shard} was taken over`)
+    },
+  }
+}

@@ -1,0 +1,87 @@
+// What a replica knows of the shards it works for, and how that follows from the records. SAFETY 4b.
+
+import type { Clock } from '../../ports/clock.ts'
+import type { Store } from '../../store/store.ts'
+import { type Fence, shardAddress } from './fence.ts'
+import type { HeartbeatWatch } from './heartbeat-watch.ts'
+import { SHARDS } from './shard-of.ts'
+
+export interface LeadershipTimings {
+  readonly beatMs: number
+  /** How long a heartbeat may stay the same before its shards are taken. */
+  readonly silentMs: number
+  /** How long the process may stand still before it gives everything up. */
+  readonly lagMs: number
+  /** How often the others' heartbeats are looked at. */
+  readonly lookMs: number
+}
+
+export interface ShardChange {
+  /** Grace timers of these begin anew, also where we had them before. */
+  readonly gained: readonly number[]
+  readonly lost: readonly number[]
+}
+
+export interface LeadershipOptions {
+  readonly store: Store
+  readonly clock: Clock
+  /** Of this process alone: a restarted server is another replica. */
+  readonly replica: string
+  /** Where the other replicas reach this one. */
+  readonly url: string
+  readonly timings?: LeadershipTimings
+  onError(error: unknown): void
+}
+
+export interface Leading extends LeadershipOptions {
+  readonly timings: LeadershipTimings
+  readonly fence: Fence
+  readonly watch: HeartbeatWatch
+  readonly listeners: Set<(change: ShardChange) => void>
+  /** On their way to somebody else: not ours any more, whatever the records still say. */
+  readonly leaving: Set<number>
+  /** Set when what the cache shows may be older than what made us give up. */
+  mustRefresh: boolean
+  lastBeat: number
+}
+
+/**
+ * Brings what we hold in line with what the records say. A shard that was taken from us means that the others held us for
+ * dead: then nothing that we believe is worth anything, and everything is given up and read anew.
+ */
+export function settleOwnership(leading: Leading): void {
+  if (leading.mustRefresh) return
+  const { fence, leaving } = leading
+  const gained = new Map<number, number>()
+  let contradicted = false
+  for (let shard = 0; shard < SHARDS; shard += 1) {
+    const token = tokenOf(leading, shard)
+    const before = fence.held.get(shard)
+    if (token === undefined) leaving.delete(shard)
+    if (before !== undefined && before !== token) contradicted = true
+    else if (before === undefined && token !== undefined && !leaving.has(shard)) gained.set(shard, token)
+  }
+  if (contradicted) giveUp(leading)
+  else {
+    for (const [shard, token] of gained) fence.held.set(shard, token)
+    tellChange(leading, { gained: [...gained.keys()], lost: [] })
+  }
+}
+
+function tokenOf({ store, replica }: Leading, shard: number): number | undefined {
+  const found = store.get(shardAddress(shard))
+  return found?.record.owner === replica ? found.modRevision : undefined
+}
+
+export function giveUp(leading: Leading): void {
+  const lost = [...leading.fence.held.keys()]
+  leading.fence.held.clear()
+  leading.mustRefresh = true
+  leading.watch.restart(performance.now())
+  tellChange(leading, { gained: [], lost })
+}
+
+export function tellChange({ listeners }: Leading, change: ShardChange): void {
+  if (change.gained.length === 0 && change.lost.length === 0) return
+  for (const listener of listeners) listener(change)
+}

@@ -1,0 +1,41 @@
+// Which of the labels that a machine advertises may count? Its own words, except about where it stands: those must be what
+// its join token attested, or the machine could attract data that must not be there. SPEC 2.7, SAFETY 2 row 14.
+
+import type { Infer, residencyShape } from '@holdfast/contract'
+
+type Labels = { readonly [key: string]: string }
+
+const COUNTRY = 'holdfast.io/country'
+const REGION = 'holdfast.io/geo-region'
+const RESERVED = 'holdfast.io/'
+
+export interface RefusedLabel {
+  readonly label: string
+  readonly advertised: string
+  /** Null: nothing was attested. */
+  readonly attested: string | null
+}
+
+export interface AttestedLabels {
+  readonly labels: { [key: string]: string }
+  readonly refused: RefusedLabel[]
+}
+
+/** Everything below the platform's own domain is attested or refused, also under a name that means nothing yet. */
+export function attestLabels(
+  advertised: Labels,
+  { country, region }: Infer<typeof residencyShape>,
+): AttestedLabels {
+  const attested = new Map([
+    [COUNTRY, country],
+    [REGION, region],
+  ])
+  const labels: { [key: string]: string } = {}
+  const refused: RefusedLabel[] = []
+  for (const [label, value] of Object.entries(advertised)) {
+    const known = attested.get(label) ?? null
+    if (!label.startsWith(RESERVED) || value === known) labels[label] = value
+    else refused.push({ label, advertised: value, attested: known })
+  }
+  return { labels, refused }
+}

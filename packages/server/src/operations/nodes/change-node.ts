@@ -1,0 +1,77 @@
+// What is decided about a node that stays: whether it takes new work, and whether it stands for the control plane.
+// What changes nothing stores nothing. DECISIONS 1 and 5.
+
+import { boolean, decode, isNodeId, type Json, type Node, object } from '@holdfast/contract'
+import { nodes, type StoredNode } from '../../store/records.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { checkIfMatch } from '../check-if-match.ts'
+import { checkShape } from '../check-shape.ts'
+import { type Kept, keepOnce } from '../idempotency.ts'
+import { recordAudit, recordEvent } from '../record-write.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+import { readClaims } from './claims.ts'
+import type { NodeDeps } from './deps.ts'
+import { cordonEvent } from './node-events.ts'
+import { nodeView } from './node-view.ts'
+import { findNode, nodeNotFound } from './read-nodes.ts'
+
+export const nodePatchShape = object({ controlPlane: boolean() })
+
+export async function setSchedulable(
+  { store, clock, answers }: NodeDeps,
+  caller: Caller,
+  id: string,
+  schedulable: boolean,
+  kept: Kept<Node>,
+): Promise<Outcome<Node>> {
+  return store.transact<Outcome<Node>>((transaction) => {
+    const found = findToChange(transaction, caller, id)
+    if (!found.ok) return { kind: 'refuse', result: found }
+    const node = { ...found.value, schedulable }
+    const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
+    if (found.value.schedulable === schedulable) return { kind: 'refuse', result: done(view) }
+    transaction.put(inTenant(caller.tenant, nodes, node.id), node)
+    recordEvent(transaction, clock, caller.tenant, cordonEvent(node, transaction.id))
+    recordAudit(transaction, clock, caller, {
+      action: schedulable ? 'nodes:uncordoned' : 'nodes:cordoned',
+      subject: { kind: 'Node', name: node.name },
+    })
+    return keepOnce(answers, transaction, caller, kept, view)
+  })
+}
+
+export async function changeNode(
+  { store, clock }: NodeDeps,
+  caller: Caller,
+  id: string,
+  sent: Json,
+  ifMatch: string | undefined,
+): Promise<Outcome<Node>> {
+  const faults = checkShape(nodePatchShape, sent)
+  if (faults.length > 0) return refused(...faults)
+  const patch = decode(nodePatchShape, sent)
+  return store.transact<Outcome<Node>>((transaction) => {
+    const found = findToChange(transaction, caller, id)
+    if (!found.ok) return { kind: 'refuse', result: found }
+    const conflict = checkIfMatch(ifMatch, findNode(store, caller.tenant, id)?.modRevision ?? 0)
+    if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
+    const node = { ...found.value, ...patch }
+    const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
+    if (found.value.controlPlane === patch.controlPlane) return { kind: 'refuse', result: done(view) }
+    transaction.put(inTenant(caller.tenant, nodes, node.id), node)
+    recordAudit(transaction, clock, caller, {
+      action: 'nodes:changed',
+      subject: { kind: 'Node', name: node.name },
+    })
+    return { kind: 'commit', result: done(view) }
+  })
+}
+
+/** A node of the tenant that the caller acts in, if the caller may still act. */
+export function findToChange(transaction: Transaction, caller: Caller, id: string): Outcome<StoredNode> {
+  const gone = requireLiveCaller(transaction, caller)
+  if (gone !== undefined) return refused(gone)
+  const node = isNodeId(id) ? transaction.get(inTenant(caller.tenant, nodes, id)) : undefined
+  return node === undefined ? nodeNotFound(id) : done(node)
+}

@@ -1,0 +1,14 @@
+// What a machine may be called: the form of a deployment's name, so that it can stand in a path, a key and a log line.
+
+import type { Json, Rejection } from '@holdfast/contract'
+import { isDeploymentName, reject } from '@holdfast/core'
+
+const FORM = { accepted: 'lowercase letters, digits and hyphens, at most 63, beginning with a letter' }
+
+export const isNodeName = isDeploymentName
+
+export function checkNodeName(name: Json): Rejection | undefined {
+  return typeof name === 'string' && isNodeName(name)
+    ? undefined
+    : reject('field_type_invalid', 'nodeName', name, FORM)
+}

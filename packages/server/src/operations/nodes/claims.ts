@@ -1,0 +1,38 @@
+// Who may use a machine's name. One tenant; a second one only while the first is on its way out. DECISIONS 5, Claim.
+
+import type { Infer, NodeId, TenantId } from '@holdfast/contract'
+import { type nodeNameShape, nodeNames } from '../../store/records.ts'
+import { globally, type Transaction } from '../../store/transaction.ts'
+
+export type Claim = Infer<typeof nodeNameShape>['claims'][number]
+
+export function readClaims(transaction: Transaction, nodeName: string): readonly Claim[] {
+  return transaction.get(globally(nodeNames, nodeName))?.claims ?? []
+}
+
+/** A name that nobody claims has no record, so that its next owner finds it free. */
+export function writeClaims(transaction: Transaction, nodeName: string, claims: readonly Claim[]): void {
+  const address = globally(nodeNames, nodeName)
+  if (claims.length === 0) transaction.delete(address)
+  else transaction.put(address, { v: 1, claims: [...claims] })
+}
+
+export const claimOf = (claims: readonly Claim[], tenant: TenantId): Claim | undefined =>
+  claims.find((claim) => claim.tenant === tenant)
+
+/** The claims with this tenant's active one among them; undefined where the name is another's. */
+export function claimName(
+  claims: readonly Claim[],
+  tenant: TenantId,
+  nodeId: NodeId,
+): readonly Claim[] | undefined {
+  const others = withoutClaim(claims, tenant)
+  if (others.length > 1 || others.some(({ state }) => state === 'active')) return undefined
+  return [...others, { tenant, nodeId, state: 'active' }]
+}
+
+export const releasing = (claims: readonly Claim[], tenant: TenantId): readonly Claim[] =>
+  claims.map((claim) => (claim.tenant === tenant ? { ...claim, state: 'releasing' } : claim))
+
+export const withoutClaim = (claims: readonly Claim[], tenant: TenantId): readonly Claim[] =>
+  claims.filter((claim) => claim.tenant !== tenant)

@@ -1,0 +1,44 @@
+// What nodes leave behind under no tenant's own keys: join tokens that expired unused, and the names and join tokens of a
+// tenant that is removed.
+
+import type { TenantId } from '@holdfast/contract'
+import type { Clock } from '../../ports/clock.ts'
+import { joinTokens, nodeNames } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { globally } from '../../store/transaction.ts'
+import { readClaims, withoutClaim, writeClaims } from './claims.ts'
+
+/** Of one transaction (SAFETY 4a). */
+const AT_ONCE = 80
+
+export async function sweepJoinTokens({ store, clock }: { store: Store; clock: Clock }): Promise<void> {
+  const now = clock.now()
+  await dropJoinTokens(store, (expiresAt) => Date.parse(expiresAt) <= now)
+}
+
+/** Before the tenant's own keys go: until then a failure is seen and tried again. */
+export async function freeNodeNames(store: Store, tenant: TenantId): Promise<void> {
+  await dropJoinTokens(store, (_expiresAt, owner) => owner === tenant)
+  const claimed = store
+    .listWithIds(nodeNames)
+    .filter(({ record }) => record.claims.some((claim) => claim.tenant === tenant))
+  for (const { id } of claimed) {
+    await store.transact((transaction) => {
+      writeClaims(transaction, id, withoutClaim(readClaims(transaction, id), tenant))
+      return { kind: 'commit', result: undefined }
+    })
+  }
+}
+
+async function dropJoinTokens(
+  store: Store,
+  isSpent: (expiresAt: string, tenant: TenantId) => boolean,
+): Promise<void> {
+  const spent = store.listWithIds(joinTokens).filter(({ record }) => isSpent(record.expiresAt, record.tenant))
+  for (let from = 0; from < spent.length; from += AT_ONCE) {
+    await store.transact((transaction) => {
+      for (const { id } of spent.slice(from, from + AT_ONCE)) transaction.delete(globally(joinTokens, id))
+      return { kind: 'commit', result: undefined }
+    })
+  }
+}

@@ -1,0 +1,193 @@
+// POST /api/v1/nodes/enroll: a machine becomes a node. The join token is consumed in the transaction that makes the node,
+// and the node's name is claimed in it, so a token makes one node and a name has one owner. SAFETY 2 rows 12 to 14, 4a.
+
+import {
+  decode,
+  type Enrolled,
+  type Enrolment,
+  enrolmentShape,
+  type Json,
+  type NodeId,
+  type TenantId,
+  type TokenId,
+} from '@holdfast/contract'
+import { checkQuotas, reject } from '@holdfast/core'
+import { timestamp } from '../../ports/clock.ts'
+import { joinTokens, nodes, type StoredNode, slots, tenants } from '../../store/records.ts'
+import { slotId } from '../../store/slots.ts'
+import type { Decision } from '../../store/store.ts'
+import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { type HeldSlot, holdSlot } from '../hold-slot.ts'
+import { recordAudit, recordEvent } from '../record-write.ts'
+import { attestLabels } from './attest-labels.ts'
+import { checkEnrolment } from './check-enrolment.ts'
+import { type Claim, claimName, claimOf, readClaims, writeClaims } from './claims.ts'
+import type { NodeDeps } from './deps.ts'
+import { isGoodToken, type PresentedToken, readJoinToken, type StoredJoinToken } from './join-token.ts'
+import { enrolledEvent, labelsRefusedEvent } from './node-events.ts'
+
+const KIND = 'nodes'
+
+export async function enrollNode(deps: NodeDeps, sent: Json, requestId: string): Promise<Outcome<Enrolled>> {
+  const faults = checkEnrolment(sent)
+  if (faults.length > 0) return refused(...faults)
+  const wanted = decode(enrolmentShape, sent)
+  const presented = readJoinToken(wanted.joinToken)
+  const tenant = presented && (await tenantOf(deps, presented))
+  if (presented === undefined || tenant === undefined) return invalidToken()
+  const held = holdSlot(deps, tenant, KIND)
+  try {
+    return await deps.store.transact((transaction) =>
+      decideEnrolment(deps, transaction, { wanted, presented, held, requestId }),
+    )
+  } finally {
+    held.release()
+  }
+}
+
+/** Whose quota to ask, before anything is proved; another replica may have made the token a moment ago. */
+async function tenantOf({ store }: NodeDeps, { id }: PresentedToken): Promise<TenantId | undefined> {
+  const find = () => store.get(globally(joinTokens, id))?.record.tenant
+  if (find() === undefined) await store.fresh()
+  return find()
+}
+
+const invalidToken = () => refused(reject('join_token_invalid', 'joinToken', undefined, {}, '<redacted>'))
+
+interface Enrolling {
+  readonly wanted: Enrolment
+  readonly presented: PresentedToken
+  readonly held: HeldSlot
+  readonly requestId: string
+}
+
+function decideEnrolment(
+  deps: NodeDeps,
+  transaction: Transaction,
+  enrolling: Enrolling,
+): Decision<Outcome<Enrolled>> {
+  const { wanted, presented, held } = enrolling
+  const token = transaction.get(globally(joinTokens, presented.id))
+  if (!isGoodToken(token, presented, wanted.nodeName, deps.clock.now()) || !takesNodes(transaction, token))
+    return { kind: 'refuse', result: invalidToken() }
+  const before = readClaims(transaction, wanted.nodeName)
+  const own = claimOf(before, token.tenant)
+  const nodeId = own?.nodeId ?? (`node_${deps.ids.ulid()}` as NodeId)
+  const claims = claimName(before, token.tenant, nodeId)
+  if (claims === undefined) {
+    const rejection = reject('node_owned_by_another_tenant', 'nodeName', wanted.nodeName)
+    return { kind: 'refuse', result: refused(rejection) }
+  }
+  const known = own && transaction.get(inTenant(token.tenant, nodes, nodeId))
+  const room = known === undefined ? findRoom(deps, transaction, token.tenant, held, nodeId) : known.slot
+  if (typeof room !== 'number') return room
+  const node = nodeFrom(deps, { wanted, token, nodeId, known, slot: room, own })
+  storeNode(deps, transaction, enrolling, { token, claims, node })
+  return { kind: 'commit', result: done({ nodeId, tenant: token.tenant, generation: node.generation }) }
+}
+
+/** A tenant that is being removed takes no machine any more. */
+function takesNodes(transaction: Transaction, { tenant }: StoredJoinToken): boolean {
+  return transaction.get(globally(tenants, tenant))?.deleting === false
+}
+
+/** The quota slot of a new node; a machine that comes back keeps the one it has. */
+function findRoom(
+  { quotas, slots: allocator, store: { storedBytes } }: NodeDeps,
+  transaction: Transaction,
+  tenant: TenantId,
+  held: HeldSlot,
+  nodeId: NodeId,
+): number | Decision<Outcome<Enrolled>> {
+  const slot = held.choose()
+  if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
+  const [limit, bytes] = [quotas.limit(tenant, KIND), quotas.limit(tenant, 'stored_bytes')]
+  const used = slot.kind === 'full' ? Math.max(allocator.used(tenant, KIND), limit) : 0
+  const full = checkQuotas([
+    { kind: KIND, used, requested: slot.kind === 'full' ? 1 : 0, limit },
+    { kind: 'stored_bytes', used: storedBytes(tenant), requested: RECORD_BYTES, limit: bytes },
+  ])
+  if (slot.kind === 'full' || full.length > 0) return { kind: 'refuse', result: refused(...full) }
+  const address = inTenant(tenant, slots, slotId(KIND, slot.slot))
+  transaction.requireAbsent(address)
+  transaction.put(address, { v: 1, holder: nodeId })
+  return slot.slot
+}
+
+/** About what a node with its events and its audit entry takes. */
+const RECORD_BYTES = 4096
+
+interface NodeParts {
+  readonly wanted: Enrolment
+  readonly token: StoredJoinToken
+  readonly nodeId: NodeId
+  readonly known: StoredNode | undefined
+  readonly slot: number
+  readonly own: Claim | undefined
+}
+
+/**
+ * A machine that comes back keeps its id and what was decided about it. Its new generation and epoch make the old key and
+ * the old session void. That it stands for the control plane is taken from it by a platform administrator alone.
+ */
+function nodeFrom({ clock }: NodeDeps, { wanted, token, nodeId, known, slot, own }: NodeParts): StoredNode {
+  const now = timestamp(clock)
+  const { publicKey, encryptionKey, capacity, engine } = wanted
+  return {
+    v: 1,
+    id: nodeId,
+    name: wanted.nodeName,
+    generation: (known?.generation ?? 0) + 1,
+    ...{ publicKey, encryptionKey, capacity, engine },
+    labels: attestLabels(wanted.labels ?? {}, token.residency).labels,
+    attested: token.residency,
+    controlPlane: token.controlPlane || known?.controlPlane === true,
+    // A release had closed it; whoever joins again takes that back.
+    schedulable: own?.state === 'releasing' || (known?.schedulable ?? true),
+    status: 'pending',
+    statusSince: now,
+    session: { replica: null, epoch: (known?.session.epoch ?? 0) + 1, bootId: '' },
+    createdAt: known?.createdAt ?? now,
+    slot,
+  }
+}
+
+interface Joining {
+  readonly token: StoredJoinToken
+  readonly claims: readonly Claim[]
+  readonly node: StoredNode
+}
+
+function storeNode(
+  { clock }: NodeDeps,
+  transaction: Transaction,
+  { wanted, presented, requestId }: Enrolling,
+  { token, claims, node }: Joining,
+): void {
+  transaction.delete(globally(joinTokens, presented.id))
+  transaction.put(inTenant(token.tenant, nodes, node.id), node)
+  writeClaims(transaction, node.name, claims)
+  recordEvent(transaction, clock, token.tenant, enrolledEvent(node))
+  const { refused: unattested } = attestLabels(wanted.labels ?? {}, token.residency)
+  if (unattested.length > 0) {
+    // The same words as at a session's opening: one advertisement is one event.
+    const cause = `${node.generation} ${JSON.stringify(unattested)}`
+    recordEvent(transaction, clock, token.tenant, labelsRefusedEvent(node, unattested, cause))
+  }
+  recordAudit(transaction, clock, joiner(token, presented, requestId), {
+    action: 'nodes:enrolled',
+    subject: { kind: 'Node', name: node.name },
+    revision: node.generation,
+  })
+}
+
+/** Nobody's token did this: the join token stands in the audit, with the role that alone could have issued it. */
+function joiner(
+  { tenant, controlPlane }: StoredJoinToken,
+  { id }: PresentedToken,
+  requestId: string,
+): Caller {
+  const role = controlPlane ? 'platform-admin' : 'tenant-admin'
+  return { tenant, token: `join_${id}` as TokenId, role, onBehalf: false, requestId }
+}

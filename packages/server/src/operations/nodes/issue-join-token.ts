@@ -1,0 +1,81 @@
+// POST /api/v1/nodes/join-tokens: the permission to enrol one machine under one name. DECISIONS 1, 2 and 8.
+
+import {
+  decode,
+  type IssuedJoinToken,
+  isJsonObject,
+  type Json,
+  newJoinTokenShape,
+  type Rejection,
+} from '@holdfast/contract'
+import { isLabelValue, reject, rolesThatMay } from '@holdfast/core'
+import { joinTokens } from '../../store/records.ts'
+import { globally } from '../../store/transaction.ts'
+import { type Caller, type Outcome, refused } from '../caller.ts'
+import { checkShape } from '../check-shape.ts'
+import { type Kept, keepOnce } from '../idempotency.ts'
+import { recordAudit } from '../record-write.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+import { checkNodeName } from './check-node-name.ts'
+import type { NodeDeps } from './deps.ts'
+import { JOIN_TOKEN_MS, joinCommand, mintJoinToken } from './join-token.ts'
+
+export async function issueJoinToken(
+  { store, clock, ids, answers, publicUrl }: NodeDeps,
+  caller: Caller,
+  sent: Json,
+  kept: Kept<IssuedJoinToken>,
+): Promise<Outcome<IssuedJoinToken>> {
+  const faults = checkNewJoinToken(sent, caller)
+  if (faults.length > 0) return refused(...faults)
+  const { nodeName, residency = {}, controlPlane = false } = decode(newJoinTokenShape, sent)
+  const { id, secretHash, text } = mintJoinToken(ids)
+  const expiresAt = new Date(clock.now() + JOIN_TOKEN_MS).toISOString()
+  return store.transact((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    const { tenant } = caller
+    const record = { v: 1, tenant, nodeName, residency, controlPlane, secretHash, expiresAt }
+    transaction.put(globally(joinTokens, id), record)
+    recordAudit(transaction, clock, caller, {
+      action: 'join-tokens:issue',
+      subject: { kind: 'Node', name: nodeName },
+    })
+    const issued = { nodeName, token: text, expiresAt, command: joinCommand(publicUrl, nodeName, text) }
+    return keepOnce(answers, transaction, caller, kept, issued)
+  })
+}
+
+/** What the role may not send comes first. */
+function checkNewJoinToken(sent: Json, { role }: Caller): Rejection[] {
+  const controlPlane = isJsonObject(sent) && sent.controlPlane === true
+  return [
+    ...(controlPlane && role !== 'platform-admin' ? [notForTenants()] : []),
+    ...checkShape(newJoinTokenShape, sent, {
+      checks: { nodeName: checkNodeName, residency: checkResidency },
+    }),
+  ]
+}
+
+function notForTenants(): Rejection {
+  const accepted = `a token of role ${rolesThatMay('control-plane-nodes:write').join(', ')}`
+  return reject('permission_denied', 'controlPlane', true, { accepted })
+}
+
+const COUNTRY = /^[A-Z]{2}$/
+
+/** What these values mean is the scheduler's question; here they must be able to stand in a label. */
+function checkResidency(residency: Json): Rejection[] {
+  const { country, region } = isJsonObject(residency) ? residency : {}
+  return [
+    ...(typeof country === 'string' && !COUNTRY.test(country)
+      ? [unfit('country', country, 'two capital letters, for example DE')]
+      : []),
+    ...(typeof region === 'string' && (region === '' || !isLabelValue(region))
+      ? [unfit('region', region, 'the name of a region: 1 to 253 printable ASCII characters')]
+      : []),
+  ]
+}
+
+const unfit = (field: string, value: Json, accepted: string): Rejection =>
+  reject('field_type_invalid', `residency.${field}`, value, { accepted })

@@ -1,0 +1,76 @@
+// Reading nodes and what runs on them. Another tenant's node and a missing one give the same answer (DECISIONS 3).
+
+import { isNodeId, type MachineContainer, type Node, type TenantId } from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+import type { CachedRecord } from '../../store/record-index.ts'
+import { nodes, type StoredNode } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
+import { done, type Outcome, refused, refusedBy } from '../caller.ts'
+import { type Page, pageOf, readCursor } from '../page.ts'
+import type { NodeDeps } from './deps.ts'
+import { claimsOf, nodeView } from './node-view.ts'
+
+export const nodeNotFound = (id: string) => refused(reject('node_not_found', 'id', id))
+
+export function findNode(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  id: string,
+): CachedRecord<StoredNode> | undefined {
+  return isNodeId(id) ? store.get(inTenant(tenant, nodes, id)) : undefined
+}
+
+export interface ReadNode {
+  readonly node: Node
+  readonly etag: string
+}
+
+export async function getNode(store: Store, tenant: TenantId, id: string): Promise<Outcome<ReadNode>> {
+  await store.fresh()
+  const found = findNode(store, tenant, id)
+  if (found === undefined) return nodeNotFound(id)
+  const { record, modRevision } = found
+  return done({ node: nodeView(record, tenant, claimsOf(store, record.name)), etag: String(modRevision) })
+}
+
+export interface NodePageRequest {
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+export async function listNodes(
+  store: Store,
+  tenant: TenantId,
+  { limit, cursor }: NodePageRequest,
+): Promise<Outcome<Page<Node>>> {
+  const from = readCursor(cursor)
+  if (!from.ok) return refused(from.rejection)
+  await store.fresh()
+  const sorted = store
+    .list(nodes, tenant)
+    .map(({ record }) => record)
+    .sort((left, right) => (left.name < right.name ? -1 : 1))
+  const { items, nextCursor } = pageOf(sorted, ({ name }) => name, limit, from.after)
+  return done({ items: items.map((node) => nodeView(node, tenant, claimsOf(store, node.name))), nextCursor })
+}
+
+/** Who cannot be asked is not empty: the answer is then that nobody knows. */
+export async function listContainers(
+  { store, callNode }: Pick<NodeDeps, 'store' | 'callNode'>,
+  tenant: TenantId,
+  id: string,
+): Promise<Outcome<{ items: readonly MachineContainer[] }>> {
+  await store.fresh()
+  const found = findNode(store, tenant, id)
+  if (found === undefined) return nodeNotFound(id)
+  const { record } = found
+  const containers = await callNode(tenant, record.id)
+  if (containers === 'unreachable') {
+    const rejection = reject('job_node_candidates_unresolvable', 'id', id)
+    return refusedBy({ rejections: [rejection], alternative: true })
+  }
+  // While two tenants claim the machine, each sees its own containers alone (DECISIONS 5, Claim).
+  const isShared = claimsOf(store, record.name).length > 1
+  return done({ items: isShared ? containers.filter(({ ours }) => ours) : containers })
+}

@@ -1,0 +1,147 @@
+// How a node leaves its tenant: DELETE /nodes/{id} and DELETE /nodes/{nodeName}/claim. Nothing runs on it: it goes at once,
+// record, name and quota slot. Otherwise its claim turns to releasing, it takes no new work, and whoever sees the last
+// assignment go calls finishRelease. `force` is for a machine that will never answer again. DECISIONS 1 and 5, Claim.
+
+import type { Node, NodeId, TenantId } from '@holdfast/contract'
+import { reject, rolesThatMay } from '@holdfast/core'
+import type { Clock } from '../../ports/clock.ts'
+import { nodes, placements, type StoredNode, slots } from '../../store/records.ts'
+import { slotId } from '../../store/slots.ts'
+import type { Decision, Store } from '../../store/store.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { checkIfMatch } from '../check-if-match.ts'
+import { recordAudit, recordEvent } from '../record-write.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+import { findToChange } from './change-node.ts'
+import { isNodeName } from './check-node-name.ts'
+import { type Claim, claimOf, readClaims, releasing, withoutClaim, writeClaims } from './claims.ts'
+import type { NodeDeps } from './deps.ts'
+import { claimReleasedEvent } from './node-events.ts'
+import { nodeView } from './node-view.ts'
+import { findNode } from './read-nodes.ts'
+
+type ReleaseDeps = Pick<NodeDeps, 'store' | 'clock'>
+
+export interface RemoveOptions {
+  readonly force: boolean
+  readonly ifMatch: string | undefined
+}
+
+export async function removeNode(
+  deps: ReleaseDeps,
+  caller: Caller,
+  id: string,
+  { force, ifMatch }: RemoveOptions,
+): Promise<Outcome<Node>> {
+  return deps.store.transact<Outcome<Node>>((transaction) => {
+    const found = findToChange(transaction, caller, id)
+    if (!found.ok) return { kind: 'refuse', result: found }
+    const conflict = checkIfMatch(ifMatch, findNode(deps.store, caller.tenant, id)?.modRevision ?? 0)
+    if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
+    return decideRelease(deps, transaction, caller, { node: found.value, force, action: 'nodes:removed' })
+  })
+}
+
+export async function releaseClaim(
+  deps: ReleaseDeps,
+  caller: Caller,
+  nodeName: string,
+): Promise<Outcome<Node>> {
+  return deps.store.transact<Outcome<Node>>((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    const claims = isNodeName(nodeName) ? readClaims(transaction, nodeName) : []
+    const own = claimOf(claims, caller.tenant)
+    const node = own && transaction.get(inTenant(caller.tenant, nodes, own.nodeId))
+    if (node === undefined) {
+      return { kind: 'refuse', result: refused(reject('node_not_found', 'nodeName', nodeName)) }
+    }
+    return decideRelease(deps, transaction, caller, { node, force: false, action: 'claims:released' })
+  })
+}
+
+interface Releasing {
+  readonly node: StoredNode
+  readonly force: boolean
+  readonly action: 'nodes:removed' | 'claims:released'
+}
+
+function decideRelease(
+  { store, clock }: ReleaseDeps,
+  transaction: Transaction,
+  caller: Caller,
+  { node, force, action }: Releasing,
+): Decision<Outcome<Node>> {
+  const { tenant } = caller
+  if (node.controlPlane && caller.role !== 'platform-admin')
+    return { kind: 'refuse', result: refused(platformOnly()) }
+  const before = readClaims(transaction, node.name)
+  const isFree = force || countAssignments(store, tenant, node.id) === 0
+  const claims = isFree ? withoutClaim(before, tenant) : releasing(before, tenant)
+  const closed = { ...node, schedulable: false }
+  const result = done(nodeView(closed, tenant, claims))
+  const isUnderWay = !isFree && claimOf(before, tenant)?.state === 'releasing'
+  if (isUnderWay) return { kind: 'refuse', result }
+  if (isFree) {
+    const reason = force ? 'forced' : action === 'nodes:removed' ? 'removed' : 'released'
+    dropNode(transaction, clock, tenant, { node, claims: before, reason })
+  } else {
+    transaction.put(inTenant(tenant, nodes, node.id), closed)
+    writeClaims(transaction, node.name, claims)
+  }
+  recordAudit(transaction, clock, caller, { action, subject: { kind: 'Node', name: node.name } })
+  return { kind: 'commit', result }
+}
+
+/** Or a tenant would take the mark from the machine that the control plane runs on, by letting it join anew. */
+function platformOnly() {
+  const accepted = `a token of role ${rolesThatMay('control-plane-nodes:write').join(', ')}`
+  return reject('permission_denied', 'Authorization', undefined, { accepted })
+}
+
+/**
+ * The last step of a release: true when the node is gone. False while a replica is still assigned to it, or when nothing
+ * is being released. To be called again whenever an assignment of the tenant is gone; calling it twice changes nothing.
+ */
+export async function finishRelease(
+  { store, clock }: ReleaseDeps,
+  tenant: TenantId,
+  nodeName: string,
+): Promise<boolean> {
+  return store.transact((transaction) => {
+    const claims = readClaims(transaction, nodeName)
+    const own = claimOf(claims, tenant)
+    const node = own && transaction.get(inTenant(tenant, nodes, own.nodeId))
+    if (own?.state !== 'releasing' || node === undefined) return { kind: 'refuse', result: false }
+    if (countAssignments(store, tenant, node.id) > 0) return { kind: 'refuse', result: false }
+    dropNode(transaction, clock, tenant, { node, claims, reason: 'released' })
+    return { kind: 'commit', result: true }
+  })
+}
+
+interface Dropping {
+  readonly node: StoredNode
+  readonly claims: readonly Claim[]
+  readonly reason: 'released' | 'removed' | 'forced'
+}
+
+function dropNode(
+  transaction: Transaction,
+  clock: Clock,
+  tenant: TenantId,
+  { node, claims, reason }: Dropping,
+): void {
+  transaction.delete(inTenant(tenant, nodes, node.id))
+  transaction.delete(inTenant(tenant, slots, slotId('nodes', node.slot)))
+  writeClaims(transaction, node.name, withoutClaim(claims, tenant))
+  recordEvent(transaction, clock, tenant, claimReleasedEvent(node, reason))
+}
+
+/** From the cache: a placement that is made meanwhile compares the node's record, which this transaction deletes. */
+function countAssignments(store: Pick<Store, 'list'>, tenant: TenantId, nodeId: NodeId): number {
+  return store
+    .list(placements, tenant)
+    .flatMap(({ record }) => record.assignments)
+    .filter((assignment) => assignment.nodeId === nodeId).length
+}

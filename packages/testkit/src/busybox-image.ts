@@ -1,0 +1,58 @@
+// An image that really runs (PARTS 4): the static busybox, and a web server with one page unless told otherwise.
+// For checks inside a container use nc: busybox's wget crashes there.
+
+import { readFileSync } from 'node:fs'
+import { engineBinary } from './engine-binaries.ts'
+import { type Layer, makeImage, makeLayer, type SampleImage } from './sample-image.ts'
+
+export interface BusyboxImage {
+  readonly command?: readonly string[]
+  /** What the web server answers on port 8080. Another page is another image. */
+  readonly page?: string
+  readonly environment?: { readonly [name: string]: string }
+}
+
+const APPLETS = [
+  'sh',
+  'sleep',
+  'httpd',
+  'nslookup',
+  'nc',
+  'cat',
+  'ls',
+  'id',
+  'env',
+  'true',
+  'false',
+  'hostname',
+  'ps',
+  'kill',
+  'date',
+  'touch',
+  'rm',
+  'mkdir',
+  'head',
+  'dd',
+  'test',
+  'ip',
+  'wc',
+  'grep',
+]
+/** Through a shell that heeds SIGTERM: the first process of a container ignores it, and every stop would take 10 s. */
+const SERVE = "trap 'exit 0' TERM; httpd -f -p 8080 -h /www & wait"
+
+export function makeBusyboxImage(image: BusyboxImage): SampleImage {
+  const page = makeLayer([{ name: 'www/index.html', content: Buffer.from(image.page ?? 'hello\n') }])
+  return makeImage([busyboxLayer(), page], {
+    Cmd: image.command ?? ['/bin/sh', '-c', SERVE],
+    Env: Object.entries({ PATH: '/bin', ...image.environment }).map(([name, value]) => `${name}=${value}`),
+    ExposedPorts: { '8080/tcp': {} },
+  })
+}
+
+let made: Layer | undefined
+function busyboxLayer(): Layer {
+  const binary = { name: 'bin/busybox', content: readFileSync(engineBinary('busybox')), executable: true }
+  made ??= makeLayer([binary, ...APPLETS.map((name) => ({ name: `bin/${name}`, linkTo: 'busybox' }))])
+  return made
+}

@@ -1,0 +1,219 @@
+// Many agents in one process, over the real protocol and real sockets, with no engine behind them: for tests and benches of
+// the server's side. One timer beats for all of them.
+
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { Agent } from 'node:https'
+import {
+  AGENT_PATH,
+  AGENT_SUBPROTOCOL,
+  type AgentMessage,
+  type DesiredItem,
+  decode,
+  helloText,
+  type NodeId,
+  type Observation,
+  type ServerMessage,
+  serverMessageShapes,
+} from '@holdfast/contract'
+import { WebSocket } from 'ws'
+
+export interface SimulatedKeys {
+  readonly identityKey: KeyObject
+  /** To be opened by the node alone. */
+  readonly openingKey: KeyObject
+  /** As enrolment sends them: the base64url of the raw public halves. */
+  readonly publicKey: string
+  readonly encryptionKey: string
+}
+
+export function makeSimulatedKeys(): SimulatedKeys {
+  const identity = generateKeyPairSync('ed25519')
+  const encryption = generateKeyPairSync('x25519')
+  const raw = (key: KeyObject): string => key.export({ format: 'jwk' }).x ?? ''
+  return {
+    identityKey: identity.privateKey,
+    openingKey: encryption.privateKey,
+    publicKey: raw(identity.publicKey),
+    encryptionKey: raw(encryption.publicKey),
+  }
+}
+
+export interface SimulatedNode {
+  readonly nodeId: NodeId
+  readonly generation: number
+  readonly identityKey: KeyObject
+}
+
+/** All of it may be changed, to say hello wrongly. */
+export function helloOf(
+  node: SimulatedNode,
+  nonce: string,
+  bootId = 'boot-1',
+): AgentMessage & { type: 'hello' } {
+  const { nodeId, generation, identityKey } = node
+  const text = helloText(nonce, nodeId, generation, bootId)
+  return {
+    type: 'hello',
+    nodeId,
+    generation,
+    bootId,
+    signature: sign(null, Buffer.from(text), identityKey).toString('base64url'),
+    version: '0.1.0',
+    labels: {},
+    engine: { version: '29.0.0', apiVersion: '1.52' },
+    capacity: { cpuMillis: 2_000, memoryBytes: 4 * 1024 ** 3 },
+  }
+}
+
+/** Running and healthy at once, or gone when that is what is wished. */
+export function readyObservation(item: DesiredItem, seq: number): Observation {
+  const gone = item.desired === 'removed'
+  return {
+    assignmentId: item.assignmentId,
+    generation: item.generation,
+    seq,
+    state: item.desired === 'running' ? 'ready' : 'stopped',
+    containerId: gone ? null : item.assignmentId.toLowerCase(),
+    startedAt: gone ? null : '2026-01-01T00:00:00.000Z',
+    exitCode: null,
+    restarts: 0,
+    reason: '',
+    gone,
+  }
+}
+
+export interface SimulatedAgentsOptions {
+  /** `http://...` or `https://...` of the server. */
+  readonly url: string
+  readonly ca?: string
+  readonly nodes: readonly SimulatedNode[]
+  /** Dialled at the same time. */
+  readonly atOnce?: number
+  /** Answers each item with a report that it is as wished. */
+  readonly report?: boolean
+  /** At once when a set arrives. */
+  readonly onDesired?: (nodeId: NodeId, message: ServerMessage & { type: 'complete' | 'delta' }) => void
+}
+
+export interface SimulatedAgents {
+  readonly counts: { welcomes: number; completes: number; deltas: number; farewells: number; closes: number }
+  readonly open: number
+  close(): void
+}
+
+interface One {
+  readonly node: SimulatedNode
+  readonly socket: WebSocket
+  session: number
+  seq: number
+  nextBeatAt: number
+}
+
+interface Crowd {
+  readonly options: SimulatedAgentsOptions
+  readonly counts: SimulatedAgents['counts']
+  readonly sessions: Set<One>
+  readonly tls: Agent
+  beatMs: number
+}
+
+const AT_ONCE = 64
+const LOOK_MS = 100
+
+/** Resolves when every agent has its first complete set; rejects when one is turned away. */
+export async function startSimulatedAgents(options: SimulatedAgentsOptions): Promise<SimulatedAgents> {
+  const counts = { welcomes: 0, completes: 0, deltas: 0, farewells: 0, closes: 0 }
+  const tls = new Agent(options.ca === undefined ? {} : { ca: options.ca })
+  const crowd: Crowd = { options, counts, sessions: new Set(), tls, beatMs: 10_000 }
+  const beats = setInterval(() => beatAll(crowd), LOOK_MS)
+  const close = (): void => {
+    clearInterval(beats)
+    for (const { socket } of crowd.sessions) socket.terminate()
+  }
+  const queue = options.nodes.values()
+  const dialNext = async (): Promise<void> => {
+    for (const node of queue) await dial(crowd, node)
+  }
+  try {
+    await Promise.all(Array.from({ length: options.atOnce ?? AT_ONCE }, dialNext))
+  } catch (error) {
+    close()
+    throw error
+  }
+  return {
+    counts,
+    get open() {
+      return crowd.sessions.size
+    },
+    close,
+  }
+}
+
+function dial(crowd: Crowd, node: SimulatedNode): Promise<void> {
+  const url = new URL(AGENT_PATH, crowd.options.url)
+  const secure = url.protocol === 'https:'
+  url.protocol = secure ? 'wss:' : 'ws:'
+  const socket = new WebSocket(url, AGENT_SUBPROTOCOL, {
+    perMessageDeflate: false,
+    ...(secure ? { agent: crowd.tls } : {}),
+  })
+  const one: One = { node, socket, session: 0, seq: 0, nextBeatAt: Number.POSITIVE_INFINITY }
+  return new Promise((resolve, reject) => {
+    socket.on('message', (data) => {
+      if (take(crowd, one, read(String(data))) === 'told') resolve()
+    })
+    socket.on('error', reject)
+    socket.on('close', (code) => {
+      crowd.counts.closes += 1
+      crowd.sessions.delete(one)
+      reject(new Error(`the session of ${node.nodeId} was closed with ${code}`))
+    })
+  })
+}
+
+function read(text: string): ServerMessage {
+  const value: { type: string } = JSON.parse(text)
+  const shape = serverMessageShapes[value.type]
+  if (shape === undefined) throw new TypeError(`an unknown message: ${value.type}`)
+  return decode(shape, value) as ServerMessage
+}
+
+function take(crowd: Crowd, one: One, message: ServerMessage): 'told' | undefined {
+  const { counts, options } = crowd
+  if (message.type === 'challenge') say(one, helloOf(one.node, message.nonce))
+  if (message.type === 'farewell') counts.farewells += 1
+  if (message.type === 'call') say(one, { type: 'answer', id: message.id, containers: [] })
+  if (message.type === 'welcome') {
+    counts.welcomes += 1
+    one.session = message.session
+    crowd.sessions.add(one)
+    crowd.beatMs = message.beatMs
+    // Spread over the interval, as agents that came at different times are.
+    one.nextBeatAt = performance.now() + Math.random() * message.beatMs
+  }
+  if (message.type !== 'complete' && message.type !== 'delta') return undefined
+  counts[message.type === 'complete' ? 'completes' : 'deltas'] += 1
+  options.onDesired?.(one.node.nodeId, message)
+  if (options.report === true) report(one, message.items)
+  return 'told'
+}
+
+function report(one: One, items: readonly DesiredItem[]): void {
+  if (items.length === 0) return
+  one.seq += 1
+  const observations = items.map((item) => readyObservation(item, one.seq))
+  say(one, { type: 'status', session: one.session, observations })
+}
+
+function beatAll(crowd: Crowd): void {
+  const now = performance.now()
+  for (const one of crowd.sessions) {
+    if (now < one.nextBeatAt) continue
+    one.nextBeatAt += crowd.beatMs
+    say(one, { type: 'beat', session: one.session })
+  }
+}
+
+function say({ socket }: One, message: AgentMessage): void {
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
+}

@@ -1,0 +1,38 @@
+// A real Docker Engine of our own on a wire of its own, for tests that need one machine (PARTS 2, 3).
+
+import {
+  type DockerEngine,
+  type DockerLine,
+  type EngineSettings,
+  launchDockerEngine,
+} from './docker-engine.ts'
+import { layWire, plugIn, wireEnd } from './lab-network.ts'
+import { placeAt } from './lab-place.ts'
+import { claimSlot, releaseSlot } from './lab-slot.ts'
+
+export interface DockerEngineOptions extends EngineSettings {
+  readonly line: DockerLine
+}
+
+export interface StandaloneDockerEngine extends DockerEngine {
+  /** This host as the engine sees it: a registry that listens here can be pulled from. */
+  readonly hostAddress: string
+  /** Containers, shims, mounts, network and files are gone on return. */
+  stop(): Promise<void>
+}
+
+/** Two engines in one network namespace would fight for docker0 and the packet filter: each has its own. */
+export async function startDockerEngine(options: DockerEngineOptions): Promise<StandaloneDockerEngine> {
+  const slot = await claimSlot()
+  try {
+    const wire = layWire(slot)
+    plugIn(wire, 1)
+    const place = placeAt(slot, 1, wireEnd(wire, 1))
+    const engine = await launchDockerEngine(place, options.line, options)
+    const stop = async () => releaseSlot(slot)
+    return Object.assign(engine, { hostAddress: wire.hostAddress, stop })
+  } catch (error) {
+    releaseSlot(slot)
+    throw error
+  }
+}

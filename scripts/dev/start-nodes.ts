@@ -1,0 +1,53 @@
+// The nodes of the development platform: three machines of acme and two of globex, each with its own Docker Engine and
+// agent. They want root, for their network namespaces; without it the platform comes up with no nodes and says so.
+
+import { type Lab, type LabNode, startLab } from '@holdfast/testkit'
+import { createApiClient } from '../../tests/support/api-client.ts'
+import { createLabAgents, type LabAgents } from '../../tests/support/lab-agents.ts'
+import type { DevTenant } from './make-tenants.ts'
+import type { RunningServer } from './start-server.ts'
+import type { Step } from './step.ts'
+
+const NODES = { acme: 3, globex: 2 }
+
+export interface DevNode {
+  readonly id: string
+  readonly name: string
+  readonly tenant: string
+  readonly address: string
+  /** For `docker --host`: to look at what runs there. */
+  readonly engine: string
+}
+
+export interface DevMachines {
+  readonly lab: Lab
+  readonly agents: LabAgents
+}
+
+export async function startMachines(step: Step): Promise<DevMachines | undefined> {
+  if (process.getuid?.() !== 0) {
+    await step('no nodes: they want root', async () => {})
+    return undefined
+  }
+  const agents = createLabAgents()
+  const { startAgent } = agents
+  const start = () => startLab({ tenants: Object.keys(NODES), nodesPerTenant: NODES, startAgent })
+  return { agents, lab: await step('five machines with Docker Engines, old and new', start) }
+}
+
+export async function enrolNodes(
+  machines: DevMachines | undefined,
+  { baseUrl }: RunningServer,
+  tenants: readonly DevTenant[],
+): Promise<DevNode[]> {
+  if (machines === undefined) return []
+  const { lab, agents } = machines
+  const enrol = async (node: LabNode): Promise<DevNode> => {
+    const token = tenants.find(({ name }) => name === node.tenant)?.token
+    const id = await agents.enrol(node, createApiClient(baseUrl, token), { server: baseUrl })
+    await lab.restartAgent(node)
+    const { name, tenant, address, socketPath } = node
+    return { id, name, tenant, address, engine: `unix://${socketPath}` }
+  }
+  return Promise.all(lab.nodes.map(enrol))
+}

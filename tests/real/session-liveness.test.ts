@@ -1,0 +1,120 @@
+// Is a node there? Written only when the answer changes, by whoever holds the session. DECISIONS 5, DESIGN 5.
+
+import { startSimulatedAgents, waitUntil } from '@holdfast/testkit'
+import { expect, test } from 'vitest'
+import { nodes } from '../../packages/server/src/store/records.ts'
+import { inTenant } from '../../packages/server/src/store/transaction.ts'
+import { gatewayForTest } from '../support/session/gateways.ts'
+import { openRaw } from '../support/session/raw-agent.ts'
+import { eventTypes, nodeRecord } from '../support/session/read-records.ts'
+import { addTenant, enrol, write } from '../support/session/session-records.ts'
+
+const QUICK = { beatMs: 50, unreachableMs: 300, failedMs: 900, sweepMs: 20 }
+
+test('a silent node is unreachable, then failed, and ready when it comes back', async () => {
+  const { url, store } = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  const agent = await openRaw(url, node)
+  const status = async () => (await nodeRecord(store, node)).status
+  const began = performance.now()
+  await waitUntil(async () => (await status()) === 'unreachable', { what: 'it is unreachable' })
+  expect(performance.now() - began).toBeGreaterThan(290)
+  expect(await agent.closed()).toBe(1006)
+  await waitUntil(async () => (await status()) === 'failed', { what: 'it is failed' })
+  expect(performance.now() - began).toBeGreaterThan(890)
+  await openRaw(url, node)
+  expect(await status()).toBe('ready')
+  const told = ['node.ready', 'node.unreachable', 'node.failed', 'node.ready']
+  expect((await eventTypes(store, tenant)).sort()).toEqual(told.sort())
+})
+
+test('a socket that closes is no silence: the time counts from the last sign of life', async () => {
+  const { url, store } = await gatewayForTest({ times: { ...QUICK, unreachableMs: 600, failedMs: 60_000 } })
+  const node = await enrol(store, await addTenant(store))
+  const agent = await openRaw(url, node)
+  const heard = performance.now()
+  agent.close()
+  const again = await waitUntil(
+    async () => (await nodeRecord(store, node)).status === 'unreachable' && performance.now(),
+    { what: 'it is unreachable' },
+  )
+  expect(again - heard).toBeGreaterThan(590)
+  expect((await nodeRecord(store, node)).session.epoch).toBe(1)
+})
+
+test('beats and pings keep a node ready, and no heartbeat reaches the store', async () => {
+  const { url, store, engine, gateway } = await gatewayForTest({ times: { ...QUICK, resyncMs: 100 } })
+  const tenant = await addTenant(store)
+  const enrolled = await Promise.all(Array.from({ length: 20 }, () => enrol(store, tenant)))
+  const agents = await startSimulatedAgents({ url, nodes: enrolled.slice(1) })
+  const [pinging] = enrolled
+  if (pinging === undefined) throw new Error('no node')
+  const raw = await openRaw(url, pinging)
+  const pings = setInterval(() => raw.socket.ping(), 50)
+  const revisionNow = async () => (await engine.range({ key: 'nothing' })).revision
+  const before = await revisionNow()
+  const from = gateway.counts.messages
+  await waitUntil(() => gateway.counts.messages - from > 20 * 19, { what: 'each has sent many beats' })
+  expect(await revisionNow()).toBe(before)
+  expect(gateway.sessions).toBe(20)
+  expect(gateway.counts.completes).toBeGreaterThan(100)
+  clearInterval(pings)
+  raw.close()
+  agents.close()
+})
+
+test('who holds a live socket takes back what another replica said of the node meanwhile', async () => {
+  const { url, store } = await gatewayForTest({
+    times: { ...QUICK, unreachableMs: 60_000, failedMs: 90_000 },
+  })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  await openRaw(url, node)
+  await write(store, (transaction) => {
+    const address = inTenant(tenant, nodes, node.nodeId)
+    const record = transaction.get(address)
+    if (record !== undefined) transaction.put(address, { ...record, status: 'failed' })
+  })
+  await waitUntil(async () => (await nodeRecord(store, node)).status === 'ready', {
+    what: 'it is ready again',
+  })
+})
+
+test('a replica that starts again under its id gives the nodes it held their time anew', async () => {
+  const first = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(first.store)
+  const node = await enrol(first.store, tenant)
+  const agent = await openRaw(first.url, node)
+  first.gateway.close()
+  expect(await agent.next('farewell')).toMatchObject({ code: 'server_closing' })
+  expect((await nodeRecord(first.store, node)).status).toBe('ready')
+  const second = await gatewayForTest({ root: first.store.keyspace.root, times: QUICK })
+  await waitUntil(async () => (await nodeRecord(second.store, node)).status === 'unreachable', {
+    what: 'the new process tells of the silence',
+  })
+})
+
+test('our own standstill is not the silence of the nodes', async () => {
+  const { url, store, gateway } = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(store)
+  const agents = await startSimulatedAgents({ url, nodes: [await enrol(store, tenant)] })
+  const lock = new Int32Array(new SharedArrayBuffer(4))
+  for (let round = 0; round < 3; round += 1) {
+    const from = gateway.counts.messages
+    // The whole process, as when its machine is frozen or its memory is being cleared.
+    Atomics.wait(lock, 0, 0, 600)
+    await waitUntil(() => gateway.counts.messages > from + 2, { what: 'the node beats again' })
+  }
+  expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
+  agents.close()
+})
+
+test('a control-plane node has no such events', async () => {
+  const { url, store } = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant, { controlPlane: true })
+  await openRaw(url, node)
+  await waitUntil(async () => (await nodeRecord(store, node)).status === 'failed', { what: 'it is failed' })
+  expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
+})

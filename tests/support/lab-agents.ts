@@ -1,0 +1,66 @@
+// The agents of a lab: enrolled by their own command with a join token that a tenant administrator asked for, and run as
+// processes of their node, so that they go with its power.
+
+import { join } from 'node:path'
+import type { LabNode, ManagedProcess } from '@holdfast/testkit'
+import type { ApiClient } from './api-client.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const NODE = join(ROOT, 'node_modules/.bin/node')
+const AGENT = join(ROOT, 'packages/agent/src/main.ts')
+/** Of a node that is not enrolled yet: there is no agent to run. */
+const NO_AGENT: ManagedProcess = { pid: 0, kill: async () => {}, pause: () => {}, resume: () => {} }
+
+/** What a node says of itself when it is enrolled. */
+export interface Offer {
+  readonly labels?: { readonly [key: string]: string }
+  readonly cpuMillis?: number
+}
+
+interface ServerPlace {
+  readonly server: string
+  /** Path of a PEM file. */
+  readonly ca?: string
+}
+
+export interface LabAgents {
+  /** For the lab: does nothing on a node that is not enrolled yet. */
+  startAgent(node: LabNode): Promise<ManagedProcess>
+  /** Gives the node's id. */
+  enrol(node: LabNode, api: ApiClient, place: ServerPlace, offer?: Offer): Promise<string>
+}
+
+export function createLabAgents(): LabAgents {
+  const enrolled = new Set<LabNode>()
+  return {
+    startAgent: async (node) => (enrolled.has(node) ? runAgent(node) : NO_AGENT),
+    async enrol(node, api, place, offer = {}) {
+      const issued = await api.post('/api/v1/nodes/join-tokens', { nodeName: node.name })
+      if (issued.status !== 201) throw new Error(`no join token: ${issued.text}`)
+      const told = await node.exec([NODE, AGENT, 'enroll', ...enrolWords(node, place, offer)], {
+        env: { HOLDFAST_JOIN_TOKEN: String(issued.body['token']) },
+      })
+      enrolled.add(node)
+      return /node_[0-9A-Z]{26}/.exec(told)?.[0] ?? ''
+    },
+  }
+}
+
+const stateOf = (node: LabNode): string => join(node.folder, 'agent')
+
+function enrolWords(node: LabNode, { server, ca }: ServerPlace, { labels = {}, cpuMillis = 4000 }: Offer) {
+  return [
+    ...['--server', server, ...(ca === undefined ? [] : ['--ca', ca]), '--name', node.name],
+    ...['--state', stateOf(node), '--engine', `unix://${node.socketPath}`],
+    ...['--cpu-millis', String(cpuMillis), '--memory-bytes', String(8 * 1024 ** 3)],
+    ...Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
+  ]
+}
+
+function runAgent(node: LabNode): ManagedProcess {
+  return node.startProcess({
+    binary: NODE,
+    args: [AGENT, 'run', '--state', stateOf(node)],
+    logFile: join(node.folder, 'agent.log'),
+  })
+}

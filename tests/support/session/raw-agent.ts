@@ -1,0 +1,75 @@
+// An agent that says what it is told to say, right or wrong, and keeps all that it hears.
+
+import {
+  AGENT_PATH,
+  AGENT_SUBPROTOCOL,
+  type AgentMessage,
+  type DesiredItem,
+  type ServerMessage,
+} from '@holdfast/contract'
+import { helloOf, type SimulatedNode, waitUntil } from '@holdfast/testkit'
+import { WebSocket } from 'ws'
+
+type Of<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>
+
+export interface RawAgent {
+  readonly heard: ServerMessage[]
+  closeCode(): number | undefined
+  send(message: AgentMessage | string): void
+  /** Stands still: reads nothing and answers nothing. */
+  readonly socket: WebSocket
+  /** The next message of the type that was not asked for yet. */
+  next<T extends ServerMessage['type']>(type: T): Promise<Of<T>>
+  closed(): Promise<number>
+  close(): void
+}
+
+export async function dialRaw(url: string): Promise<RawAgent> {
+  const target = new URL(AGENT_PATH, url.replace(/^http/, 'ws'))
+  const socket = new WebSocket(target, AGENT_SUBPROTOCOL, { perMessageDeflate: false })
+  const heard: ServerMessage[] = []
+  const taken = new Set<ServerMessage>()
+  let code: number | undefined
+  socket.on('message', (data) => heard.push(JSON.parse(String(data))))
+  socket.on('error', () => {})
+  socket.on('close', (given) => {
+    code = given
+  })
+  await waitUntil(() => heard.length > 0 || code !== undefined, { what: 'the server says something' })
+  return {
+    heard,
+    socket,
+    closeCode: () => code,
+    send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
+    next: async <T extends ServerMessage['type']>(type: T) => {
+      const found = await waitUntil(
+        () => heard.find((message): message is Of<T> => message.type === type && !taken.has(message)),
+        { what: `the server says ${type}`, timeoutMs: 10_000 },
+      )
+      taken.add(found)
+      return found
+    },
+    closed: () => waitUntil(() => code, { what: 'the server closes the connection', timeoutMs: 10_000 }),
+    close: () => socket.terminate(),
+  }
+}
+
+export interface OpenAgent extends RawAgent {
+  readonly session: number
+  /** Of the first complete set. */
+  readonly items: readonly DesiredItem[]
+}
+
+/** Through the handshake, up to the first complete set. */
+export async function openRaw(
+  url: string,
+  node: SimulatedNode,
+  changes: Partial<AgentMessage & { type: 'hello' }> = {},
+): Promise<OpenAgent> {
+  const agent = await dialRaw(url)
+  const { nonce } = await agent.next('challenge')
+  agent.send({ ...helloOf(node, nonce), ...changes })
+  const { session } = await agent.next('welcome')
+  const { items } = await agent.next('complete')
+  return { ...agent, session, items }
+}
