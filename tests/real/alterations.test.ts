@@ -7,7 +7,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { arbitraryChange, arbitraryDeployment } from '../../packages/testkit/src/arbitrary-deployment.ts'
 import { putAt } from '../../packages/testkit/src/put-at.ts'
-import { waitUntil } from '../../packages/testkit/src/wait-until.ts'
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts'
 import { dumpTenants } from '../support/dump-keys.ts'
 import { type Platform, startPlatform } from '../support/start-platform.ts'
@@ -68,18 +67,6 @@ function specOf(record: DeploymentRecord): JsonObject {
   return spec
 }
 
-/** When the scheduler has had its word: without a node the status then stays as it is. */
-const readSettled = (name: string): Promise<DeploymentRecord> =>
-  waitUntil(
-    async () => {
-      const record = await read(name)
-      return record.status.reason === 'unscheduled' ? undefined : record
-    },
-    { what: 'the scheduler has looked', intervalMs: 2 },
-  )
-
-const withoutStatus = ({ status: _status, ...record }: DeploymentRecord) => record
-
 /** What the log said of the request that was answered. */
 function logged(answer: ApiAnswer): { alterations?: unknown; warnings?: unknown } {
   const id = answer.headers.get('x-request-id') ?? '-'
@@ -102,8 +89,8 @@ test(`over ${RUNS} generated bodies: stored = sent + announced, and read is stor
       const answer = await api.post(COLLECTION, sent)
       const made = written(answer)
       expect(answer.status).toBe(201)
-      const stored = await readSettled(name)
-      expect(withoutStatus(stored)).toEqual(withoutStatus(made.deployment))
+      const stored = await read(name)
+      expect(stored).toEqual(made.deployment)
       expect(specOf(stored)).toEqual(expected(sent, {}, made.alterations))
       expect(logged(answer)).toMatchObject({ alterations: made.alterations, warnings: made.warnings })
 
@@ -116,7 +103,7 @@ test(`over ${RUNS} generated bodies: stored = sent + announced, and read is stor
 
       const changed = written(await api.put(`${COLLECTION}/${name}`, change))
       const next = await read(name)
-      expect(withoutStatus(next)).toEqual(withoutStatus(changed.deployment))
+      expect(next).toEqual(changed.deployment)
       expect(specOf(next)).toEqual(expected(change, specOf(stored), changed.alterations))
       const isSame = JSON.stringify(specOf(next)) === JSON.stringify(specOf(stored))
       if (isSame) expect(next.revision).toBe(1)
