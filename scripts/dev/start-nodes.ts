@@ -1,8 +1,8 @@
 // The nodes of the development platform: three machines of acme and two of globex, each with its own Docker Engine and
 // agent. They want root, for their network namespaces; without it the platform comes up with no nodes and says so.
 
-import { type Lab, type LabNode, startLab } from '@holdfast/testkit'
-import { createApiClient } from '../../tests/support/api-client.ts'
+import { type Lab, type LabNode, startLab, waitUntil } from '@holdfast/testkit'
+import { type ApiClient, createApiClient } from '../../tests/support/api-client.ts'
 import { createLabAgents, type LabAgents } from '../../tests/support/lab-agents.ts'
 import type { DevTenant } from './make-tenants.ts'
 import type { RunningServer } from './start-server.ts'
@@ -49,5 +49,16 @@ export async function enrolNodes(
     const { name, tenant, address, socketPath } = node
     return { id, name, tenant, address, engine: `unix://${socketPath}` }
   }
-  return Promise.all(lab.nodes.map(enrol))
+  const nodes = await Promise.all(lab.nodes.map(enrol))
+  for (const { token } of tenants) await untilReady(createApiClient(baseUrl, token))
+  return nodes
+}
+
+/** Enrolled is not yet connected: what is deployed before that goes to whichever node came first. */
+async function untilReady(api: ApiClient): Promise<void> {
+  const isReady = async (): Promise<boolean> => {
+    const { body } = await api.get('/api/v1/nodes')
+    return Object.values(Object(body['items'])).every((node) => Object(node).status === 'ready')
+  }
+  await waitUntil(isReady, { what: 'the agents are connected' })
 }

@@ -1,9 +1,11 @@
 // What a node is told: all of it first and again each minute, in between what changed. SAFETY 4e.
 
 import { performance } from 'node:perf_hooks'
+import { joinTemplates } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { expect, test } from 'vitest'
 import { placements } from '../../packages/server/src/store/records.ts'
+import type { Store } from '../../packages/server/src/store/store.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
 import { gatewayForTest } from '../support/session/gateways.ts'
 import { openRaw } from '../support/session/raw-agent.ts'
@@ -90,3 +92,74 @@ test('a placement that cannot be read makes no set complete: nothing is taken aw
   await write(store, (transaction) => transaction.delete(inTenant(tenant, placements, uid)))
   await waitUntil(() => completes() > before, { what: 'sets are complete again' })
 })
+
+test('a template goes out once for each deployment, however many replicas are made of it', async () => {
+  const { url, store } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  // The hash leaves the name out: two deployments may share one and still be two.
+  for (const name of ['one', 'two'])
+    await write(store, (transaction) => {
+      const placement = aPlacement(Array.from({ length: 100 }, () => anAssignment(node.nodeId)))
+      const [template] = Object.values(placement.templates)
+      if (template === undefined) throw new Error('no template')
+      const large = { ...template, name, environment: { LARGE: 'x'.repeat(200_000) } }
+      const templates = { 'hash-1': large }
+      transaction.put(inTenant(tenant, placements, placement.uid), { ...placement, templates })
+    })
+  const agent = await openRaw(url, node)
+  const [complete] = agent.heard.filter(({ type }) => type === 'complete')
+  expect(JSON.stringify(complete).length).toBeLessThan(500_000)
+  expect(agent.items.filter(({ template }) => template.name === 'one')).toHaveLength(100)
+  expect(agent.items.filter(({ template }) => template.name === 'two')).toHaveLength(100)
+  await place(store, tenant, [anAssignment(node.nodeId), anAssignment(node.nodeId)])
+  const delta = await agent.next('delta')
+  expect(Object.keys(delta.templates)).toHaveLength(1)
+  expect(joinTemplates(delta)).toMatchObject([{ template: { name: 'web' } }, { template: { name: 'web' } }])
+})
+
+/** As when one set is too long to be put into one text. */
+function failingOnce() {
+  let armed = false
+  const wrapStore = (store: Store): Store => ({
+    ...store,
+    get revision() {
+      if (!armed) return store.revision
+      armed = false
+      throw new RangeError('Invalid string length')
+    },
+  })
+  const arm = (): void => {
+    armed = true
+  }
+  return { wrapStore, arm }
+}
+
+test.each(['complete', 'delta'] as const)(
+  'a %s that cannot be sent ends one session and no other',
+  async (type) => {
+    const { wrapStore, arm } = failingOnce()
+    const resyncMs = type === 'complete' ? 200 : 60_000
+    const { url, store, gateway, logged } = await gatewayForTest({
+      wrapStore,
+      times: { resyncMs, sweepMs: 20 },
+    })
+    const tenant = await addTenant(store)
+    const enrolled = [await enrol(store, tenant), await enrol(store, tenant)]
+    const agents = await Promise.all(enrolled.map((node) => openRaw(url, node)))
+    arm()
+    await place(
+      store,
+      tenant,
+      enrolled.map(({ nodeId }) => anAssignment(nodeId)),
+    )
+    const cut = await waitUntil(() => agents.find((agent) => agent.closeCode() !== undefined), {
+      what: 'one session is cut',
+    })
+    expect(await cut.next('farewell')).toMatchObject({ code: 'unavailable' })
+    expect(logged).toContain('a session failed and is cut')
+    const other = agents.find((agent) => agent !== cut)
+    expect((await other?.next(type))?.type).toBe(type)
+    expect(gateway.sessions).toBe(1)
+  },
+)

@@ -151,13 +151,28 @@ test.each([
   ['no type', '{}'],
   ['a type of the other side', '{"type":"welcome","session":1}'],
   ['a beat before the hello', '{"type":"beat","session":1}'],
-  ['a hello with more than is known', '{"type":"hello","nodeId":"x","__proto__":{}}'],
+  ['a hello with less than is needed', '{"type":"hello","nodeId":"x","__proto__":{}}'],
 ])('%s ends the connection', async (_what, said) => {
   const { url } = await gatewayForTest()
   const agent = await dialRaw(url)
   agent.send(said)
   expect(await agent.next('farewell')).toMatchObject({ code: 'protocol_violation' })
   expect(await agent.closed()).toBe(1008)
+})
+
+test('what a newer agent says beside the known fields is not heard, and ends nothing', async () => {
+  const { url, store, gateway } = await gatewayForTest()
+  const node = await enrol(store, await addTenant(store))
+  const agent = await dialRaw(url)
+  const hello = helloOf(node, (await agent.next('challenge')).nonce)
+  const newer = { ...hello, colour: 'red', engine: { ...hello.engine, rootless: true } }
+  agent.send(JSON.stringify(newer))
+  const { session } = await agent.next('welcome')
+  expect((await nodeRecord(store, node)).engine).toEqual(hello.engine)
+  agent.send(JSON.stringify({ type: 'beat', session, load: [1, 2] }))
+  agent.send(JSON.stringify({ type: 'call', id: 'after', method: 'registry', host: 'x', why: null }))
+  await agent.next('answer')
+  expect(gateway.counts).toMatchObject({ violations: 0, sessionsCut: 0 })
 })
 
 test('who says no hello in time is sent away', async () => {

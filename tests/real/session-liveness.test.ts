@@ -1,11 +1,12 @@
 // Is a node there? Written only when the answer changes, by whoever holds the session. DECISIONS 5, DESIGN 5.
 
-import { startSimulatedAgents, waitUntil } from '@holdfast/testkit'
+import { helloOf, startSimulatedAgents, waitUntil } from '@holdfast/testkit'
 import { expect, test } from 'vitest'
 import { nodes } from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
 import { gatewayForTest } from '../support/session/gateways.ts'
-import { openRaw } from '../support/session/raw-agent.ts'
+import { createHeldWatch } from '../support/session/held-watch.ts'
+import { dialRaw, openRaw } from '../support/session/raw-agent.ts'
 import { eventTypes, nodeRecord } from '../support/session/read-records.ts'
 import { addTenant, enrol, write } from '../support/session/session-records.ts'
 
@@ -41,6 +42,37 @@ test('a socket that closes is no silence: the time counts from the last sign of 
   )
   expect(again - heard).toBeGreaterThan(590)
   expect((await nodeRecord(store, node)).session.epoch).toBe(1)
+})
+
+test('a node that was cut for what it said, and does not come back, is unreachable and failed', async () => {
+  const { url, store } = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  const agent = await openRaw(url, node)
+  agent.send('nonsense')
+  expect(await agent.next('farewell')).toMatchObject({ code: 'protocol_violation' })
+  await waitUntil(async () => (await nodeRecord(store, node)).status === 'failed', { what: 'it is failed' })
+  const told = ['node.ready', 'node.unreachable', 'node.failed']
+  expect((await eventTypes(store, tenant)).sort()).toEqual(told.sort())
+})
+
+test('a session that was written but could not be opened is silent, and that is told', async () => {
+  const late = createHeldWatch()
+  const { url, store, gateway } = await gatewayForTest({ times: QUICK, wrap: late.wrap, deadlineMs: 300 })
+  const node = await enrol(store, await addTenant(store))
+  const agent = await dialRaw(url)
+  const { nonce } = await agent.next('challenge')
+  await store.fresh()
+  late.hold()
+  agent.send(helloOf(node, nonce))
+  expect(await agent.next('farewell')).toMatchObject({ code: 'unavailable' })
+  late.release()
+  const { session } = await nodeRecord(store, node)
+  expect(session).toMatchObject({ replica: 'server-1', epoch: 1 })
+  expect(gateway.sessions).toBe(0)
+  await waitUntil(async () => (await nodeRecord(store, node)).status === 'unreachable', {
+    what: 'the silence is told',
+  })
 })
 
 test('beats and pings keep a node ready, and no heartbeat reaches the store', async () => {

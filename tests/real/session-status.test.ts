@@ -1,6 +1,6 @@
 // What a node reports, and what of it is stored. SAFETY 4e, 2 row 25.
 
-import type { Observation } from '@holdfast/contract'
+import type { DesiredState, Observation } from '@holdfast/contract'
 import { readyObservation, waitUntil } from '@holdfast/testkit'
 import { expect, test } from 'vitest'
 import { gatewayForTest } from '../support/session/gateways.ts'
@@ -8,7 +8,7 @@ import { type OpenAgent, openRaw } from '../support/session/raw-agent.ts'
 import { observationOf } from '../support/session/read-records.ts'
 import { addTenant, anAssignment, enrol, place } from '../support/session/session-records.ts'
 
-async function oneAssignment(desired: 'running' | 'stopped' = 'running') {
+async function oneAssignment(desired: DesiredState = 'running') {
   const test = await gatewayForTest()
   const tenant = await addTenant(test.store)
   const node = await enrol(test.store, tenant)
@@ -83,6 +83,24 @@ test('reports of other nodes, of nothing and of nonsense are not stored', async 
   await waitUntil(stored, { what: 'the sound one is stored' })
   expect(await observationOf(store, tenant, theirs.id)).toBeUndefined()
   expect(gateway.counts.observations).toBe(1)
+})
+
+test.each(['running', 'stopped'] as const)(
+  'a replica that is to be %s is not gone because its node says so',
+  async (desired) => {
+    const { agent, stored, seen, gateway } = await oneAssignment(desired)
+    report(agent, seen(1, { state: 'stopped', gone: true }))
+    report(agent, seen(2))
+    await waitUntil(stored, { what: 'the sound report is stored' })
+    expect(await stored()).toMatchObject({ seq: 2, gone: false })
+    expect(gateway.counts.observations).toBe(1)
+  },
+)
+
+test('a replica that is to be removed is gone when its node says so', async () => {
+  const { agent, stored, seen } = await oneAssignment('removed')
+  report(agent, seen(1))
+  expect(await waitUntil(stored, { what: 'it is stored' })).toMatchObject({ gone: true })
 })
 
 test('messages with another session number change nothing', async () => {

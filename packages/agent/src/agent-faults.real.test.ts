@@ -1,7 +1,9 @@
 // The agent, its engine and its machine go and come: always at most one container per assignment, and the same containers
 // where nothing had to change. SAFETY 3, 4e, 4h.
 
+import { availableParallelism } from 'node:os'
 import { env } from 'node:process'
+import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { desiredItem } from './agent.fixture.ts'
@@ -212,6 +214,91 @@ onBothEngines('faults', (world, line) => {
     await waitUntil(() => node.logged.some((one) => one.includes('wished by nobody')), { what: 'it is told' })
     expect(await held()).toBe(4)
     await agent.close()
+    await node.clear()
+  })
+
+  it('does not say gone while a create is queued or under way', async () => {
+    const { image } = world()
+    const creates = Promise.withResolvers<void>()
+    const seen = { creates: 0, lists: 0 }
+    const { node, agent } = await world().newNode((engine) => ({
+      ...engine,
+      listContainers() {
+        seen.lists += 1
+        return engine.listContainers()
+      },
+      async createContainer(name, body) {
+        seen.creates += 1
+        await creates.promise
+        return engine.createContainer(name, body)
+      },
+    }))
+    // More than are made at once.
+    const items = Array.from({ length: 2 * availableParallelism() + 2 }, () => desiredItem(image))
+    const goneOf = ({ assignmentId }: DesiredItem) =>
+      node.reports.filter((one) => one.assignmentId === assignmentId && one.gone).length
+    node.send(items)
+    await waitUntil(() => seen.creates > 1, { what: 'creates are under way' })
+    const before = seen.lists
+    node.send(
+      items.map((item) => ({ ...item, desired: 'removed' as const })),
+      { complete: false },
+    )
+    await waitUntil(() => seen.lists > before, { what: 'the engine is listed' })
+    expect(items.map(goneOf)).toEqual(items.map(() => 0))
+    creates.resolve()
+    for (const item of items) {
+      await node.until(item, 'gone', ({ gone }) => gone)
+      expect(await node.containersOf(item)).toEqual([])
+    }
+    // Said once: none of them turned out to be there after all.
+    expect(items.map(goneOf)).toEqual(items.map(() => 1))
+    await agent.close()
+  })
+
+  it.runIf(line === 'new')(
+    'makes nothing of the kept set because of a change to something else',
+    async () => {
+      const { image } = world()
+      const { node, agent } = await world().newNode()
+      const [lost, added] = [desiredItem(image), desiredItem(image, { name: 'added' })]
+      node.send([lost])
+      const { containerId } = await node.until(lost, 'running', ({ state }) => state === 'running')
+      await agent.close()
+      await node.engine.removeContainer(containerId ?? '')
+      const next = await node.start()
+      node.send([added], { complete: false })
+      await node.until(added, 'running', ({ state }) => state === 'running')
+      await next.close()
+      expect(await node.containersOf(lost)).toEqual([])
+      await node.clear()
+    },
+  )
+
+  it.runIf(line === 'new')('removes nothing for a store that went back, until it is restarted', async () => {
+    const { image } = world()
+    const { node, agent } = await world().newNode()
+    const items = [desiredItem(image), desiredItem(image)]
+    const held = async () => (await Promise.all(items.map(node.containersOf))).flat().length
+    node.send(items)
+    for (const item of items) await node.until(item, 'running', ({ state }) => state === 'running')
+    // Also once its revisions are again above those from before: what it forgot is still forgotten.
+    for (const revision of [3, 4, 5000, 5001]) {
+      node.send([], { revision })
+      node.aheadMs += 61_000
+    }
+    const added = desiredItem(image, { name: 'added' })
+    node.send([added])
+    await node.until(added, 'running', ({ state }) => state === 'running')
+    await agent.close()
+    expect(await held()).toBe(2)
+    expect(node.logged.filter((one) => one.includes('the store went back'))).toHaveLength(1)
+    const next = await node.start()
+    node.send([added])
+    node.aheadMs += 61_000
+    node.send([added])
+    await waitUntil(async () => (await held()) === 0, { what: 'the orphans are gone' })
+    await next.close()
     await node.clear()
   })
 })

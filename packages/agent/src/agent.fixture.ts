@@ -65,7 +65,11 @@ export interface TestNode {
   aheadMs: number
   /** A fresh agent on the node's state, as after a restart of its process; `over` stands between it and the engine. */
   start(over?: Engine): Promise<Agent>
-  send(items: readonly DesiredItem[], change?: { complete?: boolean; gone?: string[] }): void
+  /** Under the next revision unless another is given. */
+  send(
+    items: readonly DesiredItem[],
+    change?: { complete?: boolean; gone?: string[]; revision?: number },
+  ): void
   newest(item: DesiredItem): Observation | undefined
   until(item: DesiredItem, what: string, holds: (seen: Observation) => boolean): Promise<Observation>
   containersOf(item: DesiredItem): Promise<string[]>
@@ -106,8 +110,8 @@ export function createTestNode(socketPath: string): TestNode {
         startSession: (options) => open(options),
         monotonicMs: () => performance.now() + node.aheadMs,
       }),
-    send(items, { complete = true, gone = [] } = {}) {
-      revision += 1
+    send(items, { complete = true, gone = [], revision: given = revision + 1 } = {}) {
+      revision = given
       session?.onDesired({ revision, complete, items, gone })
     },
     newest,

@@ -71,7 +71,7 @@ onBothEngines('the agent', (world, line) => {
       stopGracePeriod: '3s',
     })
     node.send([item])
-    const { containerId } = await node.until(item, 'running', ({ state }) => state !== 'starting')
+    const { containerId } = await node.until(item, 'made', ({ containerId: id }) => id !== null)
     const found = await bare()
       .getContainer(containerId ?? '')
       .inspect()
@@ -196,6 +196,9 @@ onBothEngines('the agent', (world, line) => {
       ({ state, reason }) => state === 'failed' && reason === 'refused_by_agent',
     )
     expect(await node.containersOf(byTag)).toEqual([])
+    // What could not be made can be given up.
+    node.send([{ ...byTag, desired: 'removed' }], { complete: false })
+    await node.until(byTag, 'gone', ({ gone }) => gone)
   })
 
   it('pulls with the credential of the tenant, once it has one', async () => {
@@ -282,5 +285,21 @@ onBothEngines('the agent', (world, line) => {
     node.send([item])
     await waitUntil(async () => (await node.containersOf(item)).length === 1, { what: 'one is left' })
     expect([containerId, twin]).toContain((await node.containersOf(item))[0])
+  })
+
+  it('leaves a container that the operator pinned to a core, and tells it once', async () => {
+    const { node } = await world().newNode()
+    const item = desiredItem(world().image)
+    node.send([item])
+    const { containerId } = await node.until(item, 'running', ({ state }) => state === 'running')
+    const pinned = bare().getContainer(containerId ?? '')
+    await pinned.update({ CpusetCpus: '0' })
+    const told = () => node.logged.filter((one) => one.includes('that we did not give it'))
+    // Looked at when it ends and when it runs, and in between by the agent that starts it again.
+    await pinned.stop({ t: 0 })
+    await node.until(item, 'running again', ({ restarts }) => restarts === 1)
+    expect(await node.containersOf(item)).toEqual([containerId])
+    expect(told()).toHaveLength(1)
+    expect(told()[0]).toContain('CpusetCpus')
   })
 })

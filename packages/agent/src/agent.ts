@@ -37,7 +37,7 @@ export interface Agent {
 
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { state, folder, engine, log } = options
-  const file = openDesiredFile(folder, (error) =>
+  const file = openDesiredFile(folder, state, (error) =>
     log.error({ message: String(error) }, 'the kept desired set cannot be used'),
   )
   const starts = await countStart(folder)

@@ -3,17 +3,10 @@
 // plan, since the list may be older than the work. SAFETY 4e.
 
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
-import {
-  type CompleteSet,
-  judgeOrphans,
-  type MissingMarks,
-  markMissing,
-  type OwnContainer,
-  planNode,
-  readOwnLabels,
-} from '@holdfast/core/reconcile'
+import { type OwnContainer, planNode, readOwnLabels } from '@holdfast/core/reconcile'
 import type { Logger } from 'pino'
 import { createLoop } from './loop.ts'
+import { createOrphanWatch } from './orphan-watch.ts'
 import type { Engine, ListedContainer } from './ports/engine.ts'
 import type { DesiredChange } from './ports/session.ts'
 import type { ReplicaBoard } from './replica-board.ts'
@@ -53,9 +46,10 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const desired = new Map<AssignmentId, DesiredItem>()
   const tried = new Map<AssignmentId, string>()
   const condemned = new Set<string>()
-  const completes: CompleteSet[] = []
-  let marks: MissingMarks = new Map()
-  let source: 'server' | 'kept' | undefined
+  /** Of which the server itself has spoken; of those that are only kept on disk none is made (SAFETY 4h). */
+  const told = new Set<AssignmentId>()
+  const orphans = createOrphanWatch(log)
+  let hasSet = false
 
   const loop = createLoop(pass, deps.random, (error) =>
     log.warn({ message: String(error) }, 'the engine gave no list'),
@@ -70,11 +64,10 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const workers = createWorkers({ ...deps, desired, setbacks, tried, condemn, confirm, onMore })
 
   async function pass(): Promise<void> {
-    if (source === undefined) return
+    if (!hasSet) return
     const workedOn = workers.workedOn()
     const listed = await engine.listContainers()
     const own = listed.flatMap((container) => readOwn(container, tenant))
-    for (const set of completes.splice(0)) marks = markMissing(marks, set, own)
     observer.takeList(
       own,
       [...desired.keys()].filter((id) => !workedOn.has(id)),
@@ -83,29 +76,28 @@ export function startConverging(deps: ConvergeDeps): Converger {
       names: new Set(listed.map(({ name }) => name)),
       tried,
       skip: new Set([...workedOn, ...setbacks.waiting()]),
-      mayCreate: source === 'server',
+      mayCreate: (id) => told.has(id),
       condemned,
-      orphans: findOrphans(own),
+      orphans: orphans.find(own, new Set(desired.keys())),
     })
     for (const action of actions) workers.run(action)
   }
 
-  function findOrphans(own: readonly OwnContainer[]): readonly OwnContainer[] {
-    const { remove, leave } = judgeOrphans(marks, own, new Set(desired.keys()))
-    if (leave.length > 0)
-      log.warn({ containers: leave.map(({ name }) => name) }, 'too many are wished by nobody: left')
-    return remove
-  }
-
   return {
-    setDesired({ revision, complete, items, gone }, from) {
-      if (complete) desired.clear()
-      for (const item of items) desired.set(item.assignmentId, item)
-      for (const id of desired.keys()) if (gone.includes(id)) desired.delete(id)
-      source = from
+    setDesired(change, from) {
+      takeChange(desired, change)
+      if (from === 'server') for (const { assignmentId } of change.items) told.add(assignmentId)
+      for (const id of told) if (!desired.has(id)) told.delete(id)
+      hasSet = true
       board.setItems(desired)
-      if (complete && from === 'server')
-        completes.push({ revision, assignments: new Set(desired.keys()), receivedMs: deps.monotonicMs() })
+      const { revision, complete } = change
+      if (from === 'server' && complete)
+        orphans.takeComplete({
+          revision,
+          assignments: new Set(desired.keys()),
+          receivedMs: deps.monotonicMs(),
+        })
+      else orphans.noteRevision(revision)
       loop.nudge()
     },
     desired: () => desired,
@@ -116,6 +108,12 @@ export function startConverging(deps: ConvergeDeps): Converger {
       await workers.close()
     },
   }
+}
+
+function takeChange(desired: Map<AssignmentId, DesiredItem>, change: DesiredChange): void {
+  if (change.complete) desired.clear()
+  for (const item of change.items) desired.set(item.assignmentId, item)
+  for (const id of desired.keys()) if (change.gone.includes(id)) desired.delete(id)
 }
 
 function readOwn(container: ListedContainer, tenant: TenantId): OwnContainer[] {

@@ -1,22 +1,45 @@
 // The last desired set on this node's disk, so that a machine that boots while no server answers starts what it has.
-// It holds what the server sent, which is without secret material. SAFETY 4h.
+// It holds what the server sent, which is without secret material, and of which node that was: a machine that was enrolled
+// anew, perhaps into another tenant, does not start what it had before. SAFETY 4h.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type DesiredItem, decode, desiredItemShape, integer, list, object } from '@holdfast/contract'
+import {
+  branded,
+  type DesiredItem,
+  decode,
+  desiredItemShape,
+  integer,
+  list,
+  type NodeId,
+  object,
+  type TenantId,
+} from '@holdfast/contract'
 import { writeDurably } from './durable-file.ts'
 
 const FILE = 'desired.json'
 
-const keptSetShape = object({ v: integer(), revision: integer(), items: list(desiredItemShape) })
+const keptSetShape = object({
+  v: integer(),
+  nodeId: branded<NodeId>(),
+  tenant: branded<TenantId>(),
+  revision: integer(),
+  items: list(desiredItemShape),
+})
 
 export interface KeptSet {
   readonly revision: number
   readonly items: readonly DesiredItem[]
 }
 
+/** Whose set it is. */
+interface SetOwner {
+  readonly nodeId: NodeId
+  readonly tenant: TenantId
+}
+
 export interface DesiredFile {
-  /** Undefined where none was kept, or what was kept cannot be read. */
+  /** Undefined where none was kept, or what was kept cannot be read or is another node's. */
   read(): Promise<KeptSet | undefined>
   /** Written soon; of sets that come meanwhile only the last. */
   keep(set: KeptSet): void
@@ -24,9 +47,13 @@ export interface DesiredFile {
   settled(): Promise<void>
 }
 
-export function openDesiredFile(folder: string, onError: (error: unknown) => void): DesiredFile {
+export function openDesiredFile(
+  folder: string,
+  { nodeId, tenant }: SetOwner,
+  onError: (error: unknown) => void,
+): DesiredFile {
   const path = join(folder, FILE)
-  let written = ''
+  let written = { revision: 0, text: '' }
   let next: KeptSet | undefined
   let writing: Promise<void> | undefined
 
@@ -34,18 +61,21 @@ export function openDesiredFile(folder: string, onError: (error: unknown) => voi
     while (next !== undefined) {
       const { revision, items } = next
       next = undefined
-      // A resync mostly says what was known, under a later revision: that is not worth a write.
+      // A resync mostly says what was known, under a later revision: that is not worth a write. An earlier one is: the
+      // store went back, and the next start is to know only what the store knows.
       const text = JSON.stringify(items)
-      if (text === written) continue
-      await writeDurably(path, `{"v":1,"revision":${revision},"items":${text}}\n`)
-      written = text
+      if (text === written.text && revision >= written.revision) continue
+      await writeDurably(path, `${JSON.stringify({ v: 1, nodeId, tenant, revision, items })}\n`)
+      written = { revision, text }
     }
   }
   return {
     async read() {
       try {
-        const { revision, items } = decode(keptSetShape, JSON.parse(await readFile(path, 'utf8')))
-        return { revision, items }
+        const kept = decode(keptSetShape, JSON.parse(await readFile(path, 'utf8')))
+        if (kept.nodeId !== nodeId || kept.tenant !== tenant)
+          throw new Error(`It is the set of ${kept.nodeId}, not of ${nodeId}.`)
+        return { revision: kept.revision, items: kept.items }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error)
         return undefined

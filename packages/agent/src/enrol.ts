@@ -1,19 +1,12 @@
-// `holdfast-agent enroll`: the keys are made here, the join token is spent once, and what the server answers is kept.
-// DECISIONS 8. The token is written to no file and no log.
+// `holdfast-agent enroll`: the keys are made here, the join token is spent once, and what the server answers is kept. Until
+// the server has said yes the machine stays the node that it was. DECISIONS 8. The token is written to no file and no log.
 
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
-import {
-  type Capacity,
-  decode,
-  type Enrolled,
-  type Enrolment,
-  enrolledShape,
-  isJsonObject,
-  parseStrictJson,
-} from '@holdfast/contract'
+import { type Capacity, decode, type Enrolled, type Enrolment, enrolledShape } from '@holdfast/contract'
+import { explainRefusal, explainSilence, type HttpAnswer } from './explain-enrolment.ts'
 import { wholeMachine } from './machine.ts'
-import { ensureNodeKeys, publicKeyText, saveNode } from './node-state.ts'
+import { makeNodeKeys, prepareFolder, publicKeyText, saveNode } from './node-state.ts'
 import type { EngineVersion } from './ports/engine.ts'
 
 const PATH = '/api/v1/nodes/enroll'
@@ -33,14 +26,17 @@ export interface EnrolOptions {
   readonly capacity?: Capacity
 }
 
-/** What the server said no with: the rejection as it came. */
-export class EnrolmentRefused extends Error {
-  override readonly name = 'EnrolmentRefused'
+const CREATED = 201
+
+/** What an operator can mend, in a sentence: the server's no, or why there is none to be heard. */
+export class EnrolmentFailed extends Error {
+  override readonly name = 'EnrolmentFailed'
 }
 
 export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const { server, ca, nodeName, labels, folder, engine, engineVersion, capacity } = options
-  const keys = await ensureNodeKeys(folder)
+  await prepareFolder(folder)
+  const keys = makeNodeKeys()
   const body: Enrolment = {
     nodeName,
     joinToken: options.joinToken,
@@ -50,19 +46,22 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
     engine: { ...engineVersion },
     capacity: capacity ?? wholeMachine(),
   }
-  const answer = await post(new URL(PATH, server), ca, JSON.stringify(body))
-  if (answer.status >= 300) throw new EnrolmentRefused(explain(answer))
+  const answer = await ask(server, ca, JSON.stringify(body))
+  if (answer.status !== CREATED) throw new EnrolmentFailed(explainRefusal(server, answer))
   const enrolled = decode(enrolledShape, JSON.parse(answer.text))
   const pinned = ca === undefined ? {} : { ca }
   const offered = capacity === undefined ? {} : { capacity }
   const kept = { server, nodeName, labels: { ...labels }, engine, engineVersion: { ...engineVersion } }
-  await saveNode(folder, { ...kept, ...pinned, ...offered, ...enrolled })
+  await saveNode(folder, { ...kept, ...pinned, ...offered, ...enrolled }, keys)
   return enrolled
 }
 
-interface HttpAnswer {
-  readonly status: number
-  readonly text: string
+async function ask(server: string, ca: string | undefined, body: string): Promise<HttpAnswer> {
+  try {
+    return await post(new URL(PATH, server), ca, body)
+  } catch (error) {
+    throw new EnrolmentFailed(explainSilence(server, error), { cause: error })
+  }
 }
 
 function post(url: URL, ca: string | undefined, body: string): Promise<HttpAnswer> {
@@ -89,11 +88,4 @@ function post(url: URL, ca: string | undefined, body: string): Promise<HttpAnswe
     })
     asked.end(body)
   })
-}
-
-/** The rejection in a sentence; it quotes no token, since the server redacts what it received. */
-function explain({ status, text }: HttpAnswer): string {
-  const parsed = parseStrictJson(Buffer.from(text))
-  const { code, why } = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
-  return `The server refuses (${status}): ${String(code ?? 'no code')}: ${String(why ?? 'no reason given')}`
 }

@@ -6,7 +6,7 @@ import pino from 'pino'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { startAgent } from './agent.ts'
 import { type EnrolLine, readCommandLine, USAGE } from './command-line.ts'
-import { EnrolmentRefused, enrol } from './enrol.ts'
+import { EnrolmentFailed, enrol } from './enrol.ts'
 import { loadNodeState } from './node-state.ts'
 import { EngineError } from './ports/engine.ts'
 import { startSession } from './session/start-session.ts'
@@ -67,7 +67,7 @@ function fail(error: unknown): never {
 
 function explain(error: unknown): string {
   if (error instanceof EngineError) return `The Docker Engine does not answer as it should: ${error.message}`
-  if (error instanceof EnrolmentRefused) return error.message
+  if (error instanceof EnrolmentFailed) return error.message
   if (!(error instanceof Error)) return String(error)
   return 'syscall' in error ? error.message : (error.stack ?? error.message)
 }

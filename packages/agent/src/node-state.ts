@@ -1,7 +1,9 @@
 // Who this node is, on its own disk: two private keys that never leave it, and what enrolment answered. DECISIONS 8.
+// Each enrolment has keys of its own, in files of its own: the node's file is written last and says which they are, so
+// whatever crashes the node is wholly the one it was or wholly the one it became.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { access, constants, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   branded,
@@ -10,6 +12,7 @@ import {
   engineShape,
   type Infer,
   integer,
+  isNodeId,
   map,
   type NodeId,
   object,
@@ -19,8 +22,7 @@ import {
 } from '@holdfast/contract'
 import { writeDurably } from './durable-file.ts'
 
-const IDENTITY_FILE = 'identity.pem'
-const ENCRYPTION_FILE = 'encryption.pem'
+const KEY_FILE = /^(identity|encryption)[^/]*\.pem$/
 const NODE_FILE = 'node.json'
 const STARTS_FILE = 'starts'
 
@@ -50,21 +52,16 @@ const nodeFileShape = object({
 export type NodeFile = Infer<typeof nodeFileShape>
 export type NodeState = NodeFile & NodeKeys
 
-/** Made once; a second call gives the same keys. */
-export async function ensureNodeKeys(folder: string): Promise<NodeKeys> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  return {
-    identityKey: await ensureKey(join(folder, IDENTITY_FILE), () => generateKeyPairSync('ed25519')),
-    encryptionKey: await ensureKey(join(folder, ENCRYPTION_FILE), () => generateKeyPairSync('x25519')),
-  }
-}
+/** Fresh ones for each enrolment: whoever stole those of the last one is nobody in the next. SAFETY 2 row 13. */
+export const makeNodeKeys = (): NodeKeys => ({
+  identityKey: generateKeyPairSync('ed25519').privateKey,
+  encryptionKey: generateKeyPairSync('x25519').privateKey,
+})
 
-async function ensureKey(path: string, generate: () => { privateKey: KeyObject }): Promise<KeyObject> {
-  const kept = await readIfThere(path)
-  if (kept !== undefined) return createPrivateKey(kept)
-  const { privateKey } = generate()
-  await writeDurably(path, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
-  return privateKey
+/** Before a join token is spent on it: a folder that takes no file is found out now. */
+export async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await access(folder, constants.W_OK)
 }
 
 /** The raw 32 bytes of the public half, as enrolment sends them. */
@@ -74,15 +71,36 @@ export function publicKeyText(key: KeyObject): string {
   return x
 }
 
-export async function saveNode(folder: string, node: NodeFile): Promise<void> {
+export async function saveNode(folder: string, node: NodeFile, keys: NodeKeys): Promise<void> {
+  const files = keyFiles(node)
+  await writeDurably(join(folder, files.identity), pem(keys.identityKey))
+  await writeDurably(join(folder, files.encryption), pem(keys.encryptionKey))
   await writeDurably(join(folder, NODE_FILE), `${JSON.stringify(node, null, 2)}\n`)
+  const current = Object.values(files)
+  for (const name of await readdir(folder))
+    if (KEY_FILE.test(name) && !current.includes(name)) await rm(join(folder, name))
+}
+
+const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/** Named after the enrolment; the id is the server's word, and no path is made of anything but an id. */
+function keyFiles({ nodeId, generation }: NodeFile): { identity: string; encryption: string } {
+  if (!isNodeId(nodeId)) throw new Error('The id of the node has not the form of one.')
+  const enrolment = `${nodeId}-${generation}`
+  return { identity: `identity-${enrolment}.pem`, encryption: `encryption-${enrolment}.pem` }
 }
 
 /** Undefined where no node was enrolled into the folder. */
 export async function loadNodeState(folder: string): Promise<NodeState | undefined> {
   const text = await readIfThere(join(folder, NODE_FILE))
   if (text === undefined) return undefined
-  return { ...decode(nodeFileShape, JSON.parse(text)), ...(await ensureNodeKeys(folder)) }
+  const node = decode(nodeFileShape, JSON.parse(text))
+  const { identity, encryption } = keyFiles(node)
+  return {
+    ...node,
+    identityKey: createPrivateKey(await readFile(join(folder, identity), 'utf8')),
+    encryptionKey: createPrivateKey(await readFile(join(folder, encryption), 'utf8')),
+  }
 }
 
 /** How often an agent was started on this state, this time included: what it numbers is above all it numbered before. */

@@ -33,9 +33,14 @@ export function startObserving(deps: ObserveDeps): Observer {
   const onEvent = ({ action, containerId, labels }: ContainerEvent): void => {
     const id = readOwnLabels(labels, tenant)?.assignmentId
     if (id === undefined) return
-    if (action === 'destroy') markAbsent(id, containerId)
-    else void look(id, containerId)
-    if (action === 'die' || action === 'destroy') deps.onChange()
+    if (action === 'destroy') {
+      markAbsent(id, containerId)
+      deps.onChange()
+      return
+    }
+    const looked = look(id, containerId)
+    // Only then: for a moment an engine still lists as running what it says has ended.
+    if (action === 'die') void looked.then(deps.onChange)
   }
   async function watch(): Promise<void> {
     let delay = FIRST_RETRY_MS
@@ -56,7 +61,7 @@ export function startObserving(deps: ObserveDeps): Observer {
       const held = Map.groupBy(own, ({ assignmentId }) => assignmentId)
       for (const id of settled) {
         const [container] = held.get(id) ?? []
-        if (container === undefined) board.update(id, { container: 'absent' })
+        if (container === undefined) board.update(id, { container: 'absent', making: false })
         else if (isOtherThanSeen(board, container)) void look(id, container.id)
       }
     },

@@ -7,6 +7,7 @@ import {
   findItemFault,
   findUnsafeSettings,
   graceSeconds,
+  isDanger,
   lowestFreeName,
   type NodeAction,
   type OwnContainer,
@@ -116,7 +117,7 @@ async function createOnce(
 }
 
 function adopt({ condemn, tenant }: PerformDeps, { id, settings }: InspectedContainer): string {
-  if (findUnsafeSettings(settings, tenantNetwork(tenant)).length === 0) return id
+  if (!findUnsafeSettings(settings, tenantNetwork(tenant)).some(isDanger)) return id
   condemn(id)
   throw new ActionError('unsafe_settings', undefined)
 }

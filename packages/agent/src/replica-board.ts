@@ -19,6 +19,7 @@ export interface ReplicaBoard {
 const NOTHING_SEEN: Omit<ReplicaView, 'item'> = {
   container: 'unknown',
   activity: undefined,
+  making: false,
   trouble: '',
   unjudged: false,
   readySince: undefined,

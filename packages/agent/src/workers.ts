@@ -53,6 +53,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     run(action) {
       if (closed) return
       const id = action.kind === 'remove' ? action.assignmentId : action.item.assignmentId
+      if (action.kind === 'create') board.update(id, { making: true })
       const limit = action.kind === 'create' || action.kind === 'start' ? making : ending
       const work = limit(() => perform(deps, action))
         .finally(() => {

@@ -9,7 +9,14 @@
 
 import type { NodeId, TenantId } from './ids.ts'
 import { capacityShape, engineShape, machineContainerShape } from './node.ts'
-import { desiredItemShape, observationShape } from './placement.ts'
+import {
+  type ContainerTemplate,
+  containerTemplateShape,
+  type DesiredItem,
+  observationShape,
+  type ToldItem,
+  toldItemShape,
+} from './placement.ts'
 import {
   branded,
   type Infer,
@@ -55,12 +62,20 @@ export const welcomeShape = object({
 /** The session is not opened, or ends; `code` is of the catalogue, or one word of this protocol. */
 export const farewellShape = object({ type: oneOf(['farewell']), code: string(), message: string() })
 
+/**
+ * By deployment and templateHash. Not by the hash alone: it leaves out the name and the stop grace period, so that two
+ * deployments may have one hash and still be made differently (DECISIONS 4).
+ */
+const templatesShape = map(map(containerTemplateShape))
+type Templates = Infer<typeof templatesShape>
+
 /** The whole desired set of the node as of a store revision. What is not in it is not wished. */
 export const completeShape = object({
   type: oneOf(['complete']),
   session: integer(),
   revision: integer(),
-  items: list(desiredItemShape),
+  items: list(toldItemShape),
+  templates: templatesShape,
 })
 export type Complete = Infer<typeof completeShape>
 
@@ -69,10 +84,35 @@ export const deltaShape = object({
   type: oneOf(['delta']),
   session: integer(),
   revision: integer(),
-  items: list(desiredItemShape),
+  items: list(toldItemShape),
+  templates: templatesShape,
   gone: list(string()),
 })
 export type Delta = Infer<typeof deltaShape>
+
+/** Each item with its template again. Throws where one is not there: such a set cannot be worked with. */
+export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'templates'>): DesiredItem[] {
+  const found = new Map<string, Map<string, ContainerTemplate>>()
+  for (const [deployment, byHash] of Object.entries(templates))
+    found.set(deployment, new Map(Object.entries(byHash)))
+  return items.map((item) => {
+    const template = found.get(item.deployment)?.get(item.templateHash)
+    if (template === undefined) throw new TypeError(`the template of ${item.assignmentId} is not there`)
+    return { ...item, template }
+  })
+}
+
+/** The other way: each template once, however many items are made of it. */
+export function splitTemplates(desired: readonly DesiredItem[]): Pick<Complete, 'items' | 'templates'> {
+  const templates: Templates = {}
+  const items = desired.map(({ template, ...item }): ToldItem => {
+    const ofDeployment = templates[item.deployment] ?? {}
+    ofDeployment[item.templateHash] = template
+    templates[item.deployment] = ofDeployment
+    return item
+  })
+  return { items, templates }
+}
 
 export const beatShape = object({ type: oneOf(['beat']), session: integer() })
 

@@ -111,15 +111,18 @@ export const assignmentShape = object({
 })
 export type Assignment = Infer<typeof assignmentShape>
 
-/** What an agent is told to have on its node. */
-export const desiredItemShape = object({
+/** What an agent is told to have on its node, as it is sent: the template, which many items share, goes beside it. */
+export const toldItemShape = object({
   assignmentId: branded<AssignmentId>(),
   deployment: branded<DeploymentUid>(),
   generation: integer(),
   templateHash: string(),
   desired: oneOf(DESIRED_STATES),
-  template: containerTemplateShape,
 })
+export type ToldItem = Infer<typeof toldItemShape>
+
+/** The same with its template: what an agent works with. */
+export const desiredItemShape = object({ ...toldItemShape.fields, template: containerTemplateShape })
 export type DesiredItem = Infer<typeof desiredItemShape>
 
 /** What an agent has seen of one assignment. `seq` grows with each report of the assignment. */

@@ -12,7 +12,7 @@ import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
 import { realClock as clock } from './real-world.ts'
-import { removals } from './store/records.ts'
+import { placements, removals } from './store/records.ts'
 import type { Store } from './store/store.ts'
 
 interface LoopDeps {
@@ -38,8 +38,11 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
       removeTenantSecrets: async (tenant) => (await secrets.removeTenant(tenant)).kind === 'ok',
     }),
   )
+  // A removal was asked for, or the last container of what is being removed may have gone.
   store.subscribe((changes) => {
-    if (changes.some(({ kind, key }) => kind === 'put' && key.folder === removals.folder)) removing.nudge()
+    const asked = changes.some(({ kind, key }) => kind === 'put' && key.folder === removals.folder)
+    const moved = changes.some(({ key }) => key.folder === placements.folder)
+    if (asked || (moved && store.listWithIds(removals).length > 0)) removing.nudge()
   })
   return [
     removing,

@@ -7,8 +7,11 @@ import type { Logger } from 'pino'
 import type { InternalCall } from './api/internal-calls.ts'
 import type { Config } from './config/schema.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
+import { DEFAULT_TIMES } from './gateway/timings.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
+import { createSilentNodes } from './loops/controllers/watch-silent-nodes.ts'
 import { startLeadership } from './loops/leadership/lead-shards.ts'
+import { repeat } from './loops/repeat.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import type { Quotas } from './operations/quotas.ts'
 import type { Broker } from './ports/broker.ts'
@@ -18,6 +21,8 @@ import { realClock as clock, realIds as ids } from './real-world.ts'
 import { registryCredentials } from './store/records.ts'
 import type { Store } from './store/store.ts'
 import { inTenant } from './store/transaction.ts'
+
+const SILENCE_LOOK_MS = 1_000
 
 export interface NodeSideDeps {
   readonly config: Config
@@ -39,7 +44,8 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const { roles } = deps.config
   const replica = `srv_${ids.ulid()}`
   const gateway = openGateway(deps, replica)
-  const controllers = roles.includes('controllers') ? startControllers(deps, replica) : undefined
+  const leads = roles.includes('controllers')
+  const controllers = leads || roles.includes('gateway') ? startControllers(deps, replica, leads) : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
     internalCall: gateway.internalCallHandler,
@@ -49,9 +55,10 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   }
 }
 
-function startControllers({ config, log, store, quotas }: NodeSideDeps, replica: string) {
+/** A replica that only holds sessions sends its heartbeat, so that the others find it, and works for no shard. */
+function startControllers({ config, log, store, quotas }: NodeSideDeps, replica: string, leads: boolean) {
   const leadership = startLeadership({
-    ...{ store, clock, replica, url: config.cluster?.url ?? config.publicUrl },
+    ...{ store, clock, replica, leads, url: config.cluster?.url ?? config.publicUrl },
     onError: (error) => log.warn({ error: String(error) }, 'leadership stumbled and goes on'),
   })
   const placing = startPlacing({
@@ -59,8 +66,16 @@ function startControllers({ config, log, store, quotas }: NodeSideDeps, replica:
     onError: (error, deployment) =>
       log.warn({ deployment, error: String(error) }, 'a deployment was not reconciled and is tried again'),
   })
+  const silent = createSilentNodes({ store, clock, leadership }, DEFAULT_TIMES)
+  leadership.subscribe(({ gained }) => gained.length > 0 && silent.restart())
+  const watching = repeat(
+    SILENCE_LOOK_MS,
+    () => silent.look(performance.now()),
+    (error) => log.warn({ error: String(error) }, 'nodes that nobody holds were not judged'),
+  )
   return {
     async stop() {
+      await watching.stop()
       await placing.stop()
       await leadership.stop()
     },

@@ -7,13 +7,13 @@ import {
   AGENT_PATH,
   AGENT_SUBPROTOCOL,
   type AgentMessage,
-  type DesiredItem,
-  decode,
+  decodeKnown,
   helloText,
   type NodeId,
   type Observation,
   type ServerMessage,
   serverMessageShapes,
+  type ToldItem,
 } from '@holdfast/contract'
 import { WebSocket } from 'ws'
 
@@ -66,7 +66,7 @@ export function helloOf(
 }
 
 /** Running and healthy at once, or gone when that is what is wished. */
-export function readyObservation(item: DesiredItem, seq: number): Observation {
+export function readyObservation(item: ToldItem, seq: number): Observation {
   const gone = item.desired === 'removed'
   return {
     assignmentId: item.assignmentId,
@@ -175,7 +175,7 @@ function read(text: string): ServerMessage {
   const value: { type: string } = JSON.parse(text)
   const shape = serverMessageShapes[value.type]
   if (shape === undefined) throw new TypeError(`an unknown message: ${value.type}`)
-  return decode(shape, value) as ServerMessage
+  return decodeKnown(shape, value) as ServerMessage
 }
 
 function take(crowd: Crowd, one: One, message: ServerMessage): 'told' | undefined {
@@ -198,7 +198,7 @@ function take(crowd: Crowd, one: One, message: ServerMessage): 'told' | undefine
   return 'told'
 }
 
-function report(one: One, items: readonly DesiredItem[]): void {
+function report(one: One, items: readonly ToldItem[]): void {
   if (items.length === 0) return
   one.seq += 1
   const observations = items.map((item) => readyObservation(item, one.seq))

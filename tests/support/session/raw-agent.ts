@@ -5,6 +5,7 @@ import {
   AGENT_SUBPROTOCOL,
   type AgentMessage,
   type DesiredItem,
+  joinTemplates,
   type ServerMessage,
 } from '@holdfast/contract'
 import { helloOf, type SimulatedNode, waitUntil } from '@holdfast/testkit'
@@ -70,6 +71,6 @@ export async function openRaw(
   const { nonce } = await agent.next('challenge')
   agent.send({ ...helloOf(node, nonce), ...changes })
   const { session } = await agent.next('welcome')
-  const { items } = await agent.next('complete')
+  const items = joinTemplates(await agent.next('complete'))
   return { ...agent, session, items }
 }

@@ -30,19 +30,28 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayDeps, 'store'>> 
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Between the store and its engine. */
   readonly wrap?: NonNullable<TestStoreOptions['wrap']>
+  /** Between the gateway and its store. */
+  readonly wrapStore?: (store: TestStore['store']) => TestStore['store']
+  /** Of the store. */
+  readonly deadlineMs?: number
 }
 
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
-  const { endpoints, root, tls, wrap, ...given } = options
-  const opened = await openTestStore({ endpoints, root, ...(wrap === undefined ? {} : { wrap }) })
+  const { endpoints, root, tls, wrap, wrapStore = (store) => store, deadlineMs = 10_000, ...given } = options
+  const opened = await openTestStore({
+    ...{ endpoints, root, deadlineMs },
+    ...(wrap === undefined ? {} : { wrap }),
+  })
   const logged: string[] = []
   const log = (_facts: object, line: string) => logged.push(line)
   const replica = given.replica ?? 'server-1'
   const gateway = createGateway({
-    ...{ store: opened.store, clock, ids, clusterKey: secret('one cluster') },
+    ...{ store: wrapStore(opened.store), clock, ids, clusterKey: secret('one cluster') },
     log: { info: log, warn: log },
     registryCredential: async () => undefined,
     ...given,
+    // Tests let a node come back at once, unless that is what they are about.
+    times: { reopenMs: 0, ...given.times },
     replica,
   })
   const server: Server = tls === undefined ? createServer() : createTlsServer(tls)
@@ -62,7 +71,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   const { port } = server.address() as AddressInfo
   const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
   await write(opened.store, (transaction) =>
-    transaction.put(globally(serverReplicas, replica), { v: 1, url, startedAt: '', beat: 0 }),
+    transaction.put(globally(serverReplicas, replica), { v: 1, url, startedAt: '', beat: 0, leads: false }),
   )
   return {
     ...{ gateway, store: opened.store, engine: opened.engine, url, logged, internalCalls },

@@ -4,7 +4,9 @@ import { sign } from 'node:crypto'
 import {
   type AgentMessage,
   type AssignmentId,
+  type Call,
   helloText,
+  joinTemplates,
   type Observation,
   type ServerMessage,
 } from '@holdfast/contract'
@@ -108,7 +110,7 @@ function answer(context: Context, message: ServerMessage): void {
       if (message.session === talk.session) takeDesired(context, message)
       break
     case 'call':
-      answerCall(context, message.id).catch(() => {})
+      answerCall(context, message).catch(() => {})
       break
     case 'answer':
       registry.settle(message)
@@ -132,7 +134,8 @@ function takeDesired(
   { options, reports, talk }: Context,
   message: Extract<ServerMessage, { type: 'complete' | 'delta' }>,
 ): void {
-  const { revision, items } = message
+  const { revision } = message
+  const items = joinTemplates(message)
   const complete = message.type === 'complete'
   options.onDesired({ revision, items, complete, gone: message.type === 'delta' ? message.gone : [] })
   if (talk.told && !complete) return
@@ -141,7 +144,11 @@ function takeDesired(
   for (const part of reports.all()) reportNow(talk, part)
 }
 
-async function answerCall({ options, talk }: Context, id: string): Promise<void> {
+async function answerCall({ options, talk }: Context, { id, method }: Call): Promise<void> {
+  if (method !== 'containers') {
+    say(talk.socket, { type: 'answer', id, error: 'not_answered_here' })
+    return
+  }
   try {
     say(talk.socket, { type: 'answer', id, containers: await options.containers() })
   } catch {

@@ -71,6 +71,8 @@ describe('stored = sent + announced alterations', () => {
     fc.assert(
       fc.property(bodies, changes, (body, sent) => {
         const current = aRecord(body)
+        // A change that was drawn for another deployment may name this one, and nobody waits for itself.
+        fc.pre(!Object.hasOwn(Object(sent.dependsOn), current.name))
         const { spec, alterations } = accepted(sent, current)
         expectSame(spec, expectedSpec(sent, { ...current }, alterations))
       }),

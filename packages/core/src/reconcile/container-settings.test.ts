@@ -10,7 +10,7 @@ import { findItemFault } from './check-item.ts'
 import { type CreateBody, containerSettings, tenantNetwork } from './container-settings.ts'
 import { containerTemplate } from './container-template.ts'
 import { anItem, PINNED, TENANT } from './node-items.fixture.ts'
-import { findUnsafeSettings } from './unsafe-settings.ts'
+import { findUnsafeSettings, isDanger } from './unsafe-settings.ts'
 
 const NETWORK = tenantNetwork(TENANT)
 const unsafeOf = (body: Pick<CreateBody, 'HostConfig'>): string[] => findUnsafeSettings(body, NETWORK)
@@ -118,6 +118,26 @@ describe('findUnsafeSettings', () => {
     const { HostConfig, ...rest } = inspected()
     expect(findUnsafeSettings({ ...rest, HostConfig: { ...HostConfig, [name]: value } }, NETWORK)).toEqual([
       name,
+    ])
+  })
+
+  test('calls a danger what reaches beyond the container, and nothing that an operator or an engine may add', () => {
+    const names = [...new Set(MUTATIONS.map(([name]) => name))]
+    expect(names.filter((name) => !isDanger(name))).toEqual([
+      'CgroupParent',
+      'PidsLimit',
+      'PortBindings',
+      'PublishAllPorts',
+      'ExtraHosts',
+      'Dns',
+      'GroupAdd',
+      'OomScoreAdj',
+      'OomKillDisable',
+      'Runtime',
+      'LogConfig',
+      'RestartPolicy',
+      'AutoRemove',
+      'SomethingNew',
     ])
   })
 

@@ -63,7 +63,7 @@ export function planFacts(over: Partial<PlanFacts> = {}): PlanFacts {
     names: new Set(),
     tried: new Map(),
     skip: new Set(),
-    mayCreate: true,
+    mayCreate: () => true,
     condemned: new Set(),
     orphans: [],
     ...over,

@@ -18,6 +18,7 @@ const view = (over: Partial<ReplicaView> = {}): ReplicaView => ({
   item: anItem('A'),
   container: seen,
   activity: undefined,
+  making: false,
   trouble: '',
   unjudged: false,
   readySince: undefined,
@@ -48,7 +49,13 @@ describe('what was seen', () => {
       { container: 'absent', trouble: 'refused_by_agent' },
       'failed refused_by_agent',
     ],
+    ['none at the last list, one may come', { container: 'absent', making: true, item: removed }, undefined],
     ['none and none to come', { container: 'absent', item: removed }, 'stopped gone'],
+    [
+      'none to come, and none could be made',
+      { container: 'absent', item: removed, trouble: 'image_pull_failed' },
+      'stopped gone',
+    ],
     ['none, wished stopped', { container: 'absent', item: anItem('A', 'stopped') }, 'stopped'],
     ['it runs', {}, 'running'],
     ['it runs, found at the start', { unjudged: true }, undefined],
@@ -91,6 +98,7 @@ test('states never move back, and the same is not said twice', () => {
       }),
     ),
     activity: fc.constantFrom(undefined, 'pulling', 'starting', 'stopping'),
+    making: fc.boolean(),
     trouble: fc.constantFrom('', 'create_failed', 'image_pull_failed'),
     unjudged: fc.boolean(),
     readySince: fc.constantFrom(undefined, 't1', 't2'),
@@ -107,6 +115,7 @@ test('states never move back, and the same is not said twice', () => {
             REPLICA_STATES.indexOf(before.state),
           )
         expect(isNews(now, said)).toBe(false)
+        if (said.gone) expect([one.container, one.making]).toEqual(['absent', false])
         // The agent ends only what is not wished: an end that is said is one that stays.
         if (one.item.desired === 'running' && one.activity !== 'stopping' && before === undefined)
           expect(['stopping', 'stopped']).not.toContain(now.state)

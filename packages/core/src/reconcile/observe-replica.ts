@@ -22,6 +22,8 @@ export interface ReplicaView {
   readonly container: SeenContainer | 'unknown' | 'absent'
   /** What the agent is doing about it at this moment. */
   readonly activity: 'pulling' | 'starting' | 'stopping' | undefined
+  /** One may have been made since the engine was last listed: that none was there says nothing now. */
+  readonly making: boolean
   /** Why the last thing the agent did about it failed; empty when it did not. */
   readonly trouble: string
   /** It was found at the agent's start, and whether it is ready has not been judged yet. */
@@ -50,15 +52,17 @@ export function sightingOf(view: ReplicaView, before: Observation | undefined): 
 }
 
 function currentSighting(view: ReplicaView): Sighting | undefined {
-  const { container, item, activity, trouble } = view
+  const { container, item, activity } = view
   if (typeof container === 'object') return sightingOfContainer(view, container)
+  // What stood in the way of making one is over once none is wished: else what was never made would never be gone.
+  const trouble = item.desired === 'running' ? view.trouble : ''
   const nothing = { ...identity(item), containerId: null, startedAt: null, exitCode: null, restarts: 0 }
   if (activity === 'pulling' || trouble === 'image_pull_failed')
     return { ...nothing, state: 'pulling', reason: trouble, gone: false }
   if (trouble === 'refused_by_agent') return { ...nothing, state: 'failed', reason: trouble, gone: false }
   if (activity === 'starting' || trouble !== '')
     return { ...nothing, state: 'starting', reason: trouble, gone: false }
-  if (container === 'unknown' || item.desired === 'running') return undefined
+  if (container === 'unknown' || view.making || item.desired === 'running') return undefined
   return { ...nothing, state: 'stopped', reason: '', gone: item.desired === 'removed' }
 }
 

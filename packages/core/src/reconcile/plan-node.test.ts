@@ -70,10 +70,10 @@ describe('what is left alone', () => {
   test('an assignment that is being worked on or waits', () => {
     expect(plan([anItem('A')], [], { skip: new Set([assignmentOf('A')]) })).toEqual([])
   })
-  test('nothing new is made from the kept set, and what is there is started', () => {
-    expect(plan([anItem('A'), anItem('B')], [aContainer('B', 'exited')], { mayCreate: false })).toEqual([
-      'start c-B',
-    ])
+  test('of the kept set nothing new is made, and what is there is started; what the server named is made', () => {
+    const items = [anItem('A'), anItem('B'), anItem('C')]
+    const mayCreate = (id: string) => id === assignmentOf('C')
+    expect(plan(items, [aContainer('B', 'exited')], { mayCreate })).toEqual(['start c-B', 'create rep_C web'])
   })
   test('a container of ours that nobody wishes, until it is judged an orphan', () => {
     const left = aContainer('X')

@@ -25,8 +25,8 @@ export interface PlanFacts {
   readonly tried: ReadonlyMap<AssignmentId, string>
   /** Being worked on since before the list was made, or waiting for their next try. */
   readonly skip: ReadonlySet<AssignmentId>
-  /** False while the set is only the one kept on disk: then containers are started, never made. */
-  readonly mayCreate: boolean
+  /** False for what is only kept on disk and was not named by a server since: it is started, never made. */
+  mayCreate(id: AssignmentId): boolean
   /** Containers outside the safe set. */
   readonly condemned: ReadonlySet<string>
   /** Containers of assignments that nobody wishes (orphans.ts). */
@@ -54,7 +54,8 @@ export function planNode(
   const items = desired.filter(({ assignmentId }) => !facts.skip.has(assignmentId))
   const kept = items.flatMap((item) => planItem(item, held.get(item.assignmentId) ?? [], facts))
   const absent = items.filter((item) => item.desired === 'running' && !held.has(item.assignmentId))
-  return [...kept, ...planOrphans(facts), ...(facts.mayCreate ? planCreates(absent, facts) : [])]
+  const wished = absent.filter(({ assignmentId }) => facts.mayCreate(assignmentId))
+  return [...kept, ...planOrphans(facts), ...planCreates(wished, facts)]
 }
 
 function planItem(item: DesiredItem, all: readonly OwnContainer[], facts: PlanFacts): NodeAction[] {

@@ -13,7 +13,12 @@ const assigned = (replica: number, changes: Partial<Assignment> = {}): Assignmen
   assignedAt: '',
   ...changes,
 })
-const nothing: AssignmentFacts = { isGone: () => false, isLost: () => false }
+const nothing: AssignmentFacts = {
+  isGone: () => false,
+  isLost: () => false,
+  isLeaving: () => false,
+  isReady: () => true,
+}
 const three = [assigned(1), assigned(2), assigned(3)]
 const wishing = (replicas: number, deleting = false) => ({ replicas, deleting })
 
@@ -54,6 +59,18 @@ describe('wished replicas against assigned ones', () => {
     const plan = planReplicas(wishing(3), three, { ...nothing, isLost: (id) => id === 'node_2' })
     expect(plan).toEqual({ kept: [three[0], three[2]], dropped: [three[1]], missing: [2] })
   })
+
+  test('a replica of a node that is given up stays until its successor is ready', () => {
+    const leaving = { ...nothing, isLeaving: (id: string) => id === 'node_2' }
+    const before = planReplicas(wishing(3), three, leaving)
+    expect(before).toEqual({ kept: three, dropped: [], missing: [2] })
+    const successor = assigned(2, { id: 'rep_4' as AssignmentId, nodeId: 'node_1' as NodeId })
+    const both = [...three, successor]
+    const coming = planReplicas(wishing(3), both, { ...leaving, isReady: (id) => id !== 'rep_4' })
+    expect(coming).toEqual({ kept: both, dropped: [], missing: [] })
+    const there = planReplicas(wishing(3), both, leaving)
+    expect(there.kept.map(({ desired }) => desired)).toEqual(['running', 'removed', 'running', 'running'])
+  })
 })
 
 test('whatever was assigned: wished = staying + missing, nothing returns, and a second plan changes nothing', () => {
@@ -75,6 +92,8 @@ test('whatever was assigned: wished = staying + missing, nothing returns, and a 
       const facts: AssignmentFacts = {
         isGone: (id) => gone.some((index) => before[index]?.id === id),
         isLost: (id) => lost.some((index) => before[index]?.nodeId === id),
+        isLeaving: () => false,
+        isReady: () => true,
       }
       const wished = wishing(count, deleting)
       const { kept, dropped, missing } = planReplicas(wished, before, facts)

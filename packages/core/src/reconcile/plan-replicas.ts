@@ -14,6 +14,9 @@ export interface AssignmentFacts {
   isGone(id: AssignmentId): boolean
   /** The node is no longer enrolled. One that is merely silent is not lost. */
   isLost(nodeId: NodeId): boolean
+  /** The tenant gives the node back: each replica there is to have a ready successor elsewhere, and then goes. */
+  isLeaving(nodeId: NodeId): boolean
+  isReady(id: AssignmentId): boolean
 }
 
 export interface ReplicaPlan {
@@ -31,8 +34,13 @@ export function planReplicas(
 ): ReplicaPlan {
   const count = wished.deleting ? 0 : wished.replicas
   const isOver = ({ id, nodeId }: Assignment) => facts.isGone(id) || facts.isLost(nodeId)
-  const kept = assignments.filter((each) => !isOver(each)).map((each) => moveOn(each, count))
-  const taken = new Set(kept.filter(({ desired }) => desired === 'running').map(({ replica }) => replica))
+  const left = assignments.filter((each) => !isOver(each)).map((each) => moveOn(each, count))
+  const staying = left.filter(({ desired, nodeId }) => desired === 'running' && !facts.isLeaving(nodeId))
+  const taken = new Set(staying.map(({ replica }) => replica))
+  const served = new Set(staying.filter(({ id }) => facts.isReady(id)).map(({ replica }) => replica))
+  const kept = left.map((each) =>
+    facts.isLeaving(each.nodeId) && served.has(each.replica) ? moveOn(each, 0) : each,
+  )
   const numbers = Array.from({ length: count }, (_, index) => index + 1)
   return {
     kept,

@@ -1,6 +1,8 @@
 // Which settings of a container are outside the safe set? Asked of what is about to be created and of what the engine says
 // of a container that exists: whoever made it, it is not run with more than we give. SAFETY 2 rows 22 and 23.
 // What this file does not know by name must be empty: a new option of an engine is unsafe until somebody has looked at it.
+// A container that exists is ended for the named dangers alone: an operator may pin one to a core, and an engine may learn a
+// new option, and neither is a reason to take down what is wished.
 
 import { CAPABILITIES, LOG_ROTATION, NO_NEW_PRIVILEGES, PIDS_LIMIT } from './container-settings.ts'
 
@@ -61,6 +63,20 @@ const ALLOWED: { readonly [name: string]: Check } = {
   Isolation: one('', 'default'),
   MemorySwappiness: one(null, -1),
 }
+
+/** What reaches beyond a container: privilege, capabilities, namespaces, devices, mounts and the engine's own guards. */
+const DANGERS: readonly string[] = [
+  'Privileged',
+  ...['CapAdd', 'CapDrop'],
+  ...['NetworkMode', 'PidMode', 'IpcMode', 'UTSMode', 'UsernsMode', 'CgroupnsMode'],
+  ...['Devices', 'DeviceCgroupRules', 'DeviceRequests', 'Sysctls'],
+  ...['Binds', 'Mounts', 'VolumesFrom'],
+  // The paths are how the engine shows that a security option opened them.
+  ...['SecurityOpt', 'MaskedPaths', 'ReadonlyPaths'],
+]
+
+/** Of the names that findUnsafeSettings gives: those for which a container may not go on. */
+export const isDanger = (setting: string): boolean => DANGERS.includes(setting)
 
 /** The names of the settings at fault; none for a container within the safe set. */
 export function findUnsafeSettings(container: InspectedSettings, network: string): string[] {

@@ -1,7 +1,7 @@
 // What a node reports of its containers. Accepted for assignments of that node only, from its current session only, and
 // only forward; stored when something changed, the reports of one message in one transaction. SAFETY 4e, 2 row 25.
 
-import { type AssignmentId, type Observation, REPLICA_STATES } from '@holdfast/contract'
+import { type AssignmentId, DESIRED_STATES, type Observation, REPLICA_STATES } from '@holdfast/contract'
 import { timestamp } from '../ports/clock.ts'
 import { nodes, observations, placements, type StoredObservation } from '../store/records.ts'
 import type { Decision } from '../store/store.ts'
@@ -53,12 +53,14 @@ const MAX_TEXT = 128
 const PRINTABLE = /^[\x20-\x7e]*$/
 
 function isSound(observation: Observation, newestGeneration: number): boolean {
-  const { generation, seq, restarts, state, containerId, startedAt, exitCode, reason } = observation
+  const { generation, seq, restarts, state, containerId, startedAt, exitCode, reason, gone } = observation
   const numbers = [seq, restarts, exitCode ?? 0]
   const texts = [reason, containerId ?? '', startedAt ?? '']
   return (
     generation >= 1 &&
     generation <= newestGeneration &&
+    // Only what is to be removed can be gone for good: otherwise each such word would make another replica.
+    (!gone || generation === DESIRED_STATES.length) &&
     numbers.every(Number.isSafeInteger) &&
     texts.every((text) => text.length <= MAX_TEXT && PRINTABLE.test(text)) &&
     REPLICA_STATES.includes(state)

@@ -5,6 +5,7 @@ import type { RawData, WebSocket } from 'ws'
 import { acceptReports } from './accept-status.ts'
 import { answerAgent } from './answer-agent.ts'
 import { flushReports } from './flush-reports.ts'
+import { guardSession } from './guard-session.ts'
 import { openSession } from './open-session.ts'
 import type { Connection, GatewayParts } from './parts.ts'
 import { readAgentMessage } from './read-message.ts'
@@ -14,6 +15,7 @@ import { type FarewellCode, newSession, type Session, sayFarewell, send } from '
 const NONCE_BYTES = 32
 const WINDOW_MS = 10_000
 const MESSAGES_IN_WINDOW = 500
+const BYTES_IN_WINDOW = 8 * 1024 * 1024
 
 export function acceptConnection(parts: GatewayParts, socket: WebSocket): void {
   const { ids, times } = parts.running
@@ -28,13 +30,23 @@ export function acceptConnection(parts: GatewayParts, socket: WebSocket): void {
   parts.waiting.add(connection)
   socket.on('message', (data, isBinary) => receive(parts, connection, data, isBinary))
   // An agent that has not heard from us for long asks with a ping, which is a beat too.
-  socket.on('ping', () => {
-    if (connection.session !== undefined) connection.session.heardAt = performance.now()
-  })
+  socket.on('ping', (data) => answerPing(connection, data.length))
   socket.on('close', () => closed(parts, connection))
   // What went wrong on a socket shows as its end.
   socket.on('error', () => {})
   send(socket, { type: 'challenge', nonce: connection.nonce })
+}
+
+const MAX_PONG_BACKLOG = 64 * 1024
+
+/** Counted like a message, and answered only to who reads the answers; before the hello nobody has a reason to ask. */
+function answerPing({ session, socket }: Connection, bytes: number): void {
+  if (session === undefined || isTooMuch(session, bytes)) {
+    socket.terminate()
+    return
+  }
+  session.heardAt = performance.now()
+  if (socket.bufferedAmount < MAX_PONG_BACKLOG) socket.pong()
 }
 
 function closed({ waiting, calls }: GatewayParts, connection: Connection): void {
@@ -50,12 +62,16 @@ function receive(parts: GatewayParts, connection: Connection, data: RawData, isB
   parts.running.counts.messages += 1
   // Cut or sent away: what it still says changes nothing.
   if (connection.ended || (session !== undefined && session.socket !== connection.socket)) return
+  // Before it is read: reading is what costs.
+  if (session !== undefined && isTooMuch(session, bytesOf(data))) {
+    end(parts, connection, 'too_many_messages')
+    return
+  }
   const message = readAgentMessage(data, isBinary)
   const isHello = message?.type === 'hello'
   if (message === undefined || isHello !== (session === undefined) || connection.opening)
     end(parts, connection, 'protocol_violation')
-  else if (session !== undefined && isTooMuch(session)) end(parts, connection, 'too_many_messages')
-  else if (session !== undefined) handle(parts, session, message)
+  else if (session !== undefined) guardSession(parts, session, () => handle(parts, session, message))
   else if (isHello) startOpening(parts, connection, message)
 }
 
@@ -79,20 +95,25 @@ function end({ running, held, waiting }: GatewayParts, connection: Connection, c
   else held.drop(connection.session, code)
 }
 
-function isTooMuch(session: Session): boolean {
+const bytesOf = (data: RawData): number =>
+  Array.isArray(data) ? data.reduce((sum, part) => sum + part.byteLength, 0) : data.byteLength
+
+function isTooMuch(session: Session, bytes: number): boolean {
   const now = performance.now()
   if (now >= session.windowEndsAt) {
     session.windowEndsAt = now + WINDOW_MS
     session.messages = 0
+    session.bytes = 0
     session.writes = 0
   }
   session.messages += 1
-  return session.messages > MESSAGES_IN_WINDOW
+  session.bytes += bytes
+  return session.messages > MESSAGES_IN_WINDOW || session.bytes > BYTES_IN_WINDOW
 }
 
 async function open(parts: GatewayParts, connection: Connection, hello: Hello): Promise<void> {
-  const { running, directory, held, index, waiting } = parts
-  const opened = await openSession(running, directory, hello, connection.nonce)
+  const { running, held, index, waiting } = parts
+  const opened = await openSession(parts, hello, connection.nonce)
   if (opened === undefined) {
     running.counts.hellosRefused += 1
     end(parts, connection, 'session_refused')

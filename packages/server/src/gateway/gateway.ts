@@ -13,9 +13,10 @@ import { type GatewayCounts, type GatewayDeps, newCounts, type Running } from '.
 import { createDesiredIndex } from './desired-index.ts'
 import { createHeldSessions } from './held-sessions.ts'
 import { createNodeDirectory } from './node-directory.ts'
+import { createOpeningPace } from './opening-pace.ts'
 import type { GatewayParts } from './parts.ts'
 import { createDeltas } from './send-desired.ts'
-import { newSession, sayFarewell } from './session.ts'
+import { sayFarewell } from './session.ts'
 import { startSweeps } from './sweep.ts'
 import { DEFAULT_TIMES } from './timings.ts'
 
@@ -40,9 +41,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const running: Running = { ...deps, times: { ...DEFAULT_TIMES, ...deps.times }, counts: newCounts() }
   const parts = createParts(running)
   const { held, index, directory } = parts
-  const deltas = createDeltas(running, index, (nodeId) => held.all.get(nodeId))
+  const deltas = createDeltas(parts)
   const unsubscribe = deps.store.subscribe((changes) => {
-    for (const nodeId of directory.apply(changes)) held.review(nodeId)
+    for (const node of directory.apply(changes)) held.review(node)
     index.apply(changes, deltas.note)
   })
   takeUpOwn(parts)
@@ -51,6 +52,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    // Answered by us, and only to who reads the answers.
+    autoPong: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => AGENT_SUBPROTOCOL,
   })
@@ -90,23 +93,16 @@ function createParts(running: Running): GatewayParts {
     calls,
     directory: createNodeDirectory(running.store),
     index: createDesiredIndex(running.store),
+    openings: createOpeningPace(running.times.reopenMs),
     waiting: new Set(),
   }
 }
 
 /** Sessions that a former process under the same id held: their grace begins anew, and silence is ours to tell. */
-function takeUpOwn({ running, held }: GatewayParts): void {
-  const { store, replica } = running
-  const now = performance.now()
-  for (const { record: tenant } of store.list(tenants)) {
-    for (const { record: node } of store.list(nodes, tenant.id)) {
-      if (node.session.replica !== replica || node.status === 'failed') continue
-      const { id: nodeId, generation, status: told, session } = node
-      held.add(
-        newSession({ tenant: tenant.id, nodeId, generation, epoch: session.epoch, told }, undefined, now),
-      )
-    }
-  }
+function takeUpOwn({ running: { store }, held }: GatewayParts): void {
+  for (const { record: tenant } of store.list(tenants))
+    for (const { record: node } of store.list(nodes, tenant.id))
+      held.review({ tenant: tenant.id, nodeId: node.id })
 }
 
 function upgrade(
@@ -126,7 +122,13 @@ function upgradeFault({ waiting }: GatewayParts, { url, headers }: IncomingMessa
   const offered = String(headers['sec-websocket-protocol'] ?? '').split(',')
   if (url !== AGENT_PATH) return '404 Not Found'
   if (!offered.some((name) => name.trim() === AGENT_SUBPROTOCOL)) return '400 Bad Request'
-  return waiting.size >= MAX_WAITING ? '503 Service Unavailable' : undefined
+  // The oldest gives way: silent ones must not keep those out that have something to say.
+  const [oldest] = waiting
+  if (waiting.size >= MAX_WAITING && oldest !== undefined) {
+    waiting.delete(oldest)
+    oldest.socket.terminate()
+  }
+  return undefined
 }
 
 function refuse(socket: Duplex, status: string): void {

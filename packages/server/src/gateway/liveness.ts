@@ -40,7 +40,11 @@ export function tellStatus(running: Running, session: Session, status: Told): Pr
 
 const SEVERITIES = { ready: 'info', unreachable: 'warning', failed: 'error' } as const
 
-function statusEvent(node: StoredNode, status: Told, times: GatewayTimes): NewEvent {
+export function statusEvent(
+  node: StoredNode,
+  status: Told,
+  times: Pick<GatewayTimes, 'unreachableMs' | 'failedMs'>,
+): NewEvent {
   const seconds = Math.round((status === 'failed' ? times.failedMs : times.unreachableMs) / 1000)
   return {
     type: `node.${status}`,

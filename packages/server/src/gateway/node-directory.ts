@@ -3,12 +3,12 @@
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { Change } from '../store/record-index.ts'
 import { nodes, tenants } from '../store/records.ts'
-import type { GatewayDeps } from './deps.ts'
+import type { GatewayDeps, NodeAddress } from './deps.ts'
 
 export interface NodeDirectory {
   tenantOf(nodeId: NodeId): TenantId | undefined
   /** The nodes whose records the changes touch, after the directory took them up. */
-  apply(changes: readonly Change[]): NodeId[]
+  apply(changes: readonly Change[]): NodeAddress[]
 }
 
 export function createNodeDirectory(store: Pick<GatewayDeps['store'], 'list' | 'keysOf'>): NodeDirectory {
@@ -18,12 +18,12 @@ export function createNodeDirectory(store: Pick<GatewayDeps['store'], 'list' | '
   return {
     tenantOf: (nodeId) => owners.get(nodeId),
     apply(changes) {
-      const touched: NodeId[] = []
+      const touched: NodeAddress[] = []
       for (const { kind, key } of changes) {
         if (key.folder !== nodes.folder || key.tenant === undefined) continue
         if (kind === 'put') owners.set(key.id, key.tenant)
         else owners.delete(key.id)
-        touched.push(key.id as NodeId)
+        touched.push({ tenant: key.tenant, nodeId: key.id as NodeId })
       }
       return touched
     },

@@ -10,27 +10,30 @@ import { timestamp } from '../ports/clock.ts'
 import { nodes, type StoredNode } from '../store/records.ts'
 import { inTenant, type Transaction } from '../store/transaction.ts'
 import type { Running } from './deps.ts'
-import type { NodeDirectory } from './node-directory.ts'
 import { nodeSubject } from './node-subject.ts'
+import type { GatewayParts } from './parts.ts'
 import type { OpenedSession } from './session.ts'
 import { isProven } from './verify-hello.ts'
 
 /**
- * Undefined for an unknown node, a wrong key and an old generation alike. When it resolves the cache has everything that
+ * Undefined for an unknown node, a wrong key, an old generation and a node that was let in just now alike. When it resolves the cache has everything that
  * an older session wrote, so the first complete set is never older than the session.
  */
 export async function openSession(
-  running: Running,
-  directory: NodeDirectory,
+  { running, directory, openings }: Pick<GatewayParts, 'running' | 'directory' | 'openings'>,
   hello: Hello,
   nonce: string,
 ): Promise<OpenedSession | undefined> {
   const { store } = running
+  let letIn = false
   const opened = await store.transact<OpenedSession | undefined>((transaction) => {
     const tenant = directory.tenantOf(hello.nodeId)
     const node = tenant && transaction.get(inTenant(tenant, nodes, hello.nodeId))
     if (!isProven(node, hello, nonce) || node === undefined || tenant === undefined)
       return { kind: 'refuse', result: undefined }
+    // Only after the proof, so that nobody else uses up the node's turn; once, as a transaction may be tried again.
+    letIn ||= openings.take(node.id, performance.now())
+    if (!letIn) return { kind: 'refuse', result: undefined }
     const labels = judgeLabels(hello.labels, node)
     const next = takeUp(running, node, hello, labels)
     transaction.put(inTenant(tenant, nodes, node.id), next)

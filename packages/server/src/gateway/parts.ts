@@ -6,6 +6,7 @@ import type { Running } from './deps.ts'
 import type { DesiredIndex } from './desired-index.ts'
 import type { HeldSessions } from './held-sessions.ts'
 import type { NodeDirectory } from './node-directory.ts'
+import type { OpeningPace } from './opening-pace.ts'
 import type { Session } from './session.ts'
 
 export interface Connection {
@@ -24,6 +25,7 @@ export interface GatewayParts {
   readonly index: DesiredIndex
   readonly held: HeldSessions
   readonly calls: NodeCalls
+  readonly openings: OpeningPace
   /** Sockets that have not said hello yet. */
   readonly waiting: Set<Connection>
 }

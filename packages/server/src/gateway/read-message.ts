@@ -1,6 +1,13 @@
-// What an agent may say, decoded: anything else is undefined, and ends the session.
+// What an agent may say, decoded: anything else is undefined, and ends the session. What a newer agent says beside the known
+// fields is left out (DECISIONS 10).
 
-import { type AgentMessage, agentMessageShapes, CALL_METHODS, decode, type Hello } from '@holdfast/contract'
+import {
+  type AgentMessage,
+  agentMessageShapes,
+  CALL_METHODS,
+  decodeKnown,
+  type Hello,
+} from '@holdfast/contract'
 import type { RawData } from 'ws'
 
 export function readAgentMessage(data: RawData, isBinary: boolean): AgentMessage | undefined {
@@ -17,7 +24,7 @@ function decodeMessage(value: unknown): AgentMessage | undefined {
   const shape =
     typeof type === 'string' && Object.hasOwn(agentMessageShapes, type) && agentMessageShapes[type]
   if (!shape) return undefined
-  const message = decode(shape, value) as AgentMessage
+  const message = decodeKnown(shape, value) as AgentMessage
   return isSound(message) ? message : undefined
 }
 

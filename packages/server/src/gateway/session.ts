@@ -29,6 +29,7 @@ export interface Session {
   /** Counted over a short window, against a node that talks without end. */
   windowEndsAt: number
   messages: number
+  bytes: number
   writes: number
   reports: Reports | undefined
 }
@@ -43,6 +44,7 @@ export const newSession = (opened: OpenedSession, socket: WebSocket | undefined,
   nextCompleteAt: 0,
   windowEndsAt: 0,
   messages: 0,
+  bytes: 0,
   writes: 0,
   reports: undefined,
 })
@@ -82,8 +84,8 @@ const FAREWELLS: { readonly [C in FarewellCode]: { readonly close: number; reado
   session_refused: { close: 1008, message: 'This node, key or generation has no session here.' },
   session_replaced: { close: 1008, message: 'A newer session of the node took over, or the node is gone.' },
   protocol_violation: { close: 1008, message: 'The message is not one of this protocol.' },
-  too_many_messages: { close: 1008, message: 'The node sends more messages than it may.' },
-  unavailable: { close: 1013, message: 'The session cannot be opened now; try again.' },
+  too_many_messages: { close: 1008, message: 'The node sends more than it may.' },
+  unavailable: { close: 1013, message: 'The session cannot be opened or kept now; try again.' },
   server_closing: { close: 1001, message: 'The server stops; another one takes over.' },
 }
 

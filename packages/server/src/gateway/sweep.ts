@@ -1,6 +1,7 @@
 // One timer for all sessions: who is silent, whose minute is over, whose reports still wait, who never said hello.
 
 import { startWriting } from './flush-reports.ts'
+import { guardSession } from './guard-session.ts'
 import { statusDue, tellStatus } from './liveness.ts'
 import type { GatewayParts } from './parts.ts'
 import { sendComplete } from './send-desired.ts'
@@ -31,14 +32,17 @@ function sweep(parts: GatewayParts, now: number): void {
     connection.ended = true
     sayFarewell(connection.socket, 'session_refused')
   }
-  for (const session of parts.held.all.values()) {
-    if (session.socket !== undefined && now >= session.nextCompleteAt) {
-      session.nextCompleteAt = now + parts.running.times.resyncMs
-      sendComplete(parts.running, parts.index, session)
-    }
-    if (session.reports !== undefined && session.reports.unwritten.size > 0) startWriting(parts, session)
-    checkLife(parts, session, now)
+  for (const session of parts.held.all.values())
+    guardSession(parts, session, () => sweepSession(parts, session, now))
+}
+
+function sweepSession(parts: GatewayParts, session: Session, now: number): void {
+  if (session.socket !== undefined && now >= session.nextCompleteAt) {
+    session.nextCompleteAt = now + parts.running.times.resyncMs
+    sendComplete(parts.running, parts.index, session)
   }
+  if (session.reports !== undefined && session.reports.unwritten.size > 0) startWriting(parts, session)
+  checkLife(parts, session, now)
 }
 
 function checkLife(parts: GatewayParts, session: Session, now: number): void {

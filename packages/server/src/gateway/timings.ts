@@ -3,6 +3,8 @@
 export interface GatewayTimes {
   /** How long a socket may stand open without a hello. */
   readonly helloMs: number
+  /** From one session of a node to the next that it may open: each may write events. */
+  readonly reopenMs: number
   readonly beatMs: number
   /** Silence after which the node is called unreachable, and failed. */
   readonly unreachableMs: number
@@ -17,6 +19,7 @@ export interface GatewayTimes {
 
 export const DEFAULT_TIMES: GatewayTimes = {
   helloMs: 10_000,
+  reopenMs: 1_000,
   beatMs: 10_000,
   unreachableMs: 40_000,
   failedMs: 120_000,

@@ -2,11 +2,20 @@
 // archive and its quota slot, and a tenant that is marked is removed with everything it has. Each removal is one transaction that compares
 // what it read, so several replicas may do this at once and one of them does it.
 
-import type { TenantId } from '@holdfast/contract'
+import type { NodeId, TenantId } from '@holdfast/contract'
 import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
 import type { Clock } from '../ports/clock.ts'
-import { archive, deployments, placements, removals, slots, tenants, tokens } from '../store/records.ts'
+import {
+  archive,
+  deployments,
+  nodes,
+  placements,
+  removals,
+  slots,
+  tenants,
+  tokens,
+} from '../store/records.ts'
 import { slotId } from '../store/slots.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'
@@ -65,9 +74,10 @@ async function removeDeployment(
   })
 }
 
-/** Secrets first: while the record stands, a failure is seen and tried again. */
+/** Containers first, then secrets: while the record stands, a failure is seen and tried again. */
 async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
-  if (!(await removeTenantSecrets(id))) return
+  await markDeployments(store, id)
+  if (isRunningSomewhere(store, id) || !(await removeTenantSecrets(id))) return
   await freeNodeNames(store, id)
   const owned = store.list(tokens).filter(({ record }) => record.tenant === id)
   const last = owned.length <= TOKENS_AT_ONCE
@@ -79,4 +89,31 @@ async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: Ten
     if (last) transaction.delete(globally(removals, id))
     return { kind: 'commit', result: undefined }
   })
+}
+
+/** Their controller stops what they run. */
+async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
+  for (const { record } of store.list(deployments, tenant)) {
+    if (record.deleting) continue
+    await store.transact<void>((transaction) => {
+      const address = inTenant(tenant, deployments, record.spec.name)
+      const stored = transaction.get(address)
+      if (stored === undefined || stored.deleting) return { kind: 'refuse', result: undefined }
+      transaction.put(address, { ...stored, deleting: true })
+      return { kind: 'commit', result: undefined }
+    })
+  }
+}
+
+/** A machine that failed will confirm nothing; one that cannot be read about may run anything. */
+function isRunningSomewhere(store: Store, tenant: TenantId): boolean {
+  return store.keysOf(placements, tenant).some(({ id }) => {
+    const assignments = store.get(inTenant(tenant, placements, id))?.record.assignments
+    return assignments?.some(({ nodeId }) => mayAnswer(store, tenant, nodeId)) ?? true
+  })
+}
+
+function mayAnswer(store: Store, tenant: TenantId, nodeId: NodeId): boolean {
+  const node = store.get(inTenant(tenant, nodes, nodeId))?.record
+  return node !== undefined && node.status !== 'failed'
 }

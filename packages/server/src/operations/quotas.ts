@@ -2,7 +2,7 @@
 // by what the cache counts, so the writes in flight may overshoot.
 
 import { QUOTA_KINDS, type QuotaKind, type QuotaList, type TenantId } from '@holdfast/contract'
-import { tenants } from '../store/records.ts'
+import { placements, tenants } from '../store/records.ts'
 import type { SlotAllocator } from '../store/slots.ts'
 import type { Store } from '../store/store.ts'
 import { globally } from '../store/transaction.ts'
@@ -40,6 +40,7 @@ export function createQuotas(
   }
   const used = (tenant: TenantId, kind: QuotaKind): number => {
     if (kind === 'stored_bytes') return store.storedBytes(tenant)
+    if (kind === 'containers') return countContainers(store, tenant)
     return SLOTTED.has(kind) ? slots.used(tenant, kind) : 0
   }
   return {
@@ -54,4 +55,9 @@ const TIGHT = 0.7
 
 function roomLeft(pressure: number): number {
   return pressure <= TIGHT ? 1 : Math.max(0, (1 - pressure) / (1 - TIGHT))
+}
+
+/** Those on their way out count until they are confirmed gone, as the scheduler counts them. */
+function countContainers(store: Pick<Store, 'list'>, tenant: TenantId): number {
+  return store.list(placements, tenant).reduce((sum, { record }) => sum + record.assignments.length, 0)
 }

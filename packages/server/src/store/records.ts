@@ -181,7 +181,14 @@ export type StoredObservation = Infer<typeof storedObservationShape>
 export const shardShape = object({ v, owner: string() })
 
 /** A server process. It is alive as long as the key keeps changing, by the clock of whoever looks. */
-export const serverReplicaShape = object({ v, url: string(), startedAt: string(), beat: integer() })
+export const serverReplicaShape = object({
+  v,
+  url: string(),
+  startedAt: string(),
+  beat: integer(),
+  /** Whether it takes shards; one that only holds sessions does not. */
+  leads: boolean(),
+})
 
 export interface Collection<T> {
   readonly folder: string

@@ -202,7 +202,8 @@ function removeEndpoint(deps: NodeEndpointDeps): Endpoint {
     method: 'DELETE',
     path: ONE,
     action: 'nodes:write',
-    summary: 'Remove a node once nothing of ours runs there; with force at once, for a machine that is dead',
+    summary:
+      'Remove a node once nothing of ours runs there; with force at once, for a machine that is dead or was broken into',
     query: ['force'],
     headers: ['If-Match'],
     success: { status: 202, shape: nodeShape },

@@ -1,6 +1,6 @@
 // What the controller of deployments is given and what it knows while it runs.
 
-import type { TenantId } from '@holdfast/contract'
+import type { NodeId, TenantId } from '@holdfast/contract'
 import type { Quotas } from '../../operations/quotas.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../store/store.ts'
@@ -35,6 +35,9 @@ export interface Controller {
 
 /** What the queue is keyed by: a name has one deployment at a time, also while the old one is being deleted. */
 export const keyOf = (tenant: TenantId, name: string): string => `${tenant}/${name}`
+/** A node that is being given back: no deployment has such a name. */
+export const NODE_MARK = '@'
+export const nodeKeyOf = (tenant: TenantId, id: NodeId): string => `${tenant}/${NODE_MARK}${id}`
 export const TENANT_LENGTH = 36
 
 export function tenantOf(controller: Controller, id: TenantId): KnownTenant {

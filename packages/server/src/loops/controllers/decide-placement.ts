@@ -67,6 +67,11 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   const plan = planReplicas({ replicas: stored.spec.replicas, deleting: stored.deleting }, assignments, {
     isGone: (id) => store.get(inTenant(tenant, observations, id))?.record.gone === true,
     isLost: (id) => store.get(inTenant(tenant, nodes, id)) === undefined,
+    isLeaving: (id) => view.isLeaving(id),
+    isReady: (id) => {
+      const seen = store.get(inTenant(tenant, observations, id))?.record
+      return seen?.state === 'ready' && seen.reason === ''
+    },
   })
   const { name, resources } = stored.spec
   view.reserve(stored.uid, { name, resources, assignments: plan.kept }, decidedOn)
@@ -78,7 +83,9 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   const settled = added.length === 0 && isUnchanged(plan, assignments) && sameStory(before, next)
   if (settled) view.release(stored.uid)
   else view.reserve(stored.uid, { name, resources, assignments: next?.assignments ?? [] }, decidedOn)
-  const nodeIds = new Set([...added, ...plan.dropped].map(({ nodeId }) => nodeId))
+  // Whoever moves because the node is given up must still be given up: a release can be taken back.
+  const moved = plan.kept.filter((each) => view.isLeaving(each.nodeId) && !assignments.includes(each))
+  const nodeIds = new Set([...added, ...plan.dropped, ...moved].map(({ nodeId }) => nodeId))
   return { ...made, settled, next, status, nodeIds }
 }
 

@@ -5,7 +5,7 @@ import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import type { Change } from '../../store/record-index.ts'
 import { deployments, nodeNames, nodes, observations, placements, tenants } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
-import { type Controller, keyOf, tenantOf } from './controller.ts'
+import { type Controller, keyOf, nodeKeyOf, tenantOf } from './controller.ts'
 
 export function noticeChange(controller: Controller, { kind, key }: Change): void {
   const { tenant, folder, id } = key
@@ -31,7 +31,7 @@ function noticeGlobal(controller: Controller, folder: string, id: string): void 
   wake(controller, tenant, known.waiting.curedBy('quota'))
 }
 
-function wake({ queue }: Controller, tenant: TenantId, names: Iterable<string>): void {
+function wake({ queue }: Pick<Controller, 'queue'>, tenant: TenantId, names: Iterable<string>): void {
   for (const name of names) queue.add(keyOf(tenant, name))
 }
 
@@ -42,18 +42,25 @@ function noticeDeployment(controller: Controller, tenant: TenantId, name: string
   if (stored === undefined) known?.waiting.forget(name)
   else {
     // Its requests may be others now.
-    known?.view.takePlacement(stored.uid)
+    takePlacement(controller, tenant, stored.uid)
     controller.queue.add(keyOf(tenant, name))
   }
 }
 
 function noticePlacement(controller: Controller, tenant: TenantId, uid: DeploymentUid): void {
-  const known = controller.tenants.get(tenant)
-  const change = known?.view.takePlacement(uid) ?? 'none'
-  if (known && change === 'freed') wake(controller, tenant, known.waiting.curedBy('placements'))
-  if (known && change === 'grown') wake(controller, tenant, known.waiting.curedByGrowth())
+  takePlacement(controller, tenant, uid)
   const placement = controller.deps.store.get(inTenant(tenant, placements, uid))?.record
   if (placement !== undefined) controller.queue.add(keyOf(tenant, placement.name))
+}
+
+function takePlacement({ queue, tenants }: Controller, tenant: TenantId, uid: DeploymentUid): void {
+  const known = tenants.get(tenant)
+  const change = known?.view.takePlacement(uid) ?? 'none'
+  if (known && change === 'freed') {
+    wake({ queue }, tenant, known.waiting.curedBy('placements'))
+    for (const id of known.view.leaving()) queue.add(nodeKeyOf(tenant, id))
+  }
+  if (known && change === 'grown') wake({ queue }, tenant, known.waiting.curedByGrowth())
 }
 
 function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void {
@@ -61,7 +68,9 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
   const kinds = view.takeNode(id)
   for (const kind of kinds) wake(controller, tenant, waiting.curedBy(kind))
   const isGone = controller.deps.store.get(inTenant(tenant, nodes, id)) === undefined
-  if (isGone) wake(controller, tenant, view.deploymentsOn(id))
+  const isLeaving = view.isLeaving(id)
+  if (isGone || isLeaving) wake(controller, tenant, view.deploymentsOn(id))
+  if (isLeaving) controller.queue.add(nodeKeyOf(tenant, id))
 }
 
 function noticeObservation(controller: Controller, tenant: TenantId, id: string): void {

@@ -6,7 +6,16 @@ import { deployments, tenants } from '../../store/records.ts'
 import type { ShardChange } from '../leadership/leading.ts'
 import { shardOf } from '../leadership/shard-of.ts'
 import { repeat } from '../repeat.ts'
-import { type Controller, keyOf, type PlacingDeps } from './controller.ts'
+import {
+  type Controller,
+  keyOf,
+  NODE_MARK,
+  nodeKeyOf,
+  type PlacingDeps,
+  TENANT_LENGTH,
+  tenantOf,
+} from './controller.ts'
+import { finishLeaving } from './finish-leaving.ts'
 import { createKeyQueue, growingRest } from './key-queue.ts'
 import { noticeChange } from './notice-changes.ts'
 import { reconcileDeployment } from './reconcile-deployment.ts'
@@ -26,7 +35,10 @@ export function startPlacing(deps: PlacingDeps): Placing {
   const { store, leadership, concurrency = CONCURRENCY, resyncMs = RESYNC_MS } = deps
   const queue = createKeyQueue({
     concurrency,
-    work: (key) => reconcileDeployment(controller, key),
+    work: (key) =>
+      key[TENANT_LENGTH + 1] === NODE_MARK
+        ? finishLeaving(controller, key)
+        : reconcileDeployment(controller, key),
     restMs: growingRest(FIRST_REST_MS, LONGEST_REST_MS, deps.random),
     onError: (key, error) => deps.onError(error, key),
   })
@@ -54,8 +66,13 @@ export function startPlacing(deps: PlacingDeps): Placing {
   }
 }
 
-function enqueueAll({ deps: { store, leadership }, queue }: Controller, tenant: TenantId): void {
+function enqueueAll(controller: Controller, tenant: TenantId): void {
+  const {
+    deps: { store, leadership },
+    queue,
+  } = controller
   if (!leadership.owns(tenant)) return
+  for (const id of tenantOf(controller, tenant).view.leaving()) queue.add(nodeKeyOf(tenant, id))
   for (const { record } of store.list(deployments, tenant)) queue.add(keyOf(tenant, record.spec.name))
 }
 

@@ -5,9 +5,9 @@ import type { Assignment, AssignmentId, Capacity, DeploymentUid, NodeId, TenantI
 import { type CureKind, createSchedulingView, type NodeFacts, type SchedulingView } from '@holdfast/core'
 import type { Quotas } from '../../operations/quotas.ts'
 import { NOTHING, nodeFacts, requestsOf, type Taken } from '../../operations/scheduling-facts.ts'
-import { nodes, placements } from '../../store/records.ts'
+import { nodeNames, nodes, placements } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import { inTenant } from '../../store/transaction.ts'
+import { globally, inTenant } from '../../store/transaction.ts'
 
 export interface TenantView {
   readonly scheduling: SchedulingView
@@ -22,6 +22,10 @@ export interface TenantView {
   takePlacement(uid: DeploymentUid): PlacementChange
   /** Enters the node as the cache shows it; says what may be cured by the change. */
   takeNode(id: NodeId): CureKind[]
+  /** The tenant is giving the node back. */
+  isLeaving(id: NodeId): boolean
+  /** The nodes that the tenant is giving back. */
+  leaving(): NodeId[]
   /** The names of the deployments that have a replica on the node. */
   deploymentsOn(id: NodeId): Set<string>
   /** The quota of containers may be another one. */
@@ -81,12 +85,21 @@ export function createTenantView(
     },
     takePlacement: (uid) => takePlacement(state, uid),
     takeNode: (id) => takeNode(state, id),
+    isLeaving: (id) => isLeaving(state, id),
+    leaving: () => [...state.nodes.keys()].filter((id) => isLeaving(state, id)),
     deploymentsOn: (id) => new Set([...(state.byNode.get(id)?.values() ?? [])].map(({ name }) => name)),
     takeQuota: () => enterQuota(state),
     refresh: () => refresh(state),
   }
   view.refresh()
   return view
+}
+
+/** Only where the claim says so: a name that cannot be read takes no new work, and moves nothing away either. */
+function isLeaving({ store, tenant, nodes: known }: State, id: NodeId): boolean {
+  const name = known.get(id)?.name
+  const claims = name === undefined ? [] : (store.get(globally(nodeNames, name))?.record.claims ?? [])
+  return claims.some((each) => each.tenant === tenant && each.nodeId === id && each.state === 'releasing')
 }
 
 const UNDECIDED = -1

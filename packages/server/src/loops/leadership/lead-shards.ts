@@ -2,7 +2,7 @@
 // only when its owner does, takeover from whoever has been silent for long enough on our own clock, and everything given up
 // at once when the store contradicts us or our own process stood still.
 
-import type { TenantId } from '@holdfast/contract'
+import type { Infer, TenantId } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
 import { serverReplicas, shards } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
@@ -82,7 +82,13 @@ function startLoops(leading: Leading): { look: Repeating; others: Repeating[] } 
     timings.beatMs,
     async () => {
       count += 1
-      await sendHeartbeat(leading, { v: 1, url: leading.url, startedAt, beat: count })
+      await sendHeartbeat(leading, {
+        v: 1,
+        url: leading.url,
+        startedAt,
+        beat: count,
+        leads: leading.leads !== false,
+      })
     },
     onError,
   )
@@ -105,10 +111,7 @@ function watchStandstill(leading: Leading): Repeating {
   )
 }
 
-async function sendHeartbeat(
-  leading: Leading,
-  record: { v: number; url: string; startedAt: string; beat: number },
-): Promise<void> {
+async function sendHeartbeat(leading: Leading, record: Infer<typeof serverReplicas.shape>): Promise<void> {
   await leading.store.transact((transaction) => {
     transaction.put(globally(serverReplicas, leading.replica), record)
     return { kind: 'commit', result: undefined }
@@ -129,7 +132,7 @@ async function lookAround(leading: Leading): Promise<void> {
   settleOwnership(leading)
   // Whom nobody hears must not take anything: the others would take it back.
   const heard = heartbeats.some(({ id }) => id === replica)
-  if (!heard || now - leading.lastBeat > timings.silentMs) return
+  if (leading.leads === false || !heard || now - leading.lastBeat > timings.silentMs) return
   await takeFreeShards(leading, now)
   await handOver(leading, now)
   await forgetTheSilent(leading, now)

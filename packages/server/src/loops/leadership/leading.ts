@@ -29,6 +29,8 @@ export interface LeadershipOptions {
   readonly replica: string
   /** Where the other replicas reach this one. */
   readonly url: string
+  /** False: the heartbeat alone, so that others find this replica; it takes no shards. */
+  readonly leads?: boolean
   readonly timings?: LeadershipTimings
   onError(error: unknown): void
 }

@@ -44,7 +44,8 @@ export async function handOver(leading: Leading, now: number): Promise<void> {
     const owner = store.get(shardAddress(shard))?.record.owner
     if (owner !== undefined) owners.set(shard, owner)
   }
-  const given = planHandOver(owners, watch.live(now), replica)
+  const leads = (id: string) => store.get(globally(serverReplicas, id))?.record.leads === true
+  const given = planHandOver(owners, watch.live(now).filter(leads), replica)
   for (const { shard } of given) leaving.add(shard)
   // Told before it is done: what begins now would be refused by the fence.
   const lost = given.map(({ shard }) => shard).filter((shard) => fence.held.delete(shard))

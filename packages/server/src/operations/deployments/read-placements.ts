@@ -1,6 +1,6 @@
 // Where the replicas of a deployment are, and what their agents last said of them. DECISIONS 2 and 5.
 
-import { type Assignment, type PlacementEntry, REPLICA_STATES, type TenantId } from '@holdfast/contract'
+import type { Assignment, PlacementEntry, TenantId } from '@holdfast/contract'
 import { nodes, observations, placements } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -28,19 +28,10 @@ function entryOf(store: Store, tenant: TenantId, assignment: Assignment): Placem
     replica,
     nodeId,
     nodeName: node?.name ?? nodeId,
-    state: node === undefined ? 'lost' : stateOf(assignment, seen?.state),
+    // As it was last seen, never as it is wished.
+    state: node === undefined ? 'lost' : (seen?.state ?? 'assigned'),
     containerId: seen?.containerId ?? null,
     startedAt: seen?.startedAt ?? null,
     revision,
   }
-}
-
-/** Forward only: what is wished away is stopping at least, whatever was last seen of it. */
-function stateOf(
-  { desired }: Assignment,
-  seen: PlacementEntry['state'] | undefined,
-): PlacementEntry['state'] {
-  const state = seen ?? 'assigned'
-  if (desired === 'running') return state
-  return REPLICA_STATES.indexOf(state) < REPLICA_STATES.indexOf('stopping') ? 'stopping' : state
 }

@@ -34,13 +34,16 @@ export async function removeNode(
   id: string,
   { force, ifMatch }: RemoveOptions,
 ): Promise<Outcome<Node>> {
-  return deps.store.transact<Outcome<Node>>((transaction) => {
+  const outcome = await deps.store.transact<Outcome<Node>>((transaction) => {
     const found = findToChange(transaction, caller, id)
     if (!found.ok) return { kind: 'refuse', result: found }
     const conflict = checkIfMatch(ifMatch, findNode(deps.store, caller.tenant, id)?.modRevision ?? 0)
     if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
+    // NOTE force also where the machine answers: it is how a machine that was broken into loses its key at once. What
+    // still runs there runs on unseen, and is its owner's to stop.
     return decideRelease(deps, transaction, caller, { node: found.value, force, action: 'nodes:removed' })
   })
+  return endIfFree(deps, caller.tenant, outcome, 'removed')
 }
 
 export async function releaseClaim(
@@ -48,7 +51,7 @@ export async function releaseClaim(
   caller: Caller,
   nodeName: string,
 ): Promise<Outcome<Node>> {
-  return deps.store.transact<Outcome<Node>>((transaction) => {
+  const outcome = await deps.store.transact<Outcome<Node>>((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
     if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
     const claims = isNodeName(nodeName) ? readClaims(transaction, nodeName) : []
@@ -59,6 +62,18 @@ export async function releaseClaim(
     }
     return decideRelease(deps, transaction, caller, { node, force: false, action: 'claims:released' })
   })
+  return endIfFree(deps, caller.tenant, outcome, 'released')
+}
+
+/** Apart from the closing of the node: only a cache that shows it closed shows every placement that was made before. */
+async function endIfFree(
+  deps: ReleaseDeps,
+  tenant: TenantId,
+  outcome: Outcome<Node>,
+  reason: 'released' | 'removed',
+): Promise<Outcome<Node>> {
+  if (!outcome.ok || !(await finishRelease(deps, tenant, outcome.value.name, reason))) return outcome
+  return done({ ...outcome.value, claims: outcome.value.claims.filter(({ own }) => !own) })
 }
 
 interface Releasing {
@@ -68,7 +83,7 @@ interface Releasing {
 }
 
 function decideRelease(
-  { store, clock }: ReleaseDeps,
+  { clock }: ReleaseDeps,
   transaction: Transaction,
   caller: Caller,
   { node, force, action }: Releasing,
@@ -77,16 +92,13 @@ function decideRelease(
   if (node.controlPlane && caller.role !== 'platform-admin')
     return { kind: 'refuse', result: refused(platformOnly()) }
   const before = readClaims(transaction, node.name)
-  const isFree = force || countAssignments(store, tenant, node.id) === 0
-  const claims = isFree ? withoutClaim(before, tenant) : releasing(before, tenant)
+  const claims = force ? withoutClaim(before, tenant) : releasing(before, tenant)
   const closed = { ...node, schedulable: false }
   const result = done(nodeView(closed, tenant, claims))
-  const isUnderWay = !isFree && claimOf(before, tenant)?.state === 'releasing'
+  const isUnderWay = !force && claimOf(before, tenant)?.state === 'releasing'
   if (isUnderWay) return { kind: 'refuse', result }
-  if (isFree) {
-    const reason = force ? 'forced' : action === 'nodes:removed' ? 'removed' : 'released'
-    dropNode(transaction, clock, tenant, { node, claims: before, reason })
-  } else {
+  if (force) dropNode(transaction, clock, tenant, { node, claims: before, reason: 'forced' })
+  else {
     transaction.put(inTenant(tenant, nodes, node.id), closed)
     writeClaims(transaction, node.name, claims)
   }
@@ -105,19 +117,28 @@ function platformOnly() {
  * is being released. To be called again whenever an assignment of the tenant is gone; calling it twice changes nothing.
  */
 export async function finishRelease(
-  { store, clock }: ReleaseDeps,
+  deps: ReleaseDeps,
   tenant: TenantId,
   nodeName: string,
+  reason: 'released' | 'removed' = 'released',
 ): Promise<boolean> {
-  return store.transact((transaction) => {
-    const claims = readClaims(transaction, nodeName)
-    const own = claimOf(claims, tenant)
-    const node = own && transaction.get(inTenant(tenant, nodes, own.nodeId))
-    if (own?.state !== 'releasing' || node === undefined) return { kind: 'refuse', result: false }
-    if (countAssignments(store, tenant, node.id) > 0) return { kind: 'refuse', result: false }
-    dropNode(transaction, clock, tenant, { node, claims, reason: 'released' })
-    return { kind: 'commit', result: true }
-  })
+  return deps.store.transact((transaction) => stageRelease(deps, transaction, tenant, nodeName, reason))
+}
+
+export function stageRelease(
+  { store, clock }: ReleaseDeps,
+  transaction: Transaction,
+  tenant: TenantId,
+  nodeName: string,
+  reason: 'released' | 'removed' = 'released',
+): Decision<boolean> {
+  const claims = readClaims(transaction, nodeName)
+  const own = claimOf(claims, tenant)
+  const node = own && transaction.get(inTenant(tenant, nodes, own.nodeId))
+  if (own?.state !== 'releasing' || node === undefined) return { kind: 'refuse', result: false }
+  if (isInUse(store, tenant, node.id)) return { kind: 'refuse', result: false }
+  dropNode(transaction, clock, tenant, { node, claims, reason })
+  return { kind: 'commit', result: true }
 }
 
 interface Dropping {
@@ -138,10 +159,13 @@ function dropNode(
   recordEvent(transaction, clock, tenant, claimReleasedEvent(node, reason))
 }
 
-/** From the cache: a placement that is made meanwhile compares the node's record, which this transaction deletes. */
-function countAssignments(store: Pick<Store, 'list'>, tenant: TenantId, nodeId: NodeId): number {
-  return store
-    .list(placements, tenant)
-    .flatMap(({ record }) => record.assignments)
-    .filter((assignment) => assignment.nodeId === nodeId).length
+/**
+ * From the cache, which shows the node closed: whatever is decided on the open node fails, and what was decided before
+ * shows. A placement that cannot be read may be anywhere, also here.
+ */
+function isInUse(store: Pick<Store, 'get' | 'keysOf'>, tenant: TenantId, nodeId: NodeId): boolean {
+  return store.keysOf(placements, tenant).some(({ id }) => {
+    const placement = store.get(inTenant(tenant, placements, id))?.record
+    return placement?.assignments.some((assignment) => assignment.nodeId === nodeId) ?? true
+  })
 }

@@ -1,0 +1,50 @@
+// When so many containers run, as the engines themselves tell it: their start events, of whoever started them. Both sides of
+// the bench are judged by this one witness.
+
+import { ASSIGNMENT_LABEL } from '@holdfast/core/reconcile'
+import type { Engine } from '../../packages/agent/src/ports/engine.ts'
+
+const DEADLINE_MS = 180_000
+
+export interface StartWatch {
+  /** When the last of so many new containers started, on the clock of performance.now(). Ask before they are made. */
+  untilStarted(count: number): Promise<number>
+  close(): void
+}
+
+export async function watchStarts(engines: readonly Engine[], label = ASSIGNMENT_LABEL): Promise<StartWatch> {
+  const ending = new AbortController()
+  const seen = new Set<string>()
+  let expected = { count: 0, reached: (_at: number): void => {} }
+  const note = (containerId: string): void => {
+    seen.add(containerId)
+    if (seen.size === expected.count) expected.reached(performance.now())
+  }
+  const open = (engine: Engine): Promise<void> =>
+    new Promise((resolve, reject) => {
+      engine
+        .watchContainers(
+          label,
+          resolve,
+          ({ action, containerId }) => action === 'start' && note(containerId),
+          ending.signal,
+        )
+        .catch(reject)
+    })
+  await Promise.all(engines.map(open))
+  return {
+    untilStarted(count) {
+      seen.clear()
+      return new Promise((resolve, reject) => {
+        const late = (): void => reject(new Error(`only ${seen.size} of ${count} containers started in time`))
+        const timer = setTimeout(late, DEADLINE_MS)
+        const reached = (at: number): void => {
+          clearTimeout(timer)
+          resolve(at)
+        }
+        expected = { count, reached }
+      })
+    },
+    close: () => ending.abort(),
+  }
+}

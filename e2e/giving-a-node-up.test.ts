@@ -1,0 +1,52 @@
+// A tenant gives a machine up: its replicas move to the tenant's other nodes, the claim ends when nothing is left, and only
+// then does the machine take work of another tenant. A dead machine is removed by force. DECISIONS 5, Claim.
+
+import { waitUntil } from '@holdfast/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { containersOn, eventsOf, placementsOf, untilPhase } from './support/lab-reads.ts'
+import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
+
+let whole: LabPlatform
+
+beforeAll(async () => {
+  whole = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
+  const api = whole.api('acme')
+  const body = { kind: 'Deployment', name: 'web', image: whole.image, replicas: 3 }
+  expect((await api.post('/api/v1/deployments', body)).status).toBe(201)
+  await untilPhase(api, 'web', 'Running')
+})
+afterAll(() => whole?.stop())
+
+const nodesOfWeb = async (): Promise<string[]> =>
+  (await placementsOf(whole.api('acme'), 'web')).map(({ nodeName }) => nodeName).sort()
+
+test('its replicas move away, and then the name is free', async () => {
+  const api = whole.api('acme')
+  expect(await nodesOfWeb()).toEqual(['acme-1', 'acme-2', 'acme-3'])
+  const released = await api.delete('/api/v1/nodes/acme-3/claim', { 'x-tenant-id': whole.platform.acme.id })
+  expect(released.status).toBe(202)
+  await waitUntil(async () => (await eventsOf(api, 'node.claim_released')).length === 1, {
+    what: 'the claim has ended',
+    timeoutMs: 60_000,
+  })
+  expect(await containersOn(whole, 'acme-3')).toEqual([])
+  await untilPhase(api, 'web', 'Running')
+  expect(new Set(await nodesOfWeb())).toEqual(new Set(['acme-1', 'acme-2']))
+  const taken = await whole.api('globex').post('/api/v1/nodes/join-tokens', { nodeName: 'acme-3' })
+  expect(taken.status).toBe(201)
+})
+
+test('a dead machine is removed by force, and its replicas are replaced', async () => {
+  const api = whole.api('acme')
+  await whole.lab.powerOff(whole.node('acme-2'))
+  const dead = async () => {
+    const { body } = await api.get('/api/v1/nodes')
+    return Object(Object.values(Object(body['items'])).find((node) => Object(node).name === 'acme-2'))
+  }
+  expect((await api.delete(`/api/v1/nodes/${(await dead()).id}?force=true`)).status).toBe(202)
+  await waitUntil(async () => (await nodesOfWeb()).join() === 'acme-1,acme-1,acme-1', {
+    what: 'all replicas are on the last node',
+  })
+  await untilPhase(api, 'web', 'Running')
+  expect(await containersOn(whole, 'acme-1')).toEqual(['web running', 'web.1 running', 'web.2 running'])
+})

@@ -1,0 +1,34 @@
+// When is nothing taken for an orphan? SAFETY 3: a store that was restored from a backup.
+
+import pino from 'pino'
+import { expect, test } from 'vitest'
+import { aContainer } from '../../core/src/reconcile/node-items.fixture.ts'
+import { createOrphanWatch } from './orphan-watch.ts'
+
+const MINUTE = 60_000
+const own = [aContainer('A')]
+
+/** `revisions` of the sets, a minute apart, none of which names the container; `noted`: of what was seen before them. */
+function watch(noted: number, revisions: readonly number[]) {
+  const told: string[] = []
+  const orphans = createOrphanWatch(pino({}, { write: (line: string) => told.push(line) }))
+  orphans.noteRevision(noted)
+  for (const [index, revision] of revisions.entries())
+    orphans.takeComplete({ revision, assignments: new Set(), receivedMs: index * MINUTE })
+  return { found: orphans.find(own, new Set()).map(({ id }) => id), told }
+}
+
+test('what two sets do not name is an orphan while revisions go forward', () => {
+  expect(watch(0, [100, 101])).toEqual({ found: ['c-A'], told: [] })
+  expect(watch(100, [100, 100])).toEqual({ found: ['c-A'], told: [] })
+})
+
+test.each([
+  ['a set older than one before', 0, [100, 101, 99]],
+  ['a set older than the kept one', 200, [100, 101]],
+  ['revisions that have caught up since', 200, [100, 201, 202, 203]],
+])('nothing is, after %s, and it is told once', (_, noted, revisions) => {
+  const { found, told } = watch(noted, revisions)
+  expect(found).toEqual([])
+  expect(told).toEqual([expect.stringContaining('the store went back')])
+})
