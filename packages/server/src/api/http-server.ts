@@ -126,6 +126,8 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: S
     const head = headOf(request)
     const endpoint = byRoute.get(`${request.method} ${url}`)
     if (endpoint !== undefined && isOpen(endpoint)) {
+      // What came in the same packet is read first: garbage behind this request must find it still unanswered.
+      await Promise.resolve()
       const passage = admitOpenRequest(endpoint, head, request.ip)
       return passage.ok ? undefined : refuse(request, reply, passage.refusal)
     }
