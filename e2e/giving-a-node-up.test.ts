@@ -39,11 +39,9 @@ test('its replicas move away, and then the name is free', async () => {
 test('a dead machine is removed by force, and its replicas are replaced', async () => {
   const api = whole.api('acme')
   await whole.lab.powerOff(whole.node('acme-2'))
-  const dead = async () => {
-    const { body } = await api.get('/api/v1/nodes')
-    return Object(Object.values(Object(body['items'])).find((node) => Object(node).name === 'acme-2'))
-  }
-  expect((await api.delete(`/api/v1/nodes/${(await dead()).id}?force=true`)).status).toBe(202)
+  const { body } = await api.get('/api/v1/nodes')
+  const dead = Object.values(Object(body['items'])).find((node) => Object(node).name === 'acme-2')
+  expect((await api.delete(`/api/v1/nodes/${Object(dead).id}?force=true`)).status).toBe(202)
   await waitUntil(async () => (await nodesOfWeb()).join() === 'acme-1,acme-1,acme-1', {
     what: 'all replicas are on the last node',
   })

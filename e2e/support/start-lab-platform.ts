@@ -1,16 +1,9 @@
 // The whole product on this machine: a lab of nodes with real engines, two server replicas on real etcd, secrets store and
 // registry, and an agent on each node that was enrolled as a person would enrol it.
 
-import {
-  type Lab,
-  type LabNode,
-  type LabOptions,
-  makeCertificates,
-  startLab,
-  waitUntil,
-} from '@holdfast/testkit'
+import { type Lab, type LabNode, type LabOptions, makeCertificates, startLab } from '@holdfast/testkit'
 import type { ApiClient } from '../../tests/support/api-client.ts'
-import { createLabAgents, type Offer } from '../../tests/support/lab-agents.ts'
+import { createLabAgents, type Offer, untilNodesReady } from '../../tests/support/lab-agents.ts'
 import {
   type Platform,
   type Replica,
@@ -41,6 +34,7 @@ export interface LabPlatformOptions extends Pick<LabOptions, 'nodesPerTenant' | 
 
 const CLUSTER_KEY = 'known to the replicas of this test alone'
 const TENANTS = ['acme', 'globex'] as const
+
 export async function startLabPlatform(options: LabPlatformOptions): Promise<LabPlatform> {
   const agents = createLabAgents()
   const lab = await startLab({ ...options, tenants: TENANTS, startAgent: agents.startAgent })
@@ -60,7 +54,7 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   await Promise.all(lab.nodes.map(enrol))
   await Promise.all(lab.nodes.map((node) => lab.restartAgent(node)))
   for (const tenant of TENANTS)
-    await untilReady(api(tenant), lab.nodes.filter((node) => node.tenant === tenant).length)
+    await untilNodesReady(api(tenant), lab.nodes.filter((node) => node.tenant === tenant).length)
   return {
     ...{ lab, platform, image, api },
     get gateway() {
@@ -83,17 +77,6 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
       }
     },
   }
-}
-
-async function untilReady(api: ApiClient, count: number): Promise<void> {
-  await waitUntil(
-    async () => {
-      const { body } = await api.get('/api/v1/nodes')
-      const items: unknown[] = Object.values(Object(body['items']))
-      return items.filter((node) => Object(node).status === 'ready').length === count
-    },
-    { what: `${count} nodes are ready` },
-  )
 }
 
 function missing(name: string): never {

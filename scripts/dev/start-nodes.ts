@@ -1,9 +1,9 @@
 // The nodes of the development platform: three machines of acme and two of globex, each with its own Docker Engine and
 // agent. They want root, for their network namespaces; without it the platform comes up with no nodes and says so.
 
-import { type Lab, type LabNode, startLab, waitUntil } from '@holdfast/testkit'
-import { type ApiClient, createApiClient } from '../../tests/support/api-client.ts'
-import { createLabAgents, type LabAgents } from '../../tests/support/lab-agents.ts'
+import { type Lab, type LabNode, startLab } from '@holdfast/testkit'
+import { createApiClient } from '../../tests/support/api-client.ts'
+import { createLabAgents, type LabAgents, untilNodesReady } from '../../tests/support/lab-agents.ts'
 import type { DevTenant } from './make-tenants.ts'
 import type { RunningServer } from './start-server.ts'
 import type { Step } from './step.ts'
@@ -50,15 +50,10 @@ export async function enrolNodes(
     return { id, name, tenant, address, engine: `unix://${socketPath}` }
   }
   const nodes = await Promise.all(lab.nodes.map(enrol))
-  for (const { token } of tenants) await untilReady(createApiClient(baseUrl, token))
+  for (const { name, token } of tenants)
+    await untilNodesReady(
+      createApiClient(baseUrl, token),
+      nodes.filter(({ tenant }) => tenant === name).length,
+    )
   return nodes
-}
-
-/** Enrolled is not yet connected: what is deployed before that goes to whichever node came first. */
-async function untilReady(api: ApiClient): Promise<void> {
-  const isReady = async (): Promise<boolean> => {
-    const { body } = await api.get('/api/v1/nodes')
-    return Object.values(Object(body['items'])).every((node) => Object(node).status === 'ready')
-  }
-  await waitUntil(isReady, { what: 'the agents are connected' })
 }

@@ -2,7 +2,7 @@
 // processes of their node, so that they go with its power.
 
 import { join } from 'node:path'
-import type { LabNode, ManagedProcess } from '@holdfast/testkit'
+import { type LabNode, type ManagedProcess, waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from './api-client.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -44,6 +44,16 @@ export function createLabAgents(): LabAgents {
       return /node_[0-9A-Z]{26}/.exec(told)?.[0] ?? ''
     },
   }
+}
+
+/** Enrolled is not yet connected: what is deployed before that goes to whichever node came first. */
+export async function untilNodesReady(api: ApiClient, count: number): Promise<void> {
+  const areReady = async (): Promise<boolean> => {
+    const { body } = await api.get('/api/v1/nodes')
+    const items: unknown[] = Object.values(Object(body['items']))
+    return items.filter((node) => Object(node).status === 'ready').length === count
+  }
+  await waitUntil(areReady, { what: `${count} nodes are ready` })
 }
 
 const stateOf = (node: LabNode): string => join(node.folder, 'agent')

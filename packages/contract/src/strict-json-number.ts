@@ -12,7 +12,7 @@ const LOWER_E = 0x65
 /** Far above what a double can hold; keeps the conversion to bigint, which is not linear, off long digit strings. */
 const MAX_NUMBER_LENGTH = 400
 /** So many digits are below 2^53 whatever they are. */
-const PLAIN_DIGITS = 15
+export const PLAIN_DIGITS = 15
 
 /** The cursor stands on a minus or a digit, and afterwards behind the number. */
 export function readNumber(cursor: Cursor): number | bigint | undefined {

@@ -10,7 +10,7 @@ import { createGateway, type Gateway } from './gateway/gateway.ts'
 import { DEFAULT_TIMES } from './gateway/timings.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
 import { createSilentNodes } from './loops/controllers/watch-silent-nodes.ts'
-import { startLeadership } from './loops/leadership/lead-shards.ts'
+import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
 import { repeat } from './loops/repeat.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import type { Quotas } from './operations/quotas.ts'
@@ -45,22 +45,29 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const replica = `srv_${ids.ulid()}`
   const gateway = openGateway(deps, replica)
   const leads = roles.includes('controllers')
-  const controllers = leads || roles.includes('gateway') ? startControllers(deps, replica, leads) : undefined
+  // A replica that only holds sessions sends its heartbeat, so that the others find it, and works for no shard.
+  const leadership = leads || roles.includes('gateway') ? lead(deps, replica, leads) : undefined
+  const controllers = leadership && leads ? startControllers(deps, leadership) : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
     internalCall: gateway.internalCallHandler,
     attach: (server) => roles.includes('gateway') && gateway.attach(server),
     closeSessions: gateway.close,
-    stop: async () => controllers?.stop(),
+    async stop() {
+      await controllers?.stop()
+      await leadership?.stop()
+    },
   }
 }
 
-/** A replica that only holds sessions sends its heartbeat, so that the others find it, and works for no shard. */
-function startControllers({ config, log, store, quotas }: NodeSideDeps, replica: string, leads: boolean) {
-  const leadership = startLeadership({
+function lead({ config, log, store }: NodeSideDeps, replica: string, leads: boolean): Leadership {
+  return startLeadership({
     ...{ store, clock, replica, leads, url: config.cluster?.url ?? config.publicUrl },
     onError: (error) => log.warn({ error: String(error) }, 'leadership stumbled and goes on'),
   })
+}
+
+function startControllers({ log, store, quotas }: NodeSideDeps, leadership: Leadership) {
   const placing = startPlacing({
     ...{ store, clock, leadership, quotas, random: Math.random },
     onError: (error, deployment) =>
@@ -77,7 +84,6 @@ function startControllers({ config, log, store, quotas }: NodeSideDeps, replica:
     async stop() {
       await watching.stop()
       await placing.stop()
-      await leadership.stop()
     },
   }
 }

@@ -1,18 +1,11 @@
 // Nodes whose session nobody holds any more, because the server replica that held it is gone: the owner of the shard gives
 // them their time anew and then says what became of them. SAFETY 4e, DECISIONS 5 (Node).
 
-import type { NodeId, NodeStatus, TenantId } from '@holdfast/contract'
-import { statusEvent } from '../../gateway/liveness.ts'
-import { recordEvent } from '../../operations/record-write.ts'
-import { timestamp } from '../../ports/clock.ts'
+import type { NodeId, TenantId } from '@holdfast/contract'
+import { dueToSilence, type SilenceTimes, stageStatus } from '../../operations/nodes/node-status.ts'
 import { nodes, type StoredNode, serverReplicas, tenants } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 import type { PlacingDeps } from './controller.ts'
-
-export interface SilenceTimes {
-  readonly unreachableMs: number
-  readonly failedMs: number
-}
 
 /** `since` is counted from when we first saw that nobody holds the session, on our own clock. */
 export function createSilentNodes(
@@ -41,27 +34,15 @@ export function createSilentNodes(
     const known = since.get(node.id)
     const at = known?.epoch === epoch ? known.at : now
     since.set(node.id, { epoch, at })
-    const due = dueStatus(node.status, now - at, times)
+    const due = dueToSilence(node.status, now - at, times)
     if (due === undefined) return
     await deps.leadership.fenced<void>(tenant, (transaction) => {
-      const address = inTenant(tenant, nodes, node.id)
-      const current = transaction.get(address)
+      const current = transaction.get(inTenant(tenant, nodes, node.id))
       // A session that was opened meanwhile, or a holder that came back, speaks for itself.
       if (current?.session.epoch !== epoch || current.status !== node.status)
         return { kind: 'refuse', result: undefined }
-      transaction.put(address, { ...current, status: due, statusSince: timestamp(deps.clock) })
-      if (!current.controlPlane)
-        recordEvent(transaction, deps.clock, tenant, statusEvent(current, due, times))
+      stageStatus(transaction, deps.clock, tenant, current, due, times)
       return { kind: 'commit', result: undefined }
     })
   }
-}
-
-function dueStatus(
-  status: NodeStatus,
-  silentMs: number,
-  times: SilenceTimes,
-): 'unreachable' | 'failed' | undefined {
-  if (silentMs >= times.failedMs) return 'failed'
-  return silentMs >= times.unreachableMs && status === 'ready' ? 'unreachable' : undefined
 }

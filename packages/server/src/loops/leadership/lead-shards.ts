@@ -42,6 +42,7 @@ export function startLeadership(options: LeadershipOptions): Leadership {
   const leading: Leading = {
     ...options,
     timings,
+    leads: options.leads ?? true,
     fence: createFence(options.store, options.replica, () => giveUp(leading)),
     watch: createHeartbeatWatch(timings.silentMs),
     listeners: new Set(),
@@ -87,7 +88,7 @@ function startLoops(leading: Leading): { look: Repeating; others: Repeating[] } 
         url: leading.url,
         startedAt,
         beat: count,
-        leads: leading.leads !== false,
+        leads: leading.leads,
       })
     },
     onError,
@@ -132,7 +133,7 @@ async function lookAround(leading: Leading): Promise<void> {
   settleOwnership(leading)
   // Whom nobody hears must not take anything: the others would take it back.
   const heard = heartbeats.some(({ id }) => id === replica)
-  if (leading.leads === false || !heard || now - leading.lastBeat > timings.silentMs) return
+  if (!leading.leads || !heard || now - leading.lastBeat > timings.silentMs) return
   await takeFreeShards(leading, now)
   await handOver(leading, now)
   await forgetTheSilent(leading, now)

@@ -36,6 +36,7 @@ export interface LeadershipOptions {
 }
 
 export interface Leading extends LeadershipOptions {
+  readonly leads: boolean
   readonly timings: LeadershipTimings
   readonly fence: Fence
   readonly watch: HeartbeatWatch

@@ -7,13 +7,14 @@ import type { RefusedLabel } from './attest-labels.ts'
 
 type Named = Pick<Infer<typeof nodeShape>, 'id' | 'name'>
 
-const subjectOf = ({ id, name }: Named) => ({ kind: 'Node', name, uid: id })
+/** A node as the subject of an event. */
+export const nodeSubject = ({ id, name }: Named) => ({ kind: 'Node', name, uid: id })
 
 export function enrolledEvent(node: StoredNode): NewEvent {
   return {
     type: 'node.enrolled',
     severity: 'info',
-    subject: subjectOf(node),
+    subject: nodeSubject(node),
     cause: String(node.generation),
     reason: 'enrolled',
     message: `Node ${node.name} was enrolled, generation ${node.generation}.`,
@@ -27,7 +28,7 @@ export function labelsRefusedEvent(node: Named, refused: readonly RefusedLabel[]
   return {
     type: 'node.labels_refused',
     severity: 'warning',
-    subject: subjectOf(node),
+    subject: nodeSubject(node),
     cause,
     reason: 'not_attested',
     message: `Node ${node.name} advertises what its join token did not attest: ${names}. It does not count.`,
@@ -40,7 +41,7 @@ export function cordonEvent(node: StoredNode, cause: string): NewEvent {
   return {
     type: 'node.cordoned',
     severity: 'info',
-    subject: subjectOf(node),
+    subject: nodeSubject(node),
     cause,
     reason: schedulable ? 'uncordoned' : 'cordoned',
     message: schedulable ? `Node ${name} takes new work again.` : `Node ${name} takes no new work.`,
@@ -52,7 +53,7 @@ export function claimReleasedEvent(node: Named, reason: 'released' | 'removed' |
   return {
     type: 'node.claim_released',
     severity: reason === 'forced' ? 'warning' : 'info',
-    subject: subjectOf(node),
+    subject: nodeSubject(node),
     cause: 'released',
     reason,
     message: `Node ${node.name} no longer belongs to this tenant.`,

@@ -43,7 +43,7 @@ export async function removeNode(
     // still runs there runs on unseen, and is its owner's to stop.
     return decideRelease(deps, transaction, caller, { node: found.value, force, action: 'nodes:removed' })
   })
-  return endIfFree(deps, caller.tenant, outcome, 'removed')
+  return force ? outcome : endIfFree(deps, caller.tenant, outcome, 'removed')
 }
 
 export async function releaseClaim(
