@@ -6,18 +6,21 @@
 //   server  complete, then delta ...; complete again each minute
 //   agent   beat each 10 s; status when something changed
 //   either  call and answer  one question to the other side
+//   server  open; both credit, end; binary frames between     a stream of bytes: logs, exec
 
-import type { NodeId, TenantId } from './ids.ts'
+import type { AssignmentId, NodeId, TenantId } from './ids.ts'
 import { capacityShape, engineShape, machineContainerShape } from './node.ts'
 import {
   type ContainerTemplate,
   containerTemplateShape,
   type DesiredItem,
   observationShape,
+  routedDeploymentShape,
   type ToldItem,
   toldItemShape,
 } from './placement.ts'
 import {
+  boolean,
   branded,
   type Infer,
   integer,
@@ -49,6 +52,8 @@ export const helloShape = object({
   labels: map(string()),
   engine: engineShape,
   capacity: capacityShape,
+  /** Where this node's router takes what other nodes of the tenant forward, as `host:port`; absent: it routes nothing. */
+  peerAddress: optional(string()),
 })
 export type Hello = Infer<typeof helloShape>
 
@@ -76,6 +81,8 @@ export const completeShape = object({
   revision: integer(),
   items: list(toldItemShape),
   templates: templatesShape,
+  /** Every routed deployment of the tenant. */
+  routes: optional(list(routedDeploymentShape)),
 })
 export type Complete = Infer<typeof completeShape>
 
@@ -87,6 +94,10 @@ export const deltaShape = object({
   items: list(toldItemShape),
   templates: templatesShape,
   gone: list(string()),
+  /** Routed deployments that are new or others than before. */
+  routes: optional(list(routedDeploymentShape)),
+  /** Uids of deployments that are no longer routed. */
+  unrouted: optional(list(string())),
 })
 export type Delta = Infer<typeof deltaShape>
 
@@ -144,6 +155,39 @@ export const answerShape = object({
 })
 export type Answer = Infer<typeof answerShape>
 
+export const STREAM_KINDS = ['logs', 'exec'] as const
+/** The server asks for a stream of bytes; it goes on until either side says `end`. */
+export const openShape = object({
+  type: oneOf(['open']),
+  /** Of the session, a number that was not used before. */
+  stream: integer(),
+  kind: oneOf(STREAM_KINDS),
+  assignmentId: branded<AssignmentId>(),
+  /** Of `logs`. */
+  follow: optional(boolean()),
+  tail: optional(integer()),
+  since: optional(string()),
+  /** Of `exec`. */
+  command: optional(list(string())),
+  tty: optional(boolean()),
+})
+export type Open = Infer<typeof openShape>
+
+/** The receiver has room for so many more bytes; nothing is sent beyond it, so that a slow reader slows the source. */
+export const creditShape = object({ type: oneOf(['credit']), stream: integer(), bytes: integer() })
+export const endShape = object({
+  type: oneOf(['end']),
+  stream: integer(),
+  exitCode: optional(integer()),
+  error: optional(string()),
+})
+export type End = Infer<typeof endShape>
+
+/** Bytes of a stream travel as binary frames: channel (1 byte), stream (4 bytes, big endian), payload. */
+export const STREAM_HEADER_BYTES = 5
+/** The numbers are also those of the exec subprotocol (DECISIONS 1). */
+export const STREAM_CHANNELS = { stdin: 0, stdout: 1, stderr: 2, resize: 3, exit: 4 } as const
+
 const SERVER_MESSAGES = {
   challenge: challengeShape,
   welcome: welcomeShape,
@@ -152,6 +196,9 @@ const SERVER_MESSAGES = {
   delta: deltaShape,
   call: callShape,
   answer: answerShape,
+  open: openShape,
+  credit: creditShape,
+  end: endShape,
 } as const
 const AGENT_MESSAGES = {
   hello: helloShape,
@@ -159,6 +206,8 @@ const AGENT_MESSAGES = {
   status: statusShape,
   call: callShape,
   answer: answerShape,
+  credit: creditShape,
+  end: endShape,
 } as const
 
 type MessageOf<M extends { readonly [type: string]: Shape<unknown> }> = {

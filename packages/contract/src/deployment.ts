@@ -77,6 +77,10 @@ export const updateShape = object({
   progressDeadline: duration(),
 })
 
+/** A host and path belongs to one deployment of a tenant; the port is that of the container. */
+export const routeShape = object({ host: string(), path: string(), port: integer() })
+export type Route = Infer<typeof routeShape>
+
 export const deploymentSpecShape = remembered(
   object({
     kind: oneOf(['Deployment']),
@@ -94,6 +98,7 @@ export const deploymentSpecShape = remembered(
     resources: resourcesShape,
     limits: optional(limitsShape),
     update: updateShape,
+    routes: optional(list(routeShape)),
     labels: optional(map(string())),
     command: optional(list(string())),
     args: optional(list(string())),

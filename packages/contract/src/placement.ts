@@ -1,6 +1,6 @@
 // Where the replicas of a deployment are, what they are made of, and why one is nowhere. DECISIONS 2, 4, 5 and 7.
 
-import { healthCheckShape, limitsShape } from './deployment.ts'
+import { healthCheckShape, limitsShape, routeShape } from './deployment.ts'
 import type { AssignmentId, DeploymentUid, NodeId } from './ids.ts'
 import type { Json } from './json.ts'
 import {
@@ -124,6 +124,18 @@ export type ToldItem = Infer<typeof toldItemShape>
 /** The same with its template: what an agent works with. */
 export const desiredItemShape = object({ ...toldItemShape.fields, template: containerTemplateShape })
 export type DesiredItem = Infer<typeof desiredItemShape>
+
+/**
+ * What of a deployment is to be reached from outside, as each node of the tenant is told. The replicas of the node itself
+ * are known to its agent; `peers` are where the others take what is forwarded, as `host:port`.
+ */
+export const routedDeploymentShape = object({
+  deployment: branded<DeploymentUid>(),
+  name: string(),
+  routes: list(routeShape),
+  peers: list(string()),
+})
+export type RoutedDeployment = Infer<typeof routedDeploymentShape>
 
 /** What an agent has seen of one assignment. `seq` grows with each report of the assignment. */
 export const observationShape = object({

@@ -50,6 +50,8 @@ export const storedDeploymentShape = object({
   slot: integer(),
   tx: branded<TransactionId>(),
   deleting: boolean(),
+  /** The revision that asked for a restart, if one ever did: part of what the containers are made of. */
+  restartRevision: optional(integer()),
 })
 export type StoredDeployment = Infer<typeof storedDeploymentShape>
 
@@ -115,6 +117,10 @@ export const storedNodeShape = object({
   attested: residencyShape,
   controlPlane: boolean(),
   schedulable: boolean(),
+  /** Its replicas are being moved away, successor first; the node takes no new work meanwhile. */
+  draining: optional(boolean()),
+  /** Where its router takes what other nodes of the tenant forward; absent: it routes nothing. */
+  peerAddress: optional(string()),
   capacity: capacityShape,
   engine: engineShape,
   status: oneOf(NODE_STATUSES),
@@ -188,6 +194,8 @@ export const serverReplicaShape = object({
   beat: integer(),
   /** Whether it takes shards; one that only holds sessions does not. */
   leads: boolean(),
+  /** The control-plane node that it runs on, if configuration says so: its heartbeat is that node's (DECISIONS 5). */
+  nodeName: optional(string()),
 })
 
 export interface Collection<T> {
