@@ -30,7 +30,9 @@ const { values } = parseArgs({
 })
 const callers = Number(values.callers)
 const folder = makeTempFolder('profile')
-const platform = await startBenchPlatform(1, ['--cpu-prof', `--cpu-prof-dir=${folder.path}`])
+const platform = await startBenchPlatform(1, {
+  nodeFlags: ['--cpu-prof', `--cpu-prof-dir=${folder.path}`],
+})
 const [tenant] = platform.tenants
 const load = await openHttpLoad(platform.port, callers)
 const groups = { client: [process.pid], server: [platform.serverPid], etcd: platform.etcdPids }

@@ -24,12 +24,21 @@ export interface BenchPlatform {
 }
 
 const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts')
-const UNLIMITED = { deployments: 10_000_000, stored_bytes: 1_000_000_000_000 }
+const UNLIMITED = { deployments: 10_000_000, containers: 10_000_000, stored_bytes: 1_000_000_000_000 }
 
-/** `nodeFlags` go to the server's own Node: a profiler, for one. */
+export interface BenchPlatformOptions {
+  /** For the server's own Node: a profiler, for one. */
+  readonly nodeFlags?: readonly string[]
+  /**
+   * What is measured is the way of a create unless said otherwise: controllers, which place it afterwards, run apart
+   * (docs/guides/configuration.md).
+   */
+  readonly roles?: readonly string[]
+}
+
 export async function startBenchPlatform(
   tenantCount: number,
-  nodeFlags: readonly string[] = [],
+  { nodeFlags = [], roles = ['api', 'broker'] }: BenchPlatformOptions = {},
 ): Promise<BenchPlatform> {
   const [etcd, secrets, registry] = await Promise.all([
     startEtcd({ members: 3, quotaBytes: 8 * 1024 ** 3, snapshotCount: 5000 }),
@@ -47,8 +56,7 @@ export async function startBenchPlatform(
     registries: [{ host: registry.host, plainHttp: true, allowAddress: true }],
     rates: { requestsPerMinute: 1_000_000, burst: 1_000_000 },
     quotas: UNLIMITED,
-    // What is measured is the way of a create: controllers, which place it afterwards, run apart (docs/guides/configuration.md).
-    roles: ['api', 'broker'],
+    roles,
   }
   writeFileSync(configPath, JSON.stringify(settings), { mode: 0o600 })
   const platformToken = (await run(['init', '--config', configPath])).trim()
