@@ -14,7 +14,7 @@ import { type Platform, startPlatform } from '../support/start-platform.ts'
 const RUNS = process.env['HOLDFAST_LONG'] === '1' ? 5_000 : 300
 const COLLECTION = '/api/v1/deployments'
 /** Empty blocks of capabilities that are not built: accepted, and nothing to store. */
-const SAYS_NOTHING = ['nodeId', 'composedEnvironment', 'routes']
+const SAYS_NOTHING = ['nodeId', 'composedEnvironment']
 
 let platform: Platform
 let api: ApiClient

@@ -306,7 +306,9 @@ describe('no foreign byte', () => {
 
   test("in any list that a tenant's tokens can read, by any cursor or filter", async () => {
     let read = 0
-    for (const { method, path: pattern } of endpoints().filter(({ method }) => method === 'GET')) {
+    // A stream does not end: tests/real/events-stream.test.ts reads it from the same places.
+    const lists = endpoints().filter(({ method, path }) => method === 'GET' && !path.endsWith('/stream'))
+    for (const { method, path: pattern } of lists) {
       for (const { name, token = '' } of tenantIdentities) {
         for (const query of queries()) {
           const path = fillPath(pattern, {

@@ -4,7 +4,6 @@
 import type { TenantId, TokenId } from '@holdfast/contract'
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { createSilentNodes } from '../../packages/server/src/loops/controllers/watch-silent-nodes.ts'
 import { finishRemovals } from '../../packages/server/src/loops/finish-removals.ts'
 import type { Caller } from '../../packages/server/src/operations/caller.ts'
 import { releaseClaim, removeNode } from '../../packages/server/src/operations/nodes/release-node.ts'
@@ -179,30 +178,6 @@ test('a removed tenant frees no machine on which its containers still run', asyn
     })
     .toBeUndefined()
   expect(store.get(globally(nodeNames, added[0]?.name ?? ''))).toBeUndefined()
-})
-
-test('the owner of the shard speaks for a node whose server replica is gone', async () => {
-  const { store } = await twoStores()
-  const tenant = await world.addTenant(store)
-  const session = { replica: 'srv_gone', epoch: 3, bootId: 'boot' }
-  const [node] = await world.addNodes(store, tenant, world.aNode(uniqueName('n'), { session }))
-  const { leadership } = runControllers(store)
-  await expect.poll(() => leadership.owns(tenant)).toBe(true)
-  const times = { unreachableMs: 40_000, failedMs: 120_000 }
-  const silent = createSilentNodes({ store, clock, leadership }, times)
-  const statusAt = async (now: number) => {
-    await silent.look(now)
-    await store.fresh()
-    return store.get(inTenant(tenant, nodes, node?.id ?? ''))?.record.status
-  }
-  expect(await statusAt(1_000)).toBe('ready')
-  expect(await statusAt(40_999)).toBe('ready')
-  silent.restart()
-  expect(await statusAt(41_000)).toBe('ready')
-  expect(await statusAt(81_000)).toBe('unreachable')
-  expect(await statusAt(161_000)).toBe('failed')
-  const told = (await world.eventsOf(store, tenant)).map(({ type }) => type).sort()
-  expect(told).toEqual(['node.failed', 'node.unreachable'])
 })
 
 test('what waits for room is placed when a neighbour asks for less', async () => {

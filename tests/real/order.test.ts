@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiAnswer } from '../support/api-client.ts'
-import { bodyWith, prepareWorld, provoke, type Sent, type World } from '../support/provoke.ts'
+import { bodyWith, prepareWorld, provoke, type Sent, TAKEN_ROUTE, type World } from '../support/provoke.ts'
 import { startPlatform } from '../support/start-platform.ts'
 
 let world: World
@@ -88,6 +88,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         args: 1,
         command: 1,
         labels: 1,
+        routes: [{ port: 0, path: 'x', host: 'A' }],
         update: { order: 'x', parallelism: 0, failureAction: 'x', progressDeadline: '0s' },
         limits: { cpuMillis: -1 },
         resources: { memoryBytes: 0.5, cpuMillis: -1 },
@@ -121,7 +122,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
     }),
   ],
   [
-    'the world, all of it: name, dependsOn, image, nodeId, quota',
+    'the world, all of it: name, dependsOn, image, nodeId, routes, quota',
     (w) => ({
       as: 'full',
       body: bodyWith(w, {
@@ -129,6 +130,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         dependsOn: { nobody: 'started', 'no-one': 'healthy' },
         image: `${w.platform.image}-unheard-of`,
         nodeId: 'node_01JD0000000000000000000000',
+        routes: [{ host: 'free.example', port: 80 }, TAKEN_ROUTE],
       }),
     }),
   ],

@@ -2,6 +2,10 @@
 
 import { helloOf, startSimulatedAgents, waitUntil } from '@holdfast/testkit'
 import { expect, test } from 'vitest'
+import { tellStatus } from '../../packages/server/src/gateway/liveness.ts'
+import { newSession } from '../../packages/server/src/gateway/session.ts'
+import { DEFAULT_TIMES } from '../../packages/server/src/gateway/timings.ts'
+import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import { nodes } from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
 import { gatewayForTest } from '../support/session/gateways.ts'
@@ -149,4 +153,22 @@ test('a control-plane node has no such events', async () => {
   await openRaw(url, node)
   await waitUntil(async () => (await nodeRecord(store, node)).status === 'failed', { what: 'it is failed' })
   expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
+})
+
+test('whether a node may be given up is asked once more when that is written', async () => {
+  const { store } = await gatewayForTest({ replica: 'other' })
+  const tenant = await addTenant(store)
+  const status = 'unreachable' as const
+  const held = { replica: 'server-1', epoch: 1, bootId: 'boot' }
+  const node = await enrol(store, tenant, { status, session: held })
+  const session = newSession({ ...node, epoch: 1, told: status }, undefined, 0)
+  const running = { store, clock, replica: 'server-1', times: DEFAULT_TIMES }
+  const fail = (mayFail: boolean) =>
+    tellStatus(running, session, 'failed', 0, {
+      ...{ countedFrom: 0, holding: !mayFail, isServing: () => false, mayFail: () => mayFail },
+    })
+  expect(await fail(false)).toBe('held')
+  expect((await nodeRecord(store, node)).status).toBe('unreachable')
+  expect(await fail(true)).toBe('told')
+  expect((await nodeRecord(store, node)).status).toBe('failed')
 })

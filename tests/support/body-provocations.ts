@@ -1,7 +1,7 @@
 // The codes that a deployment's body provokes by itself. SPEC 7.1 and 7.2, DECISIONS 3.
 
 import type { Code } from '@holdfast/contract'
-import { bodyWith, type Provocation } from './provoke.ts'
+import { bodyWith, type Provocation, TAKEN_ROUTE } from './provoke.ts'
 
 type Parts = { readonly [field: string]: unknown }
 
@@ -103,7 +103,6 @@ const shapes: readonly Provocation[] = [
   fault('field_unknown', 'healthCheck.colour', check({ colour: 'red' })),
   fault('field_unknown', 'secrets', { secrets: [{ name: 'DB', vault_path: 'deployments/db' }] }),
   fault('field_unknown', 'composedEnvironment', { composedEnvironment: { A: '{{secret.db.url}}' } }),
-  fault('field_unknown', 'routes', { routes: [{ host: 'a.example', path: '/', port: 80 }] }),
   fault('field_unknown', 'placement.residency', { placement: { residency: { country: 'DE' } } }),
   fault('field_read_only', 'uid', { uid: 'dep_01JD0000000000000000000000' }),
   fault('field_type_invalid', 'replicas', { replicas: 1.5 }),
@@ -113,6 +112,31 @@ const shapes: readonly Provocation[] = [
   fault('volume_mount_shape', 'volumes[0].target', mount({ target: 'data' })),
   fault('volume_binding_unavailable', 'volumes', mount({})),
   { code: 'body_malformed', field: 'body', sent: () => ({ body: [] }) },
+]
+
+const routed = (parts: Parts, count = 1): Parts => ({
+  routes: Array.from({ length: count }, () => ({ host: 'free.example', path: '/', port: 80, ...parts })),
+})
+
+const routes: readonly Provocation[] = [
+  fault('route_invalid', 'routes[0].host', routed({ host: 'https://a.example' })),
+  fault('route_invalid', 'routes[0].host', routed({ host: undefined })),
+  fault('route_invalid', 'routes[0].path', routed({ path: '/a/../b' })),
+  fault('route_invalid', 'routes[0].port', routed({ port: 0 })),
+  fault('route_invalid', 'routes[1].path', routed({}, 2)),
+  fault('field_type_invalid', 'routes[0].port', routed({ port: '80' })),
+  fault('field_unknown', 'routes[0].tls', routed({ tls: true })),
+  fault('list_too_long', 'routes', routed({}, 17)),
+  fault('route_conflict', 'routes[0]', routed(TAKEN_ROUTE)),
+  {
+    code: 'route_conflict',
+    field: 'routes[0]',
+    sent: () => ({
+      method: 'PUT',
+      path: '/api/v1/deployments/plain',
+      body: routed(TAKEN_ROUTE),
+    }),
+  },
 ]
 
 const dependencies: readonly Provocation[] = [
@@ -140,5 +164,6 @@ export const BODY_PROVOCATIONS: readonly Provocation[] = [
   ...placementAndLabels,
   ...namedNodes,
   ...shapes,
+  ...routes,
   ...dependencies,
 ]

@@ -70,7 +70,16 @@ function enrolWords(node: LabNode, { server, ca }: ServerPlace, { labels = {}, c
 function runAgent(node: LabNode): ManagedProcess {
   return node.startProcess({
     binary: NODE,
-    args: [AGENT, 'run', '--state', stateOf(node)],
+    args: [AGENT, 'run', '--state', stateOf(node), ...routingWords(node)],
     logFile: join(node.folder, 'agent.log'),
   })
+}
+
+/** In the clear, on the ports of a node: 80 from outside, 8081 from the tenant's other nodes. */
+function routingWords({ address, caddy }: LabNode): string[] {
+  return [
+    ...['--routes-listen', `${address}:80`, '--routes-tls', 'off'],
+    ...['--peer-listen', `${address}:8081`, '--peer-address', `${address}:8081`],
+    ...['--caddy-socket', caddy.socketPath, '--caddy-config', caddy.configFile],
+  ]
 }

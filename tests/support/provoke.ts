@@ -55,9 +55,11 @@ export function provoke(world: World, sent: Sent): Promise<ApiAnswer> {
 }
 
 const CHECK = { type: 'exec', command: ['true'] }
+/** Of `web` in acme and of `only` in the full tenant. */
+export const TAKEN_ROUTE = { host: 'taken.example', path: '/', port: 80 }
 const CHAIN = 17
 
-/** What the provocations stand on: `web` with a health check, `plain` without, a chain of dependencies, a full tenant. */
+/** What the provocations stand on: `web` with a health check and a route, `plain` without, a chain of dependencies, a full tenant. */
 export async function prepareWorld(platform: Platform): Promise<World> {
   const admin = platform.api()
   const api = platform.api(platform.acme.token)
@@ -67,7 +69,10 @@ export async function prepareWorld(platform: Platform): Promise<World> {
     if (answer.status !== 201) throw new Error(answer.text)
     return answer
   }
-  const web = await create({ name: 'web', healthCheck: CHECK }, { 'idempotency-key': 'taken' })
+  const web = await create(
+    { name: 'web', healthCheck: CHECK, routes: [TAKEN_ROUTE] },
+    { 'idempotency-key': 'taken' },
+  )
   await create({ name: 'plain' })
   for (let level = 0; level < CHAIN; level += 1) {
     await create({
@@ -83,6 +88,7 @@ export async function prepareWorld(platform: Platform): Promise<World> {
     kind: 'Deployment',
     name: 'only',
     image: platform.image,
+    routes: [TAKEN_ROUTE],
   })
   return {
     platform,

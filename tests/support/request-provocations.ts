@@ -81,6 +81,11 @@ const headersAndQueries: readonly Provocation[] = [
     sent: (w) => ({ body: bodyWith(w), headers: { 'idempotency-key': 'a b' } }),
   },
   {
+    code: 'header_invalid',
+    field: 'Last-Event-ID',
+    sent: () => ({ method: 'GET', path: '/api/v1/events/stream', headers: { 'last-event-id': 'then' } }),
+  },
+  {
     code: 'query_parameter_unknown',
     field: 'colour',
     sent: (w) => ({ path: '/api/v1/deployments?colour=red', body: bodyWith(w) }),
@@ -175,6 +180,21 @@ const records: readonly Provocation[] = [
     code: 'archive_not_found',
     field: 'revision',
     sent: () => ({ method: 'GET', path: '/api/v1/archives/deployments/web/7' }),
+  },
+  {
+    code: 'archive_not_found',
+    field: 'revision',
+    sent: () => ({ path: `${WEB}/rollback`, body: { revision: 7 } }),
+  },
+  {
+    code: 'field_type_invalid',
+    field: 'revision',
+    sent: () => ({ path: `${WEB}/rollback`, body: { revision: '7' } }),
+  },
+  {
+    code: 'revision_conflict',
+    field: 'If-Match',
+    sent: () => ({ path: `${WEB}/restart`, headers: { 'if-match': '"9"' } }),
   },
   { code: 'quota_exceeded', field: 'quotas.deployments', sent: (w) => ({ as: 'full', body: bodyWith(w) }) },
 ]

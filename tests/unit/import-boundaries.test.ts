@@ -108,6 +108,12 @@ describe('core stays pure', () => {
     'const preprocess = 1',
   ])('%s is not', (source) => expect(boundaryFaults('core/src/a.ts', source)).toEqual([]))
 
+  test('the client runs in a browser', () => {
+    for (const source of ['const x = process.env', 'const x = Buffer.from(text)'])
+      expect(boundaryFaults('client/src/a.ts', source)).toHaveLength(1)
+    expect(boundaryFaults('client/src/a.ts', 'const x = await fetch(url)')).toEqual([])
+  })
+
   test('its tests may read a clock', () =>
     expect(boundaryFaults('core/src/a.test.ts', 'const now = Date.now()')).toEqual([]))
 })

@@ -34,10 +34,15 @@ function dyingAfter(engine: Engine, n: number): { engine: Engine; calls: string[
     removeContainer: wrap('remove', engine.removeContainer),
     inspectContainer: wrap('inspect', engine.inspectContainer),
     runProbe: wrap('probe', engine.runProbe),
+    readLogs: wrap('logs', engine.readLogs),
+    startExec: wrap('exec', engine.startExec),
     hasImage: wrap('hasImage', engine.hasImage),
     pullImage: wrap('pull', engine.pullImage),
     hasNetwork: wrap('hasNetwork', engine.hasNetwork),
+    inspectNetwork: wrap('inspectNetwork', engine.inspectNetwork),
+    listNetworks: wrap('listNetworks', engine.listNetworks),
     createNetwork: wrap('createNetwork', engine.createNetwork),
+    removeNetwork: wrap('removeNetwork', engine.removeNetwork),
     watchContainers: engine.watchContainers,
   }
   return { engine: dying, calls, died: () => left <= 0 }

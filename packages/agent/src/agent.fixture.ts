@@ -10,6 +10,7 @@ import {
   isTenantId,
   type NodeId,
   type Observation,
+  type RoutedDeployment,
   type TenantId,
   ulid,
 } from '@holdfast/contract'
@@ -17,8 +18,10 @@ import { makeTempFolder, waitUntil } from '@holdfast/testkit'
 import pino from 'pino'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { type Agent, startAgent } from './agent.ts'
+import type { SaidRole } from './node-role.ts'
 import type { NodeState } from './node-state.ts'
 import type { Engine } from './ports/engine.ts'
+import type { RouterAdmin } from './ports/router.ts'
 import type { RegistryCredential, Session, SessionOptions } from './ports/session.ts'
 
 export function newTenant(): TenantId {
@@ -60,6 +63,10 @@ export interface TestNode {
   readonly reports: Observation[]
   /** The lines that the agent logged. */
   readonly logged: string[]
+  /** Each time that it told of containers that nobody wishes. */
+  readonly orphans: string[][]
+  /** As a session of the server begins. */
+  welcome(said: SaidRole): void
   credential: RegistryCredential | undefined
   /** How far the clock of the node's next agents is ahead. */
   aheadMs: number
@@ -68,7 +75,7 @@ export interface TestNode {
   /** Under the next revision unless another is given. */
   send(
     items: readonly DesiredItem[],
-    change?: { complete?: boolean; gone?: string[]; revision?: number },
+    change?: { complete?: boolean; gone?: string[]; revision?: number; routes?: RoutedDeployment[] },
   ): void
   newest(item: DesiredItem): Observation | undefined
   until(item: DesiredItem, what: string, holds: (seen: Observation) => boolean): Promise<Observation>
@@ -77,7 +84,7 @@ export interface TestNode {
   clear(): Promise<void>
 }
 
-export function createTestNode(socketPath: string): TestNode {
+export function createTestNode(socketPath: string, router?: RouterAdmin): TestNode {
   const tenant = newTenant()
   const engine = createDockerEngine(socketPath)
   const { path: folder } = makeTempFolder('agent')
@@ -99,6 +106,8 @@ export function createTestNode(socketPath: string): TestNode {
     engine,
     reports,
     logged,
+    orphans: [],
+    welcome: (said) => session?.onWelcome?.(said),
     credential: undefined,
     aheadMs: 0,
     start: (over = engine) =>
@@ -108,11 +117,12 @@ export function createTestNode(socketPath: string): TestNode {
         engine: over,
         log,
         startSession: (options) => open(options),
+        ...(router === undefined ? {} : { router }),
         monotonicMs: () => performance.now() + node.aheadMs,
       }),
-    send(items, { complete = true, gone = [], revision: given = revision + 1 } = {}) {
+    send(items, { complete = true, gone = [], revision: given = revision + 1, routes } = {}) {
       revision = given
-      session?.onDesired({ revision, complete, items, gone })
+      session?.onDesired({ revision, complete, items, gone, ...(routes === undefined ? {} : { routes }) })
     },
     newest,
     until: (item, what, holds) =>
@@ -133,6 +143,7 @@ export function createTestNode(socketPath: string): TestNode {
     session = options
     return {
       report: (observations) => reports.push(...observations),
+      reportOrphans: (names) => node.orphans.push([...names]),
       registryCredential: async () => node.credential,
       close() {},
     }

@@ -2,19 +2,23 @@
 // on the board, and the board reports through the session. Stopping it leaves every container as it is.
 
 import { availableParallelism } from 'node:os'
-import type { MachineContainer } from '@holdfast/contract'
+import { engineWarnings, type MachineContainer } from '@holdfast/contract'
 import { readOwnLabels } from '@holdfast/core/reconcile'
 import type { Logger } from 'pino'
-import { type Converger, startConverging } from './converge.ts'
+import { type ConvergeDeps, type Converger, startConverging } from './converge.ts'
 import { openDesiredFile } from './desired-file.ts'
 import { machineFacts } from './machine.ts'
+import { createNodeRole } from './node-role.ts'
 import { countStart, type NodeState } from './node-state.ts'
 import { startObserving } from './observe.ts'
 import type { Engine } from './ports/engine.ts'
+import type { RouterAdmin } from './ports/router.ts'
 import type { Session, StartSession } from './ports/session.ts'
 import { createReadiness } from './readiness.ts'
 import { createReplicaBoard, type ReplicaBoard } from './replica-board.ts'
 import { createRequisites } from './requisites.ts'
+import { type Routing, startRouting } from './routing/start-routing.ts'
+import { createSessionStreams } from './streams/node-streams.ts'
 
 /** Creates and starts at once: more only take longer. */
 const WORK_PER_CORE = 2
@@ -25,6 +29,10 @@ export interface AgentOptions {
   readonly folder: string
   readonly engine: Engine
   readonly startSession: StartSession
+  /** Undefined: this node routes nothing. */
+  readonly router?: RouterAdmin
+  /** Where its router takes what other nodes of the tenant forward. */
+  readonly peerAddress?: string
   readonly concurrency?: number
   /** Milliseconds of a clock that never goes back; that of the process unless given. */
   monotonicMs?(): number
@@ -43,27 +51,57 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const starts = await countStart(folder)
   const kept = await file.read()
   const engineVersion = await engine.version().catch(() => state.engineVersion)
-  const board = createReplicaBoard(starts, (observations) => session.report(observations))
-  const node = startNode(options, board, (host) => session.registryCredential(host))
-  const session = options.startSession({
-    state,
-    machine: () => machineFacts(state, engineVersion),
-    onDesired(change) {
-      node.converger.setDesired(change, 'server')
-      file.keep({ revision: change.revision, items: [...node.converger.desired().values()] })
-    },
-    containers: () => listMachine(engine, state, board),
+  for (const warning of engineWarnings(engineVersion.version)) log.warn(warning, 'of the engine')
+  const role = createNodeRole(folder, state, log)
+  const board = createReplicaBoard(starts, (observations) => routing.report(observations))
+  const routing = startRouting({
+    engine,
+    admin: options.router,
+    desired: () => node.converger.desired(),
+    view: board.view,
+    report: (observations) => session.report(observations),
     log,
   })
-  if (kept !== undefined) node.converger.setDesired({ ...kept, complete: true, gone: [] }, 'kept')
+  const node = startNode(options, board, routing, {
+    registryCredential: (host) => session.registryCredential(host),
+    onOrphansLeft: (names) => session.reportOrphans(names),
+    mayMake: role.mayMake,
+  })
+  const session = options.startSession({
+    state,
+    machine: () => machineFacts({ ...state, ...peerOf(options) }, engineVersion),
+    onWelcome: (said) => role.take(said, node.converger.desired().keys()),
+    onDesired(change) {
+      node.converger.setDesired(change, 'server')
+      routing.take(change)
+      const routes = routing.table()
+      const items = [...node.converger.desired().values()]
+      file.keep({ revision: change.revision, items, ...(routes === undefined ? {} : { routes }) })
+    },
+    containers: () => listMachine(engine, state, board),
+    streams: createSessionStreams({ engine, tenant: state.tenant, log }),
+    log,
+  })
+  if (kept !== undefined) {
+    node.converger.setDesired({ ...kept, complete: true, gone: [] }, 'kept')
+    routing.take({ ...kept, complete: true })
+  }
   return {
     async close() {
       session.close()
       await node.close()
+      routing.close()
       await file.settled()
+      await role.settled()
     },
   }
 }
+
+const peerOf = ({ peerAddress }: AgentOptions): { peerAddress?: string } =>
+  peerAddress === undefined ? {} : { peerAddress }
+
+/** What the node asks of its session, and what its sessions have told it. */
+type Server = Pick<Session, 'registryCredential'> & Pick<ConvergeDeps, 'onOrphansLeft' | 'mayMake'>
 
 interface RunningNode {
   readonly converger: Converger
@@ -71,9 +109,10 @@ interface RunningNode {
 }
 
 function startNode(
-  { state, engine, log, concurrency, monotonicMs }: AgentOptions,
+  { state, log, concurrency, monotonicMs }: AgentOptions,
   board: ReplicaBoard,
-  registryCredential: Session['registryCredential'],
+  { engine, addresses, drain }: Routing,
+  { registryCredential, ...server }: Server,
 ): RunningNode {
   const { tenant } = state
   const readiness = createReadiness({ engine, board, now: () => Date.now() })
@@ -91,7 +130,16 @@ function startNode(
     tenant,
     board,
     observer,
-    requisites: createRequisites({ engine, tenant, registryCredential }),
+    requisites: createRequisites({
+      engine,
+      tenant,
+      registryCredential,
+      onNetwork: addresses.setSubnet,
+      log,
+    }),
+    addresses,
+    drain,
+    ...server,
     concurrency: concurrency ?? WORK_PER_CORE * availableParallelism(),
     monotonicMs: monotonicMs ?? (() => performance.now()),
     random: Math.random,

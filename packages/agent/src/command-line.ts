@@ -1,15 +1,24 @@
 // What was typed: the words of `enroll` and `run`, or undefined when they make no sense.
 
+import { ROUTING_OPTIONS, type RoutingLine, readRouting } from './routing-line.ts'
+
 const DEFAULT_STATE = '/var/lib/holdfast-agent'
 const DEFAULT_ENGINE = 'unix:///var/run/docker.sock'
 
 export const USAGE = `holdfast-agent: the node agent of Holdfast
 
   holdfast-agent enroll --server URL --token T --name N     make this machine a node; the token comes from
-         [--ca FILE] [--label KEY=VALUE]...                 POST /api/v1/nodes/join-tokens and is good once
+         [--ca-pin sha256:HEX | --ca FILE]                  POST /api/v1/nodes/join-tokens and is good once
+         [--label KEY=VALUE]...
          [--cpu-millis N --memory-bytes N]                  offer less than the whole machine
          [--state DIR] [--engine unix:///...]
   holdfast-agent run [--state DIR]                          run until SIGTERM; containers go on without it
+         [--routes-listen ADDRESS,...]                      where Caddy serves what is routed, :80 unless told
+         [--routes-tls off|internal|acme]                   with certificates: :80 leads to :443 then
+         [--acme-directory URL] [--acme-email E]
+         [--peer-address HOST:PORT]                         where the tenant's other nodes reach this one's Caddy
+         [--peer-listen ADDRESS]                            the port of it on all addresses unless told
+         [--caddy-socket FILE] [--caddy-config FILE]        as in holdfast-caddy.service unless told
 
 State is kept in ${DEFAULT_STATE} unless --state says otherwise. The token may also be given as HOLDFAST_JOIN_TOKEN.
 `
@@ -20,15 +29,24 @@ export interface EnrolLine {
   readonly token: string
   readonly name: string
   readonly ca: string | undefined
+  readonly caPin: string | undefined
   readonly labels: { readonly [key: string]: string }
   readonly capacity: { readonly cpuMillis: number; readonly memoryBytes: number } | undefined
   readonly state: string
   readonly engine: string
 }
 
-export type CommandLine = EnrolLine | { readonly command: 'run'; readonly state: string }
+export interface RunLine {
+  readonly command: 'run'
+  readonly state: string
+  readonly routing: RoutingLine
+}
 
-const ONCE = ['server', 'token', 'name', 'ca', 'cpu-millis', 'memory-bytes', 'state', 'engine']
+export type CommandLine = EnrolLine | RunLine
+
+const CA_PIN = /^sha256:[0-9a-f]{64}$/i
+const ENROL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
+const ONCE = ['state', ...ENROL_OPTIONS, ...ROUTING_OPTIONS]
 
 export function readCommandLine(
   words: readonly string[],
@@ -39,9 +57,13 @@ export function readCommandLine(
   if (options === undefined) return undefined
   const { once, labels } = options
   const state = once.get('state') ?? DEFAULT_STATE
-  if (command === 'run')
-    return [...once.keys()].every((key) => key === 'state') ? { command, state } : undefined
-  if (command !== 'enroll') return undefined
+  const isOnly = (allowed: readonly string[]): boolean =>
+    [...once.keys()].every((key) => key === 'state' || allowed.includes(key))
+  if (command === 'run') {
+    const routing = isOnly(ROUTING_OPTIONS) ? readRouting(once) : undefined
+    return routing === undefined ? undefined : { command, state, routing }
+  }
+  if (command !== 'enroll' || !isOnly(ENROL_OPTIONS)) return undefined
   const [server, name] = [once.get('server'), once.get('name')]
   const token = once.get('token') ?? environment.HOLDFAST_JOIN_TOKEN
   if (server === undefined || token === undefined || name === undefined || !URL.canParse(server))
@@ -49,7 +71,9 @@ export function readCommandLine(
   const engine = once.get('engine') ?? DEFAULT_ENGINE
   const capacity = readCapacity(once)
   if (!engine.startsWith('unix://') || capacity === 'unreadable') return undefined
-  return { command, server, token, name, ca: once.get('ca'), labels, capacity, state, engine }
+  const [ca, caPin] = [once.get('ca'), once.get('ca-pin')]
+  if (caPin !== undefined && (ca !== undefined || !CA_PIN.test(caPin))) return undefined
+  return { command, server, token, name, ca, caPin, labels, capacity, state, engine }
 }
 
 interface Options {

@@ -11,6 +11,8 @@ import type { Engine, ListedContainer } from './ports/engine.ts'
 import type { DesiredChange } from './ports/session.ts'
 import type { ReplicaBoard } from './replica-board.ts'
 import type { Requisites } from './requisites.ts'
+import type { Addresses } from './routing/addresses.ts'
+import type { Drain } from './routing/drain.ts'
 import { createSetbacks } from './setbacks.ts'
 import { createWorkers } from './workers.ts'
 
@@ -19,10 +21,16 @@ export interface ConvergeDeps {
   readonly tenant: TenantId
   readonly board: ReplicaBoard
   readonly requisites: Requisites
+  readonly addresses: Addresses
+  readonly drain: Drain
   readonly observer: {
     takeList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
     confirm(id: AssignmentId, containerId: string): void
   }
+  /** False where the control plane runs here and the assignment is a new one (node-role.ts). */
+  mayMake(id: AssignmentId): boolean
+  /** Names of containers that nobody wishes and that are too many to be removed; none: it is over. */
+  onOrphansLeft(names: readonly string[]): void
   readonly concurrency: number
   /** Milliseconds of a clock that never goes back. */
   monotonicMs(): number
@@ -48,7 +56,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const condemned = new Set<string>()
   /** Of which the server itself has spoken; of those that are only kept on disk none is made (SAFETY 4h). */
   const told = new Set<AssignmentId>()
-  const orphans = createOrphanWatch(log)
+  const orphans = createOrphanWatch(log, deps.onOrphansLeft)
   let hasSet = false
 
   const loop = createLoop(pass, deps.random, (error) =>

@@ -13,6 +13,9 @@ import {
   list,
   type NodeId,
   object,
+  optional,
+  type RoutedDeployment,
+  routedDeploymentShape,
   type TenantId,
 } from '@holdfast/contract'
 import { writeDurably } from './durable-file.ts'
@@ -25,11 +28,14 @@ const keptSetShape = object({
   tenant: branded<TenantId>(),
   revision: integer(),
   items: list(desiredItemShape),
+  /** Absent in the files of agents that knew no routes, and where no server spoke of them. */
+  routes: optional(list(routedDeploymentShape)),
 })
 
 export interface KeptSet {
   readonly revision: number
   readonly items: readonly DesiredItem[]
+  readonly routes?: readonly RoutedDeployment[]
 }
 
 /** Whose set it is. */
@@ -59,13 +65,13 @@ export function openDesiredFile(
 
   async function write(): Promise<void> {
     while (next !== undefined) {
-      const { revision, items } = next
+      const { revision, ...set } = next
       next = undefined
       // A resync mostly says what was known, under a later revision: that is not worth a write. An earlier one is: the
       // store went back, and the next start is to know only what the store knows.
-      const text = JSON.stringify(items)
+      const text = JSON.stringify(set)
       if (text === written.text && revision >= written.revision) continue
-      await writeDurably(path, `${JSON.stringify({ v: 1, nodeId, tenant, revision, items })}\n`)
+      await writeDurably(path, `${JSON.stringify({ v: 1, nodeId, tenant, revision, ...set })}\n`)
       written = { revision, text }
     }
   }
@@ -75,7 +81,8 @@ export function openDesiredFile(
         const kept = decode(keptSetShape, JSON.parse(await readFile(path, 'utf8')))
         if (kept.nodeId !== nodeId || kept.tenant !== tenant)
           throw new Error(`It is the set of ${kept.nodeId}, not of ${nodeId}.`)
-        return { revision: kept.revision, items: kept.items }
+        const { revision, items, routes } = kept
+        return { revision, items, ...(routes === undefined ? {} : { routes }) }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error)
         return undefined

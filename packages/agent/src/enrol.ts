@@ -3,7 +3,8 @@
 
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
-import { type Capacity, decode, type Enrolled, type Enrolment, enrolledShape } from '@holdfast/contract'
+import { type Capacity, decodeKnown, type Enrolled, type Enrolment, enrolledShape } from '@holdfast/contract'
+import { connectTrusted, fetchPinned } from './enrol-trust.ts'
 import { explainRefusal, explainSilence, type HttpAnswer } from './explain-enrolment.ts'
 import { wholeMachine } from './machine.ts'
 import { makeNodeKeys, prepareFolder, publicKeyText, saveNode } from './node-state.ts'
@@ -15,7 +16,10 @@ const MAX_ANSWER = 64 * 1024
 
 export interface EnrolOptions {
   readonly server: string
+  /** PEM of the authority to trust. */
   readonly ca?: string
+  /** Or what the join command says of it: `sha256:` and the hex of its certificate's hash. */
+  readonly caPin?: string
   readonly joinToken: string
   readonly nodeName: string
   readonly labels: { readonly [key: string]: string }
@@ -34,8 +38,9 @@ export class EnrolmentFailed extends Error {
 }
 
 export async function enrol(options: EnrolOptions): Promise<Enrolled> {
-  const { server, ca, nodeName, labels, folder, engine, engineVersion, capacity } = options
+  const { server, caPin, nodeName, labels, folder, engine, engineVersion, capacity } = options
   await prepareFolder(folder)
+  const ca = options.ca ?? (caPin === undefined ? undefined : await authorityOf(server, caPin))
   const keys = makeNodeKeys()
   const body: Enrolment = {
     nodeName,
@@ -48,12 +53,18 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   }
   const answer = await ask(server, ca, JSON.stringify(body))
   if (answer.status !== CREATED) throw new EnrolmentFailed(explainRefusal(server, answer))
-  const enrolled = decode(enrolledShape, JSON.parse(answer.text))
+  const { warnings = [], ...enrolled } = decodeKnown(enrolledShape, JSON.parse(answer.text))
   const pinned = ca === undefined ? {} : { ca }
   const offered = capacity === undefined ? {} : { capacity }
   const kept = { server, nodeName, labels: { ...labels }, engine, engineVersion: { ...engineVersion } }
   await saveNode(folder, { ...kept, ...pinned, ...offered, ...enrolled }, keys)
-  return enrolled
+  return warnings.length === 0 ? enrolled : { ...enrolled, warnings }
+}
+
+async function authorityOf(server: string, pin: string): Promise<string> {
+  const pinned = await fetchPinned(server, pin)
+  if ('fault' in pinned) throw new EnrolmentFailed(pinned.fault)
+  return pinned.pem
 }
 
 async function ask(server: string, ca: string | undefined, body: string): Promise<HttpAnswer> {
@@ -64,17 +75,18 @@ async function ask(server: string, ca: string | undefined, body: string): Promis
   }
 }
 
-function post(url: URL, ca: string | undefined, body: string): Promise<HttpAnswer> {
-  const secure = url.protocol === 'https:'
+async function post(url: URL, ca: string | undefined, body: string): Promise<HttpAnswer> {
+  const trusted = url.protocol === 'https:' ? await connectTrusted(url, ca) : undefined
   const options = {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
     signal: AbortSignal.timeout(DEADLINE_MS),
   }
   return new Promise((resolve, reject) => {
-    const asked = secure
-      ? secureRequest(url, { ...options, ...(ca === undefined ? {} : { ca }) })
-      : plainRequest(url, options)
+    const asked =
+      trusted === undefined
+        ? plainRequest(url, options)
+        : secureRequest(url, { ...options, createConnection: () => trusted })
     asked.on('error', reject)
     asked.on('response', (response) => {
       let text = ''

@@ -46,7 +46,7 @@ export function explainSilence(server: string, error: unknown): string {
     return `The server's address begins with http:// or https://; received: ${printable(server)}`
   const code = codeOf(error)
   if (UNTRUSTED.test(code))
-    return `The certificate of ${host} is not trusted (${code}). Give the authority that signed it with --ca FILE, and use the name that the certificate is made for.`
+    return `The certificate of ${host} is not trusted (${code}). Give the authority that signed it with --ca FILE, or the --ca-pin of a new join token, and use the name that the certificate is made for.`
   if (NOT_TLS.test(code) && protocol === 'https:')
     return `${host} does not speak TLS as it should (${code}). If the server is without TLS, its address begins with http://.`
   if (CUT_OFF.test(code) && protocol === 'http:')
@@ -58,4 +58,19 @@ function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'AbortError') return 'no answer in time'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message
+}
+
+export interface ShownCertificate {
+  readonly subject: string
+  readonly pin: string
+}
+
+/** Another certificate than the token's maker saw: one was renewed, something answers in between, or somebody does. */
+export function explainPin(host: string, expected: string, came: readonly ShownCertificate[]): string {
+  return [
+    `${host} is not the server that the join token was made by: no certificate that it shows is the pinned one. The token was not sent.`,
+    `  expected: ${expected}`,
+    ...came.map(({ subject, pin }) => `  received: ${pin} (${printable(subject.replaceAll('\n', ', '))})`),
+    'Ask for a new join token if the certificate was renewed. If a proxy with a certificate of its own stands in front of the server, give the authority of that with --ca FILE instead.',
+  ].join('\n')
 }

@@ -14,15 +14,18 @@ export const wholeMachine = (): Capacity => ({ cpuMillis: cpus().length * 1000, 
 interface Told {
   readonly labels: { readonly [key: string]: string }
   readonly capacity?: Capacity
+  readonly peerAddress?: string
 }
 
 /** `capacity`: what the operator offers of the machine, where that is not all of it. */
-export function machineFacts({ labels, capacity }: Told, engine: EngineVersion): MachineFacts {
+export function machineFacts(told: Told, engine: EngineVersion): MachineFacts {
+  const { labels, capacity, peerAddress } = told
   return {
     bootId: readFileSync(BOOT_ID, 'utf8').trim(),
     version: VERSION,
     labels,
     engine,
     capacity: capacity ?? wholeMachine(),
+    ...(peerAddress === undefined ? {} : { peerAddress }),
   }
 }

@@ -3,9 +3,10 @@
 
 import { readFileSync } from 'node:fs'
 import pino from 'pino'
+import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { startAgent } from './agent.ts'
-import { type EnrolLine, readCommandLine, USAGE } from './command-line.ts'
+import { type EnrolLine, type RunLine, readCommandLine, USAGE } from './command-line.ts'
 import { EnrolmentFailed, enrol } from './enrol.ts'
 import { loadNodeState } from './node-state.ts'
 import { EngineError } from './ports/engine.ts'
@@ -15,8 +16,9 @@ const UNIX = 'unix://'
 
 async function runEnrol(line: EnrolLine): Promise<void> {
   const engineVersion = await createDockerEngine(line.engine.slice(UNIX.length)).version()
-  const { nodeId } = await enrol({
+  const { nodeId, warnings = [] } = await enrol({
     server: line.server,
+    ...(line.caPin === undefined ? {} : { caPin: line.caPin }),
     ...(line.ca === undefined ? {} : { ca: readFileSync(line.ca, 'utf8') }),
     joinToken: line.token,
     nodeName: line.name,
@@ -26,10 +28,11 @@ async function runEnrol(line: EnrolLine): Promise<void> {
     engineVersion,
     ...(line.capacity === undefined ? {} : { capacity: line.capacity }),
   })
+  for (const { code, why } of warnings) process.stderr.write(`Warning, ${code}: ${why}\n`)
   process.stdout.write(`${line.name} is ${nodeId}. Start it with: holdfast-agent run --state ${line.state}\n`)
 }
 
-async function run(folder: string): Promise<number> {
+async function run({ state: folder, routing }: RunLine): Promise<number> {
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
   const state = await loadNodeState(folder)
   if (state === undefined) {
@@ -39,7 +42,10 @@ async function run(folder: string): Promise<number> {
     return 1
   }
   const engine = createDockerEngine(state.engine.slice(UNIX.length))
-  const agent = await startAgent({ state, folder, engine, startSession, log })
+  const { caddy, configFile, peerAddress } = routing
+  const router = createCaddyAdmin(caddy, configFile)
+  const peer = peerAddress === undefined ? {} : { peerAddress }
+  const agent = await startAgent({ state, folder, engine, startSession, router, ...peer, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'running')
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)
@@ -56,7 +62,7 @@ async function main(): Promise<void> {
     process.stderr.write(USAGE)
     process.exitCode = 2
   } else if (line.command === 'enroll') await runEnrol(line)
-  else process.exitCode = await run(line.state)
+  else process.exitCode = await run(line)
 }
 
 /** What an operator can mend is said in a sentence; a fault of ours keeps its stack. */

@@ -13,6 +13,7 @@ import {
   type Infer,
   integer,
   isNodeId,
+  list,
   map,
   type NodeId,
   object,
@@ -48,6 +49,8 @@ const nodeFileShape = object({
   engineVersion: engineShape,
   /** What the operator offers of the machine; absent: all of it. */
   capacity: optional(capacityShape),
+  /** Where the control plane runs on this node: the assignments that were here before, and nothing else may be made. */
+  closedBut: optional(list(string())),
 })
 export type NodeFile = Infer<typeof nodeFileShape>
 export type NodeState = NodeFile & NodeKeys
@@ -101,6 +104,14 @@ export async function loadNodeState(folder: string): Promise<NodeState | undefin
     identityKey: createPrivateKey(await readFile(join(folder, identity), 'utf8')),
     encryptionKey: createPrivateKey(await readFile(join(folder, encryption), 'utf8')),
   }
+}
+
+/** What else the file says is left as it is now: an operator may have changed the labels in it. */
+export async function keepClosed(folder: string, closedBut: readonly string[] | undefined): Promise<void> {
+  const path = join(folder, NODE_FILE)
+  const { closedBut: _before, ...node } = decode(nodeFileShape, JSON.parse(await readFile(path, 'utf8')))
+  const kept = closedBut === undefined ? node : { ...node, closedBut }
+  await writeDurably(path, `${JSON.stringify(kept, null, 2)}\n`)
 }
 
 /** How often an agent was started on this state, this time included: what it numbers is above all it numbered before. */

@@ -14,7 +14,7 @@ const LAST_RETRY_MS = 5000
 export interface Observer {
   /** A list of the engine; `settled` are the assignments that nothing was done about since before it was asked for. */
   takeList(own: readonly OwnContainer[], settled: readonly AssignmentId[]): void
-  /** Looks at a container now, unless that is under way or it is known to run. */
+  /** We have started it: looks at it now, unless that is under way or it is known to run. */
   confirm(id: AssignmentId, containerId: string): void
   close(): void
 }
@@ -29,10 +29,13 @@ export function startObserving(deps: ObserveDeps): Observer {
   const { engine, board, tenant } = deps
   const ending = new AbortController()
   const { look, isLooking, markAbsent } = createLooker(deps)
+  const starts = createStarts()
 
   const onEvent = ({ action, containerId, labels }: ContainerEvent): void => {
     const id = readOwnLabels(labels, tenant)?.assignmentId
     if (id === undefined) return
+    if (action === 'start' && starts.isSeen(containerId)) return
+    if (action === 'die' || action === 'destroy') starts.forget(containerId)
     if (action === 'destroy') {
       markAbsent(id, containerId)
       deps.onChange()
@@ -46,6 +49,7 @@ export function startObserving(deps: ObserveDeps): Observer {
     let delay = FIRST_RETRY_MS
     const onOpen = (): void => {
       delay = FIRST_RETRY_MS
+      starts.forgetAll()
       // What happened before the stream was open is in the list.
       deps.onChange()
     }
@@ -66,12 +70,50 @@ export function startObserving(deps: ObserveDeps): Observer {
       }
     },
     confirm(id, containerId) {
-      const seen = board.view(id)?.container
-      const known = typeof seen === 'object' && seen.id === containerId && seen.state === 'running'
-      if (!known && !isLooking(containerId)) void look(id, containerId)
+      const runs = () => isSeenRunning(board, id, containerId)
+      const isTold = starts.wasTold(containerId)
+      if (runs() || isLooking(containerId)) return
+      if (!isTold) starts.foresee(containerId)
+      void look(id, containerId).then(() => {
+        // A start that failed is told by no event: then the next one is another's. One that was told meanwhile counts anew.
+        if (!isTold && !runs() && !starts.giveUp(containerId)) void look(id, containerId)
+      })
     },
     close: () => ending.abort(),
   }
+}
+
+/**
+ * A start of ours is told twice, by the end of our call and by the stream, in either order; one look does for both. A start
+ * that follows the end of a container is another one, and so is every start behind a gap in the stream.
+ */
+function createStarts() {
+  const foreseen = new Set<string>()
+  const told = new Set<string>()
+  return {
+    /** At the event: has the call, which ended before it, led to a look already? */
+    isSeen(containerId: string): boolean {
+      const seen = foreseen.delete(containerId)
+      if (!seen) told.add(containerId)
+      return seen
+    },
+    /** At the end of the call: did the event come before it? */
+    wasTold: (containerId: string): boolean => told.delete(containerId),
+    foresee: (containerId: string) => foreseen.add(containerId),
+    /** False where the event came since. */
+    giveUp: (containerId: string): boolean => foreseen.delete(containerId),
+    forget(containerId: string): void {
+      for (const kept of [foreseen, told]) kept.delete(containerId)
+    },
+    forgetAll(): void {
+      for (const kept of [foreseen, told]) kept.clear()
+    },
+  }
+}
+
+function isSeenRunning(board: ReplicaBoard, id: AssignmentId, containerId: string): boolean {
+  const seen = board.view(id)?.container
+  return typeof seen === 'object' && seen.id === containerId && seen.state === 'running'
 }
 
 function isOtherThanSeen(board: ReplicaBoard, { assignmentId, id, state }: OwnContainer): boolean {

@@ -1,6 +1,6 @@
 // Which containers does nobody wish any more, by the sets that came? A store that was restored from a backup knows less than
 // it did: what it does not name may still be wished. So once a Complete set is older than what was seen before, nothing is
-// taken for an orphan until an operator has looked and restarts the agent. SAFETY 3, 4e.
+// taken for an orphan until an operator has looked and restarts the agent. Too many at once are left and told. SAFETY 3, 4e.
 
 import type { AssignmentId } from '@holdfast/contract'
 import {
@@ -20,11 +20,24 @@ export interface OrphanWatch {
   find(own: readonly OwnContainer[], desired: ReadonlySet<AssignmentId>): readonly OwnContainer[]
 }
 
-export function createOrphanWatch(log: Logger): OrphanWatch {
+/** `onLeft`: the names of those that are too many to be removed, whenever they are others than before; none: it is over. */
+export function createOrphanWatch(
+  log: Logger,
+  onLeft: (names: readonly string[]) => void = () => {},
+): OrphanWatch {
   const unjudged: CompleteSet[] = []
   let marks: MissingMarks = new Map()
   let newestRevision = 0
   let wentBack = false
+  let left = ''
+
+  const tellLeft = (leave: readonly OwnContainer[]): void => {
+    const names = leave.map(({ name }) => name).toSorted()
+    if (names.join() === left) return
+    left = names.join()
+    if (names.length > 0) log.warn({ containers: names }, 'too many are wished by nobody: left')
+    onLeft(names)
+  }
 
   const noteRevision = (revision: number): void => {
     newestRevision = Math.max(newestRevision, revision)
@@ -47,8 +60,7 @@ export function createOrphanWatch(log: Logger): OrphanWatch {
       for (const set of unjudged.splice(0)) marks = markMissing(marks, set, own)
       if (wentBack) return []
       const { remove, leave } = judgeOrphans(marks, own, desired)
-      if (leave.length > 0)
-        log.warn({ containers: leave.map(({ name }) => name) }, 'too many are wished by nobody: left')
+      tellLeft(leave)
       return remove
     },
   }

@@ -17,14 +17,21 @@ import {
 import { type Engine, EngineError, type InspectedContainer, isFault } from './ports/engine.ts'
 import type { ReplicaBoard } from './replica-board.ts'
 import type { Requisites } from './requisites.ts'
+import type { Addresses } from './routing/addresses.ts'
+import type { Drain } from './routing/drain.ts'
 
 export interface PerformDeps {
   readonly engine: Engine
   readonly tenant: TenantId
   readonly board: ReplicaBoard
   readonly requisites: Requisites
+  readonly addresses: Addresses
+  /** What is routed to is drained before it stops; does nothing where nothing is routed. */
+  readonly drain: Drain
   /** Names that creates under way or of unknown outcome may hold. */
   readonly tried: Map<AssignmentId, string>
+  /** May the node make something new for it? */
+  mayMake(id: AssignmentId): boolean
   condemn(containerId: string): void
   confirm(id: AssignmentId, containerId: string): void
 }
@@ -59,7 +66,7 @@ export async function perform(deps: PerformDeps, action: NodeAction): Promise<vo
 async function create(deps: PerformDeps, item: DesiredItem, name: string): Promise<void> {
   const { board, requisites } = deps
   const { assignmentId: id, template } = item
-  const fault = findItemFault(item)
+  const fault = deps.mayMake(id) ? findItemFault(item) : 'The control plane runs on this node.'
   if (fault !== undefined) throw new ActionError('refused_by_agent', new Error(fault), true)
   const pulling = (): void => board.update(id, { activity: 'pulling' })
   await failAs('image_pull_failed', requisites.ensureImage(template.image, pulling))
@@ -71,8 +78,8 @@ async function create(deps: PerformDeps, item: DesiredItem, name: string): Promi
 
 /** A name that is taken is either ours from before, and then this is our container, or another's, and then the next is tried. */
 async function createUnderFreeName(deps: PerformDeps, item: DesiredItem, wanted: string): Promise<string> {
-  const { engine, tenant, tried } = deps
-  const body = containerSettings(item, tenant)
+  const { engine, tenant, tried, addresses } = deps
+  const body = containerSettings(item, tenant, addresses.take(item.assignmentId))
   const unsafe = findUnsafeSettings(body, tenantNetwork(tenant))
   if (unsafe.length > 0) throw new ActionError('refused_by_agent', new Error(unsafe.join(', ')), true)
   const taken = new Set<string>()
@@ -135,14 +142,27 @@ async function start(deps: PerformDeps, { assignmentId, template }: DesiredItem,
     await failAs('start_failed', deps.engine.startContainer(id))
   } catch (error) {
     deps.requisites.forget(template.image)
+    if (isAddressTaken(error)) await giveAddressUp(deps, id)
     throw error
   } finally {
     deps.confirm(assignmentId, id)
   }
 }
 
+/** By another container, which somebody put on the tenant's network: the engine finds that out at the start. */
+const isAddressTaken = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('Address already in use')
+
+/** The container cannot have another one: it goes, and the next pass makes it anew. */
+async function giveAddressUp({ engine, addresses }: PerformDeps, id: string): Promise<void> {
+  const { address } = await engine.inspectContainer(id)
+  if (address !== null) addresses.note(address)
+  await engine.removeContainer(id)
+}
+
 async function stop(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer): Promise<void> {
   deps.board.update(item.assignmentId, { activity: 'stopping' })
+  await drainFirst(deps, id, graceSeconds(item))
   await failAs('stop_failed', deps.engine.stopContainer(id, graceSeconds(item)))
 }
 
@@ -150,26 +170,34 @@ async function stop(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer):
 const ORPHAN_GRACE_SECONDS = 10
 
 async function remove(
-  { board, engine }: PerformDeps,
+  deps: PerformDeps,
   id: AssignmentId,
   item: DesiredItem | undefined,
   containers: readonly OwnContainer[],
 ): Promise<void> {
+  const { board, addresses } = deps
   if (item?.desired === 'removed') board.update(id, { activity: 'stopping' })
   const grace = item === undefined ? ORPHAN_GRACE_SECONDS : graceSeconds(item)
-  for (const container of containers) await failAs('remove_failed', endContainer(engine, container, grace))
+  for (const container of containers) await failAs('remove_failed', endContainer(deps, container, grace))
+  addresses.letGo(id)
   if (item?.desired === 'removed') board.update(id, { container: 'absent' })
 }
 
-async function endContainer(engine: Engine, { id, state }: OwnContainer, grace: number): Promise<void> {
+async function endContainer(deps: PerformDeps, { id, state }: OwnContainer, grace: number): Promise<void> {
+  const { engine } = deps
   try {
-    if (state === 'running' || state === 'restarting' || state === 'paused')
+    if (state === 'running' || state === 'restarting' || state === 'paused') {
+      await drainFirst(deps, id, grace)
       await engine.stopContainer(id, grace)
+    }
     await engine.removeContainer(id)
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error
   }
 }
+
+const drainFirst = ({ drain }: PerformDeps, id: string, grace: number): Promise<void> =>
+  drain(id, grace * 1000)
 
 /** No answer of the engine is no verdict on the replica: then it keeps its fault and has no reason. */
 async function failAs<T>(reason: string, work: Promise<T>): Promise<T> {

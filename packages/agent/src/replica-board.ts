@@ -1,11 +1,16 @@
 // All that the agent knows of its assignments, and the one place from which it is reported: a change of what was seen
-// becomes an observation with the next number. SAFETY 4e.
+// becomes an observation with the next number. SAFETY 4e. A step on the way, which the next one soon makes old, waits a
+// little: the last of several is what is said, and those of other assignments go with it.
 
-import type { AssignmentId, DesiredItem, Observation } from '@holdfast/contract'
+import type { AssignmentId, DesiredItem, Observation, ReplicaState } from '@holdfast/contract'
 import { isNews, type ReplicaView, sightingOf } from '@holdfast/core/reconcile'
 
 /** Numbers of one start of the agent: those of the next are all above them. */
 const NUMBERS_PER_START = 2 ** 32
+
+/** A report costs the engine's machine processor time at both ends; a step that nobody waits for may be so late. */
+const HOLD_MS = 250
+const STEPS: readonly ReplicaState[] = ['pulling', 'starting', 'running']
 
 export type ViewChange = Partial<Omit<ReplicaView, 'item'>>
 
@@ -29,21 +34,29 @@ const NOTHING_SEEN: Omit<ReplicaView, 'item'> = {
 export function createReplicaBoard(
   starts: number,
   report: (observations: readonly Observation[]) => void,
+  holdMs = HOLD_MS,
 ): ReplicaBoard {
   const views = new Map<AssignmentId, ReplicaView>()
   const said = new Map<AssignmentId, Observation>()
   const unsent = new Map<AssignmentId, Observation>()
   let seq = starts * NUMBERS_PER_START
+  let held: NodeJS.Timeout | undefined
+  let leaving = false
 
   const send = (): void => {
+    clearTimeout(held)
+    held = undefined
+    leaving = false
     const batch = [...unsent.values()]
     unsent.clear()
     if (batch.length > 0) report(batch)
   }
-  const say = (observation: Observation): void => {
-    // One message for all that changes in one turn.
-    if (unsent.size === 0) setImmediate(send)
+  const say = (observation: Observation, mayWait: boolean): void => {
     unsent.set(observation.assignmentId, observation)
+    if (mayWait) held ??= setTimeout(send, holdMs).unref()
+    // One message for all that changes in one turn.
+    else if (!leaving) setImmediate(send)
+    leaving ||= !mayWait
   }
   const set = (id: AssignmentId, view: ReplicaView): void => {
     views.set(id, view)
@@ -53,7 +66,7 @@ export function createReplicaBoard(
     seq += 1
     const observation = { ...sighting, seq }
     said.set(id, observation)
-    say(observation)
+    say(observation, isStep(before, observation))
   }
   return {
     setItems(items) {
@@ -69,4 +82,9 @@ export function createReplicaBoard(
       if (view !== undefined) set(id, { ...view, ...change })
     },
   }
+}
+
+/** Trouble, readiness and the end are never held back, nor is a restart. */
+function isStep(before: Observation | undefined, { state, reason, gone, restarts }: Observation): boolean {
+  return STEPS.includes(state) && reason === '' && !gone && restarts === (before?.restarts ?? 0)
 }

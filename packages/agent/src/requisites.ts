@@ -2,10 +2,11 @@
 // Both are remembered; a create or start that misses one makes us forget and look again.
 
 import type { TenantId } from '@holdfast/contract'
-import { TENANT_LABEL, tenantNetwork } from '@holdfast/core/reconcile'
+import type { Logger } from 'pino'
 import { createLimit } from './limit.ts'
-import { type Engine, isFault } from './ports/engine.ts'
+import type { Engine } from './ports/engine.ts'
 import type { RegistryCredential } from './ports/session.ts'
+import { ensureTenantNetwork, type NetworkEngine } from './routing/tenant-network.ts'
 
 const PULLS_AT_ONCE = 3
 
@@ -17,9 +18,12 @@ export interface Requisites {
 }
 
 export interface RequisiteDeps {
-  readonly engine: Pick<Engine, 'hasImage' | 'pullImage' | 'hasNetwork' | 'createNetwork'>
+  readonly engine: Pick<Engine, 'hasImage' | 'pullImage'> & NetworkEngine
   readonly tenant: TenantId
   registryCredential(host: string): Promise<RegistryCredential | undefined>
+  /** Undefined: the engine chooses the addresses of the tenant's network. */
+  onNetwork(subnet: string | undefined): void
+  readonly log: Logger
 }
 
 export function createRequisites(deps: RequisiteDeps): Requisites {
@@ -75,13 +79,6 @@ async function pull(deps: RequisiteDeps, reference: string): Promise<void> {
   await deps.engine.pullImage(reference, credential === undefined ? undefined : { ...credential, host })
 }
 
-async function makeNetwork({ engine, tenant }: RequisiteDeps): Promise<void> {
-  const name = tenantNetwork(tenant)
-  if (await engine.hasNetwork(name)) return
-  try {
-    await engine.createNetwork(name, { [TENANT_LABEL]: tenant })
-  } catch (error) {
-    // Somebody else made it in between.
-    if (!isFault(error, 'conflict')) throw error
-  }
+async function makeNetwork({ engine, tenant, onNetwork, log }: RequisiteDeps): Promise<void> {
+  onNetwork(await ensureTenantNetwork(engine, tenant, log))
 }

@@ -56,6 +56,28 @@ const ENROL = ['enroll', '--server', 'https://h', '--name', 'n1', '--token', 't'
 test.each([
   [['run'], { command: 'run', state: '/var/lib/holdfast-agent' }],
   [['run', '--state', '/s'], { command: 'run', state: '/s' }],
+  [['run'], { routing: { caddy: { listen: [':80'], tls: { mode: 'off' } }, peerAddress: undefined } }],
+  [
+    [
+      'run',
+      '--routes-tls',
+      'internal',
+      '--peer-address',
+      '10.0.0.1:8081',
+      '--caddy-config',
+      '/c/config.json',
+    ],
+    {
+      routing: {
+        caddy: { listen: [':80', ':443'], peerListen: ':8081', leadsFolder: '/c/leads' },
+        peerAddress: '10.0.0.1:8081',
+      },
+    },
+  ],
+  [
+    ['run', '--routes-tls', 'acme', '--acme-email', 'a@b.test'],
+    { routing: { caddy: { tls: { mode: 'acme', email: 'a@b.test' } } } },
+  ],
   [
     ENROL,
     { command: 'enroll', server: 'https://h', name: 'n1', token: 't', engine: 'unix:///var/run/docker.sock' },
@@ -74,6 +96,13 @@ test.each([
   [['runs']],
   [['run', '--token', 't']],
   [['run', '--state']],
+  [['run', '--routes-listen', '80']],
+  [['run', '--routes-listen', ':80,:99999']],
+  [['run', '--routes-tls', 'on']],
+  [['run', '--acme-email', 'a@b.test']],
+  [['run', '--peer-address', ':8081']],
+  [['run', '--peer-address', '10.0.0.1:80']],
+  [[...ENROL, '--routes-tls', 'off']],
   [['enroll', '--server', 'https://h', '--name', 'n1']],
   [[...ENROL, '--name', 'n2']],
   [[...ENROL, '--label', 'a']],

@@ -62,6 +62,10 @@ export const welcomeShape = object({
   session: integer(),
   tenant: branded<TenantId>(),
   beatMs: integer(),
+  /** The control plane runs on this node; then the agent makes nothing new for any tenant but the platform's. */
+  controlPlane: optional(boolean()),
+  /** The node's tenant is the platform's own. */
+  platform: optional(boolean()),
 })
 
 /** The session is not opened, or ends; `code` is of the catalogue, or one word of this protocol. */
@@ -131,6 +135,8 @@ export const statusShape = object({
   type: oneOf(['status']),
   session: integer(),
   observations: list(observationShape),
+  /** Names of containers that nobody wishes and that are too many to be removed unasked; absent: no word of them. */
+  orphans: optional(list(string())),
 })
 export type Status = Infer<typeof statusShape>
 
@@ -173,20 +179,43 @@ export const openShape = object({
 })
 export type Open = Infer<typeof openShape>
 
-/** The receiver has room for so many more bytes; nothing is sent beyond it, so that a slow reader slows the source. */
+/**
+ * The receiver has room for so many more bytes of frames, headers included; nothing is sent beyond it, so that a slow
+ * reader slows the source. Both sides begin with none.
+ */
 export const creditShape = object({ type: oneOf(['credit']), stream: integer(), bytes: integer() })
 export const endShape = object({
   type: oneOf(['end']),
   stream: integer(),
   exitCode: optional(integer()),
+  /** One of STREAM_ERRORS. */
   error: optional(string()),
 })
 export type End = Infer<typeof endShape>
 
+/** Why a stream is not there or ended early. */
+export const STREAM_ERRORS = [
+  'node_unreachable',
+  'container_not_found',
+  'container_not_running',
+  'engine_unavailable',
+  'too_many_streams',
+  'closed',
+  'idle',
+] as const
+export type StreamError = (typeof STREAM_ERRORS)[number]
+
 /** Bytes of a stream travel as binary frames: channel (1 byte), stream (4 bytes, big endian), payload. */
 export const STREAM_HEADER_BYTES = 5
-/** The numbers are also those of the exec subprotocol (DECISIONS 1). */
-export const STREAM_CHANNELS = { stdin: 0, stdout: 1, stderr: 2, resize: 3, exit: 4 } as const
+/** No frame carries more, so that what else is to be said never waits long. */
+export const STREAM_PAYLOAD_BYTES = 16 * 1024
+/** At a time, of one node. */
+export const STREAMS_PER_NODE = 32
+/**
+ * The first five are also those of the exec subprotocol (DECISIONS 1). An empty frame of stdin is the end of the input.
+ * `skipped` is of logs alone: `{lines, bytes}` that the reader was too slow for, told where they are missing.
+ */
+export const STREAM_CHANNELS = { stdin: 0, stdout: 1, stderr: 2, resize: 3, exit: 4, skipped: 5 } as const
 
 const SERVER_MESSAGES = {
   challenge: challengeShape,

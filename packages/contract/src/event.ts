@@ -3,7 +3,7 @@
 import { deploymentSpecShape } from './deployment.ts'
 import type { TenantId, TokenId } from './ids.ts'
 import type { Json } from './json.ts'
-import { branded, type Infer, integer, json, object, oneOf, optional, string } from './shape.ts'
+import { branded, type Infer, integer, json, map, object, oneOf, optional, string } from './shape.ts'
 import { ROLES } from './tenant.ts'
 
 export const EVENT_TYPES = [
@@ -91,6 +91,8 @@ export const auditEntryShape = object({
   subject: object({ kind: string(), name: string() }),
   requestId: string(),
   revision: optional(integer()),
+  /** What else was asked, as far as it may be told: never an argument, which may hold a secret. */
+  detail: optional(map(string())),
 })
 export type AuditEntry = Infer<typeof auditEntryShape>
 
@@ -102,5 +104,7 @@ export const archiveEntryShape = object({
   createdAt: string(),
   author: branded<TokenId>(),
   spec: deploymentSpecShape,
+  /** What the image was pinned to; absent where no registry had answered for it yet. */
+  digest: optional(string()),
 })
 export type ArchiveEntry = Infer<typeof archiveEntryShape>

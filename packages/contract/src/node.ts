@@ -1,6 +1,7 @@
 // A tenant's machine: what its owner sees of it, how it is enrolled, and what runs on it. SPEC 2.8, DECISIONS 2, 5 and 8.
 
 import type { NodeId, TenantId } from './ids.ts'
+import { type Warning, warningShape } from './rejection.ts'
 import {
   boolean,
   branded,
@@ -24,6 +25,32 @@ export type Capacity = Infer<typeof capacityShape>
 
 export const engineShape = object({ version: string(), apiVersion: string() })
 
+/** The first engine in which every way out of a container that is known now is closed (SAFETY 2, row 24). */
+export const ENGINE_FLOOR = '29.5.1'
+const ENGINE_VERSION = /^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(-?)/
+
+/** What is to be said of a node's engine; a version that cannot be compared is not taken for a good one. */
+export function engineWarnings(version: string): Warning[] {
+  const compared = compareVersions(version, ENGINE_FLOOR)
+  if (compared !== undefined && compared >= 0) return []
+  const why =
+    compared === undefined
+      ? `The engine calls itself ${version || 'nothing'}, which could not be compared with ${ENGINE_FLOOR}, the oldest that is safe.`
+      : `The engine is ${version}; below ${ENGINE_FLOOR} it has known ways out of a container. Upgrade it.`
+  return [{ code: 'engine_below_floor', field: 'engine.version', why }]
+}
+
+/** Below 0: the left one is older. Of two with the same numbers the one with something after a hyphen came first. */
+function compareVersions(left: string, right: string): number | undefined {
+  const [before, after] = [left, right].map((text) => ENGINE_VERSION.exec(text))
+  if (!before || !after) return undefined
+  for (const at of [1, 2, 3]) {
+    const apart = Number(before[at] ?? 0) - Number(after[at] ?? 0)
+    if (apart !== 0) return apart
+  }
+  return Number(before[4] === '') - Number(after[4] === '')
+}
+
 /** What a node may advertise of where it stands, recorded with its join token (SAFETY 2, row 14). */
 export const residencyShape = object({ country: optional(string()), region: optional(string()) })
 
@@ -35,6 +62,8 @@ export const nodeShape = object({
   name: string(),
   status: oneOf(NODE_STATUSES),
   schedulable: boolean(),
+  /** Its replicas are being moved away. */
+  draining: optional(boolean()),
   controlPlane: boolean(),
   labels: map(string()),
   capacity: capacityShape,
@@ -75,6 +104,8 @@ export const enrolledShape = object({
   nodeId: branded<NodeId>(),
   tenant: branded<TenantId>(),
   generation: integer(),
+  /** What is no reason to refuse the machine and yet to be known; absent where there is nothing. */
+  warnings: optional(list(warningShape)),
 })
 export type Enrolled = Infer<typeof enrolledShape>
 

@@ -111,6 +111,34 @@ export const assignmentShape = object({
 })
 export type Assignment = Infer<typeof assignmentShape>
 
+export const ROLLOUT_STATES = ['progressing', 'paused', 'rolling_back'] as const
+
+/** A revision and what its containers are made of. */
+export const revisionTargetShape = object({ revision: integer(), templateHash: string() })
+export type RevisionTarget = Infer<typeof revisionTargetShape>
+
+/** How replicas become those of another revision. It is over, and absent, once that has run through its watch. */
+export const rolloutShape = object({
+  ...revisionTargetShape.fields,
+  /** The revision that began it: a later one of the same template goes on with it. */
+  since: integer(),
+  startedAt: string(),
+  /** When another replica was last found ready: the deadline and the watch count from here. */
+  progressedAt: string(),
+  /** The most replicas of this revision that were ready at once. */
+  ready: integer(),
+  state: oneOf(ROLLOUT_STATES),
+  /** There were replicas, or a revision to go back to, before: only then can it fail. */
+  replaces: boolean(),
+  /** The quota of containers has taken an old replica before its successor came. */
+  quotaReached: optional(boolean()),
+  /** Why it is paused or goes back; `nodeId` is absent where the replica found no node. */
+  failure: optional(
+    object({ reason: string(), replica: integer(), nodeId: optional(branded<NodeId>()), at: string() }),
+  ),
+})
+export type Rollout = Infer<typeof rolloutShape>
+
 /** What an agent is told to have on its node, as it is sent: the template, which many items share, goes beside it. */
 export const toldItemShape = object({
   assignmentId: branded<AssignmentId>(),

@@ -2,7 +2,30 @@ export * from './admission/index.ts'
 export { ACTIONS, type Action, may, rolesThatMay } from './authorization/roles.ts'
 export { describeReceived, detectCredential, safeField, safeKey } from './credentials/index.ts'
 export * from './image-reference.ts'
+export { type CellNode, judgeSilence, type MassTimes, type SilenceVerdict } from './liveness/judge-silence.ts'
 export { canonicalTemplate, containerTemplate } from './reconcile/container-template.ts'
-export { deriveStatus, type StatusFacts } from './reconcile/derive-status.ts'
-export { isUnchanged, planReplicas, type ReplicaPlan } from './reconcile/plan-replicas.ts'
+export {
+  type Dependency,
+  dependencyText,
+  type UnmetDependency,
+  unmetDependencies,
+} from './reconcile/dependency-gate.ts'
+export {
+  DEPENDENCY_UNHEALTHY,
+  deriveStatus,
+  failureText,
+  type StatusFacts,
+} from './reconcile/derive-status.ts'
+export {
+  describeRollout,
+  RECREATE_REASONS,
+  type RolloutDescription,
+  type RunningReplica,
+} from './reconcile/describe-rollout.ts'
+export { giveUpLost, isUnchanged } from './reconcile/plan-replicas.ts'
+export { isServing } from './reconcile/plan-replicas-number.ts'
+export { planRollout, type RolloutPlan } from './reconcile/plan-rollout.ts'
+export { isStateful, updateRulesOf } from './reconcile/plan-rollout-rules.ts'
+export type { NodeStance, ReplicaFacts } from './reconcile/replica-wish.ts'
+export type { PlacedDeployment, UpdateRules, WishedDeployment } from './reconcile/rollout-wish.ts'
 export * from './scheduling/index.ts'

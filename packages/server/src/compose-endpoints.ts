@@ -2,19 +2,25 @@
 
 import { RESERVED_NAMES } from '@holdfast/core'
 import type { AnyEndpoint } from './api/endpoint.ts'
-import { createFailedJoins } from './api/failed-joins.ts'
+import { createFailedJoins, type FailedJoins } from './api/failed-joins.ts'
 import { activityEndpoints } from './api/routes/activity.ts'
+import { archiveEndpoints } from './api/routes/archives.ts'
 import { deploymentEndpoints } from './api/routes/deployments.ts'
 import { errorEndpoints } from './api/routes/errors.ts'
+import { execEndpoints } from './api/routes/exec.ts'
+import { logEndpoints } from './api/routes/logs.ts'
 import { nodeEndpoints } from './api/routes/nodes.ts'
 import { registryEndpoints } from './api/routes/registries.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
 import type { Config } from './config/schema.ts'
+import { readServerTls } from './connect-engines.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
+import { caPinOf } from './operations/nodes/join-token.ts'
 import type { Quotas } from './operations/quotas.ts'
 import type { Broker } from './ports/broker.ts'
+import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
 import { realClock as clock, realIds as ids } from './real-world.ts'
 import type { SlotAllocator } from './store/slots.ts'
@@ -30,10 +36,12 @@ export interface EndpointDeps {
   /** Canonical hosts of the registries' allow-list. */
   readonly allowed: ReadonlySet<string>
   readonly callNode: CallNode
+  readonly openStream: OpenNodeStream
+  readonly failedTickets: FailedJoins
 }
 
 export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
-  const { config, store, secrets, broker, slots, quotas, allowed, callNode } = deps
+  const { config, store, secrets, broker, slots, quotas, allowed, callNode, openStream } = deps
   const answers = createIdempotentAnswers(store, clock)
   const deployments: DeploymentDeps = {
     ...{ store, clock, ids, broker, slots, quotas, answers },
@@ -47,14 +55,24 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
   }
   return [
     ...deploymentEndpoints(deployments),
+    ...logEndpoints({ store, clock, openStream }),
+    ...execEndpoints({ store, clock, ids }, deps.failedTickets),
+    ...archiveEndpoints(store),
     ...activityEndpoints(store),
     ...tenantEndpoints({ store, clock, ids, secrets, answers, quotas }),
     ...registryEndpoints({ store, clock, secrets, allowed }),
     ...nodeEndpoints({
       ...{ store, clock, ids, slots, quotas, answers, callNode },
       publicUrl: config.publicUrl,
+      ...shownCaPin(config),
       failedJoins: createFailedJoins(config.rates.failedJoinsPerMinute, clock),
     }),
     ...errorEndpoints(),
   ]
+}
+
+/** Agents come to the public address: with plain HTTP there is nothing to pin. */
+function shownCaPin(config: Config): { caPin?: string } {
+  const shown = config.publicUrl.startsWith('https:') ? readServerTls(config)?.cert : undefined
+  return shown === undefined ? {} : { caPin: caPinOf(shown) }
 }

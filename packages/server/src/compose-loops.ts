@@ -5,9 +5,10 @@ import type { Config } from './config/schema.ts'
 import { createCompaction } from './loops/compact-history.ts'
 import { finishRemovals } from './loops/finish-removals.ts'
 import { type Repeating, repeat } from './loops/repeat.ts'
-import { applyRetention } from './loops/retention.ts'
+import { applyRetention, boundEventBytes } from './loops/retention.ts'
 import type { StorePressure } from './loops/store-pressure.ts'
 import { sweepIntents } from './loops/sweep-intents.ts'
+import { sweepExecTickets } from './operations/deployments/open-exec.ts'
 import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
@@ -27,6 +28,7 @@ interface LoopDeps {
 const SECOND_MS = 1000
 
 export function startLoops({ config, log, store, engine, secrets, pressure }: LoopDeps): Repeating[] {
+  const { retention } = config
   const loop = (name: string, everyMs: number, work: () => Promise<void>) =>
     repeat(everyMs, work, (error) =>
       log.warn({ loop: name, error: String(error) }, 'a loop failed and goes on'),
@@ -48,8 +50,10 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
     removing,
     loop('compaction', 60 * SECOND_MS, createCompaction({ engine, currentRevision: () => store.revision })),
     loop('pressure', 10 * SECOND_MS, pressure.measure),
-    loop('retention', 60 * SECOND_MS, () => applyRetention({ store, clock, retention: config.retention })),
+    loop('retention', 60 * SECOND_MS, () => applyRetention({ store, clock, retention })),
+    loop('event bytes', 5 * SECOND_MS, () => boundEventBytes({ store, clock, retention })),
     loop('join tokens', 60 * SECOND_MS, () => sweepJoinTokens({ store, clock })),
+    loop('exec tickets', 60 * SECOND_MS, () => sweepExecTickets({ store, clock })),
     loop('intents', 30 * SECOND_MS, () => sweepIntents({ store, clock, secrets })),
   ]
 }

@@ -1,20 +1,20 @@
 // What faces the nodes: leadership over shards, the controllers that place, and the gateway that agents dial into.
 
-import type { Server as PlainServer } from 'node:http'
-import type { Server as TlsServer } from 'node:https'
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import type { InternalCall } from './api/internal-calls.ts'
+import type { TakeUpgrade } from './api/upgrade.ts'
 import type { Config } from './config/schema.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
-import { DEFAULT_TIMES } from './gateway/timings.ts'
+import { gatewayTimes } from './gateway/timings.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
-import { createSilentNodes } from './loops/controllers/watch-silent-nodes.ts'
+import { startSilenceWatch } from './loops/controllers/watch-silent-nodes.ts'
+import { startDigestFixing } from './loops/fix-digests.ts'
 import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
-import { repeat } from './loops/repeat.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import type { Quotas } from './operations/quotas.ts'
 import type { Broker } from './ports/broker.ts'
+import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { RegistryCredential } from './ports/registry.ts'
 import { secret } from './ports/secret.ts'
 import { realClock as clock, realIds as ids } from './real-world.ts'
@@ -35,7 +35,10 @@ export interface NodeSideDeps {
 export interface NodeSide {
   readonly callNode: CallNode
   readonly internalCall: InternalCall
-  attach(server: PlainServer | TlsServer): void
+  /** Many nodes fell silent at once and none is given up for now, for the metrics; said by who leads. */
+  holdsSilentNodes(): boolean
+  readonly openStream: OpenNodeStream
+  readonly takeUpgrade: TakeUpgrade
   closeSessions(): void
   stop(): Promise<void>
 }
@@ -46,12 +49,15 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const gateway = openGateway(deps, replica)
   const leads = roles.includes('controllers')
   // A replica that only holds sessions sends its heartbeat, so that the others find it, and works for no shard.
-  const leadership = leads || roles.includes('gateway') ? lead(deps, replica, leads) : undefined
-  const controllers = leadership && leads ? startControllers(deps, leadership) : undefined
+  const beats = leads || roles.includes('gateway') || deps.config.nodeName !== undefined
+  const leadership = beats ? lead(deps, replica, leads) : undefined
+  const controllers = leadership && leads ? startControllers(deps, leadership, replica) : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
     internalCall: gateway.internalCallHandler,
-    attach: (server) => roles.includes('gateway') && gateway.attach(server),
+    openStream: gateway.openStream,
+    takeUpgrade: (...upgrade) => roles.includes('gateway') && gateway.takeUpgrade(...upgrade),
+    holdsSilentNodes: () => controllers?.holdsSilentNodes() === true,
     closeSessions: gateway.close,
     async stop() {
       await controllers?.stop()
@@ -61,29 +67,33 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
 }
 
 function lead({ config, log, store }: NodeSideDeps, replica: string, leads: boolean): Leadership {
+  const { nodeName } = config
   return startLeadership({
     ...{ store, clock, replica, leads, url: config.cluster?.url ?? config.publicUrl },
+    ...(nodeName === undefined ? {} : { nodeName }),
     onError: (error) => log.warn({ error: String(error) }, 'leadership stumbled and goes on'),
   })
 }
 
-function startControllers({ log, store, quotas }: NodeSideDeps, leadership: Leadership) {
+function startControllers(deps: NodeSideDeps, leadership: Leadership, self: string) {
+  const { config, log, store, quotas, broker } = deps
   const placing = startPlacing({
     ...{ store, clock, leadership, quotas, random: Math.random },
     onError: (error, deployment) =>
       log.warn({ deployment, error: String(error) }, 'a deployment was not reconciled and is tried again'),
   })
-  const silent = createSilentNodes({ store, clock, leadership }, DEFAULT_TIMES)
-  leadership.subscribe(({ gained }) => gained.length > 0 && silent.restart())
-  const watching = repeat(
-    SILENCE_LOOK_MS,
-    () => silent.look(performance.now()),
-    (error) => log.warn({ error: String(error) }, 'nodes that nobody holds were not judged'),
-  )
+  const silence = startSilenceWatch({
+    ...{ store, clock, leadership, self, times: gatewayTimes(config), lookMs: SILENCE_LOOK_MS },
+    onError: (error) => log.warn({ error: String(error) }, 'nodes that nobody holds were not judged'),
+  })
+  const digests = startDigestFixing({
+    ...{ store, clock, leadership, broker, random: Math.random },
+    onError: (error, image) => log.warn({ image, error: String(error) }, 'an image was not asked for again'),
+  })
   return {
+    holdsSilentNodes: () => silence.holding,
     async stop() {
-      await watching.stop()
-      await placing.stop()
+      await Promise.all([silence.stop(), digests.stop(), placing.stop()])
     },
   }
 }
@@ -92,7 +102,7 @@ function startControllers({ log, store, quotas }: NodeSideDeps, leadership: Lead
 function openGateway({ config, log, store, broker }: NodeSideDeps, replica: string): Gateway {
   const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
   return createGateway({
-    ...{ store, clock, ids, replica, clusterKey, log },
+    ...{ store, clock, ids, replica, clusterKey, log, times: gatewayTimes(config) },
     registryCredential: (tenant, host) => readCredential(store, broker, tenant, host),
   })
 }

@@ -5,12 +5,15 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { createAuthenticate, isLiveToken } from './api/authenticate.ts'
 import type { AnyEndpoint } from './api/endpoint.ts'
+import { createExecUpgrades } from './api/exec-upgrade.ts'
+import { createFailedJoins } from './api/failed-joins.ts'
 import { createHttpServer } from './api/http-server.ts'
 import { createMetrics, type Metrics } from './api/metrics.ts'
 import { openApiDocument } from './api/open-api.ts'
 import { openPages } from './api/pages.ts'
 import { createRateLimit } from './api/rate-limit.ts'
 import { metricsEndpoint } from './api/routes/metrics.ts'
+import { serveUpgrades } from './api/upgrade.ts'
 import { createBroker } from './broker/create-broker.ts'
 import { composeEndpoints } from './compose-endpoints.ts'
 import { startLoops } from './compose-loops.ts'
@@ -47,7 +50,6 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
   })
   const secrets = connectSecretsWriter(config)
   const pressure = createStorePressure(engine, config.etcd.quotaBytes)
-  const metrics = createMetrics({ storePressure: () => pressure.ratio, cacheRevision: () => store.revision })
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
   const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)
   const broker = createBroker({
@@ -55,20 +57,42 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
     registry: connectRegistries(config),
   })
   const nodeSide = startNodeSide({ config, log, store, broker, quotas })
+  const metrics = createMetrics({
+    storePressure: () => pressure.ratio,
+    cacheRevision: () => store.revision,
+    holdsSilentNodes: nodeSide.holdsSilentNodes,
+  })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
-  const { callNode } = nodeSide
+  const { callNode, openStream } = nodeSide
+  const failedTickets = createFailedJoins(config.rates.failedJoinsPerMinute, clock)
   const endpoints = [
-    ...composeEndpoints({ config, store, secrets, broker, slots, quotas, allowed, callNode }),
+    ...composeEndpoints({
+      config,
+      store,
+      secrets,
+      broker,
+      slots,
+      quotas,
+      allowed,
+      callNode,
+      openStream,
+      failedTickets,
+    }),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
   const probe = createStoreProbe(engine, store)
   const http = composeHttp({ config, log, store, probe, endpoints, metrics, nodeSide })
-  nodeSide.attach(http.server)
+  const execs = createExecUpgrades({
+    ...{ store, clock, openStream, failedTickets, publicUrl: config.publicUrl, log },
+    newRequestId: () => `req_${ids.ulid()}`,
+  })
+  serveUpgrades(http.server, [execs.take, nodeSide.takeUpgrade])
   const loops = startLoops({ config, log, store, engine, secrets, pressure })
   return {
     ...{ http, store, endpoints },
     async close() {
       // Agents first: their sockets would keep the HTTP server from closing.
+      execs.close()
       nodeSide.closeSessions()
       await http.close()
       await Promise.all([nodeSide.stop(), ...loops.map((loop) => loop.stop())])

@@ -111,6 +111,21 @@ const arbitraryUpdate = (maxReplicas: number) =>
     { requiredKeys: [] },
   )
 
+/** Hosts are drawn so wide that no two deployments of a run have one: a host and path belongs to one of them. */
+const arbitraryHost = fc.noBias(textOf('0123456789abcdef', 24, 24)).map((text) => `h${text}.example`)
+
+const arbitraryRoutes = fc.array(
+  fc.record(
+    {
+      host: arbitraryHost,
+      path: fc.constantFrom('/', '/api', '/a/b.c/~d', '/A-1/_'),
+      port: fc.integer({ min: 1, max: 65_535 }),
+    },
+    { requiredKeys: ['host', 'port'] },
+  ),
+  { maxLength: 4 },
+)
+
 const map = (key: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc.dictionary(key, value, { maxKeys: 5 })
 
@@ -134,7 +149,7 @@ function optionalFields({ dependencies = [], maxReplicas = 100 }: ArbitraryOptio
     args: arbitraryCommand,
     stopGracePeriod: duration(0, 3600),
     composedEnvironment: fc.constant({}),
-    routes: fc.constant([]),
+    routes: arbitraryRoutes,
     nodeId: fc.constant(null),
   }
   return Object.fromEntries(

@@ -9,6 +9,8 @@ export interface BusyboxImage {
   readonly command?: readonly string[]
   /** What the web server answers on port 8080. Another page is another image. */
   readonly page?: string
+  /** Also answers /cgi-bin/slow with the page, after two seconds. */
+  readonly slow?: boolean
   readonly environment?: { readonly [name: string]: string }
 }
 
@@ -41,8 +43,14 @@ const APPLETS = [
 /** Through a shell that heeds SIGTERM: the first process of a container ignores it, and every stop would take 10 s. */
 const SERVE = "trap 'exit 0' TERM; httpd -f -p 8080 -h /www & wait"
 
+const SLOW = "#!/bin/sh\nsleep 2\nprintf 'Content-Type: text/plain\\r\\n\\r\\n'\ncat /www/index.html\n"
+
 export function makeBusyboxImage(image: BusyboxImage): SampleImage {
-  const page = makeLayer([{ name: 'www/index.html', content: Buffer.from(image.page ?? 'hello\n') }])
+  const slow = { name: 'www/cgi-bin/slow', content: Buffer.from(SLOW), executable: true }
+  const page = makeLayer([
+    { name: 'www/index.html', content: Buffer.from(image.page ?? 'hello\n') },
+    ...(image.slow === true ? [slow] : []),
+  ])
   return makeImage([busyboxLayer(), page], {
     Cmd: image.command ?? ['/bin/sh', '-c', SERVE],
     Env: Object.entries({ PATH: '/bin', ...image.environment }).map(([name, value]) => `${name}=${value}`),

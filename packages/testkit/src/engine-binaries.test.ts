@@ -9,6 +9,7 @@ afterEach(() => vi.unstubAllEnvs())
 test('the versions are those that the pinning files name', () => {
   expect(engineVersion('etcd')).toMatch(/^3\.6\.\d+$/)
   expect(engineVersion('vault')).toMatch(/^1\.13\.\d+$/)
+  expect(engineVersion('caddy')).toMatch(/^2\.11\.\d+$/)
   expect(engineVersion('dockerd-29')).toMatch(/^2\.0\.0-beta\.\d+$/)
   expect(engineVersion('schemathesis')).toMatch(/^4\.32\.\d+$/)
 })

@@ -10,6 +10,7 @@ const BUILT = {
   etcd: { engine: 'etcd', pinnedIn: 'etcd/go.mod', path: 'etcd' },
   etcdctl: { engine: 'etcd', pinnedIn: 'etcd/go.mod', path: 'etcdctl' },
   vault: { engine: 'vault', pinnedIn: 'vault/go.mod', path: 'vault' },
+  caddy: { engine: 'caddy', pinnedIn: 'caddy/go.mod', path: 'caddy' },
   'dockerd-29': { engine: 'docker', pinnedIn: 'docker/go.mod', path: 'dockerd' },
   'containerd-29': { engine: 'docker', pinnedIn: 'docker/go.mod', path: 'containerd' },
   schemathesis: {
@@ -21,6 +22,7 @@ const BUILT = {
 const PINS: { readonly [engine: string]: RegExp } = {
   etcd: /^\s*go\.etcd\.io\/etcd\/server\/v3 v(\S+)/m,
   vault: /^\s*github\.com\/hashicorp\/vault v(\S+)/m,
+  caddy: /^require github\.com\/caddyserver\/caddy\/v2 v(\S+)/m,
   docker: /^\s*github\.com\/moby\/moby\/v2 v(\S+)/m,
   schemathesis: /^schemathesis==(\S+)/m,
 }

@@ -47,8 +47,8 @@ test('what a lab leaves behind when its owner is killed with -9, the next lab re
 
   starter?.kill('SIGKILL')
   await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the owner is gone' })
-  // Both engines go with their owner; the shims and the containers do not.
-  await waitUntil(() => trace.pids.filter(isAlive).length === trace.pids.length - 4, {
+  // Engines and routers go with their owner; the shims and the containers do not.
+  await waitUntil(() => trace.pids.filter(isAlive).length === trace.pids.length - 6, {
     what: 'the engines are gone',
   })
   expect(labLeftovers(trace).length).toBeGreaterThan(4)

@@ -92,6 +92,12 @@ export function removeCuts(end: WireEnd): void {
   mangle(end, ['-F', 'POSTROUTING'])
 }
 
+/** Of a listener that closes, to one that listens at the same address: so a router's reload breaks no connection. */
+export function migrateRequests({ namespace }: WireEnd): void {
+  const set = 'echo 1 > /proc/sys/net/ipv4/tcp_migrate_req'
+  runCommand(engineBinary('nsenter'), [`--net=${namespaceFile(namespace)}`, '/bin/sh', '-c', set])
+}
+
 function mangle(end: WireEnd, rule: readonly string[]): void {
   const enter = [`--net=${namespaceFile(end.namespace)}`, engineBinary('iptables'), '--wait', '-t', 'mangle']
   runCommand(engineBinary('nsenter'), [...enter, ...rule])

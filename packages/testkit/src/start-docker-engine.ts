@@ -7,8 +7,10 @@ import {
   launchDockerEngine,
 } from './docker-engine.ts'
 import { layWire, plugIn, wireEnd } from './lab-network.ts'
+import { caddyPlace } from './lab-node.ts'
 import { placeAt } from './lab-place.ts'
 import { claimSlot, releaseSlot } from './lab-slot.ts'
+import { type CaddyService, launchCaddy } from './start-caddy.ts'
 
 export interface DockerEngineOptions extends EngineSettings {
   readonly line: DockerLine
@@ -17,6 +19,10 @@ export interface DockerEngineOptions extends EngineSettings {
 export interface StandaloneDockerEngine extends DockerEngine {
   /** This host as the engine sees it: a registry that listens here can be pulled from. */
   readonly hostAddress: string
+  /** The engine's machine as this host sees it. */
+  readonly address: string
+  /** A router beside the engine, which reaches its containers; it goes with the engine. */
+  startCaddy(): Promise<CaddyService>
   /** Containers, shims, mounts, network and files are gone on return. */
   stop(): Promise<void>
 }
@@ -29,8 +35,21 @@ export async function startDockerEngine(options: DockerEngineOptions): Promise<S
     plugIn(wire, 1)
     const place = placeAt(slot, 1, wireEnd(wire, 1))
     const engine = await launchDockerEngine(place, options.line, options)
-    const stop = async () => releaseSlot(slot)
-    return Object.assign(engine, { hostAddress: wire.hostAddress, stop })
+    let caddy: CaddyService | undefined
+    const startCaddy = async () => {
+      caddy ??= await launchCaddy(caddyPlace(place))
+      return caddy
+    }
+    const stop = async () => {
+      await caddy?.stop()
+      releaseSlot(slot)
+    }
+    return Object.assign(engine, {
+      hostAddress: wire.hostAddress,
+      address: place.address,
+      startCaddy,
+      stop,
+    })
   } catch (error) {
     releaseSlot(slot)
     throw error

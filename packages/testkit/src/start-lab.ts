@@ -14,7 +14,7 @@ export interface LabOptions {
   /** mixed: each tenant's nodes in turn old and new. */
   readonly engine?: DockerLine | 'mixed'
   readonly registry?: Pick<RegistryOptions, 'htpasswd'>
-  /** Called for each node at power-on, once its engine answers. */
+  /** Called for each node at power-on, once its engine and its router answer. */
   readonly startAgent?: StartAgent
 }
 
@@ -35,13 +35,15 @@ export interface Lab {
   restartEngine(node: LabNode): Promise<void>
   pauseEngine(node: LabNode): void
   resumeEngine(node: LabNode): void
+  /** kill -9 of the router, which is started again at once. */
+  killCaddy(node: LabNode): Promise<void>
   killAgent(node: LabNode): Promise<void>
   pauseAgent(node: LabNode): void
   resumeAgent(node: LabNode): void
   restartAgent(node: LabNode): Promise<void>
   /** SIGKILL to every process of the node; its network, its mounts and its /run are gone, its disk stays. */
   powerOff(node: LabNode): Promise<void>
-  /** Boots it again: engine, then agent. */
+  /** Boots it again: engine and router, then agent. */
   powerOn(node: LabNode): Promise<void>
   stop(): Promise<void>
 }
@@ -65,7 +67,10 @@ export async function startLab(options: LabOptions): Promise<Lab> {
 /** All of them to the end, so that none is still starting something when a failure of another removes the lab. */
 async function allBoot(machines: readonly Machine[]): Promise<void> {
   const booted = await Promise.allSettled(machines.map((machine) => machine.powerOn()))
-  for (const one of booted) if (one.status === 'rejected') throw one.reason
+  const failed = booted.find((one) => one.status === 'rejected')
+  if (failed === undefined) return
+  for (const machine of machines) machine.letGo()
+  throw failed.reason
 }
 
 function planNodes({ tenants, nodesPerTenant, engine = 'mixed' }: LabOptions): NodePlan[] {
@@ -99,6 +104,7 @@ function labOf(slot: LabSlot, wire: Wire, registry: Registry, machines: readonly
     powerOff: (node) => of(node).powerOff(),
     powerOn: (node) => of(node).powerOn(),
     stop: async () => {
+      for (const machine of machines) machine.letGo()
       releaseSlot(slot)
       await registry.stop()
     },
@@ -111,6 +117,7 @@ function engineFaults() {
     restartEngine: (node: LabNode) => node.engine.restart(),
     pauseEngine: (node: LabNode) => node.engine.pause(),
     resumeEngine: (node: LabNode) => node.engine.resume(),
+    killCaddy: (node: LabNode) => node.caddy.kill(),
   }
 }
 

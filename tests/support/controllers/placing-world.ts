@@ -11,6 +11,7 @@ import {
   startLeadership,
 } from '../../../packages/server/src/loops/leadership/lead-shards.ts'
 import type { LeadershipTimings } from '../../../packages/server/src/loops/leadership/leading.ts'
+import type { Clock } from '../../../packages/server/src/ports/clock.ts'
 import { realClock as clock, realIds as ids } from '../../../packages/server/src/real-world.ts'
 import { aDeployment, aSpec } from '../../../packages/server/src/store/records.fixture.ts'
 import {
@@ -169,6 +170,8 @@ export interface ControllerOptions {
   readonly leadership?: Pick<Leadership, 'owns' | 'fenced' | 'subscribe'>
   readonly resyncMs?: number
   readonly timings?: LeadershipTimings
+  /** What time the controllers think it is; leadership has its own. */
+  readonly clock?: Clock
 }
 
 export function startControllers(store: Store, options: ControllerOptions = {}): Controllers {
@@ -181,7 +184,7 @@ export function startControllers(store: Store, options: ControllerOptions = {}):
   const placing = startPlacing({
     ...{
       store,
-      clock,
+      clock: options.clock ?? clock,
       leadership: options.leadership ?? leadership,
       resyncMs: options.resyncMs ?? 3_600_000,
     },

@@ -34,11 +34,27 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/deployments/{name}/placements': { line: 'reads', reached: 'deployment_not_found' },
   'GET /api/v1/deployments/{name}/status': { line: 'reads', reached: 'deployment_not_found' },
   'GET /api/v1/deployments/{name}/why': { line: 'reads', reached: 'deployment_not_found' },
+  'GET /api/v1/deployments/{name}/logs': { line: 'workloads', reached: 'deployment_not_found' },
+  'POST /api/v1/deployments/{name}/exec': { line: 'workloads', body: {}, reached: 'field_type_invalid' },
+  // The ticket is the credential; this request asks for no WebSocket.
+  'GET /api/v1/exec/{id}': { line: 'open', reached: 'header_invalid' },
   'PUT /api/v1/deployments/{name}': { line: 'workloads', body: {}, reached: 'deployment_not_found' },
   'DELETE /api/v1/deployments/{name}': { line: 'workloads', reached: 'deployment_not_found' },
+  'POST /api/v1/deployments/{name}/restart': { line: 'workloads', reached: 'deployment_not_found' },
+  'POST /api/v1/deployments/{name}/rollback': {
+    line: 'workloads',
+    body: { revision: 1 },
+    reached: 'deployment_not_found',
+  },
   'GET /api/v1/archives/deployments/{name}': { line: 'reads', reached: 'archive_not_found' },
   'GET /api/v1/archives/deployments/{name}/{revision}': { line: 'reads', reached: 'archive_not_found' },
   'GET /api/v1/events': { line: 'reads', reached: '200' },
+  // One that is accepted would go on for ever.
+  'GET /api/v1/events/stream': {
+    line: 'reads',
+    headers: ['Last-Event-ID: nothing'],
+    reached: 'header_invalid',
+  },
   'GET /api/v1/audit': { line: 'reads', reached: '200' },
   'GET /api/v1/quotas': { line: 'reads', reached: '200' },
   'GET /api/v1/registries': { line: 'reads', reached: '200' },
@@ -68,6 +84,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/nodes/{id}/containers': { line: 'reads', reached: 'node_not_found' },
   'POST /api/v1/nodes/{id}/cordon': { line: 'tenant', reached: 'node_not_found' },
   'POST /api/v1/nodes/{id}/uncordon': { line: 'tenant', reached: 'node_not_found' },
+  'POST /api/v1/nodes/{id}/drain': { line: 'tenant', reached: 'node_not_found' },
   'PATCH /api/v1/nodes/{id}': { line: 'platform', body: { controlPlane: true }, reached: 'node_not_found' },
   'DELETE /api/v1/nodes/{id}': { line: 'tenant', reached: 'node_not_found' },
   'DELETE /api/v1/nodes/{nodeName}/claim': {

@@ -31,7 +31,9 @@ export async function dialRaw(url: string): Promise<RawAgent> {
   const heard: ServerMessage[] = []
   const taken = new Set<ServerMessage>()
   let code: number | undefined
-  socket.on('message', (data) => heard.push(JSON.parse(String(data))))
+  socket.on('message', (data, isBinary) => {
+    if (!isBinary) heard.push(JSON.parse(String(data)))
+  })
   socket.on('error', () => {})
   socket.on('close', (given) => {
     code = given

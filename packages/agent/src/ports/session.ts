@@ -1,9 +1,17 @@
 // What the rest of the agent asks of its session with the server. The session dials, signs, reconnects and beats by
 // itself; here it is a source of desired sets and a place to report to. SAFETY 4e.
 
-import type { Capacity, DesiredItem, MachineContainer, Observation } from '@holdfast/contract'
+import type {
+  Capacity,
+  DesiredItem,
+  MachineContainer,
+  Observation,
+  RoutedDeployment,
+} from '@holdfast/contract'
 import type { Logger } from 'pino'
+import type { SaidRole } from '../node-role.ts'
 import type { NodeState } from '../node-state.ts'
+import type { OpenSessionStreams } from './streams.ts'
 
 /** What a session's hello says of the machine; asked anew for each. */
 export interface MachineFacts {
@@ -14,6 +22,8 @@ export interface MachineFacts {
   readonly labels: { readonly [key: string]: string }
   readonly engine: { readonly version: string; readonly apiVersion: string }
   readonly capacity: Capacity
+  /** Where this node takes what other nodes of the tenant forward; absent: it routes nothing. */
+  readonly peerAddress?: string
 }
 
 /** A Complete set holds all that is wished; otherwise the items and the gone are what changed. */
@@ -23,6 +33,10 @@ export interface DesiredChange {
   readonly complete: boolean
   readonly items: readonly DesiredItem[]
   readonly gone: readonly string[]
+  /** Of a Complete set all that are routed. Absent: nothing was said of routes. */
+  readonly routes?: readonly RoutedDeployment[]
+  /** Deployments that are no longer routed. */
+  readonly unrouted?: readonly string[]
 }
 
 export interface RegistryCredential {
@@ -33,14 +47,20 @@ export interface RegistryCredential {
 export interface SessionOptions {
   readonly state: NodeState
   machine(): MachineFacts
+  /** At the beginning of each session, before its first set. */
+  onWelcome?(said: SaidRole): void
   onDesired(change: DesiredChange): void
   containers(): Promise<MachineContainer[]>
+  /** Absent: nobody looks inside the containers of this node. */
+  readonly streams?: OpenSessionStreams
   readonly log: Logger
 }
 
 export interface Session {
   /** May be called while no session is open: what is then lost is said again after the next Complete set. */
   report(observations: readonly Observation[]): void
+  /** Names of containers that nobody wishes and that are left; said again after each Complete set until there are none. */
+  reportOrphans(names: readonly string[]): void
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   close(): void
 }

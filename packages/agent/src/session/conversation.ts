@@ -10,8 +10,9 @@ import {
   type Observation,
   type ServerMessage,
 } from '@holdfast/contract'
-import { WebSocket } from 'ws'
+import { type RawData, WebSocket } from 'ws'
 import type { SessionOptions } from '../ports/session.ts'
+import type { SessionStreams, StreamSocket } from '../ports/streams.ts'
 import type { KeptReports } from './kept-reports.ts'
 import { readServerMessage } from './read-server-message.ts'
 import type { RegistryCalls } from './registry-calls.ts'
@@ -20,7 +21,7 @@ export interface Conversation {
   /** False where the session is not open. */
   send(message: AgentMessage): boolean
   /** What is reported before the first set goes out after it. */
-  report(observations: Observation[]): void
+  report(observations: Observation[], orphans?: readonly string[]): void
   close(): void
 }
 
@@ -55,10 +56,12 @@ export function createConversation(options: SessionOptions, reports: KeptReports
       talk.heardAt = performance.now()
     }
     socket.on('pong', heard)
-    socket.on('message', (data) => {
+    const streams = options.streams?.(streamSocket(socket))
+    socket.on('message', (data, isBinary) => {
       heard()
       try {
-        answer({ options, reports, registry, talk }, readServerMessage(data))
+        if (isBinary) takeFrame(streams, data)
+        else answer({ options, reports, registry, streams, talk }, readServerMessage(data))
       } catch (error) {
         options.log.warn({ error: String(error) }, 'the server said something that cannot be read')
         socket.terminate()
@@ -67,10 +70,11 @@ export function createConversation(options: SessionOptions, reports: KeptReports
     socket.on('close', () => {
       clearTimeout(late)
       clearInterval(talk.beats)
+      streams?.close()
     })
     return {
       send: (message) => talk.session !== undefined && say(socket, message),
-      report: (observations) => reportNow(talk, observations),
+      report: (observations, orphans) => reportNow(talk, observations, orphans),
       // A peer that is gone must not keep the agent from stopping.
       close: () => (socket.readyState === WebSocket.OPEN ? socket.close(1000) : socket.terminate()),
     }
@@ -81,6 +85,7 @@ interface Context {
   readonly options: SessionOptions
   readonly reports: KeptReports
   readonly registry: RegistryCalls
+  readonly streams: SessionStreams | undefined
   readonly talk: Talk
 }
 
@@ -90,12 +95,35 @@ function say(socket: WebSocket, message: AgentMessage): boolean {
   return true
 }
 
-function reportNow({ socket, session, told }: Talk, observations: Observation[]): void {
-  if (told && session !== undefined) say(socket, { type: 'status', session, observations })
+function reportNow(
+  { socket, session, told }: Talk,
+  observations: Observation[],
+  orphans: readonly string[] = [],
+): void {
+  const left = orphans.length === 0 ? {} : { orphans: [...orphans] }
+  if (told && session !== undefined) say(socket, { type: 'status', session, observations, ...left })
 }
 
-function answer(context: Context, message: ServerMessage): void {
-  const { options, registry, talk } = context
+function streamSocket(socket: WebSocket): StreamSocket {
+  return {
+    get bufferedAmount() {
+      return socket.bufferedAmount
+    },
+    send(frame, taken) {
+      if (socket.readyState === WebSocket.OPEN) socket.send(frame, taken)
+    },
+    say: (message) => say(socket, message),
+  }
+}
+
+function takeFrame(streams: SessionStreams | undefined, data: RawData): void {
+  if (Buffer.isBuffer(data)) streams?.frame(data)
+}
+
+/** Undefined: of a type that only a newer server knows, who also knows that older agents leave it alone. */
+function answer(context: Context, message: ServerMessage | undefined): void {
+  const { options, registry, streams, talk } = context
+  if (message === undefined) return
   switch (message.type) {
     case 'challenge':
       say(talk.socket, hello(options, message.nonce))
@@ -103,6 +131,7 @@ function answer(context: Context, message: ServerMessage): void {
     case 'welcome':
       talk.session = message.session
       startBeats(talk, message.beatMs)
+      options.onWelcome?.(message)
       options.log.info({ session: message.session }, 'the session is open')
       break
     case 'complete':
@@ -115,6 +144,11 @@ function answer(context: Context, message: ServerMessage): void {
     case 'answer':
       registry.settle(message)
       break
+    case 'open':
+    case 'credit':
+    case 'end':
+      streams?.take(message)
+      break
     case 'farewell':
       options.log.warn({ code: message.code, text: message.message }, 'the server ends the session')
       break
@@ -123,11 +157,12 @@ function answer(context: Context, message: ServerMessage): void {
 
 function hello({ state, machine }: SessionOptions, nonce: string): AgentMessage {
   const { nodeId, generation, identityKey } = state
-  const { bootId, version, labels, engine, capacity } = machine()
+  const { bootId, version, labels, engine, capacity, peerAddress } = machine()
   const text = helloText(nonce, nodeId, generation, bootId)
   const signature = sign(null, Buffer.from(text), identityKey).toString('base64url')
   const facts = { bootId, version, labels: { ...labels }, engine, capacity }
-  return { type: 'hello', nodeId, generation, signature, ...facts }
+  const peer = peerAddress === undefined ? {} : { peerAddress }
+  return { type: 'hello', nodeId, generation, signature, ...facts, ...peer }
 }
 
 function takeDesired(
@@ -137,11 +172,14 @@ function takeDesired(
   const { revision } = message
   const items = joinTemplates(message)
   const complete = message.type === 'complete'
-  options.onDesired({ revision, items, complete, gone: message.type === 'delta' ? message.gone : [] })
+  const { gone = [], unrouted = [] } = message.type === 'delta' ? message : {}
+  const routes = message.routes === undefined ? {} : { routes: message.routes }
+  options.onDesired({ revision, items, complete, gone, unrouted, ...routes })
   if (talk.told && !complete) return
   talk.told = true
   if (complete) reports.forgetGone(new Set<AssignmentId>(items.map(({ assignmentId }) => assignmentId)))
   for (const part of reports.all()) reportNow(talk, part)
+  if (complete && reports.orphans().length > 0) reportNow(talk, [], reports.orphans())
 }
 
 async function answerCall({ options, talk }: Context, { id, method }: Call): Promise<void> {

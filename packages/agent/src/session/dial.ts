@@ -4,6 +4,7 @@
 import { Agent } from 'node:https'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
 import { type ClientOptions, WebSocket } from 'ws'
+import { trustOnly } from '../enrol-trust.ts'
 
 export type Dial = () => WebSocket
 
@@ -20,7 +21,9 @@ export function createDial(server: string, ca: string | undefined): Dial {
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handshakeTimeout: HANDSHAKE_MS,
-    ...(secure ? { agent: new Agent({ minVersion: 'TLSv1.3', ...(ca === undefined ? {} : { ca }) }) } : {}),
+    ...(secure
+      ? { agent: new Agent({ minVersion: 'TLSv1.3', ...(ca === undefined ? {} : trustOnly(ca)) }) }
+      : {}),
   }
   return () => new WebSocket(url, AGENT_SUBPROTOCOL, options)
 }

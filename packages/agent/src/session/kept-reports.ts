@@ -9,12 +9,16 @@ export interface KeptReports {
   all(): Observation[][]
   /** The server knows of these assignments and no others: what is gone and not among them needs no saying any more. */
   forgetGone(wished: ReadonlySet<AssignmentId>): void
+  /** Names of containers that nobody wishes and that were left. */
+  keepOrphans(names: readonly string[]): void
+  orphans(): readonly string[]
 }
 
 const REPORTED_AT_ONCE = 100
 
 export function createKeptReports(): KeptReports {
   const newest = new Map<AssignmentId, Observation>()
+  let orphans: readonly string[] = []
   return {
     keep(observations) {
       for (const one of observations) newest.set(one.assignmentId, one)
@@ -23,6 +27,10 @@ export function createKeptReports(): KeptReports {
     forgetGone(wished) {
       for (const [id, { gone }] of newest) if (gone && !wished.has(id)) newest.delete(id)
     },
+    keepOrphans(names) {
+      orphans = names
+    },
+    orphans: () => orphans,
   }
 }
 

@@ -31,7 +31,13 @@ test.each([
   ['a field of another type', { ...COMPLETE, revision: '7' }],
   ['a field inside of another type', { ...COMPLETE, items: [{ ...ITEM, generation: true }] }],
   ['a field that is missing', { type: 'complete', session: 1, revision: 7, items: [] }],
-  ['an unknown type', { type: 'dance' }],
+  ['a message without a type', { session: 1 }],
+  ['a type that is no text', { type: 7 }],
 ])('%s is no message', (_what, message) => {
   expect(() => read(message)).toThrow(TypeError)
+})
+
+test('a type that only a newer server knows is left alone', () => {
+  expect(read({ type: 'dance', partners: 2 })).toBeUndefined()
+  expect(read({ type: 'constructor' })).toBeUndefined()
 })

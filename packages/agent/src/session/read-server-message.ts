@@ -1,13 +1,13 @@
-// What the server may say, decoded. Anything else throws, and ends the connection; what a newer server says beside the known
-// fields is left out (DECISIONS 10).
+// What the server may say, decoded. What is no message throws, and ends the connection; what a newer server says beside
+// the known fields is left out, and a message of a type that only it knows is undefined (DECISIONS 10).
 
 import { decodeKnown, type ServerMessage, serverMessageShapes } from '@holdfast/contract'
 import type { RawData } from 'ws'
 
-export function readServerMessage(data: RawData): ServerMessage {
+export function readServerMessage(data: RawData): ServerMessage | undefined {
   const value: unknown = JSON.parse(String(data))
-  const type = typeof value === 'object' && value !== null && 'type' in value ? String(value.type) : ''
+  const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined
+  if (typeof type !== 'string') throw new TypeError('a message without a type')
   const shape = Object.hasOwn(serverMessageShapes, type) ? serverMessageShapes[type] : undefined
-  if (shape === undefined) throw new TypeError(`a message of no known type: ${type.slice(0, 64)}`)
-  return decodeKnown(shape, value) as ServerMessage
+  return shape === undefined ? undefined : (decodeKnown(shape, value) as ServerMessage)
 }

@@ -54,6 +54,10 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
       reports.keep(observations)
       for (const part of inMessages(observations)) current?.report(part)
     },
+    reportOrphans(names) {
+      reports.keepOrphans(names)
+      if (names.length > 0) current?.report([], names)
+    },
     registryCredential: (host) => registry.ask(host, (call) => current?.send(call) ?? false),
     close() {
       closed = true

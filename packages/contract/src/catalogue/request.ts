@@ -123,12 +123,13 @@ export const requestCodes = {
   },
   unauthenticated: {
     status: 401,
-    field: 'Authorization',
+    field: 'Authorization | ticket',
     expected: 'Authorization: Bearer hf_<id>_<secret>, of a token that is valid and not expired',
     why: 'The request carries no credential that Holdfast accepts.',
     doc: markdown(
       'The header is missing or malformed, or the token is unknown, revoked or expired. The answer is the same in all',
-      'cases, so that it tells nothing about tokens. A valid token that may not do this gives `permission_denied`.',
+      'cases, so that it tells nothing about tokens. A valid token that may not do this gives `permission_denied`. With',
+      'field `ticket` it is the ticket of a command: used, older than 30 seconds, or of a token that counts no more.',
       '',
       '**What to do.** Send a valid token as `Authorization: Bearer <token>`. Tokens expire: a tenant administrator',
       'makes a new one with `POST /api/v1/tenants/<tenant>/tokens`.',
@@ -154,7 +155,7 @@ export const requestCodes = {
   },
   rate_limited: {
     status: 429,
-    field: 'Authorization | joinToken',
+    field: 'Authorization | joinToken | ticket',
     expected: 'the next request in {seconds} s',
     why: 'Too many requests came in a short time from this token or address.',
     doc: markdown(

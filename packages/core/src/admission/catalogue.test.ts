@@ -22,6 +22,7 @@ const ELSEWHERE: readonly Code[] = [
   'node_candidates_unresolvable',
   'node_not_a_placement_candidate',
   'registry_credential_store_unavailable',
+  'route_conflict',
   'quota_exceeded',
   'secret_material_would_persist',
   'secret_generate_would_persist',

@@ -16,6 +16,7 @@ import { nameRules } from './rules/name.ts'
 import { placementRules } from './rules/placement.ts'
 import { replicasRules } from './rules/replicas.ts'
 import { resourcesRules } from './rules/resources.ts'
+import { routesRules } from './rules/routes.ts'
 import { secretsVersionRules } from './rules/secrets-version.ts'
 import { textContentRules } from './rules/text-content.ts'
 import { updateRules } from './rules/update.ts'
@@ -34,6 +35,7 @@ export const FIELD_RULES: readonly Rule[] = [
   ...dependsOnRules,
   ...resourcesRules,
   ...updateRules,
+  ...routesRules,
   ...labelsRules,
   ...textContentRules,
   ...durationsRules,

@@ -176,19 +176,63 @@ test('a quota refuses what would go beyond it', () => {
   expect(create({}, { quotas: [{ ...quota, used: 199 }] }).rejections).toEqual([])
 })
 
-test('all of them, in the order name, dependsOn, image, nodeId, quota', () => {
+describe('routes', () => {
+  const routes = [
+    { host: 'a.example', path: '/', port: 80 },
+    { host: 'b.example', path: '/api', port: 80 },
+    { host: 'c.example', path: '/', port: 80 },
+  ]
+
+  test('each one that another deployment has is named with its place, and who has it', () => {
+    const routeHolders = new Map([
+      [2, 'shop'],
+      [0, 'old-shop'],
+    ])
+    const { rejections } = create({ routes }, { routeHolders })
+    expect(summary(rejections)).toEqual(['route_conflict routes[0]', 'route_conflict routes[2]'])
+    expect(rejections.map(({ why }) => why.includes('old-shop'))).toEqual([true, false])
+    expect(rejections[0]?.received).toContain('a.example')
+  })
+
+  test('that nobody else has, or that were not asked about, are free', () => {
+    expect(create({ routes }, { routeHolders: new Map() }).rejections).toEqual([])
+    expect(create({ routes }, {}).rejections).toEqual([])
+  })
+})
+
+test('all of them, in the order name, dependsOn, image, nodeId, routes, quota', () => {
   const facts = {
     existing,
     dependencies: graph(),
     image: { answer: 'absent' },
     node: { answer: 'unknown' },
+    routeHolders: new Map([[0, 'shop']]),
     quotas: [{ kind: 'deployments', used: 1, requested: 1, limit: 1 }],
   } as const
-  expect(summary(create({ dependsOn: { db: 'healthy' } }, facts).rejections)).toEqual([
+  const routes = [{ host: 'a.example', path: '/', port: 80 }]
+  expect(summary(create({ dependsOn: { db: 'healthy' }, routes }, facts).rejections)).toEqual([
     'deployment_exists name',
     'dependency_not_found dependsOn.db',
     'image_not_found image',
     'node_not_a_placement_candidate nodeId',
+    'route_conflict routes[0]',
     'quota_exceeded quotas.deployments',
+  ])
+})
+
+test('a rollback runs what the archived revision ran, whoever says what about its tag by now', () => {
+  const [archivedDigest, moved] = [`sha256:${'a'.repeat(64)}`, `sha256:${'b'.repeat(64)}`]
+  const back = update({}, { existing, archivedDigest, image: { answer: 'exists', digest: moved } })
+  expect([back.imageDigest, back.alterations]).toEqual([archivedDigest, []])
+  const blind = update(
+    {},
+    { existing, archivedDigest, image: { answer: 'unreachable', cause: 'it is away' } },
+  )
+  expect([blind.imageDigest, blind.warnings[0]?.why]).toEqual([
+    archivedDigest,
+    'The registry could not be asked: it is away. Replicas run the digest that is known.',
+  ])
+  expect(summary(update({}, { existing, archivedDigest, image: { answer: 'absent' } }).rejections)).toEqual([
+    'image_not_found image',
   ])
 })

@@ -1,7 +1,13 @@
 // Does the world allow what a sound body asks for? All refusals at once, in the order name, dependsOn, image, nodeId,
-// quota; secrets and volumes join between the last two. DECISIONS 2 (Order), 3.
+// routes, quota; secrets and volumes join after nodeId. DECISIONS 2 (Order), 3.
 
-import type { Alteration, DeploymentSpec, Rejection, Warning } from '@holdfast/contract'
+import {
+  type Alteration,
+  type DeploymentSpec,
+  elementPath,
+  type Rejection,
+  type Warning,
+} from '@holdfast/contract'
 import { parseImageReference } from '../image-reference.ts'
 import { checkDependencies } from './check-dependencies.ts'
 import type { AdmissionContext } from './context.ts'
@@ -23,21 +29,22 @@ export function checkFacts(
   facts: Facts,
   { mode, limits }: Pick<AdmissionContext, 'mode' | 'limits'>,
 ): FactsVerdict {
-  const { existing, dependencies, image, node, quotas = [] } = facts
-  const keptDigest = keptImageDigest(spec, existing)
+  const { existing, dependencies, image, node, routeHolders, quotas = [] } = facts
+  const keptDigest = facts.archivedDigest ?? keptImageDigest(spec, existing)
   const imageDigest = keptDigest ?? (image?.answer === 'exists' ? image.digest : null)
   const rejections = [
     ...(mode === 'create' ? checkFree(spec.name, existing) : checkFound({ name: spec.name }, existing)),
     ...(dependencies === undefined ? [] : checkDependencies(spec, dependencies, limits)),
     ...checkImage(spec.image, image),
     ...checkNode(spec, node, existing),
+    ...checkRoutes(spec, routeHolders),
     ...checkQuotas(quotas),
   ]
   return {
     rejections,
     alternative: node?.answer === 'unreadable' && rejections[0]?.code === 'node_candidates_unresolvable',
     alterations: keptDigest === null ? explainDigest(spec.image, imageDigest) : [],
-    warnings: image?.answer === 'unreachable' ? [registryUnreachable(image.cause)] : [],
+    warnings: image?.answer === 'unreachable' ? [registryUnreachable(image.cause, imageDigest)] : [],
     imageDigest,
   }
 }
@@ -91,6 +98,16 @@ function checkNode(
 const notACandidate = (nodeId: string | undefined): Rejection =>
   reject('node_not_a_placement_candidate', 'nodeId', nodeId)
 
+/** A host and path belongs to one deployment of the tenant, also while that is being deleted (DECISIONS 4). */
+function checkRoutes({ routes = [] }: DeploymentSpec, holders: Facts['routeHolders']): Rejection[] {
+  return routes.flatMap((route, index) => {
+    const deployment = holders?.get(index)
+    return deployment === undefined
+      ? []
+      : [reject('route_conflict', elementPath('routes', index), route, { deployment })]
+  })
+}
+
 export function checkQuotas(quotas: readonly QuotaFact[]): Rejection[] {
   return quotas
     .filter(({ used, requested, limit }) => used + requested > limit)
@@ -111,7 +128,11 @@ function explainDigest(reference: string, digest: string | null): Alteration[] {
   return [{ code: 'image_digest_resolved', field: 'status.image.digest', from: null, to: digest, why }]
 }
 
-function registryUnreachable(cause: string): Warning {
-  const why = `The registry could not be asked: ${cause}. Replicas stay pending until the image is resolved.`
+function registryUnreachable(cause: string, digest: string | null): Warning {
+  const then =
+    digest === null
+      ? 'Replicas stay pending until the image is resolved.'
+      : 'Replicas run the digest that is known.'
+  const why = `The registry could not be asked: ${cause}. ${then}`
   return { code: 'registry_unreachable', field: 'image', why }
 }

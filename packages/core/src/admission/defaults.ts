@@ -1,6 +1,7 @@
 // The values that the server adds where nothing was sent, each with the reason it announces. DECISIONS 3, 4.
 
 import type { Json, JsonObject } from '@holdfast/contract'
+import { ROOT_PATH } from './route-identity.ts'
 
 const NO_RESOURCES: JsonObject = { cpuMillis: 0, memoryBytes: 0 }
 const USUAL_UPDATE: JsonObject = {
@@ -25,4 +26,9 @@ export const INNER_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, J
   ['healthCheck', { interval: '30s', startPeriod: '0s' }],
   ['resources', NO_RESOURCES],
   ['update', USUAL_UPDATE],
+])
+
+/** Of a field inside each object of a list that was sent without it. */
+export const ELEMENT_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
+  ['routes', { path: ROOT_PATH }],
 ])

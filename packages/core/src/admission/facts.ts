@@ -45,7 +45,11 @@ export interface Facts {
   readonly dependencies?: ReadonlyMap<string, DependencyFact>
   /** Asked when `image` is sent. */
   readonly image?: ImageFact
+  /** Of a rollback: what the archived revision ran, whatever its tag says by now. */
+  readonly archivedDigest?: string
   /** Asked when `nodeId` is sent. */
   readonly node?: NodeFact
+  /** Asked for routes that are new to the deployment: the names of the deployments that have them, by place in the list. */
+  readonly routeHolders?: ReadonlyMap<number, string>
   readonly quotas?: readonly QuotaFact[]
 }

@@ -16,6 +16,7 @@ export interface Limits {
   readonly constraints: number
   readonly constraintValues: number
   readonly affinityNames: number
+  readonly routes: number
   readonly labels: number
   readonly commandElements: number
   /** Longest stopGracePeriod: a drain of a node must end. */
@@ -44,6 +45,7 @@ export const DEFAULT_LIMITS: Limits = {
   constraints: 16,
   constraintValues: 64,
   affinityNames: 64,
+  routes: 16,
   labels: 64,
   commandElements: 256,
   stopGracePeriodMs: HOUR_MS,

@@ -1,8 +1,9 @@
 import type { JsonObject } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
+import { canonicalTemplate, containerTemplate } from '../reconcile/container-template.ts'
 import { admitDeployment } from './admit-deployment.ts'
 import { canonicalSpec } from './canonical-spec.ts'
-import { aBody, aRecord, forCreate, forUpdate } from './fixture.ts'
+import { aBody, aRecord, DIGEST, forCreate, forUpdate } from './fixture.ts'
 import { normalise } from './normalise.ts'
 
 const create = (parts = {}) => normalise(aBody(parts), undefined)
@@ -50,8 +51,30 @@ test('a health check keeps retries and timeout absent', () => {
   expect(alterations.map(({ field }) => field)).toContain('healthCheck.startPeriod')
 })
 
+test('a route without a path leads in everything of its host, announced with its place in the list', () => {
+  const [first, second] = [
+    { host: 'a.example', path: '/api', port: 80 },
+    { host: 'b.example', port: 81 },
+  ]
+  const stored = create({ routes: [first, second] })
+  expect(stored.spec.routes).toEqual([first, { ...second, path: '/' }])
+  expect(announced(stored)).toContainEqual(['default_applied', 'routes[1].path', null, '/'])
+  expect(announced(stored).filter(([, field]) => String(field).startsWith('routes'))).toHaveLength(1)
+})
+
+test('routes are cleared by null, and stay an empty list where one was sent', () => {
+  const routed = { ...record, routes: [{ host: 'a.example', path: '/', port: 80 }] }
+  expect(update({ routes: null }, routed).spec).not.toHaveProperty('routes')
+  expect(update({ routes: [] }, routed).spec.routes).toEqual([])
+  expect(update({ replicas: 1 }, routed).spec.routes).toEqual(routed.routes)
+})
+
 test('what was sent is not written to', () => {
-  const sent = aBody({ update: { order: 'stop-first' }, placement: { residency: {} } })
+  const sent = aBody({
+    routes: [{ host: 'a.example', port: 80 }],
+    update: { order: 'stop-first' },
+    placement: { residency: {} },
+  })
   const before = JSON.stringify(sent)
   normalise(sent, undefined)
   expect(JSON.stringify(sent)).toBe(before)
@@ -176,6 +199,14 @@ test('equal specs have one canonical text, whatever the order of keys', () => {
   expect(canonicalSpec(one)).toBe(canonicalSpec(other))
   expect(canonicalSpec(one)).not.toBe(canonicalSpec(create({ replicas: 2 }).spec))
   expect(canonicalSpec(one)).toContain('"secretsVersion":0')
+})
+
+test('a route is part of the canonical text, and of nothing that containers are made of: it restarts nothing', () => {
+  const one = create({ routes: [{ host: 'a.example', path: '/', port: 80 }] }).spec
+  const other = create({ routes: [{ host: 'a.example', path: '/', port: 81 }] }).spec
+  expect(canonicalSpec(one)).not.toBe(canonicalSpec(other))
+  expect(canonicalTemplate(one, DIGEST)).toBe(canonicalTemplate(other, DIGEST))
+  expect(containerTemplate(one, DIGEST)).toEqual(containerTemplate(create().spec, DIGEST))
 })
 
 test('a body with a fault never becomes a spec', () => {

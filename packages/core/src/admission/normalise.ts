@@ -7,13 +7,14 @@ import {
   type DeploymentSpec,
   decode,
   deploymentSpecShape,
+  elementPath,
   isJsonObject,
   type Json,
   type JsonObject,
   type Warning,
   withoutBigInts,
 } from '@holdfast/contract'
-import { FIELD_DEFAULTS, INNER_DEFAULTS } from './defaults.ts'
+import { ELEMENT_DEFAULTS, FIELD_DEFAULTS, INNER_DEFAULTS } from './defaults.ts'
 import { mergeSent, SPEC_FIELDS } from './merge.ts'
 import { NOT_YET } from './not-yet.ts'
 import { explainIgnoredReadOnly } from './read-only-echo.ts'
@@ -50,16 +51,22 @@ function withDefaults(field: string, value: Json | undefined, alterations: Alter
     if (usual !== undefined) alterations.push(defaultApplied(field, usual))
     return usual
   }
-  return isJsonObject(value) ? withInnerDefaults(field, value, alterations) : value
+  const ofElements = ELEMENT_DEFAULTS.get(field)
+  if (Array.isArray(value) && ofElements !== undefined)
+    return value.map((element, index) =>
+      isJsonObject(element) ? complete(elementPath(field, index), element, ofElements, alterations) : element,
+    )
+  if (!isJsonObject(value)) return value
+  return complete(field, withoutNotYet(field, value), INNER_DEFAULTS.get(field) ?? {}, alterations)
 }
 
 /** The object as it was sent where nothing is missing, else a copy: what was sent is never written to. */
-function withInnerDefaults(field: string, sent: JsonObject, alterations: Alteration[]): JsonObject {
-  let object = withoutNotYet(field, sent)
-  for (const [key, usual] of Object.entries(INNER_DEFAULTS.get(field) ?? {})) {
+function complete(path: string, sent: JsonObject, usual: JsonObject, alterations: Alteration[]): JsonObject {
+  let object = sent
+  for (const [key, value] of Object.entries(usual)) {
     if (sent[key] !== undefined) continue
-    object = { ...object, [key]: usual }
-    alterations.push(defaultApplied(`${field}.${key}`, usual))
+    object = { ...object, [key]: value }
+    alterations.push(defaultApplied(`${path}.${key}`, value))
   }
   return object
 }

@@ -17,6 +17,5 @@ const isEmptyObject = (value: Json): boolean =>
 export const NOT_YET: readonly NotYet[] = [
   { parent: '', key: 'secrets', isEmpty: isEmptyList },
   { parent: '', key: 'composedEnvironment', isEmpty: isEmptyObject },
-  { parent: '', key: 'routes', isEmpty: isEmptyList },
   { parent: 'placement', key: 'residency', isEmpty: isEmptyObject },
 ]

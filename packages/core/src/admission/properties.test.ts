@@ -24,7 +24,7 @@ const OPTIONS = {
 const bodies = arbitraryDeployment(OPTIONS)
 const changes = arbitraryChange(OPTIONS)
 /** Empty blocks of capabilities that are not built: accepted, and nothing to store. */
-const SAYS_NOTHING = ['composedEnvironment', 'routes']
+const SAYS_NOTHING = ['composedEnvironment']
 /** The machine may be busy; a run alone takes seconds. */
 const PATIENCE_MS = 600_000
 const WHOLE = { numRuns: 10_000 }
@@ -109,7 +109,17 @@ test('twice the same body gives the same spec, and what is stored is accepted ag
 
 const FIELDS = [
   ...['kind', 'name', 'image', 'replicas', 'healthCheck', 'environment', 'placement', 'dependsOn', 'labels'],
-  ...['update', 'resources', 'limits', 'volumes', 'command', 'stopGracePeriod', 'status', 'anything'],
+  ...[
+    'update',
+    'resources',
+    'limits',
+    'volumes',
+    'routes',
+    'command',
+    'stopGracePeriod',
+    'status',
+    'anything',
+  ],
 ]
 
 /** A sound body with some parts replaced by anything. */

@@ -24,7 +24,7 @@ test('an unknown field is answered with the fields that are accepted, and only t
   expect(top?.expected).toContain(
     'kind, name, image, replicas, nodeId, healthCheck, environment, secretsVersion',
   )
-  expect(top?.expected).not.toMatch(/secrets,|routes/)
+  expect(top?.expected).not.toMatch(/secrets,|composedEnvironment/)
   const [inner] = judge({ update: { colour: 'red' } })
   expect(inner?.expected).toContain('order, parallelism, failureAction, progressDeadline')
 })
@@ -63,6 +63,7 @@ describe('a credential is quoted nowhere', () => {
       'placement',
       { placement: { constraints: [{ label: canary, operator: canary, values: [canary] }], spread: canary } },
     ],
+    ['routes', { routes: [{ host: canary, path: canary, port: 0 }, { [canary]: canary }] }],
     ['read-only', { specHash: canary, status: { message: canary } }],
   ])('%s', (_where, parts) => {
     const rejections = judge(parts)

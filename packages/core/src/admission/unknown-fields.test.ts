@@ -36,13 +36,10 @@ const ROWS: Row[] = [
     { composedEnvironment: { A: '{{secret.db.url}}' } },
     'field_unknown composedEnvironment',
   ],
-  ['routes', { routes: [{ host: 'a' }] }, 'field_unknown routes'],
+  ['in a route', { routes: [{ host: 'a.example', port: 80, tls: true }] }, 'field_unknown routes[0].tls'],
   ['residency', { placement: { residency: { country: 'DE' } } }, 'field_unknown placement.residency'],
-  ['their empty forms', { secrets: [], composedEnvironment: {}, routes: [], placement: { residency: {} } }],
-  [
-    'their null forms',
-    { secrets: null, composedEnvironment: null, routes: null, placement: { residency: null } },
-  ],
+  ['their empty forms', { secrets: [], composedEnvironment: {}, placement: { residency: {} } }],
+  ['their null forms', { secrets: null, composedEnvironment: null, placement: { residency: null } }],
 ]
 
 test.each(ROWS)('%s', (_about, parts, ...expected) => {

@@ -19,7 +19,7 @@ export const LOG_ROTATION = { 'max-size': '10m', 'max-file': '3' } as const
 
 /** The engine's own defaults, said aloud: what is left out is taken from the image's own check. */
 const DEFAULT_TIMEOUT_MS = 30_000
-const DEFAULT_RETRIES = 3
+export const DEFAULT_RETRIES = 3
 /** The engine takes zero for "as the image says", and this for none. */
 const NO_START_PERIOD_MS = 1
 const SHELL = ['/bin/sh', '-c']
@@ -63,15 +63,22 @@ export interface CreateBody {
   readonly Shell: readonly string[]
   readonly StopTimeout: number
   readonly HostConfig: HostConfigBody
-  readonly NetworkingConfig: {
-    readonly EndpointsConfig: { readonly [network: string]: { readonly Aliases: readonly string[] } }
-  }
+  readonly NetworkingConfig: { readonly EndpointsConfig: { readonly [network: string]: EndpointBody } }
+}
+
+interface EndpointBody {
+  readonly Aliases: readonly string[]
+  readonly IPAMConfig?: { readonly IPv4Address: string }
 }
 
 /** One bridge per tenant on each node; the alias resolves there to the replicas on that node. */
 export const tenantNetwork = (tenant: TenantId): string => `hf-${tenant}`
 
-export function containerSettings(item: DesiredItem, tenant: TenantId): CreateBody {
+/**
+ * `address`: on the tenant's network, the container's for as long as it exists, so that what is routed to it never reaches
+ * another one. Undefined: the engine gives it one at each start.
+ */
+export function containerSettings(item: DesiredItem, tenant: TenantId, address?: string): CreateBody {
   const { template } = item
   const network = tenantNetwork(tenant)
   return {
@@ -84,9 +91,14 @@ export function containerSettings(item: DesiredItem, tenant: TenantId): CreateBo
     Shell: SHELL,
     StopTimeout: graceSeconds(item),
     HostConfig: hostConfig(item, network),
-    NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [template.name] } } },
+    NetworkingConfig: { EndpointsConfig: { [network]: endpoint(template.name, address) } },
   }
 }
+
+const endpoint = (alias: string, address: string | undefined): EndpointBody => ({
+  Aliases: [alias],
+  ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
+})
 
 function hostConfig({ template }: DesiredItem, network: string): HostConfigBody {
   return {

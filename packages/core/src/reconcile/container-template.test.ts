@@ -39,3 +39,8 @@ test.each([
 ])('%s recreates nothing', (_what, change) => {
   expect(canonicalTemplate({ ...spec, ...change }, DIGEST)).toBe(text)
 })
+
+test('a restart is another template, and each one another', () => {
+  const texts = [text, canonicalTemplate(spec, DIGEST, 2), canonicalTemplate(spec, DIGEST, 3)]
+  expect(new Set(texts).size).toBe(3)
+})

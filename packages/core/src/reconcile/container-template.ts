@@ -19,11 +19,12 @@ export function containerTemplate(spec: DeploymentSpec, digest: string): Contain
   }
 }
 
-/** Hashing is done where a hash function is at hand; this package has none. */
-export function canonicalTemplate(spec: DeploymentSpec, digest: string): string {
+/** Hashing is done where a hash function is at hand; this package has none. A restart is another template of the same. */
+export function canonicalTemplate(spec: DeploymentSpec, digest: string, restartRevision?: number): string {
   const { name: _name, stopGracePeriod: _grace, ...made } = containerTemplate(spec, digest)
   const { secrets, secretsVersion, volumes = [] } = spec
-  return canonicalJson({ ...made, secrets, secretsVersion, volumes })
+  const restart = restartRevision === undefined ? {} : { restartRevision }
+  return canonicalJson({ ...made, secrets, secretsVersion, volumes, ...restart })
 }
 
 const IMPLIED_PORT = ':443'

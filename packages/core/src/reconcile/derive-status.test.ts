@@ -1,4 +1,4 @@
-import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
+import type { Assignment, AssignmentId, NodeId, Observation, Rollout } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { aRecord, DIGEST, IMAGE } from '../admission/fixture.ts'
 import { deriveStatus, type PlacedFacts, type StatusFacts } from './derive-status.ts'
@@ -121,4 +121,87 @@ test('being deleted wins, whatever was asked for', () => {
       image: { digest: DIGEST },
     })
   }
+})
+
+describe('a rollout', () => {
+  const rollout: Rollout = {
+    ...{ revision: 2, templateHash: 'n', since: 2, startedAt: '', progressedAt: '', ready: 0 },
+    ...{ state: 'progressing', replaces: true },
+  }
+  const good = { revision: 1, templateHash: 'h' }
+  const next = (replica: number): Assignment => ({
+    ...assigned(replica),
+    ...{ id: `rep_n${replica}` as AssignmentId, templateHash: 'n' },
+  })
+  const ran = { ranRevision: 1, good }
+  const at = { revision: 2 }
+  const failure = { reason: 'unhealthy', replica: 1, at: '' }
+
+  test.each([
+    [
+      'a number with two replicas counts once',
+      status({ ...ran, rollout, assignments: [...two, next(1)] }, [ready, ready, ready], at),
+      {
+        ...{ phase: 'Progressing', reason: 'rollout', runningRevision: 1 },
+        ...{ message: expect.stringContaining('1 of 2'), replicas: { desired: 2, placed: 2, ready: 2 } },
+      },
+    ],
+    [
+      'all are replaced: it runs, while it is still watched',
+      status({ ...ran, rollout, assignments: [next(1), next(2)] }, [ready, ready], at),
+      { phase: 'Running' },
+    ],
+    [
+      'the next finds no node: the reason is told, nobody is missed',
+      status({ ...ran, rollout, shortfall, assignments: two }, [ready, ready], at),
+      { phase: 'Progressing', message: expect.stringContaining('0 of 5 nodes accept.') },
+    ],
+    [
+      'paused, although all are ready',
+      status({ ...ran, rollout: { ...rollout, state: 'paused', failure }, assignments: two }, [ready, ready]),
+      { phase: 'Degraded', reason: 'update_paused', message: expect.stringContaining('became unhealthy') },
+    ],
+    [
+      'taken back: what runs is what ran well, whatever ran last',
+      status(
+        { ranRevision: 2, good, rollout: { ...rollout, state: 'rolling_back', failure }, assignments: two },
+        [ready, ready],
+      ),
+      { phase: 'Degraded', reason: 'rollback', runningRevision: 1 },
+    ],
+    [
+      'waits for another deployment',
+      status({
+        ...{ assignments: [], shortfall: { reason: 'dependency_unhealthy', summary: 'Waits for db.' } },
+      }),
+      { phase: 'Waiting', reason: 'dependency_unhealthy', message: 'Waits for db.' },
+    ],
+  ])('%s', (_what, derived, expected) => expect(derived).toMatchObject(expected))
+})
+
+describe('a lost node', () => {
+  const elsewhere = { ...assigned(2), nodeId: 'node_2' as NodeId }
+  const lost = { isLost: (id: NodeId) => id === 'node_2' }
+
+  test.each([
+    [
+      'what was last seen there no longer counts',
+      status({ assignments: [assigned(1), elsewhere], ranRevision: 1 }, [ready, ready], lost),
+      { phase: 'Degraded', reason: 'node_lost', replicas: { desired: 2, placed: 1, ready: 1 } },
+    ],
+    [
+      'a replacement is on its way',
+      status(
+        { assignments: [assigned(1), { ...elsewhere, desired: 'removed' }, assigned(2)], ranRevision: 1 },
+        [ready, ready, seen('starting')],
+        { ...lost, observed: (id) => (id === 'rep_1' ? ready : seen('starting')) },
+      ),
+      { phase: 'Degraded', reason: 'node_lost' },
+    ],
+    [
+      'replaced',
+      status({ assignments: [...two, { ...elsewhere, desired: 'removed' }] }, [ready, ready], lost),
+      { phase: 'Running' },
+    ],
+  ])('%s', (_what, derived, expected) => expect(derived).toMatchObject(expected))
 })

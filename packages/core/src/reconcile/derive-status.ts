@@ -6,7 +6,10 @@ import type {
   AssignmentId,
   DeploymentSpec,
   DeploymentStatus,
+  NodeId,
   Observation,
+  RevisionTarget,
+  Rollout,
 } from '@holdfast/contract'
 
 export interface PlacedFacts {
@@ -15,7 +18,12 @@ export interface PlacedFacts {
   readonly ranRevision?: number | undefined
   /** Why a replica is nowhere, as it was last found. */
   readonly shortfall?: { readonly reason: string; readonly summary: string } | undefined
+  readonly rollout?: Rollout | undefined
+  readonly good?: RevisionTarget | undefined
 }
+
+/** The reason of a shortfall that is no matter of nodes: it waits for another deployment. */
+export const DEPENDENCY_UNHEALTHY = 'dependency_unhealthy'
 
 export interface StatusFacts {
   readonly deleting: boolean
@@ -25,6 +33,8 @@ export interface StatusFacts {
   /** Absent until a controller has looked at the deployment. */
   readonly placed?: PlacedFacts | undefined
   observed?(id: AssignmentId): Pick<Observation, 'state' | 'reason'> | undefined
+  /** The node is silent for so long that what was last seen of its replicas no longer counts. */
+  isLost?(nodeId: NodeId): boolean
 }
 
 interface PhaseText {
@@ -40,30 +50,52 @@ export function deriveStatus(spec: DeploymentSpec, facts: StatusFacts): Deployme
     ...derivePhase(spec, facts, count),
     replicas: { desired, placed, ready },
     image: { reference: spec.image, digest: facts.imageDigest },
-    runningRevision: ready === 0 ? null : (facts.placed?.ranRevision ?? null),
+    runningRevision: ready === 0 ? null : runningRevision(facts.placed),
   }
+}
+
+function runningRevision(placed: PlacedFacts | undefined): number | null {
+  const { rollout, good, ranRevision } = placed ?? {}
+  return (rollout?.state === 'rolling_back' ? good?.revision : ranRevision) ?? null
 }
 
 interface ReplicaCount extends Readonly<DeploymentStatus['replicas']> {
   /** Assignments that are on their way out and not confirmed gone. */
   readonly leaving: number
+  /** Numbers that a replica of the revision that is rolled out serves. */
+  readonly updated: number
   /** Why the first replica that is in trouble is; undefined where none is. */
   readonly trouble: string | undefined
 }
 
+/** A number counts once, however many replicas it has while one is replaced by another. */
 function countReplicas({ replicas }: DeploymentSpec, facts: StatusFacts): ReplicaCount {
-  const assignments = facts.placed?.assignments ?? []
+  const { assignments = [], rollout } = facts.placed ?? {}
+  const isLost = ({ nodeId }: Assignment) => facts.isLost?.(nodeId) === true
   const active = assignments.filter(({ desired }) => desired === 'running')
-  const seen = active.map(({ id }) => facts.observed?.(id))
+  const standing = active.filter((each) => !isLost(each))
+  const serving = standing.filter(({ id }) => isServing(facts.observed?.(id)))
+  const seen = standing.map(({ id }) => facts.observed?.(id))
   const trouble = seen.find((one) => one !== undefined && isTrouble(one))
+  const served = numbersOf(serving)
+  const lost = assignments.some(
+    (each) => isLost(each) && each.replica <= replicas && !served.has(each.replica),
+  )
   return {
     desired: facts.deleting ? 0 : replicas,
-    placed: active.length,
-    ready: seen.filter((one) => one?.state === 'ready' && one.reason === '').length,
+    placed: numbersOf(standing).size,
+    ready: served.size,
+    updated: numbersOf(serving.filter(({ templateHash }) => templateHash === rollout?.templateHash)).size,
     leaving: assignments.length - active.length,
-    trouble: trouble && (trouble.reason || trouble.state),
+    trouble: lost ? 'node_lost' : trouble && (trouble.reason || trouble.state),
   }
 }
+
+const numbersOf = (assignments: readonly Assignment[]): Set<number> =>
+  new Set(assignments.map(({ replica }) => replica))
+
+const isServing = (seen: Pick<Observation, 'state' | 'reason'> | undefined): boolean =>
+  seen?.state === 'ready' && seen.reason === ''
 
 /** States only go forward, so one that was ready and no longer serves stays `ready`, with the reason. */
 function isTrouble({ state, reason }: Pick<Observation, 'state' | 'reason'>): boolean {
@@ -75,16 +107,62 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
   if (facts.deleting)
     return { phase: 'Deleting', reason: '', message: `The deployment is being deleted.${leavingText(count)}` }
   if (spec.replicas === 0) return stopped(count)
+  const { shortfall, rollout, good } = facts.placed ?? {}
+  if (rollout?.failure !== undefined) return failedUpdate(rollout, good, count)
+  if (shortfall?.reason === DEPENDENCY_UNHEALTHY)
+    return { phase: 'Waiting', reason: DEPENDENCY_UNHEALTHY, message: shortfall.summary }
   if (count.placed < count.desired) return short(facts, count)
-  if (count.ready >= count.desired)
-    return { phase: 'Running', reason: '', message: `All ${count.desired} replicas are ready.` }
-  const message = `${count.ready} of ${count.desired} replicas are ready.`
+  if (count.ready >= count.desired) return allReady(rollout, shortfall, count)
+  const message = readyText(count)
   if (count.trouble !== undefined) return { phase: 'Degraded', reason: count.trouble, message }
   const ran = facts.placed?.ranRevision !== undefined && facts.placed.ranRevision === facts.revision
   return ran
     ? { phase: 'Degraded', reason: 'not_ready', message }
     : { phase: 'Progressing', reason: '', message }
 }
+
+const readyText = ({ ready, desired }: ReplicaCount): string => `${ready} of ${desired} replicas are ready.`
+
+function allReady(
+  rollout: Rollout | undefined,
+  shortfall: PlacedFacts['shortfall'],
+  { desired, updated }: ReplicaCount,
+): PhaseText {
+  if (rollout === undefined || updated >= desired)
+    return { phase: 'Running', reason: '', message: `All ${desired} replicas are ready.` }
+  const waits = shortfall === undefined ? '' : ` The next one finds no node: ${shortfall.summary}`
+  const message = `Revision ${rollout.revision} is being rolled out: ${updated} of ${desired} replicas run it.${waits}`
+  return { phase: 'Progressing', reason: 'rollout', message }
+}
+
+/** Both stay until another revision is stored, however the replicas fare. */
+function failedUpdate(
+  { revision, state, failure }: Rollout,
+  good: RevisionTarget | undefined,
+  count: ReplicaCount,
+): PhaseText {
+  const why = `Revision ${revision} failed: replica ${failure?.replica} ${failureText(failure?.reason)}.`
+  if (state === 'paused')
+    return {
+      ...{ phase: 'Degraded', reason: 'update_paused' },
+      message: `${why} The update is paused; a new revision goes on. ${readyText(count)}`,
+    }
+  return {
+    ...{ phase: 'Degraded', reason: 'rollback' },
+    message: `${why} Revision ${good?.revision} runs instead, until a new revision is stored. ${readyText(count)}`,
+  }
+}
+
+const FAILURES: { readonly [reason: string]: string } = {
+  unhealthy: 'became unhealthy',
+  exited: 'exited three times',
+  image_pull_failed: 'could not pull its image',
+  unschedulable: 'found no node',
+  progress_deadline: 'was not ready in time',
+}
+
+/** What a replica did that an update failed of; completes a sentence that names the replica. */
+export const failureText = (reason = ''): string => FAILURES[reason] ?? `failed with ${reason}`
 
 function stopped(count: ReplicaCount): PhaseText {
   const message = 'The deployment is stopped: 0 replicas are asked for.'
@@ -102,11 +180,15 @@ function short({ imageDigest, placed }: StatusFacts, count: ReplicaCount): Phase
   if (count.placed === 0 && imageDigest === null) return UNRESOLVED
   const partly = count.placed === 0 ? '' : `${count.placed} of ${count.desired} replicas are placed. `
   const { shortfall, ranRevision } = placed ?? {}
-  if (shortfall === undefined && count.placed > 0)
+  if (shortfall === undefined && count.placed > 0 && count.trouble !== 'node_lost')
     return { phase: 'Progressing', reason: '', message: partly + NOT_LOOKED_AT.summary }
+  if (count.trouble === 'node_lost' && ranRevision !== undefined)
+    return { phase: 'Degraded', reason: 'node_lost', message: partly + (shortfall?.summary ?? LOST) }
   const { reason, summary } = shortfall ?? NOT_LOOKED_AT
   return { phase: ranRevision === undefined ? 'Pending' : 'Degraded', reason, message: partly + summary }
 }
+
+const LOST = 'A node is lost, and its replicas are being replaced.'
 
 const UNRESOLVED: PhaseText = {
   phase: 'Pending',

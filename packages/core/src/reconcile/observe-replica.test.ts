@@ -13,6 +13,7 @@ const seen: SeenContainer = {
   exitCode: null,
   restarts: 0,
   health: 'none',
+  address: null,
 }
 const view = (over: Partial<ReplicaView> = {}): ReplicaView => ({
   item: anItem('A'),
@@ -95,6 +96,7 @@ test('states never move back, and the same is not said twice', () => {
         exitCode: fc.constantFrom(null, 0, 1),
         restarts: fc.nat({ max: 3 }),
         health: fc.constantFrom('none', 'starting', 'healthy', 'unhealthy'),
+        address: fc.constantFrom(null, '10.208.0.2'),
       }),
     ),
     activity: fc.constantFrom(undefined, 'pulling', 'starting', 'stopping'),

@@ -14,6 +14,8 @@ export interface SeenContainer {
   readonly restarts: number
   /** The engine's own check; `none` where it has none. */
   readonly health: 'none' | 'starting' | 'healthy' | 'unhealthy'
+  /** On the tenant's network; null where it has none at the moment. */
+  readonly address: string | null
 }
 
 export interface ReplicaView {

@@ -1,61 +1,101 @@
-// Wished replicas against assigned ones: what stays, what goes, what is missing. DECISIONS 5, SAFETY 4e. An assignment is
-// immutable but for `desired`, which only moves on, and it leaves the record only when its agent has confirmed that no
-// container of it exists any more, or when its machine is no longer enrolled.
+// Wished replicas against assigned ones: what stays, what goes, what is missing and of what it is to be made. DECISIONS 4
+// and 5, SAFETY 4e. An assignment is immutable but for `desired`, which only moves on, and it leaves the record only when
+// its agent has confirmed that no container of it exists any more, or when its machine is no longer enrolled.
 
-import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
-
-export interface WishedReplicas {
-  readonly replicas: number
-  readonly deleting: boolean
-}
-
-export interface AssignmentFacts {
-  /** The agent has confirmed that no container exists and none will be made. */
-  isGone(id: AssignmentId): boolean
-  /** The node is no longer enrolled. One that is merely silent is not lost. */
-  isLost(nodeId: NodeId): boolean
-  /** The tenant gives the node back: each replica there is to have a ready successor elsewhere, and then goes. */
-  isLeaving(nodeId: NodeId): boolean
-  isReady(id: AssignmentId): boolean
-}
+import type { Assignment, AssignmentId } from '@holdfast/contract'
+import { type NumberPlan, planNumber } from './plan-replicas-number.ts'
+import type { MissingReplica, ReplicaFacts, ReplicaWish } from './replica-wish.ts'
 
 export interface ReplicaPlan {
   /** What is left of the assignments, in their order, each with its `desired` of now. */
   readonly kept: readonly Assignment[]
   readonly dropped: readonly Assignment[]
-  /** The numbers of the replicas that have no assignment, lowest first; numbers begin at 1. */
-  readonly missing: readonly number[]
+  /** The replicas that are to be made now, lowest number first; numbers begin at 1. */
+  readonly missing: readonly MissingReplica[]
+  /** Something would be made or replaced if nothing stood before the gate. */
+  readonly held: boolean
+  /** The numbers whose old replica goes first because the quota leaves no room for a successor beside it. */
+  readonly forcedByQuota: readonly number[]
 }
 
 export function planReplicas(
-  wished: WishedReplicas,
+  wish: ReplicaWish,
   assignments: readonly Assignment[],
-  facts: AssignmentFacts,
+  facts: ReplicaFacts,
 ): ReplicaPlan {
-  const count = wished.deleting ? 0 : wished.replicas
-  const isOver = ({ id, nodeId }: Assignment) => facts.isGone(id) || facts.isLost(nodeId)
-  const left = assignments.filter((each) => !isOver(each)).map((each) => moveOn(each, count))
-  const staying = left.filter(({ desired, nodeId }) => desired === 'running' && !facts.isLeaving(nodeId))
-  const taken = new Set(staying.map(({ replica }) => replica))
-  const served = new Set(staying.filter(({ id }) => facts.isReady(id)).map(({ replica }) => replica))
+  const isOver = ({ id, nodeId }: Assignment) =>
+    facts.seen(id)?.gone === true || facts.stanceOf(nodeId) === 'absent'
+  const left = assignments.filter((each) => !isOver(each))
+  const byNumber = groupByNumber(left, wish.count)
+  const room = facts.room - left.length
+  const numbers = [...byNumber].map(([replica, group]) => planNumber(wish, { replica, group, room }, facts))
+  const steps = takeSteps(wish, numbers, room)
   const kept = left.map((each) =>
-    facts.isLeaving(each.nodeId) && served.has(each.replica) ? moveOn(each, 0) : each,
+    each.replica > wish.count || steps.leaving.has(each.id) ? moveOn(each) : each,
   )
-  const numbers = Array.from({ length: count }, (_, index) => index + 1)
-  return {
-    kept,
-    dropped: assignments.filter(isOver),
-    missing: numbers.filter((replica) => !taken.has(replica)),
-  }
+  return { kept, dropped: assignments.filter(isOver), ...steps }
 }
 
-/** Numbers beyond the wished count go, so that a smaller count takes the highest first. Whoever is going never returns. */
-function moveOn(assignment: Assignment, count: number): Assignment {
-  if (assignment.replica <= count || assignment.desired === 'removed') return assignment
-  return { ...assignment, desired: 'removed' }
+function groupByNumber(left: readonly Assignment[], count: number): Map<number, Assignment[]> {
+  const byNumber = new Map<number, Assignment[]>()
+  for (let replica = 1; replica <= count; replica += 1) byNumber.set(replica, [])
+  for (const each of left) byNumber.get(each.replica)?.push(each)
+  return byNumber
+}
+
+type Steps = Pick<ReplicaPlan, 'missing' | 'held' | 'forcedByQuota'> & {
+  readonly leaving: ReadonlySet<AssignmentId>
+}
+
+/** What has nothing is made at once; what is to be replaced waits for its turn. */
+function takeSteps(wish: ReplicaWish, numbers: readonly NumberPlan[], room: number): Steps {
+  const leaving = new Set(numbers.flatMap((each) => each.leaving.map(({ id }) => id)))
+  const missing = numbers.flatMap(({ empty }) => empty ?? [])
+  const waiting = numbers.flatMap(({ outdated }) => outdated ?? [])
+  if (wish.gated)
+    return { leaving, missing: [], held: missing.length + waiting.length > 0, forcedByQuota: [] }
+  const budget = Math.max(1, wish.parallelism) - numbers.filter(({ moving }) => moving).length
+  const forcedByQuota: number[] = []
+  const empty = missing.length
+  let free = room - empty
+  for (const [taken, { made, old }] of waiting.slice(0, Math.max(0, budget)).entries()) {
+    const beside = !wish.stopFirst && free > 0
+    if (beside) {
+      missing.push(made)
+      free -= 1
+    } else if (wish.aim !== undefined && taken + empty < budget) {
+      // Only where no other number is without a replica already, and something can be made in its place.
+      for (const { id } of old) leaving.add(id)
+      if (!wish.stopFirst) forcedByQuota.push(made.replica)
+    }
+  }
+  missing.sort((one, other) => one.replica - other.replica)
+  return { leaving, missing, held: false, forcedByQuota }
+}
+
+/** Whoever is going never returns. */
+const moveOn = (assignment: Assignment): Assignment =>
+  assignment.desired === 'removed' ? assignment : { ...assignment, desired: 'removed' }
+
+/**
+ * What was lost is given up for a successor that has a node, and not before: if its machine returns first, it serves again.
+ * `added` are those of `missing` that found one.
+ */
+export function giveUpLost(
+  kept: readonly Assignment[],
+  added: readonly Assignment[],
+  { stanceOf }: Pick<ReplicaFacts, 'stanceOf'>,
+): Assignment[] {
+  const numbers = new Set(added.map(({ replica }) => replica))
+  return kept.map((each) =>
+    numbers.has(each.replica) && stanceOf(each.nodeId) === 'failed' ? moveOn(each) : each,
+  )
 }
 
 /** Whether every assignment stays as it is. `kept` holds the very objects that were given where it does. */
-export function isUnchanged({ kept, dropped }: ReplicaPlan, assignments: readonly Assignment[]): boolean {
+export function isUnchanged(
+  { kept, dropped }: Pick<ReplicaPlan, 'kept' | 'dropped'>,
+  assignments: readonly Assignment[],
+): boolean {
   return dropped.length === 0 && kept.every((each, index) => each === assignments[index])
 }

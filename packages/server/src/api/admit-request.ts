@@ -114,10 +114,12 @@ async function resolveTenant(
 interface ConditionalHeaders {
   readonly ifMatch?: string
   readonly idempotencyKey?: string
+  readonly lastEventId?: string
 }
 
 const ETAG = /^(?:\*|"\d{1,15}")$/
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+const EVENT_ID = /^[\x21-\x7e]{1,64}$/
 const HOST = /^[A-Za-z0-9.:_[\]-]{1,255}$/
 const JSON_CONTENT = /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?$/i
 
@@ -134,9 +136,14 @@ function readHeaders(endpoint: DescribedEndpoint, { headers }: RequestHead): Con
   const key = endpoint.headers.includes('Idempotency-Key') ? single(headers['idempotency-key']) : undefined
   if (key !== undefined && !IDEMPOTENCY_KEY.test(key))
     return invalid('Idempotency-Key', key, '1 to 255 visible ASCII characters')
+  const eventId = endpoint.headers.includes('Last-Event-ID') ? single(headers['last-event-id']) : undefined
+  // A browser that has seen no event yet sends it empty, or not at all.
+  if (eventId !== undefined && eventId !== '' && !EVENT_ID.test(eventId))
+    return invalid('Last-Event-ID', eventId, 'the id of an event as the stream gave it')
   return {
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(key === undefined ? {} : { idempotencyKey: key }),
+    ...(eventId ? { lastEventId: eventId } : {}),
   }
 }
 

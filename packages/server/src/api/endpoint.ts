@@ -1,6 +1,7 @@
 // What an endpoint is: one entry that drives routing, the role check, the query check, the OpenAPI document and the
 // cross-tenant test. Its handler knows no HTTP beyond a status and an ETag.
 
+import type { Readable } from 'node:stream'
 import type { Code, Json, Shape } from '@holdfast/contract'
 import type { Action } from '@holdfast/core'
 import type { Caller, Outcome } from '../operations/caller.ts'
@@ -13,6 +14,7 @@ export interface ApiRequest {
   readonly body: Json
   readonly ifMatch?: string
   readonly idempotencyKey?: string
+  readonly lastEventId?: string
 }
 
 export interface Answer {
@@ -25,7 +27,20 @@ export interface Answer {
   readonly etag?: string
 }
 
-export type RequestHeader = 'If-Match' | 'Idempotency-Key' | 'X-Tenant-ID'
+/**
+ * An answer that goes on. It is piped, so the reader sets the pace; when the reader goes away the stream is destroyed,
+ * and its `close` tells the author. How much may wait for a slow reader is the author's to bound.
+ */
+export interface StreamedAnswer {
+  readonly status: number
+  readonly type: string
+  readonly stream: Readable
+  /** Ends it in order after what was pushed: the server stops, or the token counts no more. May be called twice. */
+  end(): void
+  readonly notes?: object
+}
+
+export type RequestHeader = 'If-Match' | 'Idempotency-Key' | 'Last-Event-ID' | 'X-Tenant-ID'
 
 /** Of no known caller: what it carries as its credential is in the body. */
 export interface OpenRequest {
@@ -57,7 +72,9 @@ export interface Endpoint extends DescribedEndpoint {
   readonly action: Action
   /** Where SPEC 5 requires X-Tenant-ID beside the token: the code of a request without a UUID there. */
   readonly tenantRequired?: Code
-  handle(request: ApiRequest): Promise<Outcome<Answer>>
+  /** Its answer goes on: a token may have only so many of them open at a time. */
+  readonly streams?: true
+  handle(request: ApiRequest): Promise<Outcome<Answer | StreamedAnswer>>
 }
 
 /** Asked without a token. Nobody is known before the handler, so an address is all that can be limited. */

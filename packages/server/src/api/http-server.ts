@@ -3,7 +3,7 @@
 
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { Rejection } from '@holdfast/contract'
+import type { Json, Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import Fastify, {
   type FastifyError,
@@ -23,13 +23,22 @@ import {
   type RequestHead,
 } from './admit-request.ts'
 import { createBrokenRequests } from './broken-requests.ts'
-import { type AnyEndpoint, type Endpoint, isOpen, type OpenEndpoint } from './endpoint.ts'
+import {
+  type Answer,
+  type AnyEndpoint,
+  type Endpoint,
+  isOpen,
+  type OpenEndpoint,
+  type StreamedAnswer,
+} from './endpoint.ts'
 import { INTERNAL_CALL_URL, type InternalCall, serveInternalCalls } from './internal-calls.ts'
 import type { OpenPage } from './open-page.ts'
+import { createOpenStreams, type OpenStreams, type StreamPlace } from './open-streams.ts'
 import { readBody } from './read-body.ts'
-import { type Refusal, sendAnswer, sendJson, sendRefusal } from './reply.ts'
+import { type Refusal, sendAnswer, sendJson, sendRefusal, sendStream } from './reply.ts'
 import { createRequestObserver, type RequestMetrics, type RequestObserver } from './request-observer.ts'
 import { rawQuery, routablePath, routeUrl, unknownPath } from './route-table.ts'
+import { watchSilentConnections } from './silent-connections.ts'
 
 export interface HttpServerOptions {
   readonly endpoints: readonly AnyEndpoint[]
@@ -51,6 +60,7 @@ interface Serving extends HttpServerOptions {
   readonly app: FastifyInstance
   readonly observer: RequestObserver
   readonly admitted: WeakMap<FastifyRequest, Admitted>
+  readonly streams: OpenStreams
   refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply
 }
 
@@ -79,7 +89,13 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     observer.refused(request, refusal.rejections)
     return sendRefusal(reply, refusal, options.publicUrl)
   }
-  const serving = { ...options, app, observer, refuse, admitted: new WeakMap<FastifyRequest, Admitted>() }
+  const streams = createOpenStreams()
+  // A server waits for the answers that it owes before it stops; these would never end by themselves.
+  app.addHook('preClose', streams.endAll)
+  const silent = watchSilentConnections(app.server, options.tls !== undefined)
+  app.addHook('preClose', async () => silent.close())
+  const admitted = new WeakMap<FastifyRequest, Admitted>()
+  const serving = { ...options, app, observer, refuse, admitted, streams }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
   broken.watch(app)
@@ -161,10 +177,8 @@ function servePages({ app, pages, refuse }: Serving): void {
   }
 }
 
-function serveEndpoint(
-  { app, admitted, bodyDepth, gate, observer, refuse }: Serving,
-  endpoint: Endpoint,
-): void {
+function serveEndpoint(serving: Serving, endpoint: Endpoint): void {
+  const { app, admitted, bodyDepth, streams, refuse } = serving
   app.route({
     method: endpoint.method,
     url: routeUrl(endpoint.path),
@@ -173,15 +187,53 @@ function serveEndpoint(
       if (passage === undefined) throw new TypeError('a request came past the gate')
       const body = readBody(endpoint, request, bodyDepth)
       if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
-      const outcome = await endpoint.handle({ ...passage, body: body.value })
-      // A read has caught up with the store since the caller was identified: a token revoked before it began shows now.
-      if (endpoint.method === 'GET' && !gate.isLive(passage.caller.token))
-        return refuse(request, reply, { rejections: [reject('unauthenticated', 'Authorization', undefined)] })
-      if (!outcome.ok) return refuse(request, reply, outcome)
-      if (outcome.value.notes !== undefined) observer.noted(request, outcome.value.notes)
-      return sendAnswer(reply, outcome.value)
+      const place = endpoint.streams ? streams.take(passage.caller.token) : undefined
+      if (endpoint.streams && place === undefined) return refuse(request, reply, tooManyStreams())
+      try {
+        return await carryOut(serving, endpoint, { request, reply, passage, body: body.value, place })
+      } catch (error) {
+        place?.release()
+        throw error
+      }
     },
   })
+}
+
+interface Passed {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly passage: Admitted
+  readonly body: Json
+  readonly place: StreamPlace | undefined
+}
+
+async function carryOut(
+  { gate, observer, refuse }: Serving,
+  endpoint: Endpoint,
+  { request, reply, passage, body, place }: Passed,
+): Promise<FastifyReply> {
+  const outcome = await endpoint.handle({ ...passage, body })
+  const revoked = endpoint.method === 'GET' && !gate.isLive(passage.caller.token)
+  if (!outcome.ok || revoked || !isStreamed(outcome.value)) place?.release()
+  // A read has caught up with the store since the caller was identified: a token revoked before it began shows now.
+  if (revoked) {
+    if (outcome.ok && isStreamed(outcome.value)) outcome.value.stream.destroy()
+    return refuse(request, reply, { rejections: [reject('unauthenticated', 'Authorization', undefined)] })
+  }
+  if (!outcome.ok) return refuse(request, reply, outcome)
+  if (outcome.value.notes !== undefined) observer.noted(request, outcome.value.notes)
+  if (!isStreamed(outcome.value)) return sendAnswer(reply, outcome.value)
+  const { authorization } = request.headers
+  place?.follow(outcome.value, async () => !('code' in (await gate.authenticate(authorization))))
+  return sendStream(reply, outcome.value)
+}
+
+const isStreamed = (answer: Answer | StreamedAnswer): answer is StreamedAnswer => 'stream' in answer
+
+function tooManyStreams(): Refusal {
+  const seconds = 1
+  const rejection = reject('rate_limited', 'Authorization', undefined, { seconds })
+  return { rejections: [rejection], headers: { 'retry-after': `${seconds}` } }
 }
 
 function serveOpenEndpoint({ app, bodyDepth, refuse }: Serving, endpoint: OpenEndpoint): void {

@@ -11,6 +11,8 @@ export interface MetricSources {
   /** 0 to 1: how full the key-value store is. */
   storePressure(): number
   cacheRevision(): number
+  /** Many nodes fell silent at once, and none is given up for now. */
+  holdsSilentNodes(): boolean
 }
 
 /** Gauges that the library names like counters, which promtool refuses; the same by type come without `_total`. */
@@ -48,6 +50,12 @@ export function createMetrics(sources: MetricSources): Metrics {
     'holdfast_cache_revision',
     'The revision that the cache has reached',
     sources.cacheRevision,
+    registers,
+  )
+  gauge(
+    'holdfast_mass_silence',
+    '1 while many nodes fell silent at once and none is given up',
+    () => (sources.holdsSilentNodes() ? 1 : 0),
     registers,
   )
   // Finding a series by its labels costs more than observing; there are few, and they never change.

@@ -167,6 +167,7 @@ function queryParameter(name: keyof typeof QUERY_PARAMETERS): object {
 const HEADER_TEXT: { readonly [name in RequestHeader]: string } = {
   'If-Match': 'The ETag that was read; another revision is refused',
   'Idempotency-Key': 'The same key gives the first answer again for 24 hours',
+  'Last-Event-ID': 'The id of the last event that was read; the stream goes on behind it',
   'X-Tenant-ID': 'Confirms the tenant; a platform administrator chooses with it',
 }
 

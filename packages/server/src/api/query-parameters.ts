@@ -1,7 +1,7 @@
 // Every query parameter that the interface knows, once: what it accepts and how it is read. DECISIONS 1 and 2.
 // An unknown one, a repeated one and a bad value are refused, never dropped.
 
-import { EVENT_TYPES, type Rejection, SEVERITIES } from '@holdfast/contract'
+import { durationMs, EVENT_TYPES, type Rejection, SEVERITIES } from '@holdfast/contract'
 import { reject, safeKey } from '@holdfast/core'
 
 export interface ParsedQuery {
@@ -15,6 +15,12 @@ export interface ParsedQuery {
   readonly severity?: string
   /** A point in time, as records write it. */
   readonly at?: string
+  readonly follow: boolean
+  readonly tail: number
+  /** A point in time, or how long ago. */
+  readonly since?: string
+  readonly replica?: number
+  readonly ticket?: string
 }
 export type QueryName = keyof ParsedQuery
 
@@ -46,6 +52,10 @@ const flag: QueryParameter = {
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
 
+const isTime = (given: string): boolean => TIME.test(given) && !Number.isNaN(Date.parse(given))
+
+const MAX_TAIL = 10_000
+
 export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } = {
   dryRun: flag,
   force: flag,
@@ -62,11 +72,33 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
   at: {
     expected: 'a time such as 2026-01-31T12:00:00Z',
     schema: { type: 'string', format: 'date-time' },
-    read: (given) => (TIME.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined),
+    read: (given) => (isTime(given) ? given : undefined),
+  },
+  follow: flag,
+  tail: {
+    expected: `a whole number from 0 to ${MAX_TAIL}`,
+    schema: { type: 'integer', minimum: 0, maximum: MAX_TAIL, default: 100 },
+    read: (given) =>
+      /^(?:0|[1-9]\d{0,4})$/.test(given) && Number(given) <= MAX_TAIL ? Number(given) : undefined,
+  },
+  since: {
+    expected: 'a time such as 2026-01-31T12:00:00Z, or how long ago, such as 90s or 2h',
+    schema: { type: 'string' },
+    read: (given) => (isTime(given) || durationMs(given) !== undefined ? given : undefined),
+  },
+  replica: {
+    expected: 'the number of a replica, from 1',
+    schema: { type: 'integer', minimum: 1 },
+    read: (given) => (/^[1-9]\d{0,5}$/.test(given) ? Number(given) : undefined),
+  },
+  ticket: {
+    expected: 'the ticket as it was answered',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
+    read: (given) => (/^[A-Za-z0-9_-]{43}$/.test(given) ? given : undefined),
   },
 }
 
-const DEFAULTS: ParsedQuery = { dryRun: false, force: false, limit: 100 }
+const DEFAULTS: ParsedQuery = { dryRun: false, force: false, limit: 100, follow: false, tail: 100 }
 
 export type QueryOutcome =
   | { readonly ok: true; readonly query: ParsedQuery }

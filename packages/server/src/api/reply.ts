@@ -3,7 +3,7 @@
 
 import { entryOf, type Rejection } from '@holdfast/contract'
 import type { FastifyReply } from 'fastify'
-import type { Answer } from './endpoint.ts'
+import type { Answer, StreamedAnswer } from './endpoint.ts'
 
 export interface Refusal {
   readonly rejections: readonly Rejection[]
@@ -26,6 +26,17 @@ export function sendAnswer(reply: FastifyReply, { status, body, etag, type }: An
       .header('content-type', type ?? 'text/plain')
       .send(body)
   return sendJson(reply, status, JSON.stringify(body))
+}
+
+/** Nobody on the way may keep it back or keep it at all; and when it ends, its connection does not keep a server from stopping. */
+export function sendStream(reply: FastifyReply, { status, type, stream }: StreamedAnswer): FastifyReply {
+  return reply
+    .code(status)
+    .headers({
+      ...{ 'content-type': type, 'cache-control': 'no-store' },
+      ...{ 'x-accel-buffering': 'no', connection: 'close' },
+    })
+    .send(stream)
 }
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal, publicUrl: string): FastifyReply {

@@ -14,6 +14,21 @@ export function checkRelations(draft: Draft): void {
   checkSecretsStore(draft)
   checkIdentities(draft)
   checkRegistries(draft)
+  checkLiveness(draft)
+}
+
+const BEATS_UNTIL_UNREACHABLE = 3
+
+function checkLiveness(draft: Draft): void {
+  const [beat, unreachable, failed] = ['beatSeconds', 'unreachableSeconds', 'failedSeconds'].map((name) =>
+    Number(read(draft, `liveness.${name}`)),
+  )
+  if (beat === undefined || unreachable === undefined || failed === undefined) return
+  const least = BEATS_UNTIL_UNREACHABLE * beat
+  if (unreachable < least)
+    conflict(draft, 'liveness.unreachableSeconds', unreachable, `at least ${least}, three beats`)
+  if (failed <= unreachable)
+    conflict(draft, 'liveness.failedSeconds', failed, `more than liveness.unreachableSeconds, ${unreachable}`)
 }
 
 function checkEtcd(draft: Draft): void {

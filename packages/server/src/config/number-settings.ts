@@ -43,6 +43,7 @@ const admissionLimits = {
   constraints: limit('constraints', 0, 256, 'Placement constraints of a deployment'),
   constraintValues: limit('constraintValues', 1, 1024, 'Values of one placement constraint'),
   affinityNames: limit('affinityNames', 0, 1024, 'Names in affinity, and in antiAffinity'),
+  routes: limit('routes', 0, 16, 'Routes of a deployment'),
   labels: limit('labels', 0, 1024, 'Labels of a deployment'),
   commandElements: limit('commandElements', 1, 10_000, 'Elements of a command, and of args'),
   stopGracePeriodMs: limit('stopGracePeriodMs', 10_000, 24 * HOUR_MS, 'Longest stopGracePeriod'),
@@ -90,6 +91,20 @@ export const ratesShape = object({
   failedJoinsPerMinute: count(5, 1, 10_000, 'Failed enrolments from one address in a minute'),
 })
 
+/** NOTE a beat may be lost and come late; unreachable must leave room for three of them (check-relations.ts). */
+export const livenessShape = object({
+  beatSeconds: count(10, 1, 300, 'A node says that it is there'),
+  unreachableSeconds: count(40, 3, 3600, 'Silence after which a node is unreachable'),
+  failedSeconds: count(
+    120,
+    4,
+    86_400,
+    'Silence after which a node is failed and its stateless replicas are replaced',
+  ),
+  massWindowSeconds: count(60, 1, 3600, 'Nodes that fall silent within this time fell silent together'),
+  massHoldSeconds: count(600, 1, 86_400, 'How long nodes that fell silent together are not given up'),
+})
+
 const kept = (days: number, most: number, what: string) =>
   object({
     days: count(days, 1, 3650, `Days that ${what} are kept`),
@@ -98,7 +113,10 @@ const kept = (days: number, most: number, what: string) =>
 
 export const retentionShape = object({
   archiveRevisions: count(50, 1, 1000, 'Revisions of a deployment kept in its archive'),
-  events: kept(30, 10_000, 'events'),
+  events: object({
+    ...kept(30, 10_000, 'events').fields,
+    bytes: count(8 * MIB, MIB, CEILING, 'Most bytes of events kept for a tenant; the oldest go first'),
+  }),
   audit: kept(30, 10_000, 'audit entries'),
   idempotencyHours: count(24, 1, 168, 'Hours that an answer is kept for its Idempotency-Key'),
 })

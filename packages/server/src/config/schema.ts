@@ -14,7 +14,14 @@ import {
 } from '@holdfast/contract'
 import type { Secret } from '../ports/secret.ts'
 import * as forms from './forms.ts'
-import { etcdQuotaBytes, limitsShape, quotasShape, ratesShape, retentionShape } from './number-settings.ts'
+import {
+  etcdQuotaBytes,
+  limitsShape,
+  livenessShape,
+  quotasShape,
+  ratesShape,
+  retentionShape,
+} from './number-settings.ts'
 import { type Form, setting } from './setting.ts'
 import { SHIPPED_REGIONS } from './shipped-regions.ts'
 
@@ -149,6 +156,7 @@ export const configShape = object({
   log: object({
     level: setting(oneOf(LOG_LEVELS), { default: 'info', about: 'Least severity that is written' }),
   }),
+  liveness: livenessShape,
   retention: retentionShape,
 })
 

@@ -13,10 +13,9 @@ import {
   string,
   type TenantId,
 } from '@holdfast/contract'
-import { nodes, serverReplicas } from '../store/records.ts'
-import { globally, inTenant } from '../store/transaction.ts'
 import { createProofCheck, proveRequest } from './cluster-proof.ts'
 import type { NodeAddress, Running } from './deps.ts'
+import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
 import { type Session, send } from './session.ts'
 
@@ -63,17 +62,14 @@ interface Waiting {
 const PATH = /^\/internal\/nodes\/([A-Za-z0-9_]{1,64})\/call$/
 const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/call`
 
+/** `held`: the session of that tenant's node, where its socket is here. */
 export function createNodeCalls(
   running: Running,
-  sessionOf: (nodeId: string) => Session | undefined,
+  held: (tenant: string, nodeId: string) => Session | undefined,
 ): NodeCalls {
   const waiting = new Map<string, Waiting>()
   const isProven = createProofCheck(running.clusterKey, running.clock)
   const ask = (session: Session, method: NodeMethod) => askSession(running, waiting, session, method)
-  const held = (tenant: string, nodeId: string): Session | undefined => {
-    const session = sessionOf(nodeId)
-    return session?.tenant === tenant && session.socket !== undefined ? session : undefined
-  }
   return {
     async callNode(tenant, nodeId, method) {
       const session = held(tenant, nodeId)
@@ -131,12 +127,8 @@ function askSession(
 }
 
 async function forward(running: Running, node: NodeAddress, method: NodeMethod): Promise<NodeAnswer> {
-  const { store, replica, clusterKey, clusterCa, clock, times, log } = running
-  const holder = store.get(inTenant(node.tenant, nodes, node.nodeId))?.record.session.replica ?? null
-  const base =
-    holder === null || holder === replica
-      ? undefined
-      : store.get(globally(serverReplicas, holder))?.record.url
+  const { clusterKey, clusterCa, clock, times, log } = running
+  const base = findHolder(running, node)
   if (base === undefined) return UNREACHABLE
   const url = new URL(pathOf(node.nodeId), base)
   const body = JSON.stringify({ tenant: node.tenant, method })
@@ -145,9 +137,9 @@ async function forward(running: Running, node: NodeAddress, method: NodeMethod):
   try {
     const answer = await postJson({ url, body, authorization, deadlineMs: times.callMs, ...ca })
     if (answer.status === 200) return decode(nodeAnswerShape, JSON.parse(answer.body))
-    log.warn({ holder, status: answer.status }, 'another server replica refused a call to a node')
+    log.warn({ base, status: answer.status }, 'another server replica refused a call to a node')
   } catch (error) {
-    log.warn({ holder, error: String(error) }, 'another server replica did not answer a call to a node')
+    log.warn({ base, error: String(error) }, 'another server replica did not answer a call to a node')
   }
   return UNREACHABLE
 }

@@ -2,6 +2,7 @@
 
 import type { AgentMessage, Hello } from '@holdfast/contract'
 import type { RawData, WebSocket } from 'ws'
+import { acceptOrphans } from './accept-orphans.ts'
 import { acceptReports } from './accept-status.ts'
 import { answerAgent } from './answer-agent.ts'
 import { flushReports } from './flush-reports.ts'
@@ -11,6 +12,8 @@ import type { Connection, GatewayParts } from './parts.ts'
 import { readAgentMessage } from './read-message.ts'
 import { sendComplete } from './send-desired.ts'
 import { type FarewellCode, newSession, type Session, sayFarewell, send } from './session.ts'
+import { endStreams, takeFrame, takeStreamWord } from './streams/session-streams.ts'
+import { welcomeOf } from './welcome.ts'
 
 const NONCE_BYTES = 32
 const WINDOW_MS = 10_000
@@ -55,6 +58,7 @@ function closed({ waiting, calls }: GatewayParts, connection: Connection): void 
   if (session?.socket !== connection.socket) return
   session.socket = undefined
   calls.abandon(session)
+  endStreams(session)
 }
 
 function receive(parts: GatewayParts, connection: Connection, data: RawData, isBinary: boolean): void {
@@ -62,17 +66,45 @@ function receive(parts: GatewayParts, connection: Connection, data: RawData, isB
   parts.running.counts.messages += 1
   // Cut or sent away: what it still says changes nothing.
   if (connection.ended || (session !== undefined && session.socket !== connection.socket)) return
+  if (isBinary && Buffer.isBuffer(data)) {
+    receiveFrame(parts, connection, data)
+    return
+  }
   // Before it is read: reading is what costs.
   if (session !== undefined && isTooMuch(session, bytesOf(data))) {
     end(parts, connection, 'too_many_messages')
     return
   }
-  const message = readAgentMessage(data, isBinary)
-  const isHello = message?.type === 'hello'
-  if (message === undefined || isHello !== (session === undefined) || connection.opening)
+  const message = readAgentMessage(data)
+  if (message === 'unknown' && session !== undefined) {
+    parts.running.counts.unknownMessages += 1
+    return
+  }
+  const isHello = message !== 'unknown' && message?.type === 'hello'
+  if (
+    message === 'unknown' ||
+    message === undefined ||
+    isHello !== (session === undefined) ||
+    connection.opening
+  )
     end(parts, connection, 'protocol_violation')
   else if (session !== undefined) guardSession(parts, session, () => handle(parts, session, message))
   else if (isHello) startOpening(parts, connection, message)
+}
+
+/** What the credit of its stream covers is not counted: the server asked for it. */
+function receiveFrame(parts: GatewayParts, connection: Connection, frame: Buffer): void {
+  const { session } = connection
+  if (session === undefined) {
+    end(parts, connection, 'protocol_violation')
+    return
+  }
+  session.heardAt = performance.now()
+  guardSession(parts, session, () => {
+    const fate = takeFrame(session, frame)
+    if (fate === 'beyond') end(parts, connection, 'protocol_violation')
+    else if (fate === 'late' && isTooMuch(session, frame.length)) end(parts, connection, 'too_many_messages')
+  })
 }
 
 function startOpening(parts: GatewayParts, connection: Connection, hello: Hello): void {
@@ -105,10 +137,11 @@ function isTooMuch(session: Session, bytes: number): boolean {
     session.messages = 0
     session.bytes = 0
     session.writes = 0
+    session.earned = 0
   }
   session.messages += 1
   session.bytes += bytes
-  return session.messages > MESSAGES_IN_WINDOW || session.bytes > BYTES_IN_WINDOW
+  return session.messages > MESSAGES_IN_WINDOW + session.earned || session.bytes > BYTES_IN_WINDOW
 }
 
 async function open(parts: GatewayParts, connection: Connection, hello: Hello): Promise<void> {
@@ -130,8 +163,7 @@ async function open(parts: GatewayParts, connection: Connection, hello: Hello): 
     return
   }
   running.counts.sessionsOpened += 1
-  const { epoch, tenant } = opened
-  send(connection.socket, { type: 'welcome', session: epoch, tenant, beatMs: running.times.beatMs })
+  send(connection.socket, welcomeOf(running, opened))
   sendComplete(running, index, session)
   // The socket may have gone while the store was asked.
   if (connection.socket.readyState !== connection.socket.OPEN) closed(parts, connection)
@@ -142,8 +174,10 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   if ('session' in message && message.session !== session.epoch) return
   session.heardAt = performance.now()
   if (message.type === 'answer') calls.settle(session, message)
+  if (message.type === 'credit' || message.type === 'end') takeStreamWord(session, message)
   if (message.type === 'call') answerAgent(running, index, session, message).catch(() => {})
   if (message.type !== 'status') return
   acceptReports(running, index, session, message.observations)
+  void acceptOrphans(running, session, message.orphans ?? [], session.heardAt)
   flushReports(parts, session)
 }

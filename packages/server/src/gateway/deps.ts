@@ -35,6 +35,8 @@ export interface GatewayCounts {
   sessionsCut: number
   messages: number
   violations: number
+  /** Messages of a type that only a newer agent knows. */
+  unknownMessages: number
   completes: number
   deltas: number
   observations: number
@@ -47,6 +49,7 @@ export const newCounts = (): GatewayCounts => ({
   sessionsCut: 0,
   messages: 0,
   violations: 0,
+  unknownMessages: 0,
   completes: 0,
   deltas: 0,
   observations: 0,

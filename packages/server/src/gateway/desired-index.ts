@@ -1,9 +1,11 @@
-// What each node is to have: the placement records turned round, from deployments to nodes, and kept up change by change.
+// What each node is to have: the placement records turned round, from deployments to nodes, and kept up change by change;
+// and beside it what the nodes of a tenant are to lead in.
 
 import {
   type Assignment,
   type AssignmentId,
   DESIRED_STATES,
+  type DeploymentUid,
   type DesiredItem,
   type TenantId,
 } from '@holdfast/contract'
@@ -11,6 +13,8 @@ import type { Change } from '../store/record-index.ts'
 import { placements, type StoredPlacement, tenants } from '../store/records.ts'
 import { inTenant } from '../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from './deps.ts'
+import { createRouteTable, type RouteTable } from './route-table.ts'
+import { createUnreadable } from './unreadable.ts'
 
 export interface Wish {
   readonly tenant: TenantId
@@ -20,8 +24,8 @@ export interface Wish {
   readonly assignment: Assignment
 }
 
-/** Told of each assignment whose wish is new, another or gone. */
-export type OnWishChange = (node: NodeAddress, assignmentId: AssignmentId) => void
+/** Told of each assignment whose wish, and of each deployment whose routes are new, others or gone for the node. */
+export type OnWishChange = (node: NodeAddress, changed: AssignmentId | DeploymentUid) => void
 
 /** By tenant and node: whatever a record says, nothing of one tenant reaches a node of another. */
 type WishesByNode = Map<string, Map<AssignmentId, Wish>>
@@ -32,6 +36,7 @@ export interface DesiredIndex {
   wishesOf(node: NodeAddress): Wish[]
   /** A placement of the tenant cannot be read: what is known is then not all there is (SAFETY 2 row 31). */
   isWhole(tenant: TenantId): boolean
+  readonly routes: RouteTable
   apply(changes: readonly Change[], onChange: OnWishChange): void
 }
 
@@ -40,11 +45,11 @@ type IndexStore = Pick<GatewayDeps['store'], 'list' | 'keysOf' | 'get'>
 export function createDesiredIndex(store: IndexStore): DesiredIndex {
   const byNode: WishesByNode = new Map()
   const known = new Map<string, readonly Assignment[]>()
-  const unreadable = new Map<TenantId, Set<string>>()
+  const unreadable = createUnreadable()
 
   const take = (tenant: TenantId, placementId: string, gone: boolean, onChange: OnWishChange): void => {
     const placement = gone ? undefined : store.get(inTenant(tenant, placements, placementId))?.record
-    noteReadable(unreadable, tenant, placementId, gone || placement !== undefined)
+    unreadable.note(tenant, placementId, gone || placement !== undefined)
     if (!gone && placement === undefined) return
     const key = `${tenant}/${placementId}`
     const before = known.get(key) ?? []
@@ -66,15 +71,18 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
 
   for (const { record } of store.list(tenants))
     for (const { id } of store.keysOf(placements, record.id)) take(record.id, id, false, () => {})
+  const routes = createRouteTable(store, unreadable)
   return {
     wishOf: (node, assignmentId) => byNode.get(keyOf(node))?.get(assignmentId),
     wishesOf: (node) => [...(byNode.get(keyOf(node))?.values() ?? [])],
-    isWhole: (tenant) => !unreadable.has(tenant),
+    isWhole: unreadable.isWhole,
+    routes,
     apply(changes, onChange) {
       for (const { kind, key } of changes) {
         if (key.folder === placements.folder && key.tenant !== undefined)
           take(key.tenant, key.id, kind === 'delete', onChange)
       }
+      routes.apply(changes, onChange)
     },
   }
 }
@@ -112,17 +120,4 @@ function forget(byNode: WishesByNode, node: NodeAddress, id: AssignmentId): bool
   const found = wishes?.delete(id) ?? false
   if (wishes?.size === 0) byNode.delete(keyOf(node))
   return found
-}
-
-function noteReadable(
-  unreadable: Map<TenantId, Set<string>>,
-  tenant: TenantId,
-  placementId: string,
-  readable: boolean,
-): void {
-  const ids = unreadable.get(tenant) ?? new Set<string>()
-  if (readable) ids.delete(placementId)
-  else ids.add(placementId)
-  if (ids.size === 0) unreadable.delete(tenant)
-  else unreadable.set(tenant, ids)
 }

@@ -6,6 +6,7 @@ import type { Server as TlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
 import { WebSocketServer } from 'ws'
+import type { OpenNodeStream } from '../ports/node-streams.ts'
 import { nodes, tenants } from '../store/records.ts'
 import { createNodeCalls, type NodeCalls } from './call-node.ts'
 import { acceptConnection } from './connection.ts'
@@ -15,12 +16,18 @@ import { createHeldSessions } from './held-sessions.ts'
 import { createNodeDirectory } from './node-directory.ts'
 import { createOpeningPace } from './opening-pace.ts'
 import type { GatewayParts } from './parts.ts'
+import { refuseUpgrade } from './refuse-upgrade.ts'
 import { createDeltas } from './send-desired.ts'
-import { sayFarewell } from './session.ts'
+import { type Session, sayFarewell } from './session.ts'
+import { createNodeStreams } from './streams/node-streams.ts'
+import { endStreams } from './streams/session-streams.ts'
 import { startSweeps } from './sweep.ts'
 import { DEFAULT_TIMES } from './timings.ts'
 
 export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandler'> {
+  readonly openStream: OpenNodeStream
+  /** An agent's upgrade, or that of another replica. False where it is neither. */
+  takeUpgrade: TakeUpgrade
   /** Takes every upgrade of the server; those that are none of ours are refused. */
   attach(server: Server | TlsServer): void
   readonly counts: Readonly<GatewayCounts>
@@ -29,6 +36,8 @@ export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandl
   /** Agents are told, and dial another replica. */
   close(): void
 }
+
+export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
 
 /** A report of some hundred containers, or the list of a machine's containers. */
 const MAX_MESSAGE_BYTES = 512 * 1024
@@ -57,11 +66,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => AGENT_SUBPROTOCOL,
   })
+  const takeUpgrade: TakeUpgrade = (request, socket, head) =>
+    upgrade(parts, upgrades, request, socket, head) || parts.streams.takeUpgrade(request, socket, head)
   return {
+    openStream: parts.streams.open,
+    takeUpgrade,
     attach: (server) => {
-      server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-        upgrade(parts, upgrades, request, socket, head),
-      )
+      server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        if (!takeUpgrade(request, socket, head)) refuseUpgrade(socket, '404 Not Found')
+      })
     },
     callNode: parts.calls.callNode,
     internalCallHandler: parts.calls.internalCallHandler,
@@ -85,12 +98,20 @@ export function createGateway(deps: GatewayDeps): Gateway {
 }
 
 function createParts(running: Running): GatewayParts {
-  const held = createHeldSessions(running, (session) => calls.abandon(session))
-  const calls = createNodeCalls(running, (nodeId) => held.all.get(nodeId))
+  const held = createHeldSessions(running, (session) => {
+    calls.abandon(session)
+    endStreams(session)
+  })
+  const here = (tenant: string, nodeId: string): Session | undefined => {
+    const session = held.all.get(nodeId)
+    return session?.tenant === tenant && session.socket !== undefined ? session : undefined
+  }
+  const calls = createNodeCalls(running, here)
   return {
     running,
     held,
     calls,
+    streams: createNodeStreams(running, here),
     directory: createNodeDirectory(running.store),
     index: createDesiredIndex(running.store),
     openings: createOpeningPace(running.times.reopenMs),
@@ -111,16 +132,17 @@ function upgrade(
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-): void {
+): boolean {
+  if (request.url !== AGENT_PATH) return false
   const fault = upgradeFault(parts, request)
   if (fault === undefined)
     sockets.handleUpgrade(request, socket, head, (accepted) => acceptConnection(parts, accepted))
-  else refuse(socket, fault)
+  else refuseUpgrade(socket, fault)
+  return true
 }
 
-function upgradeFault({ waiting }: GatewayParts, { url, headers }: IncomingMessage): string | undefined {
+function upgradeFault({ waiting }: GatewayParts, { headers }: IncomingMessage): string | undefined {
   const offered = String(headers['sec-websocket-protocol'] ?? '').split(',')
-  if (url !== AGENT_PATH) return '404 Not Found'
   if (!offered.some((name) => name.trim() === AGENT_SUBPROTOCOL)) return '400 Bad Request'
   // The oldest gives way: silent ones must not keep those out that have something to say.
   const [oldest] = waiting
@@ -129,9 +151,4 @@ function upgradeFault({ waiting }: GatewayParts, { url, headers }: IncomingMessa
     oldest.socket.terminate()
   }
   return undefined
-}
-
-function refuse(socket: Duplex, status: string): void {
-  socket.on('error', () => {})
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy())
 }

@@ -1,7 +1,8 @@
 // Is a node there? Its beats are kept in memory; only a change of the answer is written, by the replica that holds the
-// session. DECISIONS 5 (Node), SAFETY 4e, DESIGN 5.
+// session. DECISIONS 5 (Node, Control-plane node), SAFETY 4e, DESIGN 5.
 
 import { dueToSilence, stageStatus, type ToldStatus } from '../operations/nodes/node-status.ts'
+import type { SilenceBoard } from '../operations/nodes/silence-board.ts'
 import { nodes } from '../store/records.ts'
 import { inTenant } from '../store/transaction.ts'
 import type { Running } from './deps.ts'
@@ -9,21 +10,44 @@ import { isHolder } from './held-sessions.ts'
 import type { Session } from './session.ts'
 import type { GatewayTimes } from './timings.ts'
 
+type Board = Pick<SilenceBoard, 'countedFrom' | 'holding' | 'isServing' | 'mayFail'>
+
+/** Our own absence is not the node's silence. */
+export const silentMs = ({ heardAt }: Session, now: number, { countedFrom }: Board): number =>
+  now - Math.max(heardAt, countedFrom)
+
 /** What is to be told of the node, if that is something else than what was told last. */
-export function statusDue(session: Session, now: number, times: GatewayTimes): ToldStatus | undefined {
-  const silentMs = now - session.heardAt
-  if (silentMs >= times.unreachableMs) return dueToSilence(session.told, silentMs, times)
-  return session.socket !== undefined && session.told !== 'ready' ? 'ready' : undefined
+export function statusDue(
+  session: Session,
+  now: number,
+  times: GatewayTimes,
+  board: Board,
+): ToldStatus | undefined {
+  const isThere = session.socket !== undefined && now - session.heardAt < times.unreachableMs
+  if (isThere || board.isServing(session.nodeId, now)) return session.told === 'ready' ? undefined : 'ready'
+  const due = dueToSilence(session.told, silentMs(session, now, board), times)
+  return due !== 'failed' || board.mayFail(session.nodeId, now) ? due : undefined
 }
 
-/** False where the node is held elsewhere or gone: then it is not ours to say. */
-export function tellStatus(running: Running, session: Session, status: ToldStatus): Promise<boolean> {
+/** `elsewhere`: the node is held elsewhere or gone, so it is not ours to say. `held`: not now. */
+export async function tellStatus(
+  running: Pick<Running, 'store' | 'clock' | 'replica' | 'times'>,
+  session: Session,
+  status: ToldStatus,
+  now: number,
+  board: Board,
+): Promise<'told' | 'elsewhere' | 'held'> {
   const { store, clock, replica, times } = running
   const { tenant, nodeId } = session
-  return store.transact<boolean>((transaction) => {
+  // Whoever is silent beside it must be known before anything is given up.
+  if (status === 'failed') await store.fresh()
+  return store.transact((transaction) => {
     const node = transaction.get(inTenant(tenant, nodes, nodeId))
-    if (node === undefined || !isHolder(node, session, replica)) return { kind: 'refuse', result: false }
-    if (node.status !== status) stageStatus(transaction, clock, tenant, node, status, times)
-    return { kind: 'commit', result: true }
+    if (node === undefined || !isHolder(node, session, replica))
+      return { kind: 'refuse', result: 'elsewhere' }
+    if (status === 'failed' && !board.mayFail(nodeId, now)) return { kind: 'refuse', result: 'held' }
+    const { holding } = board
+    if (node.status !== status) stageStatus(transaction, clock, tenant, node, status, { times, holding })
+    return { kind: 'commit', result: 'told' }
   })
 }

@@ -11,6 +11,7 @@ import { nodes, type StoredNode } from '../store/records.ts'
 import { inTenant, type Transaction } from '../store/transaction.ts'
 import type { Running } from './deps.ts'
 import type { GatewayParts } from './parts.ts'
+import { soundPeerAddress } from './peer-address.ts'
 import type { OpenedSession } from './session.ts'
 import { isProven } from './verify-hello.ts'
 
@@ -41,18 +42,27 @@ export async function openSession(
     const result = { tenant, nodeId: node.id, generation, epoch: session.epoch, told: status }
     return { kind: 'commit', result }
   })
-  if (opened !== undefined) await store.fresh()
+  if (opened === undefined) return undefined
+  if (hello.peerAddress !== undefined && soundPeerAddress(hello.peerAddress) === undefined)
+    running.log.warn(
+      { nodeId: hello.nodeId },
+      'a node says no sound address of its router: it routes nothing',
+    )
+  await store.fresh()
   return opened
 }
 
 function takeUp(
   { clock, replica }: Running,
   node: StoredNode,
-  { bootId, engine, capacity }: Hello,
+  { bootId, engine, capacity, peerAddress: said }: Hello,
   { labels }: AttestedLabels,
 ): StoredNode {
+  const { peerAddress: _before, ...kept } = node
+  const peerAddress = soundPeerAddress(said)
   return {
-    ...node,
+    ...kept,
+    ...(peerAddress === undefined ? {} : { peerAddress }),
     labels,
     engine,
     capacity,

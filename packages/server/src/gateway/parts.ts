@@ -8,6 +8,7 @@ import type { HeldSessions } from './held-sessions.ts'
 import type { NodeDirectory } from './node-directory.ts'
 import type { OpeningPace } from './opening-pace.ts'
 import type { Session } from './session.ts'
+import type { NodeStreams } from './streams/node-streams.ts'
 
 export interface Connection {
   readonly socket: WebSocket
@@ -25,6 +26,7 @@ export interface GatewayParts {
   readonly index: DesiredIndex
   readonly held: HeldSessions
   readonly calls: NodeCalls
+  readonly streams: NodeStreams
   readonly openings: OpeningPace
   /** Sockets that have not said hello yet. */
   readonly waiting: Set<Connection>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readAgentMessage } from './read-message.ts'
 
 const read = (message: object | string) =>
-  readAgentMessage(Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)), false)
+  readAgentMessage(Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)))
 
 const OBSERVATION = {
   ...{ assignmentId: 'rep_1', generation: 1, seq: 1, state: 'ready', containerId: null, startedAt: null },
@@ -30,7 +30,13 @@ test.each([
   ],
   ['a field that is missing', { type: 'status', session: 1 }],
   ['a list for an object', { type: 'status', session: 1, observations: [[]] }],
-  ['an unknown type', { type: 'dance' }],
+  ['a type that is no text', { type: 7 }],
+  ['credit that takes away', { type: 'credit', stream: 1, bytes: -1 }],
 ])('%s is no message', (_what, message) => {
   expect(read(message)).toBeUndefined()
+})
+
+test('a type that only a newer agent knows is told apart', () => {
+  expect(read({ type: 'dance', partners: 2 })).toBe('unknown')
+  expect(read({ type: 'constructor' })).toBe('unknown')
 })

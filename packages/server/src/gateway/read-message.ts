@@ -1,5 +1,5 @@
 // What an agent may say, decoded: anything else is undefined, and ends the session. What a newer agent says beside the known
-// fields is left out (DECISIONS 10).
+// fields is left out, and so is a message of a type that only it knows (DECISIONS 10).
 
 import {
   type AgentMessage,
@@ -10,8 +10,8 @@ import {
 } from '@holdfast/contract'
 import type { RawData } from 'ws'
 
-export function readAgentMessage(data: RawData, isBinary: boolean): AgentMessage | undefined {
-  if (isBinary || !Buffer.isBuffer(data)) return undefined
+export function readAgentMessage(data: RawData): AgentMessage | 'unknown' | undefined {
+  if (!Buffer.isBuffer(data)) return undefined
   try {
     return decodeMessage(JSON.parse(data.toString('utf8')))
   } catch {
@@ -19,11 +19,11 @@ export function readAgentMessage(data: RawData, isBinary: boolean): AgentMessage
   }
 }
 
-function decodeMessage(value: unknown): AgentMessage | undefined {
+function decodeMessage(value: unknown): AgentMessage | 'unknown' | undefined {
   const type = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined
-  const shape =
-    typeof type === 'string' && Object.hasOwn(agentMessageShapes, type) && agentMessageShapes[type]
-  if (!shape) return undefined
+  if (typeof type !== 'string') return undefined
+  const shape = Object.hasOwn(agentMessageShapes, type) ? agentMessageShapes[type] : undefined
+  if (shape === undefined) return 'unknown'
   const message = decodeKnown(shape, value) as AgentMessage
   return isSound(message) ? message : undefined
 }
@@ -32,6 +32,7 @@ function decodeMessage(value: unknown): AgentMessage | undefined {
 function isSound(message: AgentMessage): boolean {
   if (message.type === 'hello') return isSoundHello(message)
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)
+  if (message.type === 'credit') return Number.isSafeInteger(message.bytes) && message.bytes >= 0
   return true
 }
 

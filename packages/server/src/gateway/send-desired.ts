@@ -1,6 +1,17 @@
-// The desired set on its way to a node: all of it at first and again each minute, in between what changed. SAFETY 4e.
+// The desired set on its way to a node: all of it at first and again each minute, in between what changed. SAFETY 4e. What
+// the node is to lead in goes with it, in one message with what changed at the same time: a node that is to stop its replica
+// knows by then where the others are.
 
-import { type AssignmentId, type DesiredItem, type NodeId, splitTemplates } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  type Complete,
+  type Delta,
+  type DeploymentUid,
+  type DesiredItem,
+  isDeploymentUid,
+  type NodeId,
+  splitTemplates,
+} from '@holdfast/contract'
 import type { NodeAddress, Running } from './deps.ts'
 import { type DesiredIndex, itemOf, type Wish } from './desired-index.ts'
 import { guardSession } from './guard-session.ts'
@@ -15,23 +26,39 @@ export function sendComplete({ store, counts, log }: Running, index: DesiredInde
   const wishes = index.wishesOf(session)
   const items = wishes.map(itemOf).filter((item) => item !== undefined)
   const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items) }
-  if (items.length === wishes.length && index.isWhole(session.tenant)) {
-    if (send(session.socket, { type: 'complete', ...set })) counts.completes += 1
+  const routes = allRoutes(index, session)
+  if (items.length < wishes.length || !index.isWhole(session.tenant)) {
+    log.warn({ nodeId: session.nodeId }, 'a placement cannot be read: the node is sent no complete set')
+    if (send(session.socket, { type: 'delta', ...set, gone: [], ...routes })) counts.deltas += 1
     return
   }
-  log.warn({ nodeId: session.nodeId }, 'a placement cannot be read: the node is sent no complete set')
-  if (send(session.socket, { type: 'delta', ...set, gone: [] })) counts.deltas += 1
+  const isWhole = index.routes.isWhole(session.tenant)
+  if (send(session.socket, { type: 'complete', ...set, ...(isWhole ? routes : {}) })) counts.completes += 1
+  if (isWhole || routes.routes === undefined) return
+  log.warn(
+    { nodeId: session.nodeId },
+    'a deployment cannot be read: the node is told of no route that is gone',
+  )
+  const nothing = { ...set, items: [], templates: {}, gone: [] }
+  if (send(session.socket, { type: 'delta', ...nothing, ...routes })) counts.deltas += 1
 }
 
+/** Nothing for a node that does not route: it may be of a version that knows no routes. */
+function allRoutes({ routes }: DesiredIndex, session: Session): Pick<Complete, 'routes'> {
+  return routes.isRouter(session) ? { routes: routes.routesFor(session) } : {}
+}
+
+type Changed = AssignmentId | DeploymentUid
+
 export interface Deltas {
-  note(node: NodeAddress, assignmentId: AssignmentId): void
+  note(node: NodeAddress, changed: Changed): void
   close(): void
 }
 
 /** Changes of one turn of the event loop go out together. */
 export function createDeltas(parts: GatewayParts): Deltas {
   const { running, index, held } = parts
-  const dirty = new Map<NodeId, Set<AssignmentId>>()
+  const dirty = new Map<NodeId, Set<Changed>>()
   let planned: NodeJS.Immediate | undefined
   const flush = (): void => {
     planned = undefined
@@ -43,10 +70,10 @@ export function createDeltas(parts: GatewayParts): Deltas {
     dirty.clear()
   }
   return {
-    note({ tenant, nodeId }, assignmentId) {
+    note({ tenant, nodeId }, changed) {
       if (held.all.get(nodeId)?.tenant !== tenant) return
-      const ids = dirty.get(nodeId) ?? new Set<AssignmentId>()
-      dirty.set(nodeId, ids.add(assignmentId))
+      const ids = dirty.get(nodeId) ?? new Set<Changed>()
+      dirty.set(nodeId, ids.add(changed))
       planned ??= setImmediate(flush)
     },
     close: () => clearImmediate(planned),
@@ -57,11 +84,12 @@ function sendDelta(
   { store, counts }: Running,
   index: DesiredIndex,
   session: Session,
-  ids: ReadonlySet<AssignmentId>,
+  changed: ReadonlySet<Changed>,
 ): void {
   const items: DesiredItem[] = []
   const gone: string[] = []
-  for (const id of ids) {
+  for (const id of changed) {
+    if (isDeploymentUid(id)) continue
     const wish: Wish | undefined = index.wishOf(session, id)
     const item = wish && itemOf(wish)
     if (item !== undefined) items.push(item)
@@ -70,6 +98,21 @@ function sendDelta(
     session.reports?.newest.delete(id)
     session.reports?.unwritten.delete(id)
   }
-  const delta = { session: session.epoch, revision: store.revision, ...splitTemplates(items), gone }
-  if (send(session.socket, { type: 'delta', ...delta })) counts.deltas += 1
+  const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items), gone }
+  const delta = { type: 'delta' as const, ...set, ...changedRoutes(index, session, changed) }
+  if (send(session.socket, delta)) counts.deltas += 1
+}
+
+function changedRoutes(
+  { routes: table }: DesiredIndex,
+  session: Session,
+  changed: ReadonlySet<Changed>,
+): Pick<Delta, 'routes' | 'unrouted'> {
+  const uids = table.isRouter(session) ? [...changed].filter(isDeploymentUid) : []
+  const routes = uids.flatMap((uid) => table.routeFor(session, uid) ?? [])
+  const unrouted = uids.filter((uid) => table.routeFor(session, uid) === null)
+  return {
+    ...(routes.length === 0 ? {} : { routes }),
+    ...(unrouted.length === 0 ? {} : { unrouted }),
+  }
 }

@@ -10,6 +10,7 @@ import type {
   TenantId,
 } from '@holdfast/contract'
 import { WebSocket } from 'ws'
+import type { StreamReader } from '../ports/node-streams.ts'
 
 export interface Session {
   readonly tenant: TenantId
@@ -31,7 +32,21 @@ export interface Session {
   messages: number
   bytes: number
   writes: number
+  /** Messages beyond the limit that answer what the server itself sent. */
+  earned: number
+  /** By their numbers. */
+  readonly streams: Map<number, HeldStream>
+  nextStream: number
   reports: Reports | undefined
+}
+
+/** A stream that is open on the node, as its server end sees it. */
+export interface HeldStream {
+  readonly reader: StreamReader
+  /** What the node may still send. */
+  credit: number
+  /** What the node still takes. */
+  room: number
 }
 
 export type OpenedSession = Pick<Session, 'tenant' | 'nodeId' | 'generation' | 'epoch' | 'told'>
@@ -46,6 +61,9 @@ export const newSession = (opened: OpenedSession, socket: WebSocket | undefined,
   messages: 0,
   bytes: 0,
   writes: 0,
+  earned: 0,
+  streams: new Map(),
+  nextStream: 1,
   reports: undefined,
 })
 
@@ -70,6 +88,10 @@ export function send(socket: WebSocket | undefined, message: ServerMessage): boo
   }
   socket.send(JSON.stringify(message))
   return true
+}
+
+export function sendFrame(socket: WebSocket | undefined, frame: Buffer): void {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(frame)
 }
 
 export type FarewellCode =

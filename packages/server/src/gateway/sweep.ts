@@ -1,8 +1,9 @@
 // One timer for all sessions: who is silent, whose minute is over, whose reports still wait, who never said hello.
 
+import { createSilenceBoard, type SilenceBoard } from '../operations/nodes/silence-board.ts'
 import { startWriting } from './flush-reports.ts'
 import { guardSession } from './guard-session.ts'
-import { statusDue, tellStatus } from './liveness.ts'
+import { silentMs, statusDue, tellStatus } from './liveness.ts'
 import type { GatewayParts } from './parts.ts'
 import { sendComplete } from './send-desired.ts'
 import { type Session, sayFarewell } from './session.ts'
@@ -12,6 +13,7 @@ const LATE_SWEEPS = 4
 
 export function startSweeps(parts: GatewayParts): () => void {
   const { sweepMs } = parts.running.times
+  const board = boardOf(parts)
   let last = performance.now()
   const timer = setInterval(() => {
     const now = performance.now()
@@ -20,12 +22,27 @@ export function startSweeps(parts: GatewayParts): () => void {
     // We were stopped or choked: what the nodes said meanwhile is still unread, so their silence does not count.
     if (lateMs > LATE_SWEEPS * sweepMs)
       for (const session of parts.held.all.values()) session.heardAt += lateMs
-    sweep(parts, now)
+    board.look(now)
+    sweep(parts, board, now)
   }, sweepMs)
-  return () => clearInterval(timer)
+  return () => {
+    clearInterval(timer)
+    board.stop()
+  }
 }
 
-function sweep(parts: GatewayParts, now: number): void {
+function boardOf({ running: { store, replica: self, times, log } }: GatewayParts): SilenceBoard {
+  const began = 'many nodes fell silent at once: none of them is given up for now'
+  return createSilenceBoard({
+    ...{ store, self, times, lookMs: times.sweepMs },
+    onHold: (begins, facts) =>
+      begins
+        ? log.warn(facts, began)
+        : log.info(facts, 'silent nodes are given up again when their time is over'),
+  })
+}
+
+function sweep(parts: GatewayParts, board: SilenceBoard, now: number): void {
   for (const connection of parts.waiting) {
     if (now < connection.helloUntil) continue
     parts.waiting.delete(connection)
@@ -33,29 +50,30 @@ function sweep(parts: GatewayParts, now: number): void {
     sayFarewell(connection.socket, 'session_refused')
   }
   for (const session of parts.held.all.values())
-    guardSession(parts, session, () => sweepSession(parts, session, now))
+    guardSession(parts, session, () => sweepSession(parts, board, session, now))
 }
 
-function sweepSession(parts: GatewayParts, session: Session, now: number): void {
+function sweepSession(parts: GatewayParts, board: SilenceBoard, session: Session, now: number): void {
   if (session.socket !== undefined && now >= session.nextCompleteAt) {
     session.nextCompleteAt = now + parts.running.times.resyncMs
     sendComplete(parts.running, parts.index, session)
   }
   if (session.reports !== undefined && session.reports.unwritten.size > 0) startWriting(parts, session)
-  checkLife(parts, session, now)
+  checkLife(parts, board, session, now)
 }
 
-function checkLife(parts: GatewayParts, session: Session, now: number): void {
+function checkLife(parts: GatewayParts, board: SilenceBoard, session: Session, now: number): void {
   const { running, held } = parts
-  const status = statusDue(session, now, running.times)
-  if (status === undefined || session.telling) return
   // Half open at best; the agent comes back with a new session.
-  if (status !== 'ready') session.socket?.terminate()
+  if (silentMs(session, now, board) >= running.times.unreachableMs) session.socket?.terminate()
+  const status = statusDue(session, now, running.times, board)
+  if (status === undefined || session.telling) return
   session.telling = true
-  tellStatus(running, session, status)
-    .then((ours) => {
-      session.told = status
-      if (!ours || status === 'failed') held.drop(session, 'session_replaced')
+  tellStatus(running, session, status, now, board)
+    .then((outcome) => {
+      if (outcome === 'told') session.told = status
+      if (outcome === 'elsewhere' || (outcome === 'told' && status === 'failed'))
+        held.drop(session, 'session_replaced')
     })
     .catch((error: unknown) => {
       running.log.warn(

@@ -1,14 +1,13 @@
 // How long things may take in a session. DECISIONS 5 (Node) and SAFETY 4e; tests give shorter ones.
 
-export interface GatewayTimes {
+import type { Config } from '../config/schema.ts'
+import type { SilenceTimes } from '../operations/nodes/silence-board.ts'
+
+export interface GatewayTimes extends SilenceTimes {
   /** How long a socket may stand open without a hello. */
   readonly helloMs: number
   /** From one session of a node to the next that it may open: each may write events. */
   readonly reopenMs: number
-  readonly beatMs: number
-  /** Silence after which the node is called unreachable, and failed. */
-  readonly unreachableMs: number
-  readonly failedMs: number
   /** Between two complete sets of one session. */
   readonly resyncMs: number
   /** One timer for all sessions looks at them so often. */
@@ -23,7 +22,24 @@ export const DEFAULT_TIMES: GatewayTimes = {
   beatMs: 10_000,
   unreachableMs: 40_000,
   failedMs: 120_000,
+  massWindowMs: 60_000,
+  massHoldMs: 600_000,
+  awayMs: 15_000,
   resyncMs: 60_000,
   sweepMs: 250,
   callMs: 5_000,
+}
+
+/** As the configuration has them; the store counts as away after one and a half beats without an answer of it. */
+export function gatewayTimes({ liveness }: Pick<Config, 'liveness'>): GatewayTimes {
+  const { beatSeconds, unreachableSeconds, failedSeconds, massWindowSeconds, massHoldSeconds } = liveness
+  return {
+    ...DEFAULT_TIMES,
+    beatMs: beatSeconds * 1000,
+    unreachableMs: unreachableSeconds * 1000,
+    failedMs: failedSeconds * 1000,
+    massWindowMs: massWindowSeconds * 1000,
+    massHoldMs: massHoldSeconds * 1000,
+    awayMs: beatSeconds * 1500,
+  }
 }

@@ -3,13 +3,13 @@
 
 import type { TenantId } from '@holdfast/contract'
 import type { Clock } from '../ports/clock.ts'
-import type { IndexedKey } from '../store/record-index.ts'
+import type { IndexedKey, SizedKey } from '../store/record-index.ts'
 import { audit, type Collection, cancels, events, idempotentAnswers, tenants } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'
 
 export interface Retention {
-  readonly events: { readonly days: number; readonly max: number }
+  readonly events: { readonly days: number; readonly max: number; readonly bytes: number }
   readonly audit: { readonly days: number; readonly max: number }
 }
 
@@ -19,7 +19,7 @@ export interface RetentionDeps {
   readonly retention: Retention
 }
 
-/** Removed in one transaction at the most; the next turn takes the next ones. */
+/** Looked at, and removed in one transaction, at the most. */
 const AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
 /** Far longer than any request can stay on its way to a member that was paused. */
@@ -27,31 +27,41 @@ const CANCEL_KEPT_MS = DAY_MS
 
 export async function applyRetention(deps: RetentionDeps): Promise<void> {
   await dropCancels(deps)
-  for (const { record } of deps.store.list(tenants)) {
-    const { store, clock, retention } = deps
-    const olderThan = (days: number) => clock.now() - days * DAY_MS
-    await dropOld(
-      store,
-      record.id,
-      events,
-      retention.events.max,
-      ({ time }) => Date.parse(time) < olderThan(retention.events.days),
-    )
-    await dropOld(
-      store,
-      record.id,
-      audit,
-      retention.audit.max,
-      ({ time }) => Date.parse(time) < olderThan(retention.audit.days),
-    )
-    await dropOld(
-      store,
-      record.id,
-      idempotentAnswers,
-      Number.POSITIVE_INFINITY,
-      ({ expiresAt }) => Date.parse(expiresAt) < clock.now(),
-    )
+  const { store, clock, retention } = deps
+  const isOlder = (time: string, days: number) => Date.parse(time) < clock.now() - days * DAY_MS
+  for (const { record } of store.list(tenants)) {
+    const { events: ofEvents, audit: ofAudit } = retention
+    await dropOld(store, record.id, events, ofEvents.max, ({ time }) => isOlder(time, ofEvents.days))
+    await dropOld(store, record.id, audit, ofAudit.max, ({ time }) => isOlder(time, ofAudit.days))
+    const isPast = ({ expiresAt }: { expiresAt: string }) => Date.parse(expiresAt) < clock.now()
+    await dropOld(store, record.id, idempotentAnswers, Number.POSITIVE_INFINITY, isPast)
   }
+}
+
+/**
+ * One event may be as large as a transaction, so their number alone bounds nothing: a tenant whose nodes change their
+ * labels all the time could fill the store. Called more often than the rest.
+ */
+export async function boundEventBytes({ store, retention }: RetentionDeps): Promise<void> {
+  const most = retention.events.bytes
+  for (const { record } of store.list(tenants)) {
+    if (store.storedBytes(record.id) <= most) continue
+    const keys = inOrder(store, record.id, events)
+    let excess = keys.reduce((sum, { bytes }) => sum + bytes, 0) - most
+    const first = keys.findIndex(({ bytes }) => {
+      const kept = excess <= 0
+      excess -= bytes
+      return kept
+    })
+    await dropFirst(store, record.id, events, keys, first < 0 ? keys.length : first)
+  }
+}
+
+/** The oldest first; a batch shares one revision, and within it the key decides, as in an event's cursor. */
+function inOrder(store: Store, tenant: TenantId, collection: Collection<unknown>): readonly SizedKey[] {
+  return store
+    .keysOf(collection, tenant)
+    .toSorted((left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1))
 }
 
 async function dropOld<T>(
@@ -61,20 +71,32 @@ async function dropOld<T>(
   max: number,
   isOld: (record: T) => boolean,
 ): Promise<void> {
-  const keys = [...store.keysOf(collection, tenant)].sort(
-    (left, right) => left.createRevision - right.createRevision,
-  )
-  const oldest = keys.slice(0, AT_ONCE)
-  const records = await store.read(
-    collection,
-    oldest.map(({ key }) => key),
-  )
-  const excess = keys.length - max
-  const dropped = oldest.filter((_key, index) => {
-    const record = records[index]
-    return index < excess || (record !== undefined && isOld(record))
-  })
-  if (dropped.length > 0) await deleteAll(store, tenant, collection, dropped)
+  const keys = inOrder(store, tenant, collection)
+  const looked = keys.slice(0, AT_ONCE).map(({ key }) => key)
+  const records = await store.read(collection, looked)
+  const young = records.findIndex((record) => record !== undefined && !isOld(record))
+  // What cannot be read goes with what is younger than it, and not for itself.
+  const old = records
+    .slice(0, young < 0 ? records.length : young)
+    .findLastIndex((record) => record !== undefined)
+  await dropFirst(store, tenant, collection, keys, Math.max(old + 1, keys.length - max))
+}
+
+/**
+ * Only from the front, and what was written at one revision goes together: whatever follows a cursor that is still kept is
+ * kept whole, and keeps its place (SAFETY 4g).
+ */
+async function dropFirst(
+  store: Store,
+  tenant: TenantId,
+  collection: Collection<unknown>,
+  keys: readonly IndexedKey[],
+  count: number,
+): Promise<void> {
+  const last = keys[count - 1]?.createRevision
+  const dropped = last === undefined ? [] : keys.filter(({ createRevision }) => createRevision <= last)
+  for (let from = 0; from < dropped.length; from += AT_ONCE)
+    await deleteAll(store, tenant, collection, dropped.slice(from, from + AT_ONCE))
 }
 
 async function deleteAll(

@@ -1,28 +1,36 @@
 // Reading what happened: events and the audit trail of a tenant. DECISIONS 6 and 7, SAFETY 4g.
-// An event's cursor is its create revision and its place among the events of that revision, because a batch shares one.
 
-import type { AuditEntry, Event, ListedEvent, Rejection, TenantId } from '@holdfast/contract'
+import {
+  type AuditEntry,
+  canonicalJson,
+  type Event,
+  type ListedEvent,
+  type Rejection,
+  type TenantId,
+} from '@holdfast/contract'
 import { reject } from '@holdfast/core'
-import type { IndexedKey } from '../store/record-index.ts'
 import { audit, events } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { done, type Outcome, refused } from './caller.ts'
+import {
+  type EventFilter,
+  isAfter,
+  listedEvent,
+  matchesFilter,
+  type PlacedEvent,
+  placeEvents,
+  readEventCursor,
+  type Truncated,
+  truncationAt,
+} from './event-cursor.ts'
 import { type Page, pageOf, readCursor } from './page.ts'
 
-export interface EventQuery {
+export interface EventQuery extends EventFilter {
   readonly limit: number
   readonly after: string | undefined
-  readonly type: string | undefined
-  readonly subject: string | undefined
-  readonly severity: string | undefined
 }
 
-interface Placed {
-  readonly cursor: string
-  readonly revision: number
-  readonly ordinal: number
-  readonly key: string
-}
+export type EventPage = Page<ListedEvent> & { readonly truncated?: Truncated }
 
 /** Read at once, and looked through by one request at the most; `nextCursor` goes on from there. */
 const CHUNK = 100
@@ -33,7 +41,7 @@ export async function listEvents(
   store: Store,
   tenant: TenantId,
   query: EventQuery,
-): Promise<Outcome<Page<ListedEvent>>> {
+): Promise<Outcome<EventPage>> {
   const from = query.after === undefined ? undefined : readEventCursor(query.after)
   if (query.after !== undefined && from === undefined) return refused(badCursor(query.after))
   await store.fresh()
@@ -43,12 +51,17 @@ export async function listEvents(
   const { found, scanned } = await findMatching(store, way, query)
   const items = from === undefined ? found.toReversed() : found
   const reached = from === undefined ? placed.at(-1) : found.length === query.limit ? found.at(-1) : scanned
-  return done({ items: foldRepeats(items), nextCursor: reached?.cursor ?? query.after ?? null })
+  const truncated = from && truncationAt(from, placed[0], store.revision)
+  return done({
+    items: foldRepeats(items),
+    nextCursor: reached?.cursor ?? query.after ?? null,
+    ...(truncated === undefined ? {} : { truncated }),
+  })
 }
 
-async function findMatching(store: Store, way: readonly Placed[], query: EventQuery) {
+async function findMatching(store: Store, way: readonly PlacedEvent[], query: EventQuery) {
   const found: ListedEvent[] = []
-  let scanned: Placed | undefined
+  let scanned: PlacedEvent | undefined
   for (let start = 0; start < Math.min(way.length, MAX_SCAN) && found.length < query.limit; start += CHUNK) {
     const chunk = way.slice(start, start + CHUNK)
     const records = await store.read(
@@ -57,54 +70,22 @@ async function findMatching(store: Store, way: readonly Placed[], query: EventQu
     )
     chunk.forEach((each, index) => {
       const event = records[index]
-      if (event !== undefined && matches(event, query) && found.length < query.limit)
-        found.push(listed(event, each.cursor))
+      if (event !== undefined && matchesFilter(event, query) && found.length < query.limit)
+        found.push(listedEvent(event, each.cursor))
     })
     scanned = chunk.at(-1)
   }
   return { found, scanned }
 }
 
-function placeEvents(keys: readonly IndexedKey[]): Placed[] {
-  const sorted = [...keys].sort(
-    (left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1),
-  )
-  let ordinal = 0
-  return sorted.map(({ key, createRevision }, index) => {
-    ordinal = sorted[index - 1]?.createRevision === createRevision ? ordinal + 1 : 0
-    return { key, revision: createRevision, ordinal, cursor: `${createRevision}-${ordinal}` }
-  })
-}
-
-const CURSOR = /^(\d{1,15})-(\d{1,6})$/
-
-function readEventCursor(text: string): { revision: number; ordinal: number } | undefined {
-  const found = CURSOR.exec(text)
-  return found === null ? undefined : { revision: Number(found[1]), ordinal: Number(found[2]) }
-}
-
-function badCursor(after: string): Rejection {
+export function badCursor(after: string): Rejection {
   return reject('query_parameter_invalid', 'after', after, {
     accepted: 'the cursor of an event, for example 1042-0',
   })
 }
 
-function isAfter(placed: Placed, { revision, ordinal }: { revision: number; ordinal: number }): boolean {
-  return placed.revision > revision || (placed.revision === revision && placed.ordinal > ordinal)
-}
-
-function matches(event: Event, { type, subject, severity }: EventQuery): boolean {
-  if (type !== undefined && event.type !== type) return false
-  if (severity !== undefined && event.severity !== severity) return false
-  return subject === undefined || event.subject.name === subject || event.subject.uid === subject
-}
-
-function listed({ v: _version, ...event }: Event & { v: number }, cursor: string): ListedEvent {
-  return { ...event, cursor, count: 1, firstSeen: event.time, lastSeen: event.time }
-}
-
-/** Neighbours that say the same of the same thing are shown once, with how often and since when. */
-function foldRepeats(items: readonly ListedEvent[]): ListedEvent[] {
+/** Neighbours that say the very same of the same thing are shown once, with how often and since when. */
+export function foldRepeats(items: readonly ListedEvent[]): ListedEvent[] {
   const folded: ListedEvent[] = []
   for (const item of items) {
     const before = folded.at(-1)
@@ -119,7 +100,9 @@ function sameStory(left: Event, right: Event): boolean {
     left.type === right.type &&
     left.subject.uid === right.subject.uid &&
     left.reason === right.reason &&
-    left.message === right.message
+    left.message === right.message &&
+    // Two steps may read alike and be of different replicas.
+    canonicalJson(left.data) === canonicalJson(right.data)
   )
 }
 

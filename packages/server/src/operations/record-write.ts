@@ -12,6 +12,7 @@ export interface AuditedWrite {
   readonly action: string
   readonly subject: { readonly kind: string; readonly name: string }
   readonly revision?: number
+  readonly detail?: { [name: string]: string }
 }
 
 export function recordAudit(
@@ -43,6 +44,8 @@ export interface NewEvent {
   readonly reason: string
   readonly message: string
   readonly data: Json
+  /** Among the events of its transaction, which are listed in the order of their ids; absent where it has company by chance. */
+  readonly place?: number
 }
 
 export function recordEvent(
@@ -51,13 +54,17 @@ export function recordEvent(
   tenant: Caller['tenant'],
   event: NewEvent,
 ): void {
-  const { cause, ...shown } = event
+  const { cause, place, ...shown } = event
   const id = eventId(event)
   transaction.put(inTenant(tenant, events, id), { v: 1, id, tenant, time: timestamp(clock), ...shown })
 }
 
 /** The same thing reported twice is one event. */
-function eventId({ type, subject, cause }: NewEvent): string {
-  const digest = hash('sha256', JSON.stringify([type, subject.kind, subject.uid, cause]), 'hex')
-  return `evt_${digest.slice(0, 32)}`
+function eventId({ type, subject, cause, place }: NewEvent): string {
+  const digest = hash('sha256', JSON.stringify([type, subject.kind, subject.uid, cause]), 'hex').slice(0, 32)
+  if (place === undefined) return `evt_${digest}`
+  const first = Math.min(place, LAST_PLACE).toString(16).padStart(2, '0')
+  return `evt_${first}${digest.slice(first.length)}`
 }
+
+const LAST_PLACE = 0xff

@@ -29,6 +29,11 @@ export interface IndexedKey {
   readonly createRevision: number
 }
 
+export interface SizedKey extends IndexedKey {
+  /** Of key and value together. */
+  readonly bytes: number
+}
+
 export interface Change {
   readonly kind: 'put' | 'delete'
   readonly key: ParsedKey
@@ -44,7 +49,7 @@ export interface RecordIndex {
   get<T>(collection: Collection<T>, owner: Owner, id: string): CachedRecord<T> | undefined
   list<T>(collection: Collection<T>, owner: Owner): CachedRecord<T>[]
   /** Every key of a folder in the order in which it came to be, whether its value is kept or not. */
-  keysOf(collection: Collection<unknown>, owner: Owner): readonly IndexedKey[]
+  keysOf(collection: Collection<unknown>, owner: Owner): readonly SizedKey[]
   /** Keys and values of the tenant together, as its byte budget counts them (DECISIONS 6). */
   storedBytes(owner: Owner): number
   /** Whatever is kept under the key, readable or not. */

@@ -25,10 +25,14 @@ import {
   observationShape,
   oneOf,
   optional,
+  ROLES,
   residencyShape,
+  revisionTargetShape,
+  rolloutShape,
   type Shape,
   string,
   type TenantId,
+  type TokenId,
   type TransactionId,
   tenantShape,
   tokenShape,
@@ -56,6 +60,16 @@ export const storedDeploymentShape = object({
 export type StoredDeployment = Infer<typeof storedDeploymentShape>
 
 export const slotShape = object({ v, holder: string() })
+
+/** Which deployment of the tenant has a host and path; one key for each, named by a hash of both. */
+export const routeClaimShape = object({
+  v,
+  host: string(),
+  path: string(),
+  deployment: branded<DeploymentUid>(),
+  name: string(),
+})
+
 export const storedTenantShape = object({ v, ...tenantShape.fields })
 export type StoredTenant = Infer<typeof storedTenantShape>
 
@@ -151,6 +165,23 @@ export const joinTokenShape = object({
   expiresAt: string(),
 })
 
+/**
+ * The permission to run one command in one container, for half a minute and once. Which command is sealed with the ticket
+ * itself: arguments may hold secrets, and only who holds the ticket may read them.
+ */
+export const execTicketShape = object({
+  v,
+  tenant: branded<TenantId>(),
+  /** Who asked: the ticket counts as long as this token does. */
+  token: branded<TokenId>(),
+  role: oneOf(ROLES),
+  onBehalf: boolean(),
+  deployment: string(),
+  secretHash: string(),
+  sealed: string(),
+  expiresAt: string(),
+})
+
 /** All replicas of one deployment, with what they are made of: a self-contained instruction (DESIGN 5). */
 export const storedPlacementShape = object({
   v,
@@ -161,7 +192,7 @@ export const storedPlacementShape = object({
   /** Whether a replica was ever assigned: before that a shortfall is `unschedulable`, later it is `stalled`. */
   everAssigned: boolean(),
   assignments: list(assignmentShape),
-  /** By templateHash; those that an assignment names. */
+  /** By templateHash; those that an assignment or `good` names. */
   templates: map(containerTemplateShape),
   /** The verdicts that were last told in an event, as a hash; empty when none. */
   toldRefusals: string(),
@@ -171,6 +202,10 @@ export const storedPlacementShape = object({
   shortfall: optional(object({ reason: string(), summary: string() })),
   /** The newest deployment revision of which every replica was once ready. */
   ranRevision: optional(integer()),
+  /** Under way, under watch, paused or going back. */
+  rollout: optional(rolloutShape),
+  /** The last revision that ran through its watch: what a failed update goes back to. */
+  good: optional(revisionTargetShape),
 })
 export type StoredPlacement = Infer<typeof storedPlacementShape>
 
@@ -221,6 +256,7 @@ const globalCollection = <T>(folder: string, shape: Shape<T>): Collection<T> => 
 
 export const deployments = tenantCollection('dep', storedDeploymentShape, true)
 export const slots = tenantCollection('slot', slotShape, true)
+export const routeClaims = tenantCollection('route', routeClaimShape, true)
 export const registryCredentials = tenantCollection('reg', registryCredentialShape, true)
 export const archive = tenantCollection('arc', storedArchiveShape, false)
 export const events = tenantCollection('evt', storedEventShape, false)
@@ -231,6 +267,7 @@ export const placements = tenantCollection('place', storedPlacementShape, true)
 export const observations = tenantCollection('obs', storedObservationShape, true)
 export const nodeNames = globalCollection('nodename', nodeNameShape)
 export const joinTokens = globalCollection('join', joinTokenShape)
+export const execTickets = globalCollection('exec', execTicketShape)
 export const shards = globalCollection('shard', shardShape)
 export const serverReplicas = globalCollection('replica', serverReplicaShape)
 export const tenants = globalCollection('tenant', storedTenantShape)
@@ -243,6 +280,7 @@ export const cancels = globalCollection('cancel', cancelShape)
 export const COLLECTIONS: readonly Collection<unknown>[] = [
   deployments,
   slots,
+  routeClaims,
   registryCredentials,
   archive,
   events,
@@ -259,6 +297,7 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   observations,
   nodeNames,
   joinTokens,
+  execTickets,
   shards,
   serverReplicas,
 ]

@@ -8,7 +8,7 @@ const KIND = 'deployments'
 
 function allocator({ used = [] as string[], startAt = 0 } = {}) {
   const listeners: ((changes: readonly Change[]) => void)[] = []
-  const keys = used.map((id) => ({ id, key: '', createRevision: 1 }))
+  const keys = used.map((id) => ({ id, key: '', createRevision: 1, bytes: 0 }))
   const slots = createSlotAllocator(
     {
       keysOf: () => keys,

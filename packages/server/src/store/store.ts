@@ -11,7 +11,7 @@ import { createCurrentRevision } from './freshness.ts'
 import type { GroupCommitOptions } from './group-commit.ts'
 import { insist, pause, within } from './insist.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
-import type { CachedRecord, Change, IndexedKey, OnUnreadable } from './record-index.ts'
+import type { CachedRecord, Change, OnUnreadable, SizedKey } from './record-index.ts'
 import type { Collection } from './records.ts'
 import { type Address, openTransaction, type Transaction } from './transaction.ts'
 import { asUnavailable, StoreUnavailableError } from './unavailable.ts'
@@ -36,7 +36,7 @@ export interface Store {
   list<T>(collection: Collection<T>, tenant?: TenantId): CachedRecord<T>[]
   /** Of a global collection, with the id that each record is kept under. */
   listWithIds<T>(collection: Collection<T>): (CachedRecord<T> & { readonly id: string })[]
-  keysOf(collection: Collection<unknown>, tenant: TenantId): readonly IndexedKey[]
+  keysOf(collection: Collection<unknown>, tenant: TenantId): readonly SizedKey[]
   storedBytes(tenant: TenantId): number
   /** Everything acknowledged before this call, by whichever replica, is in the cache when it resolves. */
   fresh(): Promise<void>

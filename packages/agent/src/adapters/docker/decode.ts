@@ -15,7 +15,7 @@ import {
   string,
 } from '@holdfast/contract'
 import type { ContainerState, InspectedSettings } from '@holdfast/core/reconcile'
-import type { ContainerEvent, InspectedContainer, ListedContainer } from '../../ports/engine.ts'
+import type { ContainerEvent, InspectedContainer, ListedContainer, NetworkFacts } from '../../ports/engine.ts'
 
 const STATES: readonly ContainerState[] = [
   'created',
@@ -27,6 +27,7 @@ const STATES: readonly ContainerState[] = [
   'dead',
 ]
 const labels = () => nullable(map(string()))
+const networks = () => json<{ readonly [name: string]: unknown } | null>()
 
 const listedShape = object({
   Id: string(),
@@ -35,6 +36,7 @@ const listedShape = object({
   State: string(),
   Created: integer(),
   Labels: labels(),
+  NetworkSettings: optional(nullable(object({ Networks: networks() }))),
 })
 
 const inspectedShape = object({
@@ -53,6 +55,16 @@ const inspectedShape = object({
   NetworkSettings: object({ Networks: json<{ readonly [name: string]: unknown }>() }),
 })
 
+const endpointShape = object({
+  IPAddress: optional(string()),
+  IPAMConfig: optional(nullable(object({ IPv4Address: optional(string()) }))),
+})
+
+const networkShape = object({
+  Labels: labels(),
+  IPAM: object({ Config: nullable(list(object({ Subnet: string() }))) }),
+})
+
 const eventShape = object({
   Action: string(),
   Actor: object({ ID: string(), Attributes: map(string()) }),
@@ -65,6 +77,8 @@ function read<T>(shape: Shape<T>, value: unknown): T {
 
 function strip(shape: ShapeNode, value: unknown): unknown {
   if (shape.kind === 'optional' || shape.kind === 'nullable') return strip(shape.inner, value)
+  if (shape.kind === 'list' && Array.isArray(value))
+    return value.map((element) => strip(shape.element, element))
   if (shape.kind !== 'object' || typeof value !== 'object' || value === null) return value
   const members = new Map(Object.entries(value))
   const kept = Object.entries(shape.fields).flatMap(([name, field]) =>
@@ -74,7 +88,7 @@ function strip(shape: ShapeNode, value: unknown): unknown {
 }
 
 export function readListed(value: unknown): ListedContainer {
-  const { Id, Names, Image, State, Created, Labels } = read(listedShape, value)
+  const { Id, Names, Image, State, Created, Labels, NetworkSettings } = read(listedShape, value)
   return {
     id: Id,
     name: bareName(Names?.[0] ?? ''),
@@ -82,7 +96,21 @@ export function readListed(value: unknown): ListedContainer {
     state: readState(State),
     createdAt: Created,
     labels: Labels ?? {},
+    addresses: Object.values(NetworkSettings?.Networks ?? {}).flatMap(
+      (endpoint) => addressOf(endpoint) ?? [],
+    ),
   }
+}
+
+export function readNetwork(value: unknown): NetworkFacts {
+  const { Labels, IPAM } = read(networkShape, value)
+  return { labels: Labels ?? {}, subnets: (IPAM.Config ?? []).map(({ Subnet }) => Subnet) }
+}
+
+/** The one it has, else the one that it was made with. */
+function addressOf(endpoint: unknown): string | undefined {
+  const { IPAddress, IPAMConfig } = read(endpointShape, endpoint)
+  return [IPAddress, IPAMConfig?.IPv4Address].find((text) => text !== undefined && text !== '')
 }
 
 export function readInspected(value: unknown): InspectedContainer {
@@ -100,6 +128,8 @@ export function readInspected(value: unknown): InspectedContainer {
     exitCode: state === 'exited' || state === 'restarting' || state === 'dead' ? State.ExitCode : null,
     restarts: RestartCount,
     health: readHealth(State),
+    // Ours are on one network; one on several is outside the safe set.
+    address: Object.values(NetworkSettings.Networks).map(addressOf)[0] ?? null,
     settings: { HostConfig, Mounts, NetworkSettings },
   }
 }

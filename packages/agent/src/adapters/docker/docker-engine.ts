@@ -2,10 +2,18 @@
 
 import type { CreateBody } from '@holdfast/core/reconcile'
 import type Docker from 'dockerode'
-import { type Engine, EngineError, isFault, type PullCredential } from '../../ports/engine.ts'
+import {
+  type Engine,
+  EngineError,
+  isFault,
+  type NetworkFacts,
+  type PullCredential,
+} from '../../ports/engine.ts'
 import { type Caller, createCaller } from './call.ts'
 import { readStatus } from './classify-error.ts'
-import { readEvent, readInspected, readListed } from './decode.ts'
+import { readEvent, readInspected, readListed, readNetwork } from './decode.ts'
+import { startExec } from './exec.ts'
+import { readLogs } from './logs.ts'
 import { readJsonLines } from './read-lines.ts'
 import { runProbe } from './run-probe.ts'
 
@@ -50,13 +58,24 @@ export function createDockerEngine(socketPath: string): Engine {
         await call(READ_MS, (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal })),
       ),
     runProbe: (id, command, timeoutMs) => runProbe(caller, id, command, timeoutMs),
+    readLogs: (id, request, sink) => readLogs(caller, socketPath, id, request, sink),
+    startExec: (id, command, sink) => startExec(caller, socketPath, id, command, sink),
     hasImage: (reference) => exists(call(READ_MS, (docker) => docker.getImage(reference).inspect())),
     pullImage: (reference, credential) => pullImage(caller, reference, credential),
     hasNetwork: (name) => exists(call(READ_MS, (docker) => docker.getNetwork(name).inspect())),
-    createNetwork: async (Name, Labels) => {
-      const options = { Name, Driver: 'bridge', CheckDuplicate: true, Labels }
+    inspectNetwork: (name) => inspectNetwork(caller, name),
+    listNetworks: async () => {
+      const listed: unknown[] = await call(READ_MS, (docker, abortSignal) =>
+        docker.listNetworks({ abortSignal }),
+      )
+      return listed.map(readNetwork)
+    },
+    createNetwork: async (Name, Labels, subnet) => {
+      const IPAM = { Driver: 'default', Config: subnet === undefined ? [] : [{ Subnet: subnet }] }
+      const options = { Name, Driver: 'bridge', CheckDuplicate: true, Labels, IPAM }
       await call(CREATE_MS, (docker, abortSignal) => docker.createNetwork({ ...options, abortSignal }))
     },
+    removeNetwork: (name) => removeNetwork(caller, name),
     watchContainers: (label, onOpen, onEvent, signal) =>
       call(READ_MS, (docker) => openEvents(docker, label, signal)).then(async (stream) => {
         onOpen()
@@ -78,6 +97,23 @@ async function createContainer(
     abortSignal,
   }
   return (await docker.createContainer(options)).id
+}
+
+async function inspectNetwork({ call }: Caller, name: string): Promise<NetworkFacts | undefined> {
+  try {
+    return readNetwork(await call(READ_MS, (docker) => docker.getNetwork(name).inspect()))
+  } catch (error) {
+    if (isFault(error, 'not_found')) return undefined
+    throw error
+  }
+}
+
+async function removeNetwork({ call }: Caller, name: string): Promise<void> {
+  try {
+    await call(REMOVE_MS, (docker, abortSignal) => docker.getNetwork(name).remove({ abortSignal }))
+  } catch (error) {
+    if (!isFault(error, 'not_found')) throw error
+  }
 }
 
 /** To be in the wished state already is a success. */

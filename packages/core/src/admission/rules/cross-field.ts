@@ -1,11 +1,14 @@
-// Rules between fields: a deployment does not wait for itself, and no two mounts share a target. DECISIONS 3, 4.
+// Rules between fields: a deployment does not wait for itself, and no two mounts share a target, no two routes a host and path.
+// DECISIONS 3, 4.
 
 import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
 import type { CrossRefusal, CrossRule } from '../cross-rule.ts'
+import { ROOT_PATH, routeIdentity } from '../route-identity.ts'
 
 export const crossFieldRules: readonly CrossRule[] = [
   { code: 'dependency_invalid', at: 'dependsOn.*', needs: ['name'], refusals: dependsOnItself },
   { code: 'volume_mount_shape', at: 'volumes[*].target', needs: [], refusals: targetsTwice },
+  { code: 'route_invalid', at: 'routes[*].path', needs: ['routes'], refusals: routesTwice },
 ]
 
 function dependsOnItself(merged: JsonObject): CrossRefusal[] {
@@ -24,5 +27,19 @@ function targetsTwice({ volumes }: JsonObject): CrossRefusal[] {
     seen.add(target)
     const params = { accepted: 'a target that no other mount has' }
     return repeated ? [{ path: ['volumes', index, 'target'], value: target, params }] : []
+  })
+}
+
+function routesTwice({ routes }: JsonObject): CrossRefusal[] {
+  if (!Array.isArray(routes)) return []
+  const seen = new Set<string>()
+  return routes.flatMap((route, index) => {
+    const { host, path = ROOT_PATH } = isJsonObject(route) ? route : {}
+    if (typeof host !== 'string' || typeof path !== 'string') return []
+    const identity = routeIdentity({ host, path })
+    const repeated = seen.has(identity)
+    seen.add(identity)
+    const params = { accepted: 'a host and path that no other route of this deployment has' }
+    return repeated ? [{ path: ['routes', index, 'path'], value: path, params }] : []
   })
 }

@@ -13,6 +13,7 @@ const LENGTHS: { readonly [at: string]: keyof Limits } = {
   'placement.affinity': 'affinityNames',
   'placement.antiAffinity': 'affinityNames',
   dependsOn: 'dependsOn',
+  routes: 'routes',
   labels: 'labels',
   command: 'commandElements',
   args: 'commandElements',

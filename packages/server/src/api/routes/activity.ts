@@ -1,10 +1,21 @@
-// /api/v1/events and /api/v1/audit. SPEC 6, DECISIONS 1.
+// /api/v1/events, their stream, and /api/v1/audit. SPEC 6, DECISIONS 1.
 
-import { auditEntryShape, listedEventShape } from '@holdfast/contract'
-import { listAudit, listEvents } from '../../operations/read-events.ts'
+import { auditEntryShape, listedEventShape, nullable, object, optional, string } from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+import { done, type Outcome, refused } from '../../operations/caller.ts'
+import { readEventCursor } from '../../operations/event-cursor.ts'
+import { followEvents } from '../../operations/follow-events.ts'
+import { badCursor, listAudit, listEvents } from '../../operations/read-events.ts'
 import type { Store } from '../../store/store.ts'
-import { answer, answerWith, type Endpoint } from '../endpoint.ts'
+import { type ApiRequest, answer, answerWith, type Endpoint, type StreamedAnswer } from '../endpoint.ts'
+import { EVENT_STREAM, type EventStream, openEventStream } from '../event-stream.ts'
 import { pageShape } from '../page-shape.ts'
+
+/** `truncated`: events behind the cursor are kept no more. */
+const eventPageShape = object({
+  ...pageShape(listedEventShape).fields,
+  truncated: optional(object({ after: string(), oldest: nullable(string()) })),
+})
 
 export function activityEndpoints(store: Store): Endpoint[] {
   return [
@@ -12,10 +23,11 @@ export function activityEndpoints(store: Store): Endpoint[] {
       method: 'GET',
       path: '/api/v1/events',
       action: 'events:read',
-      summary: 'List events: the newest, or those after a cursor',
+      summary:
+        'List events: the newest, or those after a cursor; kept for 30 days, at most 10,000, and `truncated` where the cursor is older',
       query: ['type', 'subject', 'severity', 'after', 'limit'],
       headers: [],
-      success: { status: 200, shape: pageShape(listedEventShape) },
+      success: { status: 200, shape: eventPageShape },
       codes: [],
       handle: async ({ caller, query: { limit, after, type, subject, severity } }) =>
         answerWith(
@@ -25,9 +37,22 @@ export function activityEndpoints(store: Store): Endpoint[] {
     },
     {
       method: 'GET',
+      path: '/api/v1/events/stream',
+      action: 'events:read',
+      summary:
+        'Follow events as Server-Sent Events: id is the cursor, event the type, data the event; from now on, or behind Last-Event-ID or `after`. The event `truncated` tells that some are kept no more',
+      query: ['type', 'subject', 'severity', 'after'],
+      headers: ['Last-Event-ID'],
+      streams: true,
+      success: { status: 200, shape: string(), type: EVENT_STREAM },
+      codes: [],
+      handle: (request) => follow(store, request),
+    },
+    {
+      method: 'GET',
       path: '/api/v1/audit',
       action: 'audit:read',
-      summary: 'List who changed what, oldest first',
+      summary: 'List who changed what, oldest first; kept for 30 days, at most 10,000',
       query: ['limit', 'cursor'],
       headers: [],
       success: { status: 200, shape: pageShape(auditEntryShape) },
@@ -36,4 +61,30 @@ export function activityEndpoints(store: Store): Endpoint[] {
         answerWith(await listAudit(store, caller.tenant, { limit, cursor }), (page) => answer(200, page)),
     },
   ]
+}
+
+/** What a reader that comes back has seen last goes before where it once began. */
+async function follow(
+  store: Store,
+  { caller, query, lastEventId }: ApiRequest,
+): Promise<Outcome<StreamedAnswer>> {
+  const text = lastEventId ?? query.after
+  const from = text === undefined ? undefined : readEventCursor(text)
+  if (text !== undefined && from === undefined) {
+    const accepted = 'the id of an event as the stream gave it, for example 1042-0'
+    return refused(
+      lastEventId === undefined
+        ? badCursor(text)
+        : reject('header_invalid', 'Last-Event-ID', text, { accepted }),
+    )
+  }
+  const { type, subject, severity } = query
+  let stream: EventStream | undefined
+  const follower = await followEvents(store, caller.tenant, {
+    from,
+    filter: { type, subject, severity },
+    onArrival: () => stream?.arrived(),
+  })
+  stream = openEventStream(follower)
+  return done(stream)
 }

@@ -22,7 +22,8 @@ export function deploymentReadEndpoints(deps: DeploymentDeps): Endpoint[] {
     {
       ...common,
       path: `${ONE}/status`,
-      summary: 'Read how a deployment fares and what happened to it, newest first',
+      summary:
+        'Read how a deployment fares and what happened to it and to its nodes: one line for each event, newest first, at most 50',
       success: { status: 200, shape: statusWithTimelineShape },
       handle: async (request) =>
         answerWith(await readStatus(store, request.caller.tenant, param(request, 'name')), (status) =>

@@ -1,24 +1,19 @@
-// /api/v1/deployments and their archive. SPEC 4, DECISIONS 1.
+// /api/v1/deployments. SPEC 4, DECISIONS 1.
 
-import { archiveEntryShape, type Code, deploymentRecordShape } from '@holdfast/contract'
-import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
-import { done, type Outcome } from '../../operations/caller.ts'
+import { deploymentRecordShape } from '@holdfast/contract'
 import { createDeployment } from '../../operations/deployments/create-deployment.ts'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
-import {
-  getArchived,
-  getDeployment,
-  listArchive,
-  listDeployments,
-} from '../../operations/deployments/read-deployments.ts'
+import { getDeployment, listDeployments } from '../../operations/deployments/read-deployments.ts'
 import { removeDeployment } from '../../operations/deployments/remove-deployment.ts'
 import { updateDeployment } from '../../operations/deployments/update-deployment.ts'
 import { dryRunShape, type Written, writtenShape } from '../../operations/deployments/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import { sentDeploymentShape } from '../body-shapes.ts'
-import { type Answer, type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
+import { type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 import { answerOnce, kept } from '../idempotent.ts'
 import { pageShape } from '../page-shape.ts'
+import { deploymentActionEndpoints } from './deployment-actions.ts'
+import { ADMISSION_CODES, announcement, dryRun, updated } from './deployment-answers.ts'
 import { deploymentReadEndpoints } from './deployment-reads.ts'
 
 const COLLECTION = '/api/v1/deployments'
@@ -31,8 +26,8 @@ export function deploymentEndpoints(deps: DeploymentDeps): Endpoint[] {
     getEndpoint(deps),
     updateEndpoint(deps),
     removeEndpoint(deps),
+    ...deploymentActionEndpoints(deps),
     ...deploymentReadEndpoints(deps),
-    ...archiveEndpoints(deps),
   ]
 }
 
@@ -79,14 +74,6 @@ async function create(deps: DeploymentDeps, request: ApiRequest) {
     createDeployment(deps, caller, body, { dryRun: false, ...kept(idempotency, created) })
   const shown = (written: Written) => ({ ...created(written), notes: announcement(written) })
   return answerOnce(deps.answers, request, COLLECTION, run, shown)
-}
-
-/**
- * SPEC 1: what the server changed is announced in the log too, as in the answer. What a client sent stands in it only as
- * the redactor quotes it (core/admission/read-only-echo.ts).
- */
-function announcement({ deployment, alterations, warnings }: Written): object {
-  return { deployment: deployment.name, alterations, warnings }
 }
 
 const created = (written: Written): KeptAnswer => ({
@@ -137,11 +124,6 @@ function updateEndpoint(deps: DeploymentDeps): Endpoint {
   }
 }
 
-function updated(written: Written): Outcome<Answer> {
-  const etag = String(written.deployment.revision)
-  return done({ status: 200, body: written, etag, notes: announcement(written) })
-}
-
 function removeEndpoint(deps: DeploymentDeps): Endpoint {
   return {
     method: 'DELETE',
@@ -159,59 +141,4 @@ function removeEndpoint(deps: DeploymentDeps): Endpoint {
   }
 }
 
-function archiveEndpoints({ store }: DeploymentDeps): Endpoint[] {
-  const common = {
-    method: 'GET',
-    action: 'archives:read',
-    headers: [],
-    codes: ['archive_not_found'],
-  } as const
-  return [
-    {
-      ...common,
-      path: '/api/v1/archives/deployments/{name}',
-      summary: 'List the kept revisions of a deployment, oldest first',
-      query: ['limit', 'cursor'],
-      success: { status: 200, shape: pageShape(archiveEntryShape) },
-      handle: async (request) =>
-        answerWith(
-          await listArchive(store, request.caller.tenant, param(request, 'name'), pageRequest(request.query)),
-          (page) => answer(200, page),
-        ),
-    },
-    {
-      ...common,
-      path: '/api/v1/archives/deployments/{name}/{revision}',
-      summary: 'Read one revision of a deployment as it was stored',
-      query: [],
-      success: { status: 200, shape: archiveEntryShape },
-      handle: async (request) =>
-        answerWith(
-          await getArchived(store, request.caller.tenant, param(request, 'name'), param(request, 'revision')),
-          (entry) => answer(200, entry),
-        ),
-    },
-  ]
-}
-
-/** Of a dry run the deployment is not shown: it does not exist. */
-const dryRun = ({ alterations, warnings, plan }: Written) => ({ alterations, warnings, plan })
-
 const pageRequest = ({ limit, cursor }: ApiRequest['query']) => ({ limit, cursor })
-
-/** What a body may be refused for, from the rules themselves. */
-const ADMISSION_CODES: readonly Code[] = [
-  ...new Set<Code>([
-    'manifest_wrong_kind',
-    'field_unknown',
-    'field_read_only',
-    'field_type_invalid',
-    ...[...FIELD_RULES, ...CROSS_RULES].map(({ code }) => code),
-    'dependency_not_found',
-    'dependency_has_no_health_check',
-    'image_not_found',
-    'node_candidates_unresolvable',
-    'node_not_a_placement_candidate',
-    'registry_credential_store_unavailable',
-  ]),
-]

@@ -15,8 +15,9 @@ import {
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import { changeNode, nodePatchShape, setSchedulable } from '../../operations/nodes/change-node.ts'
 import type { NodeDeps } from '../../operations/nodes/deps.ts'
+import { drainNode } from '../../operations/nodes/drain-node.ts'
 import { enrollNode } from '../../operations/nodes/enroll-node.ts'
-import { issueJoinToken } from '../../operations/nodes/issue-join-token.ts'
+import { issueJoinToken, type JoinTokenDeps } from '../../operations/nodes/issue-join-token.ts'
 import { getNode, listContainers, listNodes } from '../../operations/nodes/read-nodes.ts'
 import { releaseClaim, removeNode } from '../../operations/nodes/release-node.ts'
 import {
@@ -37,7 +38,7 @@ const NODES = '/api/v1/nodes'
 const ONE = '/api/v1/nodes/{id}'
 const JOIN_TOKENS = '/api/v1/nodes/join-tokens'
 
-export type NodeEndpointDeps = NodeDeps & { readonly failedJoins: FailedJoins }
+export type NodeEndpointDeps = NodeDeps & JoinTokenDeps & { readonly failedJoins: FailedJoins }
 
 export function nodeEndpoints(deps: NodeEndpointDeps): AnyEndpoint[] {
   return [
@@ -46,6 +47,7 @@ export function nodeEndpoints(deps: NodeEndpointDeps): AnyEndpoint[] {
     ...readEndpoints(deps),
     cordonEndpoint(deps, 'cordon', 'Let a node take no new work; what runs there stays'),
     cordonEndpoint(deps, 'uncordon', 'Let a node take new work again'),
+    drainEndpoint(deps),
     changeEndpoint(deps),
     removeEndpoint(deps),
     releaseEndpoint(deps),
@@ -172,6 +174,33 @@ function cordonEndpoint(deps: NodeEndpointDeps, verb: 'cordon' | 'uncordon', sum
         path.replace('{id}', id),
         (once) => setSchedulable(deps, request.caller, id, verb === 'uncordon', kept(once, changed)),
         changed,
+      )
+    },
+  }
+}
+
+const draining = (node: Node): KeptAnswer => ({ status: 202, body: node })
+
+function drainEndpoint(deps: NodeEndpointDeps): Endpoint {
+  const path = `${ONE}/drain`
+  return {
+    method: 'POST',
+    path,
+    action: 'nodes:write',
+    summary:
+      'Let a node take no new work and move its replicas away, each when its successor is ready; uncordon ends it',
+    query: [],
+    headers: ['Idempotency-Key'],
+    success: { status: 202, shape: nodeShape },
+    codes: ['node_not_found', 'idempotency_key_reused'],
+    handle: (request) => {
+      const id = param(request, 'id')
+      return answerOnce(
+        deps.answers,
+        request,
+        path.replace('{id}', id),
+        (once) => drainNode(deps, request.caller, id, kept(once, draining)),
+        draining,
       )
     },
   }

@@ -5,7 +5,10 @@ import type { Quotas } from '../../operations/quotas.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../store/store.ts'
 import type { Leadership } from '../leadership/lead-shards.ts'
+import { createDependents, type Dependents } from './dependents.ts'
+import type { DueLooks } from './due-looks.ts'
 import type { KeyQueue } from './key-queue.ts'
+import { createSightings, type Sightings } from './sightings.ts'
 import { createTenantView, type TenantView } from './tenant-view.ts'
 import { createWaitingList, type WaitingList } from './waiting.ts'
 
@@ -25,26 +28,40 @@ export interface PlacingDeps {
 export interface KnownTenant {
   readonly view: TenantView
   readonly waiting: WaitingList
+  readonly dependents: Dependents
+  readonly sightings: Sightings
+  /** After a takeover agents need a moment to be heard: nothing is overdue before. */
+  readonly listensUntil: number
 }
 
 export interface Controller {
   readonly deps: PlacingDeps
   readonly tenants: Map<TenantId, KnownTenant>
   readonly queue: Pick<KeyQueue, 'add'>
+  readonly due: DueLooks
 }
 
 /** What the queue is keyed by: a name has one deployment at a time, also while the old one is being deleted. */
 export const keyOf = (tenant: TenantId, name: string): string => `${tenant}/${name}`
-/** A node that is being given back: no deployment has such a name. */
+/** A node that is to be emptied: no deployment has such a name. */
 export const NODE_MARK = '@'
 export const nodeKeyOf = (tenant: TenantId, id: NodeId): string => `${tenant}/${NODE_MARK}${id}`
 export const TENANT_LENGTH = 36
 
+/** As long as an agent may take to come back after the control plane was away (DECISIONS 5: a heartbeat every 10 s). */
+const LISTENING_MS = 20_000
+
 export function tenantOf(controller: Controller, id: TenantId): KnownTenant {
   const known = controller.tenants.get(id)
   if (known !== undefined) return known
-  const { store, quotas } = controller.deps
-  const made = { view: createTenantView(store, quotas, id), waiting: createWaitingList() }
+  const { store, quotas, clock } = controller.deps
+  const made = {
+    view: createTenantView(store, quotas, id),
+    waiting: createWaitingList(),
+    dependents: createDependents(),
+    sightings: createSightings(),
+    listensUntil: clock.now() + LISTENING_MS,
+  }
   controller.tenants.set(id, made)
   return made
 }

@@ -1,6 +1,8 @@
-// A node that its tenant gives back and on which nothing is left: its record, its name and its quota slot go. DECISIONS 5.
+// A node that is to be emptied and on which nothing is left. One that its tenant gives back goes: its record, its name and
+// its quota slot. One that was drained stays, closed. DECISIONS 1 and 5.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
+import { isDraining, stageDrained } from '../../operations/nodes/drain-node.ts'
 import { stageRelease } from '../../operations/nodes/release-node.ts'
 import { nodes } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -10,11 +12,13 @@ import { type Controller, TENANT_LENGTH } from './controller.ts'
 export async function finishLeaving({ deps }: Controller, key: string): Promise<void> {
   const tenant = key.slice(0, TENANT_LENGTH) as TenantId
   const id = key.slice(TENANT_LENGTH + 2) as NodeId
-  const name = deps.store.get(inTenant(tenant, nodes, id))?.record.name
-  if (name === undefined || !deps.leadership.owns(tenant)) return
-  await deps.leadership
-    .fenced(tenant, (transaction) => stageRelease(deps, transaction, tenant, name))
-    .catch((error: unknown) => {
-      if (!(error instanceof LostLeadershipError)) throw error
-    })
+  const node = deps.store.get(inTenant(tenant, nodes, id))?.record
+  if (node === undefined || !deps.leadership.owns(tenant)) return
+  try {
+    if (isDraining(node))
+      await deps.leadership.fenced(tenant, (transaction) => stageDrained(deps, transaction, tenant, id))
+    await deps.leadership.fenced(tenant, (transaction) => stageRelease(deps, transaction, tenant, node.name))
+  } catch (error) {
+    if (!(error instanceof LostLeadershipError)) throw error
+  }
 }

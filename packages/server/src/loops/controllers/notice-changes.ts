@@ -14,7 +14,9 @@ export function noticeChange(controller: Controller, { kind, key }: Change): voi
   else if (folder === deployments.folder) noticeDeployment(controller, tenant, id)
   else if (folder === placements.folder) noticePlacement(controller, tenant, id as DeploymentUid)
   else if (folder === nodes.folder) noticeNode(controller, tenant, id as NodeId)
-  else if (folder === observations.folder && kind === 'put') noticeObservation(controller, tenant, id)
+  else if (folder !== observations.folder) return
+  else if (kind === 'put') noticeObservation(controller, tenant, id)
+  else controller.tenants.get(tenant)?.sightings.forget(id)
 }
 
 function noticeGlobal(controller: Controller, folder: string, id: string): void {
@@ -39,8 +41,11 @@ function noticeDeployment(controller: Controller, tenant: TenantId, name: string
   const { store } = controller.deps
   const known = controller.tenants.get(tenant)
   const stored = store.get(inTenant(tenant, deployments, name))?.record
-  if (stored === undefined) known?.waiting.forget(name)
-  else {
+  wake(controller, tenant, known?.dependents.waitingFor(name) ?? [])
+  if (stored === undefined) {
+    known?.waiting.forget(name)
+    known?.dependents.forget(name)
+  } else {
     // Its requests may be others now.
     takePlacement(controller, tenant, stored.uid)
     controller.queue.add(keyOf(tenant, name))
@@ -50,7 +55,9 @@ function noticeDeployment(controller: Controller, tenant: TenantId, name: string
 function noticePlacement(controller: Controller, tenant: TenantId, uid: DeploymentUid): void {
   takePlacement(controller, tenant, uid)
   const placement = controller.deps.store.get(inTenant(tenant, placements, uid))?.record
-  if (placement !== undefined) controller.queue.add(keyOf(tenant, placement.name))
+  if (placement === undefined) return
+  controller.queue.add(keyOf(tenant, placement.name))
+  wake(controller, tenant, controller.tenants.get(tenant)?.dependents.waitingFor(placement.name) ?? [])
 }
 
 function takePlacement({ queue, tenants }: Controller, tenant: TenantId, uid: DeploymentUid): void {
@@ -67,15 +74,19 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
   const { view, waiting } = tenantOf(controller, tenant)
   const kinds = view.takeNode(id)
   for (const kind of kinds) wake(controller, tenant, waiting.curedBy(kind))
-  const isGone = controller.deps.store.get(inTenant(tenant, nodes, id)) === undefined
-  const isLeaving = view.isLeaving(id)
-  if (isGone || isLeaving) wake(controller, tenant, view.deploymentsOn(id))
-  if (isLeaving) controller.queue.add(nodeKeyOf(tenant, id))
+  const stance = view.stanceOf(id)
+  // One that returns may still have what is wished: its replicas count again.
+  if (stance !== 'staying' || kinds.includes('node_status')) wake(controller, tenant, view.deploymentsOn(id))
+  if (stance === 'leaving') controller.queue.add(nodeKeyOf(tenant, id))
 }
 
 function noticeObservation(controller: Controller, tenant: TenantId, id: string): void {
   const { store } = controller.deps
   const observed = store.get(inTenant(tenant, observations, id))?.record
   const placement = observed && store.get(inTenant(tenant, placements, observed.deployment))?.record
-  if (placement !== undefined) controller.queue.add(keyOf(tenant, placement.name))
+  if (observed === undefined || placement === undefined) return
+  const { sightings, dependents } = tenantOf(controller, tenant)
+  // Those that wait for it to be started ask for more than it does itself.
+  wake(controller, tenant, dependents.waitingFor(placement.name))
+  if (sightings.isNews(id, observed)) controller.queue.add(keyOf(tenant, placement.name))
 }

@@ -15,6 +15,7 @@ import {
   TENANT_LENGTH,
   tenantOf,
 } from './controller.ts'
+import { createDueLooks } from './due-looks.ts'
 import { finishLeaving } from './finish-leaving.ts'
 import { createKeyQueue, growingRest } from './key-queue.ts'
 import { noticeChange } from './notice-changes.ts'
@@ -28,6 +29,7 @@ export interface Placing {
 
 const CONCURRENCY = 256
 const RESYNC_MS = 60_000
+const DUE_MS = 200
 const FIRST_REST_MS = 50
 const LONGEST_REST_MS = 10_000
 
@@ -42,17 +44,15 @@ export function startPlacing(deps: PlacingDeps): Placing {
     restMs: growingRest(FIRST_REST_MS, LONGEST_REST_MS, deps.random),
     onError: (key, error) => deps.onError(error, key),
   })
-  const controller: Controller = { deps, tenants: new Map(), queue }
+  const controller: Controller = { deps, tenants: new Map(), queue, due: createDueLooks() }
   const unwatch = store.subscribe((changes) => {
     for (const change of changes) noticeChange(controller, change)
   })
   const unfollow = leadership.subscribe((change) => followShards(controller, change))
   for (const { record } of store.list(tenants)) enqueueAll(controller, record.id)
-  const resync = repeat(
-    resyncMs,
-    async () => lookAtAll(controller),
-    (error) => deps.onError(error, ''),
-  )
+  const onError = (error: unknown) => deps.onError(error, '')
+  const resync = repeat(resyncMs, async () => lookAtAll(controller), onError)
+  const dueLooks = repeat(DUE_MS, async () => lookAtDue(controller), onError)
   return {
     get pending() {
       return queue.size
@@ -60,6 +60,7 @@ export function startPlacing(deps: PlacingDeps): Placing {
     async stop() {
       unwatch()
       unfollow()
+      await dueLooks.stop()
       await resync.stop()
       await queue.stop()
     },
@@ -79,6 +80,11 @@ function enqueueAll(controller: Controller, tenant: TenantId): void {
 function lookAtAll(controller: Controller): void {
   for (const { view } of controller.tenants.values()) view.refresh()
   for (const { record } of controller.deps.store.list(tenants)) enqueueAll(controller, record.id)
+}
+
+/** Whose is another's now is not looked at: a look asks first. */
+function lookAtDue({ due, deps, queue }: Controller): void {
+  for (const key of due.take(deps.clock.now())) queue.add(key)
 }
 
 /** What was known of a lost shard is forgotten; of a gained one everything is looked at. */

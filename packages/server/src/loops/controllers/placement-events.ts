@@ -3,9 +3,10 @@
 // is written twice is told once.
 
 import type { Candidate, DeploymentStatus, EventType } from '@holdfast/contract'
-import type { Explanation } from '@holdfast/core'
+import { type Explanation, updateRulesOf } from '@holdfast/core'
 import type { NewEvent } from '../../operations/record-write.ts'
-import type { Decision } from './decide-placement.ts'
+import type { Decision } from './decision.ts'
+import { isFailing, rolloutEvents } from './rollout-events.ts'
 
 /** Of one event; a larger matrix is told in several, since every node must be named (SAFETY 4g). */
 const MAX_BYTES = 256 * 1024
@@ -19,7 +20,12 @@ export interface DecisionEvents {
 
 export function eventsOf(decision: Decision, nodeName: (id: string) => string): DecisionEvents {
   const refusals = refusalEvents(decision)
-  const within = [...scheduled(decision, nodeName), ...refusals.slice(-1), ...phaseEvents(decision)]
+  const told = rolloutEvents(decision, nodeName).map((each) => ({
+    ...each,
+    subject: subjectOf(decision),
+    cause: `${decision.decidedOn}/${each.reason}/${each.type === 'deployment.displaced' ? each.message : ''}`,
+  }))
+  const within = [...told, ...scheduled(decision, nodeName), ...refusals.slice(-1), ...phaseEvents(decision)]
   return { before: refusals.slice(0, -1), within }
 }
 
@@ -38,13 +44,30 @@ function scheduled(decision: Decision, nodeName: (id: string) => string): NewEve
       subject: subjectOf(decision),
       cause: String(decision.decidedOn),
       reason: 'scheduled',
-      message: `${added.length === 1 ? '1 replica' : `${added.length} replicas`} of ${stored.spec.name} went to ${namesOf(replicas)}.`,
-      data: { revision: stored.revision, replicas },
+      message:
+        successorText(decision, nodeName) ??
+        `${added.length === 1 ? '1 replica' : `${added.length} replicas`} of ${stored.spec.name} went to ${namesOf(replicas)}.`,
+      data: { revision: added[0]?.revision ?? stored.revision, replicas },
     },
   ]
 }
 
 const NAMED = 5
+
+/** Where each takes the place of another one: which, and where that is. */
+function successorText(
+  { added, kept, plan }: Decision,
+  nodeName: (id: string) => string,
+): string | undefined {
+  const texts = added.flatMap(({ replica, nodeId, revision }) => {
+    const old = [...kept, ...plan.dropped].find((each) => each.replica === replica)
+    if (old === undefined) return []
+    return [
+      `Replica ${replica} of revision ${revision} is started on ${nodeName(nodeId)}, in place of the one on ${nodeName(old.nodeId)}.`,
+    ]
+  })
+  return texts.length === added.length && texts.length <= NAMED ? texts.join(' ') : undefined
+}
 
 function namesOf(replicas: readonly { readonly nodeName: string }[]): string {
   const names = [...new Set(replicas.map(({ nodeName }) => nodeName))]
@@ -89,6 +112,7 @@ function partsOf({ candidates }: Explanation): Candidate[][] {
 }
 
 const TOLD: { readonly [phase in DeploymentStatus['phase']]?: EventType } = {
+  Waiting: 'deployment.progressing',
   Progressing: 'deployment.progressing',
   Running: 'deployment.running',
   Degraded: 'deployment.degraded',
@@ -99,8 +123,9 @@ function phaseEvents(decision: Decision): NewEvent[] {
   const { before, next, status, stored, decidedOn } = decision
   const type = TOLD[status.phase]
   if (type === undefined || next === undefined || before?.toldPhase === status.phase) return []
-  // Before the first running, `scheduled` says it already.
-  if (status.phase === 'Progressing' && before?.ranRevision === undefined) return []
+  // Before the first running, `scheduled` says it already; the steps of a rollout, and its failure, tell themselves.
+  const untold = before?.ranRevision === undefined || next.rollout?.replaces === true
+  if (isFailing(decision) || (status.phase === 'Progressing' && untold)) return []
   return [
     {
       type,
@@ -108,8 +133,20 @@ function phaseEvents(decision: Decision): NewEvent[] {
       subject: subjectOf(decision),
       cause: String(decidedOn),
       reason: status.reason || status.phase.toLowerCase(),
-      message: status.message,
+      message: status.message + durationText(decision),
       data: { revision: stored.revision, replicas: { ...status.replicas } },
     },
   ]
+}
+
+/** Said by the decision that ends the last step, and not again when a replica returns later. */
+function durationText({ before, next, status, stored, now }: Decision): string {
+  const { rollout } = next ?? {}
+  if (status.phase !== 'Running' || rollout?.replaces !== true) return ''
+  const isLast = before?.rollout?.startedAt === rollout.startedAt && before.rollout.ready < rollout.ready
+  if (!isLast) return ''
+  const seconds = (Date.parse(now) - Date.parse(rollout.startedAt)) / 1000
+  const { watchMs, progressDeadlineMs } = updateRulesOf(stored.spec)
+  const watch = Math.min(watchMs, progressDeadlineMs) / 1000
+  return ` Revision ${rollout.revision} was rolled out in ${seconds.toFixed(1)} s; should it fail within ${watch} s from now, that still counts as a failed update.`
 }

@@ -7,8 +7,9 @@ import { timestamp } from '../../ports/clock.ts'
 import { deployments, nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { LostLeadershipError } from '../leadership/fence.ts'
-import { type Controller, type KnownTenant, TENANT_LENGTH, tenantOf } from './controller.ts'
-import { type Decision, decidePlacement } from './decide-placement.ts'
+import { type Controller, type KnownTenant, keyOf, TENANT_LENGTH, tenantOf } from './controller.ts'
+import { decidePlacement } from './decide-placement.ts'
+import type { Decision } from './decision.ts'
 import { eventsOf } from './placement-events.ts'
 
 export async function reconcileDeployment(controller: Controller, key: string): Promise<void> {
@@ -30,15 +31,19 @@ export async function reconcileDeployment(controller: Controller, key: string): 
 }
 
 function decide(
-  { deps: { store, clock } }: Controller,
-  { view, waiting }: KnownTenant,
+  { deps: { store, clock }, due }: Controller,
+  { view, waiting, dependents, listensUntil }: KnownTenant,
   tenant: TenantId,
   stored: StoredDeployment,
 ): Decision | undefined {
   const { name, placement } = stored.spec
-  const outcome = decidePlacement({ store, tenant, view, now: timestamp(clock) }, stored)
+  const outcome = decidePlacement({ store, tenant, view, listensUntil, now: timestamp(clock) }, stored)
   if (outcome.cures.length === 0) waiting.forget(name)
   else waiting.wait(name, outcome.cures, placement?.affinity !== undefined)
+  const others = outcome.unmet.map((each) => each.name)
+  if (others.length === 0) dependents.forget(name)
+  else dependents.wait(name, others)
+  due.note(keyOf(tenant, name), outcome.plan.lookAgainAt)
   return outcome.settled ? undefined : outcome
 }
 
@@ -66,7 +71,8 @@ async function write(
     if (decision === undefined || stored?.uid !== first.stored.uid)
       return { kind: 'refuse', result: undefined }
     stage(transaction, tenant, decision)
-    for (const event of eventsOf(decision, nodeName).within) recordEvent(transaction, clock, tenant, event)
+    for (const [place, event] of eventsOf(decision, nodeName).within.entries())
+      recordEvent(transaction, clock, tenant, { ...event, place })
     return { kind: 'commit', result: undefined }
   })
 }
@@ -77,5 +83,5 @@ function stage(transaction: Transaction, tenant: TenantId, decision: Decision): 
   const address = inTenant(tenant, placements, decision.stored.uid)
   if (decision.next === undefined) transaction.delete(address)
   else transaction.put(address, decision.next)
-  for (const { id } of decision.dropped) transaction.delete(inTenant(tenant, observations, id))
+  for (const { id } of decision.plan.dropped) transaction.delete(inTenant(tenant, observations, id))
 }

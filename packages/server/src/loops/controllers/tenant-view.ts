@@ -2,10 +2,17 @@
 // already counted: two decisions of one moment never count on the same room. DESIGN 4 and 6.
 
 import type { Assignment, AssignmentId, Capacity, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
-import { type CureKind, createSchedulingView, type NodeFacts, type SchedulingView } from '@holdfast/core'
+import {
+  type CureKind,
+  createSchedulingView,
+  type NodeFacts,
+  type NodeStance,
+  type SchedulingView,
+} from '@holdfast/core'
+import { isDraining } from '../../operations/nodes/drain-node.ts'
 import type { Quotas } from '../../operations/quotas.ts'
 import { NOTHING, nodeFacts, requestsOf, type Taken } from '../../operations/scheduling-facts.ts'
-import { nodeNames, nodes, placements } from '../../store/records.ts'
+import { nodeNames, nodes, placements, type StoredNode } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 
@@ -22,10 +29,12 @@ export interface TenantView {
   takePlacement(uid: DeploymentUid): PlacementChange
   /** Enters the node as the cache shows it; says what may be cured by the change. */
   takeNode(id: NodeId): CureKind[]
-  /** The tenant is giving the node back. */
-  isLeaving(id: NodeId): boolean
-  /** The nodes that the tenant is giving back. */
+  /** What the node's record and claim mean for the replicas on it. */
+  stanceOf(id: NodeId): NodeStance
+  /** The nodes that are to be emptied: drained, or given back. */
   leaving(): NodeId[]
+  /** The quota of containers, less what other deployments have of it. */
+  roomBeside(uid: DeploymentUid): number
   /** The names of the deployments that have a replica on the node. */
   deploymentsOn(id: NodeId): Set<string>
   /** The quota of containers may be another one. */
@@ -85,8 +94,12 @@ export function createTenantView(
     },
     takePlacement: (uid) => takePlacement(state, uid),
     takeNode: (id) => takeNode(state, id),
-    isLeaving: (id) => isLeaving(state, id),
-    leaving: () => [...state.nodes.keys()].filter((id) => isLeaving(state, id)),
+    stanceOf: (id) => stanceOf(state, id),
+    leaving: () => [...state.nodes.keys()].filter((id) => stanceOf(state, id) === 'leaving'),
+    roomBeside(uid) {
+      const own = state.counted.get(uid)?.assignments.length ?? 0
+      return quotas.limit(tenant, 'containers') - state.used + own
+    },
     deploymentsOn: (id) => new Set([...(state.byNode.get(id)?.values() ?? [])].map(({ name }) => name)),
     takeQuota: () => enterQuota(state),
     refresh: () => refresh(state),
@@ -95,10 +108,17 @@ export function createTenantView(
   return view
 }
 
+function stanceOf(state: State, id: NodeId): NodeStance {
+  const node = state.store.get(inTenant(state.tenant, nodes, id))?.record
+  if (node === undefined) return 'absent'
+  // What is lost cannot be emptied.
+  if (node.status === 'failed') return 'failed'
+  return isDraining(node) || isGivenBack(state, node) ? 'leaving' : 'staying'
+}
+
 /** Only where the claim says so: a name that cannot be read takes no new work, and moves nothing away either. */
-function isLeaving({ store, tenant, nodes: known }: State, id: NodeId): boolean {
-  const name = known.get(id)?.name
-  const claims = name === undefined ? [] : (store.get(globally(nodeNames, name))?.record.claims ?? [])
+function isGivenBack({ store, tenant }: State, { id, name }: StoredNode): boolean {
+  const claims = store.get(globally(nodeNames, name))?.record.claims ?? []
   return claims.some((each) => each.tenant === tenant && each.nodeId === id && each.state === 'releasing')
 }
 

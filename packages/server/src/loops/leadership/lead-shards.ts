@@ -78,18 +78,14 @@ function startLoops(leading: Leading): { look: Repeating; others: Repeating[] } 
   const { timings, onError } = leading
   const look = repeat(timings.lookMs, () => lookAround(leading), onError)
   const startedAt = timestamp(leading.clock)
+  const { url, leads, nodeName } = leading
+  const always = { v: 1, url, startedAt, leads, ...(nodeName === undefined ? {} : { nodeName }) }
   let count = 0
   const beat = repeat(
     timings.beatMs,
     async () => {
       count += 1
-      await sendHeartbeat(leading, {
-        v: 1,
-        url: leading.url,
-        startedAt,
-        beat: count,
-        leads: leading.leads,
-      })
+      await sendHeartbeat(leading, { ...always, beat: count })
     },
     onError,
   )

@@ -29,6 +29,8 @@ export interface LeadershipOptions {
   readonly replica: string
   /** Where the other replicas reach this one. */
   readonly url: string
+  /** The control-plane node that this process runs on: its heartbeat is that node's (DECISIONS 5). */
+  readonly nodeName?: string
   /** False: the heartbeat alone, so that others find this replica; it takes no shards. */
   readonly leads?: boolean
   readonly timings?: LeadershipTimings

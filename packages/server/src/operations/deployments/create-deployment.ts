@@ -19,6 +19,7 @@ import { holdSlot } from '../hold-slot.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { checkSpecSize } from './check-size.ts'
+import { gatherRouteHolders } from './claim-routes.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
@@ -94,6 +95,7 @@ function decideCreate(
     dependencies: gatherDependencies(transaction, caller.tenant, spec),
     image,
     ...gatherNode(deps.store, transaction, caller.tenant, spec.nodeId),
+    routeHolders: gatherRouteHolders(transaction, caller.tenant, spec, undefined),
     quotas: gatherQuotas(deps, caller, slot, creating.identity.bytes),
   }
   const judged = checkFacts(spec, facts, { mode: 'create', limits: deps.admission.limits })

@@ -3,7 +3,7 @@
 
 import type { DeploymentRecord, DeploymentStatus, TenantId } from '@holdfast/contract'
 import { deriveStatus } from '@holdfast/core'
-import { observations, placements, type StoredDeployment } from '../../store/records.ts'
+import { nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 
@@ -27,5 +27,6 @@ function statusOf(
     imageDigest: digest,
     placed: store.get(inTenant(tenant, placements, uid))?.record,
     observed: (id) => store.get(inTenant(tenant, observations, id))?.record,
+    isLost: (id) => store.get(inTenant(tenant, nodes, id))?.record.status === 'failed',
   })
 }

@@ -9,25 +9,31 @@ import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
 import type { DeploymentDeps } from './deps.ts'
 
-/** One transaction compares at most this many other deployments; a larger graph counts as endless (SAFETY 4a). */
+/** One transaction compares at most this many other deployments, beside 16 routes and itself (SAFETY 4a, no more than 120). */
 const MAX_GRAPH = 80
 
-/** Every deployment reachable by dependsOn. */
+/** Every deployment reachable by dependsOn, the nearest first; those beyond the limit are not read and lead back here. */
 export function gatherDependencies(
   transaction: Transaction,
   tenant: TenantId,
   spec: DeploymentSpec,
 ): ReadonlyMap<string, DependencyFact> {
   const graph = new Map<string, DependencyFact>()
-  const waiting = Object.keys(spec.dependsOn ?? {})
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (graph.has(name) || name === spec.name) continue
+  const names = new Set(Object.keys(spec.dependsOn ?? {}))
+  let read = 0
+  // Names that are added meanwhile are visited too.
+  for (const name of names) {
+    if (name === spec.name) continue
+    read += 1
+    if (read > MAX_GRAPH) {
+      graph.set(name, { hasHealthCheck: true, dependsOn: [spec.name] })
+      continue
+    }
     const found = transaction.get(inTenant(tenant, deployments, name))
     if (found === undefined || found.deleting) continue
-    const beyond = graph.size >= MAX_GRAPH
-    const dependsOn = beyond ? [spec.name] : Object.keys(found.spec.dependsOn ?? {})
+    const dependsOn = Object.keys(found.spec.dependsOn ?? {})
     graph.set(name, { hasHealthCheck: found.spec.healthCheck !== undefined, dependsOn })
-    if (!beyond) waiting.push(...dependsOn)
+    for (const next of dependsOn) names.add(next)
   }
   return graph
 }

@@ -29,7 +29,7 @@ function entryOf(store: Store, tenant: TenantId, assignment: Assignment): Placem
     nodeId,
     nodeName: node?.name ?? nodeId,
     // As it was last seen, never as it is wished.
-    state: node === undefined ? 'lost' : (seen?.state ?? 'assigned'),
+    state: node === undefined || node.status === 'failed' ? 'lost' : (seen?.state ?? 'assigned'),
     containerId: seen?.containerId ?? null,
     startedAt: seen?.startedAt ?? null,
     revision,

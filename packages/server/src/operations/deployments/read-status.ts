@@ -9,11 +9,13 @@ import {
   object,
   type TenantId,
 } from '@holdfast/contract'
+import { placements } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
 import { done, type Outcome } from '../caller.ts'
-import { listEvents } from '../read-events.ts'
 import { deploymentView } from './deployment-view.ts'
 import { findStored } from './find-deployment.ts'
+import { readTimeline } from './read-timeline.ts'
 
 export const statusWithTimelineShape = object({
   ...deploymentStatusShape.fields,
@@ -21,8 +23,6 @@ export const statusWithTimelineShape = object({
 })
 
 type StatusWithTimeline = DeploymentStatus & { readonly timeline: readonly ListedEvent[] }
-
-const TIMELINE = 50
 
 export async function readStatus(
   store: Store,
@@ -32,9 +32,10 @@ export async function readStatus(
   await store.fresh()
   const found = findStored(store, tenant, path)
   if (!found.ok) return found
-  const query = { limit: TIMELINE, after: undefined, type: undefined, severity: undefined }
-  const listed = await listEvents(store, tenant, { ...query, subject: found.value.uid })
-  if (!listed.ok) return listed
+  const { uid } = found.value
+  const { assignments = [] } = store.get(inTenant(tenant, placements, uid))?.record ?? {}
+  const nodeIds = assignments.map(({ nodeId }) => nodeId)
+  const timeline = await readTimeline(store, tenant, { uid, nodeIds })
   const { status } = deploymentView(store, tenant, found.value)
-  return done({ ...status, timeline: listed.value.items.toReversed() })
+  return done({ ...status, timeline })
 }

@@ -59,6 +59,8 @@ const PHASES: { readonly [type: string]: string } = {
   'deployment.progressing': 'Progressing',
   'deployment.running': 'Running',
   'deployment.degraded': 'Degraded',
+  'deployment.displaced': 'Degraded',
+  'deployment.rolled_back': 'Degraded',
   'deployment.stopped': 'Stopped',
 }
 const MOST_EVENTS = 500

@@ -19,21 +19,31 @@ import type { Decision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused, refusedBy } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
+import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { checkSpecSize } from './check-size.ts'
+import { gatherRouteHolders } from './claim-routes.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { addressedBy, nameOf } from './find-deployment.ts'
 import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
-import { planUpdate } from './plan.ts'
-import { planPlacement } from './plan-placement.ts'
-import { identifySpec, storeRevision } from './store-deployment.ts'
+import { changedFields, planChange } from './plan.ts'
+import { type Asked, identifySpec, storeRevision } from './store-deployment.ts'
 import type { Written } from './written.ts'
 
 export interface UpdateOptions {
   readonly dryRun: boolean
   readonly ifMatch: string | undefined
+  /** Of a rollback, which is such an update with every field sent. */
+  readonly rollback?: Rollback
+}
+
+export interface Rollback extends Kept<Written> {
+  /** The archived revision that is sent again. */
+  readonly revision: number
+  /** What that revision ran; undefined where no registry had answered for it. */
+  readonly digest: string | undefined
 }
 
 export async function updateDeployment(
@@ -47,7 +57,7 @@ export async function updateDeployment(
   const unread = await checkNodesReadable(deps, sentText(sent, 'nodeId'))
   if (unread !== undefined) return unread
   for (;;) {
-    const image = await askedImage(deps, caller, pathName, sent)
+    const image = await askedImage(deps, caller, pathName, sent, options.rollback?.digest)
     const outcome = await deps.store.transact((transaction) =>
       decideUpdate(deps, transaction, { caller, addressed, sent, image, options }),
     )
@@ -81,17 +91,34 @@ function decideUpdate(
     alterations,
     warnings,
   }
-  if (updating.options.dryRun) {
-    const { desired, placed } = written.deployment.status.replicas
-    const missing = Math.max(0, desired - placed)
-    const placement = planPlacement(deps, updating.caller.tenant, next.spec, missing)
-    const plan = planUpdate(stored.spec, next.spec, stored.revision, placement)
+  const { caller, options } = updating
+  if (options.dryRun) {
+    const plan = planChange(deps, caller.tenant, stored, next)
     return { kind: 'refuse', result: done({ ...written, plan }) }
   }
   // A PUT that changes nothing stores nothing: there is no new revision to archive or to report.
   if (next === stored) return { kind: 'refuse', result: done(written) }
-  storeRevision(deps, transaction, updating.caller, next)
-  return { kind: 'commit', result: done(written) }
+  storeRevision(deps, transaction, caller, next, askedFor(stored, next, options.rollback))
+  if (options.rollback === undefined) return { kind: 'commit', result: done(written) }
+  return keepOnce(deps.answers, transaction, caller, options.rollback, written)
+}
+
+function askedFor(
+  stored: StoredDeployment,
+  { spec, revision }: StoredDeployment,
+  rollback?: Rollback,
+): Asked {
+  const fields = changedFields(stored.spec, spec).map(({ field }) => field)
+  const named = fields.length === 0 ? '' : ` (${fields.join(', ')})`
+  const data = { fields }
+  if (rollback === undefined)
+    return {
+      verb: 'updated',
+      message: `Deployment ${spec.name} was updated, revision ${revision}${named}.`,
+      data,
+    }
+  const message = `Deployment ${spec.name} was rolled back to revision ${rollback.revision}, revision ${revision}${named}.`
+  return { verb: 'rolled_back', message, data: { ...data, restored: rollback.revision } }
 }
 
 interface JudgedUpdate extends Pick<Written, 'alterations' | 'warnings'> {
@@ -105,6 +132,7 @@ function judgeUpdate(
   transaction: Transaction,
   { caller, addressed, sent, image, options }: Updating,
 ): Outcome<JudgedUpdate> {
+  const { rollback } = options
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return refused(gone)
   const name = nameOf(deps.store, caller.tenant, addressed)
@@ -123,12 +151,17 @@ function judgeUpdate(
   const identity = identifySpec(spec)
   const facts: Facts = {
     existing,
-    quotas: identity.specHash === stored.specHash ? [] : [gatherBytes(deps, caller.tenant, identity.bytes)],
+    quotas:
+      identity.specHash === stored.specHash && rollback === undefined
+        ? []
+        : [gatherBytes(deps, caller.tenant, identity.bytes)],
     ...(sent.dependsOn === undefined
       ? {}
       : { dependencies: gatherDependencies(transaction, caller.tenant, spec) }),
     ...(image === undefined ? {} : { image }),
+    ...(rollback?.digest === undefined ? {} : { archivedDigest: rollback.digest }),
     ...gatherNode(deps.store, transaction, caller.tenant, sentText(sent, 'nodeId')),
+    routeHolders: gatherRouteHolders(transaction, caller.tenant, spec, stored),
   }
   const judged = checkFacts(spec, facts, { mode: 'update', limits: deps.admission.limits })
   const oversized = checkSpecSize(identity)
@@ -136,7 +169,9 @@ function judgeUpdate(
   if (judged.rejections.length > 0) return refusedBy(judged)
   return done({
     stored,
-    next: nextRevision(deps, transaction, stored, { ...identity, spec, digest: judged.imageDigest }),
+    next: nextRevision(deps, transaction, stored, {
+      ...{ specHash: identity.specHash, spec, digest: judged.imageDigest, always: rollback !== undefined },
+    }),
     alterations: [...announced.alterations, ...judged.alterations],
     warnings: [...announced.warnings, ...judged.warnings],
   })
@@ -160,11 +195,14 @@ function nextRevision(
   { clock }: DeploymentDeps,
   transaction: Transaction,
   stored: StoredDeployment,
-  { spec, specHash, digest }: Pick<StoredDeployment, 'spec' | 'specHash' | 'digest'>,
+  {
+    always,
+    ...changed
+  }: Pick<StoredDeployment, 'spec' | 'specHash' | 'digest'> & { readonly always: boolean },
 ): StoredDeployment {
-  if (specHash === stored.specHash && digest === stored.digest) return stored
+  if (!always && changed.specHash === stored.specHash && changed.digest === stored.digest) return stored
   const revision = stored.revision + 1
-  return { ...stored, spec, specHash, digest, revision, updatedAt: timestamp(clock), tx: transaction.id }
+  return { ...stored, ...changed, revision, updatedAt: timestamp(clock), tx: transaction.id }
 }
 
 /** The registry is asked only when `image` is sent (DECISIONS 3) and only for a body that is otherwise sound. */
@@ -173,15 +211,19 @@ async function askedImage(
   caller: Caller,
   pathName: string,
   sent: Json,
+  archivedDigest: string | undefined,
 ): Promise<ImageFact | undefined> {
   const image = sentText(sent, 'image')
-  const host = image === undefined ? undefined : parseImageReference(image)?.host
-  if (image === undefined || host === undefined) return undefined
+  const parsed = image === undefined ? undefined : parseImageReference(image)
+  if (image === undefined || parsed === undefined) return undefined
+  const { host, repository } = parsed
   const name = nameOf(deps.store, caller.tenant, addressedBy(pathName))
   const stored =
     name === undefined ? undefined : deps.store.get(inTenant(caller.tenant, deployments, name))?.record
   if (checkBody(sent, contextFor(deps, caller, name, stored)).length > 0) return undefined
-  return gatherImage(deps, caller, image, host)
+  // What will run is what must be there: a tag may have moved since the revision was archived.
+  const wanted = archivedDigest === undefined ? image : `${host}/${repository}@${archivedDigest}`
+  return gatherImage(deps, caller, wanted, host)
 }
 
 function sentText(sent: Json, field: 'image' | 'nodeId'): string | undefined {

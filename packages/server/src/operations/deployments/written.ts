@@ -11,12 +11,14 @@ import {
   list,
   object,
   oneOf,
+  optional,
   string,
   type Warning,
   warningShape,
 } from '@holdfast/contract'
 import type { Plan } from './plan.ts'
 import { placementPlanShape } from './plan-placement.ts'
+import { rolloutPlanShape } from './plan-rollout.ts'
 
 export interface Written {
   readonly deployment: DeploymentRecord
@@ -40,5 +42,6 @@ export const dryRunShape = object({
     revision: integer(),
     changes: list(object({ field: string(), from: json<Json>(), to: json<Json>() })),
     placement: placementPlanShape,
+    rollout: optional(rolloutPlanShape),
   }),
 })

@@ -28,7 +28,9 @@ export async function setSchedulable(
   return store.transact<Outcome<Node>>((transaction) => {
     const found = findToChange(transaction, caller, id)
     if (!found.ok) return { kind: 'refuse', result: found }
-    const node = { ...found.value, schedulable }
+    // A node that takes work again is drained no more; one that is closed twice goes on being drained.
+    const { draining, ...rest } = found.value
+    const node = { ...rest, schedulable, ...(draining === true && !schedulable ? { draining } : {}) }
     const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
     if (found.value.schedulable === schedulable) return { kind: 'refuse', result: done(view) }
     transaction.put(inTenant(caller.tenant, nodes, node.id), node)

@@ -5,6 +5,7 @@ import {
   decode,
   type Enrolled,
   type Enrolment,
+  engineWarnings,
   enrolmentShape,
   type Json,
   type NodeId,
@@ -84,7 +85,9 @@ function decideEnrolment(
   if (typeof room !== 'number') return room
   const node = nodeFrom(deps, { wanted, token, nodeId, known, slot: room, own })
   storeNode(deps, transaction, enrolling, { token, claims, node })
-  return { kind: 'commit', result: done({ nodeId, tenant: token.tenant, generation: node.generation }) }
+  const warnings = engineWarnings(node.engine.version)
+  const enrolled = { nodeId, tenant: token.tenant, generation: node.generation }
+  return { kind: 'commit', result: done(warnings.length === 0 ? enrolled : { ...enrolled, warnings }) }
 }
 
 /** A tenant that is being removed takes no machine any more. */
@@ -145,6 +148,7 @@ function nodeFrom({ clock }: NodeDeps, { wanted, token, nodeId, known, slot, own
     controlPlane: token.controlPlane || known?.controlPlane === true,
     // A release had closed it; whoever joins again takes that back.
     schedulable: own?.state === 'releasing' || (known?.schedulable ?? true),
+    ...(known?.draining === true && own?.state !== 'releasing' ? { draining: true } : {}),
     status: 'pending',
     statusSince: now,
     session: { replica: null, epoch: (known?.session.epoch ?? 0) + 1, bootId: '' },

@@ -7,9 +7,11 @@ import {
   type Json,
   newJoinTokenShape,
   type Rejection,
+  type TenantId,
 } from '@holdfast/contract'
 import { isLabelValue, reject, rolesThatMay } from '@holdfast/core'
 import { joinTokens } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
 import { type Caller, type Outcome, refused } from '../caller.ts'
 import { checkShape } from '../check-shape.ts'
@@ -20,8 +22,13 @@ import { checkNodeName } from './check-node-name.ts'
 import type { NodeDeps } from './deps.ts'
 import { JOIN_TOKEN_MS, joinCommand, mintJoinToken } from './join-token.ts'
 
+export interface JoinTokenDeps extends Pick<NodeDeps, 'store' | 'clock' | 'ids' | 'answers' | 'publicUrl'> {
+  /** Of the certificate that agents are to trust; absent where this server is without TLS. */
+  readonly caPin?: string
+}
+
 export async function issueJoinToken(
-  { store, clock, ids, answers, publicUrl }: NodeDeps,
+  { store, clock, ids, answers, publicUrl, caPin }: JoinTokenDeps,
   caller: Caller,
   sent: Json,
   kept: Kept<IssuedJoinToken>,
@@ -37,13 +44,27 @@ export async function issueJoinToken(
     const { tenant } = caller
     const record = { v: 1, tenant, nodeName, residency, controlPlane, secretHash, expiresAt }
     transaction.put(globally(joinTokens, id), record)
+    for (const old of surplusTokens(store, tenant)) transaction.delete(globally(joinTokens, old))
     recordAudit(transaction, clock, caller, {
       action: 'join-tokens:issue',
       subject: { kind: 'Node', name: nodeName },
     })
-    const issued = { nodeName, token: text, expiresAt, command: joinCommand(publicUrl, nodeName, text) }
+    const command = joinCommand(publicUrl, nodeName, text, caPin)
+    const issued = { nodeName, token: text, expiresAt, command }
     return keepOnce(answers, transaction, caller, kept, issued)
   })
+}
+
+/** Of one tenant at one time: far more than anybody enrols in a quarter of an hour, and some 300 KiB. */
+const MAX_UNUSED = 1_000
+/** In one transaction (SAFETY 4a). */
+const MAX_DROPPED = 100
+
+/** Those that give way to one more, as far as the cache knows: the oldest, which expire first. Their ids sort by time. */
+function surplusTokens(store: Pick<Store, 'listWithIds'>, tenant: TenantId): string[] {
+  const own = store.listWithIds(joinTokens).filter(({ record }) => record.tenant === tenant)
+  const ids = own.map(({ id }) => id).sort()
+  return ids.slice(0, Math.min(MAX_DROPPED, Math.max(0, ids.length - MAX_UNUSED + 1)))
 }
 
 /** What the role may not send comes first. */

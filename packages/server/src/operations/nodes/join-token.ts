@@ -1,7 +1,7 @@
 // A join token: `hfj_<ulid>_<secret>`, shown once, good once and for 15 minutes, for one node name of one tenant and for
 // the residency values it was made with. Only a SHA-256 of its secret half is stored. DECISIONS 8, SAFETY 2 row 12.
 
-import { hash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual, X509Certificate } from 'node:crypto'
 import type { Infer } from '@holdfast/contract'
 import type { IdSource } from '../../ports/clock.ts'
 import type { joinTokenShape } from '../../store/records.ts'
@@ -51,7 +51,20 @@ function isSame(known: string, presented: string): boolean {
 
 const hashSecret = (secret: string): string => hash('sha256', secret, 'hex')
 
-/** The agent's own command line; what it is given it needs once. */
-export function joinCommand(publicUrl: string, nodeName: string, token: string): string {
-  return `holdfast-agent enroll --server ${publicUrl} --token ${token} --name ${nodeName}`
+/** The agent's own command line; what it is given it needs once. `caPin`: absent where the server is without TLS. */
+export function joinCommand(publicUrl: string, nodeName: string, token: string, caPin?: string): string {
+  const pinned = caPin === undefined ? '' : ` --ca-pin ${caPin}`
+  return `holdfast-agent enroll --server ${publicUrl}${pinned} --token ${token} --name ${nodeName}`
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+
+/**
+ * What a machine that joins is to trust: the last certificate of the chain that this server shows, which is its authority
+ * where the file holds that, and otherwise the nearest to it.
+ */
+export function caPinOf(chainPem: string): string {
+  const last = chainPem.match(CERTIFICATE)?.at(-1)
+  if (last === undefined) throw new Error('The file of the server certificate holds no certificate.')
+  return `sha256:${hash('sha256', new X509Certificate(last).raw, 'hex')}`
 }

@@ -49,6 +49,51 @@ export function cordonEvent(node: StoredNode, cause: string): NewEvent {
   }
 }
 
+export function drainingEvent(node: Named, cause: string): NewEvent {
+  return {
+    type: 'node.cordoned',
+    severity: 'info',
+    subject: nodeSubject(node),
+    cause,
+    reason: 'draining',
+    message: `Node ${node.name} takes no new work; its replicas are moved away.`,
+    data: { schedulable: false, draining: true },
+  }
+}
+
+export function drainedEvent(node: Named, cause: string): NewEvent {
+  return {
+    type: 'node.drained',
+    severity: 'info',
+    subject: nodeSubject(node),
+    cause,
+    reason: 'drained',
+    message: `Node ${node.name} is drained: no replica is left on it.`,
+    data: {},
+  }
+}
+
+/** Named in an event: the rest is in GET /nodes/{id}/containers. */
+const NAMED = 20
+
+/** `names`: of the containers that no assignment wishes any more, in order. The same ones told again are the same event. */
+export function orphansFoundEvent(node: StoredNode, names: readonly string[]): NewEvent {
+  const { name, generation } = node
+  return {
+    type: 'node.orphans_found',
+    severity: 'warning',
+    subject: nodeSubject(node),
+    cause: `${generation} ${names.join()}`,
+    reason: 'left',
+    message: `Node ${name} runs ${names.length} containers that nothing wishes any more. As they are most of what it runs, they were left.`,
+    data: {
+      count: names.length,
+      containers: names.slice(0, NAMED),
+      fix: `Deploy again what should still run, for example after a restore from a backup, and then remove what is left on ${name} itself: docker rm --force NAME. Once they are fewer than half, the agent removes the rest.`,
+    },
+  }
+}
+
 export function claimReleasedEvent(node: Named, reason: 'released' | 'removed' | 'forced'): NewEvent {
   return {
     type: 'node.claim_released',

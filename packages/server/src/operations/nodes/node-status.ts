@@ -7,22 +7,30 @@ import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type NewEvent, recordEvent } from '../record-write.ts'
 import { nodeSubject } from './node-events.ts'
-
-export interface SilenceTimes {
-  readonly unreachableMs: number
-  readonly failedMs: number
-}
+import type { SilenceTimes } from './silence-board.ts'
 
 export type ToldStatus = Exclude<NodeStatus, 'pending'>
 
-/** Undefined where the silence is too short, or was told already. */
+type Times = Pick<SilenceTimes, 'unreachableMs' | 'failedMs'>
+
+/**
+ * Undefined where the silence is too short, or was told already. Nobody fails who was not called unreachable before: that
+ * is how the whole cell learns how many are silent.
+ */
 export function dueToSilence(
   told: NodeStatus,
   silentMs: number,
-  { unreachableMs, failedMs }: SilenceTimes,
+  { unreachableMs, failedMs }: Times,
 ): 'unreachable' | 'failed' | undefined {
-  if (silentMs >= failedMs) return told === 'failed' ? undefined : 'failed'
-  return silentMs >= unreachableMs && told === 'ready' ? 'unreachable' : undefined
+  if (silentMs >= unreachableMs && told === 'ready') return 'unreachable'
+  return silentMs >= failedMs && told === 'unreachable' ? 'failed' : undefined
+}
+
+/** What the event tells beside the status itself. */
+export interface StatusStory {
+  readonly times: Times
+  /** Many nodes are silent at once, so none is given up. */
+  readonly holding: boolean
 }
 
 export function stageStatus(
@@ -31,28 +39,35 @@ export function stageStatus(
   tenant: TenantId,
   node: StoredNode,
   status: ToldStatus,
-  times: SilenceTimes,
+  story: StatusStory,
 ): void {
   const address = inTenant(tenant, nodes, node.id)
   transaction.put(address, { ...node, status, statusSince: timestamp(clock) })
   // Control-plane nodes have no such events (DECISIONS 5).
-  if (!node.controlPlane) recordEvent(transaction, clock, tenant, statusEvent(node, status, times))
+  if (!node.controlPlane) recordEvent(transaction, clock, tenant, statusEvent(node, status, story))
 }
 
 const SEVERITIES = { ready: 'info', unreachable: 'warning', failed: 'error' } as const
 
-function statusEvent(node: StoredNode, status: ToldStatus, times: SilenceTimes): NewEvent {
-  const seconds = Math.round((status === 'failed' ? times.failedMs : times.unreachableMs) / 1000)
+function statusEvent(node: StoredNode, status: ToldStatus, story: StatusStory): NewEvent {
   return {
     type: `node.${status}`,
     severity: SEVERITIES[status],
     subject: nodeSubject(node),
     cause: `${node.session.epoch} ${node.statusSince}`,
     reason: status === 'ready' ? node.status : 'silent',
-    message:
-      status === 'ready'
-        ? `Node ${node.name} is ready; it was ${node.status}.`
-        : `Node ${node.name} was not heard for ${seconds} s.`,
+    message: messageOf(node, status, story),
     data: { was: node.status },
   }
+}
+
+/** How many others there are is no tenant's business. */
+const HELD = ' Many nodes fell silent at once: nothing is replaced for now.'
+
+function messageOf({ name, status: was }: StoredNode, status: ToldStatus, story: StatusStory): string {
+  if (status === 'ready') return `Node ${name} is ready; it was ${was}.`
+  const { unreachableMs, failedMs } = story.times
+  const seconds = Math.round((status === 'failed' ? failedMs : unreachableMs) / 1000)
+  const held = status === 'unreachable' && story.holding ? HELD : ''
+  return `Node ${name} was not heard for ${seconds} s.${held}`
 }

@@ -7,9 +7,10 @@ import { globally } from '../../store/transaction.ts'
 import type { Claim } from './claims.ts'
 
 export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Claim[]): Node {
-  const { id, name, status, schedulable, controlPlane, labels, capacity, engine } = node
+  const { id, name, status, schedulable, draining, controlPlane, labels, capacity, engine } = node
   return {
     ...{ id, name, status, schedulable, controlPlane, labels, capacity, engine },
+    ...(draining === true ? { draining } : {}),
     claims: claims.map((claim) => ({ own: claim.tenant === tenant, state: claim.state })),
   }
 }

@@ -163,7 +163,7 @@ function dropNode(
  * From the cache, which shows the node closed: whatever is decided on the open node fails, and what was decided before
  * shows. A placement that cannot be read may be anywhere, also here.
  */
-function isInUse(store: Pick<Store, 'get' | 'keysOf'>, tenant: TenantId, nodeId: NodeId): boolean {
+export function isInUse(store: Pick<Store, 'get' | 'keysOf'>, tenant: TenantId, nodeId: NodeId): boolean {
   return store.keysOf(placements, tenant).some(({ id }) => {
     const placement = store.get(inTenant(tenant, placements, id))?.record
     return placement?.assignments.some((assignment) => assignment.nodeId === nodeId) ?? true

@@ -1,0 +1,146 @@
+// Whatever is asked of a deployment while people use it, nobody who uses it notices: a new image, more and fewer replicas,
+// a restart, a machine that is emptied, an earlier revision. Load goes through the router of every node, over kept and over
+// new connections. DECISIONS 4 (update, routes).
+
+import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { placementsOf, untilPhase } from './support/lab-reads.ts'
+import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
+import { type ReadyWatch, watchReady } from './support/watch-ready.ts'
+
+const ROLLOUTS = process.env.HOLDFAST_LONG === '1' ? 20 : 4
+const PER_SECOND = 200
+const HOST = 'shop.example'
+const SHOP = '/api/v1/deployments/shop'
+const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], interval: '5s' }
+
+let whole: LabPlatform
+let images: readonly string[]
+let load: Load
+let ready: ReadyWatch
+
+beforeAll(async () => {
+  whole = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
+  images = await Promise.all(['one', 'two'].map(pushPage))
+  const body = {
+    ...{ kind: 'Deployment', name: 'shop', image: images[0], replicas: 3, healthCheck: CHECK },
+    routes: [{ host: HOST, path: '/', port: 8080 }],
+  }
+  expect((await whole.api('acme').post('/api/v1/deployments', body)).status).toBe(201)
+  await untilPhase(whole.api('acme'), 'shop', 'Running')
+  ready = watchReady(whole.platform.server.store, whole.platform.acme.id, 'shop')
+  const targets = whole.lab.nodes.filter(({ tenant }) => tenant === 'acme').map(edgeOf)
+  await waitUntil(async () => (await Promise.all(targets.map(answers))).every(Boolean), {
+    what: 'every router serves the shop',
+  })
+  load = startLoad({ targets, host: HOST, perSecond: PER_SECOND })
+})
+afterAll(async () => {
+  ready?.stop()
+  await load?.stop()
+  await whole?.stop()
+})
+
+const edgeOf = ({ address }: { readonly address: string }): string => `http://${address}:80`
+
+async function pushPage(page: string): Promise<string> {
+  const { reference } = await whole.lab.registry.pushBusyboxImage('acme/shop', page, { page })
+  return reference
+}
+
+async function answers(target: string): Promise<boolean> {
+  const probe = startLoad({ targets: [target], host: HOST, perSecond: 20 })
+  await waitUntil(() => probe.result().answered + probe.result().failures.length > 0, { what: 'an answer' })
+  return (await probe.stop()).failures.length === 0
+}
+
+/** Everything that was asked for stands, and nothing else: the revision runs on every replica that there is. */
+async function untilSettled(revision: unknown, replicas: number): Promise<void> {
+  await waitUntil(
+    async () => {
+      const placed = await placementsOf(whole.api('acme'), 'shop')
+      const { body } = await whole.api('acme').get(SHOP)
+      const { phase, runningRevision } = Object(body['status'])
+      return (
+        phase === 'Running' &&
+        runningRevision === revision &&
+        placed.length === replicas &&
+        placed.every(({ state }) => state === 'ready')
+      )
+    },
+    { what: `revision ${String(revision)} runs ${replicas} times`, timeoutMs: 90_000 },
+  )
+}
+
+async function put(change: object): Promise<unknown> {
+  const { status, body, text } = await whole.api('acme').put(SHOP, change)
+  expect(status, text).toBe(200)
+  return Object(body['deployment']).revision
+}
+
+/** What users saw since the last look. */
+let counted = 0
+function unnoticed(lowestReady: number): void {
+  const seen: LoadResult = load.result()
+  expect(seen.failures).toEqual([])
+  expect(seen.sent - counted).toBeGreaterThan(0)
+  counted = seen.sent
+  expect(ready.lowest()).toBeGreaterThanOrEqual(lowestReady)
+}
+
+test(`${ROLLOUTS} new images one after another`, async () => {
+  for (let round = 1; round <= ROLLOUTS; round += 1) {
+    const revision = await put({ image: images[round % 2] })
+    await untilSettled(revision, 3)
+    unnoticed(3)
+  }
+  expect([...load.result().texts.keys()].sort()).toEqual(['one', 'two'])
+})
+
+test('more replicas and fewer: nothing is restarted', async () => {
+  const before = await placementsOf(whole.api('acme'), 'shop')
+  await untilSettled(await put({ replicas: 5 }), 5)
+  expect(await placementsOf(whole.api('acme'), 'shop')).toEqual(expect.arrayContaining(before))
+  await untilSettled(await put({ replicas: 3 }), 3)
+  expect(await placementsOf(whole.api('acme'), 'shop')).toEqual(before)
+  unnoticed(3)
+})
+
+test('a restart', async () => {
+  const { status, body } = await whole.api('acme').post(`${SHOP}/restart`)
+  expect(status).toBe(200)
+  await untilSettled(Object(body['deployment']).revision, 3)
+  unnoticed(3)
+})
+
+test('a machine is emptied, and takes work again', async () => {
+  const api = whole.api('acme')
+  const { body } = await api.get('/api/v1/nodes')
+  const node = Object.values(Object(body['items'])).find((each) => Object(each).name === 'acme-2')
+  const id = String(Object(node).id)
+  expect((await api.post(`/api/v1/nodes/${id}/drain`)).status).toBe(202)
+  await waitUntil(
+    async () => {
+      const placed = await placementsOf(api, 'shop')
+      return placed.length === 3 && placed.every(({ nodeName }) => nodeName !== 'acme-2')
+    },
+    { what: 'nothing is left on acme-2', timeoutMs: 60_000 },
+  )
+  unnoticed(3)
+  expect((await api.post(`/api/v1/nodes/${id}/uncordon`)).status).toBe(200)
+})
+
+test('back to an earlier revision', async () => {
+  const { status, body, text } = await whole.api('acme').post(`${SHOP}/rollback`, { revision: 2 })
+  expect(status, text).toBe(200)
+  await untilSettled(Object(body['deployment']).revision, 3)
+  unnoticed(3)
+})
+
+test('what the load was, in all', async () => {
+  const { sent, answered, failures, reconnects, slowestMs } = await load.stop()
+  console.log(
+    `${sent} requests at ${PER_SECOND} a second over three routers: ${failures.length} failed, ${reconnects} sent again on a new connection, slowest ${slowestMs} ms`,
+  )
+  expect(answered).toBe(sent)
+})

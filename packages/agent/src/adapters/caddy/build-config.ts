@@ -1,0 +1,198 @@
+// The whole configuration of a node's Caddy, made from what is routed. Pure: the same routes give the same text.
+//
+// One server holds all: what comes from outside and what other nodes of the tenant forward (the peer address). Its routes:
+//
+//   first     what came from outside loses the headers that only nodes and routers may set
+//   then      one for each deployment, its @id the deployment's name (SPEC 2.2): it finds out where the request is led
+//   then      those that are the same for all: led to a replica here; the hop counted; led to another node; led nowhere
+//
+// So a deployment costs a matcher and the name of a file, and a thousand of them are loaded in no time. Who comes and goes
+// is in those files (lead-files.ts): replacing the configuration closes connections, of which a client may be about to
+// use one, so it is done for changed routes alone.
+
+import { createHash } from 'node:crypto'
+import type { Backend } from '../../ports/router.ts'
+import { AWAY_ROOM, leadFile, ROOMS } from './lead-files.ts'
+import { matchersOf } from './match-routes.ts'
+
+export type RoutesTls =
+  | { readonly mode: 'off' }
+  | { readonly mode: 'internal' }
+  | { readonly mode: 'acme'; readonly directory?: string; readonly email?: string }
+
+export interface CaddySettings {
+  /** `:80`, `10.0.0.1:443`. */
+  readonly listen: readonly string[]
+  /** Where the tenant's other nodes forward to; its port is none of those above. */
+  readonly peerListen: string | undefined
+  readonly adminSocket: string
+  /** Where the files are that say where requests are led. */
+  readonly leadsFolder: string
+  readonly tls: RoutesTls
+}
+
+type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
+
+export interface CaddyConfig {
+  readonly text: string
+  /** In the configuration it is the @id of the admin object: a name that no deployment can have. */
+  readonly version: string
+}
+
+const HOP_HEADER = 'Holdfast-Hop'
+const HOPS = ['1', '2', '3'] as const
+const FORWARDED = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host']
+/** A reload would close upgraded connections, such as WebSockets, at once. */
+const STREAMS_STAY = '1h'
+/** One that is gone answers nothing: another is tried soon. */
+const DIAL_LOCAL = '500ms'
+const DIAL_PEER = '1s'
+/**
+ * By count and not by time: a wait between two tries ends with a failure when the configuration is replaced meanwhile.
+ * A request that was sent is never sent again: no method is called `-`.
+ */
+const TRY_ANOTHER = {
+  retries: 3,
+  retry_match: [{ method: ['-'] }],
+  selection_policy: { policy: 'round_robin' },
+}
+const HTTP_PORT = 80
+const HTTPS_PORT = 443
+
+export function buildConfig(settings: CaddySettings, backends: readonly Backend[]): CaddyConfig {
+  const body = { logging: { logs: { default: { level: 'WARN' } } }, apps: apps(settings, backends) }
+  const version = `config.${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`
+  const admin = { '@id': version, listen: `unix/${settings.adminSocket}|0600`, config: { persist: false } }
+  return { text: JSON.stringify({ admin, ...body }), version }
+}
+
+function apps(settings: CaddySettings, backends: readonly Backend[]): Json {
+  const { tls, listen, peerListen } = settings
+  const edge = {
+    routes: routesOf(settings, backends),
+    errors: { routes: [{ handle: [plainText('{http.error.status_code}', '{http.error.status_text}')] }] },
+    // All that may not be trusted was deleted before.
+    trusted_proxies: { source: 'static', ranges: ['0.0.0.0/0', '::/0'] },
+  }
+  const peer = peerListen === undefined ? [] : [peerListen]
+  if (tls.mode === 'off')
+    return { http: { servers: { edge: { listen: [...listen, ...peer], ...NO_TLS, ...edge } } } }
+  const plain = listen.filter((address) => portOf(address) === HTTP_PORT)
+  const secure = listen.filter((address) => portOf(address) !== HTTP_PORT)
+  return {
+    http: {
+      // The one port of a server with certificates that is spoken to in the clear: that of the peers.
+      http_port: peerListen === undefined ? HTTP_PORT : portOf(peerListen),
+      https_port: portOf(secure[0] ?? `:${HTTPS_PORT}`),
+      servers: {
+        edge: { listen: [...secure, ...peer], automatic_https: { disable_redirects: true }, ...edge },
+        ...(plain.length === 0 ? {} : { plain: { listen: plain, ...NO_TLS, routes: [redirect(secure)] } }),
+      },
+    },
+    tls: { automation: { policies: [{ issuers: [issuer(tls)] }] } },
+    ...(tls.mode === 'internal'
+      ? { pki: { certificate_authorities: { local: { install_trust: false } } } }
+      : {}),
+  }
+}
+
+const NO_TLS = { automatic_https: { disable: true } }
+const portOf = (address: string): number => Number(address.slice(address.lastIndexOf(':') + 1))
+
+function issuer(tls: Exclude<RoutesTls, { mode: 'off' }>): Json {
+  if (tls.mode === 'internal') return { module: 'internal' }
+  return {
+    module: 'acme',
+    ...(tls.directory === undefined ? {} : { ca: tls.directory }),
+    ...(tls.email === undefined ? {} : { email: tls.email }),
+  }
+}
+
+function redirect(secure: readonly string[]): Json {
+  const port = portOf(secure[0] ?? `:${HTTPS_PORT}`)
+  const Location = `https://{http.request.host}${port === HTTPS_PORT ? '' : `:${port}`}{http.request.uri}`
+  return { handle: [{ handler: 'static_response', status_code: 308, headers: { Location: [Location] } }] }
+}
+
+function routesOf(settings: CaddySettings, backends: readonly Backend[]): Json[] {
+  return [
+    ...distrust(settings.peerListen),
+    ...deploymentRoutes(settings.leadsFolder, backends),
+    ...ROOMS.map((room) => ledTo('here', room, DIAL_LOCAL)),
+    ...countHop(),
+    ledTo('away', AWAY_ROOM, DIAL_PEER),
+    { match: [{ vars_regexp: { lead: { pattern: '.' } } }], handle: [UNAVAILABLE] },
+    { handle: [plainText(404, 'Not Found')] },
+  ]
+}
+
+function deploymentRoutes(folder: string, backends: readonly Backend[]): Json[] {
+  const matchers = matchersOf(backends)
+  return backends.flatMap((backend) => {
+    const match = matchers.get(backend.name) ?? []
+    const handle = [findLead(folder, backend)]
+    return match.length === 0 ? [] : [{ '@id': backend.name, group: 'routed', match, handle }]
+  })
+}
+
+/** Where the routes of a deployment lead to several ports of its containers, the one with the longest path decides. */
+function findLead(folder: string, { name, routes }: Backend): Json {
+  const toPort = (port: number): Json => ({
+    handler: 'vars',
+    lead: `{file.${leadFile(folder, name, port)}}`,
+  })
+  const [first, ...others] = new Set(routes.map(({ port }) => port))
+  if (first !== undefined && others.length === 0) return toPort(first)
+  const choices = routes
+    .toSorted((a, b) => b.path.length - a.path.length)
+    .map(({ host, path, port }) => ({
+      group: 'port',
+      match: [{ host: [host], ...(path === '/' ? {} : { path: [path, `${path}/*`] }) }],
+      handle: [toPort(port)],
+    }))
+  return { handler: 'subroute', routes: choices }
+}
+
+/** The places are those that the line of the deployment's file names. */
+function ledTo(kind: 'here' | 'away', room: number, dialTimeout: string): Json {
+  const places = Array.from({ length: room }, (_, at) => `{http.regexp.place.${at + 1}}`)
+  const pattern = `^${kind}${room}${' ([^ ]+)'.repeat(room)}$`
+  const proxy = {
+    handler: 'reverse_proxy',
+    upstreams: places.map((dial) => ({ dial })),
+    stream_close_delay: STREAMS_STAY,
+    load_balancing: TRY_ANOTHER,
+    transport: { protocol: 'http', dial_timeout: dialTimeout },
+  }
+  return { match: [{ vars_regexp: { lead: { name: 'place', pattern } } }], handle: [proxy] }
+}
+
+function plainText(status: number | string, text: string): Json {
+  const headers = { 'Content-Type': ['text/plain; charset=utf-8'] }
+  return { handler: 'static_response', status_code: status, headers, body: `${text}\n` }
+}
+const UNAVAILABLE = plainText(503, 'Service Unavailable')
+
+/** Only what comes to the peer address may say how often it was forwarded, and for whom. */
+function distrust(peerListen: string | undefined): Json[] {
+  const drop = (...names: string[]): Json => ({ handler: 'headers', request: { delete: names } })
+  if (peerListen === undefined) return [{ handle: [drop(HOP_HEADER, ...FORWARDED)] }]
+  const forwarded = { vars: { '{http.request.local.port}': [String(portOf(peerListen))] } }
+  return [
+    { match: [forwarded], handle: [{ handler: 'vars', hop: `{http.request.header.${HOP_HEADER}}` }] },
+    { match: [{ not: [forwarded] }], handle: [drop(...FORWARDED)] },
+    { handle: [drop(HOP_HEADER)] },
+  ]
+}
+
+/** A table may be older than another node's: a request may then be forwarded again, and never in a circle. */
+function countHop(): Json[] {
+  const [first, second, last] = HOPS
+  const set = (hop: string): Json[] => [{ handler: 'headers', request: { set: { [HOP_HEADER]: [hop] } } }]
+  return [
+    { match: [{ vars: { hop: [last] } }], handle: [UNAVAILABLE] },
+    { group: 'hop', match: [{ vars: { hop: [second] } }], handle: set(last) },
+    { group: 'hop', match: [{ vars: { hop: [first] } }], handle: set(second) },
+    { group: 'hop', handle: set(first) },
+  ]
+}

@@ -1,0 +1,17 @@
+// Caddy's answers, cut down to what the agent asks of them.
+
+const members = (value: unknown): ReadonlyMap<string, unknown> =>
+  typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map()
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Empty where the configuration is not one of ours. */
+export const readAdminId = (admin: unknown): string => text(members(admin).get('@id'))
+
+export function readInFlight(upstreams: unknown): ReadonlyMap<string, number> {
+  const listed: readonly unknown[] = Array.isArray(upstreams) ? upstreams : []
+  const counts = listed.map((upstream): [string, number] => [
+    text(members(upstream).get('address')),
+    Number(members(upstream).get('num_requests')),
+  ])
+  return new Map(counts.filter(([, count]) => count > 0))
+}

@@ -1,0 +1,60 @@
+// A connection of the engine's that is taken over: after the request it carries bytes in both directions.
+
+import { type IncomingMessage, request } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { EngineError } from '../../ports/engine.ts'
+import { classifyError } from './classify-error.ts'
+
+export interface HijackRequest {
+  readonly socketPath: string
+  /** With the version of the API. */
+  readonly path: string
+  readonly body: object
+  /** Until the engine switches over; what follows has no end of its own. */
+  readonly deadlineMs: number
+}
+
+export async function openHijacked({ socketPath, path, body, deadlineMs }: HijackRequest): Promise<Duplex> {
+  const text = JSON.stringify(body)
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'tcp',
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  }
+  const sent = request({ socketPath, method: 'POST', path, headers, agent: false })
+  const late = setTimeout(
+    () => sent.destroy(new EngineError('timeout', `The engine did not answer within ${deadlineMs} ms.`)),
+    deadlineMs,
+  )
+  try {
+    return await new Promise((resolve, reject) => {
+      sent.on('error', reject)
+      sent.on('upgrade', (_response, socket, head) => {
+        if (head.length > 0) socket.unshift(head)
+        resolve(socket)
+      })
+      sent.on('response', (response) => refuse(response, reject))
+      sent.end(text)
+    })
+  } catch (error) {
+    throw classifyError(error)
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+const MAX_REASON = 300
+
+function refuse(response: IncomingMessage, reject: (error: Error) => void): void {
+  let reason = ''
+  response.setEncoding('utf8')
+  response.on('data', (part: string) => {
+    if (reason.length < MAX_REASON) reason += part
+  })
+  response.on('error', reject)
+  response.on('end', () => {
+    const error = new Error(reason.slice(0, MAX_REASON))
+    reject(Object.assign(error, { statusCode: response.statusCode }))
+  })
+}

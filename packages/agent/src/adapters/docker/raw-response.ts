@@ -1,0 +1,129 @@
+// The answer to a GET whose body may come without end and fast, read into one buffer that is used again and again: at tens
+// of megabytes a second a new buffer for each read would pile up before it is collected.
+
+import { connect, type Socket } from 'node:net'
+import { EngineError, type EngineStream } from '../../ports/engine.ts'
+import { classifyError } from './classify-error.ts'
+
+const BUFFER_BYTES = 64 * 1024
+const MAX_HEAD_BYTES = 16 * 1024
+const MAX_REASON = 300
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+export interface BodySink {
+  /** A view that is good during the call only. */
+  data(bytes: Buffer): void
+  /** False where it broke off before its end. */
+  end(whole: boolean): void
+}
+
+export interface RawRequest {
+  readonly socketPath: string
+  readonly path: string
+  /** Until the head of the answer is there. */
+  readonly deadlineMs: number
+}
+
+export function openRawResponse(asked: RawRequest, sink: BodySink): Promise<EngineStream> {
+  return new Promise((resolve, reject) => {
+    let read = readHead
+    let held: Buffer = Buffer.alloc(0)
+    let paused = false
+    let over = false
+    const fail = (error: unknown): void => {
+      clearTimeout(late)
+      over = true
+      socket.destroy()
+      reject(classifyError(error))
+    }
+    const finish = (whole: boolean): void => {
+      if (!over) sink.end(whole)
+      over = true
+      socket.destroy()
+    }
+    const stream: EngineStream = {
+      pause() {
+        paused = true
+        socket.pause()
+      },
+      resume() {
+        paused = false
+        socket.resume()
+      },
+      close() {
+        over = true
+        socket.destroy()
+      },
+    }
+    function readHead(bytes: Buffer): void {
+      held = Buffer.concat([held, bytes])
+      const end = held.indexOf(HEAD_END)
+      if (end < 0 && held.length > MAX_HEAD_BYTES) fail(new Error('The answer has no head.'))
+      if (end < 0) return
+      const head = held.toString('latin1', 0, end)
+      const body = held.subarray(end + HEAD_END.length)
+      const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1])
+      if (status !== 200 || !/\r\ntransfer-encoding: chunked(?:\r\n|$)/i.test(head)) {
+        const message = body.toString('utf8', 0, MAX_REASON)
+        fail(Object.assign(new Error(message), { statusCode: status === 200 ? 500 : status }))
+        return
+      }
+      clearTimeout(late)
+      read = createChunks(sink.data, () => finish(true))
+      resolve(stream)
+      if (body.length > 0) read(body)
+    }
+    const socket = dial(asked, (bytes) => {
+      if (!over) read(bytes)
+      return !paused
+    })
+    const late = setTimeout(
+      () => fail(new EngineError('timeout', `The engine did not answer within ${asked.deadlineMs} ms.`)),
+      asked.deadlineMs,
+    )
+    socket.on('error', (error) => (read === readHead ? fail(error) : finish(false)))
+    socket.on('close', () => (read === readHead ? fail(new Error('The engine hung up.')) : finish(false)))
+  })
+}
+
+function dial({ socketPath, path }: RawRequest, onBytes: (bytes: Buffer) => boolean): Socket {
+  const buffer = Buffer.allocUnsafe(BUFFER_BYTES)
+  const callback = (count: number): boolean => onBytes(buffer.subarray(0, count))
+  const socket = connect({ path: socketPath, onread: { buffer, callback } })
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: engine\r\nConnection: close\r\n\r\n`)
+  return socket
+}
+
+const LINE_FEED = 0x0a
+
+/** Chunks as HTTP sends them: their length in hexadecimal on a line, the bytes, and a line end. The last one is empty. */
+export function createChunks(data: (bytes: Buffer) => void, end: () => void): (bytes: Buffer) => void {
+  let line = ''
+  let left = 0
+  /** The line end behind a chunk is a line of its own. */
+  let behind = false
+  const takeLine = (bytes: Buffer, from: number): number => {
+    const at = bytes.indexOf(LINE_FEED, from)
+    line += bytes.toString('latin1', from, at < 0 ? bytes.length : at)
+    if (at < 0) return bytes.length
+    if (behind) behind = false
+    else {
+      left = Number.parseInt(line, 16)
+      behind = true
+      if (!(left > 0)) end()
+    }
+    line = ''
+    return at + 1
+  }
+  return (bytes) => {
+    let at = 0
+    while (at < bytes.length) {
+      if (left > 0) {
+        const taken = Math.min(left, bytes.length - at)
+        left -= taken
+        data(bytes.subarray(at, at + taken))
+        at += taken
+      } else at = takeLine(bytes, at)
+    }
+  }
+}

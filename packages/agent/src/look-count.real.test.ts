@@ -1,0 +1,53 @@
+// What a rollout costs beside its creates and starts: every look takes processor time from the engine.
+
+import { waitUntil } from '@holdfast/testkit'
+import { expect, it } from 'vitest'
+import { desiredItem } from './agent.fixture.ts'
+import type { Engine } from './ports/engine.ts'
+import { onBothEngines } from './real-engine.fixture.ts'
+
+const CONTAINERS = 20
+
+const isUp = (state: string | undefined): boolean => state === 'running' || state === 'ready'
+
+/** The engine, with its calls counted by name. */
+function counted(engine: Engine, calls: Map<string, number>): Engine {
+  return new Proxy(engine, {
+    get: (target, name, receiver) => {
+      const member: unknown = Reflect.get(target, name, receiver)
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        calls.set(String(name), (calls.get(String(name)) ?? 0) + 1)
+        return Reflect.apply(member, target, args)
+      }
+    },
+  })
+}
+
+onBothEngines('a rollout', (world, line) => {
+  it(`of ${CONTAINERS} takes one look at each container`, { timeout: 120_000 }, async () => {
+    const calls = new Map<string, number>()
+    const { node } = await world().newNode((engine) => counted(engine, calls))
+    const warm = desiredItem(world().image)
+    node.send([warm])
+    await node.until(warm, 'running', ({ state }) => state === 'running')
+    calls.clear()
+    const before = node.reports.length
+    const items = Array.from({ length: CONTAINERS }, () => desiredItem(world().image))
+    node.send([warm, ...items])
+    await waitUntil(() => items.every((item) => isUp(node.newest(item)?.state)), {
+      what: 'all run',
+      timeoutMs: 90_000,
+    })
+    const per = (name: string): number => (calls.get(name) ?? 0) / CONTAINERS
+    const told = node.reports.length - before
+    console.log(
+      `${line} engine, for each of ${CONTAINERS}: ${per('inspectContainer')} looks, ${told / CONTAINERS} reports`,
+    )
+    expect(['createContainer', 'startContainer'].map(per)).toEqual([1, 1])
+    // One that was busy with its start when the event came may be looked at again.
+    expect(per('inspectContainer')).toBeLessThanOrEqual(1.1)
+    expect(calls.get('listContainers')).toBeLessThanOrEqual(2)
+    await node.clear()
+  })
+})

@@ -1,0 +1,26 @@
+// Which replicas of this node may be led to? Those that are wished, run, and are said to be ready without a reason. One that
+// was found at the agent's start and not judged yet is neither in nor out.
+
+import type { AssignmentId, DesiredItem } from '@holdfast/contract'
+import { type ReplicaView, sightingOf } from '@holdfast/core/reconcile'
+import type { LocalReplica } from './plan-backends.ts'
+
+export function localReplicas(
+  desired: ReadonlyMap<AssignmentId, DesiredItem>,
+  view: (id: AssignmentId) => ReplicaView | undefined,
+): LocalReplica[] {
+  return [...desired.values()].map((item) => localReplica(item, view(item.assignmentId)))
+}
+
+function localReplica({ deployment, desired }: DesiredItem, view: ReplicaView | undefined): LocalReplica {
+  const seen = typeof view?.container === 'object' ? view.container : undefined
+  const state = view === undefined || desired !== 'running' ? 'out' : stateOf(view)
+  return { deployment, containerId: seen?.id, address: seen?.address ?? undefined, state }
+}
+
+function stateOf(view: ReplicaView): LocalReplica['state'] {
+  if (view.unjudged) return 'unjudged'
+  if (view.container === 'unknown') return view.making || view.activity !== undefined ? 'out' : 'unjudged'
+  const said = sightingOf(view, undefined)
+  return said?.state === 'ready' && said.reason === '' ? 'serves' : 'out'
+}

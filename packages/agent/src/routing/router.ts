@@ -1,0 +1,136 @@
+// Keeps the node's router at what is to be served: what came while it is being told goes with the next time. The router may
+// be away, be killed, or come back with what it had: that is noticed, and it is told again. Without a router nothing is
+// served from outside, and containers run all the same.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { RoutedDeployment } from '@holdfast/contract'
+import type { Logger } from 'pino'
+import { type Backend, type Leads, type RouterAdmin, RouterError } from '../ports/router.ts'
+import { coalesce } from './coalesce.ts'
+import { type LocalReplica, planBackends } from './plan-backends.ts'
+
+const LOOK_EVERY_MS = 1000
+/** What is in flight for longer is not waited for. */
+const LATELY_MS = 30_000
+
+export interface RouterDeps {
+  readonly admin: RouterAdmin
+  /** Undefined while nobody has said what is routed: then the router keeps what it has. */
+  table(): readonly RoutedDeployment[] | undefined
+  replicas(): readonly LocalReplica[]
+  readonly log: Logger
+}
+
+export interface Router {
+  /** What is to be served may have changed. */
+  nudge(): void
+  /** What is to be served now is served, or no router answers, or so many milliseconds have passed. */
+  applied(atMostMs: number): Promise<void>
+  /** No request that comes after it is led to the address, or so many milliseconds have passed. */
+  withdraw(address: string, containerId: string, atMostMs: number): Promise<void>
+  /** Is the address led to, or may it be? */
+  leadsTo(address: string): boolean
+  /** Is it, or was it a short while ago: something may be in flight. */
+  ledLately(address: string): boolean
+  close(): void
+}
+
+export function startRouter({ admin, table, replicas, log }: RouterDeps): Router {
+  const book = createLeadBook()
+  const withdrawn = new Map<string, string>()
+  const health = createHealth(log)
+  let backends: readonly Backend[] | undefined
+
+  const lead = coalesce(async () => {
+    try {
+      if (book.current() === undefined) book.set(await admin.readLeads())
+      const routed = table()
+      if (routed === undefined) return
+      const leads = book.current() ?? new Map()
+      const planned = planBackends({ table: routed, replicas: replicas(), leads, withdrawn })
+      book.mayLead(planned)
+      await admin.lead(planned)
+      backends = planned
+      book.set(new Map(planned.map(({ name, local }) => [name, local])))
+    } catch (error) {
+      log.error({ message: String(error) }, 'where requests are led cannot be written')
+    }
+  })
+  const load = coalesce(async () => {
+    try {
+      if (backends === undefined) return
+      await admin.load(backends)
+      health.answered()
+    } catch (error) {
+      health.failed(error)
+    }
+  })
+  const tell = (): Promise<void> => lead().then(load)
+  const timer = setInterval(tell, LOOK_EVERY_MS).unref()
+  void tell()
+  return {
+    nudge: () => void tell(),
+    applied: (atMostMs) => within(atMostMs, tell()),
+    async withdraw(address, containerId, atMostMs) {
+      withdrawn.set(address, containerId)
+      await within(atMostMs, lead())
+    },
+    leadsTo: book.leadsTo,
+    ledLately: book.ledLately,
+    close: () => clearInterval(timer),
+  }
+}
+
+const within = (ms: number, work: Promise<void>): Promise<void> =>
+  Promise.race([work, pause(ms, undefined, { ref: false })])
+
+/** Says once that the router is away, and once that it is back. */
+function createHealth(log: Logger) {
+  let last = ''
+  return {
+    answered() {
+      if (last !== '') log.info({}, 'the router answers')
+      last = ''
+    },
+    failed(error: unknown) {
+      const message = String(error)
+      const refused = error instanceof RouterError && error.fault === 'refused'
+      if (refused && message !== last) log.error({ message }, 'the router refuses what it was told')
+      if (!refused && last === '')
+        log.warn({ message }, 'no router answers: nothing is served from outside by this node')
+      last = message
+    },
+  }
+}
+
+interface LeadBook {
+  /** Undefined until it was read from the router's disk. */
+  current(): Leads | undefined
+  /** They are going to be written: whether they are is not known before it is done. */
+  mayLead(backends: readonly Backend[]): void
+  set(leads: Leads): void
+  leadsTo(address: string): boolean
+  ledLately(address: string): boolean
+}
+
+function createLeadBook(): LeadBook {
+  let leads: Leads | undefined
+  let led: ReadonlySet<string> = new Set()
+  const leftMs = new Map<string, number>()
+  return {
+    current: () => leads,
+    mayLead(backends) {
+      led = new Set([...led, ...backends.flatMap(({ local }) => local)])
+    },
+    set(now) {
+      const after = new Set([...now.values()].flat())
+      for (const [address, ms] of leftMs) if (performance.now() - ms >= LATELY_MS) leftMs.delete(address)
+      for (const address of led) if (!after.has(address)) leftMs.set(address, performance.now())
+      leads = now
+      led = after
+    },
+    leadsTo: (address) => led.has(address),
+    ledLately: (address) =>
+      led.has(address) || performance.now() - (leftMs.get(address) ?? Number.NEGATIVE_INFINITY) < LATELY_MS,
+  }
+}

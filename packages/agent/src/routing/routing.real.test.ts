@@ -1,0 +1,216 @@
+// The agent, an engine and a Caddy beside it, on both lines: what is ready is served, what goes is drained, and neither an
+// agent nor a Caddy that is killed breaks a request. The test is the agent's server and its users.
+
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type DesiredItem, decode, type RoutedDeployment, routedDeploymentShape } from '@holdfast/contract'
+import { tenantNetwork } from '@holdfast/core/reconcile'
+import { type LoadOptions, startLoad, waitUntil } from '@holdfast/testkit'
+import { expect, it } from 'vitest'
+import { createCaddyAdmin } from '../adapters/caddy/caddy-admin.ts'
+import { createTestNode, desiredItem, type TestNode } from '../agent.fixture.ts'
+import { onBothEngines, type RealWorld } from '../real-engine.fixture.ts'
+
+const PORT = 8080
+const RATE = 200
+const CHECK = {
+  type: 'exec',
+  command: [`nc -w 1 127.0.0.1 ${PORT} </dev/null`],
+  interval: '5s',
+  startPeriod: '0s',
+  timeout: '5s',
+}
+const newest = (node: TestNode, item: DesiredItem): string => {
+  const seen = node.newest(item)
+  return seen === undefined ? '' : `${seen.state} ${seen.reason}`.trim()
+}
+
+onBothEngines('routes', (world) => {
+  async function routedNode({ docker }: RealWorld) {
+    const caddy = await docker.startCaddy()
+    const leadsFolder = join(dirname(caddy.configFile), 'leads')
+    rmSync(leadsFolder, { recursive: true, force: true })
+    const settings = {
+      listen: [`${docker.address}:80`],
+      peerListen: `${docker.address}:8081`,
+      adminSocket: caddy.socketPath,
+      leadsFolder,
+      tls: { mode: 'off' as const },
+    }
+    const admin = createCaddyAdmin(settings, caddy.configFile)
+    return {
+      caddy,
+      admin,
+      node: createTestNode(docker.socketPath, admin),
+      edge: `http://${docker.address}:80`,
+    }
+  }
+  const image = async (tag: string): Promise<string> => {
+    const { registry } = world()
+    const { digest } = await registry.pushBusyboxImage('test/routed', tag, { page: `${tag}\n`, slow: true })
+    return `${registry.host}/test/routed@${digest}`
+  }
+  const routesTo = (...items: DesiredItem[]): RoutedDeployment[] =>
+    [...new Map(items.map((item) => [item.deployment, item])).values()].map((item) =>
+      decode(routedDeploymentShape, {
+        deployment: item.deployment,
+        name: item.template.name,
+        routes: [{ host: `${item.template.name}.test`, path: '/', port: PORT }],
+        peers: [],
+      }),
+    )
+  const ready = (node: TestNode, item: DesiredItem) =>
+    waitUntil(() => newest(node, item) === 'ready', { what: `${item.assignmentId} is ready` })
+  const gone = (node: TestNode, item: DesiredItem) =>
+    waitUntil(() => node.newest(item)?.gone === true, { what: `${item.assignmentId} is gone` })
+  const ask = async (edge: string, host: string, path = '/'): Promise<string> => {
+    const load = startLoad({ targets: [edge], host, path, perSecond: 50, accept: () => true })
+    await waitUntil(() => load.result().sent > 0, { what: 'it was asked' })
+    const { texts, failures } = await load.stop()
+    return [...texts.keys(), ...failures.map(({ cause }) => cause)].join('|')
+  }
+  const loadOn = (edge: string, over: Partial<LoadOptions> = {}) =>
+    startLoad({ targets: [edge], host: 'web.test', perSecond: RATE, ...over })
+
+  it('serves what is ready; another takes its place without a failed request', {
+    timeout: 180_000,
+  }, async () => {
+    const { node, edge, admin } = await routedNode(world())
+    const agent = await node.start()
+    const versions = [await image('1'), await image('2')]
+    let current = desiredItem(versions[0] ?? '', { healthCheck: CHECK })
+    node.send([current], { routes: routesTo(current) })
+    expect(await ask(edge, 'web.test').catch(() => '')).not.toContain('1\n')
+    await ready(node, current)
+    const readyMs = performance.now()
+    expect(await ask(edge, 'web.test')).toBe('1\n')
+    process.stdout.write(`first byte ${Math.round(performance.now() - readyMs)} ms after ready\n`)
+    const load = loadOn(edge)
+    const slow = loadOn(edge, { path: '/cgi-bin/slow', perSecond: 5, timeoutMs: 20_000 })
+    for (let turn = 1; turn <= 6; turn += 1) {
+      const { deployment } = current
+      const next = desiredItem(
+        versions[turn % 2] ?? '',
+        { healthCheck: CHECK, stopGracePeriod: '8s' },
+        { deployment },
+      )
+      node.send([current, next], { complete: false })
+      await ready(node, next)
+      const before = current
+      node.send([{ ...before, desired: 'removed' }], { complete: false })
+      await gone(node, before)
+      node.send([next], { routes: routesTo(next) })
+      current = next
+    }
+    const { sent, failures, reconnects, texts } = await load.stop()
+    const slowOnes = await slow.stop()
+    process.stdout.write(
+      `6 replacements at ${RATE}/s: ${sent} sent, ${failures.length} failed, ${reconnects} reconnects; ${slowOnes.sent} of 2 s, ${slowOnes.failures.length} failed\n`,
+    )
+    expect(failures).toEqual([])
+    expect(slowOnes.failures).toEqual([])
+    expect([...texts.keys()].toSorted()).toEqual(['1\n', '2\n'])
+    expect((await admin.readLeads()).get('web')).toHaveLength(1)
+    await agent.close()
+    await node.clear()
+  })
+
+  it('keeps an address for life, and gives it to nobody while it is led to', {
+    timeout: 120_000,
+  }, async () => {
+    const { node } = await routedNode(world())
+    const agent = await node.start()
+    const [web, other] = [
+      desiredItem(world().image, { healthCheck: CHECK }),
+      desiredItem(world().image, { name: 'other', healthCheck: CHECK }),
+    ]
+    node.send([web, other], { routes: routesTo(web, other) })
+    await ready(node, web)
+    await ready(node, other)
+    const addressOf = async (item: DesiredItem): Promise<string | null> =>
+      (await node.engine.inspectContainer(node.newest(item)?.containerId ?? '')).address
+    const before = [await addressOf(web), await addressOf(other)]
+    const { subnets } = (await node.engine.inspectNetwork(tenantNetwork(node.tenant))) ?? { subnets: [] }
+    expect(subnets).toEqual([expect.stringMatching(/^10\.2[01]\d\.\d+\.0\/22$/)])
+    expect(before.toSorted()).toEqual(before.map((_, at) => subnets[0]?.replace('.0/22', `.${at + 2}`)))
+    const id = node.newest(web)?.containerId ?? ''
+    const started = node.newest(web)?.startedAt
+    await node.engine.stopContainer(id, 1)
+    await waitUntil(() => node.newest(web)?.startedAt !== started && node.newest(web)?.reason === '', {
+      what: 'it runs again',
+    })
+    expect([await addressOf(web), await addressOf(other)]).toEqual(before)
+    await agent.close()
+    await node.clear()
+  })
+
+  it('an agent that is killed takes nothing away, and goes on where it was', {
+    timeout: 120_000,
+  }, async () => {
+    const { node, edge } = await routedNode(world())
+    let agent = await node.start()
+    const [first, version] = [await image('1'), await image('2')]
+    const web = desiredItem(first, { healthCheck: CHECK, stopGracePeriod: '8s' })
+    node.send([web], { routes: routesTo(web) })
+    await ready(node, web)
+    const load = loadOn(edge)
+    await agent.close()
+    agent = await node.start()
+    await waitUntil(() => load.result().sent > 3 * RATE, { what: 'time passes' })
+    const next = desiredItem(version, { healthCheck: CHECK }, { deployment: web.deployment })
+    node.send([web, next], { routes: routesTo(web) })
+    await ready(node, next)
+    node.send([{ ...web, desired: 'removed' }], { complete: false })
+    // In the middle of the drain.
+    await agent.close()
+    agent = await node.start()
+    node.send([{ ...web, desired: 'removed' }, next], { routes: routesTo(web) })
+    await gone(node, web)
+    const { failures, reconnects, sent } = await load.stop()
+    process.stdout.write(
+      `agent restarts: ${sent} sent, ${failures.length} failed, ${reconnects} reconnects\n`,
+    )
+    expect(failures).toEqual([])
+    await agent.close()
+    await node.clear()
+  })
+
+  it('a Caddy that is killed is back with its routes, without the agent', { timeout: 120_000 }, async () => {
+    const { node, edge, caddy } = await routedNode(world())
+    const agent = await node.start()
+    const web = desiredItem(await image('1'), { healthCheck: CHECK })
+    node.send([web], { routes: routesTo(web) })
+    await ready(node, web)
+    await agent.close()
+    const load = loadOn(edge)
+    await waitUntil(() => load.result().answered > RATE, { what: 'it is served' })
+    const killedMs = performance.now()
+    await caddy.kill()
+    const answered = load.result().answered
+    await waitUntil(() => load.result().answered > answered + 5, { what: 'it is served again' })
+    const backMs = Math.round(performance.now() - killedMs)
+    await waitUntil(() => load.result().answered > answered + RATE, { what: 'it is served on' })
+    const { failures } = await load.stop()
+    const span = Math.max(...failures.map(({ atMs }) => atMs)) - Math.min(...failures.map(({ atMs }) => atMs))
+    process.stdout.write(
+      `Caddy killed: served again after ${backMs} ms, ${failures.length} failed within ${span} ms\n`,
+    )
+    expect(backMs).toBeLessThan(2000)
+    expect(span).toBeLessThan(2000)
+    await node.clear()
+  })
+
+  it('without a Caddy containers run, and it is said', { timeout: 60_000 }, async () => {
+    const { admin } = await routedNode(world())
+    const away = { ...admin, load: () => Promise.reject(new Error('nobody there')) }
+    const node = createTestNode(world().docker.socketPath, away)
+    const agent = await node.start()
+    const web = desiredItem(world().image, { healthCheck: CHECK })
+    node.send([web], { routes: routesTo(web) })
+    await ready(node, web)
+    expect(node.logged.join('')).toContain('no router answers')
+    node.send([{ ...web, desired: 'removed' }], { complete: false })
+    await gone(node, web)
+    await agent.close()
+  })
+})

@@ -1,0 +1,379 @@
+// The pure parts of routing: who is led to, which addresses are given, and that nobody else's container is ever reached.
+
+import {
+  type AssignmentId,
+  type DeploymentUid,
+  decode,
+  type RoutedDeployment,
+  routedDeploymentShape,
+} from '@holdfast/contract'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { buildConfig } from '../adapters/caddy/build-config.ts'
+import { leadLine } from '../adapters/caddy/lead-files.ts'
+import { matchersOf } from '../adapters/caddy/match-routes.ts'
+import type { Backend } from '../ports/router.ts'
+import { createAddresses } from './addresses.ts'
+import { coalesce } from './coalesce.ts'
+import { holdReady } from './hold-ready.ts'
+import { type LocalReplica, planBackends, type RoutingFacts } from './plan-backends.ts'
+import { createRouteTable } from './route-table.ts'
+import { chooseSubnet, machineRanges, readRange } from './subnets.ts'
+
+const UIDS = ['dep_1', 'dep_2', 'dep_3'] as unknown as readonly DeploymentUid[]
+const routed = (at: number, over: object = {}): RoutedDeployment =>
+  decode(routedDeploymentShape, {
+    deployment: UIDS[at],
+    name: `web${at}`,
+    routes: [{ host: `web${at}.test`, path: '/', port: 8080 }],
+    peers: [],
+    ...over,
+  })
+const replica = (at: number, address: string | undefined, state: LocalReplica['state'] = 'serves') => ({
+  deployment: UIDS[at] ?? fail(),
+  containerId: address === undefined ? undefined : `c-${address}`,
+  address,
+  state,
+})
+const fail = (): never => {
+  throw new Error('no such deployment')
+}
+const facts = (over: Partial<RoutingFacts>): RoutingFacts => ({
+  table: [routed(0)],
+  replicas: [],
+  leads: new Map(),
+  withdrawn: new Map(),
+  ...over,
+})
+const localOf = (over: Partial<RoutingFacts>): readonly string[] => planBackends(facts(over))[0]?.local ?? []
+
+describe('who is led to', () => {
+  const led = new Map([['web0', ['10.208.0.2', '10.208.0.3']]])
+  test.each<[string, Partial<RoutingFacts>, string[]]>([
+    ['one that serves', { replicas: [replica(0, '10.208.0.2')] }, ['10.208.0.2']],
+    ['not one that is out', { replicas: [replica(0, '10.208.0.2', 'out')], leads: led }, []],
+    ["not another deployment's", { replicas: [replica(1, '10.208.0.2')] }, []],
+    [
+      'one not judged, as before',
+      { replicas: [replica(0, '10.208.0.2', 'unjudged')], leads: led },
+      ['10.208.0.2'],
+    ],
+    [
+      'one not judged, not led to before',
+      { replicas: [replica(0, '10.208.0.9', 'unjudged')], leads: led },
+      [],
+    ],
+    [
+      'all as before where nothing was seen',
+      { replicas: [replica(0, undefined, 'unjudged')], leads: led },
+      ['10.208.0.2', '10.208.0.3'],
+    ],
+    [
+      "as before, less what is another's now",
+      { replicas: [replica(0, undefined, 'unjudged'), replica(1, '10.208.0.3')], leads: led },
+      ['10.208.0.2'],
+    ],
+    [
+      'not one that was withdrawn',
+      { replicas: [replica(0, '10.208.0.2')], withdrawn: new Map([['10.208.0.2', 'c-10.208.0.2']]) },
+      [],
+    ],
+    [
+      'the next holder of an address that was',
+      { replicas: [replica(0, '10.208.0.2')], withdrawn: new Map([['10.208.0.2', 'old']]) },
+      ['10.208.0.2'],
+    ],
+    [
+      'not one that is out, while another was not seen yet',
+      { replicas: [replica(0, '10.208.0.2', 'out'), replica(0, undefined, 'unjudged')], leads: led },
+      ['10.208.0.3'],
+    ],
+    [
+      'not one that was withdrawn, while another was not seen yet',
+      {
+        replicas: [replica(0, undefined, 'unjudged')],
+        leads: led,
+        withdrawn: new Map([['10.208.0.2', 'old']]),
+      },
+      ['10.208.0.3'],
+    ],
+    ['no address that is none', { replicas: [replica(0, '{env.X}')] }, []],
+  ])('%s', (_, given, expected) => {
+    expect(localOf(given)).toEqual(expected)
+  })
+
+  test('what has not the form that admission keeps is left out', () => {
+    const bad = ['*.test', 'a{b}.test', 'A.test', ''].map((host) => ({ host, path: '/', port: 80 }))
+    const paths = ['/a*', '/{x}', 'a', '/a//b', '/a/'].map((path) => ({ host: 'a.test', path, port: 80 }))
+    const table = [routed(0, { routes: [...bad, ...paths], peers: ['x:1/y', '{x}:1', 'n1:8081'] })]
+    expect(planBackends(facts({ table }))).toMatchObject([{ routes: [], peers: ['n1:8081'] }])
+    expect(planBackends(facts({ table: [routed(0, { name: 'a.b' })] }))).toEqual([])
+  })
+
+  test('of two with one name the later has it', () => {
+    const table = [routed(1, { name: 'web' }), routed(0, { name: 'web' })]
+    expect(planBackends(facts({ table, replicas: [replica(0, '10.208.0.2')] }))).toMatchObject([
+      { local: [] },
+    ])
+  })
+})
+
+/** A history of containers on one node: the engine, the agent's book of addresses, and what the router leads to. */
+interface Step {
+  readonly kind: (typeof STEPS)[number]
+  /** Whose, of six replicas. */
+  readonly of: number
+}
+const STEPS = ['create', 'ready', 'unready', 'end', 'kill', 'list', 'tell', 'restart'] as const
+const stepArbitrary: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom(...STEPS),
+  of: fc.nat({ max: 5 }),
+})
+
+test('never is a request led to a container of another deployment, nor to one that is not ready', () => {
+  fc.assert(
+    fc.property(fc.array(stepArbitrary, { maxLength: 80, size: 'max' }), (steps) => {
+      let containers = new Map<number, { address: string; id: string; state: LocalReplica['state'] }>()
+      let leads: ReadonlyMap<string, readonly string[]> = new Map()
+      let withdrawn = new Map<string, string>()
+      const newBook = () => {
+        const made = createAddresses((address) => [...leads.values()].flat().includes(address))
+        made.setSubnet('10.208.0.0/28')
+        return made
+      }
+      let book = newBook()
+      let count = 0
+      const id = (of: number) => `rep_${of}` as unknown as AssignmentId
+      const owner = (of: number) => of % 3
+      const apply = () => {
+        const table = [0, 1, 2].map((at) => routed(at))
+        const replicas = [...containers].map(([of, { address, id: containerId, state }]) => ({
+          deployment: UIDS[owner(of)] ?? fail(),
+          containerId,
+          address,
+          state,
+        }))
+        leads = new Map(
+          planBackends({ table, replicas, leads, withdrawn }).map(({ name, local }) => [name, local]),
+        )
+      }
+      for (const step of steps) {
+        if (step.kind === 'list')
+          book.setSeen(
+            [...containers.values()].map(({ address }) => address),
+            () => true,
+          )
+        else if (step.kind === 'restart') {
+          // The agent begins anew: what it knows is what the engine lists and what the router's disk says.
+          book = newBook()
+          book.setSeen(
+            [...containers.values()].map(({ address }) => address),
+            () => true,
+          )
+          withdrawn = new Map()
+          containers = new Map(
+            [...containers].map(([of, one]) => [
+              of,
+              { ...one, state: one.state === 'out' ? 'out' : 'unjudged' },
+            ]),
+          )
+        } else {
+          const one = containers.get(step.of)
+          if (step.kind === 'create' && one === undefined) {
+            const address = book.take(id(step.of))
+            count += 1
+            if (address !== undefined) containers.set(step.of, { address, id: `c${count}`, state: 'out' })
+          } else if (one !== undefined && step.kind === 'ready')
+            containers.set(step.of, { ...one, state: 'serves' })
+          else if (one !== undefined && step.kind === 'unready')
+            containers.set(step.of, { ...one, state: 'out' })
+          else if (one !== undefined && step.kind === 'end') {
+            withdrawn.set(one.address, one.id)
+            apply()
+            containers.delete(step.of)
+            book.letGo(id(step.of))
+          } else if (one !== undefined && step.kind === 'kill') {
+            // Removed by somebody else: nobody drained it.
+            containers.delete(step.of)
+            book.letGo(id(step.of))
+          }
+        }
+        if (step.kind === 'tell') apply()
+        const addresses = [...containers.values()].map(({ address }) => address)
+        expect(new Set(addresses).size).toBe(addresses.length)
+        // The router may lag behind: then it leads to one that was ready, and never to another's.
+        for (const [of, { address, state }] of containers)
+          for (const [name, led] of leads)
+            if (led.includes(address))
+              expect([name, step.kind === 'tell' && state === 'out']).toEqual([`web${owner(of)}`, false])
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+describe('addresses', () => {
+  const id = (name: string) => `rep_${name}` as unknown as AssignmentId
+  test('the lowest that is free, the same again for the same, none that is seen or led to', () => {
+    const book = createAddresses((address) => address === '10.208.0.3')
+    expect(book.take(id('a'))).toBeUndefined()
+    book.setSubnet('10.208.0.0/29')
+    book.setSeen(['10.208.0.2'], () => true)
+    expect([book.take(id('a')), book.take(id('a')), book.take(id('b'))]).toEqual([
+      '10.208.0.4',
+      '10.208.0.4',
+      '10.208.0.5',
+    ])
+    expect([book.take(id('c')), book.take(id('d'))]).toEqual(['10.208.0.6', undefined])
+    book.letGo(id('a'))
+    expect(book.take(id('d'))).toBe('10.208.0.4')
+    book.setSeen([], (holder) => holder === id('d'))
+    expect([book.take(id('e')), book.take(id('f'))]).toEqual(['10.208.0.2', '10.208.0.5'])
+  })
+
+  test('a range that overlaps with nothing', () => {
+    const ranges = (...texts: string[]) => texts.flatMap((text) => readRange(text) ?? [])
+    expect(chooseSubnet([])).toBe('10.208.0.0/22')
+    expect(chooseSubnet(ranges('10.208.1.5/32', '10.208.8.0/21', '172.17.0.0/16'))).toBe('10.208.4.0/22')
+    expect(chooseSubnet(ranges('10.0.0.0/8'))).toBeUndefined()
+    expect(readRange('fd00::/8')).toBeUndefined()
+    const table =
+      'Iface Destination Gateway Flags RefCnt Use Metric Mask\neth0 00000000 0 0 0 0 0 00000000\neth0 0000D00A 0 0 0 0 0 00FCFFFF\n'
+    expect(chooseSubnet(machineRanges(table))).toBe('10.208.4.0/22')
+  })
+})
+
+describe('what Caddy is told', () => {
+  const settings = {
+    listen: [':80'],
+    peerListen: ':8081',
+    adminSocket: '/run/admin.sock',
+    leadsFolder: '/leads',
+    tls: { mode: 'off' as const },
+  }
+  const backend = (name: string, over: Partial<Backend> = {}): Backend => ({
+    name,
+    routes: [{ host: 'x.test', path: '/', port: 80 }],
+    local: [],
+    peers: [],
+    ...over,
+  })
+  const at = (path: string, port = 80) => ({ host: 'x.test', path, port })
+
+  test('of two paths the longer one has a request, whoever comes first', () => {
+    const matchers = matchersOf([
+      backend('a', { routes: [at('/'), at('/api/v2')] }),
+      backend('b', { routes: [at('/api'), at('/API/V2')] }),
+    ])
+    expect(matchers.get('a')).toEqual([
+      { host: ['x.test'], not: [{ path: ['/api', '/api/*'] }] },
+      { host: ['x.test'], path: ['/api/v2', '/api/v2/*'] },
+    ])
+    expect(matchers.get('b')).toEqual([
+      { host: ['x.test'], path: ['/api', '/api/*'], not: [{ path: ['/api/v2', '/api/v2/*'] }] },
+    ])
+  })
+
+  test('a lead fills its room evenly', () => {
+    const local = ['10.208.0.2', '10.208.0.3']
+    expect(leadLine(backend('a', { local }), 80).split(' ')).toHaveLength(13)
+    const many = Array.from({ length: 20 }, (_, index) => `10.208.0.${index}`)
+    const [room, ...places] = leadLine(backend('a', { local: many }), 80).split(' ')
+    expect([room, places.length, new Set(places).size]).toEqual(['here60', 60, 20])
+    expect(leadLine(backend('a', { peers: ['n:1'] }), 80)).toMatch(/^away12 n:1 /)
+    expect(leadLine(backend('a'), 80)).toBe('none')
+  })
+
+  test('the same routes are the same configuration, whoever serves them', () => {
+    const one = buildConfig(settings, [backend('a', { local: ['10.208.0.2'] })])
+    expect(buildConfig(settings, [backend('a', { peers: ['n:1'] })])).toEqual(one)
+    expect(buildConfig(settings, [backend('b')]).version).not.toBe(one.version)
+    const { admin, apps } = JSON.parse(one.text)
+    expect(admin).toEqual({
+      '@id': one.version,
+      listen: 'unix//run/admin.sock|0600',
+      config: { persist: false },
+    })
+    const ids = apps.http.servers.edge.routes.flatMap((route: object) =>
+      '@id' in route ? [route['@id']] : [],
+    )
+    expect(ids).toEqual(['a'])
+  })
+
+  test('certificates: plain ports lead to the others, the peers stay in the clear', () => {
+    const config = (tls: Parameters<typeof buildConfig>[0]['tls']) =>
+      JSON.parse(buildConfig({ ...settings, listen: [':80', ':443'], tls }, [backend('a')]).text).apps
+    const { http, tls } = config({ mode: 'acme', directory: 'https://ca.test/dir', email: 'a@b.test' })
+    expect(http).toMatchObject({ http_port: 8081, https_port: 443 })
+    expect(http.servers.edge.listen).toEqual([':443', ':8081'])
+    expect(http.servers.plain.listen).toEqual([':80'])
+    expect(tls.automation.policies).toEqual([
+      { issuers: [{ module: 'acme', ca: 'https://ca.test/dir', email: 'a@b.test' }] },
+    ])
+    expect(config({ mode: 'internal' }).tls.automation.policies).toEqual([
+      { issuers: [{ module: 'internal' }] },
+    ])
+  })
+})
+
+test('a table is told whole or by what changed; a server that says nothing of routes takes none away', () => {
+  const table = createRouteTable()
+  const names = () => table.all()?.map(({ name }) => name)
+  table.take({ complete: true })
+  expect(names()).toBeUndefined()
+  table.take({ complete: true, routes: [routed(0), routed(1)] })
+  table.take({ complete: false, routes: [routed(2)], unrouted: ['dep_1'] })
+  expect(names()).toEqual(['web1', 'web2'])
+  table.take({ complete: true })
+  expect(names()).toEqual(['web1', 'web2'])
+  table.take({ complete: true, routes: [] })
+  expect(names()).toEqual([])
+})
+
+test('work asked for while it runs is done once more, for all who asked', async () => {
+  let runs = 0
+  const gates: (() => void)[] = []
+  const run = coalesce(async () => {
+    runs += 1
+    await new Promise<void>((resolve) => gates.push(resolve))
+  })
+  const [first, second, third] = [run(), run(), run()]
+  gates.shift()?.()
+  await first
+  await Promise.resolve()
+  expect(runs).toBe(2)
+  gates.shift()?.()
+  await Promise.all([second, third])
+  expect(runs).toBe(2)
+})
+
+test('ready is said once the router leads to it, at once of what is not routed, and never after what came later', async () => {
+  const said: string[] = []
+  let apply = () => {}
+  const router = {
+    nudge() {},
+    applied: () =>
+      new Promise<void>((resolve) => {
+        apply = resolve
+      }),
+  }
+  const seen = (assignment: string, seq: number, state: 'ready' | 'running' = 'ready', reason = '') => ({
+    ...{ assignmentId: assignment as unknown as AssignmentId, seq, state, reason },
+    ...{ generation: 1, containerId: 'c', startedAt: null, exitCode: null, restarts: 0, gone: false },
+  })
+  const report = holdReady(
+    router,
+    (id) => String(id) !== 'free',
+    (batch) => said.push(...batch.map(({ assignmentId, seq }) => `${assignmentId} ${seq}`)),
+  )
+  report([seen('free', 1), seen('web', 2), seen('web2', 3, 'running')])
+  expect(said).toEqual(['free 1', 'web2 3'])
+  apply()
+  await new Promise(setImmediate)
+  expect(said).toEqual(['free 1', 'web2 3', 'web 2'])
+  report([seen('web', 4)])
+  report([seen('web', 5, 'ready', 'unhealthy')])
+  apply()
+  await new Promise(setImmediate)
+  expect(said.slice(3)).toEqual(['web 5'])
+})

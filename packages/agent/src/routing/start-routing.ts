@@ -1,0 +1,77 @@
+// The node's side of routes, put together: the table that the server tells, the addresses that containers have, the router
+// that leads to them, and the two places where the rest of the agent waits for it.
+
+import type { AssignmentId, DesiredItem, Observation, RoutedDeployment } from '@holdfast/contract'
+import type { ReplicaView } from '@holdfast/core/reconcile'
+import type { Logger } from 'pino'
+import type { Engine } from '../ports/engine.ts'
+import type { RouterAdmin } from '../ports/router.ts'
+import { type Addresses, createAddresses } from './addresses.ts'
+import { createDrain, type Drain } from './drain.ts'
+import { holdReady } from './hold-ready.ts'
+import { localReplicas } from './local-replicas.ts'
+import { createRouteTable, type RoutesChange } from './route-table.ts'
+import { type Router, startRouter } from './router.ts'
+
+export interface RoutingDeps {
+  readonly engine: Engine
+  /** Undefined: this node routes nothing. */
+  readonly admin: RouterAdmin | undefined
+  desired(): ReadonlyMap<AssignmentId, DesiredItem>
+  view(id: AssignmentId): ReplicaView | undefined
+  report(observations: readonly Observation[]): void
+  readonly log: Logger
+}
+
+export interface Routing {
+  readonly addresses: Addresses
+  readonly drain: Drain
+  /** For the board: what is reported goes through here. */
+  report(observations: readonly Observation[]): void
+  take(change: RoutesChange): void
+  /** As they are kept on disk; undefined where nobody spoke of routes. */
+  table(): readonly RoutedDeployment[] | undefined
+  /** The engine, whose lists also say which addresses are taken. */
+  readonly engine: Engine
+  close(): void
+}
+
+export function startRouting(deps: RoutingDeps): Routing {
+  const { engine, admin, desired } = deps
+  const table = createRouteTable()
+  const router = admin === undefined ? undefined : openRouter(deps, admin, table.all)
+  const addresses = createAddresses((address) => router?.leadsTo(address) ?? false)
+  const isRouted = (id: AssignmentId): boolean => {
+    const deployment = desired().get(id)?.deployment
+    return deployment !== undefined && table.has(deployment)
+  }
+  return {
+    addresses,
+    drain:
+      admin === undefined || router === undefined ? async () => {} : createDrain({ engine, router, admin }),
+    report: router === undefined ? deps.report : holdReady(router, isRouted, deps.report),
+    take(change) {
+      table.take(change)
+      router?.nudge()
+    },
+    table: table.all,
+    engine: {
+      ...engine,
+      async listContainers() {
+        const listed = await engine.listContainers()
+        addresses.setSeen(
+          listed.flatMap((container) => container.addresses),
+          (holder) => desired().has(holder),
+        )
+        return listed
+      },
+    },
+    close: () => router?.close(),
+  }
+}
+
+const openRouter = (
+  { desired, view, log }: RoutingDeps,
+  admin: RouterAdmin,
+  table: () => readonly RoutedDeployment[] | undefined,
+): Router => startRouter({ admin, table, replicas: () => localReplicas(desired(), view), log })

@@ -1,0 +1,168 @@
+// The streams of bytes that the server opens on this node: the logs of a container, a command inside one. Only into
+// containers of this node's tenant, found by the labels of the assignment. SAFETY 2 rows 15, 25.
+
+import {
+  type Open,
+  STREAM_HEADER_BYTES,
+  STREAMS_PER_NODE,
+  type StreamError,
+  type TenantId,
+} from '@holdfast/contract'
+import { readOwnLabels } from '@holdfast/core/reconcile'
+import type { Logger } from 'pino'
+import { type Engine, isFault, type ListedContainer } from '../ports/engine.ts'
+import type { OpenSessionStreams, StreamSocket } from '../ports/streams.ts'
+import { openExecStream } from './exec-stream.ts'
+import { createLink, type Link } from './link.ts'
+import { openLogStream } from './log-stream.ts'
+import { createOutgoing, type Outgoing } from './outgoing.ts'
+import type { NodeStream, StreamEnd } from './stream.ts'
+
+/** What the server may have on its way to one stream. */
+const INPUT_BYTES = 128 * 1024
+
+export interface StreamDeps {
+  readonly engine: Pick<Engine, 'listContainers' | 'readLogs' | 'startExec'>
+  readonly tenant: TenantId
+  readonly log: Logger
+}
+
+interface Entry {
+  readonly outgoing: Outgoing
+  /** Undefined until the engine has answered. */
+  stream: NodeStream | undefined
+  /** Frames that came meanwhile; the credit bounds them. */
+  early: Buffer[]
+  /** Of input: taken since credit was last given. */
+  consumed: number
+  ended: boolean
+}
+
+interface Session {
+  readonly deps: StreamDeps
+  readonly socket: StreamSocket
+  readonly link: Link
+  readonly entries: Map<number, Entry>
+}
+
+export function createSessionStreams(deps: StreamDeps): OpenSessionStreams {
+  return (socket) => {
+    const session: Session = { deps, socket, link: createLink(socket), entries: new Map() }
+    return {
+      take(message) {
+        if (message.type === 'open') start(session, message)
+        const entry = session.entries.get(message.stream)
+        if (entry === undefined) return
+        if (message.type === 'credit') entry.outgoing.credit(Math.max(0, message.bytes))
+        if (message.type === 'end') drop(session, message.stream, entry)
+      },
+      frame: (frame) => takeFrame(session, frame),
+      close() {
+        session.link.close()
+        for (const [id, entry] of [...session.entries]) drop(session, id, entry)
+      },
+    }
+  }
+}
+
+function start(session: Session, open: Open): void {
+  const { entries, socket, link, deps } = session
+  const id = open.stream
+  const refuse = (error: StreamError): void => socket.say({ type: 'end', stream: id, error })
+  if (entries.has(id)) return
+  if (entries.size >= STREAMS_PER_NODE) {
+    refuse('too_many_streams')
+    return
+  }
+  const outgoing = createOutgoing(link, id, () => entry.stream?.onRoom())
+  const entry: Entry = { outgoing, stream: undefined, early: [], consumed: 0, ended: false }
+  entries.set(id, entry)
+  const onEnd = (end: StreamEnd): void => {
+    entry.ended = true
+    outgoing.finish(() => {
+      if (entries.delete(id)) socket.say({ type: 'end', stream: id, ...end })
+    })
+  }
+  openSource(deps, open, outgoing, onEnd).then(
+    (stream) => started(session, id, entry, stream),
+    (error: unknown) => {
+      deps.log.info({ stream: id, kind: open.kind, error: String(error) }, 'a stream could not be opened')
+      onEnd({ error: error instanceof StreamFault ? error.reason : explain(error) })
+    },
+  )
+  if (open.kind === 'exec') socket.say({ type: 'credit', stream: id, bytes: INPUT_BYTES })
+}
+
+class StreamFault extends Error {
+  readonly reason: StreamError
+
+  constructor(reason: StreamError) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+/** The container was there a moment ago: what the engine refuses now is its state. */
+function explain(error: unknown): StreamError {
+  if (isFault(error, 'not_found')) return 'container_not_found'
+  return isFault(error, 'conflict') ? 'container_not_running' : 'engine_unavailable'
+}
+
+async function openSource(
+  { engine, tenant }: StreamDeps,
+  open: Open,
+  outgoing: Outgoing,
+  onEnd: (end: StreamEnd) => void,
+): Promise<NodeStream> {
+  const container = pick(await engine.listContainers(), tenant, open)
+  if (container === undefined) throw new StreamFault('container_not_found')
+  if (open.kind === 'logs') return openLogStream(engine, container.id, open, outgoing, onEnd)
+  if (container.state !== 'running') throw new StreamFault('container_not_running')
+  return openExecStream(engine, container.id, open, outgoing, onEnd)
+}
+
+function pick(
+  listed: readonly ListedContainer[],
+  tenant: TenantId,
+  { assignmentId }: Open,
+): ListedContainer | undefined {
+  const own = listed.filter(({ labels }) => readOwnLabels(labels, tenant)?.assignmentId === assignmentId)
+  const newest = own.toSorted((left, right) => right.createdAt - left.createdAt)
+  return newest.find(({ state }) => state === 'running') ?? newest[0]
+}
+
+function started(session: Session, id: number, entry: Entry, stream: NodeStream): void {
+  // The server has gone away from it while the engine was asked.
+  if (session.entries.get(id) !== entry && !entry.ended) {
+    stream.close()
+    return
+  }
+  entry.stream = stream
+  for (const frame of entry.early) input(session, id, entry, frame)
+  entry.early = []
+}
+
+function takeFrame(session: Session, frame: Buffer): void {
+  if (frame.length < STREAM_HEADER_BYTES) return
+  const id = frame.readUInt32BE(1)
+  const entry = session.entries.get(id)
+  if (entry === undefined) return
+  if (entry.stream === undefined) entry.early.push(frame)
+  else input(session, id, entry, frame)
+}
+
+/** Credit is given back in halves of what was given first: neither a message for each byte nor a pause in between. */
+function input({ socket, entries }: Session, id: number, entry: Entry, frame: Buffer): void {
+  entry.stream?.input(frame[0] ?? 0, frame.subarray(STREAM_HEADER_BYTES), () => {
+    entry.consumed += frame.length
+    if (entry.consumed < INPUT_BYTES / 2 || entries.get(id) !== entry) return
+    socket.say({ type: 'credit', stream: id, bytes: entry.consumed })
+    entry.consumed = 0
+  })
+}
+
+function drop({ entries }: Session, id: number, entry: Entry): void {
+  entries.delete(id)
+  entry.stream?.close()
+  entry.outgoing.clear()
+}

@@ -1,0 +1,256 @@
+// Streams of bytes into real containers, on both lines of the engine: what a person sees, what is bounded, what is killed.
+
+import {
+  type AgentMessage,
+  type DesiredItem,
+  type End,
+  type Open,
+  STREAM_CHANNELS,
+  STREAM_HEADER_BYTES,
+  STREAM_PAYLOAD_BYTES,
+  STREAMS_PER_NODE,
+} from '@holdfast/contract'
+import { waitUntil } from '@holdfast/testkit'
+import pino from 'pino'
+import { expect, test } from 'vitest'
+import { desiredItem, newTenant, type TestNode } from '../agent.fixture.ts'
+import { onBothEngines } from '../real-engine.fixture.ts'
+import { allocateFrame } from './link.ts'
+import { createSessionStreams } from './node-streams.ts'
+
+const MIB = 1024 * 1024
+const { stdin, stdout, stderr, resize, skipped } = STREAM_CHANNELS
+
+/** The server's end of a session: what the agent says, and credit as the test gives it. */
+function serverEnd({ engine, tenant }: Pick<TestNode, 'engine' | 'tenant'>) {
+  const frames: Buffer[] = []
+  const said: AgentMessage[] = []
+  let received = 0
+  const streams = createSessionStreams({ engine, tenant, log: pino({ level: 'silent' }) })({
+    bufferedAmount: 0,
+    send(frame, taken) {
+      received += frame.length
+      expect(frame.length).toBeLessThanOrEqual(STREAM_HEADER_BYTES + STREAM_PAYLOAD_BYTES)
+      frames.push(frame)
+      setImmediate(taken)
+    },
+    say: (message) => said.push(message),
+  })
+  let next = 0
+  return {
+    streams,
+    said,
+    frames,
+    received: () => received,
+    open(item: DesiredItem, over: Partial<Open>, credit = MIB): number {
+      next += 1
+      const open = {
+        type: 'open' as const,
+        stream: next,
+        kind: 'exec' as const,
+        assignmentId: item.assignmentId,
+      }
+      streams.take({ ...open, ...over })
+      if (credit > 0) streams.take({ type: 'credit', stream: next, bytes: credit })
+      return next
+    },
+    credit: (stream: number, bytes: number) => streams.take({ type: 'credit', stream, bytes }),
+    write(stream: number, channel: number, bytes: Buffer | string) {
+      const payload = Buffer.from(bytes)
+      const frame = allocateFrame(channel, stream, payload.length)
+      payload.copy(frame, STREAM_HEADER_BYTES)
+      streams.frame(frame)
+    },
+    text: (stream: number, channel: number): string =>
+      Buffer.concat(
+        frames
+          .filter((frame) => frame[0] === channel && frame.readUInt32BE(1) === stream)
+          .map((frame) => frame.subarray(STREAM_HEADER_BYTES)),
+      ).toString('utf8'),
+    ended: (stream: number): Promise<End> =>
+      waitUntil(
+        () => said.find((one): one is End & { type: 'end' } => one.type === 'end' && one.stream === stream),
+        { what: `stream ${stream} has ended` },
+      ),
+  }
+}
+
+onBothEngines('streams', (world) => {
+  async function running(template: Parameters<typeof desiredItem>[1] = {}) {
+    const { node } = await world().newNode()
+    const item = desiredItem(world().image, template)
+    node.send([item])
+    const { containerId } = await node.until(item, 'running', ({ containerId }) => containerId !== null)
+    await node.until(item, 'up', ({ state }) => state === 'running' || state === 'ready')
+    return { node, item, containerId: containerId ?? '', server: serverEnd(node) }
+  }
+  const sh = (script: string): Partial<Open> => ({ command: ['sh', '-c', script] })
+
+  test('output, error and exit code of a command, and its input to the end', async () => {
+    const { item, server } = await running()
+    const plain = server.open(item, sh('echo out; echo err >&2; exit 3'))
+    expect(await server.ended(plain)).toMatchObject({ exitCode: 3 })
+    expect([server.text(plain, stdout), server.text(plain, stderr)]).toEqual(['out\n', 'err\n'])
+    const counted = server.open(item, { command: ['wc', '-c'] })
+    for (let part = 0; part < 7; part += 1) server.write(counted, stdin, Buffer.alloc(10_000, 'x'))
+    server.write(counted, stdin, '')
+    expect(await server.ended(counted)).toMatchObject({ exitCode: 0 })
+    expect(server.text(counted, stdout).trim()).toBe('70000')
+    const missing = server.open(item, { command: ['no-such-program'] })
+    expect([126, 127]).toContain((await server.ended(missing)).exitCode)
+  })
+
+  test('a terminal has a size, another one when told, and echoes', async () => {
+    const { item, server } = await running()
+    const shell = server.open(item, { command: ['sh'], tty: true })
+    server.write(shell, resize, JSON.stringify({ cols: 97, rows: 31 }))
+    const size = async (expected: string) =>
+      waitUntil(
+        () => {
+          server.write(shell, stdin, 'busybox stty size\n')
+          return server.text(shell, stdout).includes(expected)
+        },
+        { what: `the terminal is ${expected}`, intervalMs: 200 },
+      )
+    await size('31 97')
+    server.write(shell, resize, JSON.stringify({ cols: 120, rows: 40 }))
+    await size('40 120')
+    for (const nonsense of ['{', '{"cols":-1,"rows":5}', '[]']) server.write(shell, resize, nonsense)
+    server.write(shell, stdin, 'exit 7\n')
+    expect(await server.ended(shell)).toMatchObject({ exitCode: 7 })
+  })
+
+  test('a command whose reader is slow waits, and memory does not grow', async () => {
+    const { item, server } = await running()
+    global.gc?.()
+    const before = process.memoryUsage().rss
+    const noisy = server.open(item, { command: ['busybox', 'yes'] }, 64 * 1024)
+    await waitUntil(() => server.received() > 60 * 1024, { what: 'the credit is used up' })
+    let peak = 0
+    for (let more = 0; more < 40; more += 1) {
+      server.credit(noisy, 8 * 1024)
+      const sum = 64 * 1024 + (more + 1) * 8 * 1024
+      await waitUntil(() => server.received() >= sum - STREAM_HEADER_BYTES, { what: 'the next part came' })
+      expect(server.received()).toBeLessThanOrEqual(sum)
+      peak = Math.max(peak, process.memoryUsage().rss)
+      server.frames.length = 0
+    }
+    console.log(`yes against a slow reader: rss grew by ${((peak - before) / MIB).toFixed(1)} MiB`)
+    expect(peak - before).toBeLessThan(32 * MIB)
+    server.streams.take({ type: 'end', stream: noisy })
+  })
+
+  test('what the server leaves is killed, with what it started', async () => {
+    const { node, item } = await running()
+    const watching = serverEnd(node)
+    const alive = async (): Promise<number> => {
+      const look = watching.open(item, sh('ps | grep -c "[b]usybox sleep 4242"'))
+      await watching.ended(look)
+      return Number(watching.text(look, stdout).trim())
+    }
+    const gone = () => waitUntil(async () => (await alive()) === 0, { what: 'it is gone' })
+    const server = serverEnd(node)
+    const left = server.open(item, sh('busybox sleep 4242 & busybox sleep 4242'))
+    await waitUntil(async () => (await alive()) >= 2, { what: 'both run' })
+    server.streams.take({ type: 'end', stream: left })
+    await gone()
+    server.open(item, { ...sh('busybox sleep 4242; true'), tty: true })
+    await waitUntil(async () => (await alive()) >= 1, { what: 'it runs' })
+    server.streams.close()
+    await gone()
+  })
+
+  test('no container of another tenant, of no assignment, or that has ended, is entered', async () => {
+    const { node, item, server, containerId } = await running()
+    const stranger = serverEnd({ engine: node.engine, tenant: newTenant() })
+    for (const kind of ['exec', 'logs'] as const) {
+      const foreign = stranger.open(item, { kind, command: ['true'] })
+      expect(await stranger.ended(foreign)).toMatchObject({ error: 'container_not_found' })
+      const unknown = server.open(desiredItem(world().image), { kind, command: ['true'] })
+      expect(await server.ended(unknown)).toMatchObject({ error: 'container_not_found' })
+    }
+    node.send([{ ...item, desired: 'stopped', generation: 2 }])
+    await node.until(item, 'stopped', ({ state }) => state === 'stopped')
+    expect(containerId).not.toBe('')
+    const late = server.open(item, { command: ['true'] })
+    expect(await server.ended(late)).toMatchObject({ error: 'container_not_running' })
+    const logs = server.open(item, { kind: 'logs' })
+    expect((await server.ended(logs)).error).toBeUndefined()
+  })
+
+  test('the streams of a node are limited, and a place is free again afterwards', async () => {
+    const { item, server } = await running()
+    const open = Array.from({ length: STREAMS_PER_NODE }, () =>
+      server.open(item, { kind: 'logs', follow: true }),
+    )
+    const beyond = server.open(item, { kind: 'logs' })
+    expect(await server.ended(beyond)).toMatchObject({ error: 'too_many_streams' })
+    for (const stream of open) server.streams.take({ type: 'end', stream })
+    const after = server.open(item, { kind: 'logs' })
+    expect((await server.ended(after)).error).toBeUndefined()
+  })
+
+  const TIMED = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z /
+  const linesOf = (text: string) => text.split('\n').filter((line) => line !== '')
+
+  test('kept logs: both outputs, the last lines, since a time, a long line, and all of a large one', async () => {
+    const script =
+      'echo one; echo two >&2; echo three; busybox head -c 40000 /dev/zero | busybox tr "\\0" z; echo; busybox seq 1 200000 > /dev/stdout; echo last; exec sleep 1000'
+    const { item, server } = await running({ command: ['sh', '-c', script] })
+    await waitUntil(
+      async () => {
+        const tail = server.open(item, { kind: 'logs', tail: 1 })
+        await server.ended(tail)
+        return server.text(tail, stdout).endsWith(' last\n')
+      },
+      { what: 'all is written' },
+    )
+    const head = server.open(item, { kind: 'logs' }, 64 * 1024)
+    await waitUntil(() => server.text(head, stdout).length > 60 * 1024, { what: 'the credit is used up' })
+    for (let more = 0; more < 200; more += 1) server.credit(head, MIB)
+    expect((await server.ended(head)).error).toBeUndefined()
+    const lines = linesOf(server.text(head, stdout))
+    expect(lines).toHaveLength(200_006)
+    expect(lines.every((line) => TIMED.test(line))).toBe(true)
+    const texts = lines.slice(0, 6).map((line) => line.replace(TIMED, ''))
+    expect(texts).toEqual(['one', 'three', ...[16_384, 16_384, 7_232].map((size) => 'z'.repeat(size)), '1'])
+    expect(linesOf(server.text(head, stderr)).map((line) => line.replace(TIMED, ''))).toEqual(['two'])
+    expect(server.text(head, skipped)).toBe('')
+    const at = lines.at(-3)?.split(' ')[0] ?? ''
+    const since = server.open(item, { kind: 'logs', since: at })
+    await server.ended(since)
+    expect(linesOf(server.text(since, stdout))).toEqual(lines.slice(lines.findIndex((line) => line >= at)))
+  })
+
+  test('followed logs of a container that writes without end: memory is bounded, and the gap is told', {
+    timeout: 120_000,
+  }, async () => {
+    const line = 'x'.repeat(8_000)
+    const { item, server } = await running({ command: ['busybox', 'yes', line] })
+    const before = process.memoryUsage().rss
+    const began = performance.now()
+    const follow = server.open(item, { kind: 'logs', follow: true, tail: 10 }, 256 * 1024)
+    let peak = 0
+    let read = 0
+    // A reader of about a megabyte a second.
+    while (performance.now() - began < 8_000) {
+      const seen = server.received()
+      server.credit(follow, 100 * 1024)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      read += server.received() - seen
+      peak = Math.max(peak, process.memoryUsage().rss)
+    }
+    const gaps = [...server.text(follow, skipped).matchAll(/\{[^}]*\}/g)].map(([gap]) => JSON.parse(gap))
+    const lost = gaps.reduce((sum, gap) => sum + gap.bytes, 0)
+    const seconds = (performance.now() - began) / 1000
+    console.log(
+      `followed at ${((read + lost) / MIB / seconds).toFixed(1)} MiB/s: read ${(read / MIB).toFixed(1)} MiB,`,
+      `${gaps.length} gaps of ${(lost / MIB).toFixed(1)} MiB, rss grew by ${((peak - before) / MIB).toFixed(1)} MiB`,
+    )
+    expect(lost).toBeGreaterThan(10 * MIB)
+    expect(peak - before).toBeLessThan(64 * MIB)
+    const whole = linesOf(server.text(follow, stdout)).slice(0, -1)
+    expect(whole.every((each) => TIMED.test(each) && each.endsWith(line))).toBe(true)
+    server.streams.take({ type: 'end', stream: follow })
+  })
+})

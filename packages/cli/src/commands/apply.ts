@@ -1,0 +1,75 @@
+// What the files say becomes what the platform stores.
+
+import type { Client } from '@holdfast/client'
+import type { Invocation, OnlineCommand, OptionSpec } from '../command.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { DURATION, durationSeconds } from '../forms.ts'
+import type { Manifest } from '../manifest/parse-source.ts'
+import { FILENAME_OPTION } from '../manifest/read-sources.ts'
+import type { Awaited } from '../wait-until-well.ts'
+
+export const WAIT_OPTIONS: readonly OptionSpec[] = [
+  { flags: '--wait', summary: 'until every replica is ready; exit code 4 if that does not come' },
+  { flags: '--wait-timeout <duration>', summary: 'how long to wait (default: 5m)', form: DURATION },
+]
+
+export const apply: OnlineCommand = {
+  name: 'apply',
+  summary: 'create or change deployments from manifests',
+  details:
+    'Documents are applied after those they depend on. A field that a manifest does not name stays as it is stored; null clears it. A change is refused with exit code 6 when somebody else changed the deployment meanwhile.',
+  options: [
+    FILENAME_OPTION,
+    { flags: '--dry-run', summary: 'let the platform judge and plan, and store nothing' },
+    ...WAIT_OPTIONS,
+  ],
+  examples: [
+    ['holdfast apply -f web.yaml', 'Creates or changes what the file describes.'],
+    ['holdfast apply -f manifests/ --wait', 'A whole folder, and waits until all of it runs.'],
+    ['cat web.yaml | holdfast apply -f - --dry-run', 'What would happen.'],
+  ],
+  online: true,
+  async run(invocation, client) {
+    const [{ loadManifests }, { orderByDependencies }] = await Promise.all([
+      import('../manifest/load-manifests.ts'),
+      import('../manifest/order.ts'),
+    ])
+    const loaded = await loadManifests(invocation)
+    if (!loaded.ok) return loaded.exitCode
+    const ordered = orderByDependencies(loaded.manifests)
+    if (invocation.flag('dry-run')) {
+      const { planAll } = await import('../plan-all.ts')
+      return planAll(invocation.terminal, client, ordered, 'summary')
+    }
+    const { applied, exitCode } = await applyAll(invocation, client, ordered)
+    if (exitCode !== EXIT.ok || !invocation.flag('wait')) return exitCode
+    const { waitUntilWell } = await import('../wait-until-well.ts')
+    return waitUntilWell(invocation.terminal, client, applied, waitMs(invocation))
+  },
+}
+
+const DEFAULT_WAIT_S = 300
+
+export const waitMs = ({ text }: Pick<Invocation, 'text'>): number =>
+  (durationSeconds(text('wait-timeout') ?? '') ?? DEFAULT_WAIT_S) * 1000
+
+/** Goes on after a refusal, so that all of them are told; stops where the platform cannot be reached. */
+async function applyAll({ terminal }: Invocation, client: Client, manifests: readonly Manifest[]) {
+  const { applyDocument } = await import('../manifest/write-document.ts')
+  const { tellApplied, tellRefused } = await import('../print/applied.ts')
+  const applied: Awaited[] = []
+  let exitCode: ExitCode = EXIT.ok
+  for (const manifest of manifests) {
+    const outcome = await applyDocument(client, manifest.value, terminal.interrupted)
+    if (outcome.ok) {
+      tellApplied(terminal, manifest, outcome)
+      const { name, revision } = outcome.written.deployment
+      applied.push({ name, revision })
+      continue
+    }
+    const code = tellRefused(terminal, manifest, outcome.failure)
+    exitCode = exitCode === EXIT.ok ? code : exitCode
+    if (outcome.failure.kind !== 'rejected' || code === EXIT.unreachable) break
+  }
+  return { applied, exitCode }
+}

@@ -1,0 +1,47 @@
+// Which platforms are known here. Tokens are never shown.
+
+import type { OfflineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tellError } from '../print/failure.ts'
+import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
+import { readContextsFile } from '../settings/contexts-file.ts'
+
+interface Listed {
+  readonly name: string
+  readonly current: boolean
+  readonly url: string
+  readonly tenant?: string
+}
+
+const LISTED: Printed<Listed> = {
+  kind: 'context',
+  nameOf: ({ name }) => name,
+  columns: [
+    { header: 'CURRENT', value: ({ current }) => (current ? '*' : ' ') },
+    { header: 'NAME', value: ({ name }) => name },
+    { header: 'URL', value: ({ url }) => url },
+    { header: 'TENANT', value: ({ tenant = '' }) => tenant },
+  ],
+}
+
+export const contextList: OfflineCommand = {
+  name: 'context list',
+  summary: 'list the contexts',
+  options: [OUTPUT_OPTION],
+  examples: [['holdfast context list', 'Shows each context, the current one with a star.']],
+  online: false,
+  async run({ terminal, contextsFile, text }) {
+    const file = await readContextsFile(contextsFile)
+    if (!file.ok) {
+      tellError(terminal, file.why)
+      return EXIT.error
+    }
+    const { current, contexts } = file.contexts
+    const listed = Object.entries(contexts).map(([name, { url, tenant }]) => ({
+      ...{ name, current: name === current, url },
+      ...(tenant === undefined ? {} : { tenant }),
+    }))
+    await printItems(terminal, text('output'), LISTED, listed)
+    return EXIT.ok
+  },
+}

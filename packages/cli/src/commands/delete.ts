@@ -1,0 +1,87 @@
+// Deployments go; their containers are stopped first.
+
+import type { Client } from '@holdfast/client'
+import type { Invocation, OnlineCommand } from '../command.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { FILENAME_OPTION } from '../manifest/read-sources.ts'
+import { pause } from '../pause.ts'
+import { tellError, tellFailure } from '../print/failure.ts'
+import { print, type Terminal } from '../terminal.ts'
+import { WAIT_OPTIONS, waitMs } from './apply.ts'
+
+export const remove: OnlineCommand = {
+  name: 'delete',
+  summary: 'delete deployments, by name or as manifests name them',
+  details:
+    'The work goes on after the answer: containers are stopped in order. --wait waits until nothing is left.',
+  args: [
+    { name: 'name', summary: 'which deployments', optional: true, many: true, completes: 'deployments' },
+  ],
+  options: [FILENAME_OPTION, ...WAIT_OPTIONS],
+  examples: [
+    ['holdfast delete web', 'One deployment.'],
+    ['holdfast delete -f manifests/ --wait', 'All that a folder describes, until they are gone.'],
+  ],
+  online: true,
+  async run(invocation, client) {
+    const { terminal } = invocation
+    const named = await namesOf(invocation)
+    if (typeof named === 'number') return named
+    let exitCode: ExitCode = EXIT.ok
+    for (const name of named) {
+      const removed = await client.deployments.remove(name, { signal: terminal.interrupted })
+      if (removed.ok) print(terminal, `deployment/${removed.value.name} deleting`)
+      else {
+        const code = tellFailure(terminal, removed.failure)
+        exitCode = exitCode === EXIT.ok ? code : exitCode
+        if (removed.failure.kind !== 'rejected') return code
+      }
+    }
+    if (exitCode !== EXIT.ok || !invocation.flag('wait')) return exitCode
+    return waitUntilGone(terminal, client, named, waitMs(invocation))
+  },
+}
+
+/** Those that depend on others go first. */
+async function namesOf(invocation: Invocation): Promise<readonly string[] | ExitCode> {
+  const { args, texts, terminal } = invocation
+  const typed = args.map((name) => name.replace(/^deployment\//, ''))
+  if (texts('filename').length === 0) {
+    if (typed.length > 0) return typed
+    tellError(terminal, 'nothing is named: a name, or -f <path>')
+    return EXIT.usage
+  }
+  const [{ loadManifests, nameOf }, { orderByDependencies }] = await Promise.all([
+    import('../manifest/load-manifests.ts'),
+    import('../manifest/order.ts'),
+  ])
+  const loaded = await loadManifests(invocation)
+  if (!loaded.ok) return loaded.exitCode
+  const written = orderByDependencies(loaded.manifests).flatMap(({ value }) => nameOf(value) ?? [])
+  return [...typed, ...written.reverse()]
+}
+
+const LOOK_MS = 500
+
+async function waitUntilGone(
+  terminal: Terminal,
+  client: Client,
+  names: readonly string[],
+  longestMs: number,
+): Promise<ExitCode> {
+  const end = terminal.now() + longestMs
+  for (const name of names) {
+    for (;;) {
+      const read = await client.deployments.read(name, { signal: terminal.interrupted })
+      if (!read.ok && read.failure.kind === 'rejected' && read.failure.status === 404) break
+      if (!read.ok) return tellFailure(terminal, read.failure)
+      if (terminal.now() >= end) {
+        tellError(terminal, `${name} is still being deleted`)
+        return EXIT.unwell
+      }
+      if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
+    }
+    print(terminal, `deployment/${name} deleted`)
+  }
+  return EXIT.ok
+}

@@ -1,0 +1,100 @@
+// All that is known of a deployment: first why something waits, then where its replicas are, then what happened.
+
+import type { StatusWithTimeline } from '@holdfast/client'
+import type { DeploymentRecord, PlacementEntry } from '@holdfast/contract'
+import type { OnlineCommand } from '../command.ts'
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
+import { EXIT } from '../exit-codes.ts'
+import { age } from '../print/age.ts'
+import { cpu, memory } from '../print/amounts.ts'
+import { tellFailure } from '../print/failure.ts'
+import { matrixLines } from '../print/matrix.ts'
+import { plain } from '../print/plain.ts'
+import { factLines, section } from '../print/sections.ts'
+import { alignRows } from '../print/table.ts'
+
+export const describe: OnlineCommand = {
+  name: 'describe',
+  summary: 'show all that is known of a deployment',
+  details: 'Where a replica has no node, every node with every reason against it comes first.',
+  args: [DEPLOYMENT_ARGUMENT],
+  examples: [['holdfast describe web', 'Its state, its replicas, and what happened to it.']],
+  online: true,
+  async run({ terminal, args: [typed] }, client) {
+    const name = deploymentName(typed)
+    const options = { signal: terminal.interrupted }
+    const [record, status, placements, why] = await Promise.all([
+      client.deployments.read(name, options),
+      client.deployments.status(name, options),
+      client.deployments.placements(name, options),
+      client.deployments.why(name, undefined, options),
+    ])
+    if (!record.ok) return tellFailure(terminal, record.failure)
+    if (!status.ok) return tellFailure(terminal, status.failure)
+    if (!placements.ok) return tellFailure(terminal, placements.failure)
+    if (!why.ok) return tellFailure(terminal, why.failure)
+    const nowMs = terminal.now()
+    const lines = [
+      ...headLines(record.value, nowMs),
+      ...section('No node for a replica', waits(record.value) ? matrixLines(why.value) : []),
+      ...section('Replicas', replicaLines(placements.value.items, nowMs)),
+      ...section('What happened', timelineLines(status.value, nowMs)),
+    ]
+    terminal.out(`${lines.join('\n')}\n`)
+    return EXIT.ok
+  },
+}
+
+const waits = ({ status: { replicas } }: DeploymentRecord): boolean => replicas.placed < replicas.desired
+
+function headLines(record: DeploymentRecord, nowMs: number): string[] {
+  const { name, uid, status, image, revision, createdAt, resources, routes = [], dependsOn = {} } = record
+  const { phase, reason, message, replicas, runningRevision } = status
+  return factLines([
+    ['Name', name],
+    ['Phase', reason === '' ? phase : `${phase} (${reason})`],
+    ['Message', message],
+    ['Replicas', `${replicas.ready} ready, ${replicas.placed} placed, ${replicas.desired} wished`],
+    [
+      'Revision',
+      runningRevision === revision ? `${revision}` : `${revision}, running ${runningRevision ?? 'none'}`,
+    ],
+    ['Image', image],
+    ['Digest', status.image.digest ?? ''],
+    ['Requests', `cpu ${cpu(resources.cpuMillis)}, memory ${memory(resources.memoryBytes)}`],
+    ['Routes', routes.map(({ host, path, port }) => `${host}${path} -> ${port}`).join(', ')],
+    [
+      'Depends on',
+      Object.entries(dependsOn)
+        .map(([other, condition]) => `${other} (${condition})`)
+        .join(', '),
+    ],
+    ['Created', `${createdAt} (${age(createdAt, nowMs)} ago)`],
+    ['Uid', uid],
+  ])
+}
+
+function replicaLines(items: readonly PlacementEntry[], nowMs: number): string[] {
+  if (items.length === 0) return []
+  const rows = items.map(({ replica, nodeName, state, revision, startedAt, containerId }) =>
+    [
+      `${replica}`,
+      nodeName,
+      state,
+      `${revision}`,
+      age(startedAt, nowMs),
+      containerId?.slice(0, 12) ?? '-',
+    ].map(plain),
+  )
+  return alignRows([['REPLICA', 'NODE', 'STATE', 'REVISION', 'UP', 'CONTAINER'], ...rows])
+}
+
+function timelineLines({ timeline }: StatusWithTimeline, nowMs: number): string[] {
+  return alignRows(
+    timeline.map(({ lastSeen, type, count, message }) => [
+      `${age(lastSeen, nowMs)} ago`,
+      plain(type),
+      plain(count > 1 ? `${message} (${count} times)` : message),
+    ]),
+  )
+}

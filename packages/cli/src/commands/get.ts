@@ -1,0 +1,46 @@
+// What there is, one line each.
+
+import type { OnlineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tellError, tellFailure } from '../print/failure.ts'
+import { OUTPUT_OPTION } from '../print/output.ts'
+import { RESOURCE_NAMES } from '../resource-names.ts'
+
+export const get: OnlineCommand = {
+  name: 'get',
+  summary: 'list things of one kind, or show one of them',
+  args: [
+    { name: 'kind', summary: 'what to list', choices: RESOURCE_NAMES },
+    { name: 'name', summary: 'one of them', optional: true, completes: 'deployments' },
+  ],
+  options: [
+    OUTPUT_OPTION,
+    { flags: '-w, --watch', summary: 'go on, and show each line again when it changes' },
+  ],
+  examples: [
+    ['holdfast get deployments', 'All deployments of the tenant.'],
+    ['holdfast get deployment web -o yaml', 'One of them, whole.'],
+    ['holdfast get nodes -o wide -w', 'The nodes, and every change of them.'],
+  ],
+  online: true,
+  async run({ args: [kind = '', name], terminal, text, flag }, client) {
+    const { findResource } = await import('../resources/index.ts')
+    const resource = findResource(kind)
+    if (resource === undefined) return EXIT.usage
+    const form = text('output')
+    const first = await resource.look(client, name)
+    if (!first.ok) return tellFailure(terminal, first.failure)
+    const isFound = first.value.rows({ nowMs: terminal.now() }).size > 0
+    if (name !== undefined && !isFound) {
+      tellError(terminal, `there is no ${kind} ${name}`)
+      return EXIT.notFound
+    }
+    if (!flag('watch')) {
+      await first.value.print(terminal, form)
+      return EXIT.ok
+    }
+    const { watchRows } = await import('../watch-rows.ts')
+    await first.value.print(terminal, form === 'wide' ? form : 'table')
+    return watchRows(terminal, first.value, () => resource.look(client, name), form === 'wide')
+  },
+}

@@ -1,0 +1,63 @@
+// The command tree: every command once. Parsing, help, completion and docs/cli come from this list.
+
+import type { Command } from '../command.ts'
+import { apply } from './apply.ts'
+import { completion } from './completion.ts'
+import { contextList } from './context-list.ts'
+import { contextUse } from './context-use.ts'
+import { remove } from './delete.ts'
+import { describe } from './describe.ts'
+import { diff } from './diff.ts'
+import { events } from './events.ts'
+import { exec } from './exec.ts'
+import { explain } from './explain.ts'
+import { get } from './get.ts'
+import { init } from './init.ts'
+import { login } from './login.ts'
+import { logs } from './logs.ts'
+import { nodeContainers } from './node-containers.ts'
+import { nodeCordon } from './node-cordon.ts'
+import { nodeDrain } from './node-drain.ts'
+import { nodeJoinToken } from './node-join-token.ts'
+import { nodeList } from './node-list.ts'
+import { nodeRelease } from './node-release.ts'
+import { nodeRemove } from './node-remove.ts'
+import { nodeUncordon } from './node-uncordon.ts'
+import { registryList } from './registry-list.ts'
+import { registryLogin } from './registry-login.ts'
+import { registryLogout } from './registry-logout.ts'
+import { rolloutHistory } from './rollout-history.ts'
+import { rolloutRestart } from './rollout-restart.ts'
+import { rolloutStatus } from './rollout-status.ts'
+import { rolloutUndo } from './rollout-undo.ts'
+import { routeList } from './route-list.ts'
+import { status } from './status.ts'
+import { tenantCreate } from './tenant-create.ts'
+import { tenantQuota } from './tenant-quota.ts'
+import { tenantRemove } from './tenant-remove.ts'
+import { tokenCreate } from './token-create.ts'
+import { tokenList } from './token-list.ts'
+import { tokenRevoke } from './token-revoke.ts'
+import { validate } from './validate.ts'
+import { why } from './why.ts'
+
+export const COMMANDS: readonly Command[] = [
+  ...[login, contextList, contextUse],
+  ...[init, validate, diff, apply, remove],
+  ...[get, describe, why, explain, events, logs, exec, status],
+  ...[rolloutStatus, rolloutHistory, rolloutUndo, rolloutRestart],
+  ...[nodeList, nodeJoinToken, nodeCordon, nodeUncordon, nodeDrain, nodeRemove, nodeRelease, nodeContainers],
+  ...[tenantCreate, tenantQuota, tenantRemove, tokenCreate, tokenList, tokenRevoke],
+  ...[routeList, registryList, registryLogin, registryLogout],
+  completion,
+]
+
+export const GROUPS: { readonly [word: string]: string } = {
+  context: 'which platform is meant',
+  rollout: 'how an update goes, and back',
+  node: 'the machines of the tenant',
+  route: 'what is reached from outside',
+  registry: 'where images come from',
+  tenant: 'the tenants of the platform',
+  token: 'who may ask, and what for',
+}

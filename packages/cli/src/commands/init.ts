@@ -1,0 +1,53 @@
+// The first manifest, with the schema that an editor reads beside it.
+
+import type { OfflineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tellError } from '../print/failure.ts'
+import { print } from '../terminal.ts'
+
+const SCHEMA = '.holdfast/deployment.schema.json'
+
+export const init: OfflineCommand = {
+  name: 'init',
+  summary: 'write a commented manifest to begin with',
+  details: `Writes <name>.yaml and ${SCHEMA} into this folder. An editor with YAML support completes and checks by the latter.`,
+  args: [{ name: 'name', summary: 'the name of the deployment' }],
+  options: [
+    { flags: '--image <reference>', summary: 'the image to run (default: a place to fill in)' },
+    { flags: '--force', summary: 'write over a file that is there' },
+  ],
+  examples: [['holdfast init web --image registry.example.com/web:1.4.2', 'Writes web.yaml.']],
+  online: false,
+  async run({ terminal, args: [name = ''], text, flag }) {
+    const [{ mkdir, writeFile }, { dirname }, { manifestSchema }, { manifestTemplate }] = await Promise.all([
+      import('node:fs/promises'),
+      import('node:path'),
+      import('../manifest/schema.ts'),
+      import('../manifest/template.ts'),
+    ])
+    if (!/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) {
+      tellError(
+        terminal,
+        `${name} is no name of a deployment: lowercase letters, digits and hyphens, first a letter`,
+      )
+      return EXIT.usage
+    }
+    const path = `${name}.yaml`
+    const image = text('image') ?? `registry.example.com/${name}:1.0.0`
+    const written = await writeFile(path, manifestTemplate(name, image, SCHEMA), {
+      flag: flag('force') ? 'w' : 'wx',
+    }).catch((error: NodeJS.ErrnoException) => error)
+    if (written instanceof Error) {
+      const why =
+        written.code === 'EEXIST'
+          ? 'is there already; --force writes over it'
+          : `cannot be written: ${written.code}`
+      tellError(terminal, `${path} ${why}`)
+      return EXIT.error
+    }
+    await mkdir(dirname(SCHEMA), { recursive: true })
+    await writeFile(SCHEMA, `${JSON.stringify(manifestSchema(), null, 2)}\n`)
+    print(terminal, path)
+    return EXIT.ok
+  },
+}

@@ -1,0 +1,63 @@
+// A token is tried before it is kept: what is in the file works.
+
+import type { Invocation, OfflineCommand } from '../command.ts'
+import { connect } from '../connect.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tellError, tellFailure } from '../print/failure.ts'
+import { withContext } from '../settings/contexts.ts'
+import { readContextsFile, writeContextsFile } from '../settings/contexts-file.ts'
+import { tell } from '../terminal.ts'
+
+export const login: OfflineCommand = {
+  name: 'login',
+  summary: 'keep an address and a token as a context, and make it the current one',
+  details:
+    'The token comes from --token-stdin, HOLDFAST_TOKEN or a hidden question, and is tried before it is kept. The file is ~/.config/holdfast/config.yaml; its owner alone may read it.',
+  options: [
+    { flags: '--name <context>', summary: 'what to call the context (default: the host of the address)' },
+    { flags: '--token-stdin', summary: 'read the token from stdin' },
+  ],
+  examples: [
+    ['holdfast login --url https://holdfast.example', 'Asks for the token and keeps it.'],
+    ['holdfast login --url http://127.0.0.1:7400 --token-stdin < token', 'Off a terminal.'],
+  ],
+  online: false,
+  async run(invocation) {
+    const { terminal, contextsFile } = invocation
+    const chosen = await invocation.settings()
+    const file = await readContextsFile(contextsFile)
+    if (!chosen.ok || !file.ok) {
+      tellError(terminal, !chosen.ok ? chosen.why : file.ok ? '' : file.why)
+      return EXIT.usage
+    }
+    const { url, tenant } = chosen.settings
+    const token = url === undefined ? undefined : await tokenFor(invocation, chosen.settings.token)
+    if (url === undefined || token === undefined) {
+      tellError(
+        terminal,
+        url === undefined
+          ? 'no address is given: --url <address>'
+          : 'no token is given: --token-stdin, or HOLDFAST_TOKEN',
+      )
+      return EXIT.usage
+    }
+    const client = await connect(invocation, { ...chosen.settings, url, token })
+    const tried = await client.tenants.quotas({ signal: terminal.interrupted })
+    if (!tried.ok) return tellFailure(terminal, tried.failure)
+    const name = invocation.text('name') ?? new URL(url).host
+    const context = { url, token, ...(tenant === undefined ? {} : { tenant }) }
+    await writeContextsFile(contextsFile, withContext(file.contexts, name, context))
+    tell(terminal, `logged in to ${url}; the context ${name} is the current one`)
+    return EXIT.ok
+  },
+}
+
+/** Asked for only where nobody gave one; a token of an earlier login is not taken for a new one. */
+async function tokenFor(
+  { terminal, flag, text }: Invocation,
+  known: string | undefined,
+): Promise<string | undefined> {
+  if (flag('token-stdin')) return new TextDecoder().decode(await terminal.readInput()).trim() || undefined
+  const asked = text('token') === undefined ? await terminal.askSecret('Token: ') : undefined
+  return asked?.trim() || known
+}

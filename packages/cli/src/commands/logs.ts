@@ -1,0 +1,61 @@
+// What the containers wrote.
+
+import type { OnlineCommand } from '../command.ts'
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
+import { EXIT } from '../exit-codes.ts'
+import { POINT_IN_TIME, POSITIVE_NUMBER, pointInTime, WHOLE_NUMBER } from '../forms.ts'
+import { tellFailure } from '../print/failure.ts'
+import { plainLines } from '../print/plain.ts'
+import { type Terminal, tell } from '../terminal.ts'
+
+export const logs: OnlineCommand = {
+  name: 'logs',
+  summary: 'show what the containers of a deployment wrote',
+  details:
+    'What they wrote to stdout and to stderr goes to stdout here. On a terminal, what would steer it is shown as text; through a pipe it goes as it came.',
+  args: [DEPLOYMENT_ARGUMENT],
+  options: [
+    { flags: '-f, --follow', summary: 'go on as they write' },
+    { flags: '--tail <lines>', summary: 'only the last of each replica', form: WHOLE_NUMBER },
+    { flags: '--since <time>', summary: 'only from then on: a time, or how long ago', form: POINT_IN_TIME },
+    { flags: '--replica <number>', summary: 'of one replica only', form: POSITIVE_NUMBER },
+    { flags: '--timestamps', summary: 'with the time of each line' },
+  ],
+  examples: [
+    ['holdfast logs web -f --tail 20', 'The last lines, and then as they come.'],
+    ['holdfast logs web --since 10m --replica 2', 'The last ten minutes of the second replica.'],
+  ],
+  online: true,
+  async run({ terminal, args: [typed], text, flag }, client) {
+    const since = text('since')
+    const query = {
+      follow: flag('follow'),
+      tail: numberOf(text('tail')),
+      replica: numberOf(text('replica')),
+      since: since === undefined ? undefined : pointInTime(since, terminal.now()),
+    }
+    for await (const news of client.logs(deploymentName(typed), query, terminal.interrupted)) {
+      if (news.kind === 'failed') return tellFailure(terminal, news.failure)
+      const { line } = news
+      if ('skipped' in line)
+        tell(terminal, `replica ${line.skipped.replica}: ${line.skipped.lines} lines were skipped`)
+      else if ('unavailable' in line) {
+        const { replica, node, reason } = line.unavailable
+        tell(terminal, `replica ${replica} on ${node} cannot be read: ${reason}`)
+      } else printLine(terminal, line, flag('timestamps'))
+    }
+    return terminal.interrupted.aborted ? EXIT.interrupted : EXIT.ok
+  },
+}
+
+const numberOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(text)
+
+function printLine(
+  terminal: Terminal,
+  { time, replica, text }: { readonly time: string; readonly replica: number; readonly text: string },
+  timestamps: boolean,
+): void {
+  const head = `${timestamps ? `${time} ` : ''}${replica} | `
+  terminal.out(`${head}${terminal.outIsTerminal ? plainLines(text) : text}\n`)
+}

@@ -1,0 +1,47 @@
+// What runs on a node is moved away, successor first.
+
+import type { OnlineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { changeNode, NODE_ARGUMENT } from '../node-command.ts'
+import { pause } from '../pause.ts'
+import { tellError, tellFailure } from '../print/failure.ts'
+import { print } from '../terminal.ts'
+import { WAIT_OPTIONS, waitMs } from './apply.ts'
+
+const LOOK_MS = 500
+
+export const nodeDrain: OnlineCommand = {
+  name: 'node drain',
+  summary: 'move what runs on a node to others, and let it take no new work',
+  args: [NODE_ARGUMENT],
+  options: WAIT_OPTIONS.map((option) =>
+    option.flags === '--wait'
+      ? { ...option, summary: 'until nothing is left; exit code 4 if that does not come' }
+      : option,
+  ),
+  examples: [['holdfast node drain n1 --wait', 'Before n1 is switched off.']],
+  online: true,
+  async run(invocation, client) {
+    const { terminal, args, flag } = invocation
+    const exitCode = await changeNode(invocation, client, 'draining', ({ id }) => client.nodes.drain(id))
+    if (exitCode !== EXIT.ok || !flag('wait')) return exitCode
+    const { findNode } = await import('../resources/find-node.ts')
+    const end = terminal.now() + waitMs(invocation)
+    for (;;) {
+      const node = await findNode(client, (args[0] ?? '').replace(/^node\//, ''))
+      if (!node.ok) return tellFailure(terminal, node.failure)
+      if (node.value.draining !== true) {
+        print(terminal, `node/${node.value.name} drained`)
+        return EXIT.ok
+      }
+      if (terminal.now() >= end) {
+        tellError(
+          terminal,
+          `${node.value.name} still runs something: holdfast get deployments, holdfast events`,
+        )
+        return EXIT.unwell
+      }
+      if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
+    }
+  },
+}

@@ -1,0 +1,65 @@
+// What a deployment looked like before.
+
+import { type ArchiveEntry, canonicalJson, type JsonObject } from '@holdfast/contract'
+import type { OnlineCommand } from '../command.ts'
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
+import { EXIT } from '../exit-codes.ts'
+import { POSITIVE_NUMBER } from '../forms.ts'
+import { age } from '../print/age.ts'
+import { tellFailure } from '../print/failure.ts'
+import { OUTPUT_OPTION, type Printed, printItems, yamlText } from '../print/output.ts'
+
+export const rolloutHistory: OnlineCommand = {
+  name: 'rollout history',
+  summary: 'list the kept revisions of a deployment, or show one of them',
+  args: [DEPLOYMENT_ARGUMENT],
+  options: [
+    { flags: '--revision <number>', summary: 'the manifest of one revision', form: POSITIVE_NUMBER },
+    OUTPUT_OPTION,
+  ],
+  examples: [
+    ['holdfast rollout history web', 'Each revision with what it changed.'],
+    ['holdfast rollout history web --revision 3', 'The third as a manifest.'],
+  ],
+  online: true,
+  async run({ terminal, args: [typed], text }, client) {
+    const name = deploymentName(typed)
+    const revision = text('revision')
+    if (revision !== undefined) {
+      const read = await client.deployments.archivedRevision(name, Number(revision))
+      if (!read.ok) return tellFailure(terminal, read.failure)
+      terminal.out(await yamlText(read.value.spec))
+      return EXIT.ok
+    }
+    const { readAll } = await import('@holdfast/client')
+    const listed = await readAll((page) => client.deployments.archived(name, page))
+    if (!listed.ok) return tellFailure(terminal, listed.failure)
+    await printItems(terminal, text('output'), revisionsOf(listed.value), listed.value)
+    return EXIT.ok
+  },
+}
+
+function revisionsOf(entries: readonly ArchiveEntry[]): Printed<ArchiveEntry> {
+  const before = new Map(entries.map((entry, at) => [entry, entries[at - 1]]))
+  return {
+    kind: 'revision',
+    nameOf: ({ revision }) => String(revision),
+    columns: [
+      { header: 'REVISION', value: ({ revision }) => String(revision) },
+      { header: 'AGE', value: ({ createdAt }, nowMs) => age(createdAt, nowMs) },
+      { header: 'IMAGE', value: ({ spec }) => spec.image },
+      { header: 'CHANGED', value: (entry) => changedFields(before.get(entry), entry).join(', ') },
+      { header: 'AUTHOR', wide: true, value: ({ author }) => author },
+      { header: 'DIGEST', wide: true, value: ({ digest = '' }) => digest },
+    ],
+  }
+}
+
+function changedFields(before: ArchiveEntry | undefined, { spec }: ArchiveEntry): string[] {
+  if (before === undefined) return []
+  const was: JsonObject = { ...before.spec }
+  const is: JsonObject = { ...spec }
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])].filter(
+    (field) => canonicalJson(was[field] ?? null) !== canonicalJson(is[field] ?? null),
+  )
+}

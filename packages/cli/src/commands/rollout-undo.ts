@@ -1,0 +1,81 @@
+// An earlier revision is stored again, as a new one.
+
+import type { Client, Result } from '@holdfast/client'
+import type { OnlineCommand } from '../command.ts'
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
+import { EXIT } from '../exit-codes.ts'
+import { POSITIVE_NUMBER } from '../forms.ts'
+import { tellAnnounced } from '../print/changes.ts'
+import { tellError, tellFailure } from '../print/failure.ts'
+import { print } from '../terminal.ts'
+import { WAIT_OPTIONS, waitMs } from './apply.ts'
+
+export const rolloutUndo: OnlineCommand = {
+  name: 'rollout undo',
+  summary: 'go back to an earlier revision of a deployment',
+  details: 'The archived manifest is admitted like any other and becomes a new revision.',
+  args: [DEPLOYMENT_ARGUMENT],
+  options: [
+    {
+      flags: '--to-revision <number>',
+      summary: 'which one (default: the one before)',
+      form: POSITIVE_NUMBER,
+    },
+    ...WAIT_OPTIONS,
+  ],
+  examples: [
+    ['holdfast rollout undo web', 'What it was before the last change.'],
+    ['holdfast rollout undo web --to-revision 3 --wait', 'The third, and waits until it runs.'],
+  ],
+  online: true,
+  async run(invocation, client) {
+    const { terminal, args, text, flag } = invocation
+    const name = deploymentName(args[0])
+    const target = await targetOf(client, name, text('to-revision'))
+    if (!target.ok) return tellFailure(terminal, target.failure)
+    if (target.value === undefined) {
+      tellError(terminal, `no revision of ${name} before the current one is kept`)
+      return EXIT.notFound
+    }
+    const { revision, etag } = target.value
+    const done = await client.deployments.rollBack(name, revision, {
+      signal: terminal.interrupted,
+      ifMatch: etag,
+    })
+    if (!done.ok) return tellFailure(terminal, done.failure)
+    print(
+      terminal,
+      `deployment/${name} back to revision ${revision}, as revision ${done.value.deployment.revision}`,
+    )
+    tellAnnounced(terminal, done.value)
+    if (!flag('wait')) return EXIT.ok
+    const { waitUntilWell } = await import('../wait-until-well.ts')
+    return waitUntilWell(
+      terminal,
+      client,
+      [{ name, revision: done.value.deployment.revision }],
+      waitMs(invocation),
+    )
+  },
+}
+
+interface Target {
+  readonly revision: number
+  readonly etag: string
+}
+
+async function targetOf(
+  client: Client,
+  name: string,
+  typed: string | undefined,
+): Promise<Result<Target | undefined>> {
+  const current = await client.deployments.read(name)
+  if (!current.ok) return current
+  const etag = String(current.value.revision)
+  if (typed !== undefined) return { ok: true, value: { revision: Number(typed), etag } }
+  const { readAll } = await import('@holdfast/client')
+  const kept = await readAll((page) => client.deployments.archived(name, page))
+  if (!kept.ok) return kept
+  const before = kept.value.findLast(({ revision }) => revision < current.value.revision)
+  return { ok: true, value: before === undefined ? undefined : { revision: before.revision, etag } }
+}

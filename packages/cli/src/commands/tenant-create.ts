@@ -1,0 +1,20 @@
+// A new tenant, with its own secrets mount.
+
+import type { OnlineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tellFailure } from '../print/failure.ts'
+import { print } from '../terminal.ts'
+
+export const tenantCreate: OnlineCommand = {
+  name: 'tenant create',
+  summary: 'create a tenant; for platform administrators',
+  args: [{ name: 'name', summary: 'what to call it' }],
+  examples: [['holdfast tenant create acme', 'Prints its id.']],
+  online: true,
+  async run({ terminal, args: [name = ''] }, client) {
+    const made = await client.tenants.create({ name }, { signal: terminal.interrupted })
+    if (!made.ok) return tellFailure(terminal, made.failure)
+    print(terminal, `tenant/${made.value.id} created`)
+    return EXIT.ok
+  },
+}

@@ -1,0 +1,44 @@
+// A new token. It is in the answer once: data on stdout, so that it can go straight to where it is kept.
+
+import { ROLES } from '@holdfast/contract'
+import type { OnlineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { DURATION, durationSeconds } from '../forms.ts'
+import { tellError, tellFailure } from '../print/failure.ts'
+import { print, tell } from '../terminal.ts'
+import { tenantOf } from '../token-tenant.ts'
+
+const DEFAULT_LIFE = '30d'
+
+export const tokenCreate: OnlineCommand = {
+  name: 'token create',
+  summary: 'issue a token of a tenant, and print it once',
+  args: [{ name: 'name', summary: 'what it is for' }],
+  options: [
+    { flags: '--role <role>', summary: 'what it may do', choices: ROLES },
+    {
+      flags: '--expires <duration>',
+      summary: `how long it counts (default: ${DEFAULT_LIFE})`,
+      form: DURATION,
+    },
+  ],
+  examples: [['holdfast token create ci --role developer --expires 90d > ci.token', 'For a pipeline.']],
+  online: true,
+  async run(invocation, client) {
+    const { terminal, args, text } = invocation
+    const role = ROLES.find((each) => each === text('role'))
+    if (role === undefined) {
+      tellError(terminal, `no role is named: --role, one of ${ROLES.join(', ')}`)
+      return EXIT.usage
+    }
+    const tenant = await tenantOf(invocation)
+    if (tenant === undefined) return EXIT.usage
+    const seconds = durationSeconds(text('expires') ?? DEFAULT_LIFE) ?? 0
+    const expiresAt = new Date(terminal.now() + seconds * 1000).toISOString()
+    const issued = await client.tenants.issueToken(tenant, { name: args[0] ?? '', role, expiresAt })
+    if (!issued.ok) return tellFailure(terminal, issued.failure)
+    print(terminal, issued.value.token ?? '')
+    tell(terminal, `token/${issued.value.id} issued, until ${issued.value.expiresAt}`)
+    return EXIT.ok
+  },
+}

@@ -1,0 +1,38 @@
+// Which tokens count; never what they are.
+
+import type { Token } from '@holdfast/contract'
+import type { OnlineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { age } from '../print/age.ts'
+import { tellFailure } from '../print/failure.ts'
+import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
+import { tenantOf } from '../token-tenant.ts'
+
+const TOKENS: Printed<Token> = {
+  kind: 'token',
+  nameOf: ({ id }) => id,
+  columns: [
+    { header: 'ID', value: ({ id }) => id },
+    { header: 'NAME', value: ({ name }) => name },
+    { header: 'ROLE', value: ({ role }) => role },
+    { header: 'AGE', value: ({ createdAt }, nowMs) => age(createdAt, nowMs) },
+    { header: 'EXPIRES', value: ({ expiresAt }) => expiresAt },
+  ],
+}
+
+export const tokenList: OnlineCommand = {
+  name: 'token list',
+  summary: 'list the tokens of a tenant, never their secrets',
+  options: [OUTPUT_OPTION],
+  examples: [['holdfast token list --tenant 0b7a...', 'Each with its role and until when it counts.']],
+  online: true,
+  async run(invocation, client) {
+    const tenant = await tenantOf(invocation)
+    if (tenant === undefined) return EXIT.usage
+    const { readAll } = await import('@holdfast/client')
+    const listed = await readAll((page) => client.tenants.tokens(tenant, page))
+    if (!listed.ok) return tellFailure(invocation.terminal, listed.failure)
+    await printItems(invocation.terminal, invocation.text('output'), TOKENS, listed.value)
+    return EXIT.ok
+  },
+}

@@ -1,0 +1,24 @@
+// A token counts no more.
+
+import type { OnlineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tellFailure } from '../print/failure.ts'
+import { print } from '../terminal.ts'
+import { tenantOf } from '../token-tenant.ts'
+
+export const tokenRevoke: OnlineCommand = {
+  name: 'token revoke',
+  summary: 'revoke a token of a tenant',
+  args: [{ name: 'id', summary: 'its id, as token list shows it' }],
+  examples: [['holdfast token revoke tok_01J...', 'From now on it is refused.']],
+  online: true,
+  async run(invocation, client) {
+    const { terminal, args } = invocation
+    const tenant = await tenantOf(invocation)
+    if (tenant === undefined) return EXIT.usage
+    const revoked = await client.tenants.revokeToken(tenant, (args[0] ?? '').replace(/^token\//, ''))
+    if (!revoked.ok) return tellFailure(terminal, revoked.failure)
+    print(terminal, `token/${revoked.value.id} revoked`)
+    return EXIT.ok
+  },
+}

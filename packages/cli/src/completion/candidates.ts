@@ -1,0 +1,68 @@
+// What may come next on the command line, from the same table that parses it.
+
+import type { ArgumentSpec, Command, LiveNames, OptionSpec } from '../command.ts'
+
+export interface Candidates {
+  readonly words: readonly string[]
+  /** Names that only the platform, or the contexts file, knows. */
+  readonly live?: LiveNames
+}
+
+const NONE: Candidates = { words: [] }
+
+/** `typed` are the words so far; the last one is being written and may be empty. */
+export function candidatesFor(
+  commands: readonly Command[],
+  globals: readonly OptionSpec[],
+  typed: readonly string[],
+): Candidates {
+  const before = typed.slice(0, -1)
+  const current = typed.at(-1) ?? ''
+  const command = longestMatch(commands, before)
+  const options = [...(command?.options ?? []), ...globals]
+  const waiting = optionNamed(options, before.at(-1) ?? '')
+  if (waiting !== undefined && takesValue(waiting)) return ofValue(waiting)
+  if (current.startsWith('-')) return { words: options.flatMap(longFlags) }
+  if (command === undefined) return { words: nextWords(commands, positional(before, globals)) }
+  const given = positional(before, options).length - command.name.split(' ').length
+  const { args = [] } = command
+  const last = args.at(-1)
+  return ofArgument(args[given] ?? (last?.many === true ? last : undefined))
+}
+
+function longestMatch(commands: readonly Command[], typed: readonly string[]): Command | undefined {
+  const words = typed.filter((word) => !word.startsWith('-'))
+  return commands
+    .filter(({ name }) => name.split(' ').every((word, at) => words[at] === word))
+    .sort((left, right) => right.name.length - left.name.length)[0]
+}
+
+function nextWords(commands: readonly Command[], typed: readonly string[]): string[] {
+  const fitting = commands.filter(({ name }) => typed.every((word, at) => name.split(' ')[at] === word))
+  return [...new Set(fitting.map(({ name }) => name.split(' ')[typed.length] ?? ''))].filter(
+    (word) => word !== '',
+  )
+}
+
+/** Without options and what belongs to them. */
+function positional(typed: readonly string[], options: readonly OptionSpec[]): string[] {
+  return typed.filter((word, at) => {
+    const before = optionNamed(options, typed[at - 1] ?? '')
+    return !word.startsWith('-') && !(before !== undefined && takesValue(before))
+  })
+}
+
+const flagsOf = ({ flags }: OptionSpec): string[] => flags.match(/--?[a-z-]+/g) ?? []
+const longFlags = (option: OptionSpec): string[] => flagsOf(option).filter((flag) => flag.startsWith('--'))
+const takesValue = ({ flags }: OptionSpec): boolean => flags.includes('<')
+const optionNamed = (options: readonly OptionSpec[], word: string): OptionSpec | undefined =>
+  options.find((option) => flagsOf(option).includes(word))
+
+const ofValue = ({ flags, choices }: OptionSpec): Candidates =>
+  flags.startsWith('--context ') ? { words: [], live: 'contexts' } : { words: choices ?? [] }
+
+function ofArgument(argument: ArgumentSpec | undefined): Candidates {
+  if (argument === undefined) return NONE
+  const { choices = [], completes } = argument
+  return { words: choices, ...(completes === undefined ? {} : { live: completes }) }
+}

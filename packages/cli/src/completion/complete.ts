@@ -1,0 +1,56 @@
+// The names behind `__complete`: printed one a line, and nothing at all where the platform is away. A shell that waits for
+// a completion is a shell that hangs.
+
+import type { Client } from '@holdfast/client'
+import type { Command, LiveNames, Settings } from '../command.ts'
+import { GLOBAL_OPTIONS } from '../global-options.ts'
+import { readContextsFile } from '../settings/contexts-file.ts'
+import { candidatesFor } from './candidates.ts'
+
+const DEADLINE_MS = 2_000
+
+export interface CompletionWorld {
+  readonly contextsFile: string
+  settings(): Promise<Settings | undefined>
+}
+
+export async function complete(
+  commands: readonly Command[],
+  typed: readonly string[],
+  world: CompletionWorld,
+): Promise<string[]> {
+  const { words, live } = candidatesFor(commands, GLOBAL_OPTIONS, typed)
+  const names = live === undefined ? [] : await liveNames(live, world).catch(() => [])
+  const current = typed.at(-1) ?? ''
+  return [...words, ...names].filter((word) => word.startsWith(current))
+}
+
+async function liveNames(live: LiveNames, { contextsFile, settings }: CompletionWorld): Promise<string[]> {
+  if (live === 'contexts') {
+    const file = await readContextsFile(contextsFile)
+    return file.ok ? Object.keys(file.contexts.contexts) : []
+  }
+  const chosen = await settings()
+  if (chosen?.url === undefined) return []
+  const { createClient } = await import('@holdfast/client')
+  const { url, token, tenant } = chosen
+  const client = createClient({
+    ...{ baseUrl: url, deadlineMs: DEADLINE_MS },
+    ...(token === undefined ? {} : { token }),
+    ...(tenant === undefined ? {} : { tenant }),
+  })
+  return namesOf(client, live)
+}
+
+async function namesOf(client: Client, live: Exclude<LiveNames, 'contexts'>): Promise<string[]> {
+  if (live === 'registries') {
+    const listed = await client.registries.list()
+    return listed.ok ? listed.value.items.map(({ host }) => host) : []
+  }
+  const { readAll } = await import('@holdfast/client')
+  const named =
+    live === 'nodes'
+      ? await readAll<{ readonly name: string }>((page) => client.nodes.list(page))
+      : await readAll<{ readonly name: string }>((page) => client.deployments.list(page))
+  return named.ok ? named.value.map(({ name }) => name) : []
+}

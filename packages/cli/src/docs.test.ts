@@ -1,0 +1,24 @@
+// The pages in docs/cli are those of the command table; and every command has what a page needs.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { COMMANDS, GROUPS } from './commands/index.ts'
+import { renderPages } from './docs.ts'
+
+const FOLDER = join(import.meta.dirname, '../../../docs/cli')
+
+test('docs/cli is what the table says; `node scripts/build-cli.ts --docs` writes it anew', () => {
+  const pages = renderPages()
+  expect(readdirSync(FOLDER).sort()).toEqual([...pages.keys()].sort())
+  for (const [name, page] of pages) expect(readFileSync(join(FOLDER, name), 'utf8')).toBe(page)
+})
+
+describe('every command', () => {
+  test.each(COMMANDS.map((command) => [command.name, command] as const))('%s', (name, command) => {
+    expect(command.examples.length).toBeGreaterThan(0)
+    for (const [typed] of command.examples) expect(typed).toContain(`holdfast ${name.split(' ')[0]}`)
+    expect(command.summary).toMatch(/^[a-z].*[^.]$/)
+    if (name.includes(' ')) expect(GROUPS).toHaveProperty(name.split(' ')[0] ?? '')
+  })
+})

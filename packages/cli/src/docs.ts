@@ -1,0 +1,74 @@
+// The reference pages under docs/cli: one for each command and one that lists them, from the same table as everything else.
+
+import type { Command, OptionSpec } from './command.ts'
+import { COMMANDS } from './commands/index.ts'
+import { EXIT } from './exit-codes.ts'
+import { GLOBAL_OPTIONS } from './global-options.ts'
+import { descriptionOf } from './program.ts'
+
+const NOTE = '<!-- Generated from packages/cli by scripts/build-cli.ts; do not edit. -->'
+
+/** By file name. */
+export function renderPages(): ReadonlyMap<string, string> {
+  return new Map([
+    ['README.md', indexPage()],
+    ...COMMANDS.map((command): [string, string] => [fileOf(command), commandPage(command)]),
+  ])
+}
+
+const fileOf = ({ name }: Command): string => `${name.replaceAll(' ', '-')}.md`
+
+const EXIT_MEANINGS: { readonly [name in keyof typeof EXIT]: string } = {
+  ok: 'done',
+  error: 'an error that is none of the others',
+  usage: 'typed wrongly',
+  rejected: 'the platform, or `validate`, says no',
+  unwell: 'accepted, but not placed or not well within the time of `--wait`',
+  notFound: 'there is no such thing',
+  conflict: 'somebody else changed it meanwhile, or the name is taken',
+  unreachable: 'the platform cannot be reached, or does not know the token',
+  interrupted: 'ended by Ctrl-C',
+}
+
+function indexPage(): string {
+  const meanings = Object.entries(EXIT).map(([name, code]) => `| ${code} | ${meaningOf(name)} |`)
+  return [
+    ...[NOTE, '', '# holdfast', '', 'Data goes to stdout, talk to stderr.', '', '## Commands', ''],
+    ...COMMANDS.map((command) => `- [\`${command.name}\`](${fileOf(command)}): ${command.summary}`),
+    ...['', '## Options of every command', '', ...optionRows(GLOBAL_OPTIONS)],
+    ...['', '## Exit codes', '', '| Code | Meaning |', '|---|---|', ...meanings, ''],
+  ].join('\n')
+}
+
+const meaningOf = (name: string): string =>
+  Object.entries(EXIT_MEANINGS).find(([each]) => each === name)?.[1] ?? ''
+
+function commandPage(command: Command): string {
+  const { name, args = [], options = [], examples } = command
+  const usage = args.map((each) => {
+    const inside = each.many === true ? `${each.name}...` : each.name
+    return each.optional === true ? `[${inside}]` : `<${inside}>`
+  })
+  return [
+    ...[NOTE, '', `# holdfast ${name}`, '', descriptionOf(command), ''],
+    ...[
+      '```text',
+      ['holdfast', name, ...usage, ...(options.length > 0 ? ['[options]'] : [])].join(' '),
+      '```',
+      '',
+    ],
+    ...(args.length === 0 ? [] : ['## Arguments', '', ...args.map(argumentRow), '']),
+    ...(options.length === 0 ? [] : ['## Options', '', ...optionRows(options), '']),
+    ...['## Examples', ''],
+    ...examples.flatMap(([typed, does]) => [does, '', '```sh', typed, '```', '']),
+  ].join('\n')
+}
+
+const argumentRow = ({ name, summary, choices }: NonNullable<Command['args']>[number]): string =>
+  `- \`${name}\`: ${summary}${choicesText(choices)}`
+
+const optionRows = (options: readonly OptionSpec[]): string[] =>
+  options.map(({ flags, summary, choices }) => `- \`${flags}\`: ${summary}${choicesText(choices)}`)
+
+const choicesText = (choices: readonly string[] | undefined): string =>
+  choices === undefined ? '' : ` (one of ${choices.join(', ')})`

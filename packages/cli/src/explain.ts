@@ -1,0 +1,68 @@
+// The reference in the terminal: what a code means, and what a field takes. From the catalogue and the shapes, offline.
+
+import {
+  CODES,
+  deploymentSpecShape,
+  describeShape,
+  entryOf,
+  isCode,
+  renderCodePage,
+  type ShapeNode,
+} from '@holdfast/contract'
+import { stepsOf } from './manifest/field-path.ts'
+
+/** Undefined where nothing is called so. */
+export function explainWord(word: string): string | undefined {
+  return isCode(word) ? renderCodePage(word) : explainField(word)
+}
+
+/** Everything that can be explained, for the nearest name. */
+export const explainableWords = (): string[] => [...CODES, ...fieldPaths(deploymentSpecShape, '')]
+
+function explainField(word: string): string | undefined {
+  const path = stepsOf(word)
+    .filter((step) => typeof step === 'string')
+    .join('.')
+  const shape = path.split('.').reduce<ShapeNode | undefined>(fieldOf, deploymentSpecShape)
+  if (shape === undefined) return undefined
+  const codes = CODES.filter((code) => isAbout(entryOf(code).field, path))
+  return [
+    `# \`${path}\``,
+    '',
+    `- Takes: ${describeShape(shape)}`,
+    ...(shape.kind === 'optional' ? ['- May be left out'] : []),
+    ...(descriptionOf(shape) === '' ? [] : ['', descriptionOf(shape)]),
+    ...(codes.length === 0 ? [] : ['', '## What it may be refused for', '']),
+    ...codes.map((code) => `- \`${code}\`: ${entryOf(code).expected}`),
+    '',
+  ].join('\n')
+}
+
+function fieldOf(shape: ShapeNode | undefined, name: string): ShapeNode | undefined {
+  if (shape === undefined) return undefined
+  if (shape.kind === 'optional' || shape.kind === 'nullable') return fieldOf(shape.inner, name)
+  if (shape.kind === 'list') return fieldOf(shape.element, name)
+  if (shape.kind === 'map') return shape.value
+  return shape.kind === 'object' && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined
+}
+
+function descriptionOf(shape: ShapeNode): string {
+  const own = shape.description ?? ''
+  return own === '' && (shape.kind === 'optional' || shape.kind === 'nullable')
+    ? descriptionOf(shape.inner)
+    : own
+}
+
+/** `secrets[<i>].name | name` is about `secrets.name` and about `name`. */
+const isAbout = (patterns: string, path: string): boolean =>
+  patterns.split(' | ').some((pattern) => pattern.replaceAll(/\[<\w+>\]|\.<\w+>/g, '') === path)
+
+function fieldPaths(shape: ShapeNode, parent: string): string[] {
+  if (shape.kind === 'optional' || shape.kind === 'nullable') return fieldPaths(shape.inner, parent)
+  if (shape.kind === 'list') return fieldPaths(shape.element, parent)
+  if (shape.kind !== 'object') return []
+  return Object.entries(shape.fields).flatMap(([name, field]) => {
+    const path = parent === '' ? name : `${parent}.${name}`
+    return [path, ...fieldPaths(field, path)]
+  })
+}

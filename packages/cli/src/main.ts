@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// The `holdfast` command.
+
+import { argv, env } from 'node:process'
+import { createRealTerminal } from './real-terminal.ts'
+import { run } from './run.ts'
+
+const words = argv.slice(2)
+const terminal = createRealTerminal({ env, color: !words.includes('--no-color') })
+// Not `exit`: what was printed may still be on its way through a pipe.
+process.exitCode = await run(words, env, terminal)

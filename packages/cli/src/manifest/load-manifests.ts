@@ -1,0 +1,34 @@
+// All documents that a command was given, in the order of the files; or what is wrong with the files.
+
+import { isJsonObject, type Json } from '@holdfast/contract'
+import type { Invocation } from '../command.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { tellError } from '../print/failure.ts'
+import { type Manifest, parseSource } from './parse-source.ts'
+import { readSources } from './read-sources.ts'
+import { tellSyntaxFault } from './show-faults.ts'
+
+export type Loaded =
+  | { readonly ok: true; readonly manifests: readonly Manifest[] }
+  | { readonly ok: false; readonly exitCode: ExitCode }
+
+export async function loadManifests({ terminal, texts }: Invocation): Promise<Loaded> {
+  const read = await readSources(texts('filename'), terminal)
+  if (!read.ok) {
+    tellError(terminal, read.why)
+    return { ok: false, exitCode: texts('filename').length === 0 ? EXIT.usage : EXIT.error }
+  }
+  const parsed = read.sources.map(parseSource)
+  const faults = parsed.flatMap((each) => each.faults)
+  for (const fault of faults) tellSyntaxFault(terminal, fault)
+  if (faults.length > 0) return { ok: false, exitCode: EXIT.rejected }
+  const manifests = parsed.flatMap((each) => each.manifests)
+  if (manifests.length > 0) return { ok: true, manifests }
+  tellError(terminal, `${read.sources.map(({ name }) => name).join(', ')}: no document is in there`)
+  return { ok: false, exitCode: EXIT.error }
+}
+
+/** Undefined of a document without a usable one: the platform then says what is wrong. */
+export function nameOf(value: Json): string | undefined {
+  return isJsonObject(value) && typeof value.name === 'string' ? value.name : undefined
+}

@@ -1,0 +1,56 @@
+// Where does a field stand in its file? Under the value; under its key where the value is missing; under the nearest thing
+// around it where it is not there at all.
+
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml'
+import type { Step } from './field-path.ts'
+
+/** Offsets into the text. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+type Place = { readonly node: Node | null; readonly key: Node | null }
+
+export function locate(tree: Document, steps: readonly Step[]): Span {
+  let place: Place = { node: tree.contents, key: null }
+  for (const step of steps) {
+    const next = stepInto(resolve(tree, place.node), step)
+    if (next === undefined) return spanOf(place.key) ?? startOf(tree)
+    place = next
+  }
+  return spanOf(place.node) ?? spanOf(place.key) ?? startOf(tree)
+}
+
+function stepInto(node: Node | null, step: Step): Place | undefined {
+  if (isMap(node)) {
+    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+    return pair === undefined ? undefined : placeOf(pair)
+  }
+  const element: unknown = isSeq(node) && typeof step === 'number' ? node.items[step] : undefined
+  return isNodeLike(element) ? { node: element, key: null } : undefined
+}
+
+const placeOf = ({ key, value }: Pair): Place => ({
+  key: isNodeLike(key) ? key : null,
+  node: isNodeLike(value) ? value : null,
+})
+
+export const isNodeLike = (value: unknown): value is Node =>
+  isAlias(value) || isMap(value) || isScalar(value) || isSeq(value)
+
+const resolve = (tree: Document, node: Node | null): Node | null =>
+  isAlias(node) ? (node.resolve(tree) ?? null) : node
+
+/** Undefined of what takes no room: `image:` with nothing behind it. */
+function spanOf(node: Node | null): Span | undefined {
+  const [start = 0, end = 0] = node?.range ?? []
+  return end > start ? { start, end } : undefined
+}
+
+/** The first key, or wherever the document begins. */
+function startOf({ contents }: Document): Span {
+  const [first] = isMap(contents) ? contents.items : []
+  const start = contents?.range?.[0] ?? 0
+  return spanOf(first === undefined ? null : placeOf(first).key) ?? { start, end: start + 1 }
+}

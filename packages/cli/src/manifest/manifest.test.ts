@@ -1,0 +1,261 @@
+// Where a fault stands, what is quoted of it, and that a file says the same as the body that is sent for it.
+
+import { env } from 'node:process'
+import { type Json, jsonText, parseStrictJson } from '@holdfast/contract'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.ts'
+import type { Terminal } from '../terminal.ts'
+import { stepsOf } from './field-path.ts'
+import { locate } from './locate.ts'
+import { orderByDependencies } from './order.ts'
+import { parseSource } from './parse-source.ts'
+import { positionOf, quoteLine } from './quote-line.ts'
+import { checkOffline } from './rules.ts'
+import { manifestSchema } from './schema.ts'
+import { secretSpans } from './secret-spans.ts'
+import { tellRejections, tellSyntaxFault } from './show-faults.ts'
+import { manifestTemplate } from './template.ts'
+
+const parse = (text: string, name = 'web.yaml') =>
+  parseSource({ name, bytes: new TextEncoder().encode(text) })
+
+function pointAt(text: string, field: string, name = 'web.yaml', at = 0) {
+  const manifest = parse(text, name).manifests[at]
+  if (manifest === undefined) throw new Error('no document')
+  const span = locate(manifest.tree, stepsOf(field))
+  const { line, column } = positionOf(manifest.file, span.start)
+  return [`${line}:${column}`, ...quoteLine(manifest.file, span, secretSpans(manifest.tree))]
+}
+
+describe('the caret stands', () => {
+  const YAML = 'kind: Deployment\nname: web\nhealthCheck:\n  timeout: 5s # short\n'
+  test.each([
+    ['under a value', YAML, 'healthCheck.timeout', ['4:12', '4 |   timeout: 5s', '  |            ^^']],
+    ['under the key of a missing value', 'name: web\nimage:\n', 'image', ['2:1', '2 | image:', '  | ^^^^^']],
+    [
+      'under what should hold it',
+      YAML,
+      'healthCheck.command',
+      ['3:1', '3 | healthCheck:', '  | ^^^^^^^^^^^'],
+    ],
+    ['at the start where nothing holds it', YAML, 'image', ['1:1', '1 | kind: Deployment', '  | ^^^^']],
+    [
+      'at the start for the whole document',
+      YAML,
+      '',
+      ['1:1', '1 | kind: Deployment', '  | ^^^^^^^^^^^^^^^^'],
+    ],
+    ['under an element', 'args:\n  - a\n  - 7\n', 'args[1]', ['3:5', '3 |   - 7', '  |     ^']],
+    [
+      'under an element of a flow',
+      'args: [a, 7]\n',
+      'args[1]',
+      ['1:11', '1 | args: [a, 7]', '  |           ^'],
+    ],
+    [
+      'under a quoted key',
+      'labels:\n  "a.b/c": 1\n',
+      'labels["a.b/c"]',
+      ['2:12', '2 |   "a.b/c": 1', '  |            ^'],
+    ],
+    [
+      'where an anchor was set',
+      'x: &h {timeout: 5s}\nhealthCheck: *h\n',
+      'healthCheck.timeout',
+      [...['1:17', '1 | x: &h {timeout: 5s}', '  |                 ^^']],
+    ],
+    ['under an alias', 'x: &h 5s\nname: *h\n', 'name', ['2:7', '2 | name: *h', '  |       ^^']],
+    ['at the head of a block', 'name: |\n  a\n  b\n', 'name', ['1:7', '1 | name: |', '  |       ^']],
+    [
+      'behind what is no ASCII',
+      'labels: {é: ü, 日本: 7}\n',
+      'labels["日本"]',
+      [...['1:20', '1 | labels: {é: ü, 日本: 7}', '  |                      ^']],
+    ],
+    ['with CRLF', 'name: web\r\nimage: x\r\n', 'image', ['2:8', '2 | image: x', '  |        ^']],
+  ])('%s', (_, text, field, told) => expect(pointAt(text, field)).toEqual(told))
+
+  test('in the second document', () =>
+    expect(pointAt('name: a\n---\nname: b\n', 'name', 'web.yaml', 1)[0]).toBe('3:7'))
+
+  test('in JSON with tabs', () =>
+    expect(pointAt('{\n\t"name": "web",\n\t"replicas": -1\n}\n', 'replicas', 'web.json')).toEqual([
+      '3:14',
+      '3 |   "replicas": -1',
+      '  |               ^^',
+    ]))
+})
+
+describe('what cannot be read', () => {
+  test.each([
+    ['a tab as indentation', 'a:\n\tb: 1\n', 'web.yaml', '2:1', 'Tabs are not allowed'],
+    ['a key twice', 'a: 1\na: 2\n', 'web.yaml', '2:1', 'must be unique'],
+    ['a tag', 'a: !!js/function 1\n', 'web.yaml', '1:4', 'Unresolved tag'],
+    ['a comma at the end of JSON', '{"é": 1,}', 'web.json', '1:9', 'expected'],
+    ['a number that is none', 'a: .nan\n', 'web.yaml', '1:1', 'a number that JSON does not have'],
+    ['a bomb of aliases', bomb(), 'web.yaml', '1:1', 'far too many aliases'],
+  ])('%s is refused with its place', (_, text, name, place, told) => {
+    const { manifests, faults } = parse(text, name)
+    expect(manifests).toEqual([])
+    const [fault] = faults
+    if (fault === undefined) throw new Error('no fault')
+    const { line, column } = positionOf(fault.file, fault.offset)
+    expect([`${line}:${column}`, fault.message]).toEqual([place, expect.stringContaining(told)])
+  })
+
+  test('nothing at all is no document', () => {
+    for (const text of ['', '---\n---\n', '# only words\n']) expect(parse(text).manifests).toEqual([])
+  })
+
+  test('quotes no value', () => {
+    const told: string[] = []
+    const [fault] = parse('password: hunter2\n\tx: 1\n- token: hunter2: x\n').faults
+    if (fault === undefined) throw new Error('no fault')
+    tellSyntaxFault(listening(told), fault)
+    expect(told.join('')).not.toContain('hunter2')
+  })
+})
+
+function bomb(): string {
+  const levels = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
+  for (const [before, name] of ['ab', 'bc', 'cd', 'de'].map((pair) => [pair[0], pair[1]]))
+    levels.push(`${name}: &${name} [${Array(10).fill(`*${before}`).join(', ')}]`)
+  return `${levels.join('\n')}\n`
+}
+
+const listening = (told: string[]): Terminal => ({
+  out: (text) => void told.push(String(text)),
+  err: (text) => void told.push(String(text)),
+  ...{ outIsTerminal: false, errIsTerminal: false, inIsTerminal: false, color: false },
+  ...{ columns: () => 80, rows: () => 24, now: () => 0 },
+  readInput: async () => new Uint8Array(),
+  askSecret: async () => undefined,
+  interrupted: new AbortController().signal,
+})
+
+describe('secrets', () => {
+  test('are starred out of the quoted line, in keys, values and comments', () => {
+    const text = [
+      'kind: Deployment',
+      'environment: {DB_PASSWORD: hunter2, LOG: hunter3} # hunter4',
+      'image: user:hunter5@registry.example/web:latest',
+      'labels: {ghp_0123456789abcdefghijABCDEFGHIJ012345: 7}',
+      'tokne: "hunter 6" # hunter7',
+      'secrets: [{name: A, values: {k: hunter8}, x: 1}]',
+      '',
+    ].join('\n')
+    const told: string[] = []
+    const [manifest] = parse(text).manifests
+    if (manifest === undefined) throw new Error('no document')
+    const rejections = checkOffline(manifest.value)
+    expect(rejections.length).toBeGreaterThan(4)
+    tellRejections(listening(told), manifest, rejections)
+    const shown = told.join('')
+    expect(shown).toContain('environment: {DB_PASSWORD: *******, LOG: *******}')
+    for (const secret of ['hunter2', 'hunter3', 'hunter4', 'hunter5', 'ghp_', 'hunter7', 'hunter8'])
+      expect(shown).not.toContain(secret)
+  })
+
+  test('rejections are told in the order of the file', () => {
+    const told: string[] = []
+    const [manifest] = parse('replicas: -1\nkind: Deployment\nimage: x\nname: A\n').manifests
+    if (manifest === undefined) throw new Error('no document')
+    tellRejections(listening(told), manifest, checkOffline(manifest.value))
+    const places = told.filter((line) => line.startsWith('web.yaml:')).map((line) => line.split(':')[1])
+    expect(places).toEqual(['1', '3', '4'])
+  })
+})
+
+describe('a file says what is sent', () => {
+  const KEYS = [
+    'kind',
+    'name',
+    'image',
+    'replicas',
+    'healthCheck',
+    'environment',
+    'placement',
+    'update',
+    'routes',
+    'x',
+  ]
+  const arbitraryBody: fc.Arbitrary<Json> = fc
+    .tuple(
+      arbitraryDeployment({ images: ['registry.example/web:1'], dependencies: ['db'] }),
+      fc.array(fc.tuple(fc.constantFrom(...KEYS), fc.jsonValue({ maxDepth: 2 })), { maxLength: 3 }),
+    )
+    // As it arrives: text, whole numbers exact, minus zero and the like gone.
+    .map(([body, broken]) => JSON.parse(JSON.stringify({ ...body, ...Object.fromEntries(broken) })))
+
+  test('YAML and JSON give the codes that the server gives, in its order', () =>
+    fc.assert(
+      fc.property(arbitraryBody, (body) => {
+        const sent = parseStrictJson(new TextEncoder().encode(jsonText(body)))
+        if (!sent.ok) return
+        const judged = checkOffline(sent.value)
+        for (const [text, name] of [
+          [stringify(body, { lineWidth: 0 }), 'web.yaml'],
+          [jsonText(body), 'web.json'],
+        ] as const) {
+          const { manifests, faults } = parse(text, name)
+          expect(faults).toEqual([])
+          expect(manifests[0]?.value).toEqual(sent.value)
+          expect(checkOffline(manifests[0]?.value ?? null)).toEqual(judged)
+        }
+      }),
+      { numRuns: env.HOLDFAST_LONG === '1' ? 5000 : 300 },
+    ))
+
+  test('every place of every rejection is found', () =>
+    fc.assert(
+      fc.property(arbitraryBody, (body) => {
+        const [manifest] = parse(stringify(body, { lineWidth: 0 })).manifests
+        if (manifest === undefined) return
+        for (const { field } of checkOffline(manifest.value)) {
+          const { start, end } = locate(manifest.tree, stepsOf(field))
+          expect(end).toBeGreaterThan(start)
+          expect(end).toBeLessThanOrEqual(manifest.file.text.length)
+        }
+      }),
+      { numRuns: 200 },
+    ))
+
+  test('whole numbers stay exact', () =>
+    expect(parse('a: 9007199254740993\nb: 7\n').manifests[0]?.value).toEqual({ a: 9007199254740993n, b: 7 }))
+})
+
+describe('order', () => {
+  const names = (documents: readonly { value: Json }[]) => documents.map(({ value }) => Object(value).name)
+  const doc = (name: string, ...on: string[]) => ({
+    value: { name, dependsOn: Object.fromEntries(on.map((each) => [each, 'healthy'])) },
+  })
+
+  test('each comes after those it depends on, else as given', () =>
+    expect(names(orderByDependencies([doc('c', 'b'), doc('z'), doc('b', 'a', 'gone'), doc('a')]))).toEqual([
+      'a',
+      'b',
+      'c',
+      'z',
+    ]))
+  test('a circle ends', () =>
+    expect(names(orderByDependencies([doc('a', 'b'), doc('b', 'a')])).sort()).toEqual(['a', 'b']))
+})
+
+describe('what init writes', () => {
+  test('is sound, and sound with every comment taken in', () => {
+    const text = manifestTemplate('web', 'registry.example.com/web:1.0.0', 's.json')
+    const taken = text.replaceAll(/^# (?=[a-z][A-Za-z]*:| {2})/gm, '')
+    for (const each of [text, taken])
+      expect(checkOffline(parse(each).manifests[0]?.value ?? null)).toEqual([])
+    expect(parse(taken).manifests[0]?.value).toHaveProperty('update.failureAction', 'rollback')
+  })
+
+  test('the schema asks for what is required and knows every field', () =>
+    expect(manifestSchema()).toMatchObject({
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      required: ['kind', 'name', 'image'],
+      additionalProperties: false,
+    }))
+})

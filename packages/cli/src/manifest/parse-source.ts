@@ -1,0 +1,103 @@
+// From the bytes of a file to its documents, each with the tree that knows where everything stands. YAML 1.2 and JSON; a
+// key twice, a tab as indentation, an unknown tag or a number that JSON has not is refused here, with its place.
+
+import { isJsonObject, type Json, parseStrictJson } from '@holdfast/contract'
+import { type Document, LineCounter, parseAllDocuments } from 'yaml'
+import type { Source } from './read-sources.ts'
+
+export interface Manifest {
+  readonly file: FileText
+  readonly tree: Document
+  readonly value: Json
+}
+
+export interface FileText {
+  readonly name: string
+  readonly text: string
+  readonly lines: LineCounter
+}
+
+export interface SyntaxFault {
+  readonly file: FileText
+  readonly offset: number
+  readonly message: string
+}
+
+export interface ParsedSource {
+  readonly manifests: readonly Manifest[]
+  readonly faults: readonly SyntaxFault[]
+}
+
+const OPTIONS = { intAsBigInt: true, stringKeys: true, prettyErrors: false, logLevel: 'silent' } as const
+const MAX_ALIASES = 100
+
+export function parseSource({ name, bytes }: Source): ParsedSource {
+  const lines = new LineCounter()
+  const text = decodeText(bytes)
+  const file = { name, text: text ?? '', lines }
+  if (text === undefined) return failedAt(file, 0, 'the file is no UTF-8 text')
+  const parsed = parseAllDocuments(text, { ...OPTIONS, lineCounter: lines })
+  const json = name.endsWith('.json') ? parseStrictJson(bytes) : undefined
+  if (json?.ok === false) return failedAt(file, offsetOf(file, json.fault), json.fault.message)
+  if ('empty' in parsed) return { manifests: [], faults: [] }
+  const faults = parsed.flatMap(({ errors, warnings }) =>
+    [...errors, ...warnings].map(({ pos, message }) => ({ file, offset: pos[0], message })),
+  )
+  if (faults.length > 0) return { manifests: [], faults }
+  return gather(file, parsed)
+}
+
+function gather(file: FileText, trees: readonly Document[]): ParsedSource {
+  const manifests: Manifest[] = []
+  const faults: SyntaxFault[] = []
+  for (const tree of trees) {
+    const value = readValue(tree)
+    const offset = tree.contents?.range?.[0] ?? 0
+    if (value === undefined)
+      faults.push({
+        file,
+        offset,
+        message: 'it holds a number that JSON does not have, or far too many aliases',
+      })
+    // Nothing between two lines of dashes.
+    else if (value !== null) manifests.push({ file, tree, value })
+  }
+  return { manifests, faults }
+}
+
+function readValue(tree: Document): Json | undefined {
+  try {
+    return toJson(tree.toJS({ maxAliasCount: MAX_ALIASES }))
+  } catch {
+    return undefined
+  }
+}
+
+/** Whole numbers stay exact; what is no JSON throws. */
+function toJson(value: Json): Json {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('no JSON number')
+  if (Array.isArray(value)) return value.map(toJson)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toJson(member)]))
+}
+
+function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+const failedAt = (file: FileText, offset: number, message: string): ParsedSource => ({
+  manifests: [],
+  faults: [{ file, offset, message }],
+})
+
+/** The strict reader counts characters of a line; here offsets count units. */
+function offsetOf({ text, lines }: FileText, { line, column }: { line: number; column: number }): number {
+  const start = lines.lineStarts[line - 1] ?? 0
+  const before = [...text.slice(start)].slice(0, column - 1).join('')
+  return start + before.length
+}

@@ -1,0 +1,56 @@
+// What `-f` names: a file, all manifests of a folder, or stdin.
+
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { OptionSpec } from '../command.ts'
+import type { Terminal } from '../terminal.ts'
+
+export interface Source {
+  /** As it is shown before a line and a column. */
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+export type ReadSources =
+  | { readonly ok: true; readonly sources: readonly Source[] }
+  | { readonly ok: false; readonly why: string }
+
+export const FILENAME_OPTION: OptionSpec = {
+  flags: '-f, --filename <path>',
+  summary: 'a manifest, a folder of them, or - for stdin; may be given several times',
+  many: true,
+}
+
+const MANIFEST = /\.(?:ya?ml|json)$/
+const STDIN = '-'
+
+export async function readSources(paths: readonly string[], terminal: Terminal): Promise<ReadSources> {
+  const sources: Source[] = []
+  for (const path of paths) {
+    if (path === STDIN) {
+      sources.push({ name: 'stdin', bytes: await terminal.readInput() })
+      continue
+    }
+    const read = await readPath(path).catch((error: NodeJS.ErrnoException) => error)
+    if (read instanceof Error) return { ok: false, why: `${path} cannot be read: ${wordsFor(read)}` }
+    if (read.length === 0) return { ok: false, why: `${path} holds no .yaml, .yml or .json file` }
+    sources.push(...read)
+  }
+  if (sources.length === 0) return { ok: false, why: 'no manifest is named: -f <path>' }
+  return { ok: true, sources }
+}
+
+async function readPath(path: string): Promise<Source[]> {
+  if (!(await stat(path)).isDirectory()) return [{ name: path, bytes: await readFile(path) }]
+  const names = (await readdir(path)).filter((name) => MANIFEST.test(name)).sort()
+  return Promise.all(
+    names.map(async (name) => ({ name: join(path, name), bytes: await readFile(join(path, name)) })),
+  )
+}
+
+const WORDS: { readonly [code: string]: string } = {
+  ENOENT: 'there is no such file',
+  EACCES: 'it may not be read',
+  EISDIR: 'it is a folder',
+}
+const wordsFor = ({ code = '' }: NodeJS.ErrnoException): string => WORDS[code] ?? code

@@ -1,0 +1,46 @@
+// Rejections and syntax faults, shown where they stand: all of them, in the order of the file.
+
+import type { Rejection } from '@holdfast/contract'
+import { paint } from '../print/color.ts'
+import { rejectionDetails } from '../print/failure.ts'
+import { type Terminal, tell } from '../terminal.ts'
+import { stepsOf } from './field-path.ts'
+import { locate, type Span } from './locate.ts'
+import type { FileText, Manifest, SyntaxFault } from './parse-source.ts'
+import { positionOf, quoteLine } from './quote-line.ts'
+import { secretSpans } from './secret-spans.ts'
+
+export function tellRejections(
+  terminal: Terminal,
+  manifest: Manifest,
+  rejections: readonly Rejection[],
+): void {
+  const hidden = secretSpans(manifest.tree)
+  const placed = rejections
+    .map((rejection) => ({ rejection, span: locate(manifest.tree, stepsOf(rejection.field)) }))
+    .sort((left, right) => left.span.start - right.span.start)
+  for (const { rejection, span } of placed) {
+    tellAt(terminal, manifest.file, span, hidden, `${rejection.code} at ${rejection.field || 'the document'}`)
+    for (const line of rejectionDetails(rejection)) tell(terminal, `  ${line}`)
+  }
+}
+
+/** Of a file that cannot be read nobody knows what is a secret: its keys are quoted and nothing behind them. */
+export function tellSyntaxFault(terminal: Terminal, { file, offset, message }: SyntaxFault): void {
+  const { line } = file.lines.linePos(offset)
+  const start = file.lines.lineStarts[line - 1] ?? 0
+  const text = file.text.slice(start).split(/\r?\n|\r/, 1)[0] ?? ''
+  const [key = ''] = /^[\s-]*[A-Za-z_][\w-]*\s*:/.exec(text) ?? []
+  const hidden = [{ start: start + key.length, end: start + text.length }]
+  tellAt(terminal, file, { start: offset, end: offset + 1 }, hidden, `syntax: ${message}`)
+}
+
+function tellAt(terminal: Terminal, file: FileText, span: Span, hidden: readonly Span[], what: string): void {
+  const colored = terminal.color && terminal.errIsTerminal
+  const { line, column } = positionOf(file, span.start)
+  const place = `${file.name}:${line}:${column}:`
+  tell(terminal, `${paint(place, 'bold', colored)} ${paint(what, 'red', colored)}`)
+  const [quoted = '', caret = ''] = quoteLine(file, span, hidden)
+  tell(terminal, `  ${quoted}`)
+  tell(terminal, `  ${paint(caret, 'red', colored)}`)
+}

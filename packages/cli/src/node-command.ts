@@ -1,0 +1,24 @@
+// What the commands on one node share: it is named by name or id, changed, and told in one line.
+
+import type { Client, Result } from '@holdfast/client'
+import type { Node } from '@holdfast/contract'
+import type { ArgumentSpec, Invocation } from './command.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { tellFailure } from './print/failure.ts'
+import { print } from './terminal.ts'
+
+export const NODE_ARGUMENT: ArgumentSpec = { name: 'node', summary: 'its name or id', completes: 'nodes' }
+
+export async function changeNode(
+  { terminal, args: [typed = ''] }: Invocation,
+  client: Client,
+  what: string,
+  change: (node: Node) => Promise<Result<Node>>,
+): Promise<ExitCode> {
+  const { findNode } = await import('./resources/find-node.ts')
+  const found = await findNode(client, typed.replace(/^node\//, ''))
+  const changed = found.ok ? await change(found.value) : found
+  if (!changed.ok) return tellFailure(terminal, changed.failure)
+  print(terminal, `node/${changed.value.name} ${what}`)
+  return EXIT.ok
+}

@@ -1,0 +1,67 @@
+// What would happen: the plan of the platform for each document, as a summary or as the difference it makes.
+
+import type { Client, DryRun } from '@holdfast/client'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { nameOf } from './manifest/load-manifests.ts'
+import type { Manifest } from './manifest/parse-source.ts'
+import { planDocument } from './manifest/write-document.ts'
+import { tellKept, tellRefused } from './print/applied.ts'
+import { tellAnnounced } from './print/changes.ts'
+import { paint } from './print/color.ts'
+import { matrixLines } from './print/matrix.ts'
+import { yamlText } from './print/output.ts'
+import { plain, plainLines } from './print/plain.ts'
+import { print, type Terminal } from './terminal.ts'
+
+const VERBS = { create: 'would be created', update: 'would be configured', none: 'unchanged' } as const
+
+export async function planAll(
+  terminal: Terminal,
+  client: Client,
+  manifests: readonly Manifest[],
+  form: 'summary' | 'difference',
+): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.ok
+  for (const manifest of manifests) {
+    const planned = await planDocument(client, manifest.value, terminal.interrupted)
+    if (!planned.ok) {
+      const code = tellRefused(terminal, manifest, planned.failure)
+      exitCode = exitCode === EXIT.ok ? code : exitCode
+      if (planned.failure.kind !== 'rejected') return code
+      continue
+    }
+    const { plan } = planned.plan
+    print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[plan.action]}`)
+    if (form === 'difference') await printDifference(terminal, manifest, planned.plan)
+    tellAnnounced(terminal, planned.plan)
+    tellKept(terminal, manifest, planned.before)
+    if (plan.action !== 'none') printConsequences(terminal, plan)
+  }
+  return exitCode
+}
+
+/** A new deployment differs by all that it has. */
+async function printDifference(terminal: Terminal, { value }: Manifest, { plan }: DryRun): Promise<void> {
+  const colored = terminal.color && terminal.outIsTerminal
+  const put = async (sign: '+' | '-', part: unknown): Promise<void> => {
+    for (const line of plainLines(await yamlText(part))
+      .trimEnd()
+      .split('\n'))
+      print(terminal, paint(`${sign} ${line}`, sign === '+' ? 'green' : 'red', colored))
+  }
+  if (plan.action === 'create') await put('+', value)
+  for (const { field, from, to } of plan.changes) {
+    if (from !== null) await put('-', { [field]: from })
+    if (to !== null) await put('+', { [field]: to })
+  }
+}
+
+function printConsequences(terminal: Terminal, { placement, rollout }: DryRun['plan']): void {
+  const { placed, unplaced } = placement
+  if (placed.length > 0) print(terminal, plain(`  would be placed on ${placed.join(', ')}`))
+  if (unplaced > 0) {
+    print(terminal, `  without a node: ${unplaced}`)
+    for (const line of matrixLines(placement)) print(terminal, `  ${line}`)
+  }
+  for (const { text } of rollout?.steps ?? []) print(terminal, plain(`  ${text}`))
+}

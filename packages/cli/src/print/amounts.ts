@@ -1,0 +1,11 @@
+// Capacities as people say them.
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
+
+export const cpu = (millis: number): string => (millis % 1000 === 0 ? `${millis / 1000}` : `${millis}m`)
+
+export function memory(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
+  const amount = bytes / 1024 ** power
+  return `${Number.isInteger(amount) ? amount : amount.toFixed(1)}${UNITS[power]}`
+}

@@ -1,0 +1,79 @@
+// Tables, ages and amounts as people read them; failures as exit codes.
+
+import type { Failure } from '@holdfast/client'
+import type { Code } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import { age } from './age.ts'
+import { cpu, memory } from './amounts.ts'
+import { exitCodeOf } from './failure.ts'
+import { plain, plainLines } from './plain.ts'
+import { tableLines, widthOf } from './table.ts'
+
+describe('a table', () => {
+  const columns = [
+    { header: 'NAME', value: ({ name }: { name: string }) => name },
+    { header: 'WIDE', wide: true as const, value: () => 'w' },
+    { header: 'LAST', value: () => '' },
+  ]
+  test('is as wide as its widest cell, and shows what is empty', () =>
+    expect(tableLines(columns, [{ name: 'a' }, { name: 'bcdefg' }], { nowMs: 0 })).toEqual([
+      ...['NAME    LAST', 'a       -', 'bcdefg  -'],
+    ]))
+  test('with its wide columns, and without a header', () =>
+    expect(tableLines(columns, [{ name: 'a' }], { nowMs: 0, wide: true, header: false })).toEqual([
+      'a  w  -',
+    ]))
+  test('counts cells, not units', () => {
+    expect([widthOf('abc'), widthOf('é'), widthOf('日本'), widthOf('e\u0301')]).toEqual([3, 1, 4, 1])
+  })
+  test('lets nothing steer the terminal', () => {
+    expect(plain('a\u001b[2Jb\nc\u202e')).toBe('a\\u001b[2Jb c\\u202e')
+    expect(plainLines('a\n\tb\r')).toBe('a\n\tb\\u000d')
+    expect(tableLines(columns, [{ name: '\u001b[31m' }], { nowMs: 0, header: false })).toEqual([
+      '\\u001b[31m  -',
+    ])
+  })
+})
+
+describe('how long ago', () => {
+  const now = Date.parse('2026-01-31T12:00:00Z')
+  test.each([
+    ['2026-01-31T12:00:00Z', '0s'],
+    ['2026-01-31T11:59:18Z', '42s'],
+    ['2026-01-31T11:58:30Z', '1m30s'],
+    ['2026-01-31T11:40:30Z', '19m'],
+    ['2026-01-31T10:30:00Z', '1h30m'],
+    ['2026-01-29T09:00:00Z', '2d3h'],
+    ['2025-01-31T12:00:00Z', '365d'],
+    ['2026-01-31T12:00:09Z', '0s'],
+    [null, '-'],
+  ])('%s is %s', (time, told) => expect(age(time, now)).toBe(told))
+})
+
+test('amounts', () => {
+  expect([cpu(4000), cpu(250), memory(0), memory(8 * 1024 ** 3), memory(1_600_000)]).toEqual([
+    ...['4', '250m', '0B', '8GiB', '1.5MiB'],
+  ])
+})
+
+describe('exit codes', () => {
+  const rejected = (status: number, code = 'name_required'): Failure => ({
+    kind: 'rejected',
+    status,
+    rejections: [{ code: code as Code, field: '', received: '', expected: '', why: '', doc: '' }],
+  })
+  test.each<[Failure, number]>([
+    [rejected(422), 3],
+    [rejected(403), 3],
+    [rejected(404), 5],
+    [rejected(409), 6],
+    [rejected(409, 'quota_exceeded'), 3],
+    [rejected(412), 6],
+    [rejected(401), 7],
+    [rejected(429), 7],
+    [rejected(503), 7],
+    [{ kind: 'unreachable', reason: '' }, 7],
+    [{ kind: 'unexpected', status: 502, reason: '' }, 7],
+    [{ kind: 'interrupted' }, 130],
+  ])('%j is %i', (failure, code) => expect(exitCodeOf(failure)).toBe(code))
+})

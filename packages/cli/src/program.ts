@@ -1,0 +1,99 @@
+// The command table as a commander program: the one place that knows commander. It parses, names the nearest command or
+// flag, and prints help; what a command does is its own file.
+
+import {
+  Argument,
+  type Command as CommanderCommand,
+  createCommand,
+  InvalidArgumentError,
+  Option,
+} from 'commander'
+import type { ArgumentSpec, Command, OptionSpec } from './command.ts'
+import { GLOBAL_OPTIONS } from './global-options.ts'
+
+export interface Typed {
+  readonly args: readonly string[]
+  readonly options: { readonly [name: string]: unknown }
+}
+
+export interface ProgramParts {
+  readonly commands: readonly Command[]
+  /** What the first word of several stands for. */
+  readonly groups: { readonly [word: string]: string }
+  out(text: string): void
+  err(text: string): void
+  onChosen(command: Command, typed: Typed): Promise<void>
+}
+
+export function buildProgram({ commands, groups, out, err, onChosen }: ProgramParts): CommanderCommand {
+  const program = createCommand('holdfast')
+    .description('Run containers on the nodes of your tenant, and know why.')
+    .configureOutput({ writeOut: out, writeErr: err })
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: true })
+    .helpCommand('help [command]', 'show the page of a command')
+    .exitOverride()
+  for (const spec of GLOBAL_OPTIONS) program.addOption(optionOf(spec))
+  const parents = new Map<string, CommanderCommand>()
+  for (const command of commands) {
+    const [word = '', ...rest] = command.name.split(' ')
+    const parent = rest.length === 0 ? program : groupOf(program, parents, word, groups[word] ?? '')
+    addCommand(parent, rest.join(' ') || word, command, onChosen)
+  }
+  return program
+}
+
+function groupOf(
+  program: CommanderCommand,
+  parents: Map<string, CommanderCommand>,
+  word: string,
+  summary: string,
+): CommanderCommand {
+  const known = parents.get(word)
+  if (known !== undefined) return known
+  const made = program.command(word).description(summary)
+  parents.set(word, made)
+  return made
+}
+
+function addCommand(
+  parent: CommanderCommand,
+  word: string,
+  command: Command,
+  onChosen: ProgramParts['onChosen'],
+): void {
+  const made = parent.command(word).summary(command.summary).description(descriptionOf(command))
+  for (const spec of command.args ?? []) made.addArgument(argumentOf(spec))
+  for (const spec of command.options ?? []) made.addOption(optionOf(spec))
+  made.addHelpText('after', () => `\n${exampleLines(command).join('\n')}`)
+  made.action(async () => {
+    const args = made.processedArgs.flat().filter((each) => typeof each === 'string')
+    await onChosen(command, { args, options: made.optsWithGlobals() })
+  })
+}
+
+export function descriptionOf({ summary, details }: Command): string {
+  const sentence = `${summary[0]?.toUpperCase()}${summary.slice(1)}.`
+  return details === undefined ? sentence : `${sentence}\n\n${details}`
+}
+
+function exampleLines({ examples }: Command): string[] {
+  return ['Examples:', ...examples.flatMap(([typed, does]) => [`  ${typed}`, `      ${does}`])]
+}
+
+function argumentOf({ name, summary, optional, many, choices }: ArgumentSpec): Argument {
+  const inside = many === true ? `${name}...` : name
+  const argument = new Argument(optional === true ? `[${inside}]` : `<${inside}>`, summary)
+  return choices === undefined ? argument : argument.choices(choices)
+}
+
+function optionOf({ flags, summary, many, choices, form }: OptionSpec): Option {
+  const option = new Option(flags, summary)
+  if (choices !== undefined) option.choices(choices)
+  else if (form !== undefined)
+    option.argParser((text) => {
+      if (form.test(text)) return text
+      throw new InvalidArgumentError(`It must be ${form.expected}.`)
+    })
+  if (many === true) option.argParser((text, before: string[] = []) => [...before, text])
+  return option
+}

@@ -1,0 +1,6 @@
+// The words that `get` takes, known without loading what they stand for.
+
+export const RESOURCE_NAMES = [
+  ...['deployments', 'deployment', 'dep', 'nodes', 'node', 'routes', 'route', 'events', 'event'],
+  ...['registries', 'registry', 'quotas', 'quota', 'audit', 'tenants', 'tenant'],
+] as const

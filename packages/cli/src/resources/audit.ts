@@ -1,0 +1,24 @@
+import { readAll } from '@holdfast/client'
+import type { AuditEntry } from '@holdfast/contract'
+import { age } from '../print/age.ts'
+import type { Resource } from './resource.ts'
+
+export const audit: Resource<AuditEntry> = {
+  names: ['audit'],
+  kind: 'entry',
+  nameOf: ({ id }) => id,
+  list: (client) => readAll((page) => client.audit(page)),
+  columns: [
+    { header: 'AGE', value: ({ time }, nowMs) => age(time, nowMs) },
+    { header: 'ACTION', value: ({ action }) => action },
+    { header: 'SUBJECT', value: ({ subject }) => `${subject.kind} ${subject.name}` },
+    { header: 'ROLE', value: ({ actor }) => actor.role },
+    { header: 'TOKEN', value: ({ actor }) => actor.token },
+    {
+      header: 'REVISION',
+      wide: true,
+      value: ({ revision }) => (revision === undefined ? '' : String(revision)),
+    },
+    { header: 'REQUEST', wide: true, value: ({ requestId }) => requestId },
+  ],
+}

@@ -1,0 +1,24 @@
+import { readAll } from '@holdfast/client'
+import type { DeploymentRecord } from '@holdfast/contract'
+import { age } from '../print/age.ts'
+import type { Resource } from './resource.ts'
+
+export const deployments: Resource<DeploymentRecord> = {
+  names: ['deployments', 'deployment', 'dep'],
+  kind: 'deployment',
+  completes: 'deployments',
+  nameOf: ({ name }) => name,
+  list: (client) => readAll((page) => client.deployments.list(page)),
+  read: (client, name) => client.deployments.read(name),
+  columns: [
+    { header: 'NAME', value: ({ name }) => name },
+    { header: 'PHASE', value: ({ status }) => status.phase },
+    { header: 'READY', value: ({ status: { replicas } }) => `${replicas.ready}/${replicas.desired}` },
+    { header: 'PLACED', wide: true, value: ({ status: { replicas } }) => String(replicas.placed) },
+    { header: 'REVISION', value: ({ revision }) => String(revision) },
+    { header: 'IMAGE', value: ({ image }) => image },
+    { header: 'AGE', value: ({ createdAt }, nowMs) => age(createdAt, nowMs) },
+    { header: 'UID', wide: true, value: ({ uid }) => uid },
+    { header: 'REASON', value: ({ status }) => status.reason },
+  ],
+}

@@ -1,0 +1,28 @@
+import type { Event } from '@holdfast/contract'
+import { age } from '../print/age.ts'
+import type { Column } from '../print/table.ts'
+import type { Resource } from './resource.ts'
+
+/** Of a list or of the stream: a stream folds nothing. */
+export type ShownEvent = Event & { readonly count?: number; readonly lastSeen?: string }
+
+export const EVENT_COLUMNS: readonly Column<ShownEvent>[] = [
+  { header: 'AGE', value: ({ lastSeen, time }, nowMs) => age(lastSeen ?? time, nowMs) },
+  { header: 'SEVERITY', value: ({ severity }) => severity },
+  { header: 'TYPE', value: ({ type }) => type },
+  { header: 'SUBJECT', value: ({ subject }) => subject.name },
+  { header: 'COUNT', wide: true, value: ({ count = 1 }) => String(count) },
+  { header: 'REASON', value: ({ reason }) => reason },
+  { header: 'MESSAGE', value: ({ message }) => message },
+]
+
+export const events: Resource<ShownEvent> = {
+  names: ['events', 'event'],
+  kind: 'event',
+  nameOf: ({ id }) => id,
+  async list(client) {
+    const page = await client.events({ limit: 100 })
+    return page.ok ? { ok: true, value: page.value.items } : page
+  },
+  columns: EVENT_COLUMNS,
+}

@@ -1,0 +1,66 @@
+// Every kind of thing that `get` shows.
+
+import type { Client, Result } from '@holdfast/client'
+import { printItems } from '../print/output.ts'
+import type { TableOptions } from '../print/table.ts'
+import { tableLines } from '../print/table.ts'
+import type { Terminal } from '../terminal.ts'
+import { audit } from './audit.ts'
+import { deployments } from './deployments.ts'
+import { events } from './events.ts'
+import { nodes } from './nodes.ts'
+import { quotas } from './quotas.ts'
+import { registries } from './registries.ts'
+import type { Resource } from './resource.ts'
+import { routes } from './routes.ts'
+import { tenants } from './tenants.ts'
+
+/** A kind whose items are whatever they are: what was read is shown by the same kind. */
+export interface AnyResource {
+  readonly names: readonly [string, ...string[]]
+  look(client: Client, name: string | undefined): Promise<Result<Seen>>
+}
+
+export interface Seen {
+  print(terminal: Terminal, form: string | undefined): Promise<void>
+  /** By name, without a header. */
+  rows(options: TableOptions): ReadonlyMap<string, string>
+}
+
+function anyResource<T>(resource: Resource<T>): AnyResource {
+  const { names, nameOf, columns } = resource
+  const seen = (items: readonly T[], one: boolean): Seen => ({
+    print: (terminal, form) => printItems(terminal, form, resource, items, one),
+    rows(options) {
+      const lines = tableLines(columns, items, { ...options, header: false })
+      return new Map(items.map((item, at) => [nameOf(item), lines[at] ?? '']))
+    },
+  })
+  return {
+    names,
+    async look(client, name) {
+      if (name !== undefined && resource.read !== undefined) {
+        const read = await resource.read(client, name)
+        return read.ok ? { ok: true, value: seen([read.value], true) } : read
+      }
+      const listed = await resource.list(client)
+      if (!listed.ok) return listed
+      const items = name === undefined ? listed.value : listed.value.filter((item) => nameOf(item) === name)
+      return { ok: true, value: seen(items, name !== undefined) }
+    },
+  }
+}
+
+export const RESOURCES: readonly AnyResource[] = [
+  anyResource(deployments),
+  anyResource(nodes),
+  anyResource(routes),
+  anyResource(events),
+  anyResource(registries),
+  anyResource(quotas),
+  anyResource(audit),
+  anyResource(tenants),
+]
+
+export const findResource = (typed: string): AnyResource | undefined =>
+  RESOURCES.find(({ names }) => names.includes(typed))

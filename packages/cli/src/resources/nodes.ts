@@ -1,0 +1,39 @@
+import { readAll } from '@holdfast/client'
+import type { Node } from '@holdfast/contract'
+import { cpu, memory } from '../print/amounts.ts'
+import { findNode } from './find-node.ts'
+import type { Resource } from './resource.ts'
+
+export const nodes: Resource<Node> = {
+  names: ['nodes', 'node'],
+  kind: 'node',
+  completes: 'nodes',
+  nameOf: ({ name }) => name,
+  list: (client) => readAll((page) => client.nodes.list(page)),
+  read: findNode,
+  columns: [
+    { header: 'NAME', value: ({ name }) => name },
+    { header: 'STATUS', value: ({ status }) => status },
+    { header: 'WORK', value: workOf },
+    { header: 'CPU', value: ({ capacity }) => cpu(capacity.cpuMillis) },
+    { header: 'MEMORY', value: ({ capacity }) => memory(capacity.memoryBytes) },
+    { header: 'ENGINE', value: ({ engine }) => engine.version },
+    { header: 'LABELS', wide: true, value: ({ labels }) => labelText(labels) },
+    { header: 'ID', value: ({ id }) => id },
+  ],
+}
+
+/** Whether it takes new work, and why not. */
+function workOf({ schedulable, draining, controlPlane, claims }: Node): string {
+  const notes = [
+    ...(draining === true ? ['draining'] : schedulable ? [] : ['cordoned']),
+    ...(controlPlane ? ['control plane'] : []),
+    ...(claims.some(({ state }) => state === 'releasing') ? ['releasing'] : []),
+  ]
+  return notes.join(', ') || 'accepted'
+}
+
+const labelText = (labels: Node['labels']): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',')

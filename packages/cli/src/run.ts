@@ -1,0 +1,102 @@
+// From what was typed to an exit code.
+
+import { CommanderError } from 'commander'
+import type { Chosen, Command, Invocation, Settings } from './command.ts'
+import { COMMANDS, GROUPS } from './commands/index.ts'
+import { connect } from './connect.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { tellError } from './print/failure.ts'
+import { buildProgram, type Typed } from './program.ts'
+import { chooseSettings } from './settings/choose-settings.ts'
+import { contextsPath, readContextsFile } from './settings/contexts-file.ts'
+import { type Terminal, tell } from './terminal.ts'
+
+export type Env = { readonly [name: string]: string | undefined }
+
+export async function run(words: readonly string[], env: Env, terminal: Terminal): Promise<ExitCode> {
+  if (words[0] === COMPLETE) return printCompletions(words.slice(words.indexOf('--') + 1), env, terminal)
+  let exitCode: ExitCode = EXIT.ok
+  const program = buildProgram({
+    ...{ commands: COMMANDS, groups: GROUPS, out: terminal.out, err: terminal.err },
+    async onChosen(command, typed) {
+      exitCode = await runCommand(command, invocationOf(typed, env, terminal))
+    },
+  })
+  try {
+    await program.parseAsync(words, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    tellError(terminal, error instanceof Error ? error.message : 'something unknown went wrong')
+    return EXIT.error
+  }
+}
+
+/** Asked by shells, never by people: it is in no help. */
+const COMPLETE = '__complete'
+
+async function printCompletions(typed: readonly string[], env: Env, terminal: Terminal): Promise<ExitCode> {
+  const { complete } = await import('./completion/complete.ts')
+  const contextsFile = contextsPath(env)
+  const found = await complete(COMMANDS, typed, {
+    contextsFile,
+    async settings() {
+      const file = await readContextsFile(contextsFile)
+      const chosen = file.ok ? chooseSettings({ flags: {}, env, contexts: file.contexts }) : file
+      return chosen.ok ? chosen.settings : undefined
+    },
+  })
+  terminal.out(found.map((word) => `${word}\n`).join(''))
+  return EXIT.ok
+}
+
+async function runCommand(command: Command, invocation: Invocation): Promise<ExitCode> {
+  if (!command.online) return command.run(invocation)
+  const { terminal } = invocation
+  const chosen = await invocation.settings()
+  if (!chosen.ok) {
+    tellError(terminal, chosen.why)
+    return EXIT.usage
+  }
+  const { url } = chosen.settings
+  if (url === undefined) {
+    tellError(terminal, 'no platform is named: holdfast login --url <address>, or set HOLDFAST_URL')
+    return EXIT.usage
+  }
+  return command.run(invocation, await connect(invocation, { ...chosen.settings, url }))
+}
+
+function invocationOf({ args, options }: Typed, env: Env, terminal: Terminal): Invocation {
+  const given = (option: string): unknown =>
+    options[option.replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase())]
+  const text = (option: string): string | undefined => {
+    const value = given(option)
+    return typeof value === 'string' ? value : undefined
+  }
+  const contextsFile = contextsPath(env)
+  return {
+    ...{ args, text, terminal, contextsFile },
+    texts: (option) => [given(option) ?? []].flat().filter((each) => typeof each === 'string'),
+    flag: (option) => given(option) === true,
+    settings: () => gatherSettings(text, env, terminal, contextsFile),
+  }
+}
+
+async function gatherSettings(
+  text: Invocation['text'],
+  env: Env,
+  terminal: Terminal,
+  contextsFile: string,
+): Promise<Chosen> {
+  const file = await readContextsFile(contextsFile)
+  if (!file.ok) return file
+  if (file.warning !== undefined) tell(terminal, `warning: ${file.warning}`)
+  const [context, url, token, tenant] = ['context', 'url', 'token', 'tenant'].map(text)
+  const flags: Settings = {
+    ...(context === undefined ? {} : { context }),
+    ...(url === undefined ? {} : { url }),
+    ...(token === undefined ? {} : { token }),
+    ...(tenant === undefined ? {} : { tenant }),
+  }
+  return chooseSettings({ flags, env, contexts: file.contexts })
+}

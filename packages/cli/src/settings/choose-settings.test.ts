@@ -1,0 +1,65 @@
+// Flags over environment over file, and a token goes only where it was given for.
+
+import { describe, expect, test } from 'vitest'
+import { chooseSettings } from './choose-settings.ts'
+
+const contexts = {
+  current: 'a',
+  contexts: {
+    a: { url: 'http://a', token: 'ta', tenant: 'na' },
+    b: { url: 'http://b/', token: 'tb' },
+  },
+}
+const choose = (flags: object, env: { [name: string]: string } = {}) =>
+  chooseSettings({ flags, env, contexts })
+
+describe('what is chosen', () => {
+  test.each([
+    ['the current context', {}, {}, { context: 'a', url: 'http://a', token: 'ta', tenant: 'na' }],
+    [
+      'another one by flag',
+      { context: 'b' },
+      { HOLDFAST_CONTEXT: 'a' },
+      { context: 'b', url: 'http://b/', token: 'tb' },
+    ],
+    [
+      'another one by variable',
+      {},
+      { HOLDFAST_CONTEXT: 'b' },
+      { context: 'b', url: 'http://b/', token: 'tb' },
+    ],
+    [
+      'the environment over the file',
+      {},
+      { HOLDFAST_TOKEN: 'te' },
+      { context: 'a', url: 'http://a', token: 'te', tenant: 'na' },
+    ],
+    [
+      'a flag over the environment',
+      { token: 'tf' },
+      { HOLDFAST_TOKEN: 'te' },
+      { context: 'a', url: 'http://a', token: 'tf', tenant: 'na' },
+    ],
+    [
+      'an empty variable is none',
+      {},
+      { HOLDFAST_TOKEN: '' },
+      { context: 'a', url: 'http://a', token: 'ta', tenant: 'na' },
+    ],
+    [
+      'no token of the file for another address',
+      {},
+      { HOLDFAST_URL: 'http://evil' },
+      { context: 'a', url: 'http://evil' },
+    ],
+    [
+      'its token for its own address',
+      { url: 'http://a/' },
+      {},
+      { context: 'a', url: 'http://a/', token: 'ta', tenant: 'na' },
+    ],
+  ])('%s', (_, flags, env, settings) => expect(choose(flags, env)).toEqual({ ok: true, settings }))
+
+  test('a context that nobody knows is refused', () =>
+    expect(choose({ context: 'c' })).toEqual({ ok: false, why: 'there is no context c; known are: a, b' }))
+})

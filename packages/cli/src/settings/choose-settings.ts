@@ -1,0 +1,39 @@
+// Flags over environment over file, each value on its own. A token belongs to the address it was given for: one from the
+// file is never sent to an address from elsewhere.
+
+import type { Chosen, Settings } from '../command.ts'
+import type { Contexts } from './contexts.ts'
+
+type Texts = { readonly [name: string]: string | undefined }
+
+export interface Sources {
+  readonly flags: Settings
+  readonly env: Texts
+  readonly contexts: Contexts
+}
+
+export function chooseSettings({ flags, env, contexts }: Sources): Chosen {
+  const name = flags.context ?? given(env.HOLDFAST_CONTEXT) ?? contexts.current
+  const kept = name === undefined ? undefined : contexts.contexts[name]
+  const wanted = flags.context ?? given(env.HOLDFAST_CONTEXT)
+  if (wanted !== undefined && kept === undefined)
+    return { ok: false, why: `there is no context ${wanted}; known are: ${known(contexts)}` }
+  const url = flags.url ?? given(env.HOLDFAST_URL) ?? kept?.url
+  const own = kept !== undefined && sameAddress(url, kept.url) ? kept : undefined
+  const token = flags.token ?? given(env.HOLDFAST_TOKEN) ?? own?.token
+  const tenant = flags.tenant ?? given(env.HOLDFAST_TENANT) ?? own?.tenant
+  return {
+    ok: true,
+    settings: {
+      ...(name === undefined ? {} : { context: name }),
+      ...(url === undefined ? {} : { url }),
+      ...(token === undefined ? {} : { token }),
+      ...(tenant === undefined ? {} : { tenant }),
+    },
+  }
+}
+
+const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
+const known = ({ contexts }: Contexts): string => Object.keys(contexts).join(', ') || 'none'
+const sameAddress = (one: string | undefined, other: string): boolean =>
+  one?.replace(/\/+$/, '') === other.replace(/\/+$/, '')

@@ -1,0 +1,42 @@
+// Where the contexts are kept: a file that its owner alone may read, since it holds tokens. It is replaced as a whole, so
+// that nobody ever reads half of it.
+
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pid } from 'node:process'
+import { type Contexts, NO_CONTEXTS, readContexts } from './contexts.ts'
+
+type Env = { readonly [name: string]: string | undefined }
+
+export function contextsPath(env: Env): string {
+  const base = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config')
+  return env.HOLDFAST_CONFIG || join(base, 'holdfast', 'config.yaml')
+}
+
+export type ReadFile =
+  | { readonly ok: true; readonly contexts: Contexts; readonly warning?: string }
+  | { readonly ok: false; readonly why: string }
+
+export async function readContextsFile(path: string): Promise<ReadFile> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => error)
+  if (text instanceof Error) {
+    if (text.code === 'ENOENT') return { ok: true, contexts: NO_CONTEXTS }
+    return { ok: false, why: `${path} cannot be read: ${text.code}` }
+  }
+  const { parseDocument } = await import('yaml')
+  const document = parseDocument(text, { logLevel: 'silent' })
+  const contexts = document.errors.length > 0 ? undefined : readContexts(document.toJS())
+  if (contexts === undefined) return { ok: false, why: `${path} is no file of contexts` }
+  const open = ((await stat(path)).mode & 0o077) !== 0
+  return { ok: true, contexts, ...(open ? { warning: `${path} can be read by others: chmod 600` } : {}) }
+}
+
+export async function writeContextsFile(path: string, contexts: Contexts): Promise<void> {
+  const { stringify } = await import('yaml')
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${pid}`
+  await writeFile(draft, stringify(contexts), { mode: 0o600 })
+  await chmod(draft, 0o600)
+  await rename(draft, path)
+}

@@ -1,0 +1,24 @@
+// The contexts file as a value: which platforms somebody uses, and which one is meant when nothing else is said.
+
+import { decodeKnown, type Infer, map, object, optional, string } from '@holdfast/contract'
+
+const contextShape = object({ url: string(), token: optional(string()), tenant: optional(string()) })
+export type Context = Infer<typeof contextShape>
+
+const contextsShape = object({ current: optional(string()), contexts: map(contextShape) })
+export type Contexts = Infer<typeof contextsShape>
+
+export const NO_CONTEXTS: Contexts = { contexts: {} }
+
+/** Undefined where the file is none of ours. */
+export function readContexts(value: unknown): Contexts | undefined {
+  try {
+    return value === null ? NO_CONTEXTS : decodeKnown(contextsShape, value)
+  } catch {
+    return undefined
+  }
+}
+
+export function withContext(contexts: Contexts, name: string, context: Context): Contexts {
+  return { current: name, contexts: { ...contexts.contexts, [name]: context } }
+}

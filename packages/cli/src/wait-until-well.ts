@@ -1,0 +1,121 @@
+// `--wait`: until every deployment runs as it was asked to, or will not. What counts is what the platform says.
+
+import type { Client, Failure } from '@holdfast/client'
+import type { DeploymentRecord, PlacementEntry, Why } from '@holdfast/contract'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { pause } from './pause.ts'
+import { tellFailure } from './print/failure.ts'
+import { createLive } from './print/live.ts'
+import { matrixLines } from './print/matrix.ts'
+import { plain } from './print/plain.ts'
+import { print, type Terminal, tell } from './terminal.ts'
+
+const LOOK_MS = 500
+/** So long may a deployment be without a node before that counts as the answer: nodes come back. */
+const UNPLACED_MS = 5_000
+/** Ways in which an update has ended badly; nothing more comes by waiting. */
+const ENDED_BADLY = new Set(['update_paused', 'rollback'])
+
+export interface Awaited {
+  readonly name: string
+  /** Absent: whichever is the newest. */
+  readonly revision?: number
+}
+
+type Verdict = 'well' | 'unwell' | 'open'
+
+interface Look {
+  readonly record: DeploymentRecord
+  readonly placements: readonly PlacementEntry[]
+}
+
+export async function waitUntilWell(
+  terminal: Terminal,
+  client: Client,
+  awaited: readonly Awaited[],
+  longestMs: number,
+): Promise<ExitCode> {
+  const live = createLive(terminal)
+  const since = new Map<string, number>()
+  const end = terminal.now() + longestMs
+  for (;;) {
+    const looks = await lookAtAll(client, awaited, terminal.interrupted)
+    if ('failure' in looks) return tellFailure(terminal, looks.failure)
+    live.show(looks.flatMap(progressLines))
+    const verdicts = looks.map((look, at) => judge(look, awaited[at]?.revision, since, terminal.now()))
+    if (verdicts.every((verdict) => verdict === 'well')) return tellAllWell(terminal, looks)
+    if (!verdicts.includes('open') || terminal.now() >= end)
+      return explainUnwell(terminal, client, looks, verdicts)
+    if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
+  }
+}
+
+async function lookAtAll(
+  client: Client,
+  awaited: readonly Awaited[],
+  signal: AbortSignal,
+): Promise<Look[] | { readonly failure: Failure }> {
+  const looks: Look[] = []
+  for (const { name } of awaited) {
+    const record = await client.deployments.read(name, { signal })
+    if (!record.ok) return record
+    const placements = await client.deployments.placements(name, { signal })
+    if (!placements.ok) return placements
+    looks.push({ record: record.value, placements: placements.value.items })
+  }
+  return looks
+}
+
+function judge(
+  { record: { name, revision, status } }: Look,
+  wanted: number | undefined,
+  since: Map<string, number>,
+  nowMs: number,
+): Verdict {
+  const { phase, reason, replicas, runningRevision } = status
+  const isStopped = phase === 'Stopped' && replicas.desired === 0
+  const isCurrent = runningRevision === (wanted ?? revision)
+  if (isStopped || (phase === 'Running' && replicas.ready >= replicas.desired && isCurrent)) return 'well'
+  if (phase === 'Degraded' && ENDED_BADLY.has(reason)) return 'unwell'
+  if (replicas.placed >= replicas.desired || phase === 'Progressing') since.delete(name)
+  else if (!since.has(name)) since.set(name, nowMs)
+  return nowMs - (since.get(name) ?? nowMs) >= UNPLACED_MS ? 'unwell' : 'open'
+}
+
+function progressLines({ record: { name, status }, placements }: Look): string[] {
+  const { phase, reason, replicas } = status
+  const head = `${name}: ${phase}${reason === '' ? '' : ` (${reason})`}, ${replicas.ready} of ${replicas.desired} ready`
+  return [
+    plain(head),
+    ...placements.map(({ replica, nodeName, state, revision }) =>
+      plain(`  ${name} replica ${replica} on ${nodeName}: ${state}, revision ${revision}`),
+    ),
+  ]
+}
+
+function tellAllWell(terminal: Terminal, looks: readonly Look[]): ExitCode {
+  for (const { record } of looks)
+    print(terminal, `deployment/${record.name} ${record.status.phase.toLowerCase()}`)
+  return EXIT.ok
+}
+
+async function explainUnwell(
+  terminal: Terminal,
+  client: Client,
+  looks: readonly Look[],
+  verdicts: readonly Verdict[],
+): Promise<ExitCode> {
+  for (const [at, { record }] of looks.entries()) {
+    if (verdicts[at] === 'well') continue
+    const { name, status } = record
+    print(terminal, `deployment/${name} ${verdicts[at] === 'open' ? 'not ready in time' : 'not well'}`)
+    tell(terminal, plain(`${name}: ${status.phase}: ${status.message}`))
+    const why = await client.deployments.why(name)
+    if (why.ok && isUnplaced(why.value))
+      for (const line of matrixLines(why.value)) tell(terminal, `  ${line}`)
+  }
+  return EXIT.unwell
+}
+
+const isUnplaced = ({ cure, candidates }: Why): boolean =>
+  cure.length > 0 || candidates.some(({ refusals }) => refusals.length > 0)

@@ -1,0 +1,31 @@
+// `-w`: looks again every second and shows the lines that are not as they were. Ages alone are no change.
+
+import type { Result } from '@holdfast/client'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { pause } from './pause.ts'
+import { tellFailure } from './print/failure.ts'
+import type { Seen } from './resources/index.ts'
+import { print, type Terminal, tell } from './terminal.ts'
+
+const LOOK_MS = 1000
+
+export async function watchRows(
+  terminal: Terminal,
+  first: Seen,
+  look: () => Promise<Result<Seen>>,
+  wide: boolean,
+): Promise<ExitCode> {
+  // All ages are told for one moment, so that a line differs only by what it says.
+  const since = terminal.now()
+  let before = first.rows({ nowMs: since, wide })
+  while (await pause(LOOK_MS, terminal.interrupted)) {
+    const looked = await look()
+    if (!looked.ok) return tellFailure(terminal, looked.failure)
+    const now = looked.value.rows({ nowMs: since, wide })
+    const shown = looked.value.rows({ nowMs: terminal.now(), wide })
+    for (const [name, row] of now) if (before.get(name) !== row) print(terminal, shown.get(name) ?? row)
+    for (const name of before.keys()) if (!now.has(name)) tell(terminal, `${name} is gone`)
+    before = now
+  }
+  return EXIT.interrupted
+}

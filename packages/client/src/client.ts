@@ -1,0 +1,35 @@
+// The whole interface in one value. DECISIONS 1.
+
+import { createCalls } from './calls.ts'
+import { type Connection, DEFAULT_DEADLINE_MS, realWorld, type World } from './connection.ts'
+import { activityCalls } from './endpoints/activity.ts'
+import { deploymentCalls } from './endpoints/deployments.ts'
+import { nodeCalls } from './endpoints/nodes.ts'
+import { registryCalls } from './endpoints/registries.ts'
+import { tenantCalls } from './endpoints/tenants.ts'
+import { execUrl } from './exec-frames.ts'
+import { type FollowOptions, followEvents } from './follow-events.ts'
+import { type LogQuery, readLogs } from './read-logs.ts'
+
+export interface ClientOptions extends Pick<Connection, 'baseUrl' | 'token' | 'tenant' | 'observe'> {
+  readonly deadlineMs?: number
+  readonly world?: Partial<World>
+}
+
+export type Client = ReturnType<typeof createClient>
+
+export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, world = {}, ...place }: ClientOptions) {
+  const baseUrl = place.baseUrl.replace(/\/+$/, '')
+  const connection: Connection = { ...place, baseUrl, deadlineMs, world: { ...realWorld, ...world } }
+  const calls = createCalls(connection)
+  return {
+    deployments: deploymentCalls(calls),
+    nodes: nodeCalls(calls),
+    tenants: tenantCalls(calls),
+    registries: registryCalls(calls),
+    ...activityCalls(calls),
+    followEvents: (options: FollowOptions) => followEvents(connection, options),
+    logs: (name: string, query: LogQuery, signal?: AbortSignal) => readLogs(connection, name, query, signal),
+    execUrl: (issued: { readonly id: string; readonly ticket: string }) => execUrl(connection, issued),
+  }
+}

@@ -1,0 +1,58 @@
+// Where the platform is and who asks. The few things of the world that a client needs are given here, so that it runs in a
+// browser and under a test's own clock alike.
+
+/** One request and its answer, for whoever wants to show it. It never holds a token, a body or a query. */
+export interface Exchange {
+  readonly method: string
+  readonly path: string
+  /** Absent where no answer came. */
+  readonly status?: number
+  readonly requestId?: string
+  readonly tookMs: number
+}
+
+export interface World {
+  fetch(url: string, init: RequestInit): Promise<Response>
+  now(): number
+  /** Rejects when the signal fires. */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+  /** A new Idempotency-Key: visible ASCII, never used before. */
+  newKey(): string
+}
+
+export interface Connection {
+  /** Without a slash at its end: `https://holdfast.example`. */
+  readonly baseUrl: string
+  readonly token?: string
+  /** For a platform administrator: the tenant to act in. */
+  readonly tenant?: string
+  /** Of a whole call, its repetitions included. */
+  readonly deadlineMs: number
+  readonly world: World
+  observe?(exchange: Exchange): void
+}
+
+export const DEFAULT_DEADLINE_MS = 30_000
+
+export const realWorld: World = {
+  fetch: (url, init) => fetch(url, init),
+  now: () => performance.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const give = (): void => reject(signal.reason)
+      if (signal.aborted) return give()
+      const timer = setTimeout(() => {
+        signal.removeEventListener('abort', give)
+        resolve()
+      }, ms)
+      signal.addEventListener(
+        'abort',
+        () => {
+          clearTimeout(timer)
+          give()
+        },
+        { once: true },
+      )
+    }),
+  newKey: () => crypto.randomUUID(),
+}

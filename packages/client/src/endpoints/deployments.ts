@@ -1,0 +1,55 @@
+// /deployments and /archives. SPEC 4, DECISIONS 1.
+
+import {
+  archiveEntryShape,
+  deploymentRecordShape,
+  type ExecRequest,
+  issuedExecShape,
+  type JsonObject,
+  whyShape,
+} from '@holdfast/contract'
+import { dryRunShape, pageShape, placementsShape, statusShape, writtenShape } from '../answers.ts'
+import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
+import type { PageQuery } from '../pages.ts'
+import { segment } from '../request.ts'
+
+/** A body as it was written by hand: what is wrong with it, the server says. */
+export type SentDeployment = JsonObject
+
+const ALL = '/deployments'
+const one = (name: string): string => `${ALL}/${segment(name)}`
+const archive = (name: string): string => `/archives${one(name)}`
+
+export function deploymentCalls({ get, post, tryOut, write }: Calls) {
+  return {
+    list: (page: PageQuery = {}, options?: CallOptions) =>
+      get(ALL, pageShape(deploymentRecordShape), { ...page }, options),
+    read: (name: string, options?: CallOptions) => get(one(name), deploymentRecordShape, {}, options),
+    status: (name: string, options?: CallOptions) => get(`${one(name)}/status`, statusShape, {}, options),
+    placements: (name: string, options?: CallOptions) =>
+      get(`${one(name)}/placements`, placementsShape, {}, options),
+    why: (name: string, at?: string, options?: CallOptions) =>
+      get(`${one(name)}/why`, whyShape, { at }, options),
+    create: (sent: SentDeployment, options?: IntentOptions) => post(ALL, sent, writtenShape, options),
+    tryCreate: (sent: SentDeployment, options?: CallOptions) =>
+      tryOut('POST', ALL, sent, dryRunShape, options),
+    update: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
+      write('PUT', one(name), writtenShape, { body: sent }, options),
+    tryUpdate: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
+      tryOut('PUT', one(name), sent, dryRunShape, options),
+    remove: (name: string, options?: ConditionalOptions) =>
+      write('DELETE', one(name), deploymentRecordShape, {}, options),
+    restart: (name: string, options?: IntentOptions & ConditionalOptions) =>
+      post(`${one(name)}/restart`, undefined, writtenShape, options),
+    rollBack: (name: string, revision: number, options?: IntentOptions & ConditionalOptions) =>
+      post(`${one(name)}/rollback`, { revision }, writtenShape, options),
+    tryRollBack: (name: string, revision: number, options?: ConditionalOptions) =>
+      tryOut('POST', `${one(name)}/rollback`, { revision }, dryRunShape, options),
+    archived: (name: string, page: PageQuery = {}, options?: CallOptions) =>
+      get(archive(name), pageShape(archiveEntryShape), { ...page }, options),
+    archivedRevision: (name: string, revision: number, options?: CallOptions) =>
+      get(`${archive(name)}/${revision}`, archiveEntryShape, {}, options),
+    exec: (name: string, wanted: ExecRequest, options?: CallOptions) =>
+      write('POST', `${one(name)}/exec`, issuedExecShape, { body: { ...wanted } }, options),
+  }
+}

@@ -1,0 +1,41 @@
+// /nodes, but for enrolment, which is the agent's. DECISIONS 1.
+
+import {
+  type Infer,
+  issuedJoinTokenShape,
+  machineContainerShape,
+  type newJoinTokenShape,
+  nodeShape,
+} from '@holdfast/contract'
+import { itemsShape, pageShape } from '../answers.ts'
+import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
+import type { PageQuery } from '../pages.ts'
+import { segment } from '../request.ts'
+
+const ALL = '/nodes'
+const one = (id: string): string => `${ALL}/${segment(id)}`
+
+export function nodeCalls({ get, post, write }: Calls) {
+  return {
+    list: (page: PageQuery = {}, options?: CallOptions) =>
+      get(ALL, pageShape(nodeShape), { ...page }, options),
+    read: (id: string, options?: CallOptions) => get(one(id), nodeShape, {}, options),
+    containers: (id: string, options?: CallOptions) =>
+      get(`${one(id)}/containers`, itemsShape(machineContainerShape), {}, options),
+    issueJoinToken: (wanted: Infer<typeof newJoinTokenShape>, options?: IntentOptions) =>
+      post(`${ALL}/join-tokens`, { ...wanted }, issuedJoinTokenShape, options),
+    cordon: (id: string, options?: IntentOptions) => post(`${one(id)}/cordon`, undefined, nodeShape, options),
+    uncordon: (id: string, options?: IntentOptions) =>
+      post(`${one(id)}/uncordon`, undefined, nodeShape, options),
+    drain: (id: string, options?: IntentOptions) => post(`${one(id)}/drain`, undefined, nodeShape, options),
+    setControlPlane: (id: string, controlPlane: boolean, options?: ConditionalOptions) =>
+      write('PATCH', one(id), nodeShape, { body: { controlPlane } }, options),
+    remove: (
+      id: string,
+      { force = false }: { readonly force?: boolean } = {},
+      options?: ConditionalOptions,
+    ) => write('DELETE', one(id), nodeShape, { query: { force } }, options),
+    releaseClaim: (nodeName: string, options?: CallOptions) =>
+      write('DELETE', `${one(nodeName)}/claim`, nodeShape, {}, options),
+  }
+}

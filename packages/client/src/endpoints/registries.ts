@@ -1,0 +1,21 @@
+// /registries. A credential goes in and never comes out. DECISIONS 1 and 8.
+
+import { registryShape } from '@holdfast/contract'
+import { itemsShape } from '../answers.ts'
+import type { CallOptions, Calls } from '../calls.ts'
+import { segment } from '../request.ts'
+
+const credential = (host: string): string => `/registries/${segment(host)}/credential`
+
+export function registryCalls({ get, write }: Calls) {
+  return {
+    list: (options?: CallOptions) => get('/registries', itemsShape(registryShape), {}, options),
+    setCredential: (
+      host: string,
+      body: { readonly username: string; readonly password: string },
+      options?: CallOptions,
+    ) => write('PUT', credential(host), registryShape, { body }, options),
+    removeCredential: (host: string, options?: CallOptions) =>
+      write('DELETE', credential(host), registryShape, {}, options),
+  }
+}

@@ -1,0 +1,42 @@
+// /tenants, their tokens and quotas. DECISIONS 1 and 8.
+
+import { issuedTokenShape, quotaListShape, type Role, tenantShape, tokenShape } from '@holdfast/contract'
+import { pageShape } from '../answers.ts'
+import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
+import type { PageQuery } from '../pages.ts'
+import { segment } from '../request.ts'
+
+const ALL = '/tenants'
+const one = (tenant: string): string => `${ALL}/${segment(tenant)}`
+
+export interface NewToken {
+  readonly name: string
+  readonly role: Role
+  readonly expiresAt: string
+}
+
+export interface TenantPatch {
+  readonly name?: string
+  readonly quotas?: { readonly [kind: string]: number }
+}
+
+export function tenantCalls({ get, post, write }: Calls) {
+  return {
+    list: (page: PageQuery = {}, options?: CallOptions) =>
+      get(ALL, pageShape(tenantShape), { ...page }, options),
+    read: (tenant: string, options?: CallOptions) => get(one(tenant), tenantShape, {}, options),
+    create: (wanted: { readonly name: string }, options?: IntentOptions) =>
+      post(ALL, { ...wanted }, tenantShape, options),
+    change: (tenant: string, patch: TenantPatch, options?: ConditionalOptions) =>
+      write('PATCH', one(tenant), tenantShape, { body: { ...patch } }, options),
+    remove: (tenant: string, options?: ConditionalOptions) =>
+      write('DELETE', one(tenant), tenantShape, {}, options),
+    tokens: (tenant: string, page: PageQuery = {}, options?: CallOptions) =>
+      get(`${one(tenant)}/tokens`, pageShape(tokenShape), { ...page }, options),
+    issueToken: (tenant: string, wanted: NewToken, options?: IntentOptions) =>
+      post(`${one(tenant)}/tokens`, { ...wanted }, issuedTokenShape, options),
+    revokeToken: (tenant: string, id: string, options?: CallOptions) =>
+      write('DELETE', `${one(tenant)}/tokens/${segment(id)}`, tokenShape, {}, options),
+    quotas: (options?: CallOptions) => get('/quotas', quotaListShape, {}, options),
+  }
+}

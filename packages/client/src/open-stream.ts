@@ -1,0 +1,85 @@
+// An answer that goes on: its head under the deadline of a call, then chunk after chunk, each under its own patience, so
+// that a connection which died without a word is noticed.
+
+import type { Connection } from './connection.ts'
+import { readRefusal } from './read-answer.ts'
+import type { ApiCall } from './request.ts'
+import { failed, type Result } from './result.ts'
+import { send, silenceOf } from './send.ts'
+
+export type StreamEnd =
+  | { readonly kind: 'ended' | 'interrupted' }
+  | { readonly kind: 'cut'; readonly reason: string }
+
+/** Gives texts as they come, and at last why no more come. */
+export type TextStream = AsyncGenerator<string, StreamEnd, void>
+
+/** `idleMs`: how long nothing may come; absent where silence is usual. */
+export async function openStream(
+  connection: Connection,
+  call: ApiCall,
+  idleMs?: number,
+): Promise<Result<TextStream>> {
+  const patience = createPatience()
+  patience.wait(connection.deadlineMs)
+  const attempt = await send(connection, call, patience.signal)
+  const { baseUrl, deadlineMs } = connection
+  if (attempt.kind === 'interrupted') return failed({ kind: 'interrupted' })
+  if (attempt.kind !== 'answer') {
+    const reason = attempt.kind === 'late' ? `no answer within ${deadlineMs / 1000} s` : attempt.reason
+    return failed({ kind: 'unreachable', reason: `${baseUrl}: ${reason}` })
+  }
+  const { response } = attempt
+  if (response.ok) return { ok: true, value: readTexts(call, response, patience, idleMs) }
+  const text = await response.text().catch(() => '')
+  patience.end()
+  return failed(readRefusal(response, text))
+}
+
+async function* readTexts(
+  call: ApiCall,
+  response: Response,
+  patience: Patience,
+  idleMs: number | undefined,
+): TextStream {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  try {
+    while (reader !== undefined) {
+      if (idleMs === undefined) patience.end()
+      else patience.wait(idleMs)
+      const { done, value } = await reader.read()
+      if (done) break
+      yield decoder.decode(value, { stream: true })
+    }
+    return { kind: 'ended' }
+  } catch (error) {
+    const silence = silenceOf(call, patience.signal, error)
+    if (silence.kind === 'interrupted') return { kind: 'interrupted' }
+    return { kind: 'cut', reason: silence.kind === 'late' ? 'nothing came any more' : silence.reason }
+  } finally {
+    patience.end()
+    // Whoever stops reading half-way lets the server know.
+    await reader?.cancel().catch(() => {})
+  }
+}
+
+interface Patience {
+  readonly signal: AbortSignal
+  wait(ms: number): void
+  end(): void
+}
+
+function createPatience(): Patience {
+  const controller = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const end = (): void => clearTimeout(timer)
+  return {
+    signal: controller.signal,
+    wait(ms) {
+      end()
+      timer = setTimeout(() => controller.abort(), ms)
+    },
+    end,
+  }
+}

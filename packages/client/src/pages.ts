@@ -1,0 +1,41 @@
+// Lists come in pages; this walks them. DECISIONS 2.
+
+import type { Result } from './result.ts'
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  readonly nextCursor: string | null
+}
+
+export interface PageQuery {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+type ReadPage<T> = (query: PageQuery) => Promise<Result<Page<T>>>
+
+const PAGE = 500
+
+/** Page by page; ends after the last one, or after the first that failed. */
+export async function* walkPages<T>(readPage: ReadPage<T>): AsyncGenerator<Result<readonly T[]>, void> {
+  let cursor: string | null = null
+  do {
+    const page: Result<Page<T>> = await readPage({ limit: PAGE, ...(cursor === null ? {} : { cursor }) })
+    if (!page.ok) {
+      yield page
+      return
+    }
+    yield { ok: true, value: page.value.items }
+    cursor = page.value.nextCursor
+  } while (cursor !== null)
+}
+
+/** All of a list, or why not: half a list is none. */
+export async function readAll<T>(readPage: ReadPage<T>): Promise<Result<T[]>> {
+  const all: T[] = []
+  for await (const page of walkPages(readPage)) {
+    if (!page.ok) return page
+    all.push(...page.value)
+  }
+  return { ok: true, value: all }
+}

@@ -1,0 +1,111 @@
+// The lines of a deployment's containers as they come, one JSON value a line. What was skipped and who could not be read is
+// told among them. A stream that is followed is taken up again after a cut, from the time of the last line. DECISIONS 1.
+
+import { decodeKnown, type LogLine, logEntryShape, logGapShape, logSkipShape } from '@holdfast/contract'
+import type { Connection } from './connection.ts'
+import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
+import { segment } from './request.ts'
+import type { Failure } from './result.ts'
+
+export interface LogQuery {
+  readonly follow?: boolean
+  readonly tail?: number | undefined
+  readonly since?: string | undefined
+  readonly replica?: number | undefined
+}
+
+export type LogNews =
+  | { readonly kind: 'line'; readonly line: LogLine }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+
+/** As much as the server gives: after a cut nothing of it is to be missing. */
+const MOST_LINES = 10_000
+const MOST_CUTS = 5
+const PAUSE_MS = 500
+
+export async function* readLogs(
+  connection: Connection,
+  name: string,
+  query: LogQuery,
+  signal?: AbortSignal,
+): AsyncGenerator<LogNews, void, void> {
+  const seen = createSeen()
+  for (let cuts = 0; cuts <= MOST_CUTS; ) {
+    const wanted = seen.lastTime === undefined ? query : { ...query, since: seen.lastTime, tail: MOST_LINES }
+    const opened = await openStream(connection, { ...callFor(name, wanted), signal })
+    if (!opened.ok) return yield* tellFailure(opened.failure)
+    const end = yield* readNewLines(opened.value, seen, () => {
+      cuts = 0
+    })
+    if (end.kind !== 'cut') return
+    cuts += 1
+    const last = query.follow !== true || seen.lastTime === undefined || cuts > MOST_CUTS
+    if (last)
+      return yield* tellFailure({ kind: 'unreachable', reason: `${connection.baseUrl}: ${end.reason}` })
+    await connection.world.wait(PAUSE_MS, signal ?? new AbortController().signal).catch(() => {})
+  }
+}
+
+function callFor(name: string, { follow, tail, since, replica }: LogQuery) {
+  return {
+    method: 'GET',
+    path: `/deployments/${segment(name)}/logs`,
+    query: { ...(follow === true ? { follow } : {}), tail, since, replica },
+    repeat: 'safe',
+  } as const
+}
+
+function* tellFailure(failure: Failure): Generator<LogNews, void, void> {
+  if (failure.kind !== 'interrupted') yield { kind: 'failed', failure }
+}
+
+async function* readNewLines(
+  stream: TextStream,
+  seen: Seen,
+  onLine: () => void,
+): AsyncGenerator<LogNews, StreamEnd, void> {
+  let rest = ''
+  for (;;) {
+    const { done, value } = await stream.next()
+    if (done === true) return value
+    const lines = `${rest}${value}`.split('\n')
+    rest = lines.pop() ?? ''
+    for (const text of lines) {
+      if (text === '' || !seen.isNew(text)) continue
+      const line = readLine(text)
+      seen.note(text, line)
+      onLine()
+      yield { kind: 'line', line }
+    }
+  }
+}
+
+function readLine(text: string): LogLine {
+  const value: object = Object(JSON.parse(text))
+  if ('skipped' in value) return decodeKnown(logSkipShape, value)
+  return 'unavailable' in value ? decodeKnown(logGapShape, value) : decodeKnown(logEntryShape, value)
+}
+
+/** The lines of the last moment: a stream that is taken up from a time gives those of that time again. */
+interface Seen {
+  readonly lastTime: string | undefined
+  isNew(text: string): boolean
+  note(text: string, line: LogLine): void
+}
+
+function createSeen(): Seen {
+  let lastTime: string | undefined
+  let texts = new Set<string>()
+  return {
+    get lastTime() {
+      return lastTime
+    },
+    isNew: (text) => !texts.has(text),
+    note(text, line) {
+      if (!('time' in line)) return
+      if (line.time !== lastTime) texts = new Set()
+      lastTime = line.time
+      texts.add(text)
+    },
+  }
+}

@@ -1,0 +1,185 @@
+// Streams over real sockets that are cut wherever it hurts.
+
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createClient } from './client.ts'
+import { createMessageParser } from './event-source.ts'
+import { decodeExecFrame, encodeResize, encodeStdin } from './exec-frames.ts'
+import type { EventNews } from './follow-events.ts'
+import type { LogNews } from './read-logs.ts'
+
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+async function serve(
+  answer: (url: URL, lastEventId: string, response: ServerResponse) => void,
+): Promise<string> {
+  server = createServer((request, response) =>
+    answer(new URL(request.url ?? '/', 'http://h'), String(request.headers['last-event-id'] ?? ''), response),
+  )
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const eventText = (number: number): string => {
+  const event = {
+    ...{ id: `evt_${number}`, type: 'deployment.created', tenant: 't', time: '2026-01-01T00:00:00.000Z' },
+    ...{
+      severity: 'info',
+      subject: { kind: 'Deployment', name: 'wéb', uid: 'u' },
+      reason: '',
+      message: 'é\n',
+    },
+    data: {},
+  }
+  return `: beat\nid: ${number}-0\nevent: deployment.created\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+describe('messages', () => {
+  test('are the same however the text is cut', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('data: a', 'data:b', 'data', 'id: 7', 'event: x', ': c', '', 'odd: z'), {
+          maxLength: 20,
+        }),
+        fc.constantFrom('\n', '\r\n', '\r'),
+        fc.array(fc.nat(200), { maxLength: 8 }),
+        (lines, end, cuts) => {
+          const text = `${[...lines, '', 'data: last', '', ''].join(end)}`
+          const places = [0, ...cuts.map((cut) => cut % text.length).sort((a, b) => a - b), text.length]
+          const cutParser = createMessageParser()
+          const pieces = places.slice(1).flatMap((to, index) => cutParser.push(text.slice(places[index], to)))
+          expect(pieces).toEqual(createMessageParser().push(text))
+        },
+      ),
+    ))
+
+  test('without their empty line never were', () =>
+    expect(createMessageParser().push('id: 1\ndata: a\n')).toEqual([]))
+})
+
+describe('events', () => {
+  test('none lost and none twice over a hundred cuts, each in the middle of something', async () => {
+    const total = 300
+    let connections = 0
+    const url = await serve((_url, lastEventId, response) => {
+      connections += 1
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const from = Number(lastEventId.split('-')[0])
+      const rest = Array.from({ length: total - from }, (_, index) => eventText(from + index + 1)).join('')
+      if (connections > 100) return void response.write(rest)
+      const bytes = Buffer.from(rest)
+      const cut = (connections * 97) % 700
+      response.write(bytes.subarray(0, cut), () => response.destroy())
+    })
+    const client = createClient({ baseUrl: url, world: { wait: async () => {} } })
+    const end = new AbortController()
+    const seen: string[] = []
+    let cuts = 0
+    for await (const news of client.followEvents({ after: '0-0', signal: end.signal })) {
+      if (news.kind === 'event') seen.push(news.cursor)
+      else cuts += 1
+      if (seen.length === total) end.abort()
+    }
+    expect(seen).toEqual(Array.from({ length: total }, (_, index) => `${index + 1}-0`))
+    expect(cuts).toBeGreaterThan(50)
+  })
+
+  test('a no is final', async () => {
+    const rejection = { code: 'unauthenticated', field: 'a', received: '', expected: '', why: '', doc: '' }
+    const url = await serve((_url, _id, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ ...rejection, rejections: [rejection] }))
+    })
+    const news: EventNews[] = []
+    for await (const one of createClient({ baseUrl: url }).followEvents({ after: '0-0' })) news.push(one)
+    expect(news).toEqual([
+      { kind: 'failed', failure: { kind: 'rejected', status: 401, rejections: [rejection] } },
+    ])
+  })
+
+  test('a server that stays away is given up', async () => {
+    const client = createClient({ baseUrl: 'http://127.0.0.1:9', world: { wait: async () => {} } })
+    const news: EventNews[] = []
+    for await (const one of client.followEvents({ after: '0-0' })) news.push(one)
+    expect(news).toMatchObject([{ kind: 'failed', failure: { kind: 'unreachable' } }])
+  })
+})
+
+describe('logs', () => {
+  const line = { time: 't', replica: 1, node: 'n1', stream: 'stdout', text: 'hellö' }
+  const read = async (url: string): Promise<LogNews[]> => {
+    const news: LogNews[] = []
+    for await (const one of createClient({ baseUrl: url }).logs('web', { follow: true, tail: 5 }))
+      news.push(one)
+    return news
+  }
+
+  test('lines, what was skipped and who could not be read', async () => {
+    const skipped = { skipped: { replica: 1, lines: 3, bytes: 9 } }
+    const unavailable = { unavailable: { replica: 2, node: 'n2', reason: 'unreachable' } }
+    let asked = ''
+    const url = await serve((requested, _id, response) => {
+      asked = `${requested.pathname}${requested.search}`
+      const text = [line, skipped, unavailable].map((each) => `${JSON.stringify(each)}\n`).join('')
+      const bytes = Buffer.from(text)
+      response.write(bytes.subarray(0, 66))
+      response.end(bytes.subarray(66))
+    })
+    expect(await read(url)).toEqual(
+      [line, skipped, unavailable].map((each) => ({ kind: 'line', line: each })),
+    )
+    expect(asked).toBe('/api/v1/deployments/web/logs?follow=true&tail=5')
+  })
+
+  test('are taken up after a cut, each told once', async () => {
+    const at = (second: number, text: string) =>
+      `${JSON.stringify({ ...line, time: `2026-01-01T00:00:0${second}Z`, text })}\n`
+    const asked: string[] = []
+    const url = await serve((requested, _id, response) => {
+      asked.push(requested.search)
+      if (asked.length === 1)
+        response.write(`${at(1, 'a')}${at(2, 'b')}${at(3, 'half').slice(0, 30)}`, () => response.destroy())
+      else response.end(`${at(2, 'b')}${at(3, 'c')}`)
+    })
+    expect((await read(url)).map((news) => news.kind === 'line' && Object(news.line).text)).toEqual([
+      'a',
+      'b',
+      'c',
+    ])
+    expect(asked).toEqual(['?follow=true&tail=5', '?follow=true&tail=10000&since=2026-01-01T00%3A00%3A02Z'])
+  })
+
+  test('a cut that stays is told', async () => {
+    const url = await serve((_url, _id, response) => {
+      response.write(`${JSON.stringify(line)}\n{"half`, () => response.destroy())
+    })
+    const client = createClient({ baseUrl: url, world: { wait: async () => {} } })
+    const news: LogNews[] = []
+    for await (const one of client.logs('web', { follow: true })) news.push(one)
+    expect(news).toMatchObject([{ kind: 'line' }, { kind: 'failed', failure: { kind: 'unreachable' } }])
+  })
+})
+
+describe('frames of an exec', () => {
+  test('say what they are in their first byte', () => {
+    expect([...encodeStdin(new Uint8Array([65]))]).toEqual([0, 65])
+    const resize = encodeResize({ cols: 80, rows: 24 })
+    expect([resize[0], new TextDecoder().decode(resize.subarray(1))]).toEqual([3, '{"cols":80,"rows":24}'])
+    expect(decodeExecFrame(new Uint8Array([2, 66]))).toEqual({ kind: 'stderr', bytes: new Uint8Array([66]) })
+    const exit = new TextEncoder().encode('_{"exitCode":3}')
+    exit[0] = 4
+    expect(decodeExecFrame(exit)).toEqual({ kind: 'exit', exitCode: 3 })
+    expect(decodeExecFrame(new Uint8Array([9]))).toBeUndefined()
+  })
+
+  test('their address is that of the server, as a socket', () =>
+    expect(createClient({ baseUrl: 'https://h/' }).execUrl({ id: 'x', ticket: 'a b' })).toBe(
+      'wss://h/api/v1/exec/x?ticket=a%20b',
+    ))
+})

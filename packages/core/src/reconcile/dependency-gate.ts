@@ -1,0 +1,51 @@
+// May replicas of a deployment be made now? `dependsOn` is asked when one starts or is recreated, not continuously.
+// DECISIONS 4: `healthy` wants every wished replica of the other ready, `started` running or ready; and at least one wished.
+
+import type { Assignment, AssignmentId, DeploymentSpec, Observation } from '@holdfast/contract'
+
+export interface Dependency {
+  readonly replicas: number
+  readonly deleting: boolean
+  readonly assignments: readonly Assignment[]
+  seen(id: AssignmentId): Pick<Observation, 'state' | 'reason'> | undefined
+}
+
+export interface UnmetDependency {
+  readonly name: string
+  /** One clause that names the deployment, what is wanted of it and what it has. */
+  readonly text: string
+}
+
+export function unmetDependencies(
+  { dependsOn = {} }: Pick<DeploymentSpec, 'dependsOn'>,
+  find: (name: string) => Dependency | undefined,
+): UnmetDependency[] {
+  return Object.entries(dependsOn).flatMap(([name, condition]) => {
+    const lacks = whatItLacks(find(name), condition)
+    return lacks === undefined ? [] : [{ name, text: `${name} must be ${condition} and ${lacks}` }]
+  })
+}
+
+function whatItLacks(other: Dependency | undefined, condition: 'healthy' | 'started'): string | undefined {
+  if (other === undefined) return 'does not exist'
+  if (other.deleting) return 'is being deleted'
+  if (other.replicas === 0) return 'is stopped: it has 0 replicas'
+  const fit = other.assignments.filter(
+    (each) => each.desired === 'running' && isAs(condition, other.seen(each.id)),
+  )
+  const numbers = new Set(fit.map(({ replica }) => replica).filter((replica) => replica <= other.replicas))
+  if (numbers.size === other.replicas) return undefined
+  return `has ${numbers.size} of ${other.replicas} replicas ${condition === 'healthy' ? 'ready' : 'running'}`
+}
+
+function isAs(
+  condition: 'healthy' | 'started',
+  seen: Pick<Observation, 'state' | 'reason'> | undefined,
+): boolean {
+  if (seen === undefined) return false
+  if (condition === 'healthy') return seen.state === 'ready' && seen.reason === ''
+  return seen.state === 'running' || seen.state === 'ready'
+}
+
+export const dependencyText = (unmet: readonly UnmetDependency[]): string =>
+  `Waits for what it depends on: ${unmet.map(({ text }) => text).join('; ')}.`

@@ -1,0 +1,113 @@
+// One replica number: which of its assignments is the one to stay, which may go now, and what it waits for. A replica that
+// serves goes only when another of its number serves; one that does not serve and is not wished so protects nobody.
+// DECISIONS 4 (update), SAFETY 4e.
+
+import type { Assignment } from '@holdfast/contract'
+import type { MissingReplica, ReplicaFacts, ReplicaWish } from './replica-wish.ts'
+
+export interface NumberPlan {
+  readonly leaving: readonly Assignment[]
+  /** It has nothing, and is to get this. */
+  readonly empty?: MissingReplica
+  /** It has only what is not wished so: in its turn it gets a successor, or loses the old first. */
+  readonly outdated?: { readonly made: MissingReplica; readonly old: readonly Assignment[] }
+  /** A successor is on its way and was not ready yet, or waits until the old one is gone. */
+  readonly moving: boolean
+}
+
+export interface Numbered {
+  readonly replica: number
+  /** Everything of the number that is not gone, what is on its way out included. */
+  readonly group: readonly Assignment[]
+  readonly room: number
+}
+
+const EXITS = 3
+
+/** Whether a replica takes requests, as far as its node could be heard. */
+export function isServing({ id, nodeId }: Assignment, facts: ReplicaFacts): boolean {
+  const seen = facts.seen(id)
+  const stance = facts.stanceOf(nodeId)
+  return seen?.state === 'ready' && seen.reason === '' && (stance === 'staying' || stance === 'leaving')
+}
+
+/** Why an update fails at once with such a replica; undefined while there is hope. DECISIONS 4 (Ready). */
+export function failureOf({ id }: Assignment, facts: ReplicaFacts): string | undefined {
+  const seen = facts.seen(id)
+  if (seen === undefined) return undefined
+  if (seen.reason === 'unhealthy') return 'unhealthy'
+  if (seen.restarts >= EXITS) return 'exited'
+  return seen.state === 'failed' ? seen.reason || 'failed' : undefined
+}
+
+export function planNumber(wish: ReplicaWish, numbered: Numbered, facts: ReplicaFacts): NumberPlan {
+  const { group } = numbered
+  const running = group.filter(({ desired }) => desired === 'running')
+  const lost = wish.stateful ? [] : running.filter(({ nodeId }) => facts.stanceOf(nodeId) === 'failed')
+  const alive = running.filter((each) => !lost.includes(each))
+  const { fitting, old } = wish.hold ? splitHeld(wish, alive, facts) : splitByAim(wish, alive, facts)
+  const stays = fitting.find((each) => isServing(each, facts)) ?? fitting[0]
+  const served = stays !== undefined && isServing(stays, facts)
+  const useless = old.filter((each) => served || (!wish.gated && isUseless(wish, each, facts)))
+  const spare = wish.hold ? [] : fitting.filter((each) => each !== stays)
+  const leaving = [...useless, ...spare, ...(alive.length > 0 ? lost : [])]
+  if (stays !== undefined) return { leaving, moving: facts.seen(stays.id)?.state !== 'ready' }
+  const rest = old.filter((each) => !useless.includes(each))
+  return { leaving, ...withoutFitting(wish, numbered, facts, { rest, leaving }) }
+}
+
+interface Split {
+  readonly fitting: readonly Assignment[]
+  readonly old: readonly Assignment[]
+}
+
+function splitByAim(wish: ReplicaWish, alive: readonly Assignment[], facts: ReplicaFacts): Split {
+  const fits = (each: Assignment): boolean =>
+    each.templateHash === wish.aim?.templateHash &&
+    (wish.stateful || facts.stanceOf(each.nodeId) === 'staying') &&
+    !isOfFormerAttempt(wish, each, facts)
+  return { fitting: alive.filter(fits), old: alive.filter((each) => !fits(each)) }
+}
+
+function isOfFormerAttempt(wish: ReplicaWish, each: Assignment, facts: ReplicaFacts): boolean {
+  return (
+    each.revision < wish.madeAnewBefore && !isServing(each, facts) && failureOf(each, facts) !== undefined
+  )
+}
+
+/** What failed stands by, unless nothing else is there. */
+function splitHeld(wish: ReplicaWish, alive: readonly Assignment[], facts: ReplicaFacts): Split {
+  const standsBy = (each: Assignment) => each.templateHash === wish.failedHash && !isServing(each, facts)
+  const others = alive.filter((each) => !standsBy(each))
+  if (others.length === 0) return { fitting: alive.slice(0, 1), old: [] }
+  const leaves = ({ nodeId }: Assignment) => facts.stanceOf(nodeId) === 'leaving'
+  return { fitting: others.filter((each) => !leaves(each)), old: others.filter(leaves) }
+}
+
+/** It was never ready, or has failed for good. Not so what ran well: of that one observation may say too little. */
+function isUseless(wish: ReplicaWish, each: Assignment, facts: ReplicaFacts): boolean {
+  if (wish.hold || each.templateHash === wish.goodHash || isServing(each, facts)) return false
+  return facts.seen(each.id)?.state !== 'ready' || failureOf(each, facts) !== undefined
+}
+
+interface Remaining {
+  readonly rest: readonly Assignment[]
+  readonly leaving: readonly Assignment[]
+}
+
+function withoutFitting(
+  wish: ReplicaWish,
+  { replica, group, room }: Numbered,
+  facts: ReplicaFacts,
+  { rest, leaving }: Remaining,
+): Omit<NumberPlan, 'leaving'> {
+  const like = wish.hold ? (rest.find((each) => isServing(each, facts)) ?? rest[0]) : undefined
+  const aim = like ?? wish.aim
+  if (aim === undefined) return { moving: false }
+  const made = { replica, revision: aim.revision, templateHash: aim.templateHash }
+  if (rest.length > 0) return { outdated: { made, old: rest }, moving: false }
+  // One on a machine that is lost may never be confirmed gone, and is not waited for.
+  const isGoing = (each: Assignment) => each.desired === 'removed' || leaving.includes(each)
+  const going = group.some((each) => isGoing(each) && facts.stanceOf(each.nodeId) !== 'failed')
+  return going && (wish.stopFirst || room <= 0) ? { moving: true } : { empty: made, moving: false }
+}

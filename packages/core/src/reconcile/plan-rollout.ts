@@ -1,0 +1,53 @@
+// How replicas become those of another revision: begun, stepped, watched, paused or taken back. Pure: the records and what
+// was seen go in, the next records come out, and the same question asked twice changes nothing. DECISIONS 4 (update),
+// SAFETY 4e. What is recreated is decided by the template's hash alone, so scaling restarts nothing.
+
+import type { RevisionTarget, Rollout } from '@holdfast/contract'
+import { planReplicas, type ReplicaPlan } from './plan-replicas.ts'
+import { advanceRollout, currentRollout, endsAt, failRollout } from './plan-rollout-state.ts'
+import type { ReplicaFacts, ReplicaWish } from './replica-wish.ts'
+import type { PlacedDeployment, WishedDeployment } from './rollout-wish.ts'
+
+export interface RolloutPlan extends ReplicaPlan {
+  readonly rollout: Rollout | undefined
+  readonly good: RevisionTarget | undefined
+  /** When time alone may change the answer, in milliseconds since 1970. */
+  readonly lookAgainAt: number | undefined
+}
+
+export function planRollout(
+  wished: WishedDeployment,
+  placed: PlacedDeployment,
+  facts: ReplicaFacts,
+  now: number,
+): RolloutPlan {
+  const count = wished.deleting ? 0 : wished.replicas
+  const context = { wished, placed, facts, count, now }
+  const begun = currentRollout(context)
+  const failed = begun && failRollout(context, begun)
+  const { assignments } = placed
+  const plan = planReplicas(wishOf(wished, placed, failed, count), assignments, facts)
+  const { rollout, good } = advanceRollout(context, failed, plan)
+  const end = rollout && endsAt(context, rollout)
+  // A time that is past has been judged above.
+  return { ...plan, rollout, good, lookAgainAt: end !== undefined && end > now ? end : undefined }
+}
+
+function wishOf(
+  { update, target, stateful, gated }: WishedDeployment,
+  { good }: PlacedDeployment,
+  rollout: Rollout | undefined,
+  count: number,
+): ReplicaWish {
+  const paused = rollout?.state === 'paused'
+  const back = paused || rollout?.state === 'rolling_back'
+  return {
+    ...{ count, stateful, gated, parallelism: update.parallelism },
+    aim: back || target === undefined ? (good ?? target) : target,
+    hold: paused || target === undefined,
+    stopFirst: stateful || update.order === 'stop-first',
+    goodHash: good?.templateHash,
+    madeAnewBefore: rollout?.state === 'progressing' ? rollout.since : 0,
+    failedHash: paused ? rollout.templateHash : undefined,
+  }
+}

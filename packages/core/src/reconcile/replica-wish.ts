@@ -1,0 +1,38 @@
+// What replicas are judged by: what is wished of them, and what is known of their nodes and containers.
+
+import type { AssignmentId, NodeId, Observation, RevisionTarget } from '@holdfast/contract'
+
+/** `absent`: no longer enrolled. `failed`: silent for so long that it counts as lost. `leaving`: to be emptied. */
+export type NodeStance = 'absent' | 'failed' | 'leaving' | 'staying'
+
+export interface ReplicaFacts {
+  stanceOf(nodeId: NodeId): NodeStance
+  seen(id: AssignmentId): Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'> | undefined
+  /** The quota of containers, less what other deployments have of it. */
+  readonly room: number
+}
+
+export interface ReplicaWish {
+  readonly count: number
+  /** What replicas are to be made of; undefined where nothing is known that one could be made of. */
+  readonly aim: RevisionTarget | undefined
+  /** Whatever runs stays what it is: only lost and leaving replicas are replaced, each by one like itself. */
+  readonly hold: boolean
+  readonly stopFirst: boolean
+  /** A read-write mount: two at once may never be, so not even a lost one is replaced. */
+  readonly stateful: boolean
+  /** Numbers that are being replaced at once. */
+  readonly parallelism: number
+  /** Nothing new may be made now. */
+  readonly gated: boolean
+  /** What ran well is kept until its successor is ready, whatever is seen of it at this moment. */
+  readonly goodHash: string | undefined
+  /** What was made of the aim for an earlier revision, and failed, is made anew. */
+  readonly madeAnewBefore: number
+  /** The revision that is paused: what of it failed is left for inspection. */
+  readonly failedHash: string | undefined
+}
+
+export interface MissingReplica extends RevisionTarget {
+  readonly replica: number
+}

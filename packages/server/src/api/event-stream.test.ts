@@ -1,0 +1,127 @@
+// How much is held for a reader that does not read, when one is let go, and that nothing which arrives is missed.
+
+import type { ListedEvent } from '@holdfast/contract'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { EventFollower, Followed } from '../operations/follow-events.ts'
+import { openEventStream } from './event-stream.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const event = (cursor: string, bytes = 0): Followed => ({
+  kind: 'event',
+  event: { cursor, type: 'node.ready', data: 'x'.repeat(bytes) } as unknown as ListedEvent,
+})
+
+interface Source extends EventFollower {
+  taken: number
+  closed: boolean
+  waiting: Followed[]
+  failing: boolean
+}
+
+/** What is waiting comes one at a time. */
+function sourceOf(waiting: Followed[]): Source {
+  const source: Source = {
+    ...{ taken: 0, closed: false, failing: false, waiting },
+    reached: '7-0',
+    async take() {
+      if (source.failing) throw new Error('the store is away')
+      source.taken += 1
+      const next = source.waiting.shift()
+      return { parts: next === undefined ? [] : [next], more: source.waiting.length > 0 }
+    },
+    close() {
+      source.closed = true
+    },
+  }
+  return source
+}
+
+const settle = () => vi.advanceTimersByTimeAsync(0)
+
+test('a reader that takes nothing has no more made ready for it than the read-ahead and one part', async () => {
+  const source = sourceOf(Array.from({ length: 1000 }, (_, at) => event(`${at}-0`, 10_000)))
+  const { stream } = openEventStream(source)
+  stream.read(0)
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(stream.readableLength).toBeLessThan(64 * 1024 + 11_000)
+  expect(source.taken).toBeLessThan(9)
+  // After a minute of that it is let go, and what it followed is closed.
+  await vi.advanceTimersByTimeAsync(45_000)
+  expect([stream.destroyed, source.closed]).toEqual([true, true])
+})
+
+test('a reader that takes little, but takes, stays', async () => {
+  const source = sourceOf(Array.from({ length: 1000 }, (_, at) => event(`${at}-0`, 10_000)))
+  const { stream } = openEventStream(source)
+  for (let beat = 0; beat < 20; beat += 1) {
+    stream.read(20_000)
+    await vi.advanceTimersByTimeAsync(15_000)
+  }
+  expect(stream.destroyed).toBe(false)
+  stream.destroy()
+})
+
+test('what arrives while it is looked for is found; what comes to one who waits sets it going', async () => {
+  const source = sourceOf([])
+  const { stream, arrived } = openEventStream(source)
+  let text = ''
+  stream.on('data', (chunk) => {
+    text += chunk
+  })
+  // The look is under way and has found nothing yet.
+  const { take } = source
+  let release = () => {}
+  source.take = () =>
+    new Promise((resolve) => {
+      release = () => resolve({ parts: [], more: false })
+    })
+  await settle()
+  source.waiting.push(event('8-0'))
+  arrived()
+  source.take = take
+  release()
+  await settle()
+  expect(text).toContain('id: 8-0\nevent: node.ready\ndata: {"cursor":"8-0"')
+  source.waiting.push(event('9-0'))
+  arrived()
+  await settle()
+  expect(text).toContain('id: 9-0')
+  stream.destroy()
+})
+
+test('a store that is away is asked again; the heart beats meanwhile and carries the place', async () => {
+  const source = sourceOf([event('8-0')])
+  source.failing = true
+  const { stream } = openEventStream(source)
+  let text = ''
+  stream.on('data', (chunk) => {
+    text += chunk
+  })
+  await vi.advanceTimersByTimeAsync(15_000)
+  expect(text).toBe('retry: 1000\nid: 7-0\n\n: still here\nid: 7-0\n\n')
+  source.failing = false
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(text).toContain('id: 8-0')
+  stream.destroy()
+})
+
+test('is ended in order, once, and pushes nothing behind the end', async () => {
+  const source = sourceOf([])
+  const { stream, end, arrived } = openEventStream(source)
+  let text = ''
+  stream.on('data', (chunk) => {
+    text += chunk
+  })
+  const failed = vi.fn()
+  stream.on('error', failed)
+  await settle()
+  end()
+  end()
+  source.waiting.push(event('8-0'))
+  arrived()
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(text.endsWith(': the server ends this stream\n\n')).toBe(true)
+  expect([failed.mock.calls, source.closed]).toEqual([[], true])
+})

@@ -1,0 +1,47 @@
+// How an accepted write of a deployment is answered, whichever endpoint it came by. DECISIONS 2.
+
+import type { Code } from '@holdfast/contract'
+import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
+import { done, type Outcome } from '../../operations/caller.ts'
+import type { Written } from '../../operations/deployments/written.ts'
+import type { KeptAnswer } from '../../operations/idempotency.ts'
+import type { Answer } from '../endpoint.ts'
+
+/**
+ * SPEC 1: what the server changed is announced in the log too, as in the answer. What a client sent stands in it only as
+ * the redactor quotes it (core/admission/read-only-echo.ts).
+ */
+export function announcement({ deployment, alterations, warnings }: Written): object {
+  return { deployment: deployment.name, alterations, warnings }
+}
+
+export const changed = (written: Written): KeptAnswer => ({
+  status: 200,
+  body: written,
+  etag: String(written.deployment.revision),
+})
+
+export function updated(written: Written): Outcome<Answer> {
+  return done({ ...changed(written), notes: announcement(written) })
+}
+
+/** Of a dry run the deployment is not shown: it does not exist. */
+export const dryRun = ({ alterations, warnings, plan }: Written) => ({ alterations, warnings, plan })
+
+/** What a body may be refused for, from the rules themselves. */
+export const ADMISSION_CODES: readonly Code[] = [
+  ...new Set<Code>([
+    'manifest_wrong_kind',
+    'field_unknown',
+    'field_read_only',
+    'field_type_invalid',
+    ...[...FIELD_RULES, ...CROSS_RULES].map(({ code }) => code),
+    'dependency_not_found',
+    'dependency_has_no_health_check',
+    'image_not_found',
+    'node_candidates_unresolvable',
+    'node_not_a_placement_candidate',
+    'registry_credential_store_unavailable',
+    'route_conflict',
+  ]),
+]

@@ -1,0 +1,59 @@
+// GET /api/v1/deployments/{name}/logs: one JSON object on each line, for as long as somebody reads. DECISIONS 1.
+
+import { Readable } from 'node:stream'
+import { string } from '@holdfast/contract'
+import {
+  type LogDeps,
+  type LogQuery,
+  type ReadLines,
+  readLogs,
+} from '../../operations/deployments/read-logs.ts'
+import { type ApiRequest, type Endpoint, param, type StreamedAnswer } from '../endpoint.ts'
+
+const NDJSON = 'application/x-ndjson'
+/** What waits here for a slow reader. */
+const BUFFERED_BYTES = 64 * 1024
+
+export function logEndpoints(deps: LogDeps): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/deployments/{name}/logs',
+      action: 'logs:read',
+      summary:
+        'Read what the containers of a deployment wrote, merged over its replicas; one JSON object a line',
+      query: ['follow', 'tail', 'since', 'replica'],
+      headers: [],
+      streams: true,
+      success: { status: 200, shape: string(), type: NDJSON },
+      codes: ['deployment_not_found'],
+      handle: async (request) => {
+        const lines = await readLogs(deps, request.caller, param(request, 'name'), logQuery(request))
+        return lines.ok ? { ok: true, value: answerLines(lines.value) } : lines
+      },
+    },
+  ]
+}
+
+function logQuery({ query: { follow, tail, since, replica } }: ApiRequest): LogQuery {
+  return {
+    ...{ follow, tail },
+    ...(since === undefined ? {} : { since }),
+    ...(replica === undefined ? {} : { replica }),
+  }
+}
+
+function answerLines(read: ReadLines): StreamedAnswer {
+  const ending = new AbortController()
+  const stream = Readable.from(encoded(read(ending.signal)), {
+    objectMode: false,
+    highWaterMark: BUFFERED_BYTES,
+  })
+  // Whoever waits for a line must not go on waiting when nobody reads it any more.
+  stream.once('close', () => ending.abort())
+  return { status: 200, type: NDJSON, stream, end: () => ending.abort() }
+}
+
+async function* encoded(lines: AsyncGenerator<object>): AsyncGenerator<Buffer> {
+  for await (const line of lines) yield Buffer.from(`${JSON.stringify(line)}\n`)
+}

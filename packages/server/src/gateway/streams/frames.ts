@@ -1,0 +1,22 @@
+// Frames as they travel: channel (1 byte), stream (4 bytes, big endian), payload.
+
+import { decode, endShape, STREAM_ERRORS, STREAM_HEADER_BYTES } from '@holdfast/contract'
+import type { StreamEnd } from '../../ports/node-streams.ts'
+
+export function frameOf(channel: number, stream: number, payload: Buffer): Buffer {
+  const frame = Buffer.allocUnsafe(STREAM_HEADER_BYTES + payload.length)
+  frame[0] = channel
+  frame.writeUInt32BE(stream, 1)
+  payload.copy(frame, STREAM_HEADER_BYTES)
+  return frame
+}
+
+export const frameBytes = (payload: Buffer): number => STREAM_HEADER_BYTES + payload.length
+
+/** The peer's own words are not passed on: one of ours, or none. */
+export function readEnd(message: unknown): StreamEnd {
+  const { exitCode, error } = decode(endShape, message)
+  const known = STREAM_ERRORS.find((each) => each === error)
+  if (error !== undefined) return { error: known ?? 'closed' }
+  return exitCode === undefined ? {} : { exitCode }
+}

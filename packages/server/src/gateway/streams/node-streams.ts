@@ -1,0 +1,148 @@
+// A stream to a node, from whichever replica, to whichever holds the node's socket. The one asks the other over a socket
+// of its own, proven by the key of the cluster; it is not passed on again. DESIGN 3.
+
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { branded, decode, type NodeId, object, openShape, type TenantId } from '@holdfast/contract'
+import { WebSocket, WebSocketServer } from 'ws'
+import type { NodeStream, OpenNodeStream, StreamReader, StreamRequest } from '../../ports/node-streams.ts'
+import { createProofCheck, proveRequest } from '../cluster-proof.ts'
+import type { NodeAddress, Running } from '../deps.ts'
+import { findHolder } from '../find-holder.ts'
+import { refuseUpgrade } from '../refuse-upgrade.ts'
+import type { Session } from '../session.ts'
+import { frameBytes } from './frames.ts'
+import { keepAlive } from './keep-alive.ts'
+import { linkPeer, MAX_PEER_MESSAGE } from './peer-link.ts'
+import { endedStream, openSessionStream } from './session-streams.ts'
+
+const { type: _type, stream: _stream, ...requestFields } = openShape.fields
+const askedShape = object({ tenant: branded<TenantId>(), ...requestFields })
+
+const PATH = /^\/internal\/nodes\/([A-Za-z0-9_]{1,64})\/stream$/
+const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/stream`
+/** What is asked, as base64url of JSON; the proof covers it. */
+const REQUEST_HEADER = 'x-holdfast-stream'
+const ALIVE_MS = 15_000
+const SUBPROTOCOL = 'holdfast.stream.v1'
+
+export interface NodeStreams {
+  readonly open: OpenNodeStream
+  /** An upgrade of another replica. False where it is none of that. */
+  takeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
+}
+
+export type HeldSession = (tenant: string, nodeId: string) => Session | undefined
+
+export function createNodeStreams(running: Running, held: HeldSession): NodeStreams {
+  const isProven = createProofCheck(running.clusterKey, running.clock)
+  const upgrades = new WebSocketServer({
+    ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: MAX_PEER_MESSAGE },
+    handleProtocols: () => SUBPROTOCOL,
+  })
+  return {
+    open(tenant, nodeId, request, reader) {
+      const session = held(tenant, nodeId)
+      if (session !== undefined) return openSessionStream(session, request, reader)
+      return openElsewhere(running, { tenant, nodeId }, request, reader)
+    },
+    takeUpgrade(request, socket, head) {
+      const [, nodeId] = PATH.exec(request.url ?? '') ?? []
+      if (nodeId === undefined) return false
+      const asked = readAsked(request, isProven)
+      const session = typeof asked === 'object' ? held(asked.tenant, nodeId) : undefined
+      if (typeof asked !== 'object') refuseUpgrade(socket, asked)
+      else if (session === undefined) refuseUpgrade(socket, '404 Not Found')
+      else
+        upgrades.handleUpgrade(request, socket, head, (peer) => {
+          const { tenant, ...wanted } = asked
+          servePeer(peer, session, wanted)
+        })
+      return true
+    },
+  }
+}
+
+type Asked = StreamRequest & { readonly tenant: TenantId }
+
+function readAsked(
+  { url = '', headers }: IncomingMessage,
+  isProven: ReturnType<typeof createProofCheck>,
+): Asked | string {
+  const body = Buffer.from(String(headers[REQUEST_HEADER] ?? ''), 'base64url').toString('utf8')
+  if (!isProven(headers.authorization, { method: 'GET', path: url, body })) return '401 Unauthorized'
+  try {
+    return decode(askedShape, JSON.parse(body))
+  } catch {
+    return '400 Bad Request'
+  }
+}
+
+function servePeer(peer: WebSocket, session: Session, request: StreamRequest): void {
+  keepAlive(peer, ALIVE_MS)
+  const link = linkPeer(peer, {
+    data: (channel, payload) => stream.send(channel, payload),
+    room: (bytes) => stream.credit(bytes),
+    end: () => stream.close(),
+  })
+  const stream = openSessionStream(session, request, {
+    data: link.frame,
+    room: link.credit,
+    end: link.end,
+  })
+}
+
+function openElsewhere(
+  running: Running,
+  node: NodeAddress,
+  request: StreamRequest,
+  reader: StreamReader,
+): NodeStream {
+  const base = findHolder(running, node)
+  if (base === undefined) return endedStream(reader, 'node_unreachable')
+  const socket = dialPeer(running, new URL(pathOf(node.nodeId), base), { tenant: node.tenant, ...request })
+  let room = 0
+  let closed = false
+  let waiting = 0
+  const link = linkPeer(socket, {
+    data: (channel, payload) => !closed && reader.data(channel, payload),
+    room(bytes) {
+      room += bytes
+      if (!closed) reader.room(bytes)
+    },
+    end: (end) => !closed && reader.end(end),
+  })
+  socket.on('open', () => {
+    keepAlive(socket, ALIVE_MS)
+    if (waiting > 0) link.credit(waiting)
+  })
+  return {
+    credit(bytes) {
+      if (socket.readyState === WebSocket.CONNECTING) waiting += bytes
+      else link.credit(bytes)
+    },
+    get room() {
+      return room
+    },
+    send(channel, payload) {
+      room -= frameBytes(payload)
+      link.frame(channel, payload)
+    },
+    close() {
+      closed = true
+      if (socket.readyState === WebSocket.OPEN) link.end({})
+      else socket.terminate()
+    },
+  }
+}
+
+function dialPeer({ clusterKey, clusterCa, clock, times }: Running, url: URL, asked: Asked): WebSocket {
+  const body = JSON.stringify(asked)
+  const authorization = proveRequest(clusterKey, clock, { method: 'GET', path: url.pathname, body })
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
+  return new WebSocket(url, SUBPROTOCOL, {
+    headers: { authorization, [REQUEST_HEADER]: Buffer.from(body).toString('base64url') },
+    ...{ handshakeTimeout: times.callMs, perMessageDeflate: false, maxPayload: MAX_PEER_MESSAGE },
+    ...(clusterCa === undefined ? {} : { ca: clusterCa }),
+  })
+}

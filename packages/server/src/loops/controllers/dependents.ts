@@ -1,0 +1,29 @@
+// Deployments that wait for another one to be ready or running: what changes of that one wakes exactly those. DECISIONS 4.
+
+export interface Dependents {
+  wait(name: string, on: readonly string[]): void
+  forget(name: string): void
+  waitingFor(name: string): readonly string[]
+}
+
+export function createDependents(): Dependents {
+  const waiting = new Map<string, readonly string[]>()
+  const byOther = new Map<string, Set<string>>()
+  const forget = (name: string): void => {
+    for (const other of waiting.get(name) ?? []) {
+      const names = byOther.get(other)
+      names?.delete(name)
+      if (names?.size === 0) byOther.delete(other)
+    }
+    waiting.delete(name)
+  }
+  return {
+    forget,
+    wait(name, on) {
+      forget(name)
+      waiting.set(name, on)
+      for (const other of on) byOther.set(other, (byOther.get(other) ?? new Set()).add(name))
+    },
+    waitingFor: (name) => [...(byOther.get(name) ?? [])],
+  }
+}

@@ -1,0 +1,94 @@
+// The placement record that a decision leads to, and whether it says anything that the stored one does not say yet.
+
+import { hash } from 'node:crypto'
+import {
+  containerTemplate,
+  DEPENDENCY_UNHEALTHY,
+  dependencyText,
+  deriveStatus,
+  type Explanation,
+} from '@holdfast/core'
+import { observations, type StoredPlacement } from '../../store/records.ts'
+import { inTenant } from '../../store/transaction.ts'
+import type { DecideDeps, Decision } from './decision.ts'
+import { targetOf } from './wished-deployment.ts'
+
+type Made = Pick<Decision, 'stored' | 'before' | 'plan' | 'kept' | 'added' | 'refused' | 'unmet'>
+
+export function nextPlacement(
+  { store, tenant, view }: DecideDeps,
+  made: Made,
+): Pick<Decision, 'next' | 'status'> {
+  const { stored, before, plan, kept, added, refused } = made
+  const assignments = [...kept, ...added]
+  const shortfall = shortfallOf(made)
+  const { rollout, good } = plan
+  const { uid, revision, deleting, digest, spec } = stored
+  const status = deriveStatus(spec, {
+    ...{ deleting, revision, imageDigest: digest },
+    placed: { assignments, shortfall, ranRevision: before?.ranRevision, rollout, good },
+    observed: (id) => store.get(inTenant(tenant, observations, id))?.record,
+    isLost: (id) => view.stanceOf(id) === 'failed',
+  })
+  if (assignments.length === 0 && (deleting || (before === undefined && shortfall === undefined)))
+    return { next: undefined, status }
+  const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
+  const next: StoredPlacement = {
+    ...{ v: 1, uid, name: spec.name, revision, assignments },
+    everAssigned: before?.everAssigned === true || added.length > 0,
+    templates: templatesOf(made),
+    toldRefusals: refused === undefined ? '' : hash('sha256', refused.canonical, 'hex').slice(0, 32),
+    toldPhase: status.phase,
+    ...(shortfall === undefined ? {} : { shortfall }),
+    ...(ranRevision === undefined ? {} : { ranRevision }),
+    ...(rollout === undefined ? {} : { rollout }),
+    ...(good === undefined ? {} : { good }),
+  }
+  return { next, status }
+}
+
+function shortfallOf({ refused, unmet }: Made): StoredPlacement['shortfall'] {
+  if (unmet.length > 0) return { reason: DEPENDENCY_UNHEALTHY, summary: dependencyText(unmet) }
+  return refused && { reason: reasonOf(refused), summary: refused.summary }
+}
+
+/** The quota alone stands in the way where a node refuses for nothing else. */
+function reasonOf({ candidates }: Explanation): string {
+  const byQuota = candidates.some(
+    ({ refusals }) => refusals.length > 0 && refusals.every(({ filter }) => filter === 'quota'),
+  )
+  return byQuota ? 'quota_reached' : 'unschedulable'
+}
+
+/** Of all that runs, and of what a failed update would go back to. */
+function templatesOf({ stored, before, plan, kept, added }: Made): StoredPlacement['templates'] {
+  const templates: { [hash: string]: StoredPlacement['templates'][string] } = {}
+  const { spec, digest } = stored
+  const target = targetOf(stored)?.templateHash
+  for (const { templateHash } of [...kept, ...added, ...(plan.good ? [plan.good] : [])]) {
+    const made = templateHash === target && digest !== null ? containerTemplate(spec, digest) : undefined
+    const template = before?.templates[templateHash] ?? made
+    if (template !== undefined) templates[templateHash] = template
+  }
+  return templates
+}
+
+/** Beside the assignments: is there anything that the record does not say yet? */
+export function sameStory(before: StoredPlacement | undefined, next: StoredPlacement | undefined): boolean {
+  if (before === undefined || next === undefined) return before === next
+  return (
+    before.revision === next.revision &&
+    before.toldRefusals === next.toldRefusals &&
+    before.toldPhase === next.toldPhase &&
+    before.ranRevision === next.ranRevision &&
+    before.rollout === next.rollout &&
+    before.good === next.good &&
+    sameShortfall(before.shortfall, next.shortfall)
+  )
+}
+
+/** What nodes report moves all the time; what a dependency has is told as it is. */
+function sameShortfall(before: StoredPlacement['shortfall'], next: StoredPlacement['shortfall']): boolean {
+  if (before?.reason !== next?.reason) return false
+  return next?.reason !== DEPENDENCY_UNHEALTHY || before?.summary === next.summary
+}

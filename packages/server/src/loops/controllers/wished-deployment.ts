@@ -1,0 +1,70 @@
+// What a rollout is planned from: the wish of a stored deployment, and what the cache and the tenant's view know of its
+// replicas, its nodes and what it depends on. DECISIONS 4 and 5.
+
+import { hash } from 'node:crypto'
+import type { RevisionTarget, TenantId } from '@holdfast/contract'
+import {
+  canonicalTemplate,
+  isStateful,
+  type ReplicaFacts,
+  type UnmetDependency,
+  unmetDependencies,
+  updateRulesOf,
+  type WishedDeployment,
+} from '@holdfast/core'
+import { deployments, observations, placements, type StoredDeployment } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
+import type { TenantView } from './tenant-view.ts'
+
+type ReadStore = Pick<Store, 'get'>
+
+/** Undefined until a registry has said what the image is (DECISIONS 3). */
+export function targetOf({
+  spec,
+  digest,
+  revision,
+  restartRevision,
+}: StoredDeployment): RevisionTarget | undefined {
+  if (digest === null) return undefined
+  return { revision, templateHash: hash('sha256', canonicalTemplate(spec, digest, restartRevision), 'hex') }
+}
+
+export function wishedOf(stored: StoredDeployment, unmet: readonly UnmetDependency[]): WishedDeployment {
+  const { spec, deleting } = stored
+  return {
+    ...{ replicas: spec.replicas, deleting, target: targetOf(stored), gated: unmet.length > 0 },
+    update: updateRulesOf(spec),
+    stateful: isStateful(spec),
+  }
+}
+
+export function replicaFacts(
+  store: ReadStore,
+  tenant: TenantId,
+  view: Pick<TenantView, 'stanceOf' | 'roomBeside'>,
+  { uid }: Pick<StoredDeployment, 'uid'>,
+): ReplicaFacts {
+  return {
+    stanceOf: (id) => view.stanceOf(id),
+    seen: (id) => store.get(inTenant(tenant, observations, id))?.record,
+    room: view.roomBeside(uid),
+  }
+}
+
+export function dependenciesOf(
+  store: ReadStore,
+  tenant: TenantId,
+  { spec }: Pick<StoredDeployment, 'spec'>,
+): UnmetDependency[] {
+  if (spec.dependsOn === undefined) return []
+  return unmetDependencies(spec, (name) => {
+    const other = store.get(inTenant(tenant, deployments, name))?.record
+    if (other === undefined) return undefined
+    return {
+      ...{ replicas: other.spec.replicas, deleting: other.deleting },
+      assignments: store.get(inTenant(tenant, placements, other.uid))?.record.assignments ?? [],
+      seen: (id) => store.get(inTenant(tenant, observations, id))?.record,
+    }
+  })
+}

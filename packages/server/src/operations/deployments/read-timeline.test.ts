@@ -1,0 +1,83 @@
+// The order in which a story is read, what belongs to it, and that nothing of it is folded away.
+
+import type { Event, TenantId } from '@holdfast/contract'
+import { expect, test } from 'vitest'
+import { listedEvent } from '../event-cursor.ts'
+import { type Told, tellStory } from './read-timeline.ts'
+
+const TENANT = '00000000-0000-4000-8000-000000000000' as TenantId
+
+interface Given extends Pick<Event, 'type'> {
+  readonly revision: number
+  readonly message: string
+  readonly about?: string
+  readonly reason?: string
+  readonly data?: Event['data']
+}
+
+/** Newest first, as they are found; the ordinals of one revision mean nothing. */
+function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): string[] {
+  const told = given.map(({ about = 'dep_A', reason = '', data = {}, revision, ...each }, index): Told => {
+    const ordinal = (index * 7) % 10
+    const subject = { kind: about.startsWith('node') ? 'Node' : 'Deployment', name: about, uid: about }
+    const event = {
+      ...{ v: 1, id: `evt_${index}`, tenant: TENANT, time: '', severity: 'info' as const },
+      ...{ ...each, subject, reason, data },
+    }
+    return [{ revision, ordinal }, listedEvent(event, `${revision}-${ordinal}`)]
+  })
+  const found = told.toSorted(([left], [right]) => right.revision - left.revision)
+  const own = found.filter(([, { subject }]) => subject.kind === 'Deployment')
+  const machines = found.filter(([, { subject }]) => subject.kind === 'Node')
+  return tellStory(own, machines, nodeIds).map(({ message, count }) =>
+    count === 1 ? message : `${message} x${count}`,
+  )
+}
+
+test('of one transaction what was asked stands before what was decided, and how it fares last', () => {
+  const revision = 7
+  expect(
+    timelineOf([
+      { revision, type: 'deployment.running', message: 'runs' },
+      { revision, type: 'deployment.scheduled', message: 'placed' },
+      { revision, type: 'deployment.progressing', reason: 'rollout_step', message: 'step' },
+      { revision, type: 'deployment.progressing', reason: 'rollout_started', message: 'begun' },
+      { revision, type: 'deployment.updated', message: 'asked' },
+      { revision: 6, type: 'deployment.stopped', message: 'before' },
+    ]),
+  ).toEqual(['runs', 'placed', 'step', 'begun', 'asked', 'before'])
+})
+
+test('steps that read alike are each told; the very same is told once, with how often', () => {
+  const step = (revision: number, replica: number): Given => ({
+    ...{ revision, type: 'deployment.scheduled', message: '1 replica went to n1.' },
+    data: { replicas: [{ replica }] },
+  })
+  expect(timelineOf([step(1, 1), step(2, 2), step(3, 2)])).toEqual([
+    '1 replica went to n1. x2',
+    '1 replica went to n1.',
+  ])
+})
+
+test('what happens to a machine is told where a replica is or was, and since the story began', () => {
+  const failed = (revision: number, about: string): Given => ({
+    ...{ revision, about, type: 'node.failed', message: `${about} failed` },
+  })
+  const placed: Given = {
+    ...{ revision: 3, type: 'deployment.scheduled', message: 'placed' },
+    data: { replicas: [{ replica: 1, nodeId: 'node_1' }] },
+  }
+  const given = [failed(1, 'node_1'), placed, failed(4, 'node_1'), failed(5, 'node_2'), failed(6, 'node_3')]
+  expect(timelineOf(given, ['node_2'])).toEqual(['node_2 failed', 'node_1 failed', 'placed'])
+})
+
+test('the newest fifty are told', () => {
+  const given = Array.from(
+    { length: 120 },
+    (_, at): Given => ({
+      ...{ revision: at + 1, type: 'deployment.updated', message: `${at}` },
+    }),
+  )
+  const told = timelineOf(given)
+  expect([told.length, told[0], told.at(-1)]).toEqual([50, '119', '70'])
+})

@@ -1,0 +1,108 @@
+// The story of a deployment, for a person to read: what was asked, each step, what was waited for, what failed, and what
+// happened to the machines under it. DECISIONS 2 (status). Newest first.
+
+import { type Event, isJsonObject, type Json, type ListedEvent, type TenantId } from '@holdfast/contract'
+import { events } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { type EventPosition, listedEvent, placeEvents } from '../event-cursor.ts'
+import { foldRepeats } from '../read-events.ts'
+
+export interface Storied {
+  readonly uid: string
+  /** Where its replicas are now; where they were follows from the story itself. */
+  readonly nodeIds: readonly string[]
+}
+
+const LENGTH = 50
+const CHUNK = 100
+const MAX_SCAN = 2000
+
+export type Told = readonly [EventPosition, ListedEvent]
+
+export async function readTimeline(
+  store: Pick<Store, 'keysOf' | 'read'>,
+  tenant: TenantId,
+  { uid, nodeIds }: Storied,
+): Promise<ListedEvent[]> {
+  const own: Told[] = []
+  const machines: Told[] = []
+  const way = placeEvents(store.keysOf(events, tenant)).toReversed().slice(0, MAX_SCAN)
+  for (let start = 0; start < way.length && own.length < LENGTH; start += CHUNK) {
+    const chunk = way.slice(start, start + CHUNK)
+    const keys = chunk.map(({ key }) => key)
+    const records = await store.read(events, keys)
+    chunk.forEach((placed, index) => {
+      const event = records[index]
+      if (event === undefined) return
+      if (event.subject.uid === uid) own.push([placed, listedEvent(event, placed.cursor)])
+      else if (MACHINE_EVENTS.has(event.type)) machines.push([placed, listedEvent(event, placed.cursor)])
+    })
+  }
+  return tellStory(own, machines, nodeIds)
+}
+
+/** `own` and `machines` newest first, as they were found. */
+export function tellStory(
+  own: readonly Told[],
+  machines: readonly Told[],
+  nodeIds: readonly string[],
+): ListedEvent[] {
+  const told = [...own, ...concerning(own, machines, nodeIds)].sort(inStoryOrder)
+  return foldRepeats(told.map(([, event]) => event))
+    .slice(-LENGTH)
+    .toReversed()
+}
+
+const MACHINE_EVENTS: ReadonlySet<string> = new Set([
+  'node.ready',
+  'node.unreachable',
+  'node.failed',
+  'node.cordoned',
+  'node.drained',
+])
+
+/** What happened to a machine since the story began, where a replica is there or is told to have been. */
+function concerning(own: readonly Told[], machines: readonly Told[], nodeIds: readonly string[]): Told[] {
+  const since = own.at(-1)?.[0].revision ?? Number.POSITIVE_INFINITY
+  const known = new Set([...nodeIds, ...own.flatMap(([, { data }]) => nodesIn(data))])
+  return machines.filter(([{ revision }, { subject }]) => revision >= since && known.has(subject.uid))
+}
+
+/** `nodeId` of an event, and of each replica that it tells of. */
+function nodesIn(data: Json): string[] {
+  if (!isJsonObject(data)) return []
+  const { nodeId, replicas } = data
+  const named = typeof nodeId === 'string' ? [nodeId] : []
+  return Array.isArray(replicas) ? [...named, ...replicas.flatMap((each) => nodesIn(each))] : named
+}
+
+/**
+ * What was written in one transaction stands under one revision, and there in the order of keys, which are hashes: a person
+ * reads what was asked before what was decided, and how it fares last.
+ */
+const STORY: readonly Event['type'][] = [
+  'deployment.created',
+  'deployment.updated',
+  'node.unreachable',
+  'node.failed',
+  'deployment.rolled_back',
+  'deployment.progressing',
+  'deployment.displaced',
+  'quota.reached',
+  'deployment.scheduled',
+  'deployment.unschedulable',
+  'deployment.stalled',
+  'deployment.degraded',
+  'deployment.running',
+  'deployment.stopped',
+]
+
+function inStoryOrder([left, one]: Told, [right, other]: Told): number {
+  const byRank = STORY.indexOf(one.type) - STORY.indexOf(other.type)
+  if (left.revision !== right.revision) return left.revision - right.revision
+  return (
+    byRank ||
+    (one.reason < other.reason ? -1 : Number(one.reason > other.reason)) ||
+    left.ordinal - right.ordinal
+  )
+}

@@ -1,0 +1,87 @@
+// POST /api/v1/deployments/{name}/restart: every replica is made anew, under the gates of an update. The spec stays as it
+// is, so that a restart is a revision of its own with the same spec. DECISIONS 1.
+
+import { checkFound, checkQuotas } from '@holdfast/core'
+import { timestamp } from '../../ports/clock.ts'
+import { deployments, type StoredDeployment } from '../../store/records.ts'
+import type { Decision } from '../../store/store.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { checkIfMatch } from '../check-if-match.ts'
+import { type Kept, keepOnce } from '../idempotency.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+import { deploymentView } from './deployment-view.ts'
+import type { DeploymentDeps } from './deps.ts'
+import { addressedBy, nameOf } from './find-deployment.ts'
+import { gatherBytes } from './gather-facts.ts'
+import { planChange } from './plan.ts'
+import { identifySpec, storeRevision } from './store-deployment.ts'
+import type { Written } from './written.ts'
+
+export interface RestartOptions extends Kept<Written> {
+  readonly dryRun: boolean
+  readonly ifMatch: string | undefined
+}
+
+export async function restartDeployment(
+  deps: DeploymentDeps,
+  caller: Caller,
+  pathName: string,
+  options: RestartOptions,
+): Promise<Outcome<Written>> {
+  return deps.store.transact<Outcome<Written>>((transaction) => {
+    const found = findToRestart(deps, transaction, caller, pathName, options.ifMatch)
+    return found.ok
+      ? decideRestart(deps, transaction, caller, found.value, options)
+      : { kind: 'refuse', result: found }
+  })
+}
+
+function findToRestart(
+  deps: DeploymentDeps,
+  transaction: Transaction,
+  caller: Caller,
+  pathName: string,
+  ifMatch: string | undefined,
+): Outcome<StoredDeployment> {
+  const { store } = deps
+  const gone = requireLiveCaller(transaction, caller)
+  if (gone !== undefined) return refused(gone)
+  const addressed = addressedBy(pathName)
+  const name = nameOf(store, caller.tenant, addressed)
+  const stored = name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
+  const existing = stored && {
+    record: deploymentView(store, caller.tenant, stored),
+    deleting: stored.deleting,
+  }
+  const missing = checkFound(addressed, existing)
+  if (stored === undefined || missing.length > 0) return refused(...missing)
+  const conflict = checkIfMatch(ifMatch, stored.revision)
+  if (conflict !== undefined) return refused(conflict)
+  // Its archive entry takes room like that of any other revision.
+  const full = checkQuotas([gatherBytes(deps, caller.tenant, identifySpec(stored.spec).bytes)])
+  return full.length > 0 ? refused(...full) : done(stored)
+}
+
+function decideRestart(
+  deps: DeploymentDeps,
+  transaction: Transaction,
+  caller: Caller,
+  stored: StoredDeployment,
+  options: RestartOptions,
+): Decision<Outcome<Written>> {
+  const revision = stored.revision + 1
+  const made = { revision, restartRevision: revision, updatedAt: timestamp(deps.clock), tx: transaction.id }
+  const next = { ...stored, ...made }
+  const deployment = deploymentView(deps.store, caller.tenant, next)
+  const written = { deployment, alterations: [], warnings: [] }
+  if (options.dryRun) {
+    const plan = planChange(deps, caller.tenant, stored, next, true)
+    return { kind: 'refuse', result: done({ ...written, plan }) }
+  }
+  storeRevision(deps, transaction, caller, next, {
+    verb: 'restarted',
+    message: `Deployment ${next.spec.name} is restarted, revision ${revision}.`,
+  })
+  return keepOnce(deps.answers, transaction, caller, options, written)
+}

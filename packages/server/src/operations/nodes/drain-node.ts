@@ -1,0 +1,85 @@
+// POST /api/v1/nodes/{id}/drain: the node takes no new work, and what runs there is moved away, successor first. The moving
+// is the controllers' work and goes on; the last step, when nothing is left, is here. DECISIONS 1, 2 and 7.
+
+import type { Node, NodeId, TenantId } from '@holdfast/contract'
+import type { Clock } from '../../ports/clock.ts'
+import { nodes, type StoredNode } from '../../store/records.ts'
+import type { Decision, Store } from '../../store/store.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome } from '../caller.ts'
+import { type Kept, keepOnce } from '../idempotency.ts'
+import { recordAudit, recordEvent } from '../record-write.ts'
+import { findToChange } from './change-node.ts'
+import { readClaims } from './claims.ts'
+import type { NodeDeps } from './deps.ts'
+import { drainedEvent, drainingEvent } from './node-events.ts'
+import { nodeView } from './node-view.ts'
+import { isInUse } from './release-node.ts'
+
+type DrainDeps = Pick<NodeDeps, 'store' | 'clock'>
+
+export async function drainNode(
+  deps: Pick<NodeDeps, 'store' | 'clock' | 'answers'>,
+  caller: Caller,
+  id: string,
+  kept: Kept<Node>,
+): Promise<Outcome<Node>> {
+  const outcome = await deps.store.transact<Outcome<Node>>((transaction) => {
+    const found = findToChange(transaction, caller, id)
+    if (!found.ok) return { kind: 'refuse', result: found }
+    return decideDrain(deps, transaction, caller, found.value, kept)
+  })
+  if (!outcome.ok) return outcome
+  // Apart from the closing: only a cache that shows the node closed shows every placement that was made before.
+  const isFree = await finishDrain(deps, caller.tenant, outcome.value.id)
+  return isFree ? done(withoutDraining(outcome.value)) : outcome
+}
+
+function decideDrain(
+  { clock, answers }: Pick<NodeDeps, 'clock' | 'answers'>,
+  transaction: Transaction,
+  caller: Caller,
+  before: StoredNode,
+  kept: Kept<Node>,
+): Decision<Outcome<Node>> {
+  const node = { ...before, schedulable: false, draining: true }
+  const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
+  if (isDraining(before)) return { kind: 'refuse', result: done(view) }
+  transaction.put(inTenant(caller.tenant, nodes, node.id), node)
+  recordEvent(transaction, clock, caller.tenant, drainingEvent(node, transaction.id))
+  const subject = { kind: 'Node', name: node.name }
+  recordAudit(transaction, clock, caller, { action: 'nodes:drained', subject })
+  return keepOnce(answers, transaction, caller, kept, view)
+}
+
+/** True when the drain is over. To be called again whenever an assignment of the tenant is gone; twice changes nothing. */
+async function finishDrain(deps: DrainDeps, tenant: TenantId, id: NodeId): Promise<boolean> {
+  return deps.store.transact((transaction) => stageDrained(deps, transaction, tenant, id))
+}
+
+/** For whoever writes under a fence. False while a replica is still assigned to the node, or when it is not drained. */
+export function stageDrained(
+  { store, clock }: { readonly store: Pick<Store, 'get' | 'keysOf'>; readonly clock: Clock },
+  transaction: Transaction,
+  tenant: TenantId,
+  id: NodeId,
+): Decision<boolean> {
+  const node = transaction.get(inTenant(tenant, nodes, id))
+  if (node === undefined || !isDraining(node) || isInUse(store, tenant, id))
+    return { kind: 'refuse', result: false }
+  transaction.put(inTenant(tenant, nodes, id), withoutDraining(node))
+  recordEvent(transaction, clock, tenant, drainedEvent(node, transaction.id))
+  return { kind: 'commit', result: true }
+}
+
+/** One that was opened to new work again is not emptied: its replicas would only return to it. */
+export const isDraining = ({
+  draining,
+  schedulable,
+}: Pick<StoredNode, 'draining' | 'schedulable'>): boolean => draining === true && !schedulable
+
+/** It stays closed: whoever drained it says when it takes work again. */
+function withoutDraining<T extends { readonly draining?: boolean }>(node: T): Omit<T, 'draining'> {
+  const { draining: _over, ...rest } = node
+  return rest
+}

@@ -1,0 +1,25 @@
+// What the command of a join token says: where, as whom, and by which certificate the server is known.
+
+import { hash, X509Certificate } from 'node:crypto'
+import { makeCertificates } from '@holdfast/testkit'
+import { expect, test } from 'vitest'
+import { caPinOf, joinCommand } from './join-token.ts'
+
+test('the pin is that of the last certificate of the chain, as it is shown', async () => {
+  const made = await makeCertificates()
+  const [ca, server, key] = ['ca.crt', 'server.crt', 'server.key'].map((name) => made.pem(name))
+  made.remove()
+  const pinOf = (pem = ''): string => `sha256:${hash('sha256', new X509Certificate(pem).raw, 'hex')}`
+  expect(caPinOf(`${server}${ca}`)).toBe(pinOf(ca))
+  // With a key in the file and words around, as some tools write it.
+  expect(caPinOf(`subject=x\n${server}\n${key}`)).toBe(pinOf(server))
+  expect(() => caPinOf('')).toThrow('holds no certificate')
+})
+
+test('the command carries the pin where there is one', () => {
+  const words = 'holdfast-agent enroll --server https://h'
+  expect(joinCommand('https://h', 'n1', 't')).toBe(`${words} --token t --name n1`)
+  expect(joinCommand('https://h', 'n1', 't', 'sha256:0')).toBe(
+    `${words} --ca-pin sha256:0 --token t --name n1`,
+  )
+})

@@ -1,0 +1,154 @@
+// A constant rate of GETs, over kept-alive and over new connections, at several addresses at once; every failure with its
+// time and cause. The rate does not heed the answers: a server that is slow gets the next request all the same.
+
+import { Agent, type ClientRequest, request } from 'node:http'
+
+export interface LoadOptions {
+  /** `http://10.99.0.11:80`, in turn. */
+  readonly targets: readonly string[]
+  readonly host: string
+  readonly path?: string
+  /** Of all targets together. */
+  readonly perSecond: number
+  /** What an answer must be; its text is otherwise only counted. */
+  accept?(status: number, text: string): boolean
+  readonly timeoutMs?: number
+}
+
+export interface LoadFailure {
+  /** Milliseconds since the load began. */
+  readonly atMs: number
+  readonly target: string
+  readonly kept: boolean
+  readonly cause: string
+}
+
+export interface LoadResult {
+  readonly sent: number
+  readonly answered: number
+  readonly failures: readonly LoadFailure[]
+  /**
+   * GETs on a connection that was used before, and that was closed before the first byte of the answer: sent once more, as
+   * RFC 9112 9.3.1 lets a client do.
+   */
+  readonly reconnects: number
+  /** How often each text was answered. */
+  readonly texts: ReadonlyMap<string, number>
+  readonly slowestMs: number
+}
+
+export interface Load {
+  /** What was counted until now. */
+  result(): LoadResult
+  /** Ends when the last request is answered. */
+  stop(): Promise<LoadResult>
+}
+
+const TIMEOUT_MS = 10_000
+const TICK_MS = 5
+const KEPT_SOCKETS = 16
+
+interface Shot {
+  readonly target: string
+  readonly kept: boolean
+  readonly again: boolean
+}
+
+export function startLoad(options: LoadOptions): Load {
+  const begunMs = performance.now()
+  const agents = new Map(options.targets.map((target) => [target, newAgent()]))
+  const failures: LoadFailure[] = []
+  const texts = new Map<string, number>()
+  const open = new Set<Promise<void>>()
+  let [sent, answered, reconnects, slowestMs] = [0, 0, 0, 0]
+
+  const fail = ({ target, kept }: Shot, cause: string): void =>
+    void failures.push({ atMs: Math.round(performance.now() - begunMs), target, kept, cause })
+  async function shoot(shot: Shot): Promise<void> {
+    const firedMs = performance.now()
+    const outcome = await ask(options, shot, agents.get(shot.target))
+    slowestMs = Math.max(slowestMs, performance.now() - firedMs)
+    if (outcome.kind === 'closed' && shot.kept && !shot.again) {
+      reconnects += 1
+      return shoot({ ...shot, again: true, kept: false })
+    }
+    if (outcome.kind !== 'answer') return fail(shot, outcome.cause)
+    const { status, text } = outcome
+    if (!(options.accept?.(status, text) ?? status === 200)) return fail(shot, `${status} ${text.trim()}`)
+    answered += 1
+    texts.set(text, (texts.get(text) ?? 0) + 1)
+  }
+  const timer = setInterval(() => {
+    const due = Math.floor(((performance.now() - begunMs) * options.perSecond) / 1000)
+    while (sent < due) {
+      const target = options.targets[sent % options.targets.length] ?? ''
+      // In turn, and over all targets both.
+      const kept = Math.floor(sent / options.targets.length) % 2 === 0
+      sent += 1
+      const one = shoot({ target, kept, again: false }).finally(() => open.delete(one))
+      open.add(one)
+    }
+  }, TICK_MS)
+  const result = (): LoadResult => ({
+    sent,
+    answered,
+    failures: [...failures],
+    reconnects,
+    texts: new Map(texts),
+    slowestMs: Math.round(slowestMs),
+  })
+  return {
+    result,
+    async stop() {
+      clearInterval(timer)
+      await Promise.all(open)
+      for (const agent of agents.values()) agent.destroy()
+      return result()
+    },
+  }
+}
+
+const newAgent = (): Agent => new Agent({ keepAlive: true, maxSockets: KEPT_SOCKETS })
+
+type Outcome =
+  | { readonly kind: 'answer'; readonly status: number; readonly text: string }
+  | { readonly kind: 'closed' | 'failed'; readonly cause: string }
+
+function ask(options: LoadOptions, shot: Shot, agent: Agent | undefined): Promise<Outcome> {
+  const { host, path = '/', timeoutMs = TIMEOUT_MS } = options
+  return new Promise((resolve) => {
+    const asked = request(
+      `${shot.target}${path}`,
+      {
+        headers: { host },
+        agent: shot.kept ? (agent ?? false) : false,
+        signal: AbortSignal.timeout(timeoutMs),
+      },
+      (answer) => {
+        const parts: Buffer[] = []
+        answer.on('data', (part: Buffer) => parts.push(part))
+        // Bytes of the answer were there: this one is not asked again.
+        answer.on('error', (error) => resolve({ kind: 'failed', cause: `in the answer: ${error.message}` }))
+        answer.on('end', () =>
+          resolve({
+            kind: 'answer',
+            status: answer.statusCode ?? 0,
+            text: Buffer.concat(parts).toString(),
+          }),
+        )
+      },
+    )
+    asked.on('error', (error) =>
+      resolve({ kind: isClosedUnanswered(asked, error) ? 'closed' : 'failed', cause: causeOf(error) }),
+    )
+    asked.end()
+  })
+}
+
+function isClosedUnanswered(asked: ClientRequest, error: Error): boolean {
+  const code = causeOf(error)
+  return asked.reusedSocket && (code.includes('ECONNRESET') || code.includes('EPIPE'))
+}
+
+const causeOf = (error: Error): string =>
+  'code' in error ? `${String(error.code)} ${error.message}` : error.message

@@ -1,0 +1,159 @@
+// What is delivered: one file that starts quickly, a package that installs and runs, completion with live names, help.
+
+import { execFile } from 'node:child_process'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { env } from 'node:process'
+import { promisify } from 'node:util'
+import { makeTempFolder, type TempFolder } from '@holdfast/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { COMMANDS } from '../../packages/cli/src/commands/index.ts'
+import { bundledCli, runCli } from '../support/cli/run-cli.ts'
+import { type Platform, startPlatform } from '../support/start-platform.ts'
+
+const NODE = join(import.meta.dirname, '../../node_modules/.bin/node')
+const run = promisify(execFile)
+
+let platform: Platform
+let folder: TempFolder
+beforeAll(async () => {
+  platform = await startPlatform()
+  folder = makeTempFolder('delivery')
+})
+afterAll(async () => {
+  folder.remove()
+  await platform.stop()
+})
+const asAcme = () => ({ HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token })
+
+describe('start-up', () => {
+  const RUNS = 15
+  async function medianMs(
+    words: readonly string[],
+    variables: { [name: string]: string } = {},
+  ): Promise<number> {
+    const times: number[] = []
+    for (let count = 0; count < RUNS; count += 1) {
+      const begun = performance.now()
+      await run(NODE, [...words], { env: { PATH: env.PATH ?? '', HOME: folder.path, ...variables } })
+      times.push(performance.now() - begun)
+    }
+    return times.sort((left, right) => left - right)[Math.floor(RUNS / 2)] ?? Number.NaN
+  }
+
+  test('help and a list start within 150 ms of bare node, on a machine that has nothing else to do', async () => {
+    const empty = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[],"nextCursor":null}')
+    })
+    await new Promise<void>((resolve) => empty.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(empty.address() as AddressInfo).port}`
+    const cli = await bundledCli()
+    const bare = await medianMs(['-e', '0'])
+    const help = await medianMs([cli, '--help'])
+    const get = await medianMs([cli, 'get', 'deployments'], { HOLDFAST_URL: url })
+    empty.close()
+    console.info(
+      `start-up: node ${bare.toFixed(0)} ms, --help ${help.toFixed(0)} ms (x${(help / bare).toFixed(1)}), get ${get.toFixed(0)} ms (x${(get / bare).toFixed(1)})`,
+    )
+    // Scaled by how slow this machine is now: bare node takes about 45 ms on an idle one.
+    const allowed = 150 * Math.max(1, bare / 45)
+    expect(help - bare).toBeLessThan(allowed)
+    expect(get - bare).toBeLessThan(allowed)
+  })
+})
+
+describe('the package', () => {
+  test('installs from its file alone and runs', async () => {
+    const built = dirname(await bundledCli())
+    const target = join(folder.path, 'installed')
+    mkdirSync(target)
+    const { stdout } = await run('npm', ['pack', built, '--pack-destination', folder.path, '--silent'])
+    const file = join(folder.path, stdout.trim().split('\n').at(-1) ?? '')
+    await run('npm', ['install', '--prefix', target, '--offline', '--no-audit', '--no-fund', file], {
+      cwd: target,
+    })
+    expect(readdirSync(join(target, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      '@holdfast',
+    ])
+    const installed = join(target, 'node_modules/.bin/holdfast')
+    const explained = await run(NODE, [installed, 'explain', 'image_required'], {
+      env: { HOME: folder.path },
+    })
+    expect(explained.stdout).toContain('image_required')
+  })
+})
+
+describe('completion', () => {
+  const complete = async (...typed: string[]) =>
+    (await runCli(['__complete', '--', ...typed], { env: asAcme() })).stdout
+      .split('\n')
+      .filter((word) => word !== '')
+
+  test('names what is there now', async () => {
+    const body = { kind: 'Deployment', name: 'live-one', image: platform.image }
+    await platform.api(platform.acme.token).post('/api/v1/deployments', body)
+    expect(await complete('describe', 'li')).toEqual(['live-one'])
+    expect(await complete('registry', 'login', '')).toEqual([platform.registryHost])
+    expect(await complete('rol')).toEqual(['rollout'])
+    expect(
+      await runCli(['__complete', '--', 'describe', ''], { env: { HOLDFAST_URL: 'http://127.0.0.1:1' } }),
+    ).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    })
+  })
+
+  test('in a real bash', async () => {
+    const { stdout: script } = await runCli(['completion', 'bash'])
+    const cli = await bundledCli()
+    const text = `holdfast() { "${NODE}" "${cli}" "$@"; }\n${script}\nCOMP_WORDS=(holdfast node un); COMP_CWORD=2; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout } = await run('bash', ['-c', text], {
+      env: { ...asAcme(), PATH: env.PATH ?? '', HOME: folder.path },
+    })
+    expect(stdout).toBe('uncordon\n')
+  })
+
+  test.each(['zsh', 'fish'])('for %s', async (shell) =>
+    expect(await runCli(['completion', shell])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('__complete'),
+    }),
+  )
+})
+
+describe('help', () => {
+  test('names every command, and each has its page with examples', async () => {
+    const { code, stdout } = await runCli(['--help'])
+    expect(code).toBe(0)
+    for (const { name } of COMMANDS) expect(stdout).toContain(`  ${name.split(' ')[0]} `)
+    for (const name of ['apply', 'rollout undo', 'node drain']) {
+      const page = await runCli([...name.split(' '), '--help'])
+      expect(page).toMatchObject({ code: 0, stderr: '' })
+      expect(page.stdout).toMatch(/Examples:\n {2}holdfast /)
+      expect(page.stdout).toContain('--verbose')
+    }
+  })
+})
+
+describe('administration', () => {
+  test('tenants and tokens', async () => {
+    const admin = { env: { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.platformToken } }
+    const made = await runCli(['tenant', 'create', 'initech'], admin)
+    const [, id = ''] = /^tenant\/(\S+) created\n$/.exec(made.stdout) ?? []
+    expect(await runCli(['tenant', 'quota', id, 'nodes=3'], admin)).toMatchObject({ code: 0 })
+    expect(await runCli(['tenant', 'quota', id, 'nodes'], admin)).toMatchObject({ code: 2 })
+    expect(await runCli(['token', 'create', 'ci', '--role', 'viewer'], admin)).toMatchObject({ code: 2 })
+    const issued = await runCli(['token', 'create', 'ci', '--role', 'viewer', '--tenant', id], admin)
+    expect(issued.stdout).toMatch(/^hf_\S+\n$/)
+    const listed = await runCli(['token', 'list', '--tenant', id, '-o', 'name'], admin)
+    expect(listed.stdout).toMatch(/^token\/tok_\S+\n$/)
+    expect(await runCli(['token', 'revoke', listed.stdout.trim(), '--tenant', id], admin)).toMatchObject({
+      code: 0,
+    })
+    expect((await runCli(['get', 'tenants', '-o', 'name'], admin)).stdout).toContain(`tenant/${id}\n`)
+    expect(await runCli(['tenant', 'remove', id], admin)).toMatchObject({ code: 0 })
+  })
+})

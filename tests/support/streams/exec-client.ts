@@ -1,0 +1,72 @@
+// A client of an exec socket, as a person's terminal would be.
+
+import { EXEC_SUBPROTOCOL, STREAM_CHANNELS } from '@holdfast/contract'
+import { waitUntil } from '@holdfast/testkit'
+import { WebSocket } from 'ws'
+
+export interface ExecClient {
+  readonly socket: WebSocket
+  /** All bytes of the channel so far. */
+  text(channel: number): string
+  received(): number
+  send(channel: number, bytes: Buffer | string): void
+  /** What the last frame said. */
+  ended(): Promise<{ exitCode?: number; error?: string }>
+}
+
+export async function openExecClient(baseUrl: string, id: string, ticket: string): Promise<ExecClient> {
+  const url = `${baseUrl.replace(/^http/, 'ws')}/api/v1/exec/${id}?ticket=${ticket}`
+  const socket = new WebSocket(url, EXEC_SUBPROTOCOL, { perMessageDeflate: false })
+  const messages: Buffer[] = []
+  let bytes = 0
+  let failed: Error | undefined
+  let opened = false
+  socket.on('message', (data: Buffer) => {
+    bytes += data.length
+    messages.push(data)
+  })
+  socket.on('error', (error) => {
+    failed = error
+  })
+  socket.on('open', () => {
+    opened = true
+  })
+  await waitUntil(() => opened || failed !== undefined, { what: 'the socket is open, or refused' })
+  if (failed !== undefined) throw failed
+  const text = (channel: number): string =>
+    Buffer.concat(messages.filter(([first]) => first === channel).map((data) => data.subarray(1))).toString(
+      'utf8',
+    )
+  return {
+    socket,
+    text,
+    received: () => bytes,
+    send: (channel, payload) => socket.send(Buffer.concat([Buffer.of(channel), Buffer.from(payload)])),
+    ended: async () => {
+      await waitUntil(() => text(STREAM_CHANNELS.exit) !== '', { what: 'the command has ended' })
+      return JSON.parse(text(STREAM_CHANNELS.exit))
+    },
+  }
+}
+
+/** The answer to a request to upgrade that is refused. */
+export function refusedUpgrade(
+  url: string,
+  protocol = EXEC_SUBPROTOCOL,
+): Promise<{ status: number; body: { [name: string]: unknown } }> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url.replace(/^http/, 'ws'), protocol)
+    socket.on('open', () => {
+      socket.terminate()
+      reject(new Error('it was let in'))
+    })
+    socket.on('error', () => {})
+    socket.on('unexpected-response', (_request, response) => {
+      let text = ''
+      response.on('data', (part) => {
+        text += part
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }))
+    })
+  })
+}
