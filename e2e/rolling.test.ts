@@ -107,7 +107,7 @@ test('more replicas and fewer: nothing is restarted', async () => {
 })
 
 test('a restart', async () => {
-  const { status, body } = await whole.api('acme').post(`${SHOP}/restart`)
+  const { status, body } = await whole.api('acme').post(`${SHOP}/restart`, undefined)
   expect(status).toBe(200)
   await untilSettled(Object(body['deployment']).revision, 3)
   unnoticed(3)
@@ -118,7 +118,7 @@ test('a machine is emptied, and takes work again', async () => {
   const { body } = await api.get('/api/v1/nodes')
   const node = Object.values(Object(body['items'])).find((each) => Object(each).name === 'acme-2')
   const id = String(Object(node).id)
-  expect((await api.post(`/api/v1/nodes/${id}/drain`)).status).toBe(202)
+  expect((await api.post(`/api/v1/nodes/${id}/drain`, undefined)).status).toBe(202)
   await waitUntil(
     async () => {
       const placed = await placementsOf(api, 'shop')
@@ -127,7 +127,7 @@ test('a machine is emptied, and takes work again', async () => {
     { what: 'nothing is left on acme-2', timeoutMs: 60_000 },
   )
   unnoticed(3)
-  expect((await api.post(`/api/v1/nodes/${id}/uncordon`)).status).toBe(200)
+  expect((await api.post(`/api/v1/nodes/${id}/uncordon`, undefined)).status).toBe(200)
 })
 
 test('back to an earlier revision', async () => {
