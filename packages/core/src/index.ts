@@ -18,7 +18,6 @@ export {
 } from './reconcile/derive-status.ts'
 export {
   describeRollout,
-  RECREATE_REASONS,
   type RolloutDescription,
   type RunningReplica,
 } from './reconcile/describe-rollout.ts'

@@ -1,7 +1,7 @@
 // What an accepted change would recreate, step by step, as a value that prints: the `rollout` of a dry run. DECISIONS 1 and
 // 4: the templateHash decides, or a restart. It tells what is known now; whoever runs it looks again at every step.
 
-import type { DeploymentSpec, NodeId } from '@holdfast/contract'
+import type { DeploymentSpec, NodeId, RECREATE_REASONS } from '@holdfast/contract'
 import { isStateful } from './plan-rollout-rules.ts'
 
 export interface RunningReplica {
@@ -23,8 +23,6 @@ export interface RolloutFacts {
   /** The tenant may have no container more, so nothing can start beside what it replaces. */
   readonly quotaReached: boolean
 }
-
-export const RECREATE_REASONS = ['template_changed', 'restart'] as const
 
 interface RecreatedReplica extends Pick<RunningReplica, 'replica' | 'nodeId' | 'nodeName'> {
   readonly reason: (typeof RECREATE_REASONS)[number]

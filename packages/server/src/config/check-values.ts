@@ -1,11 +1,17 @@
 // Is every value of its type, within its bounds and of its form? Types come from the shape, the rest from the settings
 // written on its nodes. Per value only the first failing rule, in the order type, form, range.
 
-import { childPath, describeShape, elementPath, findShapeFaults, type ShapeFault } from '@holdfast/contract'
+import {
+  childPath,
+  describeShape,
+  elementPath,
+  findShapeFaults,
+  nearestName,
+  type ShapeFault,
+} from '@holdfast/contract'
 import { quoteReceived, receivedUnknown } from './config-fault.ts'
 import { addFault, type Draft, isTree, placeOf, placeOfName } from './draft.ts'
 import { configLeaves, UNKNOWN_NAME } from './leaves.ts'
-import { nearestName } from './nearest-name.ts'
 import { configShape } from './schema.ts'
 import { innerNode, type SettingNode } from './setting.ts'
 

@@ -1,7 +1,7 @@
 // The environment over the file: each setting has one derived variable, and a variable with our prefix that is no
 // setting is a fault, because a misspelt one would otherwise do nothing in silence.
 
-import { childPath } from '@holdfast/contract'
+import { childPath, nearestName } from '@holdfast/contract'
 import { receivedUnknown } from './config-fault.ts'
 import {
   addFault,
@@ -14,7 +14,6 @@ import {
   VARIABLE_ORDER,
 } from './draft.ts'
 import { configLeaves, type Leaf, VARIABLE_PREFIX } from './leaves.ts'
-import { nearestName } from './nearest-name.ts'
 import { readJsonVariable } from './read-yaml.ts'
 import type { SettingNode } from './setting.ts'
 

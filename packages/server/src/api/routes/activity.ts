@@ -1,6 +1,14 @@
 // /api/v1/events, their stream, and /api/v1/audit. SPEC 6, DECISIONS 1.
 
-import { auditEntryShape, listedEventShape, nullable, object, optional, string } from '@holdfast/contract'
+import {
+  auditEntryShape,
+  listedEventShape,
+  nullable,
+  object,
+  optional,
+  pageShape,
+  string,
+} from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { done, type Outcome, refused } from '../../operations/caller.ts'
 import { readEventCursor } from '../../operations/event-cursor.ts'
@@ -9,7 +17,6 @@ import { badCursor, listAudit, listEvents } from '../../operations/read-events.t
 import type { Store } from '../../store/store.ts'
 import { type ApiRequest, answer, answerWith, type Endpoint, type StreamedAnswer } from '../endpoint.ts'
 import { EVENT_STREAM, type EventStream, openEventStream } from '../event-stream.ts'
-import { pageShape } from '../page-shape.ts'
 
 /** `truncated`: events behind the cursor are kept no more. */
 const eventPageShape = object({

@@ -1,10 +1,9 @@
 // /api/v1/archives: what a deployment looked like before. SPEC 4, DECISIONS 1 and 6.
 
-import { archiveEntryShape } from '@holdfast/contract'
+import { archiveEntryShape, pageShape } from '@holdfast/contract'
 import { getArchived, listArchive } from '../../operations/deployments/read-deployments.ts'
 import type { Store } from '../../store/store.ts'
 import { answer, answerWith, type Endpoint, param } from '../endpoint.ts'
-import { pageShape } from '../page-shape.ts'
 
 export function archiveEndpoints(store: Store): Endpoint[] {
   const common = {

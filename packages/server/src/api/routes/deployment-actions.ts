@@ -1,10 +1,11 @@
 // What is asked of a deployment beside its fields: to be made anew, or to be as it was. DECISIONS 1.
 
+import { dryRunShape, writtenShape } from '@holdfast/contract'
 import type { Outcome } from '../../operations/caller.ts'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
 import { restartDeployment } from '../../operations/deployments/restart-deployment.ts'
 import { rollBackDeployment, rollbackShape } from '../../operations/deployments/rollback-deployment.ts'
-import { dryRunShape, type Written, writtenShape } from '../../operations/deployments/written.ts'
+import type { Written } from '../../operations/deployments/written.ts'
 import type { Kept } from '../../operations/idempotency.ts'
 import { type Answer, type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 import { answerOnce, kept } from '../idempotent.ts'

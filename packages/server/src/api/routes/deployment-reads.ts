@@ -1,9 +1,9 @@
 // What is known of a deployment beside its record: how it fares, where it is, and why a replica is nowhere. DECISIONS 1.
 
-import { list, object, placementEntryShape, whyShape } from '@holdfast/contract'
+import { list, object, placementEntryShape, statusWithTimelineShape, whyShape } from '@holdfast/contract'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
 import { readPlacements } from '../../operations/deployments/read-placements.ts'
-import { readStatus, statusWithTimelineShape } from '../../operations/deployments/read-status.ts'
+import { readStatus } from '../../operations/deployments/read-status.ts'
 import { readWhy } from '../../operations/deployments/read-why.ts'
 import { answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 

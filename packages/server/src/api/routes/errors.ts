@@ -1,29 +1,8 @@
 // /api/v1/errors: the code catalogue as data. DECISIONS 1, Explain.
 
-import {
-  CODES,
-  type Code,
-  entryOf,
-  integer,
-  isCode,
-  list,
-  object,
-  optional,
-  string,
-} from '@holdfast/contract'
+import { CODES, type Code, entryOf, isCode, list, listedCodeShape, object } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { answer, type Endpoint, param } from '../endpoint.ts'
-
-const codeShape = object({
-  code: string(),
-  status: integer(),
-  alternativeStatus: optional(object({ status: integer(), when: string() })),
-  field: string(),
-  expected: string(),
-  why: string(),
-  doc: string(),
-  capability: string(),
-})
 
 const codeView = (code: Code) => {
   const { source: _source, ...entry } = entryOf(code)
@@ -37,7 +16,7 @@ export function errorEndpoints(): Endpoint[] {
       ...common,
       path: '/api/v1/errors',
       summary: 'List every code that a rejection may carry',
-      success: { status: 200, shape: object({ items: list(codeShape) }) },
+      success: { status: 200, shape: object({ items: list(listedCodeShape) }) },
       codes: [],
       handle: async () => answer(200, { items: CODES.map(codeView) }),
     },
@@ -45,7 +24,7 @@ export function errorEndpoints(): Endpoint[] {
       ...common,
       path: '/api/v1/errors/{code}',
       summary: 'Read what a code means',
-      success: { status: 200, shape: codeShape },
+      success: { status: 200, shape: listedCodeShape },
       codes: ['not_found'],
       handle: async (request) => {
         const code = param(request, 'code')

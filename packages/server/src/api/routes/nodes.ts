@@ -11,6 +11,7 @@ import {
   newJoinTokenShape,
   nodeShape,
   object,
+  pageShape,
 } from '@holdfast/contract'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import { changeNode, nodePatchShape, setSchedulable } from '../../operations/nodes/change-node.ts'
@@ -32,7 +33,6 @@ import {
 } from '../endpoint.ts'
 import type { FailedJoins } from '../failed-joins.ts'
 import { answerOnce, kept } from '../idempotent.ts'
-import { pageShape } from '../page-shape.ts'
 
 const NODES = '/api/v1/nodes'
 const ONE = '/api/v1/nodes/{id}'

@@ -1,29 +1,12 @@
 // Where replicas would go now, and why not: the same filters on the same facts as the controllers', asked once. DESIGN 4,
 // DECISIONS 1 and 7. Nothing is reserved, so a moment later the answer may be another one.
 
-import {
-  type Candidate,
-  candidateShape,
-  integer,
-  list,
-  object,
-  string,
-  type TenantId,
-} from '@holdfast/contract'
+import type { Candidate, TenantId } from '@holdfast/contract'
 import { createSchedulingView, explainCandidates } from '@holdfast/core'
 import type { StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { Quotas } from '../quotas.ts'
 import { gatherTenantFacts, workloadOf } from '../scheduling-facts.ts'
-
-export const placementPlanShape = object({
-  /** Names of nodes, one for each replica that fits. */
-  placed: list(string()),
-  unplaced: integer(),
-  summary: string(),
-  candidates: list(candidateShape),
-  cure: list(string()),
-})
 
 export interface PlacementPlan {
   readonly placed: readonly string[]

@@ -1,21 +1,10 @@
 // What a change would recreate, from the records as the cache shows them: the facts of core/reconcile/describe-rollout.ts.
 
 import { hash } from 'node:crypto'
-import {
-  branded,
-  integer,
-  list,
-  type NodeId,
-  object,
-  oneOf,
-  string,
-  type TenantId,
-  UPDATE_ORDERS,
-} from '@holdfast/contract'
+import type { TenantId } from '@holdfast/contract'
 import {
   canonicalTemplate,
   describeRollout,
-  RECREATE_REASONS,
   type RolloutDescription,
   type RunningReplica,
 } from '@holdfast/core'
@@ -23,27 +12,6 @@ import { nodes, observations, placements, type StoredDeployment } from '../../st
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { Quotas } from '../quotas.ts'
-
-export const rolloutPlanShape = object({
-  order: oneOf(UPDATE_ORDERS),
-  parallelism: integer(),
-  lowestReady: integer(),
-  steps: list(
-    object({
-      replicas: list(
-        object({
-          replica: integer(),
-          nodeId: branded<NodeId>(),
-          nodeName: string(),
-          reason: oneOf(RECREATE_REASONS),
-        }),
-      ),
-      lowestReady: integer(),
-      text: string(),
-    }),
-  ),
-  summary: string(),
-})
 
 export interface RolloutDeps {
   readonly store: Pick<Store, 'get' | 'list'>

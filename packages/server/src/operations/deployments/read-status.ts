@@ -1,14 +1,6 @@
 // How a deployment fares, with what happened to it, newest first. DECISIONS 2.
 
-import {
-  type DeploymentStatus,
-  deploymentStatusShape,
-  type ListedEvent,
-  list,
-  listedEventShape,
-  object,
-  type TenantId,
-} from '@holdfast/contract'
+import type { DeploymentStatus, ListedEvent, TenantId } from '@holdfast/contract'
 import { placements } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -16,11 +8,6 @@ import { done, type Outcome } from '../caller.ts'
 import { deploymentView } from './deployment-view.ts'
 import { findStored } from './find-deployment.ts'
 import { readTimeline } from './read-timeline.ts'
-
-export const statusWithTimelineShape = object({
-  ...deploymentStatusShape.fields,
-  timeline: list(listedEventShape),
-})
 
 type StatusWithTimeline = DeploymentStatus & { readonly timeline: readonly ListedEvent[] }
 
