@@ -5,9 +5,10 @@ import { parseArgs } from 'node:util'
 import type { DesiredItem } from '@holdfast/contract'
 import { startLabPlatform } from '../e2e/support/start-lab-platform.ts'
 import { createDockerEngine } from '../packages/agent/src/adapters/docker/docker-engine.ts'
-import { busyMicros } from './lib/cpu.ts'
+import { coresAtRest } from './lib/cpu.ts'
 import { createBareSide, WORKERS_PER_NODE } from './lib/rollout-bare.ts'
 import { createProductSide } from './lib/rollout-product.ts'
+import { countReports } from './lib/rollout-reports.ts'
 import { measureSwarm } from './lib/rollout-swarm.ts'
 import { watchStarts } from './lib/rollout-watch.ts'
 import { median } from './lib/stats.ts'
@@ -59,6 +60,7 @@ const engineOf = new Map(NODES.map((name) => [name, createDockerEngine(whole.nod
 const engines = [...engineOf.values()]
 const watch = await watchStarts(engines)
 const product = await createProductSide(whole, engines)
+const reports = countReports(whole.platform.server.store)
 const bare = await createBareSide(engines, whole.platform.globex.id)
 const items = { plain: await warmUp(false), checked: await warmUp(true) }
 
@@ -74,17 +76,21 @@ async function warmUp(healthCheck: boolean): Promise<DesiredItem> {
 
 interface Times {
   readonly running: number
+  /** What was stored of its replicas, until the last one ran. */
+  readonly reports: number
   /** Where there is a check. */
   readonly ready: number
 }
 
 async function rollOut({ replicas, nodes, healthCheck }: Cell): Promise<Times> {
   const started = watch.untilStarted(replicas)
+  const reportsBefore = reports.count()
   const began = performance.now()
   await product.rollOut({ replicas, node: nodes.length === 1 ? nodes[0] : undefined, healthCheck })
   if (healthCheck) await product.untilReady(replicas)
   const ready = performance.now() - began
-  const times = { running: (await started) - began, ready }
+  const startedAt = await started
+  const times = { running: startedAt - began, ready, reports: reports.count() - reportsBefore }
   const running = await product.running()
   if (running !== replicas) throw new Error(`${running} of ${replicas} run`)
   return times
@@ -119,14 +125,11 @@ async function measure(cell: Cell): Promise<Figures> {
     ours.push(await measureProduct(cell))
     if (round % 2 === 0) theirs.push(await measureBare(cell))
   }
-  const running = median(ours.map((times) => times.running))
-  return { running, ready: median(ours.map(({ ready }) => ready)), bare: median(theirs) }
-}
-
-async function coresAtRest(): Promise<number> {
-  const before = { busy: busyMicros(), at: performance.now() }
-  await new Promise((resolve) => setTimeout(resolve, 2000))
-  return (busyMicros() - before.busy) / ((performance.now() - before.at) * 1000)
+  const of = (pick: (times: Times) => number): number => median(ours.map(pick))
+  return {
+    ...{ running: of(({ running }) => running), ready: of(({ ready }) => ready) },
+    ...{ reports: of(({ reports }) => reports), bare: median(theirs) },
+  }
 }
 
 const ms = (value: number): string => `${value.toFixed(0)} ms`.padStart(9)
@@ -137,10 +140,11 @@ let reached = true
 console.log(`rollouts, ${WORKERS_PER_NODE} creates and starts at once on a node, ${ROUNDS} rounds, medians`)
 console.log(`  cores busy at rest ${(await coresAtRest()).toFixed(2)}`)
 for (const cell of CELLS) {
-  const { running, bare } = await measure(cell)
+  const { running, bare, reports } = await measure(cell)
   const ratio = running / bare
   reached &&= ratio <= MOST_RATIO
-  line(cell.about, `POST to running ${ms(running)}`, `bare ${ms(bare)}`, `ratio ${ratio.toFixed(2)}`)
+  const rest = [`bare ${ms(bare)}`, `ratio ${ratio.toFixed(2)}`, `${reports} reports`]
+  line(cell.about, `POST to running ${ms(running)}`, ...rest)
 }
 for (const cell of READY_CELLS) {
   const { ready, bare } = await measure(cell)
@@ -148,6 +152,7 @@ for (const cell of READY_CELLS) {
   line(cell.about, `POST to ready   ${ms(ready)}`, `bare ${ms(bare)}`, `beyond it ${ms(ready - bare)}`)
 }
 watch.close()
+reports.close()
 await whole.stop()
 if (values.swarm) await compareSwarm()
 const wanted = `ratio at most ${MOST_RATIO}, ready at most ${MOST_BEYOND_MS} ms beyond the bare start`

@@ -22,6 +22,15 @@ export function busyMicros(): number {
   return (user + nice + system + irq + softirq) * TICK_US
 }
 
+const REST_MS = 2000
+
+/** Cores that the whole machine uses while a bench has everything started and nothing to do. */
+export async function coresAtRest(): Promise<number> {
+  const before = { busy: busyMicros(), at: performance.now() }
+  await new Promise((resolve) => setTimeout(resolve, REST_MS))
+  return (busyMicros() - before.busy) / ((performance.now() - before.at) * 1000)
+}
+
 const LOOK_MS = 100
 const QUIET_SHARE = 0.05
 const QUIET_LOOKS = 3

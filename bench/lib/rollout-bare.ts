@@ -48,7 +48,7 @@ export async function createBareSide(engines: readonly Engine[], tenantText: str
 }
 
 /** One for each tenant, as on a node that has run something for it before. */
-async function makeNetwork(engine: Engine, tenant: TenantId): Promise<void> {
+export async function makeNetwork(engine: Engine, tenant: TenantId): Promise<void> {
   const name = tenantNetwork(tenant)
   if (!(await engine.hasNetwork(name))) await engine.createNetwork(name, { [TENANT_LABEL]: tenant })
 }

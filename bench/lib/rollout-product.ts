@@ -1,13 +1,11 @@
 // The product's side of a rollout: one POST on a lab of real engines, and its removal.
 
-import { join } from 'node:path'
 import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { placementsOf } from '../../e2e/support/lab-reads.ts'
 import type { LabPlatform } from '../../e2e/support/start-lab-platform.ts'
-import { openDesiredFile } from '../../packages/agent/src/desired-file.ts'
-import { loadNodeState } from '../../packages/agent/src/node-state.ts'
 import type { Engine } from '../../packages/agent/src/ports/engine.ts'
+import { toldItem } from './told-item.ts'
 
 const TENANT = 'acme'
 /** Passes at once. */
@@ -61,16 +59,7 @@ export async function createProductSide(
         (await placementsOf(api, name())).filter(({ state }) => state === 'ready').length === replicas
       await waitUntil(allReady, { what: 'all replicas are ready', intervalMs: 5, timeoutMs: READY_MS })
     },
-    itemOn: (node) =>
-      waitUntil(
-        async () => {
-          const folder = join(whole.node(node).folder, 'agent')
-          const state = await loadNodeState(folder)
-          const kept = state && (await openDesiredFile(folder, state, () => {}).read())
-          return kept?.items.find(({ template }) => template.name === name())
-        },
-        { what: 'the agent keeps what it was told' },
-      ),
+    itemOn: (node) => toldItem(whole, node, name()),
     running: async () => (await containers()).filter(({ state }) => state === 'running').length,
     async clear() {
       await api.delete(`/api/v1/deployments/${name()}`)

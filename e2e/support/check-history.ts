@@ -38,7 +38,7 @@ export function checkHistory(store: Store, lab: Lab): HistoryCheck {
 }
 
 /** A machine without power shows nothing and runs nothing. */
-function isOn(node: Lab['nodes'][number]): boolean {
+export function isOn(node: Lab['nodes'][number]): boolean {
   try {
     return node.engine.pid > 0
   } catch {

@@ -52,10 +52,22 @@ export async function untilPhase(api: ApiClient, name: string, phase: string): P
   })
 }
 
-export async function eventsOf(
-  api: ApiClient,
-  type: string,
-): Promise<{ subject: { name: string }; data: unknown }[]> {
+interface ToldEvent {
+  readonly time: string
+  readonly reason: string
+  readonly subject: { readonly name: string }
+  readonly data: unknown
+}
+
+export async function eventsOf(api: ApiClient, type: string): Promise<ToldEvent[]> {
   const { body } = await api.get(`/api/v1/events?type=${type}&limit=500`)
   return Object(body['items'])
+}
+
+/** Of each of our containers on a machine its id and when it was started: the same text means that nothing was touched. */
+export async function startsOn(whole: LabPlatform, name: string): Promise<string[]> {
+  const ids = await containerIds(whole, name)
+  if (ids.length === 0) return []
+  const facts = '{{.Id}} {{.State.StartedAt}} {{.RestartCount}} {{.State.Status}}'
+  return linesOf(whole, name, ['docker', 'inspect', '--format', facts, ...ids])
 }

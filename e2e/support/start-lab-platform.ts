@@ -1,7 +1,15 @@
 // The whole product on this machine: a lab of nodes with real engines, two server replicas on real etcd, secrets store and
 // registry, and an agent on each node that was enrolled as a person would enrol it.
 
-import { type Lab, type LabNode, type LabOptions, makeCertificates, startLab } from '@holdfast/testkit'
+import {
+  type EtcdCluster,
+  type Lab,
+  type LabNode,
+  type LabOptions,
+  makeCertificates,
+  startEtcd,
+  startLab,
+} from '@holdfast/testkit'
 import type { ApiClient } from '../../tests/support/api-client.ts'
 import { createLabAgents, type Offer, untilNodesReady } from '../../tests/support/lab-agents.ts'
 import {
@@ -19,6 +27,8 @@ export interface LabPlatform {
   readonly gateway: Replica
   /** The gateway ends, and another process takes its address. */
   replaceGateway(meanwhile?: () => Promise<void>): Promise<void>
+  /** etcd, which must be the platform's own, is killed, then all servers end; later all of it is there again. */
+  withoutControlPlane(meanwhile: () => Promise<void>): Promise<void>
   /** A reference of a runnable image in the lab's registry. */
   readonly image: string
   /** As tenant-admin. */
@@ -30,6 +40,10 @@ export interface LabPlatform {
 export interface LabPlatformOptions extends Pick<LabOptions, 'nodesPerTenant' | 'engine'> {
   /** By the node's name. */
   readonly offers?: { readonly [node: string]: Offer }
+  /** Of the servers, over those of the test platform. */
+  readonly settings?: { readonly [name: string]: unknown }
+  /** How many members an etcd of its own has; absent: the shared one. */
+  readonly etcdMembers?: number
 }
 
 const CLUSTER_KEY = 'known to the replicas of this test alone'
@@ -37,15 +51,21 @@ const TENANTS = ['acme', 'globex'] as const
 
 export async function startLabPlatform(options: LabPlatformOptions): Promise<LabPlatform> {
   const agents = createLabAgents()
+  const { etcdMembers } = options
+  const etcd = etcdMembers === undefined ? undefined : await startEtcd({ members: etcdMembers })
   const lab = await startLab({ ...options, tenants: TENANTS, startAgent: agents.startAgent })
+  const roles = ['api', 'controllers', 'gateway', 'broker']
   const platform = await startPlatform({
     registry: lab.registry,
-    settings: { roles: ['api', 'controllers', 'gateway', 'broker'], cluster: { key: CLUSTER_KEY } },
+    settings: { roles, cluster: { key: CLUSTER_KEY }, ...options.settings },
+    ...(etcd === undefined ? {} : { endpoints: etcd.endpoints }),
   })
-  const history = checkHistory(platform.server.store, lab)
+  let history = checkHistory(platform.server.store, lab)
   const certificates = await makeCertificates([`IP:${lab.hostAddress}`])
   const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
   let gateway = await startReplica(platform, {}, { host: lab.hostAddress, tls })
+  let front: Pick<Replica, 'stop'> = platform
+  const gatewayAgain = () => startReplica(platform, {}, { host: lab.hostAddress, port: portOf(gateway), tls })
   const { reference: image } = await lab.registry.pushBusyboxImage('acme/web', '1.0')
   const api = (tenant: string) =>
     platform.api(tenant === 'acme' ? platform.acme.token : platform.globex.token)
@@ -55,29 +75,48 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   await Promise.all(lab.nodes.map((node) => lab.restartAgent(node)))
   for (const tenant of TENANTS)
     await untilNodesReady(api(tenant), lab.nodes.filter((node) => node.tenant === tenant).length)
+  const checkSoFar = () => history.finish({ acme: platform.acme.id, globex: platform.globex.id })
   return {
     ...{ lab, platform, image, api },
     get gateway() {
       return gateway
     },
     async replaceGateway(meanwhile = async () => {}) {
-      const port = Number(new URL(gateway.baseUrl).port)
       await gateway.stop()
       await meanwhile()
-      gateway = await startReplica(platform, {}, { host: lab.hostAddress, port, tls })
+      gateway = await gatewayAgain()
+    },
+    async withoutControlPlane(meanwhile) {
+      if (etcd === undefined) throw new Error('The etcd is shared with other tests: it may not go.')
+      await checkSoFar()
+      await killAll(etcd)
+      await Promise.all([gateway.stop(), front.stop()])
+      await meanwhile()
+      await Promise.all(etcd.members.map((member) => member.restart()))
+      const [again, first] = await Promise.all([
+        gatewayAgain(),
+        startReplica(platform, {}, { port: portOf(platform) }),
+      ])
+      gateway = again
+      front = first
+      history = checkHistory(first.server.store, lab)
     },
     node: (name) => lab.nodes.find((node) => node.name === name) ?? missing(name),
     async stop() {
       try {
-        await history.finish({ acme: platform.acme.id, globex: platform.globex.id })
+        await checkSoFar()
       } finally {
         await lab.stop()
-        await Promise.all([gateway.stop(), platform.stop()])
+        await Promise.all([gateway.stop(), front.stop()])
+        await etcd?.stop()
         certificates.remove()
       }
     },
   }
 }
+
+const killAll = ({ members }: EtcdCluster) => Promise.all(members.map((member) => member.kill()))
+const portOf = ({ baseUrl }: { readonly baseUrl: string }): number => Number(new URL(baseUrl).port)
 
 function missing(name: string): never {
   throw new Error(`no node is called ${name}`)

@@ -17,6 +17,8 @@ export interface DevFolder {
   readonly storeKeys: string
   /** What the keeper itself has to say. */
   readonly keeperLog: string
+  /** Where the keeper takes orders about its machines. */
+  readonly powerSocket: string
   /** Of one engine. */
   engine(name: string): string
 }
@@ -31,6 +33,7 @@ function devFolder(path: string): DevFolder {
     serverLog: inside('server.log'),
     storeKeys: inside('secrets-store.json'),
     keeperLog: inside('keeper.log'),
+    powerSocket: inside('power.sock'),
     engine: inside,
   }
 }

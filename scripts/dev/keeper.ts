@@ -5,6 +5,7 @@
 import { env } from 'node:process'
 import { type DevFolder, folderFromArguments, removeFolder } from './dev-folder.ts'
 import { makeTenants, writeEnvironment } from './make-tenants.ts'
+import { obeyPowerOrders } from './power.ts'
 import { addProcess, KEEPER } from './process-list.ts'
 import { startEngines } from './start-engines.ts'
 import { type DevMachines, enrolNodes, startMachines } from './start-nodes.ts'
@@ -68,6 +69,7 @@ async function keep(): Promise<void> {
     process.off('disconnect', abandoned)
     process.off('SIGTERM', abandoned)
     process.once('SIGTERM', () => void drain(raised))
+    if (raised.machines !== undefined) obeyPowerOrders(folder, raised.machines.lab)
     report({ kind: 'ready' })
   } catch (error) {
     giveUp(folder, error instanceof Error ? error.message : String(error))

@@ -1,4 +1,5 @@
-// The engines of the development platform: three etcd members, the secrets store, the registry with a sample image.
+// The engines of the development platform: three etcd members, the secrets store, the registry with a sample image: 1.0
+// and 2.0 serve a page each, 3.0 is broken.
 // They are children of the keeper and die with it, however it dies.
 
 import {
@@ -16,6 +17,12 @@ import type { Step } from './step.ts'
 
 /** As much as the server's configuration says: both must be the same number. */
 export const ETCD_QUOTA_BYTES = 2 * 1024 ** 3
+
+const SAMPLE = 'samples/hello'
+/** A page, and a line in the log for each request. */
+const SERVE = "trap 'exit 0' TERM; echo hello listens on 8080; httpd -f -v -p 8080 -h /www & wait"
+/** Starts, says why it cannot go on, and ends: for an update that goes wrong. */
+const BROKEN = 'echo "hello: no page for 3.0" >&2; exit 1'
 
 export interface Engines {
   readonly etcd: EtcdCluster
@@ -58,6 +65,10 @@ async function startSecrets(folder: DevFolder): Promise<SecretsStore> {
 async function startImages(folder: DevFolder, given: Registry | undefined) {
   const registry = given ?? (await startRegistry({ folder: folder.engine('registry') }))
   addProcess(folder, 'registry', registry.pid)
-  const { reference } = await registry.pushBusyboxImage('samples/hello', '1.0')
+  const push = (tag: string, script: string) =>
+    registry.pushBusyboxImage(SAMPLE, tag, { command: ['/bin/sh', '-c', script] })
+  const { reference } = await push('1.0', SERVE)
+  await push('2.0', SERVE)
+  await push('3.0', BROKEN)
   return { registry, sampleImage: reference }
 }

@@ -1,5 +1,5 @@
-// The nodes of the development platform: three machines of acme and two of globex, each with its own Docker Engine and
-// agent. They want root, for their network namespaces; without it the platform comes up with no nodes and says so.
+// The nodes of the development platform: three machines of acme and two of globex, each with its own Docker Engine, Caddy
+// and agent. They want root, for their network namespaces; without it the platform comes up with no nodes and says so.
 
 import { type Lab, type LabNode, startLab } from '@holdfast/testkit'
 import { createApiClient } from '../../tests/support/api-client.ts'
@@ -15,6 +15,8 @@ export interface DevNode {
   readonly name: string
   readonly tenant: string
   readonly address: string
+  /** Where its Caddy serves what is routed. */
+  readonly edge: string
   /** For `docker --host`: to look at what runs there. */
   readonly engine: string
 }
@@ -32,7 +34,7 @@ export async function startMachines(step: Step): Promise<DevMachines | undefined
   const agents = createLabAgents()
   const { startAgent } = agents
   const start = () => startLab({ tenants: Object.keys(NODES), nodesPerTenant: NODES, startAgent })
-  return { agents, lab: await step('five machines with Docker Engines, old and new', start) }
+  return { agents, lab: await step('five machines with Docker Engines, old and new, and Caddies', start) }
 }
 
 export async function enrolNodes(
@@ -47,7 +49,7 @@ export async function enrolNodes(
     const id = await agents.enrol(node, createApiClient(baseUrl, token), { server: baseUrl })
     await lab.restartAgent(node)
     const { name, tenant, address, socketPath } = node
-    return { id, name, tenant, address, engine: `unix://${socketPath}` }
+    return { id, name, tenant, address, edge: `http://${address}`, engine: `unix://${socketPath}` }
   }
   const nodes = await Promise.all(lab.nodes.map(enrol))
   for (const { name, token } of tenants)

@@ -29,39 +29,51 @@ afterAll(async () => {
 const asAcme = () => ({ HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token })
 
 describe('start-up', () => {
-  const RUNS = 15
-  async function medianMs(
-    words: readonly string[],
-    variables: { [name: string]: string } = {},
-  ): Promise<number> {
-    const times: number[] = []
-    for (let count = 0; count < RUNS; count += 1) {
-      const begun = performance.now()
-      await run(NODE, [...words], { env: { PATH: env.PATH ?? '', HOME: folder.path, ...variables } })
-      times.push(performance.now() - begun)
-    }
-    return times.sort((left, right) => left - right)[Math.floor(RUNS / 2)] ?? Number.NaN
+  const RUNS = 20
+  const ALLOWED_MS = 150
+  /** What bare node takes on a machine of two cores that does nothing else. */
+  const CALM_NODE_MS = 35
+
+  async function startMs(words: readonly string[], variables: { [name: string]: string }): Promise<number> {
+    const begun = performance.now()
+    await run(NODE, [...words], { env: { PATH: env.PATH ?? '', HOME: folder.path, ...variables } })
+    return performance.now() - begun
   }
 
-  test('help and a list start within 150 ms of bare node, on a machine that has nothing else to do', async () => {
+  /** Of each: the median, which is told, and the least, which other work on the machine disturbs least. */
+  async function measure(starts: readonly (readonly string[])[], variables: { [name: string]: string }) {
+    const times = starts.map((): number[] => [])
+    for (let round = 0; round < RUNS; round += 1)
+      for (const [at, words] of starts.entries()) times[at]?.push(await startMs(words, variables))
+    return times.map((each) => {
+      const sorted = each.sort((left, right) => left - right)
+      return { median: sorted[RUNS / 2] ?? Number.NaN, least: sorted[0] ?? Number.NaN }
+    })
+  }
+
+  test('help and a list start within 150 ms of bare node', async () => {
     const empty = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[],"nextCursor":null}')
     })
     await new Promise<void>((resolve) => empty.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(empty.address() as AddressInfo).port}`
     const cli = await bundledCli()
-    const bare = await medianMs(['-e', '0'])
-    const help = await medianMs([cli, '--help'])
-    const get = await medianMs([cli, 'get', 'deployments'], { HOLDFAST_URL: url })
+    const starts = [
+      ['-e', '0'],
+      [cli, '--help'],
+      [cli, 'get', 'deployments'],
+    ]
+    const [bare, help, get] = await measure(starts, { HOLDFAST_URL: url })
     empty.close()
-    console.info(
-      `start-up: node ${bare.toFixed(0)} ms, --help ${help.toFixed(0)} ms (x${(help / bare).toFixed(1)}), get ${get.toFixed(0)} ms (x${(get / bare).toFixed(1)})`,
-    )
-    // Scaled by how slow this machine is now: bare node takes about 45 ms on an idle one.
-    const allowed = 150 * Math.max(1, bare / 45)
-    expect(help - bare).toBeLessThan(allowed)
-    expect(get - bare).toBeLessThan(allowed)
-  })
+    if (bare === undefined || help === undefined || get === undefined) throw new Error('nothing was measured')
+    const told = ({ median }: { median: number }) =>
+      `${median.toFixed(0)} ms (x${(median / bare.median).toFixed(1)})`
+    console.info(`start-up: bare node ${told(bare)}, --help ${told(help)}, get deployments ${told(get)}`)
+    // A machine that is busy with other things is slower at all of it, bare node included.
+    const allowed = ALLOWED_MS * Math.max(1, bare.least / CALM_NODE_MS)
+    expect(help.least - bare.least).toBeLessThan(allowed)
+    expect(get.least - bare.least).toBeLessThan(allowed)
+  }, 120_000)
 })
 
 describe('the package', () => {

@@ -82,6 +82,7 @@ test('up, used, and down again', { timeout: 180_000 }, async () => {
       name,
       tenant: name.slice(0, -2),
       address: expect.stringMatching(/^10\.99\./),
+      edge: expect.stringMatching(/^http:\/\/10\.99\./),
       engine: expect.stringMatching(/^unix:/),
     })),
   })

@@ -34,11 +34,7 @@ const lookAgain = (id: string): Promise<boolean> =>
 test('a node on which nothing runs is drained at once, and stays closed until it is opened', async () => {
   const id = await node('empty')
   const answer = await drain(id)
-  expect([answer.status, answer.body['schedulable'], answer.body['draining']]).toEqual([
-    202,
-    false,
-    undefined,
-  ])
+  expect([answer.status, answer.body['schedulable'], answer.body['draining']]).toEqual([202, false, true])
   expect(await read(id)).toMatchObject({ schedulable: false })
   expect((await read(id))['draining']).toBeUndefined()
   expect(await typesOf(acme, 'empty')).toEqual([

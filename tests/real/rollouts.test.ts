@@ -161,6 +161,17 @@ describe('another image', () => {
     ])
   })
 
+  test('what was spread stays spread: each successor may have the node that it frees', async () => {
+    const { first, uid } = await running()
+    let last = first
+    for (const round of ['a', 'b', 'c']) {
+      last = await revise(store, tenant, last, { environment: { ROUND: round } })
+      await rolledOut(last)
+      const nodesNow = runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)
+      expect(new Set(nodesNow).size).toBe(3)
+    }
+  })
+
   test('two at a time: never more than two beside the old ones', async () => {
     const { first, uid, own } = await running({ replicas: 4, update: { ...UPDATE, parallelism: 2 } })
     let most = 0
@@ -183,6 +194,30 @@ describe('another image', () => {
     unwatch()
     expect(most).toBe(3)
     expect(own.fewestServed()).toBe(2)
+  })
+
+  test('where each node has one and may have no second, the old one goes first, and nothing stalls', async () => {
+    const { first, uid, own } = await running({ placement: { antiAffinity: ['web'] } })
+    const since = await countEvents()
+    const second = await revise(store, tenant, first, mode(''))
+    await rolledOut(second)
+    expect(own.fewestServed()).toBe(2)
+    expect(new Set(runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)).size).toBe(3)
+    const told = (await eventsOf(store, tenant)).slice(since)
+    expect(told.filter(({ message }) => message.includes('is stopped first'))).toHaveLength(3)
+    expect((await storyOf(uid, since)).filter((text) => text.startsWith('stalled'))).toEqual([])
+  })
+
+  test('a node that is emptied keeps its replica where no other node may have it', async () => {
+    const { uid, added } = await running({ placement: { antiAffinity: ['web'] } })
+    const before = runningOf(store, tenant, uid)
+    const [node] = added
+    if (node === undefined) throw new Error('no node')
+    const closed = { ...node, schedulable: false, draining: true }
+    await write(store, (transaction) => transaction.put(inTenant(tenant, nodes, node.id), closed))
+    await expect.poll(() => placementOf(store, tenant, uid)?.shortfall?.reason).toBe('unschedulable')
+    await settled()
+    expect(runningOf(store, tenant, uid)).toEqual(before)
   })
 
   test('a reached quota forces stop-first, and says so once', async () => {
@@ -222,6 +257,15 @@ describe('another image', () => {
     await revise(store, tenant, fifth, { replicas: 4 })
     await expect.poll(() => runningOf(store, tenant, uid).length).toBe(4)
     expect(runningOf(store, tenant, uid)).toEqual(before)
+  })
+
+  test('a grace period that restarts nothing is that of whatever is made from then on', async () => {
+    const { first, uid } = await running()
+    await revise(store, tenant, first, { replicas: 4, stopGracePeriod: '77s' })
+    await expect.poll(() => runningOf(store, tenant, uid).length).toBe(4)
+    expect(hashesOf(uid).size).toBe(1)
+    const templates = Object.values(placementOf(store, tenant, uid)?.templates ?? {})
+    expect(templates.map(({ stopGracePeriod }) => stopGracePeriod)).toEqual(['77s'])
   })
 
   test('a restart is another template of the same', async () => {
@@ -293,10 +337,10 @@ describe('a broken image', () => {
   })
 
   test('whose successor finds no node fails at the deadline', async () => {
-    const { first, uid, own, added } = await running({ placement: { antiAffinity: ['web'] } })
-    await revise(store, tenant, first, mode(''))
+    const { first, uid, own } = await running()
+    const resources = { cpuMillis: 1_000_000, memoryBytes: 0 }
+    await revise(store, tenant, first, { ...mode(''), resources })
     await expect.poll(() => placementOf(store, tenant, uid)?.shortfall?.reason).toBe('unschedulable')
-    expect(added).toHaveLength(3)
     clock.advance(MINUTE)
     await expect.poll(() => rolloutOf(uid)?.failure?.reason).toBe('unschedulable')
     expect(own.fewestServed()).toBe(3)

@@ -107,6 +107,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
 
 export interface Replica {
   readonly baseUrl: string
+  readonly server: Server
   readonly logLines: string[]
   api(token: string): ApiClient
   stop(): Promise<void>
@@ -134,8 +135,7 @@ export async function startReplica(
   const server = await composeServer({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
   await server.http.listen({ host, port })
   return {
-    baseUrl,
-    logLines,
+    ...{ baseUrl, server, logLines },
     api: (token) => createApiClient(baseUrl, token),
     stop: () => server.close(),
   }

@@ -7,46 +7,8 @@ import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { desiredItem } from './agent.fixture.ts'
-import type { Engine } from './ports/engine.ts'
+import { dyingAfter } from './dying.fixture.ts'
 import { onBothEngines } from './real-engine.fixture.ts'
-
-/** Calls up to the nth reach the engine; the answer of the nth is lost with the agent, and later ones are never made. */
-function dyingAfter(engine: Engine, n: number): { engine: Engine; calls: string[]; died: () => boolean } {
-  const calls: string[] = []
-  let left = n
-  const wrap =
-    <A extends readonly unknown[], T>(name: string, work: (...given: A) => Promise<T>) =>
-    async (...given: A): Promise<T> => {
-      left -= 1
-      if (left < 0) throw new Error('the agent is dead')
-      const last = left === 0
-      calls.push(name)
-      const answer = await work(...given)
-      if (last || left <= 0) throw new Error('the agent died')
-      return answer
-    }
-  const dying: Engine = {
-    version: wrap('version', engine.version),
-    listContainers: wrap('list', engine.listContainers),
-    createContainer: wrap('create', engine.createContainer),
-    startContainer: wrap('start', engine.startContainer),
-    stopContainer: wrap('stop', engine.stopContainer),
-    removeContainer: wrap('remove', engine.removeContainer),
-    inspectContainer: wrap('inspect', engine.inspectContainer),
-    runProbe: wrap('probe', engine.runProbe),
-    readLogs: wrap('logs', engine.readLogs),
-    startExec: wrap('exec', engine.startExec),
-    hasImage: wrap('hasImage', engine.hasImage),
-    pullImage: wrap('pull', engine.pullImage),
-    hasNetwork: wrap('hasNetwork', engine.hasNetwork),
-    inspectNetwork: wrap('inspectNetwork', engine.inspectNetwork),
-    listNetworks: wrap('listNetworks', engine.listNetworks),
-    createNetwork: wrap('createNetwork', engine.createNetwork),
-    removeNetwork: wrap('removeNetwork', engine.removeNetwork),
-    watchContainers: engine.watchContainers,
-  }
-  return { engine: dying, calls, died: () => left <= 0 }
-}
 
 /** Every call is somebody's last on one of the two lines, and on both in a long run. */
 const STEP = env.HOLDFAST_LONG === '1' ? 1 : 2

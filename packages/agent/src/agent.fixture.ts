@@ -71,7 +71,7 @@ export interface TestNode {
   /** How far the clock of the node's next agents is ahead. */
   aheadMs: number
   /** A fresh agent on the node's state, as after a restart of its process; `over` stands between it and the engine. */
-  start(over?: Engine): Promise<Agent>
+  start(over?: Engine, overRouter?: RouterAdmin): Promise<Agent>
   /** Under the next revision unless another is given. */
   send(
     items: readonly DesiredItem[],
@@ -84,10 +84,14 @@ export interface TestNode {
   clear(): Promise<void>
 }
 
-export function createTestNode(socketPath: string, router?: RouterAdmin): TestNode {
-  const tenant = newTenant()
+/** `at`: of a node that another process knows as well. */
+export function createTestNode(
+  socketPath: string,
+  router?: RouterAdmin,
+  at: Pick<TestNode, 'tenant' | 'folder'> = { tenant: newTenant(), folder: makeTempFolder('agent').path },
+): TestNode {
+  const { tenant, folder } = at
   const engine = createDockerEngine(socketPath)
-  const { path: folder } = makeTempFolder('agent')
   const logged: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(line) })
   const reports: Observation[] = []
@@ -110,14 +114,14 @@ export function createTestNode(socketPath: string, router?: RouterAdmin): TestNo
     welcome: (said) => session?.onWelcome?.(said),
     credential: undefined,
     aheadMs: 0,
-    start: (over = engine) =>
+    start: (over = engine, overRouter = router) =>
       startAgent({
         state,
         folder,
         engine: over,
         log,
         startSession: (options) => open(options),
-        ...(router === undefined ? {} : { router }),
+        ...(overRouter === undefined ? {} : { router: overRouter }),
         monotonicMs: () => performance.now() + node.aheadMs,
       }),
     send(items, { complete = true, gone = [], revision: given = revision + 1, routes } = {}) {

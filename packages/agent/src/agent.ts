@@ -60,6 +60,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     desired: () => node.converger.desired(),
     view: board.view,
     report: (observations) => session.report(observations),
+    monotonicMs: clockOf(options),
     log,
   })
   const node = startNode(options, board, routing, {
@@ -97,6 +98,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
 }
 
+const clockOf = ({ monotonicMs }: AgentOptions): (() => number) => monotonicMs ?? (() => performance.now())
 const peerOf = ({ peerAddress }: AgentOptions): { peerAddress?: string } =>
   peerAddress === undefined ? {} : { peerAddress }
 
@@ -109,12 +111,13 @@ interface RunningNode {
 }
 
 function startNode(
-  { state, log, concurrency, monotonicMs }: AgentOptions,
+  options: AgentOptions,
   board: ReplicaBoard,
   { engine, addresses, drain }: Routing,
   { registryCredential, ...server }: Server,
 ): RunningNode {
-  const { tenant } = state
+  const { log, concurrency } = options
+  const { tenant } = options.state
   const readiness = createReadiness({ engine, board, now: () => Date.now() })
   const observer = startObserving({
     engine,
@@ -141,7 +144,7 @@ function startNode(
     drain,
     ...server,
     concurrency: concurrency ?? WORK_PER_CORE * availableParallelism(),
-    monotonicMs: monotonicMs ?? (() => performance.now()),
+    monotonicMs: clockOf(options),
     random: Math.random,
     log,
   })

@@ -79,7 +79,8 @@ async function create(deps: PerformDeps, item: DesiredItem, name: string): Promi
 /** A name that is taken is either ours from before, and then this is our container, or another's, and then the next is tried. */
 async function createUnderFreeName(deps: PerformDeps, item: DesiredItem, wanted: string): Promise<string> {
   const { engine, tenant, tried, addresses } = deps
-  const body = containerSettings(item, tenant, addresses.take(item.assignmentId))
+  const address = await failAs('network_failed', (async () => addresses.take(item.assignmentId))())
+  const body = containerSettings(item, tenant, address)
   const unsafe = findUnsafeSettings(body, tenantNetwork(tenant))
   if (unsafe.length > 0) throw new ActionError('refused_by_agent', new Error(unsafe.join(', ')), true)
   const taken = new Set<string>()

@@ -3,7 +3,13 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AssignmentId, HealthCheck } from '@holdfast/contract'
-import { probeCommand, probeIntervalMs, probeTimeoutMs, type SeenContainer } from '@holdfast/core/reconcile'
+import {
+  DEFAULT_RETRIES,
+  probeCommand,
+  probeIntervalMs,
+  probeTimeoutMs,
+  type SeenContainer,
+} from '@holdfast/core/reconcile'
 import { createLimit } from './limit.ts'
 import type { Engine } from './ports/engine.ts'
 import type { ReplicaBoard } from './replica-board.ts'
@@ -54,13 +60,16 @@ export function createReadiness({ engine, board, now }: ReadinessDeps): Readines
   ): Promise<void> {
     // One that was found running has had its time already.
     let delay = board.view(id)?.unjudged === true ? 0 : FIRST_DELAY_MS
+    let failures = 0
     for (;;) {
       await wait(delay)
       if (!stillRuns(id, startedAt) || board.view(id)?.readySince === startedAt) return
       const exit = await limit(() =>
         engine.runProbe(containerId, probeCommand(check), probeTimeoutMs(check)),
       ).catch(() => 'unasked' as const)
-      if (exit !== 'unasked') judge(id, startedAt, exit === 0)
+      if (exit !== 'unasked' && exit !== 0) failures += 1
+      // One that was found running is in use: as with the engine's own check, one failure does not take it away.
+      if (exit === 0 || failures >= (check.retries ?? DEFAULT_RETRIES)) judge(id, startedAt, exit === 0)
       if (exit === 0) return
       delay = Math.min(Math.max(delay * 2, FIRST_DELAY_MS), probeIntervalMs(check))
     }

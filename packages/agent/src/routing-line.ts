@@ -1,7 +1,7 @@
 // What was typed about routes, or undefined when it makes no sense.
 
 import { dirname, join } from 'node:path'
-import type { CaddySettings, RoutesTls } from './adapters/caddy/build-config.ts'
+import type { CaddySettings, RoutesTls } from './ports/router-settings.ts'
 
 /** As holdfast-caddy.service has them. */
 const DEFAULT_SOCKET = '/run/holdfast-caddy/admin.sock'

@@ -20,7 +20,7 @@ export function explainWord(word: string): string | undefined {
 export const explainableWords = (): string[] => [...CODES, ...fieldPaths(deploymentSpecShape, '')]
 
 function explainField(word: string): string | undefined {
-  const path = stepsOf(word)
+  const path = stepsOf(word.replace(/^deployment\./, ''))
     .filter((step) => typeof step === 'string')
     .join('.')
   const shape = path.split('.').reduce<ShapeNode | undefined>(fieldOf, deploymentSpecShape)
@@ -33,9 +33,15 @@ function explainField(word: string): string | undefined {
     ...(shape.kind === 'optional' ? ['- May be left out'] : []),
     ...(descriptionOf(shape) === '' ? [] : ['', descriptionOf(shape)]),
     ...(codes.length === 0 ? [] : ['', '## What it may be refused for', '']),
-    ...codes.map((code) => `- \`${code}\`: ${entryOf(code).expected}`),
+    ...codes.map((code) => `- \`${code}\`: ${acceptedFor(code)}`),
     '',
   ].join('\n')
+}
+
+/** Where only the case at hand can say what is accepted, the reason for the rule says more than a gap. */
+function acceptedFor(code: Parameters<typeof entryOf>[0]): string {
+  const { expected, why } = entryOf(code)
+  return expected.includes('{') ? why : expected
 }
 
 function fieldOf(shape: ShapeNode | undefined, name: string): ShapeNode | undefined {

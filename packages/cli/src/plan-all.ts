@@ -1,6 +1,7 @@
 // What would happen: the plan of the platform for each document, as a summary or as the difference it makes.
 
-import type { Client, DryRun } from '@holdfast/client'
+import type { Client } from '@holdfast/client'
+import type { DryRun } from '@holdfast/contract'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import type { Manifest } from './manifest/parse-source.ts'

@@ -1,4 +1,4 @@
-export type { DryRun, StatusWithTimeline, Written } from './answers.ts'
+export type { Written } from './answers.ts'
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export type { Exchange, World } from './connection.ts'
 export type { SentDeployment } from './endpoints/deployments.ts'

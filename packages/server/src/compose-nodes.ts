@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { InternalCall } from './api/internal-calls.ts'
 import type { TakeUpgrade } from './api/upgrade.ts'
 import type { Config } from './config/schema.ts'
+import { readClusterCa } from './connect-engines.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
 import { gatewayTimes } from './gateway/timings.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
@@ -101,8 +102,10 @@ function startControllers(deps: NodeSideDeps, leadership: Leadership, self: stri
 /** Without a cluster's key no other replica can prove that it is one, and none is listened to. */
 function openGateway({ config, log, store, broker }: NodeSideDeps, replica: string): Gateway {
   const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
+  const clusterCa = readClusterCa(config)
   return createGateway({
     ...{ store, clock, ids, replica, clusterKey, log, times: gatewayTimes(config) },
+    ...(clusterCa === undefined ? {} : { clusterCa }),
     registryCredential: (tenant, host) => readCredential(store, broker, tenant, host),
   })
 }

@@ -62,6 +62,9 @@ export function readServerTls({ listen }: Config): { cert: string; key: string }
   return cert === undefined || key === undefined ? undefined : { cert, key }
 }
 
+/** By whom the certificates of other replicas must be signed; undefined: by whoever the machine trusts. */
+export const readClusterCa = ({ cluster }: Config): string | undefined => pem(cluster?.ca)
+
 function required<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new TypeError(`${name} is not configured`)
   return value

@@ -80,19 +80,24 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
   }
 }
 
+export interface StandaloneCaddy extends CaddyService {
+  /** It ends, and its folder is gone. */
+  remove(): Promise<void>
+}
+
 /** In a folder of its own, on this machine. */
-export async function startCaddy(): Promise<CaddyService> {
+export async function startCaddy(): Promise<StandaloneCaddy> {
   const folder = openHome('caddy', {})
   const caddy = await launchCaddy({
     stateFolder: join(folder.path, 'lib'),
     runFolder: join(folder.path, 'run'),
     startProcess: startEngineProcess,
   })
-  const stop = async (): Promise<void> => {
+  const remove = async (): Promise<void> => {
     await caddy.stop()
     folder.remove()
   }
-  return Object.defineProperties({ ...caddy, stop }, { pid: { get: () => caddy.pid } })
+  return Object.defineProperties({ ...caddy, remove }, { pid: { get: () => caddy.pid } })
 }
 
 const firstConfig = (socketPath: string): string =>

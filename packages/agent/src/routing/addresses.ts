@@ -12,7 +12,10 @@ const NOBODY: ReadonlySet<string> = new Set()
 export interface Addresses {
   /** The tenant's network; undefined where the engine chooses the addresses. */
   setSubnet(subnet: string | undefined): void
-  /** The lowest free one, the same again for the same holder; undefined where the engine chooses, or none is left. */
+  /**
+   * The lowest free one, the same again for the same holder; undefined where the engine chooses. Throws where none is free:
+   * the engine would choose one that a router leads to.
+   */
   take(holder: AssignmentId): string | undefined
   /** Is in use, by whomever: seen on the engine, or refused by it. */
   note(address: string): void
@@ -22,7 +25,7 @@ export interface Addresses {
   letGo(holder: AssignmentId): void
 }
 
-/** `routed`: does a router still lead to the address, or may it? */
+/** `routed`: does a router lead to the address, or may it, or did it a short while ago? */
 export function createAddresses(routed: (address: string) => boolean): Addresses {
   const held = new Map<AssignmentId, string>()
   let seen = new Set<string>()
@@ -46,7 +49,7 @@ export function createAddresses(routed: (address: string) => boolean): Addresses
         held.set(holder, address)
         return address
       }
-      return undefined
+      throw new Error('No address of the tenant network is free.')
     },
     note: (address) => seen.add(address),
     setSeen(addresses, mayHold) {

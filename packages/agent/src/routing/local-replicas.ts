@@ -3,7 +3,7 @@
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 import { type ReplicaView, sightingOf } from '@holdfast/core/reconcile'
-import type { LocalReplica } from './plan-backends.ts'
+import { type LocalReplica, runOf } from './plan-backends.ts'
 
 export function localReplicas(
   desired: ReadonlyMap<AssignmentId, DesiredItem>,
@@ -15,7 +15,7 @@ export function localReplicas(
 function localReplica({ deployment, desired }: DesiredItem, view: ReplicaView | undefined): LocalReplica {
   const seen = typeof view?.container === 'object' ? view.container : undefined
   const state = view === undefined || desired !== 'running' ? 'out' : stateOf(view)
-  return { deployment, containerId: seen?.id, address: seen?.address ?? undefined, state }
+  return { deployment, run: seen && runOf(seen), address: seen?.address ?? undefined, state }
 }
 
 function stateOf(view: ReplicaView): LocalReplica['state'] {

@@ -8,17 +8,26 @@ import type { Backend } from '../ports/router.ts'
 export interface LocalReplica {
   readonly deployment: DeploymentUid
   /** Undefined while no container was seen. */
-  readonly containerId: string | undefined
+  readonly run: string | undefined
   readonly address: string | undefined
   readonly state: 'serves' | 'unjudged' | 'out'
 }
+
+/** One run of a container from its start to its end: one that was withdrawn, stopped and started again is led to again. */
+export const runOf = ({
+  id,
+  startedAt,
+}: {
+  readonly id: string
+  readonly startedAt: string | null
+}): string => `${id} ${startedAt}`
 
 export interface RoutingFacts {
   readonly table: readonly RoutedDeployment[]
   readonly replicas: readonly LocalReplica[]
   /** What the router leads to, by the name of the deployment. */
   readonly leads: ReadonlyMap<string, readonly string[]>
-  /** Addresses that were withdrawn, with the container that had them then. */
+  /** Addresses that were withdrawn, with the run that had them then. */
   readonly withdrawn: ReadonlyMap<string, string>
 }
 
@@ -50,8 +59,8 @@ function localAddresses(
 ): string[] {
   const led = leads.get(name) ?? []
   const serving = replicas.filter(
-    ({ state, address, containerId }) =>
-      state === 'serves' && address !== undefined && withdrawn.get(address) !== containerId,
+    ({ state, address, run }) =>
+      state === 'serves' && address !== undefined && withdrawn.get(address) !== run,
   )
   const unjudged = replicas.filter(({ state }) => state === 'unjudged')
   const out = new Set(replicas.flatMap(({ state, address }) => (state === 'out' ? (address ?? []) : [])))

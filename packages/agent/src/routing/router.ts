@@ -18,6 +18,8 @@ export interface RouterDeps {
   /** Undefined while nobody has said what is routed: then the router keeps what it has. */
   table(): readonly RoutedDeployment[] | undefined
   replicas(): readonly LocalReplica[]
+  /** Milliseconds of a clock that never goes back. */
+  monotonicMs(): number
   readonly log: Logger
 }
 
@@ -26,19 +28,18 @@ export interface Router {
   nudge(): void
   /** What is to be served now is served, or no router answers, or so many milliseconds have passed. */
   applied(atMostMs: number): Promise<void>
-  /** No request that comes after it is led to the address, or so many milliseconds have passed. */
-  withdraw(address: string, containerId: string, atMostMs: number): Promise<void>
-  /** Is the address led to, or may it be? */
-  leadsTo(address: string): boolean
-  /** Is it, or was it a short while ago: something may be in flight. */
+  /** No request that comes after it is led to this run of a container, or so many milliseconds have passed. */
+  withdraw(address: string, run: string, atMostMs: number): Promise<void>
+  /** Is the address led to, or may it be, or was it a short while ago: something may be in flight. */
   ledLately(address: string): boolean
   close(): void
 }
 
-export function startRouter({ admin, table, replicas, log }: RouterDeps): Router {
-  const book = createLeadBook()
+export function startRouter({ admin, table, replicas, monotonicMs, log }: RouterDeps): Router {
+  const book = createLeadBook(monotonicMs)
   const withdrawn = new Map<string, string>()
-  const health = createHealth(log)
+  const disk = createHealth(log, 'where requests are led')
+  const health = createHealth(log, 'what the router starts with')
   let backends: readonly Backend[] | undefined
 
   const lead = coalesce(async () => {
@@ -52,8 +53,9 @@ export function startRouter({ admin, table, replicas, log }: RouterDeps): Router
       await admin.lead(planned)
       backends = planned
       book.set(new Map(planned.map(({ name, local }) => [name, local])))
+      disk.answered()
     } catch (error) {
-      log.error({ message: String(error) }, 'where requests are led cannot be written')
+      disk.failed(error)
     }
   })
   const load = coalesce(async () => {
@@ -70,12 +72,12 @@ export function startRouter({ admin, table, replicas, log }: RouterDeps): Router
   void tell()
   return {
     nudge: () => void tell(),
-    applied: (atMostMs) => within(atMostMs, tell()),
-    async withdraw(address, containerId, atMostMs) {
-      withdrawn.set(address, containerId)
+    // One that is known to be away is not waited for: it begins with what is on its disk by then.
+    applied: (atMostMs) => within(atMostMs, health.isWell() ? tell() : lead().then(() => void load())),
+    async withdraw(address, run, atMostMs) {
+      withdrawn.set(address, run)
       await within(atMostMs, lead())
     },
-    leadsTo: book.leadsTo,
     ledLately: book.ledLately,
     close: () => clearInterval(timer),
   }
@@ -84,19 +86,22 @@ export function startRouter({ admin, table, replicas, log }: RouterDeps): Router
 const within = (ms: number, work: Promise<void>): Promise<void> =>
   Promise.race([work, pause(ms, undefined, { ref: false })])
 
-/** Says once that the router is away, and once that it is back. */
-function createHealth(log: Logger) {
+/** Says once what is wrong, and once that it is well again. `file`: what is written beside what the router is told. */
+function createHealth(log: Logger, file: string) {
   let last = ''
   return {
+    isWell: () => last === '',
     answered() {
-      if (last !== '') log.info({}, 'the router answers')
+      if (last !== '') log.info({ file }, 'the router is told again')
       last = ''
     },
     failed(error: unknown) {
       const message = String(error)
-      const refused = error instanceof RouterError && error.fault === 'refused'
-      if (refused && message !== last) log.error({ message }, 'the router refuses what it was told')
-      if (!refused && last === '')
+      const fault = error instanceof RouterError ? error.fault : 'unwritten'
+      if (fault === 'unwritten' && message !== last) log.error({ message, file }, 'cannot be written')
+      if (fault === 'refused' && message !== last)
+        log.error({ message }, 'the router refuses what it was told')
+      if (fault === 'unavailable' && last === '')
         log.warn({ message }, 'no router answers: nothing is served from outside by this node')
       last = message
     },
@@ -109,14 +114,14 @@ interface LeadBook {
   /** They are going to be written: whether they are is not known before it is done. */
   mayLead(backends: readonly Backend[]): void
   set(leads: Leads): void
-  leadsTo(address: string): boolean
   ledLately(address: string): boolean
 }
 
-function createLeadBook(): LeadBook {
+function createLeadBook(monotonicMs: () => number): LeadBook {
   let leads: Leads | undefined
   let led: ReadonlySet<string> = new Set()
   const leftMs = new Map<string, number>()
+  const isLate = (ms: number): boolean => monotonicMs() - ms >= LATELY_MS
   return {
     current: () => leads,
     mayLead(backends) {
@@ -124,13 +129,13 @@ function createLeadBook(): LeadBook {
     },
     set(now) {
       const after = new Set([...now.values()].flat())
-      for (const [address, ms] of leftMs) if (performance.now() - ms >= LATELY_MS) leftMs.delete(address)
-      for (const address of led) if (!after.has(address)) leftMs.set(address, performance.now())
+      for (const [address, ms] of leftMs) if (isLate(ms)) leftMs.delete(address)
+      for (const address of led) if (!after.has(address)) leftMs.set(address, monotonicMs())
       leads = now
       led = after
     },
-    leadsTo: (address) => led.has(address),
+    // What was not read yet may lead anywhere.
     ledLately: (address) =>
-      led.has(address) || performance.now() - (leftMs.get(address) ?? Number.NEGATIVE_INFINITY) < LATELY_MS,
+      leads === undefined || led.has(address) || !isLate(leftMs.get(address) ?? Number.NEGATIVE_INFINITY),
   }
 }

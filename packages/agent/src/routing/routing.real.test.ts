@@ -1,68 +1,19 @@
 // The agent, an engine and a Caddy beside it, on both lines: what is ready is served, what goes is drained, and neither an
 // agent nor a Caddy that is killed breaks a request. The test is the agent's server and its users.
 
-import { rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { type DesiredItem, decode, type RoutedDeployment, routedDeploymentShape } from '@holdfast/contract'
+import type { DesiredItem } from '@holdfast/contract'
 import { tenantNetwork } from '@holdfast/core/reconcile'
 import { type LoadOptions, startLoad, waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
-import { createCaddyAdmin } from '../adapters/caddy/caddy-admin.ts'
-import { createTestNode, desiredItem, type TestNode } from '../agent.fixture.ts'
-import { onBothEngines, type RealWorld } from '../real-engine.fixture.ts'
+import { createTestNode, desiredItem } from '../agent.fixture.ts'
+import { RouterError } from '../ports/router.ts'
+import { onBothEngines } from '../real-engine.fixture.ts'
+import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-node.fixture.ts'
 
-const PORT = 8080
 const RATE = 200
-const CHECK = {
-  type: 'exec',
-  command: [`nc -w 1 127.0.0.1 ${PORT} </dev/null`],
-  interval: '5s',
-  startPeriod: '0s',
-  timeout: '5s',
-}
-const newest = (node: TestNode, item: DesiredItem): string => {
-  const seen = node.newest(item)
-  return seen === undefined ? '' : `${seen.state} ${seen.reason}`.trim()
-}
 
 onBothEngines('routes', (world) => {
-  async function routedNode({ docker }: RealWorld) {
-    const caddy = await docker.startCaddy()
-    const leadsFolder = join(dirname(caddy.configFile), 'leads')
-    rmSync(leadsFolder, { recursive: true, force: true })
-    const settings = {
-      listen: [`${docker.address}:80`],
-      peerListen: `${docker.address}:8081`,
-      adminSocket: caddy.socketPath,
-      leadsFolder,
-      tls: { mode: 'off' as const },
-    }
-    const admin = createCaddyAdmin(settings, caddy.configFile)
-    return {
-      caddy,
-      admin,
-      node: createTestNode(docker.socketPath, admin),
-      edge: `http://${docker.address}:80`,
-    }
-  }
-  const image = async (tag: string): Promise<string> => {
-    const { registry } = world()
-    const { digest } = await registry.pushBusyboxImage('test/routed', tag, { page: `${tag}\n`, slow: true })
-    return `${registry.host}/test/routed@${digest}`
-  }
-  const routesTo = (...items: DesiredItem[]): RoutedDeployment[] =>
-    [...new Map(items.map((item) => [item.deployment, item])).values()].map((item) =>
-      decode(routedDeploymentShape, {
-        deployment: item.deployment,
-        name: item.template.name,
-        routes: [{ host: `${item.template.name}.test`, path: '/', port: PORT }],
-        peers: [],
-      }),
-    )
-  const ready = (node: TestNode, item: DesiredItem) =>
-    waitUntil(() => newest(node, item) === 'ready', { what: `${item.assignmentId} is ready` })
-  const gone = (node: TestNode, item: DesiredItem) =>
-    waitUntil(() => node.newest(item)?.gone === true, { what: `${item.assignmentId} is gone` })
+  const image = (tag: string): Promise<string> => routedImage(world(), tag)
   const ask = async (edge: string, host: string, path = '/'): Promise<string> => {
     const load = startLoad({ targets: [edge], host, path, perSecond: 50, accept: () => true })
     await waitUntil(() => load.result().sent > 0, { what: 'it was asked' })
@@ -202,7 +153,7 @@ onBothEngines('routes', (world) => {
 
   it('without a Caddy containers run, and it is said', { timeout: 60_000 }, async () => {
     const { admin } = await routedNode(world())
-    const away = { ...admin, load: () => Promise.reject(new Error('nobody there')) }
+    const away = { ...admin, load: () => Promise.reject(new RouterError('unavailable', 'nobody there')) }
     const node = createTestNode(world().docker.socketPath, away)
     const agent = await node.start()
     const web = desiredItem(world().image, { healthCheck: CHECK })

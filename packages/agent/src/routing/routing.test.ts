@@ -13,7 +13,7 @@ import { buildConfig } from '../adapters/caddy/build-config.ts'
 import { leadLine } from '../adapters/caddy/lead-files.ts'
 import { matchersOf } from '../adapters/caddy/match-routes.ts'
 import type { Backend } from '../ports/router.ts'
-import { createAddresses } from './addresses.ts'
+import { type Addresses, createAddresses } from './addresses.ts'
 import { coalesce } from './coalesce.ts'
 import { holdReady } from './hold-ready.ts'
 import { type LocalReplica, planBackends, type RoutingFacts } from './plan-backends.ts'
@@ -31,7 +31,7 @@ const routed = (at: number, over: object = {}): RoutedDeployment =>
   })
 const replica = (at: number, address: string | undefined, state: LocalReplica['state'] = 'serves') => ({
   deployment: UIDS[at] ?? fail(),
-  containerId: address === undefined ? undefined : `c-${address}`,
+  run: address === undefined ? undefined : `c-${address}`,
   address,
   state,
 })
@@ -118,6 +118,15 @@ describe('who is led to', () => {
   })
 })
 
+/** Undefined where none is free. */
+function tryTake(book: Addresses, holder: AssignmentId): string | undefined {
+  try {
+    return book.take(holder)
+  } catch {
+    return undefined
+  }
+}
+
 /** A history of containers on one node: the engine, the agent's book of addresses, and what the router leads to. */
 interface Step {
   readonly kind: (typeof STEPS)[number]
@@ -147,9 +156,9 @@ test('never is a request led to a container of another deployment, nor to one th
       const owner = (of: number) => of % 3
       const apply = () => {
         const table = [0, 1, 2].map((at) => routed(at))
-        const replicas = [...containers].map(([of, { address, id: containerId, state }]) => ({
+        const replicas = [...containers].map(([of, { address, id: run, state }]) => ({
           deployment: UIDS[owner(of)] ?? fail(),
-          containerId,
+          run,
           address,
           state,
         }))
@@ -180,7 +189,7 @@ test('never is a request led to a container of another deployment, nor to one th
         } else {
           const one = containers.get(step.of)
           if (step.kind === 'create' && one === undefined) {
-            const address = book.take(id(step.of))
+            const address = tryTake(book, id(step.of))
             count += 1
             if (address !== undefined) containers.set(step.of, { address, id: `c${count}`, state: 'out' })
           } else if (one !== undefined && step.kind === 'ready')
@@ -224,7 +233,8 @@ describe('addresses', () => {
       '10.208.0.4',
       '10.208.0.5',
     ])
-    expect([book.take(id('c')), book.take(id('d'))]).toEqual(['10.208.0.6', undefined])
+    expect(book.take(id('c'))).toBe('10.208.0.6')
+    expect(() => book.take(id('d'))).toThrow('No address')
     book.letGo(id('a'))
     expect(book.take(id('d'))).toBe('10.208.0.4')
     book.setSeen([], (holder) => holder === id('d'))

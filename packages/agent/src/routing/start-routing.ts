@@ -20,6 +20,8 @@ export interface RoutingDeps {
   desired(): ReadonlyMap<AssignmentId, DesiredItem>
   view(id: AssignmentId): ReplicaView | undefined
   report(observations: readonly Observation[]): void
+  /** Milliseconds of a clock that never goes back. */
+  monotonicMs(): number
   readonly log: Logger
 }
 
@@ -40,7 +42,7 @@ export function startRouting(deps: RoutingDeps): Routing {
   const { engine, admin, desired } = deps
   const table = createRouteTable()
   const router = admin === undefined ? undefined : openRouter(deps, admin, table.all)
-  const addresses = createAddresses((address) => router?.leadsTo(address) ?? false)
+  const addresses = createAddresses((address) => router?.ledLately(address) ?? false)
   const isRouted = (id: AssignmentId): boolean => {
     const deployment = desired().get(id)?.deployment
     return deployment !== undefined && table.has(deployment)
@@ -71,7 +73,7 @@ export function startRouting(deps: RoutingDeps): Routing {
 }
 
 const openRouter = (
-  { desired, view, log }: RoutingDeps,
+  { desired, view, monotonicMs, log }: RoutingDeps,
   admin: RouterAdmin,
   table: () => readonly RoutedDeployment[] | undefined,
-): Router => startRouter({ admin, table, replicas: () => localReplicas(desired(), view), log })
+): Router => startRouter({ admin, table, replicas: () => localReplicas(desired(), view), monotonicMs, log })

@@ -11,3 +11,12 @@ test.each([
 ])('after %i failures, drawn %d: %i ms', (failures, random, ms) => {
   expect(backOffMs(failures, random)).toBe(ms)
 })
+
+test.each([
+  [10_000, 20_000],
+  [1_000, 2_000],
+  [20, 1_000],
+  [300_000, 30_000],
+])('with a beat of %i ms it is never away for longer than %i ms', (beatMs, ms) => {
+  expect(backOffMs(1_000, 1, beatMs)).toBe(ms)
+})

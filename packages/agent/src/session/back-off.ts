@@ -4,8 +4,15 @@
 const FIRST_MS = 1_000
 const LONGEST_MS = 30_000
 
-/** `random` is from 0 up to 1. The wait is between half of the step and all of it. */
-export function backOffMs(failures: number, random: number): number {
-  const step = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures, 16))
+/** Whoever dials again within so many beats is heard in time: nobody is called unreachable before three are over. */
+const MOST_BEATS = 2
+
+/**
+ * `random` is from 0 up to 1. The wait is between half of the step and all of it. Without `beatMs` no server has said yet
+ * how often it wants to hear of us.
+ */
+export function backOffMs(failures: number, random: number, beatMs = LONGEST_MS): number {
+  const longest = Math.max(FIRST_MS, Math.min(LONGEST_MS, MOST_BEATS * beatMs))
+  const step = Math.min(longest, FIRST_MS * 2 ** Math.min(failures, 16))
   return step * (0.5 + random / 2)
 }

@@ -40,7 +40,16 @@ const SHORTEST_BEAT_MS = 20
 const ASK_AFTER = 1.2
 const GONE_AFTER = 2.8
 
-export function createConversation(options: SessionOptions, reports: KeptReports, registry: RegistryCalls) {
+interface ConversationOptions extends SessionOptions {
+  /** The server says how often it wants to hear of us. */
+  onBeat(beatMs: number): void
+}
+
+export function createConversation(
+  options: ConversationOptions,
+  reports: KeptReports,
+  registry: RegistryCalls,
+) {
   return (socket: WebSocket, openMs: number): Conversation => {
     const talk: Talk = {
       socket,
@@ -82,7 +91,7 @@ export function createConversation(options: SessionOptions, reports: KeptReports
 }
 
 interface Context {
-  readonly options: SessionOptions
+  readonly options: ConversationOptions
   readonly reports: KeptReports
   readonly registry: RegistryCalls
   readonly streams: SessionStreams | undefined
@@ -131,6 +140,7 @@ function answer(context: Context, message: ServerMessage | undefined): void {
     case 'welcome':
       talk.session = message.session
       startBeats(talk, message.beatMs)
+      options.onBeat(message.beatMs)
       options.onWelcome?.(message)
       options.log.info({ session: message.session }, 'the session is open')
       break

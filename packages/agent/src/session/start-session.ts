@@ -13,13 +13,14 @@ export interface SessionTimes {
   readonly steadyMs: number
   /** From dialling to the first desired set. */
   readonly openMs: number
-  backOffMs(failures: number): number
+  /** `beatMs`: as the server asked for it last. */
+  backOffMs(failures: number, beatMs: number | undefined): number
 }
 
 const SHIPPED_TIMES: SessionTimes = {
   steadyMs: 10_000,
   openMs: 20_000,
-  backOffMs: (failures) => backOffMs(failures, Math.random()),
+  backOffMs: (failures, beatMs) => backOffMs(failures, Math.random(), beatMs),
 }
 
 export function startSession(options: SessionOptions, times: SessionTimes = SHIPPED_TIMES): Session {
@@ -27,7 +28,11 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
   const dial = createDial(state.server, state.ca)
   const reports = createKeptReports()
   const registry = createRegistryCalls(state.encryptionKey)
-  const converse = createConversation(options, reports, registry)
+  let beatMs: number | undefined
+  const onBeat = (askedMs: number): void => {
+    beatMs = askedMs
+  }
+  const converse = createConversation({ ...options, onBeat }, reports, registry)
   let current: ReturnType<typeof converse> | undefined
   let timer: NodeJS.Timeout | undefined
   let failures = 0
@@ -42,7 +47,7 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
       registry.abandon()
       if (closed) return
       failures = performance.now() - began >= times.steadyMs ? 0 : failures + 1
-      const waitMs = times.backOffMs(failures)
+      const waitMs = times.backOffMs(failures, beatMs)
       log.info({ code, waitMs: Math.round(waitMs) }, 'the session ended; dialling again')
       timer = setTimeout(connect, waitMs)
     })

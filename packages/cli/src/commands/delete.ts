@@ -45,7 +45,7 @@ export const remove: OnlineCommand = {
 /** Those that depend on others go first. */
 async function namesOf(invocation: Invocation): Promise<readonly string[] | ExitCode> {
   const { args, texts, terminal } = invocation
-  const typed = args.map((name) => name.replace(/^deployment\//, ''))
+  const typed = withoutKind(args).map((name) => name.replace(/^deployment\//, ''))
   if (texts('filename').length === 0) {
     if (typed.length > 0) return typed
     tellError(terminal, 'nothing is named: a name, or -f <path>')
@@ -60,6 +60,11 @@ async function namesOf(invocation: Invocation): Promise<readonly string[] | Exit
   const written = orderByDependencies(loaded.manifests).flatMap(({ value }) => nameOf(value) ?? [])
   return [...typed, ...written.reverse()]
 }
+
+/** `delete deployment web`, as other tools want it: the kind, where a name follows. */
+const withoutKind = ([first = '', ...others]: readonly string[]): readonly string[] =>
+  others.length > 0 && KIND.test(first) ? others : first === '' ? [] : [first, ...others]
+const KIND = /^deployments?$/
 
 const LOOK_MS = 500
 

@@ -1,7 +1,6 @@
 // All that is known of a deployment: first why something waits, then where its replicas are, then what happened.
 
-import type { StatusWithTimeline } from '@holdfast/client'
-import type { DeploymentRecord, PlacementEntry } from '@holdfast/contract'
+import type { DeploymentRecord, PlacementEntry, StatusWithTimeline } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'

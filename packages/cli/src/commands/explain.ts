@@ -20,8 +20,8 @@ export const explain: OfflineCommand = {
       terminal.out(page)
       return EXIT.ok
     }
-    const { nearestWord } = await import('../nearest.ts')
-    const nearest = nearestWord(word, explainableWords())
+    const { nearestName } = await import('@holdfast/contract')
+    const nearest = nearestName(word, explainableWords())
     tellError(
       terminal,
       `nothing is called ${word}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`,

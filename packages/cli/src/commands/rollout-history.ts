@@ -1,6 +1,6 @@
 // What a deployment looked like before.
 
-import { type ArchiveEntry, canonicalJson, type JsonObject } from '@holdfast/contract'
+import type { ArchiveEntry, JsonObject } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -60,6 +60,9 @@ function changedFields(before: ArchiveEntry | undefined, { spec }: ArchiveEntry)
   const was: JsonObject = { ...before.spec }
   const is: JsonObject = { ...spec }
   return [...new Set([...Object.keys(was), ...Object.keys(is)])].filter(
-    (field) => canonicalJson(was[field] ?? null) !== canonicalJson(is[field] ?? null),
+    (field) => textOf(was[field]) !== textOf(is[field]),
   )
 }
+
+/** Both are as the platform stored them, their keys in one order. */
+const textOf = (value: JsonObject[string] | undefined): string => JSON.stringify(value ?? null)

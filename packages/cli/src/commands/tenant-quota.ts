@@ -1,10 +1,10 @@
 // How much a tenant may have.
 
-import { QUOTA_KINDS } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { tellError, tellFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
+import { QUOTA_WORDS } from '../vocabulary.ts'
 
 const QUOTA = /^([a-z_]+)=(\d{1,15})$/
 
@@ -13,7 +13,7 @@ export const tenantQuota: OnlineCommand = {
   summary: 'set quotas of a tenant; for platform administrators',
   args: [
     { name: 'tenant', summary: 'its id' },
-    { name: 'quota', summary: `kind=limit; kinds are ${QUOTA_KINDS.join(', ')}`, many: true },
+    { name: 'quota', summary: `kind=limit; kinds are ${QUOTA_WORDS.join(', ')}`, many: true },
   ],
   examples: [['holdfast tenant quota 0b7a... nodes=20 containers=200', 'The others stay as they are.']],
   online: true,

@@ -1,12 +1,12 @@
 // A new token. It is in the answer once: data on stdout, so that it can go straight to where it is kept.
 
-import { ROLES } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { DURATION, durationSeconds } from '../forms.ts'
 import { tellError, tellFailure } from '../print/failure.ts'
 import { print, tell } from '../terminal.ts'
 import { tenantOf } from '../token-tenant.ts'
+import { ROLE_WORDS } from '../vocabulary.ts'
 
 const DEFAULT_LIFE = '30d'
 
@@ -15,7 +15,7 @@ export const tokenCreate: OnlineCommand = {
   summary: 'issue a token of a tenant, and print it once',
   args: [{ name: 'name', summary: 'what it is for' }],
   options: [
-    { flags: '--role <role>', summary: 'what it may do', choices: ROLES },
+    { flags: '--role <role>', summary: 'what it may do', choices: ROLE_WORDS },
     {
       flags: '--expires <duration>',
       summary: `how long it counts (default: ${DEFAULT_LIFE})`,
@@ -26,9 +26,9 @@ export const tokenCreate: OnlineCommand = {
   online: true,
   async run(invocation, client) {
     const { terminal, args, text } = invocation
-    const role = ROLES.find((each) => each === text('role'))
+    const role = ROLE_WORDS.find((each) => each === text('role'))
     if (role === undefined) {
-      tellError(terminal, `no role is named: --role, one of ${ROLES.join(', ')}`)
+      tellError(terminal, `no role is named: --role, one of ${ROLE_WORDS.join(', ')}`)
       return EXIT.usage
     }
     const tenant = await tenantOf(invocation)

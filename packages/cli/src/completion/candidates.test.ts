@@ -3,7 +3,6 @@
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../commands/index.ts'
 import { GLOBAL_OPTIONS } from '../global-options.ts'
-import { nearestWord } from '../nearest.ts'
 import { RESOURCE_NAMES } from '../resource-names.ts'
 import { findResource, RESOURCES } from '../resources/index.ts'
 import { candidatesFor } from './candidates.ts'
@@ -33,10 +32,4 @@ describe('candidates', () => {
 test('the words of get are those of the resources', () => {
   expect(RESOURCES.flatMap(({ names }) => names)).toEqual([...RESOURCE_NAMES])
   for (const name of RESOURCE_NAMES) expect(findResource(name)).toBeDefined()
-})
-
-test('the nearest word', () => {
-  expect(nearestWord('healthCheck.timout', ['healthCheck.timeout', 'image'])).toBe('healthCheck.timeout')
-  expect(nearestWord('imgae', ['image'])).toBeUndefined()
-  expect(nearestWord('xyz', ['image'])).toBeUndefined()
 })

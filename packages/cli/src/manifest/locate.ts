@@ -1,5 +1,5 @@
-// Where does a field stand in its file? Under the value; under its key where the value is missing; under the nearest thing
-// around it where it is not there at all.
+// Where does a field stand in its file? Under the value; under its key where the value is missing; under the key of what
+// should hold it, or the first key of the element, where it is not there at all.
 
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml'
 import type { Step } from './field-path.ts'
@@ -16,7 +16,7 @@ export function locate(tree: Document, steps: readonly Step[]): Span {
   let place: Place = { node: tree.contents, key: null }
   for (const step of steps) {
     const next = stepInto(resolve(tree, place.node), step)
-    if (next === undefined) return spanOf(place.key) ?? startOf(tree)
+    if (next === undefined) return spanOf(place.key) ?? headOf(resolve(tree, place.node)) ?? startOf(tree)
     place = next
   }
   return spanOf(place.node) ?? spanOf(place.key) ?? startOf(tree)
@@ -48,9 +48,13 @@ function spanOf(node: Node | null): Span | undefined {
   return end > start ? { start, end } : undefined
 }
 
-/** The first key, or wherever the document begins. */
+/** The first key of an element or a document; of what has none, all of it. */
+function headOf(node: Node | null): Span | undefined {
+  const [first] = isMap(node) ? node.items : []
+  return spanOf(first === undefined ? null : placeOf(first).key) ?? spanOf(node)
+}
+
 function startOf({ contents }: Document): Span {
-  const [first] = isMap(contents) ? contents.items : []
   const start = contents?.range?.[0] ?? 0
-  return spanOf(first === undefined ? null : placeOf(first).key) ?? { start, end: start + 1 }
+  return headOf(contents) ?? { start, end: start + 1 }
 }

@@ -55,6 +55,12 @@ describe('the caret stands', () => {
       ['1:11', '1 | args: [a, 7]', '  |           ^'],
     ],
     [
+      'under the first key of an element that lacks it',
+      'routes:\n  - port: 80\n',
+      'routes[0].host',
+      ['2:5', '2 |   - port: 80', '  |     ^^^^'],
+    ],
+    [
       'under a quoted key',
       'labels:\n  "a.b/c": 1\n',
       'labels["a.b/c"]',
@@ -109,11 +115,21 @@ describe('what cannot be read', () => {
     for (const text of ['', '---\n---\n', '# only words\n']) expect(parse(text).manifests).toEqual([])
   })
 
-  test('quotes no value', () => {
+  test.each([
+    'password: hunter2: x\n',
+    'password: *hunter2\n',
+    'password: !hunter2 x\n',
+    'password: "hunter2\n',
+    'password: "\\qhunter2"\n',
+    '- hunter2 "x": [\n',
+    'a: 1\nhunter2\n',
+    'password: @hunter2\n',
+  ])('quotes no value: %j', (text) => {
     const told: string[] = []
-    const [fault] = parse('password: hunter2\n\tx: 1\n- token: hunter2: x\n').faults
-    if (fault === undefined) throw new Error('no fault')
-    tellSyntaxFault(listening(told), fault)
+    const { faults } = parse(text)
+    expect(faults.length).toBeGreaterThan(0)
+    for (const fault of faults) tellSyntaxFault(listening(told), fault)
+    expect(told.join('')).toContain('web.yaml:')
     expect(told.join('')).not.toContain('hunter2')
   })
 })

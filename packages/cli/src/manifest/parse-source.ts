@@ -41,11 +41,18 @@ export function parseSource({ name, bytes }: Source): ParsedSource {
   if (json?.ok === false) return failedAt(file, offsetOf(file, json.fault), json.fault.message)
   if ('empty' in parsed) return { manifests: [], faults: [] }
   const faults = parsed.flatMap(({ errors, warnings }) =>
-    [...errors, ...warnings].map(({ pos, message }) => ({ file, offset: pos[0], message })),
+    [...errors, ...warnings].map(({ pos, message }) => ({
+      file,
+      offset: pos[0],
+      message: withoutQuote(message),
+    })),
   )
   if (faults.length > 0) return { manifests: [], faults }
   return gather(file, parsed)
 }
+
+/** What the parser quotes of the file stands behind a colon or a backslash, and may be anything: `password: *hunter2`. */
+const withoutQuote = (message: string): string => message.replace(/[:\\].*$/s, '').trim()
 
 function gather(file: FileText, trees: readonly Document[]): ParsedSource {
   const manifests: Manifest[] = []

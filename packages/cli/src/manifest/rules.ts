@@ -3,7 +3,7 @@
 
 import type { Json, Rejection } from '@holdfast/contract'
 import { childPath, elementPath } from '@holdfast/contract'
-import { admissionContext, checkBody, reject } from '../../../core/src/admission/index.ts'
+import { admissionContext, checkBody, reject } from '@holdfast/core/admission'
 import type { Step } from './field-path.ts'
 
 /** Which registries are allowed is known to the server alone: here all are. */

@@ -1,8 +1,8 @@
 // One document on its way to the platform: created where its name is free, else changed on condition that nobody changed
 // it since it was read. What is wrong with it the platform says.
 
-import type { Client, DryRun, Failure, Result, SentDeployment, Written } from '@holdfast/client'
-import { type DeploymentRecord, isJsonObject, type Json } from '@holdfast/contract'
+import type { Client, Failure, Result, SentDeployment, Written } from '@holdfast/client'
+import { type DeploymentRecord, type DryRun, isJsonObject, type Json } from '@holdfast/contract'
 import { nameOf } from './load-manifests.ts'
 
 export type Before = DeploymentRecord | undefined

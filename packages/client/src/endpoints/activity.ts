@@ -1,7 +1,7 @@
 // /events, /audit and /errors: what happened, who did it, and what a code means. DECISIONS 1.
 
-import { auditEntryShape, listedEventShape } from '@holdfast/contract'
-import { explainedCodeShape, itemsShape, pageShape } from '../answers.ts'
+import { auditEntryShape, listedCodeShape, listedEventShape, pageShape } from '@holdfast/contract'
+import { itemsShape } from '../answers.ts'
 import type { CallOptions, Calls } from '../calls.ts'
 import type { EventFilter } from '../follow-events.ts'
 import type { PageQuery } from '../pages.ts'
@@ -19,8 +19,8 @@ export function activityCalls({ get }: Calls) {
       get('/events', pageShape(listedEventShape), { ...query }, options),
     audit: (page: PageQuery = {}, options?: CallOptions) =>
       get('/audit', pageShape(auditEntryShape), { ...page }, options),
-    errors: (options?: CallOptions) => get('/errors', itemsShape(explainedCodeShape), {}, options),
+    errors: (options?: CallOptions) => get('/errors', itemsShape(listedCodeShape), {}, options),
     error: (code: string, options?: CallOptions) =>
-      get(`/errors/${segment(code)}`, explainedCodeShape, {}, options),
+      get(`/errors/${segment(code)}`, listedCodeShape, {}, options),
   }
 }

@@ -3,12 +3,17 @@
 import {
   archiveEntryShape,
   deploymentRecordShape,
+  dryRunShape,
   type ExecRequest,
   issuedExecShape,
   type JsonObject,
+  pageShape,
+  placementEntryShape,
+  statusWithTimelineShape,
   whyShape,
+  writtenShape,
 } from '@holdfast/contract'
-import { dryRunShape, pageShape, placementsShape, statusShape, writtenShape } from '../answers.ts'
+import { itemsShape } from '../answers.ts'
 import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
@@ -25,9 +30,10 @@ export function deploymentCalls({ get, post, tryOut, write }: Calls) {
     list: (page: PageQuery = {}, options?: CallOptions) =>
       get(ALL, pageShape(deploymentRecordShape), { ...page }, options),
     read: (name: string, options?: CallOptions) => get(one(name), deploymentRecordShape, {}, options),
-    status: (name: string, options?: CallOptions) => get(`${one(name)}/status`, statusShape, {}, options),
+    status: (name: string, options?: CallOptions) =>
+      get(`${one(name)}/status`, statusWithTimelineShape, {}, options),
     placements: (name: string, options?: CallOptions) =>
-      get(`${one(name)}/placements`, placementsShape, {}, options),
+      get(`${one(name)}/placements`, itemsShape(placementEntryShape), {}, options),
     why: (name: string, at?: string, options?: CallOptions) =>
       get(`${one(name)}/why`, whyShape, { at }, options),
     create: (sent: SentDeployment, options?: IntentOptions) => post(ALL, sent, writtenShape, options),

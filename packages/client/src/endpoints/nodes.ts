@@ -6,8 +6,9 @@ import {
   machineContainerShape,
   type newJoinTokenShape,
   nodeShape,
+  pageShape,
 } from '@holdfast/contract'
-import { itemsShape, pageShape } from '../answers.ts'
+import { itemsShape } from '../answers.ts'
 import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'

@@ -1,7 +1,13 @@
 // /tenants, their tokens and quotas. DECISIONS 1 and 8.
 
-import { issuedTokenShape, quotaListShape, type Role, tenantShape, tokenShape } from '@holdfast/contract'
-import { pageShape } from '../answers.ts'
+import {
+  issuedTokenShape,
+  pageShape,
+  quotaListShape,
+  type Role,
+  tenantShape,
+  tokenShape,
+} from '@holdfast/contract'
 import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'

@@ -205,3 +205,33 @@ describe('a lost node', () => {
     ],
   ])('%s', (_what, derived, expected) => expect(derived).toMatchObject(expected))
 })
+
+test('what runs is not said to be a revision whose image no registry has answered for', () => {
+  const placed = { assignments: two, ranRevision: 1, good: { revision: 1, templateHash: 'h' } }
+  const unresolved = status(placed, [ready, ready], { imageDigest: null, revision: 2 })
+  expect(unresolved).toMatchObject({
+    ...{ phase: 'Progressing', reason: 'image_unresolved', runningRevision: 1 },
+    message:
+      'No registry has answered for the image yet, so what ran before goes on. 2 of 2 replicas are ready.',
+  })
+  const degraded = status(placed, [ready, seen('ready', 'unhealthy')], { imageDigest: null, revision: 2 })
+  expect(degraded).toMatchObject({ phase: 'Degraded', reason: 'unhealthy' })
+})
+
+test('an old replica that is stopped before its successor starts is a step of the rollout', () => {
+  const rollout: Rollout = {
+    ...{ revision: 2, templateHash: 'h2', since: 2, startedAt: '', progressedAt: '', ready: 0 },
+    ...{ state: 'progressing', replaces: true },
+  }
+  const step = (assignments: Assignment[]) =>
+    status({ assignments, rollout, ranRevision: 1 }, [ready, ready], { revision: 2 })
+  const text = 'Revision 2 is being rolled out, and what it replaces is stopped first.'
+  expect(step([assigned(1, 'removed'), assigned(2)])).toMatchObject({
+    ...{ phase: 'Progressing', reason: 'rollout' },
+    message: `1 of 2 replicas are placed. ${text} 1 container is still being stopped.`,
+  })
+  expect(step([assigned(1, 'removed'), assigned(2, 'removed')])).toMatchObject({
+    ...{ phase: 'Progressing', reason: 'rollout' },
+    message: `${text} 2 containers are still being stopped.`,
+  })
+})

@@ -112,7 +112,8 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
   if (shortfall?.reason === DEPENDENCY_UNHEALTHY)
     return { phase: 'Waiting', reason: DEPENDENCY_UNHEALTHY, message: shortfall.summary }
   if (count.placed < count.desired) return short(facts, count)
-  if (count.ready >= count.desired) return allReady(rollout, shortfall, count)
+  if (count.ready >= count.desired)
+    return facts.imageDigest === null ? formerRuns(count) : allReady(rollout, shortfall, count)
   const message = readyText(count)
   if (count.trouble !== undefined) return { phase: 'Degraded', reason: count.trouble, message }
   const ran = facts.placed?.ranRevision !== undefined && facts.placed.ranRevision === facts.revision
@@ -179,14 +180,20 @@ function stopped(count: ReplicaCount): PhaseText {
 function short({ imageDigest, placed }: StatusFacts, count: ReplicaCount): PhaseText {
   if (count.placed === 0 && imageDigest === null) return UNRESOLVED
   const partly = count.placed === 0 ? '' : `${count.placed} of ${count.desired} replicas are placed. `
-  const { shortfall, ranRevision } = placed ?? {}
-  if (shortfall === undefined && count.placed > 0 && count.trouble !== 'node_lost')
+  const { shortfall, ranRevision, rollout } = placed ?? {}
+  const isPlain = shortfall === undefined && count.trouble !== 'node_lost'
+  if (isPlain && rollout !== undefined && count.leaving > 0)
+    return { phase: 'Progressing', reason: 'rollout', message: partly + stoppedFirst(rollout, count) }
+  if (isPlain && count.placed > 0)
     return { phase: 'Progressing', reason: '', message: partly + NOT_LOOKED_AT.summary }
   if (count.trouble === 'node_lost' && ranRevision !== undefined)
     return { phase: 'Degraded', reason: 'node_lost', message: partly + (shortfall?.summary ?? LOST) }
   const { reason, summary } = shortfall ?? NOT_LOOKED_AT
   return { phase: ranRevision === undefined ? 'Pending' : 'Degraded', reason, message: partly + summary }
 }
+
+const stoppedFirst = ({ revision }: Rollout, count: ReplicaCount): string =>
+  `Revision ${revision} is being rolled out, and what it replaces is stopped first.${leavingText(count)}`
 
 const LOST = 'A node is lost, and its replicas are being replaced.'
 
@@ -195,6 +202,13 @@ const UNRESOLVED: PhaseText = {
   reason: 'image_unresolved',
   message: 'No registry has answered for the image yet, so no replica can be placed.',
 }
+
+/** What runs is of an earlier revision: it must not pass for this one, of which nothing can be made yet. */
+const formerRuns = (count: ReplicaCount): PhaseText => ({
+  phase: 'Progressing',
+  reason: UNRESOLVED.reason,
+  message: `No registry has answered for the image yet, so what ran before goes on. ${readyText(count)}`,
+})
 
 const NOT_LOOKED_AT = { reason: 'unscheduled', summary: 'The scheduler has not looked at this revision yet.' }
 

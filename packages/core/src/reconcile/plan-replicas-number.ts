@@ -11,7 +11,7 @@ export interface NumberPlan {
   readonly empty?: MissingReplica
   /** It has only what is not wished so: in its turn it gets a successor, or loses the old first. */
   readonly outdated?: { readonly made: MissingReplica; readonly old: readonly Assignment[] }
-  /** A successor is on its way and was not ready yet, or waits until the old one is gone. */
+  /** A successor is on its way, or down again, or waits until the old one is gone. */
   readonly moving: boolean
 }
 
@@ -51,7 +51,10 @@ export function planNumber(wish: ReplicaWish, numbered: Numbered, facts: Replica
   const useless = old.filter((each) => served || (!wish.gated && isUseless(wish, each, facts)))
   const spare = wish.hold ? [] : fitting.filter((each) => each !== stays)
   const leaving = [...useless, ...spare, ...(alive.length > 0 ? lost : [])]
-  if (stays !== undefined) return { leaving, moving: facts.seen(stays.id)?.state !== 'ready' }
+  if (stays !== undefined) {
+    const wasReady = facts.seen(stays.id)?.state === 'ready'
+    return { leaving, moving: wish.careful ? !served : !wasReady }
+  }
   const rest = old.filter((each) => !useless.includes(each))
   return { leaving, ...withoutFitting(wish, numbered, facts, { rest, leaving }) }
 }
@@ -106,8 +109,9 @@ function withoutFitting(
   if (aim === undefined) return { moving: false }
   const made = { replica, revision: aim.revision, templateHash: aim.templateHash }
   if (rest.length > 0) return { outdated: { made, old: rest }, moving: false }
-  // One on a machine that is lost may never be confirmed gone, and is not waited for.
+  // One on a machine that is lost may never be confirmed gone, and is not waited for; unless it may still be writing.
   const isGoing = (each: Assignment) => each.desired === 'removed' || leaving.includes(each)
-  const going = group.some((each) => isGoing(each) && facts.stanceOf(each.nodeId) !== 'failed')
+  const isHeard = ({ nodeId }: Assignment) => wish.stateful || facts.stanceOf(nodeId) !== 'failed'
+  const going = group.some((each) => isGoing(each) && isHeard(each))
   return going && (wish.stopFirst || room <= 0) ? { moving: true } : { empty: made, moving: false }
 }

@@ -26,7 +26,14 @@ const seeing = (states: { readonly [id: string]: Partial<Seen> }) =>
   facts({ seen: (id) => ({ ...READY, ...states[id] }) })
 const wishing = (count: number, changes: Partial<ReplicaWish> = {}): ReplicaWish => ({
   ...{ count, aim: { revision: 1, templateHash: 'h' }, hold: false, stopFirst: false, stateful: false },
-  ...{ parallelism: 1, gated: false, goodHash: 'h', madeAnewBefore: 0, failedHash: undefined },
+  ...{
+    parallelism: 1,
+    gated: false,
+    careful: false,
+    goodHash: 'h',
+    madeAnewBefore: 0,
+    failedHash: undefined,
+  },
   ...changes,
 })
 const NEXT: Partial<ReplicaWish> = { aim: { revision: 2, templateHash: 'n' } }

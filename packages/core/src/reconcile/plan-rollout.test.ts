@@ -342,3 +342,45 @@ test('until it is known what the image is, what, what runs stays, and a lost one
   decide(world)
   expect(hashes(world)).toEqual(all('one'))
 })
+
+describe('a successor that was ready and is down again', () => {
+  test.each(['stop-first', 'start-first'] as const)('is waited for before the next step, %s', (order) => {
+    const world = aGoodWorld({ update: { ...aWorld().wished.update, order } })
+    put(world, 'two')
+    for (let turn = 0; turn < 6 && !hashes(world).includes('1 two'); turn += 1) step(world)
+    const [first] = running(world).filter(({ templateHash }) => templateHash === 'two')
+    if (first === undefined) throw new Error('no successor was made')
+    see(world, first, { state: 'ready', reason: 'exited', restarts: 1 })
+    for (let turn = 0; turn < 6; turn += 1) {
+      decide(world)
+      for (const each of world.placed.assignments) if (each.id !== first.id) obey(world, each)
+    }
+    expect(hashes(world).filter((each) => each.endsWith('two'))).toEqual(['1 two'])
+    see(world, first, { reason: '' })
+    settle(world)
+    expect(hashes(world)).toEqual(all('two'))
+  })
+})
+
+test('what failed goes back also while the next revision waits for a registry', () => {
+  const world = aGoodWorld({ update: { ...aWorld().wished.update, order: 'stop-first' } })
+  put(world, 'broken')
+  for (let turn = 0; turn < 8 && world.placed.rollout?.state !== 'rolling_back'; turn += 1) step(world)
+  expect(world.placed.rollout?.state).toBe('rolling_back')
+  world.revision += 1
+  world.wished = { ...world.wished, target: undefined }
+  settle(world)
+  expect(hashes(world)).toEqual(all('one'))
+})
+
+test('what writes and is lost gets no successor from another template either, until it is known to be gone', () => {
+  const world = aGoodWorld({ replicas: 1, stateful: true })
+  const [only] = running(world)
+  if (only === undefined) throw new Error('nothing runs')
+  world.stances.set(only.nodeId, 'failed')
+  put(world, 'two')
+  for (let turn = 0; turn < 4; turn += 1) expect(decide(world)).toEqual([])
+  world.stances.set(only.nodeId, 'absent')
+  settle(world)
+  expect(hashes(world)).toEqual(all('two', 1))
+})

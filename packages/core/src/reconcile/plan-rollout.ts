@@ -40,14 +40,18 @@ function wishOf(
   count: number,
 ): ReplicaWish {
   const paused = rollout?.state === 'paused'
-  const back = paused || rollout?.state === 'rolling_back'
+  const goesBack = rollout?.state === 'rolling_back'
+  const going = rollout?.state === 'progressing'
+  const back = paused || goesBack
   return {
     ...{ count, stateful, gated, parallelism: update.parallelism },
     aim: back || target === undefined ? (good ?? target) : target,
-    hold: paused || target === undefined,
+    // What failed goes back, whatever the next revision waits for.
+    hold: paused || (target === undefined && !goesBack),
     stopFirst: stateful || update.order === 'stop-first',
     goodHash: good?.templateHash,
-    madeAnewBefore: rollout?.state === 'progressing' ? rollout.since : 0,
+    madeAnewBefore: going ? rollout.since : 0,
+    careful: going && rollout.replaces,
     failedHash: paused ? rollout.templateHash : undefined,
   }
 }

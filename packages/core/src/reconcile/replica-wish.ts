@@ -23,6 +23,8 @@ export interface ReplicaWish {
   readonly stateful: boolean
   /** Numbers that are being replaced at once. */
   readonly parallelism: number
+  /** An update goes on only while all that it has made serves; other moves do not wait for what fell ill on its own. */
+  readonly careful: boolean
   /** Nothing new may be made now. */
   readonly gated: boolean
   /** What ran well is kept until its successor is ready, whatever is seen of it at this moment. */

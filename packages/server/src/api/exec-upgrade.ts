@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES, type TokenId } from '@holdfast/contract'
+import { EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { WebSocketServer } from 'ws'
 import { type OpenedExec, openExec, stillCounts } from '../operations/deployments/open-exec.ts'
@@ -17,6 +17,7 @@ import { readQuery } from './query-parameters.ts'
 import { type Refusal, refusalBody } from './reply.ts'
 import { rawQuery } from './route-table.ts'
 import { execSocketEndpoint } from './routes/exec.ts'
+import { createTokenPlaces, type TokenPlaces } from './token-places.ts'
 import { answerUpgrade, type TakeUpgrade } from './upgrade.ts'
 
 export interface ExecUpgradeDeps {
@@ -44,8 +45,8 @@ const MAX_MESSAGE_BYTES = 4 * STREAM_PAYLOAD_BYTES
 
 interface Serving extends ExecUpgradeDeps {
   readonly sockets: WebSocketServer
-  /** Commands that run, or are about to, by token. */
-  readonly open: Map<TokenId, number>
+  /** For commands that run, or are about to. */
+  readonly places: TokenPlaces
   readonly ending: AbortController
 }
 
@@ -54,7 +55,8 @@ export function createExecUpgrades(deps: ExecUpgradeDeps): ExecUpgrades {
     ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES },
     handleProtocols: () => EXEC_SUBPROTOCOL,
   })
-  const serving: Serving = { ...deps, sockets, open: new Map(), ending: new AbortController() }
+  const places = createTokenPlaces(COMMANDS_PER_TOKEN)
+  const serving: Serving = { ...deps, sockets, places, ending: new AbortController() }
   return {
     take(request, socket, head) {
       const [, id] = PATH.exec(request.url ?? '') ?? []
@@ -86,13 +88,29 @@ async function upgrade(serving: Serving, id: string, { request, socket, head }: 
     refuse(serving, socket, requestId, admitted)
     return
   }
-  const opened = await openExec(serving, { id, ticket: admitted, requestId }, (token) => take(serving, token))
-  if (!opened.ok) {
-    if (opened.rejections[0]?.code === 'unauthenticated') serving.failedTickets.note(address)
-    refuse(serving, socket, requestId, opened)
-    return
+  let release: (() => void) | undefined
+  try {
+    // Decided again on a conflict: the place that was taken at first is kept.
+    const opened = await openExec(serving, { id, ticket: admitted, requestId }, (token) => {
+      release ??= serving.places.take(token)
+      return release !== undefined
+    })
+    if (opened.ok) start(serving, opened.value, { request, socket, head })
+    else refuseTicket(serving, opened, { socket, address, requestId })
+  } finally {
+    // The place is the socket's; one that was refused, or has gone meanwhile, closes no more.
+    if (release !== undefined && !socket.destroyed) socket.once('close', release)
+    else release?.()
   }
-  start(serving, opened.value, { request, socket, head })
+}
+
+function refuseTicket(
+  serving: Serving,
+  refusal: Refusal,
+  { socket, address, requestId }: { socket: Duplex; address: string; requestId: string },
+): void {
+  if (refusal.rejections[0]?.code === 'unauthenticated') serving.failedTickets.note(address)
+  refuse(serving, socket, requestId, refusal)
 }
 
 /** The ticket, where nothing else is wrong: it is used up by the first who shows it. */
@@ -121,20 +139,9 @@ const invalid = (name: string, received: string, accepted: string): Refusal => (
   rejections: [reject('header_invalid', name, received, { accepted })],
 })
 
-/** Whether the token may have one more; the place is given back when the socket closes, or was never opened. */
-function take({ open }: Serving, token: TokenId): boolean {
-  return (open.get(token) ?? 0) < COMMANDS_PER_TOKEN
-}
-
 function start(serving: Serving, { caller, order }: OpenedExec, { request, socket, head }: Upgrade): void {
-  const { open, sockets, openStream, ending, times, log } = serving
-  const { token, tenant, requestId } = caller
-  open.set(token, (open.get(token) ?? 0) + 1)
-  socket.once('close', () => {
-    const left = (open.get(token) ?? 1) - 1
-    if (left === 0) open.delete(token)
-    else open.set(token, left)
-  })
+  const { sockets, openStream, ending, times, log } = serving
+  const { tenant, requestId } = caller
   log.info({ requestId, tenant, replica: order.replica }, 'a command is opened')
   sockets.handleUpgrade(request, socket, head, (client) =>
     serveExec(client, {

@@ -3,6 +3,7 @@
 
 import type { TokenId } from '@holdfast/contract'
 import type { StreamedAnswer } from './endpoint.ts'
+import { createTokenPlaces } from './token-places.ts'
 
 /** For each token and server replica. */
 export const STREAMS_PER_TOKEN = 16
@@ -29,15 +30,13 @@ interface Followed {
 }
 
 export function createOpenStreams(): OpenStreams {
-  const taken = new Map<TokenId, number>()
+  const places = createTokenPlaces(STREAMS_PER_TOKEN)
   const followed = new Set<Followed>()
   const timer = setInterval(() => void endOutdated(followed), RECHECK_MS).unref()
   return {
     take(token) {
-      const before = taken.get(token) ?? 0
-      if (before >= STREAMS_PER_TOKEN) return undefined
-      taken.set(token, before + 1)
-      return createPlace(followed, () => giveBack(taken, token))
+      const release = places.take(token)
+      return release && createPlace(followed, release)
     },
     async endAll() {
       clearInterval(timer)
@@ -46,12 +45,7 @@ export function createOpenStreams(): OpenStreams {
   }
 }
 
-function createPlace(followed: Set<Followed>, giveBackPlace: () => void): StreamPlace {
-  let held = true
-  const release = (): void => {
-    if (held) giveBackPlace()
-    held = false
-  }
+function createPlace(followed: Set<Followed>, release: () => void): StreamPlace {
   return {
     release,
     follow(answer, stillCounts) {
@@ -63,12 +57,6 @@ function createPlace(followed: Set<Followed>, giveBackPlace: () => void): Stream
       })
     },
   }
-}
-
-function giveBack(taken: Map<TokenId, number>, token: TokenId): void {
-  const left = (taken.get(token) ?? 1) - 1
-  if (left === 0) taken.delete(token)
-  else taken.set(token, left)
 }
 
 /** A store that cannot be asked says nothing about a token. */

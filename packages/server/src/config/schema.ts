@@ -129,6 +129,7 @@ export const configShape = object({
       url: optional(text(forms.origin, 'How the other replicas reach this one')),
       key: optional(secretValue('What the replicas prove to each other that they know')),
       keyFile: secretFile('the key of the cluster'),
+      ca: pemFile('the authority of the other replicas, where their certificates are of a private one'),
     }),
   ),
   etcd: etcdShape,

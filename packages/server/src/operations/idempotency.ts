@@ -84,3 +84,15 @@ export function keepOnce<T>(
   if (first) return { kind: 'commit', result: done(value) }
   return { kind: 'refuse', result: refused(reject('idempotency_key_reused', 'Idempotency-Key', undefined)) }
 }
+
+/** The same where nothing is to change: without a key there is nothing to store, with one its answer is the first too. */
+export function keepUnchanged<T>(
+  answers: IdempotentAnswers,
+  transaction: Transaction,
+  caller: Caller,
+  kept: Kept<T>,
+  value: T,
+): Decision<Outcome<T>> {
+  if (kept.idempotency === undefined) return { kind: 'refuse', result: done(value) }
+  return keepOnce(answers, transaction, caller, kept, value)
+}

@@ -12,24 +12,9 @@
 
 import { createHash } from 'node:crypto'
 import type { Backend } from '../../ports/router.ts'
+import type { CaddySettings, RoutesTls } from '../../ports/router-settings.ts'
 import { AWAY_ROOM, leadFile, ROOMS } from './lead-files.ts'
 import { matchersOf } from './match-routes.ts'
-
-export type RoutesTls =
-  | { readonly mode: 'off' }
-  | { readonly mode: 'internal' }
-  | { readonly mode: 'acme'; readonly directory?: string; readonly email?: string }
-
-export interface CaddySettings {
-  /** `:80`, `10.0.0.1:443`. */
-  readonly listen: readonly string[]
-  /** Where the tenant's other nodes forward to; its port is none of those above. */
-  readonly peerListen: string | undefined
-  readonly adminSocket: string
-  /** Where the files are that say where requests are led. */
-  readonly leadsFolder: string
-  readonly tls: RoutesTls
-}
 
 type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
 
@@ -45,17 +30,14 @@ const FORWARDED = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host']
 /** A reload would close upgraded connections, such as WebSockets, at once. */
 const STREAMS_STAY = '1h'
 /** One that is gone answers nothing: another is tried soon. */
-const DIAL_LOCAL = '500ms'
-const DIAL_PEER = '1s'
+const HERE = { protocol: 'http', dial_timeout: '500ms' }
 /**
- * By count and not by time: a wait between two tries ends with a failure when the configuration is replaced meanwhile.
- * A request that was sent is never sent again: no method is called `-`.
+ * Over a new connection each time: on a kept one nobody would notice for minutes that the other machine has lost its
+ * power, and what was sent may not be sent again.
  */
-const TRY_ANOTHER = {
-  retries: 3,
-  retry_match: [{ method: ['-'] }],
-  selection_policy: { policy: 'round_robin' },
-}
+const AWAY = { protocol: 'http', dial_timeout: '1s', keep_alive: { enabled: false } }
+/** Places that differ wherever there are several, since a line repeats them in one order. */
+const OTHERS = [1, 2, 3]
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
 
@@ -70,7 +52,7 @@ function apps(settings: CaddySettings, backends: readonly Backend[]): Json {
   const { tls, listen, peerListen } = settings
   const edge = {
     routes: routesOf(settings, backends),
-    errors: { routes: [{ handle: [plainText('{http.error.status_code}', '{http.error.status_text}')] }] },
+    errors: { routes: [{ handle: [FAILED] }] },
     // All that may not be trusted was deleted before.
     trusted_proxies: { source: 'static', ranges: ['0.0.0.0/0', '::/0'] },
   }
@@ -118,9 +100,9 @@ function routesOf(settings: CaddySettings, backends: readonly Backend[]): Json[]
   return [
     ...distrust(settings.peerListen),
     ...deploymentRoutes(settings.leadsFolder, backends),
-    ...ROOMS.map((room) => ledTo('here', room, DIAL_LOCAL)),
+    ...ROOMS.map((room) => ledTo('here', room, HERE)),
     ...countHop(),
-    ledTo('away', AWAY_ROOM, DIAL_PEER),
+    ledTo('away', AWAY_ROOM, AWAY),
     { match: [{ vars_regexp: { lead: { pattern: '.' } } }], handle: [UNAVAILABLE] },
     { handle: [plainText(404, 'Not Found')] },
   ]
@@ -153,18 +135,31 @@ function findLead(folder: string, { name, routes }: Backend): Json {
   return { handler: 'subroute', routes: choices }
 }
 
-/** The places are those that the line of the deployment's file names. */
-function ledTo(kind: 'here' | 'away', room: number, dialTimeout: string): Json {
-  const places = Array.from({ length: room }, (_, at) => `{http.regexp.place.${at + 1}}`)
+/** The places are those that the line of the deployment's file names: all in turn, and if that one is gone the others. */
+function ledTo(kind: 'here' | 'away', room: number, transport: Json): Json {
+  const all = Array.from({ length: room }, (_, at) => at + 1)
   const pattern = `^${kind}${room}${' ([^ ]+)'.repeat(room)}$`
-  const proxy = {
-    handler: 'reverse_proxy',
-    upstreams: places.map((dial) => ({ dial })),
-    stream_close_delay: STREAMS_STAY,
-    load_balancing: TRY_ANOTHER,
-    transport: { protocol: 'http', dial_timeout: dialTimeout },
-  }
-  return { match: [{ vars_regexp: { lead: { name: 'place', pattern } } }], handle: [proxy] }
+  const tries = [all, ...OTHERS.map((place) => [place])].map((places) => proxyTo(places, transport))
+  const handle = [tries.reduceRight((then, first) => ifGone(first, then))]
+  return { match: [{ vars_regexp: { lead: { name: 'place', pattern } } }], handle }
+}
+
+const proxyTo = (places: readonly number[], transport: Json): Json => ({
+  handler: 'reverse_proxy',
+  upstreams: places.map((place) => ({ dial: `{http.regexp.place.${place}}` })),
+  stream_close_delay: STREAMS_STAY,
+  load_balancing: { selection_policy: { policy: 'round_robin' } },
+  transport,
+})
+
+/**
+ * Not by retries of the proxy, which may choose the one that is gone again and again. Only where no connection could be
+ * made: a request that was sent is never sent again.
+ */
+function ifGone(first: Json, then: Json): Json {
+  const unreached = { vars_regexp: { '{http.error.message}': { pattern: '^dial ' } } }
+  const errors = { routes: [{ match: [unreached], handle: [then] }, { handle: [FAILED] }] }
+  return { handler: 'subroute', routes: [{ handle: [first] }], errors }
 }
 
 function plainText(status: number | string, text: string): Json {
@@ -172,6 +167,7 @@ function plainText(status: number | string, text: string): Json {
   return { handler: 'static_response', status_code: status, headers, body: `${text}\n` }
 }
 const UNAVAILABLE = plainText(503, 'Service Unavailable')
+const FAILED = plainText('{http.error.status_code}', '{http.error.status_text}')
 
 /** Only what comes to the peer address may say how often it was forwarded, and for whom. */
 function distrust(peerListen: string | undefined): Json[] {

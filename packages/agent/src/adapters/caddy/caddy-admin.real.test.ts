@@ -5,13 +5,13 @@ import { request as requestSecurely } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Route } from '@holdfast/contract'
-import { type CaddyService, freePort, startCaddy, startLoad, waitUntil } from '@holdfast/testkit'
+import { freePort, type StandaloneCaddy, startCaddy, startLoad, waitUntil } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Backend, RouterAdmin } from '../../ports/router.ts'
-import type { CaddySettings } from './build-config.ts'
+import type { CaddySettings } from '../../ports/router-settings.ts'
 import { createCaddyAdmin } from './caddy-admin.ts'
 
-let caddy: CaddyService
+let caddy: StandaloneCaddy
 let admin: RouterAdmin
 let settings: CaddySettings
 let edge: string
@@ -80,7 +80,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const server of servers) server.close()
-  await caddy.stop()
+  await caddy.remove()
 })
 
 describe('what is told is served', () => {

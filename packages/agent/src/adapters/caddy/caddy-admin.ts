@@ -5,8 +5,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { writeDurably } from '../../durable-file.ts'
 import { type Backend, type RouterAdmin, RouterError } from '../../ports/router.ts'
+import type { CaddySettings } from '../../ports/router-settings.ts'
 import { callAdmin } from './admin-call.ts'
-import { buildConfig, type CaddyConfig, type CaddySettings } from './build-config.ts'
+import { buildConfig, type CaddyConfig } from './build-config.ts'
 import { readAdminId, readInFlight } from './decode-admin.ts'
 import { openLeadFiles } from './lead-files.ts'
 

@@ -45,15 +45,27 @@ function logQuery({ query: { follow, tail, since, replica } }: ApiRequest): LogQ
 
 function answerLines(read: ReadLines): StreamedAnswer {
   const ending = new AbortController()
-  const stream = Readable.from(encoded(read(ending.signal)), {
-    objectMode: false,
+  const lines = read(ending.signal)
+  const stream = new Readable({
     highWaterMark: BUFFERED_BYTES,
+    read: () => void pushNext(stream, lines),
+    // Whoever waits for a line must not go on waiting when nobody reads it any more: it ends, and then the stream closes.
+    destroy(error, done) {
+      ending.abort()
+      lines.return(undefined).then(
+        () => done(error),
+        () => done(error),
+      )
+    },
   })
-  // Whoever waits for a line must not go on waiting when nobody reads it any more.
-  stream.once('close', () => ending.abort())
   return { status: 200, type: NDJSON, stream, end: () => ending.abort() }
 }
 
-async function* encoded(lines: AsyncGenerator<object>): AsyncGenerator<Buffer> {
-  for await (const line of lines) yield Buffer.from(`${JSON.stringify(line)}\n`)
+async function pushNext(stream: Readable, lines: AsyncGenerator<object>): Promise<void> {
+  try {
+    const { done, value } = await lines.next()
+    stream.push(done === true ? null : `${JSON.stringify(value)}\n`)
+  } catch (error) {
+    stream.destroy(error instanceof Error ? error : new Error(String(error)))
+  }
 }

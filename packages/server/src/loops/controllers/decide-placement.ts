@@ -17,7 +17,9 @@ import { placements, type StoredDeployment } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { assignmentId } from './assignment-id.ts'
 import type { DecideDeps, Decision } from './decision.ts'
+import { makeWay } from './make-way.ts'
 import { nextPlacement, sameStory } from './next-placement.ts'
+import { passOver } from './pass-over.ts'
 import type { TenantView } from './tenant-view.ts'
 import { dependenciesOf, replicaFacts, wishedOf } from './wished-deployment.ts'
 
@@ -34,10 +36,10 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   const { listensUntil } = deps
   const placed = { ...before, assignments, listensUntil, waited: before?.toldPhase === 'Waiting' }
   const facts = replicaFacts(store, tenant, view, stored)
-  const plan = planRollout(wishedOf(stored, gates), placed, facts, Date.parse(now))
+  const wanted = planRollout(wishedOf(stored, gates), placed, facts, Date.parse(now))
   const { name, resources } = stored.spec
-  view.reserve(stored.uid, { name, resources, assignments: plan.kept }, decidedOn)
-  const placing = placeMissing(deps, stored, plan)
+  view.reserve(stored.uid, { name, resources, assignments: wanted.kept }, decidedOn)
+  const { plan, placing } = placeMissing(deps, stored, wanted)
   const added = newAssignments(deps, stored, plan, placing, decidedOn)
   const kept = giveUpLost(plan.kept, added, facts)
   const refused = placing.unplaced > 0 ? explainCandidates(placing.candidates) : undefined
@@ -69,11 +71,23 @@ function nodesOf(
 
 const NOTHING_PLACED: Placing = { placed: [], unplaced: 0, candidates: [], cures: [] }
 
-function placeMissing(deps: DecideDeps, { spec }: StoredDeployment, plan: RolloutPlan): Placing {
-  const room = NODES_AT_ONCE - new Set(plan.dropped.map(({ nodeId }) => nodeId)).size
-  const count = Math.min(plan.missing.length, Math.max(0, room))
-  if (count === 0) return NOTHING_PLACED
-  return deps.view.scheduling.place(workloadOf(deps.store, deps.tenant, spec), count)
+interface Placed {
+  readonly plan: RolloutPlan
+  readonly placing: Placing
+}
+
+function placeMissing(deps: DecideDeps, stored: StoredDeployment, wanted: RolloutPlan): Placed {
+  const workload = workloadOf(deps.store, deps.tenant, stored.spec)
+  const placeOf = (plan: RolloutPlan): Placing => {
+    const { dropped, missing } = plan
+    const room = NODES_AT_ONCE - new Set(dropped.map(({ nodeId }) => nodeId)).size
+    const count = Math.min(missing.length, Math.max(0, room))
+    if (count === 0) return NOTHING_PLACED
+    return passOver(deps.view, workload, plan, () => deps.view.scheduling.place(workload, count))
+  }
+  const placing = placeOf(wanted)
+  const plan = makeWay(deps.view, stored, workload, wanted, placing)
+  return { plan, placing: plan === wanted ? placing : placeOf(plan) }
 }
 
 function newAssignments(

@@ -67,7 +67,8 @@ function templatesOf({ stored, before, plan, kept, added }: Made): StoredPlaceme
   const target = targetOf(stored)?.templateHash
   for (const { templateHash } of [...kept, ...added, ...(plan.good ? [plan.good] : [])]) {
     const made = templateHash === target && digest !== null ? containerTemplate(spec, digest) : undefined
-    const template = before?.templates[templateHash] ?? made
+    // The name of a template leaves out what restarts nothing, so what is stored of it now comes first.
+    const template = made ?? before?.templates[templateHash]
     if (template !== undefined) templates[templateHash] = template
   }
   return templates

@@ -6,7 +6,9 @@ import type { Candidate, DeploymentStatus, EventType } from '@holdfast/contract'
 import { type Explanation, updateRulesOf } from '@holdfast/core'
 import type { NewEvent } from '../../operations/record-write.ts'
 import type { Decision } from './decision.ts'
-import { isFailing, rolloutEvents } from './rollout-events.ts'
+import { rolloutEvents } from './rollout-events.ts'
+import { isFailing } from './rollout-events-failed.ts'
+import { replicasText } from './rollout-events-texts.ts'
 
 /** Of one event; a larger matrix is told in several, since every node must be named (SAFETY 4g). */
 const MAX_BYTES = 256 * 1024
@@ -45,8 +47,8 @@ function scheduled(decision: Decision, nodeName: (id: string) => string): NewEve
       cause: String(decision.decidedOn),
       reason: 'scheduled',
       message:
-        successorText(decision, nodeName) ??
-        `${added.length === 1 ? '1 replica' : `${added.length} replicas`} of ${stored.spec.name} went to ${namesOf(replicas)}.`,
+        startedText(decision, nodeName) ??
+        `${replicasText(added.length)} are started on ${namesOf(replicas)}.`,
       data: { revision: added[0]?.revision ?? stored.revision, replicas },
     },
   ]
@@ -54,19 +56,24 @@ function scheduled(decision: Decision, nodeName: (id: string) => string): NewEve
 
 const NAMED = 5
 
-/** Where each takes the place of another one: which, and where that is. */
-function successorText(
-  { added, kept, plan }: Decision,
+/** Which goes where, whose place it takes, and whether that one serves until then. */
+function startedText(
+  { added, kept, plan, ready }: Decision,
   nodeName: (id: string) => string,
 ): string | undefined {
-  const texts = added.flatMap(({ replica, nodeId, revision }) => {
-    const old = [...kept, ...plan.dropped].find((each) => each.replica === replica)
-    if (old === undefined) return []
-    return [
-      `Replica ${replica} of revision ${revision} is started on ${nodeName(nodeId)}, in place of the one on ${nodeName(old.nodeId)}.`,
-    ]
+  if (added.length > NAMED) return undefined
+  const texts = added.map(({ replica, nodeId, revision }) => {
+    const others = [...kept, ...plan.dropped].filter((each) => each.replica === replica)
+    const serving = others.find(({ id, desired }) => desired === 'running' && ready.has(id))
+    const old = serving ?? others[0]
+    const started = `Replica ${replica} of revision ${revision} is started on ${nodeName(nodeId)}`
+    if (old === undefined) return `${started}.`
+    const one = `the one of revision ${old.revision} on ${nodeName(old.nodeId)}`
+    return old === serving
+      ? `${started}; ${one} serves until it is ready.`
+      : `${started}, in place of ${one}.`
   })
-  return texts.length === added.length && texts.length <= NAMED ? texts.join(' ') : undefined
+  return texts.join(' ')
 }
 
 function namesOf(replicas: readonly { readonly nodeName: string }[]): string {
@@ -146,7 +153,8 @@ function durationText({ before, next, status, stored, now }: Decision): string {
   const isLast = before?.rollout?.startedAt === rollout.startedAt && before.rollout.ready < rollout.ready
   if (!isLast) return ''
   const seconds = (Date.parse(now) - Date.parse(rollout.startedAt)) / 1000
-  const { watchMs, progressDeadlineMs } = updateRulesOf(stored.spec)
+  const { watchMs, progressDeadlineMs, failureAction } = updateRulesOf(stored.spec)
   const watch = Math.min(watchMs, progressDeadlineMs) / 1000
-  return ` Revision ${rollout.revision} was rolled out in ${seconds.toFixed(1)} s; should it fail within ${watch} s from now, that still counts as a failed update.`
+  const end = failureAction === 'rollback' && next?.good !== undefined ? 'rolled back' : 'paused'
+  return ` Revision ${rollout.revision} was rolled out in ${seconds.toFixed(1)} s; it is watched for ${watch} s more, and if one fails meanwhile, it is ${end} still.`
 }

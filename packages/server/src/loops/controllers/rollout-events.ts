@@ -2,12 +2,10 @@
 // to do. One event for each decision and kind, written with the decision (SAFETY 4g). DECISIONS 4 (update) and 7.
 
 import type { Assignment, ContainerTemplate, Json, Rollout } from '@holdfast/contract'
-import { containerTemplate, failureText, updateRulesOf } from '@holdfast/core'
-import type { NewEvent } from '../../operations/record-write.ts'
+import { containerTemplate, isStateful, updateRulesOf } from '@holdfast/core'
 import type { Decision } from './decision.ts'
-
-type NodeName = (id: string) => string
-type Told = Omit<NewEvent, 'subject' | 'cause'>
+import { failed } from './rollout-events-failed.ts'
+import { type NodeName, replicasText, type Told } from './rollout-events-texts.ts'
 
 export function rolloutEvents(decision: Decision, nodeName: NodeName): Told[] {
   return [
@@ -19,10 +17,6 @@ export function rolloutEvents(decision: Decision, nodeName: NodeName): Told[] {
   ]
 }
 
-/** What a decision tells as a failure needs no word about the phase as well. */
-export const isFailing = ({ before, next }: Decision): boolean =>
-  next?.rollout?.failure !== undefined && before?.rollout?.failure?.at !== next.rollout.failure.at
-
 const isBeginning = ({ before, next }: Decision): boolean =>
   next?.rollout?.replaces === true && before?.rollout?.startedAt !== next.rollout.startedAt
 
@@ -30,22 +24,39 @@ function begun(decision: Decision): Told[] {
   const { before, next, stored, unmet } = decision
   const { rollout } = next ?? {}
   if (rollout === undefined || !isBeginning(decision) || unmet.length > 0) return []
-  const { order, parallelism } = updateRulesOf(stored.spec)
+  const { parallelism } = updateRulesOf(stored.spec)
+  const order = orderOf(decision)
   const from = fromRevision(decision)
   const changed = changedParts(decision, rollout)
   const former = before?.rollout
   const superseded = former?.state === 'progressing' && former.templateHash !== rollout.templateHash
+  const given = superseded ? ` Revision ${former.revision}, which was under way, is given up.` : ''
   const count = stored.spec.replicas
-  const how = `${order}, ${parallelism === 1 ? 'one' : parallelism} at a time`
+  const what = `Revision ${rollout.revision} takes the place of revision ${from ?? '?'} on ${replicasText(count)}. Changed: ${changed.join(', ')}.`
   return [
     {
       ...{ type: 'deployment.progressing', severity: 'info', reason: 'rollout_started' },
-      message:
-        `Revision ${from ?? '?'} -> ${rollout.revision} is rolled out to ${replicasText(count)}, ${how}. Changed: ${changed.join(', ')}.` +
-        (superseded ? ` Revision ${former.revision}, which was under way, is given up.` : ''),
+      message: `${what}${given} ${paceText(decision)}`,
       data: { from: from ?? null, to: rollout.revision, changed, order, parallelism, replicas: count },
     },
   ]
+}
+
+/** As it is done, whatever the spec says: what is written to is never mounted twice. DECISIONS 4, update. */
+const orderOf = ({ stored: { spec } }: Decision) =>
+  isStateful(spec) ? 'stop-first' : updateRulesOf(spec).order
+
+/** What is waited for, how long, and what comes of it. */
+function paceText(decision: Decision): string {
+  const { next, stored } = decision
+  const { parallelism, failureAction, progressDeadlineMs } = updateRulesOf(stored.spec)
+  const pace = parallelism === 1 ? 'One at a time' : `${parallelism} at a time`
+  const order =
+    orderOf(decision) === 'start-first'
+      ? 'the old one goes once the new one is ready'
+      : 'the old one goes first, then the new one starts'
+  const end = failureAction === 'rollback' && next?.good !== undefined ? 'rolled back' : 'paused'
+  return `${pace}, ${order}; if one exits three times, becomes unhealthy or is not ready within ${progressDeadlineMs / 1000} s, the update is ${end}.`
 }
 
 const fromRevision = ({ before }: Decision): number | undefined =>
@@ -65,8 +76,6 @@ function changedParts({ before, stored: { spec, digest } }: Decision, { template
   const parts = PARTS.filter((part) => text(was, part) !== text(will, part))
   return parts.length > 0 ? parts : ['secrets, volumes or a restart']
 }
-
-const replicasText = (count: number): string => (count === 1 ? '1 replica' : `${count} replicas`)
 
 const wasRunning = ({ before }: Decision, id: string): boolean =>
   before?.assignments.some((each) => each.id === id && each.desired === 'running') === true
@@ -124,28 +133,35 @@ function steps(decision: Decision, nodeName: NodeName): Told[] {
 function stepText(decision: Decision, old: Assignment, nodeName: NodeName): string {
   const { ready, kept, plan, now } = decision
   const next = successorOf(decision, old)
-  const where = nodeName(old.nodeId)
+  const one = `the one of revision ${old.revision} on ${nodeName(old.nodeId)}`
   if (next === undefined && plan.forcedByQuota.includes(old.replica))
-    return `Replica ${old.replica}: the quota of containers is reached, so the old one on ${where} is stopped first.`
-  if (next === undefined && ready.has(old.id))
-    return `Replica ${old.replica}: the old one on ${where} is stopped first.`
+    return `Replica ${old.replica}: the quota of containers is reached, so ${one} is stopped first.`
+  if (next === undefined && ready.has(old.id)) return `Replica ${old.replica}: ${one} is stopped first.`
   // Assignments are kept in the order in which they were made.
   if (next === undefined || !ready.has(next.id) || kept.indexOf(next) < kept.indexOf(old))
-    return `Replica ${old.replica} of revision ${old.revision} on ${where} is not wanted any more and is being removed.`
-  const seconds = (Date.parse(now) - Date.parse(next.assignedAt)) / 1000
-  return `Replica ${old.replica} is ready on ${nodeName(next.nodeId)} after ${seconds.toFixed(1)} s; the old one on ${where} is being removed.`
+    return `Replica ${old.replica}: ${one} ${hasFailed(decision, old) ? 'has failed' : 'is not wanted any more'} and is removed.`
+  const seconds = ((Date.parse(now) - Date.parse(next.assignedAt)) / 1000).toFixed(1)
+  return `Replica ${old.replica} of revision ${next.revision} is ready on ${nodeName(next.nodeId)} after ${seconds} s; ${one} is removed.`
+}
+
+function hasFailed({ next }: Decision, { replica, nodeId, templateHash }: Assignment): boolean {
+  const { rollout } = next ?? {}
+  const { failure } = rollout ?? {}
+  return rollout?.templateHash === templateHash && failure?.replica === replica && failure.nodeId === nodeId
 }
 
 function progressText({ next, stored, ready }: Decision): string[] {
   const { rollout, good, assignments = [] } = next ?? {}
   if (rollout?.replaces !== true || rollout.state === 'paused') return []
-  const aim = rollout.state === 'rolling_back' ? good : rollout
-  const own = assignments.filter(
-    ({ id, desired, templateHash }) =>
-      desired === 'running' && templateHash === aim?.templateHash && ready.has(id),
-  )
+  const back = rollout.state === 'rolling_back'
+  const aim = back ? good : rollout
+  const running = assignments.filter(({ desired }) => desired === 'running')
+  const own = running.filter(({ id, templateHash }) => templateHash === aim?.templateHash && ready.has(id))
   const count = new Set(own.map(({ replica }) => replica)).size
-  return [`${count} of ${replicasText(stored.spec.replicas)} of revision ${aim?.revision} are ready.`]
+  const wished = stored.spec.replicas
+  const isBack = back && count >= wished && running.length === own.length
+  const end = isBack ? ': the rollback is complete' : ''
+  return [`${count} of ${replicasText(wished)} of revision ${aim?.revision} are ready${end}.`]
 }
 
 /** Once for each rollout, and whenever a shortfall begins to be the quota's. */
@@ -163,34 +179,6 @@ function quotaReached({ before, next, plan, stored }: Decision): Told[] {
       ...{ type: 'quota.reached', severity: 'warning', reason: 'quota_reached' },
       message: `The tenant's quota of containers is reached: of ${stored.spec.name} ${what} Raise the quota, or stop containers.`,
       data: { kind: 'containers', replicas: [...plan.forcedByQuota] },
-    },
-  ]
-}
-
-function failed(decision: Decision, nodeName: NodeName): Told[] {
-  const { next, stored } = decision
-  const { rollout, good } = next ?? {}
-  if (rollout?.failure === undefined || !isFailing(decision)) return []
-  const { reason, replica, nodeId, at } = rollout.failure
-  const where = nodeId === undefined ? '' : ` on ${nodeName(nodeId)}`
-  const took = ((Date.parse(at) - Date.parse(rollout.startedAt)) / 1000).toFixed(1)
-  const why = `Revision ${rollout.revision} failed after ${took} s: replica ${replica}${where} ${failureText(reason)}.`
-  const back = rollout.state === 'rolling_back'
-  const { name, replicas } = stored.spec
-  const what = back
-    ? `The replicas go back to revision ${good?.revision}, which ran well; the stored spec stays. Correct it and store it again.`
-    : `The update is paused with ${rollout.ready} of ${replicasText(replicas)} replaced; the failed one stays to be looked at. Read its logs, then store a corrected spec or roll ${name} back to an earlier revision.`
-  return [
-    {
-      type: back ? 'deployment.rolled_back' : 'deployment.stalled',
-      severity: 'error',
-      reason: back ? 'rollback' : 'update_paused',
-      message: `${why} ${what}`,
-      data: {
-        ...{ revision: rollout.revision, replica, failure: reason, ready: rollout.ready },
-        ...(nodeId === undefined ? {} : { nodeId, nodeName: nodeName(nodeId) }),
-        ...(back ? { to: good?.revision ?? null } : {}),
-      },
     },
   ]
 }

@@ -14,8 +14,11 @@ import type { LogTarget } from './log-targets.ts'
 
 /** On its way and held here, of one container. */
 const WINDOW_BYTES = 128 * 1024
-/** A line without an end is cut. */
-const MAX_LINE_BYTES = 64 * 1024
+/** Credit is given back in pieces of this size. */
+const CREDIT_BYTES = WINDOW_BYTES / 4
+/** A line without an end is cut: one in each stream and a piece of credit must leave room, or the node could never end it. */
+const MAX_LINE_BYTES = WINDOW_BYTES / 4
+const FULL_BYTES = WINDOW_BYTES / 2
 const LINE_FEED = 0x0a
 
 export interface HeldLine {
@@ -30,11 +33,15 @@ export interface HeldLine {
 export interface LogSource {
   readonly target: LogTarget
   readonly lines: readonly HeldLine[]
+  /** So much is held that its node soon may send no more. */
+  readonly full: boolean
   /** No more lines come. */
   readonly ended: boolean
   /** Why it ended, where not because all was said. */
   readonly error: StreamError | undefined
   take(): HeldLine | undefined
+  /** Ends it where its node has said nothing for so long, though it may. */
+  endIfSilent(forMs: number): void
   close(): void
 }
 
@@ -49,21 +56,20 @@ export function openLogSource(
   wish: LogWish,
   onNews: () => void,
 ): LogSource {
-  const lines: HeldLine[] = []
+  const held = createShelf()
   const partial = { stdout: createPartial(), stderr: createPartial() }
   let time = ''
   let consumed = 0
   let ended = false
   let error: StreamError | undefined
+  let heardAt = performance.now()
   const giveBack = (bytes: number): void => {
     consumed += bytes
-    if (consumed < WINDOW_BYTES / 2) return
+    if (consumed < CREDIT_BYTES) return
     stream.credit(consumed)
     consumed = 0
   }
-  const keep = (what: HeldLine['what'], bytes: number): void => {
-    lines.push({ time, bytes, what })
-  }
+  const keep = (what: HeldLine['what'], bytes: number): void => held.put({ time, bytes, what })
   const keepLine = (channel: 'stdout' | 'stderr', line: Buffer): void => {
     const read = readLine(line)
     time = read.time === '' ? time : read.time
@@ -75,6 +81,7 @@ export function openLogSource(
     { kind: 'logs', assignmentId: target.assignmentId, ...wish },
     {
       data(channel, payload) {
+        heardAt = performance.now()
         giveBack(STREAM_HEADER_BYTES)
         if (channel === STREAM_CHANNELS.stdout) partial.stdout(payload, (line) => keepLine('stdout', line))
         else if (channel === STREAM_CHANNELS.stderr)
@@ -94,7 +101,10 @@ export function openLogSource(
   stream.credit(WINDOW_BYTES)
   return {
     target,
-    lines,
+    lines: held.lines,
+    get full() {
+      return held.bytes >= FULL_BYTES
+    },
     get ended() {
       return ended
     },
@@ -102,11 +112,40 @@ export function openLogSource(
       return error
     },
     take() {
-      const line = lines.shift()
+      const line = held.take()
       if (line !== undefined) giveBack(line.bytes)
       return line
     },
+    endIfSilent(forMs) {
+      // Who has lines here may be out of credit, and waits for us.
+      if (ended || held.lines.length > 0 || performance.now() - heardAt < forMs) return
+      stream.close()
+      ended = true
+      error = 'node_unreachable'
+      onNews()
+    },
     close: stream.close,
+  }
+}
+
+/** Lines that nobody has taken yet, and how much they are. */
+function createShelf() {
+  const lines: HeldLine[] = []
+  let bytes = 0
+  return {
+    lines,
+    get bytes() {
+      return bytes
+    },
+    put(line: HeldLine): void {
+      bytes += line.bytes
+      lines.push(line)
+    },
+    take(): HeldLine | undefined {
+      const line = lines.shift()
+      bytes -= line?.bytes ?? 0
+      return line
+    },
   }
 }
 

@@ -135,3 +135,26 @@ test('the last lines are so many, and of those no more than fit; what did not fi
   expect(rest.length).toBeGreaterThan(130)
   expect(createLastLines(0).lines()).toEqual([])
 })
+
+test('lines without an end in both streams, behind lines that were taken, leave the node credit to go on', () => {
+  const { opened, given, send } = source(1)
+  let used = 0
+  const write = (channel: number, bytes: number) => {
+    used += STREAM_HEADER_BYTES + bytes
+    send(channel, Buffer.alloc(bytes, 'x'))
+  }
+  const line = `${time(1)} ${'y'.repeat(1_000)}\n`
+  // Up to what is given back at once.
+  for (let at = 0; at < 15; at += 1) {
+    used += STREAM_HEADER_BYTES + line.length
+    send(stdout, line)
+    opened.take()
+  }
+  for (const channel of [stdout, stderr]) for (let at = 0; at < 31; at += 1) write(channel, 1_024)
+  for (let at = 0; at < 200; at += 1) {
+    const room = given.credit - used
+    expect(room, `after ${used} bytes`).toBeGreaterThan(STREAM_HEADER_BYTES)
+    write(at % 2 === 0 ? stdout : stderr, Math.min(1_024, room - STREAM_HEADER_BYTES))
+    opened.take()
+  }
+})

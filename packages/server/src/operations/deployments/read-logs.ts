@@ -20,6 +20,8 @@ export interface LogDeps {
   readonly store: Store
   readonly clock: Clock
   readonly openStream: OpenNodeStream
+  /** So long may a node that is asked for what it has kept say nothing. */
+  readonly silenceMs?: number
 }
 
 export interface LogQuery {
@@ -35,6 +37,7 @@ export type ReadLines = (signal: AbortSignal) => AsyncGenerator<LogLine>
 /** Lines of several replicas that come within so long of each other are put in order. */
 const WINDOW_MS = 200
 const RETRY_MS = 2_000
+const SILENCE_MS = 30_000
 
 /** Nothing is asked of any node before the lines are read. */
 export async function readLogs(
@@ -97,7 +100,7 @@ interface Told {
 }
 
 async function* keptLines(
-  { openStream }: LogDeps,
+  { openStream, silenceMs = SILENCE_MS }: LogDeps,
   { targets, query: { tail, since } }: Reading,
   told: Told,
   news: News,
@@ -105,6 +108,9 @@ async function* keptLines(
   // Of each at least one, so that it is known where following begins.
   const wish: LogWish = { tail: Math.max(1, tail), ...(since === undefined ? {} : { since }) }
   const sources = targets.map((target) => openLogSource(openStream, target, wish, news.tell))
+  const patience = setInterval(() => {
+    for (const source of sources) source.endIfSilent(silenceMs)
+  }, silenceMs / 4)
   try {
     const last = createLastLines(tail)
     for await (const taken of mergeKept(sources, news)) {
@@ -114,6 +120,7 @@ async function* keptLines(
     for (const source of sources) yield* gapOf(source, told)
     yield* last.lines()
   } finally {
+    clearInterval(patience)
     for (const source of sources) source.close()
   }
 }
@@ -151,7 +158,7 @@ async function* followedLines(
       followNew(deps, reading, followed, told, news)
       if (followed.sources.size === 0 && isGone(deps, reading)) return
       await news.wait()
-      await pause(WINDOW_MS, undefined, { signal: news.signal }).catch(() => {})
+      if (followed.sources.size > 1) await gather([...followed.sources.values()], news)
       for (const { source, line } of takeAll(followed.sources.values())) {
         const { assignmentId } = source.target
         if ('stream' in line.what && line.time <= (told.times.get(assignmentId) ?? '')) continue
@@ -164,6 +171,19 @@ async function* followedLines(
   } finally {
     unsubscribe()
     for (const source of followed.sources.values()) source.close()
+  }
+}
+
+/** Until lines of all may be put in order, or one can send no more: its lines would wait for nothing but the time. */
+async function gather(sources: readonly LogSource[], news: News): Promise<void> {
+  const until = performance.now() + WINDOW_MS
+  while (!news.signal.aborted && !sources.some(({ full }) => full)) {
+    const leftMs = until - performance.now()
+    if (leftMs <= 0) return
+    const over = new AbortController()
+    const timer = pause(leftMs, undefined, { signal: over.signal }).catch(() => {})
+    await Promise.race([news.wait(), timer])
+    over.abort()
   }
 }
 

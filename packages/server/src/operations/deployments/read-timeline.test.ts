@@ -15,10 +15,10 @@ interface Given extends Pick<Event, 'type'> {
   readonly data?: Event['data']
 }
 
-/** Newest first, as they are found; the ordinals of one revision mean nothing. */
+/** Found newest first; those of one revision are given in their order. */
 function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): string[] {
   const told = given.map(({ about = 'dep_A', reason = '', data = {}, revision, ...each }, index): Told => {
-    const ordinal = (index * 7) % 10
+    const ordinal = index
     const subject = { kind: about.startsWith('node') ? 'Node' : 'Deployment', name: about, uid: about }
     const event = {
       ...{ v: 1, id: `evt_${index}`, tenant: TENANT, time: '', severity: 'info' as const },
@@ -26,7 +26,9 @@ function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): s
     }
     return [{ revision, ordinal }, listedEvent(event, `${revision}-${ordinal}`)]
   })
-  const found = told.toSorted(([left], [right]) => right.revision - left.revision)
+  const found = told.toSorted(
+    ([left], [right]) => right.revision - left.revision || right.ordinal - left.ordinal,
+  )
   const own = found.filter(([, { subject }]) => subject.kind === 'Deployment')
   const machines = found.filter(([, { subject }]) => subject.kind === 'Node')
   return tellStory(own, machines, nodeIds).map(({ message, count }) =>
@@ -34,18 +36,17 @@ function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): s
   )
 }
 
-test('of one transaction what was asked stands before what was decided, and how it fares last', () => {
+test('of one transaction each stands where it was put, whatever it is', () => {
   const revision = 7
   expect(
     timelineOf([
-      { revision, type: 'deployment.running', message: 'runs' },
-      { revision, type: 'deployment.scheduled', message: 'placed' },
-      { revision, type: 'deployment.progressing', reason: 'rollout_step', message: 'step' },
-      { revision, type: 'deployment.progressing', reason: 'rollout_started', message: 'begun' },
-      { revision, type: 'deployment.updated', message: 'asked' },
-      { revision: 6, type: 'deployment.stopped', message: 'before' },
+      { revision: 8, type: 'deployment.running', message: 'runs' },
+      { revision, type: 'deployment.rolled_back', message: 'failed' },
+      { revision, type: 'deployment.progressing', reason: 'rollout_step', message: 'removed' },
+      { revision, type: 'deployment.scheduled', message: 'started again' },
+      { revision: 6, type: 'deployment.updated', message: 'asked' },
     ]),
-  ).toEqual(['runs', 'placed', 'step', 'begun', 'asked', 'before'])
+  ).toEqual(['runs', 'started again', 'removed', 'failed', 'asked'])
 })
 
 test('steps that read alike are each told; the very same is told once, with how often', () => {

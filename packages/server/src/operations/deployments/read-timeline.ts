@@ -1,7 +1,7 @@
 // The story of a deployment, for a person to read: what was asked, each step, what was waited for, what failed, and what
 // happened to the machines under it. DECISIONS 2 (status). Newest first.
 
-import { type Event, isJsonObject, type Json, type ListedEvent, type TenantId } from '@holdfast/contract'
+import { isJsonObject, type Json, type ListedEvent, type TenantId } from '@holdfast/contract'
 import { events } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { type EventPosition, listedEvent, placeEvents } from '../event-cursor.ts'
@@ -76,33 +76,6 @@ function nodesIn(data: Json): string[] {
   return Array.isArray(replicas) ? [...named, ...replicas.flatMap((each) => nodesIn(each))] : named
 }
 
-/**
- * What was written in one transaction stands under one revision, and there in the order of keys, which are hashes: a person
- * reads what was asked before what was decided, and how it fares last.
- */
-const STORY: readonly Event['type'][] = [
-  'deployment.created',
-  'deployment.updated',
-  'node.unreachable',
-  'node.failed',
-  'deployment.rolled_back',
-  'deployment.progressing',
-  'deployment.displaced',
-  'quota.reached',
-  'deployment.scheduled',
-  'deployment.unschedulable',
-  'deployment.stalled',
-  'deployment.degraded',
-  'deployment.running',
-  'deployment.stopped',
-]
-
-function inStoryOrder([left, one]: Told, [right, other]: Told): number {
-  const byRank = STORY.indexOf(one.type) - STORY.indexOf(other.type)
-  if (left.revision !== right.revision) return left.revision - right.revision
-  return (
-    byRank ||
-    (one.reason < other.reason ? -1 : Number(one.reason > other.reason)) ||
-    left.ordinal - right.ordinal
-  )
-}
+/** What was written in one transaction stands under one revision, and there in the order in which it is to be read. */
+const inStoryOrder = ([left]: Told, [right]: Told): number =>
+  left.revision - right.revision || left.ordinal - right.ordinal

@@ -7,7 +7,7 @@ import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
 import { checkShape } from '../check-shape.ts'
-import { type Kept, keepOnce } from '../idempotency.ts'
+import { type Kept, keepOnce, keepUnchanged } from '../idempotency.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { readClaims } from './claims.ts'
@@ -32,7 +32,8 @@ export async function setSchedulable(
     const { draining, ...rest } = found.value
     const node = { ...rest, schedulable, ...(draining === true && !schedulable ? { draining } : {}) }
     const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
-    if (found.value.schedulable === schedulable) return { kind: 'refuse', result: done(view) }
+    if (found.value.schedulable === schedulable)
+      return keepUnchanged(answers, transaction, caller, kept, view)
     transaction.put(inTenant(caller.tenant, nodes, node.id), node)
     recordEvent(transaction, clock, caller.tenant, cordonEvent(node, transaction.id))
     recordAudit(transaction, clock, caller, {

@@ -6,8 +6,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import type { Decision, Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
-import { type Caller, done, type Outcome } from '../caller.ts'
-import { type Kept, keepOnce } from '../idempotency.ts'
+import type { Caller, Outcome } from '../caller.ts'
+import { type Kept, keepOnce, keepUnchanged } from '../idempotency.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { findToChange } from './change-node.ts'
 import { readClaims } from './claims.ts'
@@ -15,8 +15,6 @@ import type { NodeDeps } from './deps.ts'
 import { drainedEvent, drainingEvent } from './node-events.ts'
 import { nodeView } from './node-view.ts'
 import { isInUse } from './release-node.ts'
-
-type DrainDeps = Pick<NodeDeps, 'store' | 'clock'>
 
 export async function drainNode(
   deps: Pick<NodeDeps, 'store' | 'clock' | 'answers'>,
@@ -31,8 +29,9 @@ export async function drainNode(
   })
   if (!outcome.ok) return outcome
   // Apart from the closing: only a cache that shows the node closed shows every placement that was made before.
-  const isFree = await finishDrain(deps, caller.tenant, outcome.value.id)
-  return isFree ? done(withoutDraining(outcome.value)) : outcome
+  await deps.store.transact((transaction) => stageDrained(deps, transaction, caller.tenant, outcome.value.id))
+  // As it was kept for a repeated request, also where nothing was there to be moved.
+  return outcome
 }
 
 function decideDrain(
@@ -44,17 +43,12 @@ function decideDrain(
 ): Decision<Outcome<Node>> {
   const node = { ...before, schedulable: false, draining: true }
   const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
-  if (isDraining(before)) return { kind: 'refuse', result: done(view) }
+  if (isDraining(before)) return keepUnchanged(answers, transaction, caller, kept, view)
   transaction.put(inTenant(caller.tenant, nodes, node.id), node)
   recordEvent(transaction, clock, caller.tenant, drainingEvent(node, transaction.id))
   const subject = { kind: 'Node', name: node.name }
   recordAudit(transaction, clock, caller, { action: 'nodes:drained', subject })
   return keepOnce(answers, transaction, caller, kept, view)
-}
-
-/** True when the drain is over. To be called again whenever an assignment of the tenant is gone; twice changes nothing. */
-async function finishDrain(deps: DrainDeps, tenant: TenantId, id: NodeId): Promise<boolean> {
-  return deps.store.transact((transaction) => stageDrained(deps, transaction, tenant, id))
 }
 
 /** For whoever writes under a fence. False while a replica is still assigned to the node, or when it is not drained. */
@@ -79,7 +73,7 @@ export const isDraining = ({
 }: Pick<StoredNode, 'draining' | 'schedulable'>): boolean => draining === true && !schedulable
 
 /** It stays closed: whoever drained it says when it takes work again. */
-function withoutDraining<T extends { readonly draining?: boolean }>(node: T): Omit<T, 'draining'> {
+function withoutDraining(node: StoredNode): StoredNode {
   const { draining: _over, ...rest } = node
   return rest
 }

@@ -1,0 +1,105 @@
+// One change among very many routes: handed to the agent's own router, on a real Caddy, until a request is answered by it.
+
+import { createServer, type Server } from 'node:http'
+import { dirname, join } from 'node:path'
+import { decode, type RoutedDeployment, routedDeploymentShape } from '@holdfast/contract'
+import { freePort, startCaddy } from '@holdfast/testkit'
+import pino from 'pino'
+import { createCaddyAdmin } from '../../packages/agent/src/adapters/caddy/caddy-admin.ts'
+import type { LocalReplica } from '../../packages/agent/src/routing/plan-backends.ts'
+import { startRouter } from '../../packages/agent/src/routing/router.ts'
+import { untilAnswered } from './ask.ts'
+
+interface ManyRoutes {
+  readonly first: number
+  readonly kinds: readonly { readonly about: string; readonly served: readonly number[] }[]
+}
+
+const CHANGED = 'changed'
+const HOST = 'changed.example'
+const SETTLED_MS = 10_000
+/** Two replicas of the deployment that changes; the others lead to addresses that nobody asks. */
+const REPLICAS = ['127.0.0.2', '127.0.0.3']
+
+interface Wished {
+  readonly address: string
+  readonly host: string
+  readonly path: string
+}
+
+export async function measureManyRoutes(routes: number, changes: number): Promise<ManyRoutes> {
+  const [caddy, edge, port] = [await startCaddy(), await freePort(), await freePort()]
+  const servers = await Promise.all(REPLICAS.map((address) => sayWhere(address, port)))
+  const settings = {
+    ...{ listen: [`127.0.0.1:${edge}`], peerListen: undefined, adminSocket: caddy.socketPath },
+    ...{ leadsFolder: join(dirname(caddy.configFile), 'leads'), tls: { mode: 'off' as const } },
+  }
+  let wished: Wished = { address: REPLICAS[0] ?? '', host: HOST, path: '/' }
+  const others = Array.from({ length: routes - 1 }, (_, at) => otherRoute(at))
+  const router = startRouter({
+    admin: createCaddyAdmin(settings, caddy.configFile),
+    table: () => [...others.map(({ routed }) => routed), routedTo(wished, port)],
+    replicas: () => [...others.map(({ replica }) => replica), replicaAt(wished.address)],
+    monotonicMs: () => performance.now(),
+    log: pino({ level: 'warn' }),
+  })
+  const change = async (next: Wished): Promise<number> => {
+    wished = next
+    const began = performance.now()
+    router.nudge()
+    const url = `http://127.0.0.1:${edge}${next.path}`
+    const isThere = ({ status, text }: { status: number; text: string }): boolean =>
+      status === 200 && text === next.address
+    const served = (await untilAnswered(url, next.host, isThere)) - began
+    // What is still to be written of it is not to be charged to the next one.
+    await router.applied(SETTLED_MS)
+    return served
+  }
+  const repeat = async (nth: (count: number) => Partial<Wished>): Promise<number[]> => {
+    const served: number[] = []
+    for (let count = 1; count <= changes; count += 1) served.push(await change({ ...wished, ...nth(count) }))
+    return served
+  }
+  try {
+    const first = await change(wished)
+    const replica = await repeat((count) => ({ address: REPLICAS[count % REPLICAS.length] ?? '' }))
+    const host = await repeat((count) => ({ host: `changed-${count}.example` }))
+    const path = await repeat((count) => ({ path: `/at/${count}` }))
+    const kinds = [
+      { about: 'another replica', served: replica },
+      { about: 'another host', served: host },
+      { about: 'another path', served: path },
+    ]
+    return { first, kinds }
+  } finally {
+    router.close()
+    for (const server of servers) server.close()
+    await caddy.stop()
+  }
+}
+
+function sayWhere(address: string, port: number): Promise<Server> {
+  const server = createServer((_asked, answer) => answer.end(address))
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, address, () => resolve(server))
+  })
+}
+
+const uidOf = (name: string): string => `dep_${name}`
+
+const routedAs = (name: string, route: { host: string; path: string; port: number }): RoutedDeployment =>
+  decode(routedDeploymentShape, { deployment: uidOf(name), name, routes: [route], peers: [] })
+const routedTo = ({ host, path }: Wished, port: number): RoutedDeployment =>
+  routedAs(CHANGED, { host, path, port })
+
+const replicaOf = (routed: RoutedDeployment, address: string): LocalReplica => ({
+  ...{ deployment: routed.deployment, run: `at ${address}`, address, state: 'serves' },
+})
+const replicaAt = (address: string): LocalReplica =>
+  replicaOf(routedAs(CHANGED, { host: HOST, path: '/', port: 1 }), address)
+
+function otherRoute(at: number) {
+  const routed = routedAs(`other-${at}`, { host: `other-${at}.example`, path: '/', port: 8080 })
+  return { routed, replica: replicaOf(routed, `10.208.${at >> 8}.${at & 255}`) }
+}

@@ -1,0 +1,240 @@
+// An image that does not run is taken back or held by itself while people use what ran before, and nobody who uses it
+// notices; the story says which, why and what to do. All at once on one lab. DECISIONS 4 (Ready, update).
+
+import type { TenantId } from '@holdfast/contract'
+import { type Load, startLoad, waitUntil } from '@holdfast/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deployments, placements } from '../packages/server/src/store/records.ts'
+import { inTenant } from '../packages/server/src/store/transaction.ts'
+import { untilPhase } from './support/lab-reads.ts'
+import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
+import { type Mask, storyOf } from './support/timeline.ts'
+import { type ReadyWatch, watchReady } from './support/watch-ready.ts'
+
+const REPLICAS = 2
+/** Of each deployment, over the routers of all three nodes. */
+const PER_SECOND = 40
+/** As often as the floors of admission let it be asked; whoever serves well has the file. */
+const CHECK = {
+  ...{ type: 'exec', interval: '5s', retries: 3, timeout: '10s' },
+  command: ['sh', '-c', 'test -e /well && nc -w 1 127.0.0.1 8080'],
+}
+
+const SERVE = "trap 'exit 0' TERM; httpd -f -p 8080 -h /www &"
+const GOOD = `touch /well; ${SERVE} wait`
+
+interface Broken {
+  readonly name: string
+  /** What the shell of the container runs. */
+  readonly script: string
+  readonly lacksLayer?: true
+  /** One of them, once all of them serve. */
+  readonly fallsIll?: true
+  readonly masks?: readonly Mask[]
+  readonly update: { readonly failureAction: 'rollback' | 'pause'; readonly progressDeadline: string }
+  /** What was served well goes ill before anybody can know: one fewer for that moment. */
+  readonly fewestReady: number
+}
+
+const BROKEN: readonly Broken[] = [
+  {
+    name: 'crashes',
+    script: "echo 'no configuration' >&2; exit 3",
+    update: { failureAction: 'rollback', progressDeadline: '60s' },
+    fewestReady: REPLICAS,
+  },
+  {
+    name: 'never-healthy',
+    script: `${SERVE} wait`,
+    update: { failureAction: 'rollback', progressDeadline: '10s' },
+    fewestReady: REPLICAS,
+  },
+  {
+    name: 'unhealthy-later',
+    ...{ script: GOOD, fallsIll: true },
+    // Both successors are started at once, and either may be ready first.
+    masks: [[/\d( of 2 replicas of revision 1 are ready)(: the rollback is complete)?\./g, '<n>$1.']],
+    update: { failureAction: 'rollback', progressDeadline: '60s' },
+    fewestReady: REPLICAS - 1,
+  },
+  {
+    name: 'cannot-be-pulled',
+    ...{ script: GOOD, lacksLayer: true },
+    update: { failureAction: 'rollback', progressDeadline: '15s' },
+    fewestReady: REPLICAS,
+  },
+  {
+    name: 'crashes-paused',
+    script: "echo 'no configuration' >&2; exit 3",
+    update: { failureAction: 'pause', progressDeadline: '60s' },
+    fewestReady: REPLICAS,
+  },
+]
+
+let whole: LabPlatform
+const loads = new Map<string, Load>()
+const watches = new Map<string, ReadyWatch>()
+
+beforeAll(async () => {
+  whole = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
+  await Promise.all(BROKEN.map(({ name }) => runWell(name)))
+})
+afterAll(async () => {
+  for (const watch of watches.values()) watch.stop()
+  await Promise.all([...loads.values()].map((load) => load.stop()))
+  await whole?.stop()
+})
+
+const pathOf = (name: string): string => `/api/v1/deployments/${name}`
+
+function push(name: string, tag: string, script: string) {
+  const image = { page: `${name} ${tag}`, command: ['/bin/sh', '-c', script] }
+  return whole.lab.registry.pushBusyboxImage(`acme/${name}`, tag, image)
+}
+
+/** Runs, is known to run well, and is used. */
+async function runWell(name: string): Promise<void> {
+  const api = whole.api('acme')
+  const host = `${name}.example`
+  const { reference } = await push(name, 'one', GOOD)
+  const body = {
+    ...{ kind: 'Deployment', name, image: reference, replicas: REPLICAS, healthCheck: CHECK },
+    // The watch is no longer than the deadline.
+    update: { progressDeadline: '1s' },
+    routes: [{ host, path: '/', port: 8080 }],
+  }
+  const { status, text } = await api.post('/api/v1/deployments', body)
+  expect(status, text).toBe(201)
+  await untilPhase(api, name, 'Running')
+  await waitUntil(() => goodRevision(name) === 1, { what: `revision 1 of ${name} is known to be good` })
+  const targets = whole.lab.nodes
+    .filter(({ tenant }) => tenant === 'acme')
+    .map(({ address }) => `http://${address}:80`)
+  await waitUntil(
+    async () => (await Promise.all(targets.map((each) => answers(each, host)))).every(Boolean),
+    {
+      what: `every router serves ${host}`,
+    },
+  )
+  watches.set(name, watchReady(whole.platform.server.store, whole.platform.acme.id, name))
+  loads.set(name, startLoad({ targets, host, perSecond: PER_SECOND }))
+}
+
+function goodRevision(name: string): number | undefined {
+  const { store } = whole.platform.server
+  const tenant = whole.platform.acme.id as TenantId
+  const uid = store.get(inTenant(tenant, deployments, name))?.record.uid
+  return uid && store.get(inTenant(tenant, placements, uid))?.record.good?.revision
+}
+
+async function answers(target: string, host: string): Promise<boolean> {
+  const probe = startLoad({ targets: [target], host, perSecond: 20 })
+  await waitUntil(() => probe.result().answered + probe.result().failures.length > 0, { what: 'an answer' })
+  return (await probe.stop()).failures.length === 0
+}
+
+async function pushBroken({ name, script, lacksLayer }: Broken): Promise<string> {
+  const { reference, digest } = await push(name, 'broken', script)
+  if (lacksLayer === true) await removeLastLayer(`acme/${name}`, digest)
+  return reference
+}
+
+/** The manifest is served as before. The layer is of this image alone. */
+async function removeLastLayer(repository: string, digest: string): Promise<void> {
+  const call = (path: string, method: string) =>
+    fetch(`${whole.lab.registry.url}/v2/${repository}/${path}`, {
+      method,
+      headers: { accept: 'application/vnd.oci.image.manifest.v1+json' },
+      signal: AbortSignal.timeout(10_000),
+    })
+  const manifest = await (await call(`manifests/${digest}`, 'GET')).json()
+  const layers: { digest: string }[] = Object(manifest).layers
+  expect((await call(`blobs/${layers.at(-1)?.digest}`, 'DELETE')).status).toBe(202)
+  expect((await call(`manifests/${digest}`, 'GET')).status).toBe(200)
+}
+
+interface Placed {
+  readonly replica: number
+  readonly nodeName: string
+  readonly containerId: string
+  readonly revision: number
+  readonly state: string
+}
+
+async function placedOf(name: string): Promise<Placed[]> {
+  return Object((await whole.api('acme').get(`${pathOf(name)}/placements`)).body['items'])
+}
+
+/** It was ready, and is no more, while the update is still watched. */
+async function fallIll(name: string): Promise<void> {
+  const serving = () => placedOf(name).then((all) => all.filter(isServing))
+  const isServing = ({ revision, state }: Placed) => revision === 2 && state === 'ready'
+  await waitUntil(async () => (await serving()).length === REPLICAS, {
+    what: `revision 2 of ${name} serves`,
+    timeoutMs: 60_000,
+  })
+  const one = (await serving()).find(({ replica }) => replica === 1)
+  await whole.node(one?.nodeName ?? '').exec(['docker', 'exec', one?.containerId ?? '', 'rm', '/well'])
+}
+
+/** The failure is told, and what is left is what ran before, besides one that is held to be looked at. */
+async function untilTakenBack({ name, update }: Broken): Promise<void> {
+  const held = update.failureAction === 'pause' ? 1 : 0
+  const reason = held === 1 ? 'update_paused' : 'rollback'
+  const api = whole.api('acme')
+  let seen: unknown
+  await waitUntil(
+    async () => {
+      const { body } = await api.get(pathOf(name))
+      const placed = await placedOf(name)
+      seen = [body['status'], placed]
+      const old = placed.filter(({ revision, state }) => revision === 1 && state === 'ready')
+      const { phase, reason: told } = Object(body['status'])
+      return (
+        phase === 'Degraded' &&
+        told === reason &&
+        old.length === REPLICAS &&
+        placed.length === REPLICAS + held
+      )
+    },
+    { what: `${name} is ${reason}, with revision 1 running`, timeoutMs: 80_000 },
+  ).catch((error: Error) => {
+    throw new Error(`${error.message} It was: ${JSON.stringify(seen)}`)
+  })
+}
+
+function unnoticed({ name, fewestReady }: Pick<Broken, 'name' | 'fewestReady'>): void {
+  const seen = loads.get(name)?.result()
+  expect(seen?.failures).toEqual([])
+  expect(seen?.answered).toBeGreaterThan(0)
+  expect(watches.get(name)?.lowest()).toBeGreaterThanOrEqual(fewestReady)
+}
+
+test.concurrent.for(BROKEN)('$name: $update.failureAction', async (broken, { expect: expectHere }) => {
+  const { name, update } = broken
+  const api = whole.api('acme')
+  const image = await pushBroken(broken)
+  const sent = await api.put(pathOf(name), { image, update })
+  expect(sent.status, sent.text).toBe(200)
+  if (broken.fallsIll === true) await fallIll(name)
+  await untilTakenBack(broken)
+  await expectHere(await storyOf(api, name, broken.masks)).toMatchFileSnapshot(`golden/timeline-${name}.txt`)
+  unnoticed(broken)
+  // What was stored is what was sent, and another one leaves the failure behind.
+  expect((await api.get(pathOf(name))).body['revision']).toBe(2)
+  const { reference } = await push(name, 'two', GOOD)
+  expect((await api.put(pathOf(name), { image: reference, update: {} })).status).toBe(200)
+  await untilPhase(api, name, 'Running')
+  unnoticed({ name, fewestReady: REPLICAS })
+})
+
+test('what the load was, in all', async () => {
+  const results = await Promise.all([...loads.values()].map((load) => load.stop()))
+  const sum = (of: (result: (typeof results)[number]) => number) =>
+    results.reduce((total, result) => total + of(result), 0)
+  const failed = sum(({ failures }) => failures.length)
+  console.log(
+    `${sum(({ sent }) => sent)} requests at ${PER_SECOND * BROKEN.length} a second over three routers: ${failed} failed`,
+  )
+  expect(sum(({ answered }) => answered)).toBe(sum(({ sent }) => sent))
+})

@@ -1,0 +1,21 @@
+// How long a node may be silent: as shipped in the long run, a tenth of it otherwise.
+
+export const LONG = process.env['HOLDFAST_LONG'] === '1'
+
+const SHIPPED = {
+  beatSeconds: 10,
+  unreachableSeconds: 40,
+  failedSeconds: 120,
+  massWindowSeconds: 60,
+  massHoldSeconds: 600,
+}
+const SHORT = {
+  beatSeconds: 1,
+  unreachableSeconds: 4,
+  failedSeconds: 12,
+  massWindowSeconds: 6,
+  massHoldSeconds: 60,
+}
+
+export type LivenessTimes = typeof SHIPPED
+export const TIMES: LivenessTimes = LONG ? SHIPPED : SHORT

@@ -1,0 +1,232 @@
+// A route never serves another deployment's container: random histories on a real Caddy, which is asked all the while, and
+// whose configuration and files are read after each step. SAFETY 2 row 15.
+//
+// Every deployment has hosts of its own, so an answer under one of them says whose container gave it. One host is everybody's
+// in turn: what is answered there is of one that had it since Caddy was last known to serve what it was told.
+
+import { env } from 'node:process'
+import type { AssignmentId, DeploymentUid } from '@holdfast/contract'
+import { waitUntil } from '@holdfast/testkit'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { routedDeployment, type SmallNode, startSmallNode } from './never-foreign.fixture.ts'
+
+const LONG = env.HOLDFAST_LONG === '1'
+const STEPS = LONG ? 10_000 : 200
+const SEED = Number(env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
+const NAMES = ['api', 'web', 'web-2', 'job'] as const
+const SHARED = 'shared.test'
+const PATHS = ['/', '/a/b']
+/** The agent takes an address for free so long after it was led to. */
+const WHILE_MS = 31_000
+
+type Kind =
+  | 'create'
+  | 'ready'
+  | 'unready'
+  | 'end'
+  | 'vanish'
+  | 'route'
+  | 'unroute'
+  | 'rename'
+  | 'share'
+  | 'settle'
+  | 'wait'
+  | 'kill Caddy'
+  | 'stop Caddy'
+  | 'restart agent'
+interface Step {
+  readonly kind: Kind
+  readonly of: number
+  readonly more: number
+}
+const weighted = (weight: number, ...kinds: Kind[]) =>
+  kinds.map((kind) => ({ arbitrary: fc.constant(kind), weight }))
+const stepArbitrary: fc.Arbitrary<Step> = fc.record({
+  kind: fc.oneof(
+    ...weighted(6, 'create', 'ready'),
+    ...weighted(4, 'route'),
+    ...weighted(3, 'end', 'stop Caddy'),
+    ...weighted(2, 'vanish', 'share', 'unroute', 'wait', 'restart agent'),
+    ...weighted(1, 'unready', 'rename', 'kill Caddy', 'settle'),
+  ),
+  of: fc.nat({ max: 11 }),
+  more: fc.nat({ max: 17 }),
+})
+
+let node: SmallNode
+beforeAll(async () => {
+  node = await startSmallNode()
+})
+afterAll(() => node.close())
+
+/** By name: the deployment that has it now. */
+const uids = new Map<string, DeploymentUid>()
+let deployments = 0
+function newUid(): DeploymentUid {
+  deployments += 1
+  return `dep_${String(deployments).padStart(6, '0')}` as unknown as DeploymentUid
+}
+/** Who had the shared host since Caddy was last known to serve what it was told. */
+let sharers = new Set<string>()
+const foreign: string[] = []
+const counts = { asked: 0, served: 0 }
+
+const ownHosts = (name: string): string[] => [`${name}.test`, `other.${name}.test`]
+const nameOf = (of: number): (typeof NAMES)[number] => NAMES[of % NAMES.length] ?? 'web'
+let holders = 0
+function newHolder(): AssignmentId {
+  holders += 1
+  return `rep_${holders}` as unknown as AssignmentId
+}
+const uidOf = (name: string): DeploymentUid => {
+  const uid = uids.get(name) ?? newUid()
+  uids.set(name, uid)
+  return uid
+}
+
+function setRoutes(name: string, more: number, shared: boolean): void {
+  const deployment = uidOf(name)
+  const before = node.table.get(deployment)?.routes.some(({ host }) => host === SHARED) ?? false
+  const [one, two] = ownHosts(name)
+  const port = (at: number): number => node.ports[at % 2] ?? 0
+  const path = (at: number): string => PATHS[at % 2] ?? '/'
+  const routes = [
+    { host: one, path: path(more), port: port(more) },
+    ...(more % 4 > 1 ? [{ host: two, path: '/', port: port(more >> 1) }] : []),
+    ...(more % 5 > 3 ? [{ host: one, path: '/c', port: port(more + 1) }] : []),
+    ...(shared || before ? [{ host: SHARED, path: '/', port: port(more) }] : []),
+  ]
+  node.table.set(deployment, routedDeployment({ deployment, name, routes, peers: [] }))
+  if (shared || before) sharers.add(name)
+}
+
+function share(name: string, more: number): void {
+  for (const [uid, entry] of node.table)
+    node.table.set(uid, { ...entry, routes: entry.routes.filter(({ host }) => host !== SHARED) })
+  setRoutes(name, more, true)
+}
+
+/** Deleted, and made anew under its name; the containers of the old one are there for a while. */
+function rename(name: string, more: number): void {
+  node.table.delete(uidOf(name))
+  uids.set(name, newUid())
+  setRoutes(name, more, false)
+}
+
+const pick = <T>(all: readonly T[], at: number): T | undefined => all[at % Math.max(1, all.length)]
+const isAwayOf = { caddy: false }
+
+async function take({ kind, of, more }: Step): Promise<void> {
+  const name = nameOf(of)
+  const container = pick([...node.containers.values()], of)
+  const unready = pick(
+    [...node.containers.values()].filter(({ state }) => state !== 'serves'),
+    of,
+  )
+  const { router } = node.life()
+  if (kind === 'create') await node.create(newHolder(), uidOf(name), name)
+  if (kind === 'ready' && unready !== undefined) unready.state = 'serves'
+  if (kind === 'unready' && container !== undefined) container.state = 'out'
+  if (kind === 'ready' || kind === 'unready') router.nudge()
+  if (kind === 'end' && container !== undefined) {
+    await router.withdraw(container.address, container.id, 1000)
+    node.vanish(container.holder)
+  }
+  if (kind === 'vanish' && container !== undefined) node.vanish(container.holder)
+  if (kind === 'route') setRoutes(name, more, false)
+  if (kind === 'unroute') node.table.delete(uidOf(name))
+  if (kind === 'rename') rename(name, more)
+  if (kind === 'share') share(name, more)
+  if (['route', 'unroute', 'rename', 'share'].includes(kind)) node.tellRoutes()
+  if (kind === 'wait') node.aheadMs += WHILE_MS
+  if (kind === 'restart agent') await node.restartAgent(more % 4)
+  await disturbCaddy(kind)
+  if (kind === 'settle') await settle()
+}
+
+async function disturbCaddy(kind: Kind): Promise<void> {
+  if (kind === 'kill Caddy' && !isAwayOf.caddy) await node.caddy.kill()
+  if (kind !== 'stop Caddy') return
+  // In turn: away for some steps, and back with what is on its disk.
+  if (isAwayOf.caddy) await node.caddy.start()
+  else await node.caddy.stop()
+  isAwayOf.caddy = !isAwayOf.caddy
+}
+
+/** All that was told is served. */
+async function settle(): Promise<void> {
+  if (isAwayOf.caddy) await node.caddy.start()
+  isAwayOf.caddy = false
+  await waitUntil(async () => (await node.readConfig()) !== undefined, { what: 'Caddy answers' })
+  const { router } = node.life()
+  await waitUntil(
+    async () => {
+      await router.applied(5000)
+      const wished = [...node.table.values()]
+        .filter(({ routes }) => routes.length > 0)
+        .map(({ name }) => name)
+      return (await node.readConfig()).map(({ name }) => name).join() === wished.toSorted().join()
+    },
+    { what: 'Caddy has the routes' },
+  )
+  const owners = [...node.table.values()].filter(({ routes }) => routes.some(({ host }) => host === SHARED))
+  sharers = new Set(owners.map(({ name }) => name))
+}
+
+async function askAll(when: string, isSettled: boolean): Promise<void> {
+  const hosts = [
+    ...NAMES.flatMap((name) => ownHosts(name).map((host) => ({ host, names: new Set([name as string]) }))),
+  ]
+  const asked = [...hosts, { host: SHARED, names: sharers }].flatMap(({ host, names }) =>
+    ['/a/b', '/c'].map(async (path) => {
+      const answer = await node.ask(host, path)
+      counts.asked += 1
+      if (answer?.status !== 200) return
+      counts.served += 1
+      const [name = '', uid = ''] = answer.text.split(' ')
+      const isOld = isSettled && uids.get(name) !== (uid as unknown)
+      if (!names.has(name) || isOld) foreign.push(`${when}: ${host}${path} is answered by ${answer.text}`)
+    }),
+  )
+  await Promise.all(asked)
+}
+
+/** What Caddy holds: each route has its own hosts and files, and no file names a container of another. */
+async function readAll(when: string): Promise<void> {
+  const owners = new Map([...node.containers.values()].map(({ address, name }) => [address, name]))
+  for (const { name, line } of node.readLeadLines())
+    for (const address of new Set(line.match(/\d+\.\d+\.\d+\.\d+/g) ?? []))
+      if ((owners.get(address) ?? name) !== name)
+        foreign.push(`${when}: ${name} is led to ${address} of ${owners.get(address)}`)
+  if (isAwayOf.caddy) return
+  for (const { name, text } of await node.readConfig())
+    for (const other of NAMES)
+      if (other !== name && (text.includes(`"${other}.test"`) || text.includes(`/${other}.`)))
+        foreign.push(`${when}: the route of ${name} names ${other}`)
+}
+
+test(`no history makes a route serve another's container (seed ${SEED})`, {
+  timeout: LONG ? 3_600_000 : 120_000,
+}, async () => {
+  const begun = performance.now()
+  const done = new Map<Kind, number>()
+  const steps = fc.sample(stepArbitrary, { numRuns: STEPS, seed: SEED })
+  for (const [at, step] of steps.entries()) {
+    const when = `step ${at}, ${step.kind} ${nameOf(step.of)} ${step.of}`
+    const meanwhile = askAll(`${when}, meanwhile`, false)
+    await take(step)
+    await meanwhile
+    await askAll(when, step.kind === 'settle')
+    await readAll(when)
+    done.set(step.kind, (done.get(step.kind) ?? 0) + 1)
+    expect(foreign).toEqual([])
+  }
+  await settle()
+  await askAll('at the end', true)
+  expect(foreign).toEqual([])
+  expect(counts.served).toBeGreaterThan(STEPS / 4)
+  process.stdout.write(
+    `${STEPS} steps in ${Math.round(performance.now() - begun)} ms (seed ${SEED}): ${counts.asked} asked, ${counts.served} served, none foreign; ${[...done].map(([kind, count]) => `${kind} ${count}`).join(', ')}\n`,
+  )
+})

@@ -1,0 +1,159 @@
+// An agent that is killed in the midst of a replacement, at whatever it was about: under load no request fails, and the next
+// agent comes to the same end. SAFETY 4e, DECISIONS 4.
+
+import { env } from 'node:process'
+import type { DesiredItem } from '@holdfast/contract'
+import { startLoad, waitUntil } from '@holdfast/testkit'
+import { expect, it } from 'vitest'
+import { desiredItem } from '../agent.fixture.ts'
+import { startAgentProcess } from '../agent-process.fixture.ts'
+import { dyingAfter } from '../dying.fixture.ts'
+import { onBothEngines } from '../real-engine.fixture.ts'
+import {
+  CHECK,
+  gone,
+  type RoutedNode,
+  ready,
+  routedImage,
+  routedNode,
+  routesTo,
+} from './routed-node.fixture.ts'
+
+const RATE = 100
+const LONG = env.HOLDFAST_LONG === '1'
+/** Every call is the last of some agent in a long run; of a short one every third, beginning with another on each line. */
+const STEP = LONG ? 1 : 3
+
+const startLoads = (edge: string) => [
+  startLoad({ targets: [edge], host: 'web.test', perSecond: RATE }),
+  startLoad({ targets: [edge], host: 'web.test', path: '/cgi-bin/slow', perSecond: 5, timeoutMs: 20_000 }),
+]
+async function endLoads(loads: ReturnType<typeof startLoads>, what: string): Promise<void> {
+  const results = await Promise.all(loads.map((load) => load.stop()))
+  const [sent, failed] = [
+    results.reduce((sum, one) => sum + one.sent, 0),
+    results.flatMap(({ failures }) => failures),
+  ]
+  process.stdout.write(`${what}: ${sent} sent, ${failed.length} failed\n`)
+  expect(failed).toEqual([])
+}
+
+onBothEngines('routes and an agent that dies', (world, line) => {
+  const successor = (image: string, { deployment }: DesiredItem): DesiredItem =>
+    desiredItem(image, { healthCheck: CHECK, stopGracePeriod: '8s' }, { deployment })
+  const addressOf = async ({ node }: RoutedNode, item: DesiredItem): Promise<string> => {
+    const [id = ''] = await node.containersOf(item)
+    return (await node.engine.inspectContainer(id)).address ?? ''
+  }
+  const expectOnly = async (place: RoutedNode, item: DesiredItem): Promise<void> => {
+    const address = await addressOf(place, item)
+    await waitUntil(async () => (await place.admin.readLeads()).get('web')?.join() === address, {
+      what: 'it alone is led to',
+    })
+  }
+
+  it('after any call to its engine or its router', { timeout: LONG ? 3_600_000 : 300_000 }, async () => {
+    const place = await routedNode(world())
+    const { node, admin, edge } = place
+    const images = [await routedImage(world(), '1'), await routedImage(world(), '2')]
+    let current = desiredItem(images[0] ?? '', { healthCheck: CHECK, stopGracePeriod: '8s' })
+    const maker = await node.start()
+    node.send([current], { routes: routesTo(current) })
+    await ready(node, current)
+    await maker.close()
+    const loads = startLoads(edge)
+    let deaths = 0
+    const last: string[] = []
+    for (let n = line === 'old' ? 1 : 2, whole = false; !whole; n += STEP) {
+      const next = successor(images[n % 2] ?? '', current)
+      const dying = dyingAfter(node.engine, n)
+      const mortal = await node.start(dying.engine, dying.router(admin))
+      await replace(node, current, next, dying.died)
+      whole = !dying.died()
+      await mortal.close()
+      deaths += whole ? 0 : 1
+      last.push(dying.calls.at(-1) ?? '')
+      const heir = await node.start()
+      await replace(node, current, next, () => false)
+      expect([(await node.containersOf(current)).length, (await node.containersOf(next)).length]).toEqual([
+        0, 1,
+      ])
+      await expectOnly(place, next)
+      await heir.close()
+      current = next
+    }
+    await endLoads(loads, `${deaths} deaths (${last.join(' ')})`)
+    expect(deaths).toBeGreaterThan(LONG ? 15 : 5)
+    await node.clear()
+  })
+
+  it('by kill -9, while the new one starts and while the old one is drained', {
+    timeout: 180_000,
+  }, async () => {
+    const place = await routedNode(world())
+    const { node, edge, settings, caddy, admin } = place
+    const { socketPath } = world().docker
+    const start = () =>
+      startAgentProcess({
+        ...{ tenant: node.tenant, folder: node.folder, socketPath },
+        ...{ caddy: settings, configFile: caddy.configFile },
+      })
+    const images = [await routedImage(world(), '1'), await routedImage(world(), '2')]
+    let current = desiredItem(images[0] ?? '', { healthCheck: CHECK, stopGracePeriod: '8s' })
+    let agent = await start()
+    let revision = 1000
+    const restart = async () => {
+      await agent.kill()
+      agent = await start()
+    }
+    const send = (...items: DesiredItem[]): void => {
+      revision += 1
+      agent.send(items, { routes: routesTo(current), revision })
+    }
+    send(current)
+    await ready(agent, current)
+    const loads = startLoads(edge)
+    for (let turn = 1; turn <= (LONG ? 20 : 2); turn += 1) {
+      const [old, next] = [current, successor(images[turn % 2] ?? '', current)]
+      send(old, next)
+      await waitUntil(async () => (await node.containersOf(next)).length === 1, { what: 'it is made' })
+      await restart()
+      send(old, next)
+      await ready(agent, next)
+      const address = await addressOf(place, old)
+      send({ ...old, desired: 'removed' }, next)
+      // Requests of two seconds are in flight: the drain has only begun.
+      await waitUntil(async () => !(await admin.readLeads()).get('web')?.includes(address), {
+        what: 'it is led to no more',
+        intervalMs: 2,
+      })
+      expect((await node.containersOf(old)).length).toBe(1)
+      await restart()
+      send({ ...old, desired: 'removed' }, next)
+      await gone(agent, old)
+      await expectOnly(place, next)
+      current = next
+    }
+    await endLoads(loads, 'agents killed')
+    await agent.kill()
+    await node.clear()
+  })
+})
+
+/** As a server that starts first: the old one goes when the new one is ready. Ends at the end, or when the agent has died. */
+async function replace(
+  node: RoutedNode['node'],
+  old: DesiredItem,
+  next: DesiredItem,
+  died: () => boolean,
+): Promise<void> {
+  const seen = node.reports.length
+  const since = (item: DesiredItem) =>
+    node.reports.slice(seen).findLast(({ assignmentId }) => assignmentId === item.assignmentId)
+  const until = (what: string, holds: () => boolean) => waitUntil(() => died() || holds(), { what })
+  node.send([old, next], { routes: routesTo(next) })
+  await until('it is ready', () => since(next)?.state === 'ready' && since(next)?.reason === '')
+  if (died()) return
+  node.send([{ ...old, desired: 'removed' }, next], { routes: routesTo(next) })
+  await until('the old one is gone', () => since(old)?.gone === true)
+}

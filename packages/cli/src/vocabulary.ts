@@ -1,0 +1,8 @@
+// Words of the interface that stand in help and completion, which start without the contract. A test holds them to it.
+
+export const ROLE_WORDS = ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'] as const
+
+export const QUOTA_WORDS = [
+  ...(['nodes', 'deployments', 'containers', 'volumes', 'volume_bytes'] as const),
+  ...(['networks', 'jobs_running', 'secrets', 'stored_bytes'] as const),
+] as const
