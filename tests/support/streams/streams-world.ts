@@ -25,7 +25,7 @@ const NODE = join(ROOT, 'node_modules/.bin/node')
 const AGENT = join(ROOT, 'packages/agent/src/main.ts')
 const LINES: readonly DockerLine[] = ['old', 'new']
 
-export interface AgentProcess {
+interface AgentProcess {
   readonly nodeId: NodeId
   readonly nodeName: string
   /** What it logged. */
