@@ -74,7 +74,7 @@ type Follower = (typeof FOLLOWERS)[number]
 
 async function measureFollower(name: string, pids: Pids, { about, bytesPerSecond }: Follower): Promise<void> {
   const { acme } = whole.platform
-  const url = `${whole.gateway.baseUrl}/api/v1/deployments/${name}/logs?follow=true&tail=1`
+  const url = `${whole.platform.baseUrl}/api/v1/deployments/${name}/logs?follow=true&tail=1`
   const before = { servers: residentMiB(process.pid), cpu: cpuMicros([pids.agent]) }
   const peaks = { agent: 0, servers: 0 }
   const follower = await followLogs(url, acme.token, bytesPerSecond)

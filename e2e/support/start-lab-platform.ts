@@ -55,13 +55,14 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   const etcd = etcdMembers === undefined ? undefined : await startEtcd({ members: etcdMembers })
   const lab = await startLab({ ...options, tenants: TENANTS, startAgent: agents.startAgent })
   const roles = ['api', 'controllers', 'gateway', 'broker']
+  const certificates = await makeCertificates([`IP:${lab.hostAddress}`])
+  const cluster = { key: CLUSTER_KEY, ca: certificates.path('ca.crt') }
   const platform = await startPlatform({
     registry: lab.registry,
-    settings: { roles, cluster: { key: CLUSTER_KEY }, ...options.settings },
+    settings: { roles, cluster, ...options.settings },
     ...(etcd === undefined ? {} : { endpoints: etcd.endpoints }),
   })
   let history = checkHistory(platform.server.store, lab)
-  const certificates = await makeCertificates([`IP:${lab.hostAddress}`])
   const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
   let gateway = await startReplica(platform, {}, { host: lab.hostAddress, tls })
   let front: Pick<Replica, 'stop'> = platform

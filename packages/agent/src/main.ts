@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // holdfast-agent: enroll, run. Reads the command line, puts the agent together, and ends by letting go of it.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import pino from 'pino'
 import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
@@ -45,6 +45,9 @@ async function run({ state: folder, routing }: RunLine): Promise<number> {
   const { caddy, configFile, peerAddress } = routing
   const router = createCaddyAdmin(caddy, configFile)
   const peer = peerAddress === undefined ? {} : { peerAddress }
+  // Without it the server tells this node of no routes: whoever set up a router expects otherwise.
+  if (peerAddress === undefined && existsSync(caddy.adminSocket))
+    log.warn({ socket: caddy.adminSocket }, 'there is a router, but no --peer-address: no routes are served')
   const agent = await startAgent({ state, folder, engine, startSession, router, ...peer, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'running')
   await new Promise<void>((resolve) => {

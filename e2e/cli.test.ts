@@ -1,8 +1,8 @@
 // Logs and exec of the CLI into real containers, on a lab: a server, an agent, a Docker Engine.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type LabPlatform, startLabPlatform } from '../../e2e/support/start-lab-platform.ts'
-import { type CliOptions, runCli } from '../support/cli/run-cli.ts'
+import { type CliOptions, runCli } from '../tests/support/cli/run-cli.ts'
+import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 let whole: LabPlatform
 beforeAll(async () => {
@@ -10,12 +10,10 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => whole?.stop(), 120_000)
 
-/** Of the replica that the agents dial: its certificate is of an authority that only the lab knows. */
-const TRUSTING = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' }
-
 const cli = (words: readonly string[], options: CliOptions = {}) => {
-  const { platform, gateway } = whole
-  const env = { HOLDFAST_URL: gateway.baseUrl, HOLDFAST_TOKEN: platform.acme.token, ...TRUSTING }
+  const { platform } = whole
+  // The replica that no agent dials: it asks the other one.
+  const env = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
   return runCli(words, { ...options, env })
 }
 
