@@ -22,6 +22,10 @@ export interface ObedientAgents {
   fewestServed(): number
   /** Looks at everything anew, after the test has changed how replicas fare. */
   look(): void
+  /** From now on they do something only when `act` is called. */
+  hold(): void
+  /** Does what the records say now. */
+  act(): Promise<void>
   /** How many reports were written. */
   readonly reports: number
   stop(): Promise<void>
@@ -36,12 +40,17 @@ export function startObedientAgents(
   let fewest = Number.POSITIVE_INFINITY
   let reports = 0
   let stopped = false
+  let held = false
   let work: Promise<void> = Promise.resolve()
   const placement = () => store.get(inTenant(tenant, placements, uid))?.record
-  const look = (): void => {
+  const act = (): Promise<void> => {
     work = work.then(async () => {
       if (!stopped) reports += await reportAll(store, tenant, uid, behave)
     })
+    return work
+  }
+  const look = (): void => {
+    if (!held) void act()
   }
   const unwatch = store.subscribe((changes) => {
     const own = changes.filter(({ key }) => key.tenant === tenant)
@@ -57,6 +66,10 @@ export function startObedientAgents(
       return seen
     },
     look,
+    act,
+    hold() {
+      held = true
+    },
     get reports() {
       return reports
     },
