@@ -1,6 +1,7 @@
 // The agent, an engine and a Caddy beside it, on both lines: what is ready is served, what goes is drained, and neither an
 // agent nor a Caddy that is killed breaks a request. The test is the agent's server and its users.
 
+import { env } from 'node:process'
 import type { DesiredItem } from '@holdfast/contract'
 import { tenantNetwork } from '@holdfast/core/reconcile'
 import { type LoadOptions, startLoad, waitUntil } from '@holdfast/testkit'
@@ -10,6 +11,7 @@ import { RouterError } from '../ports/router.ts'
 import { onBothEngines } from '../real-engine.fixture.ts'
 import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-node.fixture.ts'
 
+const TURNS = env.HOLDFAST_LONG === '1' ? 6 : 2
 const RATE = 200
 
 onBothEngines('routes', (world) => {
@@ -38,7 +40,7 @@ onBothEngines('routes', (world) => {
     process.stdout.write(`first byte ${Math.round(performance.now() - readyMs)} ms after ready\n`)
     const load = loadOn(edge)
     const slow = loadOn(edge, { path: '/cgi-bin/slow', perSecond: 5, timeoutMs: 20_000 })
-    for (let turn = 1; turn <= 6; turn += 1) {
+    for (let turn = 1; turn <= TURNS; turn += 1) {
       const { deployment } = current
       const next = desiredItem(
         versions[turn % 2] ?? '',
@@ -56,7 +58,7 @@ onBothEngines('routes', (world) => {
     const { sent, failures, reconnects, texts } = await load.stop()
     const slowOnes = await slow.stop()
     process.stdout.write(
-      `6 replacements at ${RATE}/s: ${sent} sent, ${failures.length} failed, ${reconnects} reconnects; ${slowOnes.sent} of 2 s, ${slowOnes.failures.length} failed\n`,
+      `${TURNS} replacements at ${RATE}/s: ${sent} sent, ${failures.length} failed, ${reconnects} reconnects; ${slowOnes.sent} of 2 s, ${slowOnes.failures.length} failed\n`,
     )
     expect(failures).toEqual([])
     expect(slowOnes.failures).toEqual([])
