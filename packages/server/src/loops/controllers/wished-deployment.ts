@@ -19,15 +19,19 @@ import type { TenantView } from './tenant-view.ts'
 
 type ReadStore = Pick<Store, 'get'>
 
+/** By the record, which is never changed but replaced: a deployment is looked at several times for each of its writes. */
+const targets = new WeakMap<StoredDeployment, RevisionTarget>()
+
 /** Undefined until a registry has said what the image is (DECISIONS 3). */
-export function targetOf({
-  spec,
-  digest,
-  revision,
-  restartRevision,
-}: StoredDeployment): RevisionTarget | undefined {
+export function targetOf(stored: StoredDeployment): RevisionTarget | undefined {
+  const { spec, digest, revision, restartRevision } = stored
   if (digest === null) return undefined
-  return { revision, templateHash: hash('sha256', canonicalTemplate(spec, digest, restartRevision), 'hex') }
+  const known = targets.get(stored)
+  if (known !== undefined) return known
+  const templateHash = hash('sha256', canonicalTemplate(spec, digest, restartRevision), 'hex')
+  const target = { revision, templateHash }
+  targets.set(stored, target)
+  return target
 }
 
 export function wishedOf(stored: StoredDeployment, unmet: readonly UnmetDependency[]): WishedDeployment {
