@@ -185,7 +185,7 @@ test('containers that write as fast as the engine takes it and a slow follower: 
   const began = performance.now()
   let peak = 0
   await waitUntil(() => follower.bytes() > 0, { what: 'it is followed' })
-  while (performance.now() - began < 10_000) {
+  while (performance.now() - began < 6_000) {
     await new Promise((resolve) => setTimeout(resolve, 50))
     follower.resume()
     peak = Math.max(peak, process.memoryUsage().rss)
@@ -195,7 +195,7 @@ test('containers that write as fast as the engine takes it and a slow follower: 
   )
   const lost = gaps.reduce((sum: number, gap) => sum + gap.bytes, 0)
   console.log(
-    `a follower of a flood read ${(follower.bytes() / MIB).toFixed(1)} MiB in 10 s, ${(lost / MIB).toFixed(1)} MiB skipped in`,
+    `a follower of a flood read ${(follower.bytes() / MIB).toFixed(1)} MiB in 6 s, ${(lost / MIB).toFixed(1)} MiB skipped in`,
     `${gaps.length} gaps (of what was kept); this process (two servers) grew by ${((peak - before) / MIB).toFixed(1)} MiB;`,
     `agents at most ${agentsBefore} before, ${world.agents.map((agent) => agent.peakMiB().toFixed(0))} MiB ever`,
   )
