@@ -1,10 +1,16 @@
 // Every code that a body provokes on a real platform: the caret stands under the value, or under the key that should have
 // it; and the rules that the CLI asks offline say what the platform says.
 
-import { isJsonObject, type Json, type JsonObject, type Rejection } from '@holdfast/contract'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type PathStep,
+  type Rejection,
+  stepsOf,
+} from '@holdfast/contract'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Step, stepsOf } from '../../packages/cli/src/manifest/field-path.ts'
 import { locate } from '../../packages/cli/src/manifest/locate.ts'
 import { parseSource } from '../../packages/cli/src/manifest/parse-source.ts'
 import { checkOffline } from '../../packages/cli/src/manifest/rules.ts'
@@ -34,7 +40,7 @@ const OF_THE_SERVER: ReadonlySet<string> = new Set([
 
 const rejectionsOf = (body: { [name: string]: unknown }): Rejection[] => Object(body).rejections ?? []
 
-function valueAt(body: Json, steps: readonly Step[]): Json | undefined {
+function valueAt(body: Json, steps: readonly PathStep[]): Json | undefined {
   return steps.reduce<Json | undefined>((value, step) => {
     if (Array.isArray(value)) return typeof step === 'number' ? value[step] : undefined
     return isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
@@ -42,7 +48,7 @@ function valueAt(body: Json, steps: readonly Step[]): Json | undefined {
 }
 
 /** The key of the nearest that is there; of an element, or of nothing at all, the first key in it. */
-function keyFor(body: JsonObject, steps: readonly Step[]): string {
+function keyFor(body: JsonObject, steps: readonly PathStep[]): string {
   const missing = steps.findIndex((_, at) => valueAt(body, steps.slice(0, at + 1)) === undefined)
   const last = steps[missing - 1]
   return typeof last === 'string'

@@ -8,8 +8,8 @@ import {
   isCode,
   renderCodePage,
   type ShapeNode,
+  stepsOf,
 } from '@holdfast/contract'
-import { stepsOf } from './manifest/field-path.ts'
 
 /** Undefined where nothing is called so. */
 export function explainWord(word: string): string | undefined {

@@ -10,3 +10,23 @@ export function childPath(parent: string, key: string): string {
 export function elementPath(parent: string, index: number): string {
   return `${parent}[${index}]`
 }
+
+export type PathStep = string | number
+
+const STEP = /\["((?:[^"\\]|\\.)*)"\]|\[([0-9]{1,15})\]|([^.[\]]+)/g
+
+/** `secrets[0].values["a b"]` as its steps: the inverse of childPath and elementPath. */
+export function stepsOf(field: string): PathStep[] {
+  return Array.from(field.matchAll(STEP), ([whole, quoted, index, bare]) => {
+    if (index !== undefined) return Number(index)
+    return quoted === undefined ? (bare ?? whole) : unquote(quoted)
+  })
+}
+
+function unquote(quoted: string): string {
+  try {
+    return String(JSON.parse(`"${quoted}"`))
+  } catch {
+    return quoted
+  }
+}

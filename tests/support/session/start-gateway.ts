@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { GatewayDeps } from '../../../packages/server/src/gateway/deps.ts'
 import { createGateway, type Gateway } from '../../../packages/server/src/gateway/gateway.ts'
+import { serveUpgrades } from '../../../packages/server/src/net/upgrade.ts'
 import { secret } from '../../../packages/server/src/ports/secret.ts'
 import { realClock as clock, realIds as ids } from '../../../packages/server/src/real-world.ts'
 import { serverReplicas } from '../../../packages/server/src/store/records.ts'
@@ -55,7 +56,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     replica,
   })
   const server: Server = tls === undefined ? createServer() : createTlsServer(tls)
-  gateway.attach(server)
+  serveUpgrades(server, [gateway.takeUpgrade])
   const internalCalls: number[] = []
   server.on('request', async (request, response) => {
     const body = await text(request)

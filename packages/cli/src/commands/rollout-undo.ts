@@ -4,11 +4,11 @@ import type { Client, Result } from '@holdfast/client'
 import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
+import { followWritten } from '../follow-written.ts'
 import { POSITIVE_NUMBER } from '../forms.ts'
-import { tellAnnounced } from '../print/changes.ts'
 import { tellError, tellFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
-import { WAIT_OPTIONS, waitMs } from './apply.ts'
+import { WAIT_OPTIONS } from './apply.ts'
 
 export const rolloutUndo: OnlineCommand = {
   name: 'rollout undo',
@@ -29,7 +29,7 @@ export const rolloutUndo: OnlineCommand = {
   ],
   online: true,
   async run(invocation, client) {
-    const { terminal, args, text, flag } = invocation
+    const { terminal, args, text } = invocation
     const name = deploymentName(args[0])
     const target = await targetOf(client, name, text('to-revision'))
     if (!target.ok) return tellFailure(terminal, target.failure)
@@ -47,15 +47,7 @@ export const rolloutUndo: OnlineCommand = {
       terminal,
       `deployment/${name} back to revision ${revision}, as revision ${done.value.deployment.revision}`,
     )
-    tellAnnounced(terminal, done.value)
-    if (!flag('wait')) return EXIT.ok
-    const { waitUntilWell } = await import('../wait-until-well.ts')
-    return waitUntilWell(
-      terminal,
-      client,
-      [{ name, revision: done.value.deployment.revision }],
-      waitMs(invocation),
-    )
+    return followWritten(invocation, client, done.value)
   },
 }
 

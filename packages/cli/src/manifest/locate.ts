@@ -1,8 +1,8 @@
 // Where does a field stand in its file? Under the value; under its key where the value is missing; under the key of what
 // should hold it, or the first key of the element, where it is not there at all.
 
+import type { PathStep } from '@holdfast/contract'
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml'
-import type { Step } from './field-path.ts'
 
 /** Offsets into the text. */
 export interface Span {
@@ -12,7 +12,7 @@ export interface Span {
 
 type Place = { readonly node: Node | null; readonly key: Node | null }
 
-export function locate(tree: Document, steps: readonly Step[]): Span {
+export function locate(tree: Document, steps: readonly PathStep[]): Span {
   let place: Place = { node: tree.contents, key: null }
   for (const step of steps) {
     const next = stepInto(resolve(tree, place.node), step)
@@ -22,7 +22,7 @@ export function locate(tree: Document, steps: readonly Step[]): Span {
   return spanOf(place.node) ?? spanOf(place.key) ?? startOf(tree)
 }
 
-function stepInto(node: Node | null, step: Step): Place | undefined {
+function stepInto(node: Node | null, step: PathStep): Place | undefined {
   if (isMap(node)) {
     const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
     return pair === undefined ? undefined : placeOf(pair)

@@ -1,13 +1,12 @@
 // Where a fault stands, what is quoted of it, and that a file says the same as the body that is sent for it.
 
 import { env } from 'node:process'
-import { type Json, jsonText, parseStrictJson } from '@holdfast/contract'
+import { type Json, jsonText, parseStrictJson, stepsOf } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.ts'
 import type { Terminal } from '../terminal.ts'
-import { stepsOf } from './field-path.ts'
 import { locate } from './locate.ts'
 import { orderByDependencies } from './order.ts'
 import { parseSource } from './parse-source.ts'

@@ -1,10 +1,9 @@
 // The rules of the platform, here: the same functions that the server judges a body by, so that nothing has to be kept
 // alike. What only a server knows (its registries, its switches, the world) is left to it.
 
-import type { Json, Rejection } from '@holdfast/contract'
+import type { Json, PathStep, Rejection } from '@holdfast/contract'
 import { childPath, elementPath } from '@holdfast/contract'
 import { admissionContext, checkBody, reject } from '@holdfast/core/admission'
-import type { Step } from './field-path.ts'
 
 /** Which registries are allowed is known to the server alone: here all are. */
 const ANY_REGISTRY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true })
@@ -15,7 +14,7 @@ const CONTEXT = admissionContext({ registries: ANY_REGISTRY, volumesEnabled: tru
 export const checkOffline = (body: Json): Rejection[] => checkBody(body, CONTEXT)
 
 /** Whether the platform itself would show the value at this place only as its type and size. */
-export function looksSecret(steps: readonly Step[], value: Json): boolean {
+export function looksSecret(steps: readonly PathStep[], value: Json): boolean {
   const field = steps.reduce<string>(
     (parent, step) => (typeof step === 'number' ? elementPath(parent, step) : childPath(parent, step)),
     '',

@@ -1,8 +1,7 @@
 // Which parts of a file may not be quoted? What the platform itself would redact, keys that are credentials included.
 
-import type { Json } from '@holdfast/contract'
+import type { Json, PathStep } from '@holdfast/contract'
 import { type Document, isMap, isScalar, isSeq, type Node } from 'yaml'
-import type { Step } from './field-path.ts'
 import { isNodeLike, type Span } from './locate.ts'
 import { looksSecret } from './rules.ts'
 
@@ -13,7 +12,7 @@ export function secretSpans({ contents }: Document): Span[] {
 }
 
 /** An alias shows a name only: what it stands for is judged where it is written. */
-function collect(node: Node, steps: readonly Step[], spans: Span[]): void {
+function collect(node: Node, steps: readonly PathStep[], spans: Span[]): void {
   if (isScalar(node) && looksSecret(steps, jsonOf(node.value))) hide(node, spans)
   if (isSeq(node)) {
     node.items.forEach((element, index) => {

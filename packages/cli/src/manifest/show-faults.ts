@@ -1,10 +1,10 @@
 // Rejections and syntax faults, shown where they stand: all of them, in the order of the file.
 
 import type { Rejection } from '@holdfast/contract'
+import { stepsOf } from '@holdfast/contract'
 import { paint } from '../print/color.ts'
 import { rejectionDetails } from '../print/failure.ts'
 import { type Terminal, tell } from '../terminal.ts'
-import { stepsOf } from './field-path.ts'
 import { locate, type Span } from './locate.ts'
 import type { FileText, Manifest, SyntaxFault } from './parse-source.ts'
 import { positionOf, quoteLine } from './quote-line.ts'

@@ -1,11 +1,10 @@
-import { childPath, elementPath, type Json } from '@holdfast/contract'
+import { childPath, elementPath, type Json, stepsOf } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { alnum, hex } from './corpus.ts'
 import { CREDENTIALS } from './corpus-credentials.ts'
 import { credentialShapeOf } from './credential-shapes.ts'
 import { describeReceived, safeField, safeKey } from './redact.ts'
-import { stepsOf } from './sensitive-field.ts'
 
 /** No shape gives it away: only the place can. */
 const CANARY = 'canary8341'

@@ -1,9 +1,17 @@
 // What may a rejection, an alteration or a log line quote of what was received? DECISIONS 2 "received", SAFETY 2 row 4.
 
-import { childPath, elementPath, isJsonObject, type Json, jsonText, utf8Length } from '@holdfast/contract'
+import {
+  childPath,
+  elementPath,
+  isJsonObject,
+  type Json,
+  jsonText,
+  stepsOf,
+  utf8Length,
+} from '@holdfast/contract'
 import { credentialShapeOf } from './credential-shapes.ts'
 import { printable, printableKey } from './printable.ts'
-import { type FieldPath, isSensitivePath, stepsOf } from './sensitive-field.ts'
+import { type FieldPath, isSensitivePath } from './sensitive-field.ts'
 
 const MAX_QUOTED = 256
 

@@ -44,21 +44,3 @@ function isLooseSecret(path: FieldPath): boolean {
   const field = path[at + 2]
   return typeof path[at + 1] !== 'number' || typeof field !== 'string' || !QUOTABLE_SECRET_FIELDS.has(field)
 }
-
-const STEP = /\["((?:[^"\\]|\\.)*)"\]|\[([0-9]{1,15})\]|([^.[\]]+)/g
-
-/** `secrets[0].values["a b"]` as its steps: the inverse of childPath and elementPath. */
-export function stepsOf(field: string): (string | number)[] {
-  return Array.from(field.matchAll(STEP), ([whole, quoted, index, bare]) => {
-    if (index !== undefined) return Number(index)
-    return quoted === undefined ? (bare ?? whole) : unquote(quoted)
-  })
-}
-
-function unquote(quoted: string): string {
-  try {
-    return String(JSON.parse(`"${quoted}"`))
-  } catch {
-    return quoted
-  }
-}

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import { EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { WebSocketServer } from 'ws'
+import { answerUpgrade, type TakeUpgrade } from '../net/upgrade.ts'
 import { type OpenedExec, openExec, stillCounts } from '../operations/deployments/open-exec.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OpenNodeStream } from '../ports/node-streams.ts'
@@ -18,7 +19,6 @@ import { type Refusal, refusalBody } from './reply.ts'
 import { rawQuery } from './route-table.ts'
 import { execSocketEndpoint } from './routes/exec.ts'
 import { createTokenPlaces, type TokenPlaces } from './token-places.ts'
-import { answerUpgrade, type TakeUpgrade } from './upgrade.ts'
 
 export interface ExecUpgradeDeps {
   readonly store: Store

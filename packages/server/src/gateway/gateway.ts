@@ -1,11 +1,11 @@
 // The gateway: where agents dial in. It proves who they are, tells each node what it is to have, takes in what they
 // report, and knows which of them are there. DESIGN 3, SAFETY 4e.
 
-import type { IncomingMessage, Server } from 'node:http'
-import type { Server as TlsServer } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
 import { WebSocketServer } from 'ws'
+import { answerUpgrade, type TakeUpgrade } from '../net/upgrade.ts'
 import type { OpenNodeStream } from '../ports/node-streams.ts'
 import { nodes, tenants } from '../store/records.ts'
 import { createNodeCalls, type NodeCalls } from './call-node.ts'
@@ -16,7 +16,6 @@ import { createHeldSessions } from './held-sessions.ts'
 import { createNodeDirectory } from './node-directory.ts'
 import { createOpeningPace } from './opening-pace.ts'
 import type { GatewayParts } from './parts.ts'
-import { refuseUpgrade } from './refuse-upgrade.ts'
 import { createDeltas } from './send-desired.ts'
 import { type Session, sayFarewell } from './session.ts'
 import { createNodeStreams } from './streams/node-streams.ts'
@@ -28,16 +27,12 @@ export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandl
   readonly openStream: OpenNodeStream
   /** An agent's upgrade, or that of another replica. False where it is neither. */
   takeUpgrade: TakeUpgrade
-  /** Takes every upgrade of the server; those that are none of ours are refused. */
-  attach(server: Server | TlsServer): void
   readonly counts: Readonly<GatewayCounts>
   /** Open now. */
   readonly sessions: number
   /** Agents are told, and dial another replica. */
   close(): void
 }
-
-export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
 
 /** A report of some hundred containers, or the list of a machine's containers. */
 const MAX_MESSAGE_BYTES = 512 * 1024
@@ -71,11 +66,6 @@ export function createGateway(deps: GatewayDeps): Gateway {
   return {
     openStream: parts.streams.open,
     takeUpgrade,
-    attach: (server) => {
-      server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        if (!takeUpgrade(request, socket, head)) refuseUpgrade(socket, '404 Not Found')
-      })
-    },
     callNode: parts.calls.callNode,
     internalCallHandler: parts.calls.internalCallHandler,
     counts: running.counts,
@@ -137,13 +127,13 @@ function upgrade(
   const fault = upgradeFault(parts, request)
   if (fault === undefined)
     sockets.handleUpgrade(request, socket, head, (accepted) => acceptConnection(parts, accepted))
-  else refuseUpgrade(socket, fault)
+  else answerUpgrade(socket, fault)
   return true
 }
 
-function upgradeFault({ waiting }: GatewayParts, { headers }: IncomingMessage): string | undefined {
+function upgradeFault({ waiting }: GatewayParts, { headers }: IncomingMessage): number | undefined {
   const offered = String(headers['sec-websocket-protocol'] ?? '').split(',')
-  if (!offered.some((name) => name.trim() === AGENT_SUBPROTOCOL)) return '400 Bad Request'
+  if (!offered.some((name) => name.trim() === AGENT_SUBPROTOCOL)) return 400
   // The oldest gives way: silent ones must not keep those out that have something to say.
   const [oldest] = waiting
   if (waiting.size >= MAX_WAITING && oldest !== undefined) {

@@ -13,7 +13,8 @@ import {
   object,
   pageShape,
 } from '@holdfast/contract'
-import type { KeptAnswer } from '../../operations/idempotency.ts'
+import type { Caller, Outcome } from '../../operations/caller.ts'
+import type { Kept, KeptAnswer } from '../../operations/idempotency.ts'
 import { changeNode, nodePatchShape, setSchedulable } from '../../operations/nodes/change-node.ts'
 import type { NodeDeps } from '../../operations/nodes/deps.ts'
 import { drainNode } from '../../operations/nodes/drain-node.ts'
@@ -45,9 +46,7 @@ export function nodeEndpoints(deps: NodeEndpointDeps): AnyEndpoint[] {
     joinTokenEndpoint(deps),
     enrolEndpoint(deps),
     ...readEndpoints(deps),
-    cordonEndpoint(deps, 'cordon', 'Let a node take no new work; what runs there stays'),
-    cordonEndpoint(deps, 'uncordon', 'Let a node take new work again'),
-    drainEndpoint(deps),
+    ...nodeActions(deps).map((action) => actionEndpoint(deps, action)),
     changeEndpoint(deps),
     removeEndpoint(deps),
     releaseEndpoint(deps),
@@ -153,10 +152,39 @@ function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {
   ]
 }
 
-const changed = (node: Node): KeptAnswer => ({ status: 200, body: node })
+interface NodeAction {
+  readonly verb: 'cordon' | 'uncordon' | 'drain'
+  readonly summary: string
+  /** 202 where the work goes on after the answer. */
+  readonly status: 200 | 202
+  act(caller: Caller, id: string, once: Kept<Node>): Promise<Outcome<Node>>
+}
 
-function cordonEndpoint(deps: NodeEndpointDeps, verb: 'cordon' | 'uncordon', summary: string): Endpoint {
+const nodeActions = (deps: NodeEndpointDeps): readonly NodeAction[] => [
+  {
+    verb: 'cordon',
+    summary: 'Let a node take no new work; what runs there stays',
+    status: 200,
+    act: (caller, id, once) => setSchedulable(deps, caller, id, false, once),
+  },
+  {
+    verb: 'uncordon',
+    summary: 'Let a node take new work again',
+    status: 200,
+    act: (caller, id, once) => setSchedulable(deps, caller, id, true, once),
+  },
+  {
+    verb: 'drain',
+    summary:
+      'Let a node take no new work and move its replicas away, each when its successor is ready; uncordon ends it',
+    status: 202,
+    act: (caller, id, once) => drainNode(deps, caller, id, once),
+  },
+]
+
+function actionEndpoint(deps: NodeEndpointDeps, { verb, summary, status, act }: NodeAction): Endpoint {
   const path = `${ONE}/${verb}`
+  const answered = (node: Node): KeptAnswer => ({ status, body: node })
   return {
     method: 'POST',
     path,
@@ -164,7 +192,7 @@ function cordonEndpoint(deps: NodeEndpointDeps, verb: 'cordon' | 'uncordon', sum
     summary,
     query: [],
     headers: ['Idempotency-Key'],
-    success: { status: 200, shape: nodeShape },
+    success: { status, shape: nodeShape },
     codes: ['node_not_found', 'idempotency_key_reused'],
     handle: (request) => {
       const id = param(request, 'id')
@@ -172,35 +200,8 @@ function cordonEndpoint(deps: NodeEndpointDeps, verb: 'cordon' | 'uncordon', sum
         deps.answers,
         request,
         path.replace('{id}', id),
-        (once) => setSchedulable(deps, request.caller, id, verb === 'uncordon', kept(once, changed)),
-        changed,
-      )
-    },
-  }
-}
-
-const draining = (node: Node): KeptAnswer => ({ status: 202, body: node })
-
-function drainEndpoint(deps: NodeEndpointDeps): Endpoint {
-  const path = `${ONE}/drain`
-  return {
-    method: 'POST',
-    path,
-    action: 'nodes:write',
-    summary:
-      'Let a node take no new work and move its replicas away, each when its successor is ready; uncordon ends it',
-    query: [],
-    headers: ['Idempotency-Key'],
-    success: { status: 202, shape: nodeShape },
-    codes: ['node_not_found', 'idempotency_key_reused'],
-    handle: (request) => {
-      const id = param(request, 'id')
-      return answerOnce(
-        deps.answers,
-        request,
-        path.replace('{id}', id),
-        (once) => drainNode(deps, request.caller, id, kept(once, draining)),
-        draining,
+        (once) => act(request.caller, id, kept(once, answered)),
+        answered,
       )
     },
   }

@@ -5,11 +5,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { branded, decode, type NodeId, object, openShape, type TenantId } from '@holdfast/contract'
 import { WebSocket, WebSocketServer } from 'ws'
+import { answerUpgrade } from '../../net/upgrade.ts'
 import type { NodeStream, OpenNodeStream, StreamReader, StreamRequest } from '../../ports/node-streams.ts'
 import { createProofCheck, proveRequest } from '../cluster-proof.ts'
 import type { NodeAddress, Running } from '../deps.ts'
 import { findHolder } from '../find-holder.ts'
-import { refuseUpgrade } from '../refuse-upgrade.ts'
 import type { Session } from '../session.ts'
 import { frameBytes } from './frames.ts'
 import { keepAlive } from './keep-alive.ts'
@@ -51,8 +51,8 @@ export function createNodeStreams(running: Running, held: HeldSession): NodeStre
       if (nodeId === undefined) return false
       const asked = readAsked(request, isProven)
       const session = typeof asked === 'object' ? held(asked.tenant, nodeId) : undefined
-      if (typeof asked !== 'object') refuseUpgrade(socket, asked)
-      else if (session === undefined) refuseUpgrade(socket, '404 Not Found')
+      if (typeof asked !== 'object') answerUpgrade(socket, asked)
+      else if (session === undefined) answerUpgrade(socket, 404)
       else
         upgrades.handleUpgrade(request, socket, head, (peer) => {
           const { tenant, ...wanted } = asked
@@ -68,13 +68,13 @@ type Asked = StreamRequest & { readonly tenant: TenantId }
 function readAsked(
   { url = '', headers }: IncomingMessage,
   isProven: ReturnType<typeof createProofCheck>,
-): Asked | string {
+): Asked | number {
   const body = Buffer.from(String(headers[REQUEST_HEADER] ?? ''), 'base64url').toString('utf8')
-  if (!isProven(headers.authorization, { method: 'GET', path: url, body })) return '401 Unauthorized'
+  if (!isProven(headers.authorization, { method: 'GET', path: url, body })) return 401
   try {
     return decode(askedShape, JSON.parse(body))
   } catch {
-    return '400 Bad Request'
+    return 400
   }
 }
 

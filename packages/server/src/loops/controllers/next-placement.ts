@@ -8,10 +8,10 @@ import {
   deriveStatus,
   type Explanation,
 } from '@holdfast/core'
+import { targetOf } from '../../operations/deployments/revision-target.ts'
 import { observations, type StoredPlacement } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { DecideDeps, Decision } from './decision.ts'
-import { targetOf } from './wished-deployment.ts'
 
 type Made = Pick<Decision, 'stored' | 'before' | 'plan' | 'kept' | 'added' | 'refused' | 'unmet'>
 

@@ -1,10 +1,8 @@
 // What a rollout is planned from: the wish of a stored deployment, and what the cache and the tenant's view know of its
 // replicas, its nodes and what it depends on. DECISIONS 4 and 5.
 
-import { hash } from 'node:crypto'
-import type { RevisionTarget, TenantId } from '@holdfast/contract'
+import type { TenantId } from '@holdfast/contract'
 import {
-  canonicalTemplate,
   isStateful,
   type ReplicaFacts,
   type UnmetDependency,
@@ -12,27 +10,13 @@ import {
   updateRulesOf,
   type WishedDeployment,
 } from '@holdfast/core'
+import { targetOf } from '../../operations/deployments/revision-target.ts'
 import { deployments, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { TenantView } from './tenant-view.ts'
 
 type ReadStore = Pick<Store, 'get'>
-
-/** By the record, which is never changed but replaced: a deployment is looked at several times for each of its writes. */
-const targets = new WeakMap<StoredDeployment, RevisionTarget>()
-
-/** Undefined until a registry has said what the image is (DECISIONS 3). */
-export function targetOf(stored: StoredDeployment): RevisionTarget | undefined {
-  const { spec, digest, revision, restartRevision } = stored
-  if (digest === null) return undefined
-  const known = targets.get(stored)
-  if (known !== undefined) return known
-  const templateHash = hash('sha256', canonicalTemplate(spec, digest, restartRevision), 'hex')
-  const target = { revision, templateHash }
-  targets.set(stored, target)
-  return target
-}
 
 export function wishedOf(stored: StoredDeployment, unmet: readonly UnmetDependency[]): WishedDeployment {
   const { spec, deleting } = stored

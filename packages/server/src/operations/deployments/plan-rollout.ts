@@ -1,17 +1,12 @@
 // What a change would recreate, from the records as the cache shows them: the facts of core/reconcile/describe-rollout.ts.
 
-import { hash } from 'node:crypto'
 import type { TenantId } from '@holdfast/contract'
-import {
-  canonicalTemplate,
-  describeRollout,
-  type RolloutDescription,
-  type RunningReplica,
-} from '@holdfast/core'
+import { describeRollout, type RolloutDescription, type RunningReplica } from '@holdfast/core'
 import { nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { Quotas } from '../quotas.ts'
+import { targetOf } from './revision-target.ts'
 
 export interface RolloutDeps {
   readonly store: Pick<Store, 'get' | 'list'>
@@ -25,13 +20,12 @@ export function planRolloutSteps(
   next: StoredDeployment,
   restart = false,
 ): RolloutDescription {
-  const { spec, digest, uid, restartRevision } = next
+  const { spec, uid } = next
   const used = store.list(placements, tenant).reduce((sum, { record }) => sum + record.assignments.length, 0)
   return describeRollout({
     spec,
     running: runningOf(store, tenant, uid),
-    templateHash:
-      digest === null ? undefined : hash('sha256', canonicalTemplate(spec, digest, restartRevision), 'hex'),
+    templateHash: targetOf(next)?.templateHash,
     restart,
     quotaReached: used >= quotas.limit(tenant, 'containers'),
   })

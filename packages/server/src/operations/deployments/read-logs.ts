@@ -1,7 +1,6 @@
 // GET /deployments/{name}/logs: what the containers of a deployment wrote, merged over its replicas. Reading is audited: it
 // shows what the tenant's own programs say. DECISIONS 1 and 8.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import { type DeploymentUid, durationMs, type LogLine } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../../ports/clock.ts'
@@ -176,15 +175,13 @@ async function* followedLines(
 
 /** Until lines of all may be put in order, or one can send no more: its lines would wait for nothing but the time. */
 async function gather(sources: readonly LogSource[], news: News): Promise<void> {
-  const until = performance.now() + WINDOW_MS
-  while (!news.signal.aborted && !sources.some(({ full }) => full)) {
-    const leftMs = until - performance.now()
-    if (leftMs <= 0) return
-    const over = new AbortController()
-    const timer = pause(leftMs, undefined, { signal: over.signal }).catch(() => {})
-    await Promise.race([news.wait(), timer])
-    over.abort()
-  }
+  let over = false
+  const timer = setTimeout(() => {
+    over = true
+    news.tell()
+  }, WINDOW_MS)
+  while (!over && !news.signal.aborted && !sources.some(({ full }) => full)) await news.wait()
+  clearTimeout(timer)
 }
 
 /** Also those of a rollout, and of a container that was started anew: each run from where it was left. */

@@ -9,7 +9,7 @@ export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffe
 
 export function serveUpgrades(server: Server | TlsServer, takers: readonly TakeUpgrade[]): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (!takers.some((take) => take(request, socket, head))) answerUpgrade(socket, 404, {}, '')
+    if (!takers.some((take) => take(request, socket, head))) answerUpgrade(socket, 404)
   })
 }
 
@@ -25,8 +25,8 @@ const PHRASES: { readonly [status: number]: string } = {
 export function answerUpgrade(
   socket: Duplex,
   status: number,
-  headers: { readonly [name: string]: string },
-  body: string,
+  headers: { readonly [name: string]: string } = {},
+  body = '',
 ): void {
   const lines = Object.entries({
     ...headers,

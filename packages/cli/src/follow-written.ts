@@ -1,0 +1,20 @@
+// What a write of one deployment announced and, where that was asked for, until it runs well.
+
+import type { Client, Written } from '@holdfast/client'
+import type { Invocation } from './command.ts'
+import { waitMs } from './commands/apply.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { tellAnnounced } from './print/changes.ts'
+
+export async function followWritten(
+  invocation: Invocation,
+  client: Client,
+  written: Written,
+): Promise<ExitCode> {
+  const { terminal, flag } = invocation
+  tellAnnounced(terminal, written)
+  if (!flag('wait')) return EXIT.ok
+  const { waitUntilWell } = await import('./wait-until-well.ts')
+  const { name, revision } = written.deployment
+  return waitUntilWell(terminal, client, [{ name, revision }], waitMs(invocation))
+}
