@@ -42,25 +42,27 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
   for (const folder of [place.stateFolder, place.runFolder])
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (!existsSync(configFile)) writeFileSync(configFile, firstConfig(socketPath), { mode: 0o600 })
-  let wanted = false
+  let watch = { wanted: false }
   let caddy = run(place, configFile)
-  const supervise = async (): Promise<void> => {
-    while (wanted) {
+  // One that was stopped and started meanwhile is watched by the one that started it: two would share a port unnoticed.
+  const supervise = async (mine: typeof watch): Promise<void> => {
+    while (mine.wanted) {
       await caddy.exited
       await pause(RESTART_MS, undefined, { ref: false })
       try {
-        if (wanted) caddy = run(place, configFile)
+        if (mine.wanted && caddy.hasExited()) caddy = run(place, configFile)
       } catch {
         // Its machine is gone.
-        wanted = false
+        mine.wanted = false
       }
     }
   }
   const start = async (): Promise<void> => {
+    watch.wanted = false
     if (caddy.hasExited()) caddy = run(place, configFile)
     await waitUntilReady(caddy, 'Caddy answers', () => answers(socketPath))
-    wanted = true
-    void supervise()
+    watch = { wanted: true }
+    void supervise(watch)
   }
   await start()
   return {
@@ -73,7 +75,7 @@ export async function launchCaddy(place: CaddyPlace): Promise<CaddyService> {
     pause: () => caddy.pause(),
     resume: () => caddy.resume(),
     stop: async () => {
-      wanted = false
+      watch.wanted = false
       await caddy.kill()
     },
     start,

@@ -65,6 +65,8 @@ export interface SmallNode {
   ask(host: string, path: string): Promise<Answer | undefined>
   /** By the name of the deployment: the hosts that its route in Caddy has, and the files that it is led by. */
   readConfig(): Promise<{ name: string; text: string }[]>
+  /** The same of the file that Caddy starts from. */
+  readSavedConfig(): { name: string; text: string }[]
   /** Each line that says where requests are led, with the name of its deployment. */
   readLeadLines(): { name: string; line: string }[]
   close(): Promise<void>
@@ -126,6 +128,7 @@ export async function startSmallNode(): Promise<SmallNode> {
     },
     ask: (host, path) => ask(edgePort, host, path),
     readConfig: () => readConfig(caddy.socketPath),
+    readSavedConfig: () => readSavedConfig(caddy.configFile),
     readLeadLines: () => readLeadLines(leadsFolder),
     async close() {
       await life.kill(0)
@@ -247,7 +250,15 @@ function ask(port: number, host: string, path: string): Promise<Answer | undefin
 async function readConfig(socketPath: string): Promise<{ name: string; text: string }[]> {
   const read = (): Promise<unknown> =>
     callAdmin(socketPath, 'GET', '/config/apps/http/servers/edge/routes', 2000)
-  const routes = await waitUntil(read, { what: 'Caddy tells its configuration' })
+  return namedRoutes(await waitUntil(read, { what: 'Caddy tells its configuration' }))
+}
+
+function readSavedConfig(file: string): { name: string; text: string }[] {
+  const saved = JSON.parse(readFileSync(file, 'utf8'))
+  return namedRoutes(saved.apps?.http?.servers?.edge?.routes)
+}
+
+function namedRoutes(routes: unknown): { name: string; text: string }[] {
   const listed: readonly unknown[] = Array.isArray(routes) ? routes : []
   return listed.flatMap((route) => {
     const name = new Map(Object.entries(route ?? {})).get('@id')

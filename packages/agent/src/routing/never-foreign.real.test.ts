@@ -154,25 +154,38 @@ async function disturbCaddy(kind: Kind): Promise<void> {
   isAwayOf.caddy = !isAwayOf.caddy
 }
 
-/** All that was told is served. */
+/** All that was told is served, is on Caddy's disk, and what it served before is no longer answered by. */
 async function settle(): Promise<void> {
   if (isAwayOf.caddy) await node.caddy.start()
   isAwayOf.caddy = false
   await waitUntil(async () => (await node.readConfig()) !== undefined, { what: 'Caddy answers' })
-  const { router } = node.life()
+  const told = [...node.table.values()].filter(({ routes }) => routes.length > 0)
+  const wished = summary(told.map(({ name, routes }) => ({ name, text: JSON.stringify(routes) })))
   await waitUntil(
     async () => {
-      await router.applied(5000)
-      const wished = [...node.table.values()]
-        .filter(({ routes }) => routes.length > 0)
-        .map(({ name }) => name)
-      return (await node.readConfig()).map(({ name }) => name).join() === wished.toSorted().join()
+      await node.life().router.applied(5000)
+      return summary(await node.readConfig()) === wished && summary(node.readSavedConfig()) === wished
     },
     { what: 'Caddy has the routes' },
   )
-  const owners = [...node.table.values()].filter(({ routes }) => routes.some(({ host }) => host === SHARED))
+  const owners = told.filter(({ routes }) => routes.some(({ host }) => host === SHARED))
   sharers = new Set(owners.map(({ name }) => name))
+  // Caddy answers that it has loaded a moment before the listener of the configuration that it replaces is closed.
+  await waitUntil(
+    async () => {
+      const asked = await Promise.all(Array.from({ length: 4 }, () => node.ask(SHARED, '/c')))
+      return asked.every((answer) => answer?.status !== 200 || sharers.has(answer.text.split(' ')[0] ?? ''))
+    },
+    { what: 'what was served before is answered by no more' },
+  )
 }
+
+/** Who is routed to, and who has the shared host. */
+const summary = (routed: readonly { name: string; text: string }[]): string =>
+  routed
+    .map(({ name, text }) => `${name}${text.includes(`"${SHARED}"`) ? ' shares' : ''}`)
+    .toSorted()
+    .join()
 
 async function askAll(when: string, isSettled: boolean): Promise<void> {
   const hosts = [
