@@ -1,5 +1,5 @@
 # Runs named steps one after another, all of them whatever fails, and closes with one line that counts the tests.
-# Sourced by .ci/run and scripts/long; a caller says step, test_step and bench_step, then finish.
+# Sourced by .ci/run and scripts/long; a caller says step, test_step and counted_step, then finish.
 # shellcheck shell=bash
 
 passed=0 failed=0 skipped=0
@@ -30,6 +30,27 @@ test_step() {
   if ((status != 0 && counts[1] == 0)); then counts[1]=1; fi
   passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
   return 0
+}
+
+# counted_step NAME COMMAND...: checks of its own, which its last line counts as ours does: "N passed, N failed".
+counted_step() {
+  local name="$1" status=0 output last counts=(0 0)
+  shift
+  output="$reports/$((${#summary[@]} + 1)).txt"
+  run_timed "$name" recorded "$output" "$@" || status=$?
+  last="$(tail -n 1 "$output")"
+  if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then counts=("${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"); fi
+  if ((status != 0 && counts[1] == 0)); then counts[1]=1; fi
+  passed=$((passed + counts[0])) failed=$((failed + counts[1]))
+  return 0
+}
+
+# recorded FILE COMMAND...: what it prints also goes to FILE; its status is the command's.
+recorded() {
+  local file="$1"
+  shift
+  "$@" | tee "$file"
+  return "${PIPESTATUS[0]}"
 }
 
 # Prints "passed failed skipped" of a vitest report; "0 0 0" where there is none. A file that fails without a failed test

@@ -3,11 +3,10 @@
 
 import { parseArgs } from 'node:util'
 import type { KeyValueEngine } from '../packages/server/src/ports/key-value.ts'
-import { prefixRange } from '../packages/server/src/store/keys.ts'
 import { createApiClient } from '../tests/support/api-client.ts'
-import { BARE_ROOT, bareCreates, captureCreate, groupedCreates, transactionOf } from './lib/bare-load.ts'
+import { bareCreates, captureCreate, groupedCreates, transactionOf } from './lib/bare-load.ts'
+import { clearStore } from './lib/clear-store.ts'
 import { closedLoop, type Measured } from './lib/closed-loop.ts'
-import { untilQuiet } from './lib/cpu.ts'
 import { bodyOf, nameOf } from './lib/create-body.ts'
 import { connectEtcdForBench } from './lib/etcd.ts'
 import { openHttpLoad } from './lib/http-load.ts'
@@ -60,8 +59,9 @@ async function measureCell(
         etcd: platform.etcdPids,
       }
       measured[side].push(await closedLoop(sides[side], { callers, seconds: SECONDS, groups }))
-      await clear(
+      await clearStore(
         engine,
+        platform,
         used.map(({ id }) => id),
       )
     }
@@ -84,21 +84,8 @@ async function captured(
   const { status, text } = await api.post('/api/v1/deployments', bodyOf(platform.image, name))
   if (status !== 201) throw new Error(`the sample was refused: ${text}`)
   const template = await captureCreate(engine, tenant.id, name)
-  await clear(engine, [tenant.id])
+  await clearStore(engine, platform, [tenant.id])
   return template
-}
-
-/** Between measurements, so that no side works on a larger store than the others. */
-async function clear(engine: KeyValueEngine, tenants: readonly string[]): Promise<void> {
-  let revision = 0
-  const ranges = [prefixRange(`${BARE_ROOT}/`), ...tenants.map((tenant) => prefixRange(`/hf/t/${tenant}/`))]
-  for (const range of ranges) {
-    const success = [{ kind: 'delete' as const, ...range }]
-    const cleared = await engine.transact({ compares: [], success, failure: [] }, { deadlineMs: 30_000 })
-    revision = cleared.revision
-  }
-  await engine.compact(revision, { deadlineMs: 30_000 }).catch(() => {})
-  await untilQuiet([...platform.etcdPids, platform.serverPid])
 }
 
 function report(cell: Cell, measured: { [side in Side]: Measured[] }): { toBare: number; toGrouped: number } {
@@ -149,8 +136,9 @@ async function halfLoad(platform: BenchPlatform, engine: KeyValueEngine, perSeco
   }
   await Promise.all(pending)
   load.close()
-  await clear(
+  await clearStore(
     engine,
+    platform,
     platform.tenants.map(({ id }) => id),
   )
   return percentile(latencies, 0.99)

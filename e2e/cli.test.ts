@@ -1,8 +1,12 @@
 // Logs and exec of the CLI into real containers, on a lab: a server, an agent, a Docker Engine.
 
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CliOptions, runCli } from '../tests/support/cli/run-cli.ts'
+import { bundledCli, type CliOptions, runCli } from '../tests/support/cli/run-cli.ts'
+import { openScreen } from '../tests/support/cli/tmux.ts'
 import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
+
+const NODE = join(import.meta.dirname, '../node_modules/.bin/node')
 
 let whole: LabPlatform
 beforeAll(async () => {
@@ -10,12 +14,13 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => whole?.stop(), 120_000)
 
-const cli = (words: readonly string[], options: CliOptions = {}) => {
-  const { platform } = whole
-  // The replica that no agent dials: it asks the other one.
-  const env = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
-  return runCli(words, { ...options, env })
-}
+/** The replica that no agent dials: it asks the other one. */
+const asAcme = () => ({
+  HOLDFAST_URL: whole.platform.baseUrl,
+  HOLDFAST_TOKEN: whole.platform.acme.token,
+})
+const cli = (words: readonly string[], options: CliOptions = {}) =>
+  runCli(words, { ...options, env: asAcme() })
 
 test('a container that the CLI applied is read and entered by it', async () => {
   const command = JSON.stringify(['sh', '-c', 'echo hello from inside; exec sleep 3600'])
@@ -37,4 +42,38 @@ test('a container that the CLI applied is read and entered by it', async () => {
   })
   expect((await cli(['node', 'containers', 'acme-1'])).stdout).toMatch(/web +running +yes/)
   expect(await cli(['delete', 'web', '--wait'])).toMatchObject({ code: 0 })
+}, 180_000)
+
+test('a shell in a container at a real terminal: its prompt, its window, and the way out', async () => {
+  const command = JSON.stringify(['sh', '-c', 'while true; do echo tick; sleep 1; done'])
+  const input = `kind: Deployment\nname: shell\nimage: ${whole.image}\ncommand: ${command}\nstopGracePeriod: 1s\n`
+  expect(await cli(['apply', '-f', '-', '--wait'], { input })).toMatchObject({ code: 0 })
+  const screen = await openScreen(asAcme(), 90, 20)
+  try {
+    await screen.type(`alias holdfast='${NODE} ${await bundledCli()}'; clear`)
+    await screen.type('holdfast exec -it shell -- sh; echo "rc $?"')
+    await screen.until(/^\/ #\s*$/m)
+    await screen.type('stty size')
+    await screen.until(/^20 90$/m)
+    await screen.resize(70, 15)
+    // Told when it changed: the shell is asked again until it knows.
+    await screen.type('until [ "$(stty size)" = "15 70" ]; do sleep 0.1; done; echo seen')
+    await screen.until(/^seen$/m)
+    // Ctrl-C is the container's: it ends what runs there and not the session.
+    await screen.type('sleep 600')
+    await screen.press('C-c')
+    await screen.type('echo still $((40 + 2))')
+    await screen.until(/^still 42$/m)
+    await screen.press('C-d')
+    await screen.until('rc 0')
+    await screen.type('clear; stty -a | tr " " "\\n" | grep -xE "icanon|echo|isig" | sort | tr "\\n" " "')
+    await screen.until('echo icanon isig')
+    await screen.type('clear; holdfast logs -f --tail 1 shell; echo "rc $?"')
+    await screen.until(/(?:^1 \| tick\n){3}/m)
+    await screen.press('C-c')
+    await screen.until('rc 130')
+  } finally {
+    await screen.end()
+  }
+  expect(await cli(['delete', 'shell', '--wait'])).toMatchObject({ code: 0 })
 }, 180_000)

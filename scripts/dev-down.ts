@@ -2,8 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { endRecordedProcess, waitUntil } from '@holdfast/testkit'
+import { removeContexts } from './dev/cli-contexts.ts'
 import { type DevFolder, folderFromArguments, removeFolder } from './dev/dev-folder.ts'
 import { isRunning, KEEPER, type ListedProcess, listProcesses } from './dev/process-list.ts'
+import { readShown } from './dev/what-next.ts'
 
 const PATIENCE_MS = 10_000
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -29,9 +31,22 @@ async function lowerPlatform(folder: DevFolder): Promise<string> {
   const listed = listProcesses(folder)
   const running = listed.filter(isRunning)
   await endPlatform(listed)
+  const contexts = await forgetContexts(folder)
   removeFolder(folder)
   const ended = running.map(({ name }) => name).join(', ')
-  return `Ended: ${ended || 'nothing was running'}. Removed ${folder.path}.`
+  return `Ended: ${ended || 'nothing was running'}. Removed ${folder.path}${contexts}`
+}
+
+/** What to say of it. A platform that never came up has no contexts; a file that cannot be read is left as it is. */
+async function forgetContexts(folder: DevFolder): Promise<string> {
+  if (!existsSync(folder.environment)) return '.'
+  const { baseUrl, cli } = readShown(folder)
+  try {
+    await removeContexts(cli.file, baseUrl)
+  } catch (error) {
+    return `; its contexts stay: ${error instanceof Error ? error.message : String(error)}`
+  }
+  return ` and its contexts.${cli.before === null ? '' : ` None is current now; before, it was ${cli.before}.`}`
 }
 
 say(await lowerPlatform(folderFromArguments(process.argv.slice(2))))

@@ -1,7 +1,7 @@
 // What a bench creates.
 
 /** A body of the usual size: an image, a check, some constants, a few labels. */
-export function bodyOf(image: string, name: string): string {
+export function bodyOf(image: string, name: string, more: object = {}): string {
   return JSON.stringify({
     kind: 'Deployment',
     name,
@@ -28,6 +28,7 @@ export function bodyOf(image: string, name: string): string {
     placement: { spread: 'example.com/rack' },
     stopGracePeriod: '20s',
     update: { order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '300s' },
+    ...more,
   })
 }
 

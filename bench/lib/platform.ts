@@ -19,12 +19,16 @@ export interface BenchPlatform {
   readonly image: string
   readonly etcdPids: readonly number[]
   readonly serverPid: number
+  readonly secretsStorePid: number
   readonly tenants: readonly BenchTenant[]
   stop(): Promise<void>
 }
 
 const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts')
-const UNLIMITED = { deployments: 10_000_000, containers: 10_000_000, stored_bytes: 1_000_000_000_000 }
+const UNLIMITED = {
+  ...{ deployments: 10_000_000, containers: 10_000_000, secrets: 10_000_000 },
+  stored_bytes: 1_000_000_000_000,
+}
 
 export interface BenchPlatformOptions {
   /** For the server's own Node: a profiler, for one. */
@@ -69,6 +73,7 @@ export async function startBenchPlatform(
   return {
     ...{ endpoints: etcd.endpoints, port, image: reference, tenants, serverPid: server.pid ?? 0 },
     etcdPids: etcd.members.map(({ pid }) => pid),
+    secretsStorePid: secrets.pid,
     async stop() {
       const ended = once(server, 'exit')
       server.kill('SIGTERM')

@@ -52,6 +52,31 @@ export async function untilPhase(api: ApiClient, name: string, phase: string): P
   })
 }
 
+/** The containers of this revision run, and none of another. */
+export async function untilRevision(api: ApiClient, name: string, revision: unknown): Promise<void> {
+  await waitUntil(
+    async () => {
+      const { body } = await api.get(`/api/v1/deployments/${name}`)
+      const { phase, runningRevision } = Object(body['status'])
+      return phase === 'Running' && runningRevision === revision
+    },
+    { what: `revision ${String(revision)} of ${name} runs`, timeoutMs: 60_000 },
+  )
+}
+
+/** The secrets store's failure is remembered for 30 s, and an agent asks again after 30 s at the latest. */
+const HEALED_MS = 90_000
+
+/** Gives how long it took, in milliseconds. */
+export async function untilHealed(api: ApiClient, name: string): Promise<number> {
+  const started = performance.now()
+  await waitUntil(
+    async () => Object((await api.get(`/api/v1/deployments/${name}`)).body['status']).phase === 'Running',
+    { what: `${name} has healed`, timeoutMs: HEALED_MS },
+  )
+  return performance.now() - started
+}
+
 interface ToldEvent {
   readonly time: string
   readonly reason: string

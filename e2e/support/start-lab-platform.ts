@@ -7,6 +7,7 @@ import {
   type LabNode,
   type LabOptions,
   makeCertificates,
+  type SecretsStore,
   startEtcd,
   startLab,
 } from '@holdfast/testkit'
@@ -29,6 +30,8 @@ export interface LabPlatform {
   replaceGateway(meanwhile?: () => Promise<void>): Promise<void>
   /** etcd, which must be the platform's own, is killed, then all servers end; later all of it is there again. */
   withoutControlPlane(meanwhile: () => Promise<void>): Promise<void>
+  /** Its own one; absent: the shared one. */
+  readonly etcd: EtcdCluster | undefined
   /** A reference of a runnable image in the lab's registry. */
   readonly image: string
   /** As tenant-admin. */
@@ -37,13 +40,15 @@ export interface LabPlatform {
   stop(): Promise<void>
 }
 
-export interface LabPlatformOptions extends Pick<LabOptions, 'nodesPerTenant' | 'engine'> {
+export interface LabPlatformOptions extends Pick<LabOptions, 'nodesPerTenant' | 'engine' | 'registry'> {
   /** By the node's name. */
   readonly offers?: { readonly [node: string]: Offer }
   /** Of the servers, over those of the test platform. */
   readonly settings?: { readonly [name: string]: unknown }
   /** How many members an etcd of its own has; absent: the shared one. */
   readonly etcdMembers?: number
+  /** One of its own, for a test that takes it away; absent: the shared one. */
+  readonly secretsStore?: SecretsStore
 }
 
 const CLUSTER_KEY = 'known to the replicas of this test alone'
@@ -60,6 +65,7 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   const platform = await startPlatform({
     registry: lab.registry,
     settings: { roles, cluster, ...options.settings },
+    ...(options.secretsStore === undefined ? {} : { secretsStore: options.secretsStore }),
     ...(etcd === undefined ? {} : { endpoints: etcd.endpoints }),
   })
   let history = checkHistory(platform.server.store, lab)
@@ -78,7 +84,7 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
     await untilNodesReady(api(tenant), lab.nodes.filter((node) => node.tenant === tenant).length)
   const checkSoFar = () => history.finish({ acme: platform.acme.id, globex: platform.globex.id })
   return {
-    ...{ lab, platform, image, api },
+    ...{ lab, platform, etcd, image, api },
     get gateway() {
       return gateway
     },

@@ -12,6 +12,8 @@ export interface DevFolder {
   /** The processes that dev:down ends. */
   readonly processes: string
   readonly serverConfig: string
+  /** To apply first. */
+  readonly manifest: string
   readonly serverLog: string
   /** Root token and unseal key. */
   readonly storeKeys: string
@@ -30,6 +32,7 @@ function devFolder(path: string): DevFolder {
     environment: inside('env.json'),
     processes: inside('processes.json'),
     serverConfig: inside('server.yaml'),
+    manifest: inside('hello.yaml'),
     serverLog: inside('server.log'),
     storeKeys: inside('secrets-store.json'),
     keeperLog: inside('keeper.log'),

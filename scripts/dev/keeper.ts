@@ -3,6 +3,8 @@
 // end, and no moment of the start at which a kill leaves another one behind.
 
 import { env } from 'node:process'
+import { contextsPath } from '../../packages/cli/src/settings/contexts-file.ts'
+import { addContexts } from './cli-contexts.ts'
 import { type DevFolder, folderFromArguments, removeFolder } from './dev-folder.ts'
 import { makeTenants, writeEnvironment } from './make-tenants.ts'
 import { obeyPowerOrders } from './power.ts'
@@ -11,6 +13,7 @@ import { startEngines } from './start-engines.ts'
 import { type DevMachines, enrolNodes, startMachines } from './start-nodes.ts'
 import { type RunningServer, startServer } from './start-server.ts'
 import { createStep, type Report } from './step.ts'
+import { writeManifest } from './write-manifest.ts'
 
 const DRAIN_MS = 5_000
 const FOR_EVER_MS = 2 ** 31 - 1
@@ -24,7 +27,7 @@ interface Raised {
   readonly machines: DevMachines | undefined
 }
 
-async function raise(folder: DevFolder): Promise<Raised> {
+async function raise(folder: DevFolder, contextsFile: string): Promise<Raised> {
   addProcess(folder, KEEPER, process.pid)
   const step = createStep(report)
   const machines = await startMachines(step)
@@ -32,7 +35,12 @@ async function raise(folder: DevFolder): Promise<Raised> {
   const server = await startServer(folder, engines, step)
   const tenants = await step('tenants acme and globex', () => makeTenants(server))
   const nodes = await step('nodes enrolled', () => enrolNodes(machines, server, tenants))
-  writeEnvironment(folder, server, engines, tenants, nodes)
+  writeManifest(folder, engines.sampleImage)
+  // Last, so that a start that fails leaves no context behind.
+  const cli = await step('contexts of the command line', () =>
+    addContexts(contextsFile, server.baseUrl, tenants),
+  )
+  writeEnvironment(folder, server, engines, tenants, nodes, cli)
   return { server, machines }
 }
 
@@ -59,13 +67,14 @@ async function drain({ server: { process: server }, machines }: Raised): Promise
 
 async function keep(): Promise<void> {
   const folder = folderFromArguments(process.argv.slice(2))
+  const contextsFile = contextsPath(env)
   forgetSettings()
   const abandoned = (): void => giveUp(folder, 'interrupted')
   process.once('disconnect', abandoned)
   process.once('SIGTERM', abandoned)
   setInterval(() => {}, FOR_EVER_MS)
   try {
-    const raised = await raise(folder)
+    const raised = await raise(folder, contextsFile)
     process.off('disconnect', abandoned)
     process.off('SIGTERM', abandoned)
     process.once('SIGTERM', () => void drain(raised))

@@ -1,5 +1,6 @@
 // Two tenants with a token each, made over the real API with the platform's token.
 
+import type { CliContexts } from './cli-contexts.ts'
 import { type DevFolder, writePrivate } from './dev-folder.ts'
 import type { Engines } from './start-engines.ts'
 import type { DevNode } from './start-nodes.ts'
@@ -20,6 +21,7 @@ interface DevEnvironment {
   readonly sampleImage: string
   readonly tenants: readonly DevTenant[]
   readonly nodes: readonly DevNode[]
+  readonly cli: CliContexts
 }
 
 const NAMES = ['acme', 'globex']
@@ -46,6 +48,7 @@ export function writeEnvironment(
   { registry, sampleImage }: Engines,
   tenants: readonly DevTenant[],
   nodes: readonly DevNode[],
+  cli: CliContexts,
 ): void {
   const environment: DevEnvironment = {
     baseUrl,
@@ -54,6 +57,7 @@ export function writeEnvironment(
     sampleImage,
     tenants,
     nodes,
+    cli,
   }
   writePrivate(folder.environment, `${JSON.stringify(environment, null, 2)}\n`)
 }

@@ -2,36 +2,41 @@
 
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
+import { type CliContexts, contextOf } from './cli-contexts.ts'
 import { type DevFolder, REPOSITORY } from './dev-folder.ts'
 
 interface Shown {
   readonly baseUrl: string
-  readonly sampleImage: string
+  /** Where the first node serves what is routed; none without nodes. */
+  readonly edge: string | undefined
+  readonly cli: CliContexts
 }
 
 export function whatNext(folder: DevFolder): string {
-  const { baseUrl, sampleImage } = readShown(folder)
+  const { baseUrl, edge, cli } = readShown(folder)
   const inside = relative(REPOSITORY, folder.path)
-  const file = inside.startsWith('..') ? folder.environment : `./${inside}/env.json`
-  const bearer = '-H "Authorization: Bearer $TOKEN"'
-  const deployment = JSON.stringify({ kind: 'Deployment', name: 'web', image: sampleImage, replicas: 2 })
-  const faulty = JSON.stringify({ kind: 'Deployment', name: 'Web', image: 'web:latest', replicas: -1 })
+  const place = inside.startsWith('..') ? folder.path : inside
+  const before = cli.before === null ? '' : `; before, it was ${cli.before}`
+  const apply = `npx holdfast apply -f ${place}/hello.yaml`
+  const tries = [
+    ...(edge === undefined ? [apply] : [`${apply} --wait`, `curl -H "Host: hello.example.com" ${edge}`]),
+    'npx holdfast apply -f examples/wrong.yaml',
+    'npx holdfast status',
+    `npx holdfast --context ${contextOf('globex')} get deployments`,
+    ...(edge === undefined ? [] : ['npm run dev:node -- off acme-2']),
+  ]
   return `
-The API is at ${baseUrl}, its pages at ${baseUrl}/docs. Addresses and tokens are in ${file}.
+The API is at ${baseUrl}, its pages at ${baseUrl}/docs. Addresses and tokens are in ${place}/env.json.
+The command line speaks for acme: ${contextOf('acme')} is the current context of ${cli.file}${before}.
 Try:
 
-  TOKEN=$(node -p 'require("${file}").tenants[0].token')
-  curl -sw '\\n' ${bearer} ${baseUrl}/api/v1/deployments --json '${deployment}'
-  curl -sw '\\n' ${bearer} ${baseUrl}/api/v1/deployments --json '${faulty}'
-  curl -sw '\\n' ${bearer} ${baseUrl}/api/v1/deployments/web
-  curl -sw '\\n' ${bearer} ${baseUrl}/api/v1/events
-  curl -s ${baseUrl}/metrics
+${tries.map((line) => `  ${line}`).join('\n')}
 
-The server logs to ${file.replace(/env\.json$/, 'server.log')}. End it all, data included: npm run dev:down
+The server logs to ${place}/server.log. End it all, data included: npm run dev:down
 `
 }
 
 export function readShown({ environment }: DevFolder): Shown {
-  const { baseUrl, sampleImage } = JSON.parse(readFileSync(environment, 'utf8'))
-  return { baseUrl: String(baseUrl), sampleImage: String(sampleImage) }
+  const { baseUrl, nodes, cli } = JSON.parse(readFileSync(environment, 'utf8'))
+  return { baseUrl: String(baseUrl), edge: nodes?.[0]?.edge, cli }
 }

@@ -13,8 +13,6 @@ import { type Platform, startPlatform } from '../support/start-platform.ts'
 
 const RUNS = process.env['HOLDFAST_LONG'] === '1' ? 5_000 : 300
 const COLLECTION = '/api/v1/deployments'
-/** Empty blocks of capabilities that are not built: accepted, and nothing to store. */
-const SAYS_NOTHING = ['nodeId', 'composedEnvironment']
 
 let platform: Platform
 let api: ApiClient
@@ -49,7 +47,7 @@ const read = async (name: string): Promise<DeploymentRecord> =>
 /** Written apart from the product: it knows only what was sent, what is kept, and what was announced. */
 function expected(sent: JsonObject, kept: JsonObject, alterations: readonly Alteration[]): JsonObject {
   const result: JsonObject = structuredClone({ ...kept, ...sent })
-  for (const field of [...READ_ONLY_FIELDS, ...SAYS_NOTHING]) delete result[field]
+  for (const field of READ_ONLY_FIELDS) delete result[field]
   for (const field of Object.keys(result)) if (result[field] === null) delete result[field]
   const { placement } = result
   if (typeof placement === 'object' && placement !== null && 'residency' in placement)

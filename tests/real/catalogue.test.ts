@@ -3,7 +3,7 @@
 // nothing stored.
 
 import { CODES, type Code, entryOf } from '@holdfast/contract'
-import { startEtcd, startRegistry, startSecretsStore } from '@holdfast/testkit'
+import { sharedSecretsStore, startEtcd, startRegistry, startSecretsStore } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CROSS_RULES, FIELD_RULES } from '../../packages/core/src/index.ts'
 import type { ApiAnswer } from '../support/api-client.ts'
@@ -14,11 +14,16 @@ import { NODE_PROVOCATIONS } from '../support/nodes/node-provocations.ts'
 import { type Provocation, prepareWorld, provoke, type World } from '../support/provoke.ts'
 import { gatherRaisedCodes } from '../support/raised-codes.ts'
 import { REQUEST_PROVOCATIONS } from '../support/request-provocations.ts'
+import { prepareSecrets, SECRET_PROVOCATIONS } from '../support/secrets/secret-provocations.ts'
+import { createStoreEye } from '../support/secrets/store-eye.ts'
 import { type Platform, startPlatform } from '../support/start-platform.ts'
 
-/** Our own invariants: no request can break them, or there is a fault of ours. core/admission/persist-guard.test.ts */
+/** Our own invariants: no request can break them, or there is a fault of ours. secrets-deployments.test.ts breaks them. */
 const INVARIANTS: readonly Code[] = ['secret_material_would_persist', 'secret_generate_would_persist']
-const PROVOCATIONS = [...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS, ...NODE_PROVOCATIONS]
+const PROVOCATIONS = [
+  ...[...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS],
+  ...[...NODE_PROVOCATIONS, ...SECRET_PROVOCATIONS],
+]
 
 const received = new Set<string>()
 const pages = new Set<string>()
@@ -26,6 +31,7 @@ let world: World
 
 beforeAll(async () => {
   world = await prepareWorld(await startPlatform())
+  await prepareSecrets(world)
 })
 afterAll(() => world.platform.stop())
 
@@ -71,15 +77,23 @@ async function expectNothingStored(platform: Platform, work: () => Promise<void>
   expect(await dumpTenants(platform)).toEqual(before)
 }
 
+/** Every number that the secrets store ever gave to a path of acme, those that are destroyed included. */
+async function storedVersions({ acme }: Platform) {
+  return createStoreEye({ ...(await sharedSecretsStore()), tenant: acme.id }).everything()
+}
+
 const title = ({ code, field }: Provocation, index: number) => [index, code, field] as const
 
 test.each(PROVOCATIONS.map(title))('%i: %s at %s', async (index) => {
   const provocation = PROVOCATIONS[index]
   if (provocation === undefined) throw new Error('no such row')
-  await expectNothingStored(world.platform, async () => {
+  const { platform } = world
+  const versions = await storedVersions(platform)
+  await expectNothingStored(platform, async () => {
     const answer = await provoke(world, provocation.sent(world))
     await expectRefusal(answer, provocation.code, provocation.field, provocation)
   })
+  expect(await storedVersions(platform)).toEqual(versions)
 })
 
 test('quota_exceeded at quotas.stored_bytes', async () => {
@@ -107,6 +121,31 @@ test('rate_limited, with the time to wait', async () => {
   })
   const other = await platform.api(platform.globex.token).get('/api/v1/deployments')
   expect(other.status).toBe(200)
+  await platform.stop()
+})
+
+test('anchored_secret_dropped and anchored_secret_repointed, where volumes are on', async () => {
+  const platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  const api = platform.api(platform.acme.token)
+  const volume = 'vol_01JD0000000000000000000000'
+  const secret = {
+    ...{ name: 'DB', vault_path: 'resources/db', anchor: `volume(${volume})` },
+    values: { password: 'another one' },
+  }
+  const created = await api.post('/api/v1/deployments', {
+    ...{ kind: 'Deployment', name: 'web', image: platform.image, replicas: 0, secrets: [secret] },
+    volumes: [{ volume, target: '/data', type: 'volume', readOnly: false }],
+  })
+  expect(created.status, created.text).toBe(201)
+  const versions = await storedVersions(platform)
+  await expectNothingStored(platform, async () => {
+    const dropped = await api.put('/api/v1/deployments/web', { secrets: [] })
+    await expectRefusal(dropped, 'anchored_secret_dropped', 'secrets')
+    const elsewhere = { secrets: [{ ...secret, vault_path: 'resources/other' }] }
+    const repointed = await api.put('/api/v1/deployments/web', elsewhere)
+    await expectRefusal(repointed, 'anchored_secret_repointed', 'secrets[0].vault_path')
+  })
+  expect(await storedVersions(platform)).toEqual(versions)
   await platform.stop()
 })
 
@@ -191,11 +230,11 @@ describe('both directions', () => {
     )
   })
 
-  test('every code of SPEC 7.1 and 7.2 was received', () => {
-    const sections = ['SPEC 7.1', 'SPEC 7.2']
+  test('every code of SPEC 7.1, 7.2 and 7.3 was received', () => {
+    const sections = ['SPEC 7.1', 'SPEC 7.2', 'SPEC 7.3']
     const codes = CODES.filter((code) => sections.includes(entryOf(code).source))
-    expect(codes).toHaveLength(18)
-    expect(codes.filter((code) => !received.has(code))).toEqual([])
+    expect(codes).toHaveLength(18 + 34)
+    expect(codes.filter((code) => !received.has(code) && !INVARIANTS.includes(code))).toEqual([])
   })
 })
 

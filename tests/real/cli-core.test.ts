@@ -160,7 +160,7 @@ describe('a server that misbehaves', () => {
     certificates.remove()
     expect(ran).toMatchObject({
       code: 7,
-      stderr: `error: ${url}: the certificate of the server is signed by an unknown authority\n`,
+      stderr: `error: ${url}: the certificate of the server is signed by an unknown authority; --ca-file names the authorities to trust\n`,
     })
   })
 

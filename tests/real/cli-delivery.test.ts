@@ -146,7 +146,20 @@ describe('help', () => {
       expect(page).toMatchObject({ code: 0, stderr: '' })
       expect(page.stdout).toMatch(/Examples:\n {2}holdfast /)
       expect(page.stdout).toContain('--verbose')
+      expect(await runCli(['help', ...name.split(' ')])).toEqual(page)
     }
+  })
+
+  test('runs nothing, and names the nearest of what nobody knows', async () => {
+    expect((await runCli(['help'])).stdout).toBe((await runCli(['--help'])).stdout)
+    expect((await runCli(['help', 'rollout'])).stdout).toMatch(/^Usage: holdfast rollout /)
+    expect((await runCli(['help', 'delete', 'web'])).stdout).toMatch(/^Usage: holdfast delete /)
+    expect(await runCli(['help', 'aply'])).toMatchObject({
+      ...{ code: 2, stdout: '', stderr: "error: unknown command 'aply'\n(Did you mean apply?)\n" },
+    })
+    expect(await runCli(['help', 'rollout', 'und'])).toMatchObject({
+      ...{ code: 2, stdout: '', stderr: "error: unknown command 'und'\n(Did you mean undo?)\n" },
+    })
   })
 })
 

@@ -119,6 +119,27 @@ describe('diff', () => {
     )
     expect(await record('d')).toMatchObject({ replicas: 1 })
   })
+
+  test('is an exit code where that is asked for, and data', async () => {
+    const same = write('e.yaml', manifest('e', 'replicas: 1\n'))
+    const code = async (...words: string[]) => (await world.cli(['diff', '-f', ...words])).code
+    expect([await code(same), await code(same, '--exit-code')]).toEqual([0, 1])
+    await world.cli(['apply', '-f', same])
+    expect([await code(same), await code(same, '--exit-code')]).toEqual([0, 0])
+    const other = write('other.yaml', manifest('e', 'replicas: 2\n'))
+    expect([await code(other), await code(other, '--exit-code')]).toEqual([0, 1])
+    const wrong = write('wrong.yaml', manifest('e', 'replicas: -1\n'))
+    expect(await code(wrong, '--exit-code')).toBe(3)
+    const asData = await world.cli(['diff', '-f', other, '-f', same, '-o', 'json'])
+    expect(JSON.parse(asData.stdout)).toMatchObject({
+      items: [
+        { name: 'e', plan: { action: 'update', changes: [{ field: 'replicas', from: 1, to: 2 }] } },
+        { name: 'e', plan: { action: 'none', placement: {} } },
+      ],
+    })
+    expect(asData.stderr).toBe('')
+    expect((await world.cli(['diff', '-f', same, '-o', 'yaml'])).stdout).toMatch(/^items:\n {2}- name: e\n/)
+  })
 })
 
 describe('delete', () => {

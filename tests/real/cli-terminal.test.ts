@@ -39,8 +39,9 @@ describe('at a terminal', () => {
   test('apply --wait draws its progress in place', async () => {
     await open(world.platform.baseUrl)
     const text = `kind: Deployment\\nname: web\\nimage: ${world.platform.image}\\n`
-    await screen.type(`printf '${text}' | holdfast apply -f - --wait 2>&1 | tail -n 3; echo "rc $?"`)
-    await screen.until('rc 0')
+    await screen.type(`printf '${text}' | holdfast apply -f - --wait 2>&1 | tail -n 3; echo "made $?"`)
+    // Words of its own: what an earlier command left on the screen is not taken for the end of this one.
+    await screen.until('made 0')
     await screen.type(`clear; printf '${text}replicas: 2\\n' > /tmp/holdfast-$$.yaml; clear`)
     await screen.type(
       'holdfast apply -f /tmp/holdfast-$$.yaml --wait; echo "rc $?"; rm /tmp/holdfast-$$.yaml',
@@ -67,6 +68,25 @@ describe('at a terminal', () => {
     expect(after).toMatch(/^before$/m)
     expect(after).not.toContain('nodes ready')
     await expectSane()
+  })
+
+  test('what is wrong is told in the width of the window, and no word is broken', async () => {
+    await open(world.platform.baseUrl, 60, 60)
+    const wrong = `kind: Deployment\\nname: small\\nimage: ${world.platform.image}\\nreplicas: -1\\n`
+    await screen.type(`printf '${wrong}' | holdfast apply -f -; echo "rc $?"`)
+    const refused = await screen.until('rc 3')
+    expect(refused).toMatch(/^ {2}why: {6}\S.*\n {12}\S/m)
+    expect(refused).toMatch(/^error: stdin: small is refused for this fault; nothing of it\n {7}is stored$/m)
+    const big = `kind: Deployment\\nname: big\\nimage: ${world.platform.image}\\nresources: {cpuMillis: 900000}\\n`
+    await screen.type(
+      `clear; printf '${big}' | holdfast apply -f -; clear; holdfast describe big; echo "rc $?"`,
+    )
+    const shown = await screen.until('rc 0')
+    expect(shown).toMatch(/^ {2}n1 refuses by insufficient_cpu\n {4}required {2}cpuMillis: 900000\n/m)
+    expect(await screen.styled()).toContain('\u001b[31minsufficient_cpu')
+    await screen.type('clear; NO_COLOR=1 holdfast describe big; echo "plain $?"')
+    await screen.until('plain 0')
+    expect(await screen.styled()).not.toContain('\u001b[')
   })
 
   test('exec -it passes every key, follows the window and sets the terminal back', async () => {

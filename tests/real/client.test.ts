@@ -88,6 +88,28 @@ describe('every endpoint', () => {
     expect(await nodes.remove(id, { force: true })).toMatchObject({ failure: { status: 404 } })
   })
 
+  test('secrets', async () => {
+    const { secrets } = client
+    const sent = { values: { user: 'u' }, generate: { keys: ['password'] } }
+    const written = await value(secrets.set('resources', 'orders-db', sent))
+    expect(written).toMatchObject({ path: 'resources/orders-db', version: 1, keys: ['user', 'password'] })
+    await value(
+      client.deployments.create({
+        ...body('refers'),
+        replicas: 0,
+        secrets: [{ name: 'DB', vault_path: 'resources/orders-db', anchor: 'external' }],
+      }),
+    )
+    expect((await value(secrets.list())).items).toMatchObject([{ consumers: ['refers'] }])
+    expect((await value(secrets.references())).items).toMatchObject([{ hasMaterial: true, consumers: 1 }])
+    const { items } = await value(secrets.consumers('orders-db', { limit: 1 }))
+    expect(items).toMatchObject([{ deployment: 'refers', secret: 'DB', version: 1 }])
+    expect(await secrets.remove('resources', 'orders-db')).toMatchObject({ failure: { status: 409 } })
+    expect(await secrets.set('resources', 'a/b', sent)).toMatchObject({
+      failure: { rejections: [{ code: 'secret_path_shape' }] },
+    })
+  })
+
   test('registries, quotas, audit, events, errors', async () => {
     const host = platform.registryHost
     await value(client.registries.setCredential(host, { username: 'u', password: 'p' }))

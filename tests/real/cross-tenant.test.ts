@@ -187,6 +187,8 @@ function objectPairs(): { [parameter: string]: (readonly [foreign: string, missi
     revision: [['1', '1']],
     host: [[platform.registryHost, platform.registryHost]],
     code: [['not_found', 'not_found']],
+    namespace: [['resources', 'resources']],
+    resource: [[deployment.name, `n${'0'.repeat(deployment.name.length - 1)}`]],
     tenant: [[foreign.id, randomUUID()]],
   }
 }
@@ -235,7 +237,8 @@ describe("another tenant's object", () => {
         }
         const [real, missing] = [await ask(pair[0]), await ask(pair[1])]
         expect(without(real, pair), `${method} ${pattern} by ${name}`).toEqual(without(missing, pair))
-        expect(real?.status).toBeGreaterThanOrEqual(400)
+        // Who refers to a label that nobody knows? Nobody (DECISIONS 1).
+        if (!pattern.endsWith('/consumers')) expect(real?.status).toBeGreaterThanOrEqual(400)
         compared += 1
       }
     }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { makeTempFolder, recordProcess, waitUntil } from '@holdfast/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readContextsFile, writeContextsFile } from '../../packages/cli/src/settings/contexts-file.ts'
 import { createApiClient } from '../support/api-client.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -23,9 +24,13 @@ afterEach(async () => {
   home.remove()
 })
 
+/** Of the command line; not those of whoever runs the tests. */
+const contextsFile = () => join(home.path, 'contexts.yaml')
+const OTHER = { url: 'https://holdfast.example', token: 'hf_other' }
+
 function run(script: 'dev-up' | 'dev-down', variables: { [name: string]: string } = {}) {
   const child = spawn(execPath, [join(ROOT, `scripts/${script}.ts`), '--folder', folder], {
-    env: { ...env, ...variables },
+    env: { ...env, HOLDFAST_CONFIG: contextsFile(), ...variables },
   })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -64,8 +69,9 @@ const halfWay = () =>
 const nothingRuns = () => waitUntil(() => processesThere().length === 0, { what: 'every process has gone' })
 
 test('up, used, and down again', { timeout: 180_000 }, async () => {
+  await writeContextsFile(contextsFile(), { current: 'other', contexts: { other: OTHER } })
   const up = await run('dev-up').ended
-  expect(up).toMatchObject({ status: 0 })
+  expect(up).toMatchObject({ status: 0, text: expect.stringContaining('before, it was other') })
   const platform = JSON.parse(read('env.json'))
   expect(platform).toEqual({
     baseUrl: expect.stringMatching(/^http:\/\/10\.99\.\d+\.1:\d+$/),
@@ -85,7 +91,21 @@ test('up, used, and down again', { timeout: 180_000 }, async () => {
       edge: expect.stringMatching(/^http:\/\/10\.99\./),
       engine: expect.stringMatching(/^unix:/),
     })),
+    cli: { file: contextsFile(), before: 'other' },
   })
+  const [acmeToken, globexToken] = platform.tenants.map(({ token }: { token: string }) => token)
+  expect(await readContextsFile(contextsFile())).toEqual({
+    ok: true,
+    contexts: {
+      current: 'dev-acme',
+      contexts: {
+        other: OTHER,
+        'dev-acme': { url: platform.baseUrl, token: acmeToken },
+        'dev-globex': { url: platform.baseUrl, token: globexToken },
+      },
+    },
+  })
+  expect(read('hello.yaml')).toContain(`image: ${platform.sampleImage}\n`)
   expect(mode('.')).toBe('700')
   for (const name of readdirSync(folder).filter((each) => statSync(join(folder, each)).isFile()))
     expect(`${name} ${mode(name)}`).toBe(`${name} 600`)
@@ -117,6 +137,11 @@ test('up, used, and down again', { timeout: 180_000 }, async () => {
 
   const down = await run('dev-down').ended
   expect(down).toMatchObject({ status: 0, text: expect.stringContaining('Ended: keeper') })
+  // None is current: what was meant for this platform must not reach the other one.
+  expect(await readContextsFile(contextsFile())).toEqual({
+    ok: true,
+    contexts: { contexts: { other: OTHER } },
+  })
   expect(processesThere()).toEqual([])
   expect(existsSync(folder)).toBe(false)
 })

@@ -5,7 +5,7 @@ import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { type Registry, sharedEtcd, startRegistry, uniqueName, waitUntil } from '@holdfast/testkit'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createRegistryClient } from '../../packages/server/src/adapters/registry/registry-client.ts'
-import { createBroker } from '../../packages/server/src/broker/create-broker.ts'
+import { createImageChecks } from '../../packages/server/src/broker/check-images.ts'
 import { startDigestFixing } from '../../packages/server/src/loops/fix-digests.ts'
 import type { Broker } from '../../packages/server/src/ports/broker.ts'
 import { realClock as clock } from '../../packages/server/src/real-world.ts'
@@ -40,7 +40,7 @@ async function running() {
   })
   const noSecrets = { readVersion: async () => ({ kind: 'absent' as const }) }
   // Its clock runs a hundred times as fast, too: what it remembers of an answer is over as soon.
-  const real = createBroker({
+  const real = createImageChecks({
     secretsStore: noSecrets,
     registry: client,
     nowMs: () => performance.now() * 100,

@@ -3,7 +3,15 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiAnswer } from '../support/api-client.ts'
-import { bodyWith, prepareWorld, provoke, type Sent, TAKEN_ROUTE, type World } from '../support/provoke.ts'
+import {
+  BOUND_LABEL,
+  bodyWith,
+  prepareWorld,
+  provoke,
+  type Sent,
+  TAKEN_ROUTE,
+  type World,
+} from '../support/provoke.ts'
 import { startPlatform } from '../support/start-platform.ts'
 
 let world: World
@@ -44,6 +52,16 @@ const PHASES: readonly [string, Sent | ((world: World) => Sent)][] = [
     ({ platform }) => ({
       path: `/api/v1/tenants/${platform.acme.id}/tokens`,
       body: { colour: 'red', role: 'platform-admin', name: '' },
+    }),
+  ],
+  [
+    'material that the role may not send before unknown fields',
+    (w) => ({
+      as: 'developer',
+      body: bodyWith(w, {
+        colour: 'red',
+        secrets: [{ name: '!', vault_path: 'resources/db', values: { a: 'x' }, generate: { keys: ['b'] } }],
+      }),
     }),
   ],
   [
@@ -89,6 +107,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         command: 1,
         labels: 1,
         routes: [{ port: 0, path: 'x', host: 'A' }],
+        composedEnvironment: { 'b-': 'x', A: '', B: '{{', C: 'constant' },
         update: { order: 'x', parallelism: 0, failureAction: 'x', progressDeadline: '0s' },
         limits: { cpuMillis: -1 },
         resources: { memoryBytes: 0.5, cpuMillis: -1 },
@@ -96,6 +115,14 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         placement: { spread: '!', affinity: ['ok', 'No'], constraints: [{ label: '!', operator: 'x' }] },
         volumes: [{ target: 'x' }],
         secretsVersion: -1,
+        secrets: [
+          {
+            generate: { charset: 'x', length: 0, keys: ['a-', 'b', 'b'] },
+            values: { 'a-': 'x', b: '', c: 1 },
+            ...{ mount_path: '/x', rotation: 'x', anchor: 'x', vault_path: '/x', name: '!' },
+          },
+          { name: 'B', vault_path: 'resources/Db', generate: { bytes: 1, length: 1, keys: [] } },
+        ],
         environment: { 'b-': '', TOKEN: 'x', 'a-': 1 },
         healthCheck: { retries: 1, timeout: '1s', interval: '1s', command: [], type: 'exec' },
         nodeId: 1,
@@ -115,6 +142,12 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         image: 'registry.example/shop/web:1.0',
         dependsOn: { probe: 'started' },
         stopGracePeriod: 'soon',
+        environment: { A: 'x', B_a: 'x' },
+        composedEnvironment: { A: '{{secret.other.a}}' },
+        secrets: [
+          { name: 'B', vault_path: 'resources/db', values: { a: 'x' }, generate: { keys: ['a'] } },
+          { name: 'C', vault_path: 'deployments/db', anchor: 'volume(vol_01JD0000000000000000000001)' },
+        ],
         volumes: [
           { volume: 'vol_01JD0000000000000000000000', target: '/data', type: 'volume', readOnly: false },
         ],
@@ -122,7 +155,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
     }),
   ],
   [
-    'the world, all of it: name, dependsOn, image, nodeId, routes, quota',
+    'the world, all of it: name, dependsOn, image, nodeId, secrets, routes, quota',
     (w) => ({
       as: 'full',
       body: bodyWith(w, {
@@ -130,6 +163,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         dependsOn: { nobody: 'started', 'no-one': 'healthy' },
         image: `${w.platform.image}-unheard-of`,
         nodeId: 'node_01JD0000000000000000000000',
+        secrets: [{ name: 'BOUND', vault_path: `deployments/${BOUND_LABEL}` }],
         routes: [{ host: 'free.example', port: 80 }, TAKEN_ROUTE],
       }),
     }),

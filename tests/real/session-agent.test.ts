@@ -1,6 +1,6 @@
 // The agent's own side against a gateway, over TLS: proof, desired sets, reports that survive a cut, sealed credentials.
 
-import type { Observation, TenantId } from '@holdfast/contract'
+import type { Observation } from '@holdfast/contract'
 import {
   type Certificates,
   type ChaosProxy,
@@ -15,8 +15,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openSealed } from '../../packages/agent/src/open-sealed.ts'
 import type { DesiredChange } from '../../packages/agent/src/ports/session.ts'
 import { type SessionTimes, startSession } from '../../packages/agent/src/session/start-session.ts'
-import { seal } from '../../packages/server/src/gateway/seal.ts'
-import { secret } from '../../packages/server/src/ports/secret.ts'
+import { seal } from '../../packages/server/src/broker/seal.ts'
+import type { Broker, CredentialAsk } from '../../packages/server/src/ports/broker.ts'
 import { gatewayForTest } from '../support/session/gateways.ts'
 import { observationOf } from '../support/session/read-records.ts'
 import {
@@ -158,28 +158,40 @@ test.each(['client', 'server'] as const)(
   },
 )
 
+/** A broker that gives credentials and nothing else. */
+const brokerOf = (sealCredential: Broker['sealCredential']) => ({
+  sealCredential,
+  sealEnvironment: async () => ({ error: 'broker_unavailable' as const }),
+})
+
 test('a registry credential comes sealed to the node, and only of a registry that it pulls from', async () => {
-  const asked: [TenantId, string][] = []
-  const registryCredential = async (tenant: TenantId, host: string) => {
-    asked.push([tenant, host])
-    return { username: 'robot', password: secret('canary-password') }
-  }
-  const { url, tenant, node } = await oneNode({ registryCredential })
+  const asked: CredentialAsk[] = []
+  const key = { of: '' }
+  const broker = brokerOf(async (ask) => {
+    asked.push(ask)
+    const { host } = ask
+    return {
+      sealed: seal(key.of, JSON.stringify({ host, username: 'robot', password: 'canary-password' })),
+    }
+  })
+  const { url, tenant, node } = await oneNode({ broker })
+  key.of = node.encryptionKey
   const { session, told } = runAgent(url, node)
-  await firstItem(told)
+  const { assignmentId, deployment } = await firstItem(told)
   const credential = await session.registryCredential('registry.example:5000')
   expect(credential).toEqual({ username: 'robot', password: 'canary-password' })
   await expect(session.registryCredential('other.example')).rejects.toThrow('host_not_in_use')
-  expect(asked).toEqual([[tenant, 'registry.example:5000']])
+  const { nodeId } = node
+  expect(asked).toEqual([{ tenant, nodeId, deployment, assignmentId, host: 'registry.example:5000' }])
 })
 
 test('no credential and no answer are not the same', async () => {
   let fails = false
-  const registryCredential = async () => {
+  const broker = brokerOf(async () => {
     if (fails) throw new Error('the secrets store is sealed')
-    return undefined
-  }
-  const { url, node } = await oneNode({ registryCredential })
+    return {}
+  })
+  const { url, node } = await oneNode({ broker })
   const { session, told } = runAgent(url, node)
   await expect(session.registryCredential('registry.example:5000')).rejects.toThrow('no session')
   await firstItem(told)

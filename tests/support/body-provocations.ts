@@ -1,7 +1,8 @@
-// The codes that a deployment's body provokes by itself. SPEC 7.1 and 7.2, DECISIONS 3.
+// The codes that a deployment's body provokes by itself. SPEC 7.1 to 7.3, DECISIONS 3.
 
 import type { Code } from '@holdfast/contract'
 import { bodyWith, type Provocation, TAKEN_ROUTE } from './provoke.ts'
+import { SECRET_BODY_PROVOCATIONS } from './secret-body-provocations.ts'
 
 type Parts = { readonly [field: string]: unknown }
 
@@ -101,8 +102,6 @@ const namedNodes: readonly Provocation[] = [
 const shapes: readonly Provocation[] = [
   fault('field_unknown', 'colour', { colour: 'red' }),
   fault('field_unknown', 'healthCheck.colour', check({ colour: 'red' })),
-  fault('field_unknown', 'secrets', { secrets: [{ name: 'DB', vault_path: 'deployments/db' }] }),
-  fault('field_unknown', 'composedEnvironment', { composedEnvironment: { A: '{{secret.db.url}}' } }),
   fault('field_unknown', 'placement.residency', { placement: { residency: { country: 'DE' } } }),
   fault('field_read_only', 'uid', { uid: 'dep_01JD0000000000000000000000' }),
   fault('field_type_invalid', 'replicas', { replicas: 1.5 }),
@@ -166,4 +165,5 @@ export const BODY_PROVOCATIONS: readonly Provocation[] = [
   ...shapes,
   ...routes,
   ...dependencies,
+  ...SECRET_BODY_PROVOCATIONS,
 ]

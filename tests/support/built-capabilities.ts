@@ -3,4 +3,4 @@
 
 import type { Capability } from '@holdfast/contract'
 
-export const BUILT: readonly Capability[] = ['http', 'tenancy', 'deployments', 'nodes', 'routes']
+export const BUILT: readonly Capability[] = ['http', 'tenancy', 'deployments', 'nodes', 'routes', 'secrets']

@@ -57,6 +57,8 @@ export function provoke(world: World, sent: Sent): Promise<ApiAnswer> {
 const CHECK = { type: 'exec', command: ['true'] }
 /** Of `web` in acme and of `only` in the full tenant. */
 export const TAKEN_ROUTE = { host: 'taken.example', path: '/', port: 80 }
+/** Bound to its namespace by `only` in the full tenant. */
+export const BOUND_LABEL = 'bound'
 const CHAIN = 17
 
 /** What the provocations stand on: `web` with a health check and a route, `plain` without, a chain of dependencies, a full tenant. */
@@ -89,6 +91,7 @@ export async function prepareWorld(platform: Platform): Promise<World> {
     name: 'only',
     image: platform.image,
     routes: [TAKEN_ROUTE],
+    secrets: [{ name: 'BOUND', vault_path: `resources/${BOUND_LABEL}` }],
   })
   return {
     platform,

@@ -68,6 +68,8 @@ export interface TestNode {
   /** As a session of the server begins. */
   welcome(said: SaidRole): void
   credential: RegistryCredential | undefined
+  /** What the server answers for a container with secrets. */
+  environment: Session['containerEnvironment']
   /** How far the clock of the node's next agents is ahead. */
   aheadMs: number
   /** A fresh agent on the node's state, as after a restart of its process; `over` stands between it and the engine. */
@@ -113,6 +115,7 @@ export function createTestNode(
     orphans: [],
     welcome: (said) => session?.onWelcome?.(said),
     credential: undefined,
+    environment: async () => ({ kind: 'unresolved', about: 'broker_unavailable' }),
     aheadMs: 0,
     start: (over = engine, overRouter = router) =>
       startAgent({
@@ -149,6 +152,7 @@ export function createTestNode(
       report: (observations) => reports.push(...observations),
       reportOrphans: (names) => node.orphans.push([...names]),
       registryCredential: async () => node.credential,
+      containerEnvironment: (id) => node.environment(id),
       close() {},
     }
   }

@@ -65,6 +65,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   })
   const node = startNode(options, board, routing, {
     registryCredential: (host) => session.registryCredential(host),
+    containerEnvironment: (id) => session.containerEnvironment(id),
     onOrphansLeft: (names) => session.reportOrphans(names),
     mayMake: role.mayMake,
   })
@@ -103,7 +104,8 @@ const peerOf = ({ peerAddress }: AgentOptions): { peerAddress?: string } =>
   peerAddress === undefined ? {} : { peerAddress }
 
 /** What the node asks of its session, and what its sessions have told it. */
-type Server = Pick<Session, 'registryCredential'> & Pick<ConvergeDeps, 'onOrphansLeft' | 'mayMake'>
+type Server = Pick<Session, 'registryCredential' | 'containerEnvironment'> &
+  Pick<ConvergeDeps, 'onOrphansLeft' | 'mayMake'>
 
 interface RunningNode {
   readonly converger: Converger

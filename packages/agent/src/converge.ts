@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { createLoop } from './loop.ts'
 import { createOrphanWatch } from './orphan-watch.ts'
 import type { Engine, ListedContainer } from './ports/engine.ts'
-import type { DesiredChange } from './ports/session.ts'
+import type { DesiredChange, Session } from './ports/session.ts'
 import type { ReplicaBoard } from './replica-board.ts'
 import type { Requisites } from './requisites.ts'
 import type { Addresses } from './routing/addresses.ts'
@@ -16,7 +16,7 @@ import type { Drain } from './routing/drain.ts'
 import { createSetbacks } from './setbacks.ts'
 import { createWorkers } from './workers.ts'
 
-export interface ConvergeDeps {
+export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
   readonly engine: Engine
   readonly tenant: TenantId
   readonly board: ReplicaBoard

@@ -120,8 +120,8 @@ const isAdopted = (view: ReplicaView, found: InspectedContainer): boolean =>
 
 /** The engine counts its own restarts and begins anew when we start the container; we go on counting. */
 function keepCount(before: ReplicaView['container'], found: InspectedContainer): SeenContainer {
-  const { id, state, startedAt, restarts, health, exitCode, address } = found
-  const seen = { id, state, startedAt, restarts, health, exitCode, address }
+  const { id, state, startedAt, restarts, health, exitCode, address, proof } = found
+  const seen = { id, state, startedAt, restarts, health, exitCode, address, proof }
   if (typeof before !== 'object' || before.id !== id) return seen
   const anew = before.startedAt !== null && startedAt !== before.startedAt && restarts <= before.restarts
   return {

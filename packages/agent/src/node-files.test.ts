@@ -1,14 +1,6 @@
 // What the agent keeps on its disk: keys for the owner alone, the same after a restart, and sets that a crash cannot halve.
 
-import {
-  createCipheriv,
-  createPublicKey,
-  diffieHellman,
-  generateKeyPairSync,
-  hkdfSync,
-  sign,
-  verify,
-} from 'node:crypto'
+import { createPublicKey, sign, verify } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NodeId } from '@holdfast/contract'
@@ -25,6 +17,7 @@ import {
   saveNode,
 } from './node-state.ts'
 import { openSealed } from './open-sealed.ts'
+import { sealFor } from './sealed.fixture.ts'
 
 const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
 const TENANT = newTenant()
@@ -80,22 +73,9 @@ test('starts are counted', async () => {
   expect([await countStart(path), await countStart(path), await countStart(path)]).toEqual([1, 2, 3])
 })
 
-/** As the server does it, by the words of open-sealed.ts. */
-function seal(recipient: string, text: string): string {
-  const ephemeral = generateKeyPairSync('x25519')
-  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x: recipient }, format: 'jwk' })
-  const shared = diffieHellman({ privateKey: ephemeral.privateKey, publicKey })
-  const key = Buffer.from(hkdfSync('sha256', shared, '', 'holdfast-sealed-v1', 32))
-  const nonce = Buffer.alloc(12, 7)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce)
-  const sealed = Buffer.concat([cipher.update(text), cipher.final()])
-  const sender = Buffer.from(publicKeyText(ephemeral.privateKey), 'base64url')
-  return Buffer.concat([sender, nonce, sealed, cipher.getAuthTag()]).toString('base64url')
-}
-
 test('what is sealed to a node only that node opens, and only whole', () => {
   const [mine, other] = [makeNodeKeys(), makeNodeKeys()]
-  const sealed = seal(publicKeyText(mine.encryptionKey), 'p\u00e4ssword')
+  const sealed = sealFor(publicKeyText(mine.encryptionKey), 'p\u00e4ssword')
   expect(openSealed(mine.encryptionKey, sealed).toString()).toBe('p\u00e4ssword')
   expect(() => openSealed(other.encryptionKey, sealed)).toThrow()
   const bytes = Buffer.from(sealed, 'base64url')

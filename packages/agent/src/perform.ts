@@ -6,6 +6,7 @@ import {
   containerSettings,
   findItemFault,
   findUnsafeSettings,
+  type GivenEnvironment,
   graceSeconds,
   isDanger,
   lowestFreeName,
@@ -41,19 +42,27 @@ export class ActionError extends Error {
   readonly reason: string
   /** Trying again cannot help. */
   readonly final: boolean
+  /** Of a secret that is not to be had: which, and why. */
+  readonly about: string
 
-  constructor(reason: string, cause: unknown, final = false) {
+  constructor(reason: string, cause: unknown, { final = false, about = '' } = {}) {
     super(cause instanceof Error ? cause.message : reason, { cause })
     this.name = 'ActionError'
     this.reason = reason
     this.final = final
+    this.about = about
   }
 }
 
-export async function perform(deps: PerformDeps, action: NodeAction): Promise<void> {
+/** `given`: the environment of a create that needs one. */
+export async function perform(
+  deps: PerformDeps,
+  action: NodeAction,
+  given?: GivenEnvironment,
+): Promise<void> {
   switch (action.kind) {
     case 'create':
-      return create(deps, action.item, action.name)
+      return create(deps, action.item, action.name, given)
     case 'start':
       return startKnown(deps, action.item, action.container)
     case 'stop':
@@ -63,26 +72,42 @@ export async function perform(deps: PerformDeps, action: NodeAction): Promise<vo
   }
 }
 
-async function create(deps: PerformDeps, item: DesiredItem, name: string): Promise<void> {
+async function create(
+  deps: PerformDeps,
+  item: DesiredItem,
+  name: string,
+  given: GivenEnvironment | undefined,
+): Promise<void> {
+  await prepare(deps, item)
+  const containerId = await failAs('create_failed', createUnderFreeName(deps, item, name, given))
+  await start(deps, item, containerId)
+}
+
+/** All that a container needs beside its environment. Done again, it is done already. */
+export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<void> {
   const { board, requisites } = deps
   const { assignmentId: id, template } = item
   const fault = deps.mayMake(id) ? findItemFault(item) : 'The control plane runs on this node.'
-  if (fault !== undefined) throw new ActionError('refused_by_agent', new Error(fault), true)
+  if (fault !== undefined) throw new ActionError('refused_by_agent', new Error(fault), { final: true })
   const pulling = (): void => board.update(id, { activity: 'pulling' })
   await failAs('image_pull_failed', requisites.ensureImage(template.image, pulling))
   board.update(id, { activity: 'starting' })
   await failAs('network_failed', requisites.ensureNetwork())
-  const containerId = await failAs('create_failed', createUnderFreeName(deps, item, name))
-  await start(deps, item, containerId)
 }
 
 /** A name that is taken is either ours from before, and then this is our container, or another's, and then the next is tried. */
-async function createUnderFreeName(deps: PerformDeps, item: DesiredItem, wanted: string): Promise<string> {
+async function createUnderFreeName(
+  deps: PerformDeps,
+  item: DesiredItem,
+  wanted: string,
+  given: GivenEnvironment | undefined,
+): Promise<string> {
   const { engine, tenant, tried, addresses } = deps
   const address = await failAs('network_failed', (async () => addresses.take(item.assignmentId))())
-  const body = containerSettings(item, tenant, address)
+  const body = containerSettings(item, tenant, address, given)
   const unsafe = findUnsafeSettings(body, tenantNetwork(tenant))
-  if (unsafe.length > 0) throw new ActionError('refused_by_agent', new Error(unsafe.join(', ')), true)
+  if (unsafe.length > 0)
+    throw new ActionError('refused_by_agent', new Error(unsafe.join(', ')), { final: true })
   const taken = new Set<string>()
   for (
     let name = wanted;

@@ -26,6 +26,7 @@ const NOTHING_SEEN: Omit<ReplicaView, 'item'> = {
   activity: undefined,
   making: false,
   trouble: '',
+  about: '',
   unjudged: false,
   readySince: undefined,
 }

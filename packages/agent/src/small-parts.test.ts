@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { desiredItem } from './agent.fixture.ts'
 import { readCommandLine } from './command-line.ts'
 import { createLimit } from './limit.ts'
-import { createSetbacks, retryDelay } from './setbacks.ts'
+import { createSetbacks, environmentDelay, retryDelay } from './setbacks.ts'
 
 const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
 
@@ -36,19 +36,33 @@ test('a failed assignment waits longer each time, not at all for another wish, a
     () => now,
     () => 0.5,
   )
-  expect([setbacks.note(item.assignmentId, false), setbacks.note(item.assignmentId, false)]).toEqual([
+  expect([setbacks.note(item.assignmentId, 'other'), setbacks.note(item.assignmentId, 'other')]).toEqual([
     500, 1000,
   ])
   now = 999
   expect(setbacks.waiting()).toEqual([item.assignmentId])
   now = 1000
   expect(setbacks.waiting()).toEqual([])
-  setbacks.note(item.assignmentId, true)
+  setbacks.note(item.assignmentId, 'final')
   now = Number.MAX_SAFE_INTEGER
   expect(setbacks.waiting()).toEqual([item.assignmentId])
   desired.set(item.assignmentId, { ...item, desired: 'removed' })
   expect(setbacks.waiting()).toEqual([])
   expect([retryDelay(30, 0), retryDelay(30, 1)]).toEqual([45_000, 75_000])
+})
+
+test('whoever waits for an environment asks again after 5 s, then 10, 20 and at most 30, each time a little earlier', () => {
+  const item = desiredItem(IMAGE)
+  const setbacks = createSetbacks(
+    new Map([[item.assignmentId, item]]),
+    () => 0,
+    () => 1,
+  )
+  const note = (kind: 'environment' | 'other') => setbacks.note(item.assignmentId, kind)
+  expect(Array.from({ length: 5 }, () => note('environment'))).toEqual([5000, 10_000, 20_000, 30_000, 30_000])
+  // What stood in the way before has no part in it.
+  expect([note('other'), note('environment')]).toEqual([625, 5000])
+  expect([environmentDelay(1, 0), environmentDelay(9, 0)]).toEqual([3750, 22_500])
 })
 
 const ENROL = ['enroll', '--server', 'https://h', '--name', 'n1', '--token', 't']

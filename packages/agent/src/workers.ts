@@ -1,16 +1,19 @@
 // The actions of a plan, carried out beside one another: one piece of work per assignment at a time, and so many at once as
-// the engine carries.
+// the engine carries. Whoever waits for the environment of a container keeps no other from the engine meanwhile (SAFETY 4e).
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
-import type { NodeAction } from '@holdfast/core/reconcile'
+import { type NodeAction, needsEnvironment, SECRET_UNRESOLVED } from '@holdfast/core/reconcile'
 import type { Logger } from 'pino'
 import { createLimit } from './limit.ts'
-import { ActionError, type PerformDeps, perform } from './perform.ts'
-import type { Setbacks } from './setbacks.ts'
+import { ActionError, type PerformDeps, perform, prepare } from './perform.ts'
+import { EngineError } from './ports/engine.ts'
+import { NoSessionError, type Session } from './ports/session.ts'
+import type { SetbackKind, Setbacks } from './setbacks.ts'
 
 const ENDS_AT_ONCE = 16
+const ASKED_AT_ONCE = 16
 
-export interface WorkerDeps extends PerformDeps {
+export interface WorkerDeps extends PerformDeps, Pick<Session, 'containerEnvironment'> {
   readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
   readonly setbacks: Setbacks
   /** Creates and starts at once; beyond two for each core they only take longer. */
@@ -27,35 +30,53 @@ export interface Workers {
   close(): Promise<void>
 }
 
+type Create = Extract<NodeAction, { readonly kind: 'create' }>
+
 export function createWorkers(deps: WorkerDeps): Workers {
   const { board, setbacks, log } = deps
   const busy = new Map<AssignmentId, Promise<void>>()
   const making = createLimit(deps.concurrency)
   const ending = createLimit(ENDS_AT_ONCE)
+  const asking = createLimit(ASKED_AT_ONCE)
   let closed = false
 
   function succeed(id: AssignmentId, action: NodeAction): void {
     setbacks.clear(id)
-    board.update(id, { trouble: '' })
+    board.update(id, { trouble: '', about: '' })
     log.info({ assignment: id, action: action.kind }, 'done')
     // What was removed to make room is made in the next pass, and a wish that changed meanwhile is seen there.
     if (action.kind === 'remove' || action.item.desired !== deps.desired.get(id)?.desired) deps.onMore(0)
   }
   function fail(id: AssignmentId, action: NodeAction, error: unknown): void {
     const told = error instanceof ActionError ? error : undefined
-    const retryMs = setbacks.note(id, told?.final === true)
-    if (told !== undefined) board.update(id, { trouble: told.reason })
-    const message = error instanceof Error ? error.message : String(error)
-    log.warn({ assignment: id, action: action.kind, reason: told?.reason, message, retryMs }, 'failed')
+    const retryMs = setbacks.note(id, kindOf(error))
+    if (told !== undefined) board.update(id, { trouble: told.reason, about: told.about })
+    const reason = told?.reason
+    log.warn(
+      { assignment: id, action: action.kind, reason, message: wordsOf(action, error), retryMs },
+      'failed',
+    )
     if (Number.isFinite(retryMs)) deps.onMore(retryMs)
+  }
+  /** The environment is asked for when nothing else is missing, and is known to nobody but this one create. */
+  async function createAsked(action: Create): Promise<void> {
+    await making(() => prepare(deps, action.item))
+    const answer = await asking(() => deps.containerEnvironment(action.item.assignmentId))
+    if (answer.kind === 'unresolved')
+      throw new ActionError(SECRET_UNRESOLVED, new Error(answer.about), { about: answer.about })
+    await making(() => perform(deps, action, answer))
+  }
+  function carryOut(action: NodeAction): Promise<void> {
+    if (action.kind === 'create' && needsEnvironment(action.item)) return createAsked(action)
+    const limit = action.kind === 'create' || action.kind === 'start' ? making : ending
+    return limit(() => perform(deps, action))
   }
   return {
     run(action) {
       if (closed) return
       const id = action.kind === 'remove' ? action.assignmentId : action.item.assignmentId
       if (action.kind === 'create') board.update(id, { making: true })
-      const limit = action.kind === 'create' || action.kind === 'start' ? making : ending
-      const work = limit(() => perform(deps, action))
+      const work = carryOut(action)
         .finally(() => {
           busy.delete(id)
           board.update(id, { activity: undefined })
@@ -72,4 +93,19 @@ export function createWorkers(deps: WorkerDeps): Workers {
       await Promise.allSettled(busy.values())
     },
   }
+}
+
+function kindOf(error: unknown): SetbackKind {
+  if (error instanceof NoSessionError) return 'environment'
+  if (!(error instanceof ActionError)) return 'other'
+  if (error.final) return 'final'
+  return error.reason === SECRET_UNRESOLVED ? 'environment' : 'other'
+}
+
+/** What an engine says of a container may quote its environment: of one with secrets only the kind of failure is told. */
+function wordsOf(action: NodeAction, error: unknown): string {
+  const cause = error instanceof ActionError ? error.cause : error
+  const quotes = action.item !== undefined && needsEnvironment(action.item) && cause instanceof EngineError
+  if (quotes) return `The engine said: ${cause.fault}.`
+  return error instanceof Error ? error.message : String(error)
 }

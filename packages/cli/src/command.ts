@@ -45,6 +45,8 @@ export interface Settings {
   readonly url?: string
   readonly token?: string
   readonly tenant?: string
+  /** A file of the authorities that alone are trusted there. */
+  readonly caFile?: string
 }
 
 export type Chosen =

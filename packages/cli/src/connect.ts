@@ -5,13 +5,19 @@ import type { Invocation, Settings } from './command.ts'
 import { durationSeconds } from './forms.ts'
 import { type Terminal, tell } from './terminal.ts'
 
+export type Connected =
+  | { readonly ok: true; readonly client: Client }
+  | { readonly ok: false; readonly why: string }
+
 export async function connect(
   invocation: Invocation,
-  { url, token, tenant }: Settings & { readonly url: string },
-): Promise<Client> {
+  { url, token, tenant, caFile }: Settings & { readonly url: string },
+): Promise<Connected> {
+  const distrust = caFile === undefined ? undefined : await trustFrom(caFile)
+  if (distrust !== undefined) return { ok: false, why: distrust }
   const { createClient } = await import('@holdfast/client')
   const seconds = durationSeconds(invocation.text('timeout') ?? '')
-  return createClient({
+  const client = createClient({
     baseUrl: url,
     ...(token === undefined ? {} : { token }),
     ...(tenant === undefined ? {} : { tenant }),
@@ -20,6 +26,12 @@ export async function connect(
       ? { observe: (exchange: Exchange) => tellExchange(invocation.terminal, exchange) }
       : {}),
   })
+  return { ok: true, client }
+}
+
+async function trustFrom(caFile: string): Promise<string | undefined> {
+  const { trustOnly } = await import('./trust.ts')
+  return trustOnly(caFile)
 }
 
 function tellExchange(terminal: Terminal, { method, path, status, requestId, tookMs }: Exchange): void {

@@ -33,7 +33,16 @@ const EXIT_MEANINGS: { readonly [name in keyof typeof EXIT]: string } = {
 function indexPage(): string {
   const meanings = Object.entries(EXIT).map(([name, code]) => `| ${code} | ${meaningOf(name)} |`)
   return [
-    ...[NOTE, '', '# holdfast', '', 'Data goes to stdout, talk to stderr.', '', '## Commands', ''],
+    ...[
+      NOTE,
+      '',
+      '# holdfast',
+      '',
+      'Data goes to stdout, talk to stderr. `holdfast --version` prints the version.',
+      '',
+      '## Commands',
+      '',
+    ],
     ...COMMANDS.map((command) => `- [\`${command.name}\`](${fileOf(command)}): ${command.summary}`),
     ...['', '## Options of every command', '', ...optionRows(GLOBAL_OPTIONS)],
     ...['', '## Exit codes', '', '| Code | Meaning |', '|---|---|', ...meanings, ''],

@@ -2,7 +2,7 @@
 
 import {
   CODES,
-  deploymentSpecShape,
+  deploymentBodyShape,
   describeShape,
   entryOf,
   isCode,
@@ -17,13 +17,13 @@ export function explainWord(word: string): string | undefined {
 }
 
 /** Everything that can be explained, for the nearest name. */
-export const explainableWords = (): string[] => [...CODES, ...fieldPaths(deploymentSpecShape, '')]
+export const explainableWords = (): string[] => [...CODES, ...fieldPaths(deploymentBodyShape, '')]
 
 function explainField(word: string): string | undefined {
   const path = stepsOf(word.replace(/^deployment\./, ''))
     .filter((step) => typeof step === 'string')
     .join('.')
-  const shape = path.split('.').reduce<ShapeNode | undefined>(fieldOf, deploymentSpecShape)
+  const shape = path.split('.').reduce<ShapeNode | undefined>(fieldOf, deploymentBodyShape)
   if (shape === undefined) return undefined
   const codes = CODES.filter((code) => isAbout(entryOf(code).field, path))
   return [

@@ -1,17 +1,27 @@
 // What `status` draws: as text, from the same columns as `get`.
 
 import type { Client, Result } from '@holdfast/client'
+import { memory } from './print/amounts.ts'
+import { paint } from './print/color.ts'
 import { tableLines } from './print/table.ts'
 import { deployments } from './resources/deployments.ts'
 import { EVENT_COLUMNS } from './resources/events.ts'
 import { nodes } from './resources/nodes.ts'
 
 const EVENTS = 10
+/** An id says nothing at a glance, and a message says its reason. */
+const NODE_COLUMNS = nodes.columns.filter(({ header }) => header !== 'ID')
+const NEWS_COLUMNS = EVENT_COLUMNS.filter(({ header }) => header !== 'REASON')
+
+export interface Glance {
+  readonly nowMs: number
+  readonly colored: boolean
+  readonly signal: AbortSignal
+}
 
 export async function overviewLines(
   client: Client,
-  nowMs: number,
-  signal: AbortSignal,
+  { nowMs, colored, signal }: Glance,
 ): Promise<Result<readonly string[]>> {
   const [deployed, machines, quotas, events] = await Promise.all([
     deployments.list(client),
@@ -26,19 +36,32 @@ export async function overviewLines(
   const ready = machines.value.filter(({ status }) => status === 'ready').length
   const running = deployed.value.filter(({ status }) => status.phase === 'Running').length
   const used = quotas.value.items.filter(({ used: amount }) => amount > 0)
+  const head = `${running} of ${deployed.value.length} deployments running, ${ready} of ${machines.value.length} nodes ready`
   return {
     ok: true,
     value: [
-      `${running} of ${deployed.value.length} deployments running, ${ready} of ${machines.value.length} nodes ready`,
-      ...(used.length === 0
-        ? []
-        : [used.map(({ kind, used: amount, limit }) => `${kind} ${amount}/${limit}`).join('  ')]),
+      paint(head, 'bold', colored),
+      ...(used.length === 0 ? [] : [paint(used.map(quotaText).join('  '), 'gray', colored)]),
       '',
-      ...tableLines(deployments.columns, deployed.value, { nowMs }),
+      ...tableLines(deployments.columns, deployed.value, { nowMs, colored }),
       '',
-      ...tableLines(nodes.columns, machines.value, { nowMs }),
+      ...tableLines(NODE_COLUMNS, machines.value, { nowMs, colored }),
       '',
-      ...tableLines(EVENT_COLUMNS, events.value.items.toReversed(), { nowMs }),
+      ...tableLines(NEWS_COLUMNS, events.value.items.toReversed(), { nowMs, colored }),
     ],
   }
+}
+
+interface Used {
+  readonly kind: string
+  readonly used: number
+  readonly limit: number
+}
+
+/** `stored_bytes` as people say it: stored 42KiB/16MiB. */
+function quotaText({ kind, used, limit }: Used): string {
+  const [, things] = /^(.*)_bytes$/.exec(kind) ?? []
+  return things === undefined
+    ? `${kind} ${used}/${limit}`
+    : `${things} ${memory(used)}/${memory(limit)}`.replaceAll('_', ' ')
 }

@@ -1,44 +1,66 @@
-// What would happen: the plan of the platform for each document, as a summary or as the difference it makes.
+// What would happen: the plan of the platform for each document, as a summary, as the difference it makes, or as data.
 
 import type { Client } from '@holdfast/client'
 import type { DryRun } from '@holdfast/contract'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import type { Manifest } from './manifest/parse-source.ts'
-import { planDocument } from './manifest/write-document.ts'
+import { type Planned, planDocument } from './manifest/write-document.ts'
 import { tellKept, tellRefused } from './print/applied.ts'
 import { tellAnnounced } from './print/changes.ts'
 import { paint } from './print/color.ts'
 import { matrixLines } from './print/matrix.ts'
 import { yamlText } from './print/output.ts'
 import { plain, plainLines } from './print/plain.ts'
+import { indented, outSheet } from './print/sheet.ts'
 import { print, type Terminal } from './terminal.ts'
 
 const VERBS = { create: 'would be created', update: 'would be configured', none: 'unchanged' } as const
+
+export type PlanForm = 'summary' | 'difference' | 'json' | 'yaml'
+
+export interface PlannedAll {
+  /** Of the first that went wrong. */
+  readonly exitCode: ExitCode
+  /** Whether applying would change anything. */
+  readonly differs: boolean
+}
 
 export async function planAll(
   terminal: Terminal,
   client: Client,
   manifests: readonly Manifest[],
-  form: 'summary' | 'difference',
-): Promise<ExitCode> {
+  form: PlanForm,
+): Promise<PlannedAll> {
   let exitCode: ExitCode = EXIT.ok
+  const items: ({ readonly name: string } & DryRun)[] = []
   for (const manifest of manifests) {
     const planned = await planDocument(client, manifest.value, terminal.interrupted)
     if (!planned.ok) {
       const code = tellRefused(terminal, manifest, planned.failure)
       exitCode = exitCode === EXIT.ok ? code : exitCode
-      if (planned.failure.kind !== 'rejected') return code
+      if (planned.failure.kind !== 'rejected') break
       continue
     }
-    const { plan } = planned.plan
-    print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[plan.action]}`)
-    if (form === 'difference') await printDifference(terminal, manifest, planned.plan)
-    tellAnnounced(terminal, planned.plan)
-    tellKept(terminal, manifest, planned.before)
-    if (plan.action !== 'none') printConsequences(terminal, plan)
+    items.push({ name: nameOf(manifest.value) ?? '', ...planned.plan })
+    if (form === 'summary' || form === 'difference') await printPlan(terminal, manifest, planned, form)
   }
-  return exitCode
+  if (form === 'json') print(terminal, JSON.stringify({ items }, null, 2))
+  if (form === 'yaml') terminal.out(await yamlText({ items }))
+  return { exitCode, differs: items.some(({ plan }) => plan.action !== 'none') }
+}
+
+async function printPlan(
+  terminal: Terminal,
+  manifest: Manifest,
+  { plan: whole, before }: Planned & { readonly ok: true },
+  form: 'summary' | 'difference',
+): Promise<void> {
+  print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[whole.plan.action]}`)
+  if (form === 'difference') await printDifference(terminal, manifest, whole)
+  tellAnnounced(terminal, whole)
+  tellKept(terminal, manifest, before)
+  if (whole.plan.action !== 'none') printConsequences(terminal, whole.plan)
 }
 
 /** A new deployment differs by all that it has. */
@@ -62,7 +84,8 @@ function printConsequences(terminal: Terminal, { placement, rollout }: DryRun['p
   if (placed.length > 0) print(terminal, plain(`  would be placed on ${placed.join(', ')}`))
   if (unplaced > 0) {
     print(terminal, `  without a node: ${unplaced}`)
-    for (const line of matrixLines(placement)) print(terminal, `  ${line}`)
+    print(terminal, plain(`  ${placement.summary}`))
+    for (const line of matrixLines(placement, indented(outSheet(terminal), 2))) print(terminal, `  ${line}`)
   }
   for (const { text } of rollout?.steps ?? []) print(terminal, plain(`  ${text}`))
 }

@@ -8,6 +8,7 @@ import {
   InvalidArgumentError,
   Option,
 } from 'commander'
+import about from '../package.json' with { type: 'json' }
 import type { ArgumentSpec, Command, OptionSpec } from './command.ts'
 import { GLOBAL_OPTIONS } from './global-options.ts'
 
@@ -31,6 +32,7 @@ export function buildProgram({ commands, groups, out, err, onChosen }: ProgramPa
     .configureOutput({ writeOut: out, writeErr: err })
     .configureHelp({ showGlobalOptions: true, sortSubcommands: true })
     .helpCommand('help [command]', 'show the page of a command')
+    .version(about.version, '--version', 'print the version')
     .exitOverride()
   for (const spec of GLOBAL_OPTIONS) program.addOption(optionOf(spec))
   const parents = new Map<string, CommanderCommand>()

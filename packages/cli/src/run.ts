@@ -5,6 +5,7 @@ import type { Chosen, Command, Invocation, Settings } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/index.ts'
 import { connect } from './connect.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { helpWords } from './help-words.ts'
 import { tellError } from './print/failure.ts'
 import { buildProgram, type Typed } from './program.ts'
 import { chooseSettings } from './settings/choose-settings.ts'
@@ -23,7 +24,9 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
     },
   })
   try {
-    await program.parseAsync(words, { from: 'user' })
+    const parsed =
+      words[0] === 'help' ? helpWords(words.slice(1), { commands: COMMANDS, groups: GROUPS }) : words
+    await program.parseAsync(parsed, { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
@@ -63,7 +66,10 @@ async function runCommand(command: Command, invocation: Invocation): Promise<Exi
     tellError(terminal, 'no platform is named: holdfast login --url <address>, or set HOLDFAST_URL')
     return EXIT.usage
   }
-  return command.run(invocation, await connect(invocation, { ...chosen.settings, url }))
+  const connected = await connect(invocation, { ...chosen.settings, url })
+  if (connected.ok) return command.run(invocation, connected.client)
+  tellError(terminal, connected.why)
+  return EXIT.usage
 }
 
 function invocationOf({ args, options }: Typed, env: Env, terminal: Terminal): Invocation {
@@ -91,12 +97,13 @@ async function gatherSettings(
   const file = await readContextsFile(contextsFile)
   if (!file.ok) return file
   if (file.warning !== undefined) tell(terminal, `warning: ${file.warning}`)
-  const [context, url, token, tenant] = ['context', 'url', 'token', 'tenant'].map(text)
+  const [context, url, token, tenant, caFile] = ['context', 'url', 'token', 'tenant', 'ca-file'].map(text)
   const flags: Settings = {
     ...(context === undefined ? {} : { context }),
     ...(url === undefined ? {} : { url }),
     ...(token === undefined ? {} : { token }),
     ...(tenant === undefined ? {} : { tenant }),
+    ...(caFile === undefined ? {} : { caFile }),
   }
   return chooseSettings({ flags, env, contexts: file.contexts })
 }

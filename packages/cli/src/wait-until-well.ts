@@ -4,10 +4,12 @@ import type { Client, Failure } from '@holdfast/client'
 import type { DeploymentRecord, PlacementEntry, Why } from '@holdfast/contract'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { pause } from './pause.ts'
+import { paint, paintState } from './print/color.ts'
 import { tellFailure } from './print/failure.ts'
 import { createLive } from './print/live.ts'
 import { matrixLines } from './print/matrix.ts'
 import { plain } from './print/plain.ts'
+import { errSheet, indented, outSheet } from './print/sheet.ts'
 import { print, type Terminal, tell } from './terminal.ts'
 
 const LOOK_MS = 500
@@ -41,7 +43,8 @@ export async function waitUntilWell(
   for (;;) {
     const looks = await lookAtAll(client, awaited, terminal.interrupted)
     if ('failure' in looks) return tellFailure(terminal, looks.failure)
-    live.show(looks.flatMap(progressLines))
+    const { colored } = errSheet(terminal)
+    live.show(looks.flatMap((look) => progressLines(look, colored)))
     const verdicts = looks.map((look, at) => judge(look, awaited[at]?.revision, since, terminal.now()))
     if (verdicts.every((verdict) => verdict === 'well')) return tellAllWell(terminal, looks)
     if (!verdicts.includes('open') || terminal.now() >= end)
@@ -82,20 +85,24 @@ function judge(
   return nowMs - (since.get(name) ?? nowMs) >= UNPLACED_MS ? 'unwell' : 'open'
 }
 
-function progressLines({ record: { name, status }, placements }: Look): string[] {
+function progressLines({ record: { name, status }, placements }: Look, colored: boolean): string[] {
   const { phase, reason, replicas } = status
-  const head = `${name}: ${phase}${reason === '' ? '' : ` (${reason})`}, ${replicas.ready} of ${replicas.desired} ready`
+  const because = reason === '' ? '' : ` (${plain(reason)})`
   return [
-    plain(head),
-    ...placements.map(({ replica, nodeName, state, revision }) =>
-      plain(`  ${name} replica ${replica} on ${nodeName}: ${state}, revision ${revision}`),
+    `${name}: ${paintState(phase, colored)}${because}, ${replicas.ready} of ${replicas.desired} ready`,
+    ...placements.map(
+      ({ replica, nodeName, state, revision }) =>
+        `  ${name} replica ${replica} on ${plain(nodeName)}: ${paintState(state, colored)}, revision ${revision}`,
     ),
   ]
 }
 
 function tellAllWell(terminal: Terminal, looks: readonly Look[]): ExitCode {
   for (const { record } of looks)
-    print(terminal, `deployment/${record.name} ${record.status.phase.toLowerCase()}`)
+    print(
+      terminal,
+      `deployment/${record.name} ${paint(record.status.phase.toLowerCase(), 'green', outSheet(terminal).colored)}`,
+    )
   return EXIT.ok
 }
 
@@ -108,11 +115,12 @@ async function explainUnwell(
   for (const [at, { record }] of looks.entries()) {
     if (verdicts[at] === 'well') continue
     const { name, status } = record
-    print(terminal, `deployment/${name} ${verdicts[at] === 'open' ? 'not ready in time' : 'not well'}`)
+    const ending = verdicts[at] === 'open' ? 'not ready in time' : 'not well'
+    print(terminal, `deployment/${name} ${paint(ending, 'red', outSheet(terminal).colored)}`)
     tell(terminal, plain(`${name}: ${status.phase}: ${status.message}`))
     const why = await client.deployments.why(name)
     if (why.ok && isUnplaced(why.value))
-      for (const line of matrixLines(why.value)) tell(terminal, `  ${line}`)
+      for (const line of matrixLines(why.value, indented(errSheet(terminal), 2))) tell(terminal, `  ${line}`)
   }
   return EXIT.unwell
 }

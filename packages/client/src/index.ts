@@ -2,6 +2,7 @@ export type { Written } from './answers.ts'
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export type { Exchange, World } from './connection.ts'
 export type { SentDeployment } from './endpoints/deployments.ts'
+export type { SentRotation, SentSecret } from './endpoints/secrets.ts'
 export {
   decodeExecFrame,
   type ExecOutput,

@@ -140,14 +140,17 @@ export const statusShape = object({
 })
 export type Status = Infer<typeof statusShape>
 
-/** `containers` is asked of the agent, `registry` of the server. */
-export const CALL_METHODS = ['containers', 'registry'] as const
+/** `containers` is asked of the agent, `registry` and `environment` of the server. */
+export const CALL_METHODS = ['containers', 'registry', 'environment'] as const
 export const callShape = object({
   type: oneOf(['call']),
   id: string(),
   method: oneOf(CALL_METHODS),
   /** Of `registry`: whose credential is wanted. */
   host: optional(string()),
+  /** Of `environment`: for which container, and which of the attempts to make it: each is answered once. */
+  assignmentId: optional(branded<AssignmentId>()),
+  attempt: optional(string()),
 })
 export type Call = Infer<typeof callShape>
 
@@ -158,8 +161,19 @@ export const answerShape = object({
   /** Sealed to the node's encryption key; absent where the tenant keeps no credential for the host. */
   sealed: optional(string()),
   error: optional(string()),
+  /** Of `environment`: which entry was not resolved and why, in words of ours. */
+  about: optional(string()),
 })
 export type Answer = Infer<typeof answerShape>
+
+/** What is sealed to the node that makes a container. It says for which one, so that no other can be given it. */
+export const sealedEnvironmentShape = object({
+  assignmentId: branded<AssignmentId>(),
+  attempt: string(),
+  environment: map(string()),
+  /** Goes back with each report of the container. */
+  proof: string(),
+})
 
 export const STREAM_KINDS = ['logs', 'exec'] as const
 /** The server asks for a stream of bytes; it goes on until either side says `end`. */

@@ -1,12 +1,14 @@
 // The deployment: the fields of SPEC 2.2, 2.3, 2.4, 2.7 and DECISIONS 4 in the order in which they are judged, and its record.
 
 import type { DeploymentUid, NodeId } from './ids.ts'
+import { generateShape } from './secret.ts'
 import {
   boolean,
   branded,
   duration,
   type Infer,
   integer,
+  json,
   list,
   map,
   nullable,
@@ -47,6 +49,15 @@ export const secretEntryShape = object({
   vault_path: string(),
   anchor: string(),
   rotation: string(),
+})
+export type SecretEntry = Infer<typeof secretEntryShape>
+
+/** What comes with an entry and is never stored: material, and a field that is known only to be refused. */
+const sentSecretEntryShape = object({
+  ...secretEntryShape.fields,
+  mount_path: optional(json<unknown>()),
+  values: optional(map(string({ description: 'Written to the secrets store, never read back' }))),
+  generate: optional(generateShape),
 })
 
 export const volumeMountShape = object({
@@ -97,6 +108,7 @@ export const deploymentSpecShape = remembered(
     dependsOn: optional(map(oneOf(DEPENDENCY_CONDITIONS))),
     resources: resourcesShape,
     limits: optional(limitsShape),
+    composedEnvironment: optional(map(string())),
     update: updateShape,
     routes: optional(list(routeShape)),
     labels: optional(map(string())),
@@ -106,6 +118,12 @@ export const deploymentSpecShape = remembered(
   }),
 )
 export type DeploymentSpec = Infer<typeof deploymentSpecShape>
+
+/** The fields that a client may send, in the same order. */
+export const deploymentBodyShape = object({
+  ...deploymentSpecShape.fields,
+  secrets: list(sentSecretEntryShape),
+})
 
 export const deploymentStatusShape = object({
   phase: oneOf(DEPLOYMENT_PHASES),

@@ -81,6 +81,15 @@ export const whyShape = object({
 })
 export type Why = Infer<typeof whyShape>
 
+/** Which document gives the variables NAME_key. DECISIONS 5: the version is the pin, and null while the path has none. */
+export const templateSecretShape = object({
+  name: string(),
+  namespace: string(),
+  label: string(),
+  version: nullable(integer()),
+})
+export type TemplateSecret = Infer<typeof templateSecretShape>
+
 /** All that a container is made of, less the material of its secrets; its hash decides what is recreated. */
 export const containerTemplateShape = object({
   name: string(),
@@ -89,6 +98,9 @@ export const containerTemplateShape = object({
   command: optional(list(string())),
   args: optional(list(string())),
   environment: map(string()),
+  /** References only: the material is asked for when the container is made. Absent where there are none. */
+  secrets: optional(list(templateSecretShape)),
+  composedEnvironment: optional(map(string())),
   healthCheck: optional(healthCheckShape),
   limits: optional(limitsShape),
   labels: map(string()),
@@ -177,6 +189,10 @@ export const observationShape = object({
   restarts: integer(),
   /** A reason in one word, for a state that is not the wished one: image_pull_failed, unhealthy, exited, ... */
   reason: string(),
+  /** What the reason is about, of `secret_unresolved`: which entry and why, in words of ours. */
+  about: optional(string()),
+  /** What the broker gave with the environment: says which versions this container was started with. */
+  proof: optional(string()),
   /** No container of the assignment exists any more, and none will be made. */
   gone: boolean(),
 })

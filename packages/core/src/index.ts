@@ -3,7 +3,7 @@ export { ACTIONS, type Action, may, rolesThatMay } from './authorization/roles.t
 export { describeReceived, detectCredential, safeField, safeKey } from './credentials/index.ts'
 export * from './image-reference.ts'
 export { type CellNode, judgeSilence, type MassTimes, type SilenceVerdict } from './liveness/judge-silence.ts'
-export { canonicalTemplate, containerTemplate } from './reconcile/container-template.ts'
+export { canonicalTemplate, containerTemplate, type Pins } from './reconcile/container-template.ts'
 export {
   type Dependency,
   dependencyText,
@@ -27,4 +27,6 @@ export { planRollout, type RolloutPlan } from './reconcile/plan-rollout.ts'
 export { isStateful, updateRulesOf } from './reconcile/plan-rollout-rules.ts'
 export type { NodeStance, ReplicaFacts } from './reconcile/replica-wish.ts'
 export type { PlacedDeployment, UpdateRules, WishedDeployment } from './reconcile/rollout-wish.ts'
+export { type SecretTrouble, secretTroubleText, unresolvedSecrets } from './reconcile/secret-trouble.ts'
 export * from './scheduling/index.ts'
+export * from './secrets/index.ts'

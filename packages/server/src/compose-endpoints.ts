@@ -11,6 +11,8 @@ import { execEndpoints } from './api/routes/exec.ts'
 import { logEndpoints } from './api/routes/logs.ts'
 import { nodeEndpoints } from './api/routes/nodes.ts'
 import { registryEndpoints } from './api/routes/registries.ts'
+import { rotationEndpoints } from './api/routes/rotation.ts'
+import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
@@ -44,12 +46,13 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
   const { config, store, secrets, broker, slots, quotas, allowed, callNode, openStream } = deps
   const answers = createIdempotentAnswers(store, clock)
   const deployments: DeploymentDeps = {
-    ...{ store, clock, ids, broker, slots, quotas, answers },
+    ...{ store, clock, ids, broker, secrets, slots, quotas, answers },
     admission: {
       limits: config.limits,
       reservedNames: new Set([...RESERVED_NAMES, ...config.reservedNames]),
       registries: allowed,
       volumesEnabled: config.volumes.enabled,
+      namespaces: config.secrets.namespaces,
     },
     archiveRevisions: config.retention.archiveRevisions,
   }
@@ -61,6 +64,17 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
     ...activityEndpoints(store),
     ...tenantEndpoints({ store, clock, ids, secrets, answers, quotas }),
     ...registryEndpoints({ store, clock, secrets, allowed }),
+    ...secretEndpoints({
+      ...{ store, clock, ids, secrets, slots, quotas },
+      limits: config.limits,
+      namespaces: config.secrets.namespaces,
+    }),
+    ...rotationEndpoints({
+      ...{ store, clock, ids, secrets, slots, quotas, answers },
+      limits: config.limits,
+      namespaces: config.secrets.namespaces,
+      archiveRevisions: config.retention.archiveRevisions,
+    }),
     ...nodeEndpoints({
       ...{ store, clock, ids, slots, quotas, answers, callNode },
       publicUrl: config.publicUrl,

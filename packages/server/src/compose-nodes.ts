@@ -11,17 +11,15 @@ import { startPlacing } from './loops/controllers/place-deployments.ts'
 import { startSilenceWatch } from './loops/controllers/watch-silent-nodes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
 import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
+import { startRotations } from './loops/rotations.ts'
 import type { TakeUpgrade } from './net/upgrade.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import type { Quotas } from './operations/quotas.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
-import type { RegistryCredential } from './ports/registry.ts'
-import { secret } from './ports/secret.ts'
+import type { Secret } from './ports/secret.ts'
 import { realClock as clock, realIds as ids } from './real-world.ts'
-import { registryCredentials } from './store/records.ts'
 import type { Store } from './store/store.ts'
-import { inTenant } from './store/transaction.ts'
 
 const SILENCE_LOOK_MS = 1_000
 
@@ -31,6 +29,8 @@ export interface NodeSideDeps {
   readonly store: Store
   readonly broker: Broker
   readonly quotas: Quotas
+  /** What replicas prove to each other that they know. */
+  readonly clusterKey: Secret
 }
 
 export interface NodeSide {
@@ -49,8 +49,10 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const replica = `srv_${ids.ulid()}`
   const gateway = openGateway(deps, replica)
   const leads = roles.includes('controllers')
-  // A replica that only holds sessions sends its heartbeat, so that the others find it, and works for no shard.
-  const beats = leads || roles.includes('gateway') || deps.config.nodeName !== undefined
+  // A replica that only holds sessions, or reads secrets, sends its heartbeat, so that the others find it, and works for no
+  // shard.
+  const found = roles.includes('gateway') || roles.includes('broker') || deps.config.nodeName !== undefined
+  const beats = leads || found
   const leadership = beats ? lead(deps, replica, leads) : undefined
   const controllers = leadership && leads ? startControllers(deps, leadership, replica) : undefined
   return {
@@ -68,9 +70,10 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
 }
 
 function lead({ config, log, store }: NodeSideDeps, replica: string, leads: boolean): Leadership {
-  const { nodeName } = config
+  const { nodeName, roles } = config
   return startLeadership({
     ...{ store, clock, replica, leads, url: config.cluster?.url ?? config.publicUrl },
+    brokers: roles.includes('broker'),
     ...(nodeName === undefined ? {} : { nodeName }),
     onError: (error) => log.warn({ error: String(error) }, 'leadership stumbled and goes on'),
   })
@@ -91,33 +94,25 @@ function startControllers(deps: NodeSideDeps, leadership: Leadership, self: stri
     ...{ store, clock, leadership, broker, random: Math.random },
     onError: (error, image) => log.warn({ image, error: String(error) }, 'an image was not asked for again'),
   })
+  const rotations = startRotations({
+    ...{ store, clock, leadership, archiveRevisions: config.retention.archiveRevisions },
+    onError: (error, credential) =>
+      log.warn({ credential, error: String(error) }, 'a rotation was not moved on and is tried again'),
+  })
   return {
     holdsSilentNodes: () => silence.holding,
     async stop() {
-      await Promise.all([silence.stop(), digests.stop(), placing.stop()])
+      await Promise.all([silence.stop(), digests.stop(), rotations.stop(), placing.stop()])
     },
   }
 }
 
-/** Without a cluster's key no other replica can prove that it is one, and none is listened to. */
-function openGateway({ config, log, store, broker }: NodeSideDeps, replica: string): Gateway {
-  const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
+function openGateway({ config, log, store, broker, clusterKey }: NodeSideDeps, replica: string): Gateway {
   const clusterCa = readClusterCa(config)
   return createGateway({
-    ...{ store, clock, ids, replica, clusterKey, log, times: gatewayTimes(config) },
+    ...{ store, clock, ids, replica, clusterKey, log, broker, times: gatewayTimes(config) },
     ...(clusterCa === undefined ? {} : { clusterCa }),
-    registryCredential: (tenant, host) => readCredential(store, broker, tenant, host),
   })
-}
-
-async function readCredential(
-  store: Store,
-  broker: Broker,
-  tenant: TenantId,
-  host: string,
-): Promise<RegistryCredential | undefined> {
-  const kept = store.get(inTenant(tenant, registryCredentials, host))?.record
-  return kept === undefined ? undefined : broker.readCredential(tenant, host, kept.version)
 }
 
 async function askContainers(gateway: Gateway, tenant: TenantId, nodeId: NodeId): ReturnType<CallNode> {

@@ -13,23 +13,18 @@ import { openApiDocument } from './api/open-api.ts'
 import { openPages } from './api/pages.ts'
 import { createRateLimit } from './api/rate-limit.ts'
 import { metricsEndpoint } from './api/routes/metrics.ts'
-import { createBroker } from './broker/create-broker.ts'
+import { type BrokerSide, composeBroker } from './compose-broker.ts'
 import { composeEndpoints } from './compose-endpoints.ts'
 import { startLoops } from './compose-loops.ts'
 import { type NodeSide, startNodeSide } from './compose-nodes.ts'
 import type { Config } from './config/schema.ts'
-import {
-  connectEtcd,
-  connectRegistries,
-  connectSecretsReader,
-  connectSecretsWriter,
-  readServerTls,
-} from './connect-engines.ts'
+import { connectEtcd, connectSecretsWriter, readServerTls } from './connect-engines.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createStoreProbe, type StoreProbe } from './operations/probe-store.ts'
 import { createQuotas } from './operations/quotas.ts'
 import { knownTenant } from './operations/tenants.ts'
+import { secret } from './ports/secret.ts'
 import { realClock as clock, realIds as ids } from './real-world.ts'
 import { createSlotAllocator } from './store/slots.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -48,46 +43,37 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
     ...{ engine, clock, ids, root: config.etcd.root },
     onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'a stored record cannot be read'),
   })
-  const secrets = connectSecretsWriter(config)
+  const secrets = writes(config) ? connectSecretsWriter(config) : undefined
   const pressure = createStorePressure(engine, config.etcd.quotaBytes)
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
   const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)
-  const broker = createBroker({
-    secretsStore: connectSecretsReader(config),
-    registry: connectRegistries(config),
-  })
-  const nodeSide = startNodeSide({ config, log, store, broker, quotas })
+  // Without a cluster's key no other replica can prove that it is one, and none is listened to.
+  const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
+  const brokerSide = composeBroker({ config, log, store, clusterKey })
+  const { broker } = brokerSide
+  const nodeSide = startNodeSide({ config, log, store, broker, quotas, clusterKey })
   const metrics = createMetrics({
     storePressure: () => pressure.ratio,
     cacheRevision: () => store.revision,
     holdsSilentNodes: nodeSide.holdsSilentNodes,
+    environmentAnswers: () => brokerSide.answers,
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
   const { callNode, openStream } = nodeSide
   const failedTickets = createFailedJoins(config.rates.failedJoinsPerMinute, clock)
+  const given = { config, store, broker, slots, quotas, allowed, callNode, openStream, failedTickets }
   const endpoints = [
-    ...composeEndpoints({
-      config,
-      store,
-      secrets,
-      broker,
-      slots,
-      quotas,
-      allowed,
-      callNode,
-      openStream,
-      failedTickets,
-    }),
+    ...(config.roles.includes('api') && secrets !== undefined ? composeEndpoints({ ...given, secrets }) : []),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
   const probe = createStoreProbe(engine, store)
-  const http = composeHttp({ config, log, store, probe, endpoints, metrics, nodeSide })
+  const http = composeHttp({ config, log, store, probe, endpoints, metrics, nodeSide, brokerSide })
   const execs = createExecUpgrades({
     ...{ store, clock, openStream, failedTickets, publicUrl: config.publicUrl, log },
     newRequestId: () => `req_${ids.ulid()}`,
   })
   serveUpgrades(http.server, [execs.take, nodeSide.takeUpgrade])
-  const loops = startLoops({ config, log, store, engine, secrets, pressure })
+  const loops = secrets === undefined ? [] : startLoops({ config, log, store, engine, secrets, pressure })
   return {
     ...{ http, store, endpoints },
     async close() {
@@ -110,9 +96,15 @@ interface HttpDeps {
   readonly endpoints: readonly AnyEndpoint[]
   readonly metrics: Metrics
   readonly nodeSide: Pick<NodeSide, 'internalCall'>
+  readonly brokerSide: Pick<BrokerSide, 'call'>
 }
 
-function composeHttp({ config, log, store, probe, endpoints, metrics, nodeSide }: HttpDeps): FastifyInstance {
+/** Who answers requests or decides on its own writes to the secrets store; the others hold no identity for that. */
+const writes = ({ roles }: Config): boolean => roles.includes('api') || roles.includes('controllers')
+
+function composeHttp(deps: HttpDeps): FastifyInstance {
+  const { config, log, store, probe, endpoints, metrics, nodeSide } = deps
+  const { call } = deps.brokerSide
   const pages = openPages({
     metrics,
     metricsOpen: config.metrics.open,
@@ -138,7 +130,7 @@ function composeHttp({ config, log, store, probe, endpoints, metrics, nodeSide }
     bodyDepth: config.limits.bodyDepth,
     headerBytes: config.limits.headerBytes,
     tls: readServerTls(config),
-    internalCall: nodeSide.internalCall,
+    internalCalls: { node: nodeSide.internalCall, ...(call === undefined ? {} : { broker: call }) },
     newRequestId: () => `req_${ids.ulid()}`,
   })
 }

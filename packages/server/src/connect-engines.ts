@@ -6,11 +6,16 @@ import type { Logger } from 'pino'
 import { createEtcdClient } from './adapters/etcd/create-etcd-client.ts'
 import { createRegistryClient } from './adapters/registry/registry-client.ts'
 import { createSecretsReader } from './adapters/secrets-store/secrets-reader.ts'
-import { createSecretsStoreClient } from './adapters/secrets-store/secrets-store-client.ts'
+import {
+  createSecretsStoreClient,
+  type SecretsStoreClient,
+} from './adapters/secrets-store/secrets-store-client.ts'
 import { createSecretsWriter } from './adapters/secrets-store/secrets-writer.ts'
+import type { StoreAuth } from './adapters/secrets-store/store-session.ts'
 import type { Config } from './config/schema.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { Registry, RegistryEntry } from './ports/registry.ts'
+import type { Secret } from './ports/secret.ts'
 import type { SecretsReader, SecretsWriter } from './ports/secrets-store.ts'
 
 const pem = (path: string | undefined): string | undefined =>
@@ -27,17 +32,14 @@ export function connectEtcd({ etcd }: Config, log: Logger): KeyValueEngine {
   })
 }
 
-type Identity = NonNullable<Config['secretsStore']['api']>
-
-function connectSecretsStore({ secretsStore }: Config, identity: Identity) {
+function connectSecretsStore({ secretsStore }: Config, auth: StoreAuth): SecretsStoreClient {
   const { address, namespace } = secretsStore
-  const { roleId, secretId } = identity
-  return createSecretsStoreClient({
-    address,
-    auth: { roleId, secretId },
-    ...defined({ namespace, ca: pem(secretsStore.ca) }),
-  })
+  return createSecretsStoreClient({ address, auth, ...defined({ namespace, ca: pem(secretsStore.ca) }) })
 }
+
+/** With a token of the operator's own, who may write policies. */
+export const connectOperator = (config: Config, token: Secret): SecretsStoreClient =>
+  connectSecretsStore(config, { token })
 
 export function connectSecretsWriter(config: Config): SecretsWriter {
   const client = connectSecretsStore(config, required(config.secretsStore.api, 'secretsStore.api'))

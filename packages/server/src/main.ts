@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// holdfast-server: serve, init, provision, check-config. Reads the command line, composes, and ends by draining.
+// holdfast-server: serve, init, check-config. Reads the command line, composes, and ends by draining.
 
 import pino, { type Logger } from 'pino'
 import { composeServer } from './compose.ts'
@@ -7,17 +7,18 @@ import { checkConfig } from './config/check-config.ts'
 import { gatherConfig } from './config/gather-config.ts'
 import type { Config } from './config/schema.ts'
 import { EngineError } from './ports/key-value.ts'
-import { runInit } from './run-init.ts'
-import { runProvision } from './run-provision.ts'
+import { withoutTaint } from './ports/taint.ts'
+import { type InitOptions, runInit } from './run-init.ts'
 
 const USAGE = `holdfast-server: the control plane of Holdfast
 
-  holdfast-server serve  [--config FILE]            run until SIGTERM
-  holdfast-server init   [--config FILE] [--reissue]
+  holdfast-server serve  [--config FILE] [--roles ROLE,...]
+                                                    run until SIGTERM
+  holdfast-server init   [--config FILE] [--reissue] [--operator-token-file FILE]
                                                     make the platform and print its first token;
-                                                    --reissue replaces a lost one
-  holdfast-server provision                         set the secrets store up, with BAO_ADDR and BAO_TOKEN
-                                                    (or VAULT_*), and print the identities to configure
+                                                    --reissue replaces a lost one. With the token of an
+                                                    operator of the secrets store, set that up first and
+                                                    print the identities that the configuration lacks
   holdfast-server check-config [--config FILE]      name every fault of the configuration
 
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
@@ -26,21 +27,26 @@ The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, whi
 interface CommandLine {
   readonly command: string
   readonly config: string | undefined
-  readonly reissue: boolean
+  /** As the setting of that name, and before all that gives it. */
+  readonly roles: string | undefined
+  readonly init: InitOptions
 }
 
 function readCommandLine(words: readonly string[]): CommandLine | undefined {
   const [command = '', ...rest] = words
   let config = process.env['HOLDFAST_CONFIG']
-  let reissue = false
+  let roles: string | undefined
+  let init: InitOptions = { reissue: false }
   for (let index = 0; index < rest.length; index += 1) {
     if (rest[index] === '--config' && rest[index + 1] !== undefined) config = rest[++index]
-    else if (rest[index] === '--reissue' && command === 'init') reissue = true
+    else if (rest[index] === '--roles' && command === 'serve' && rest[index + 1] !== undefined)
+      roles = rest[++index]
+    else if (rest[index] === '--reissue' && command === 'init') init = { ...init, reissue: true }
+    else if (rest[index] === '--operator-token-file' && command === 'init' && rest[index + 1] !== undefined)
+      init = { ...init, operatorTokenFile: rest[++index] ?? '' }
     else return undefined
   }
-  return ['serve', 'init', 'provision', 'check-config'].includes(command)
-    ? { command, config, reissue }
-    : undefined
+  return ['serve', 'init', 'check-config'].includes(command) ? { command, config, roles, init } : undefined
 }
 
 /** Lines are written in pages, and at the latest after this time: one write for each request would cost more than the line. */
@@ -49,7 +55,8 @@ const LOG_FLUSH_MS = 200
 function openLog(level: string): Logger {
   const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 })
   setInterval(() => destination.flush(), LOG_FLUSH_MS).unref()
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  const hooks = { streamWrite: withoutTaint }
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks }, destination)
 }
 
 async function serve(config: Config): Promise<void> {
@@ -75,17 +82,16 @@ async function main(): Promise<void> {
     process.exitCode = 2
     return
   }
-  if (line.command === 'provision') {
-    process.exitCode = await runProvision(process.env)
-    return
-  }
-  const loaded = gatherConfig(line.config, process.env)
+  // Who sets the secrets store up has no identities yet.
+  const identities = line.init.operatorTokenFile === undefined ? 'needed' : 'to be issued'
+  const env = line.roles === undefined ? process.env : { ...process.env, HOLDFAST_ROLES: line.roles }
+  const loaded = gatherConfig(line.config, env, identities)
   const checked = checkConfig(loaded)
   if (!loaded.ok) {
     process.stderr.write(checked.text)
     process.exitCode = 1
   } else if (line.command === 'check-config') process.stdout.write(checked.text)
-  else if (line.command === 'init') process.exitCode = await runInit(loaded.config, line.reissue)
+  else if (line.command === 'init') process.exitCode = await runInit(loaded.config, line.init)
   else await serve(loaded.config)
 }
 

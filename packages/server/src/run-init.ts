@@ -1,4 +1,4 @@
-// `holdfast-server init`: a short-lived composition of store and secrets store, and what it prints. The token goes to
+// `holdfast-server init`: a short-lived composition of store and secrets store, and what it prints. What is secret goes to
 // standard output alone, so that a script can take it; the talk goes to standard error.
 
 import pino from 'pino'
@@ -6,9 +6,31 @@ import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter } from './connect-engines.ts'
 import { type Initialised, initialise } from './operations/initialise.ts'
 import { realClock as clock, realIds as ids } from './real-world.ts'
+import { type SecretsStoreSetUp, setUpSecretsStore } from './set-up-secrets-store.ts'
 import { openStore } from './store/store.ts'
 
-export async function runInit(config: Config, reissue: boolean): Promise<number> {
+export interface InitOptions {
+  readonly reissue: boolean
+  /** Of an operator's token for the secrets store; absent: that is set up already. */
+  readonly operatorTokenFile?: string
+}
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
+
+export async function runInit(config: Config, { reissue, operatorTokenFile }: InitOptions): Promise<number> {
+  if (operatorTokenFile === undefined) return report(await makePlatform(config, reissue))
+  const setUp = await setUpSecretsStore(config, operatorTokenFile)
+  if (setUp.kind === 'failed') {
+    say(`The secrets store ${setUp.why}. Nothing is lost; run this again.`)
+    return 1
+  }
+  for (const line of setUp.done) say(`secrets store: ${line}`)
+  const { api } = setUp.issued
+  const secretsStore = api === undefined ? config.secretsStore : { ...config.secretsStore, api }
+  return reportAll(setUp.issued, await makePlatform({ ...config, secretsStore }, reissue))
+}
+
+async function makePlatform(config: Config, reissue: boolean): Promise<Initialised> {
   const log = pino({ level: 'error' }, process.stderr)
   const engine = connectEtcd(config, log)
   const store = await openStore({
@@ -19,7 +41,7 @@ export async function runInit(config: Config, reissue: boolean): Promise<number>
     onUnreadable: (key) => log.error({ key }, 'a stored record cannot be read'),
   })
   try {
-    return report(await initialise({ store, clock, ids, secrets: connectSecretsWriter(config) }, { reissue }))
+    return await initialise({ store, clock, ids, secrets: connectSecretsWriter(config) }, { reissue })
   } finally {
     store.close()
     engine.close()
@@ -27,21 +49,40 @@ export async function runInit(config: Config, reissue: boolean): Promise<number>
 }
 
 function report(result: Initialised): number {
-  if (result.kind === 'secrets_store_unavailable') {
-    process.stderr.write(
-      'The secrets store does not answer or refuses; nothing was made. Check secretsStore.address and its identity, then run this again.\n',
-    )
-    return 1
+  tell(result)
+  if (result.kind === 'done') process.stdout.write(`${result.token}\n`)
+  return result.kind === 'done' ? 0 : 1
+}
+
+type Issued = Extract<SecretsStoreSetUp, { kind: 'ok' }>['issued']
+
+/** With an operator's token it may be repeated: then a platform that exists is no failure. */
+function reportAll({ api, broker }: Issued, result: Initialised): number {
+  tell(result)
+  const plain = (identity: Issued['api']) =>
+    identity && { roleId: identity.roleId, secretId: identity.secretId.reveal() }
+  const issued = { api: plain(api), broker: plain(broker) }
+  if (api !== undefined || broker !== undefined)
+    say('Put what is under secretsStore below into the configuration; the secret ids are shown once.')
+  const made = {
+    ...(result.kind === 'done' ? { token: result.token } : {}),
+    ...(api !== undefined || broker !== undefined ? { secretsStore: issued } : {}),
   }
-  if (result.kind === 'already') {
-    process.stderr.write(
-      `The platform exists already (tenant ${result.tenant}). If its first token is lost, run: holdfast-server init --reissue\n`,
+  process.stdout.write(`${JSON.stringify(made, undefined, 2)}\n`)
+  return result.kind === 'secrets_store_unavailable' ? 1 : 0
+}
+
+function tell(result: Initialised): void {
+  if (result.kind === 'secrets_store_unavailable')
+    say(
+      'The secrets store does not answer or refuses; nothing was made. Check secretsStore.address and its identity, then run this again.',
     )
-    return 1
-  }
-  process.stderr.write(
-    `Platform tenant ${result.tenant}. The token below is shown once and is valid until ${result.expiresAt}.\n`,
-  )
-  process.stdout.write(`${result.token}\n`)
-  return 0
+  else if (result.kind === 'already')
+    say(
+      `The platform exists already (tenant ${result.tenant}). If its first token is lost, run: holdfast-server init --reissue`,
+    )
+  else
+    say(
+      `Platform tenant ${result.tenant}. The token below is shown once and is valid until ${result.expiresAt}.`,
+    )
 }

@@ -10,6 +10,8 @@ export interface ArbitraryOptions {
   /** Deployments that exist, have a healthCheck and depend on nothing; without any no dependsOn is generated. */
   readonly dependencies?: readonly string[]
   readonly maxReplicas?: number
+  /** With references to secrets, material for them, and templates that use them. */
+  readonly secrets?: boolean
 }
 
 const LOWER = 'abcdefghijklmnopqrstuvwxyz'
@@ -136,7 +138,6 @@ function optionalFields({ dependencies = [], maxReplicas = 100 }: ArbitraryOptio
     replicas: fc.nat({ max: maxReplicas }),
     healthCheck: arbitraryHealthCheck,
     environment: map(arbitraryVariable, arbitraryText),
-    secrets: fc.constant([]),
     secretsVersion: fc.nat({ max: 9 }),
     volumes: fc.constant([]),
     placement: arbitraryPlacement,
@@ -148,13 +149,92 @@ function optionalFields({ dependencies = [], maxReplicas = 100 }: ArbitraryOptio
     command: arbitraryCommand,
     args: arbitraryCommand,
     stopGracePeriod: duration(0, 3600),
-    composedEnvironment: fc.constant({}),
     routes: arbitraryRoutes,
     nodeId: fc.constant(null),
   }
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, fc.option<unknown>(value, { freq: 8, nil: null })]),
   )
+}
+
+const LABELS = ['db', 'orders-db', 'x', '9z', `a${'-b'.repeat(31)}`]
+const KEYS = ['a', 'password', '_', 'API_KEY', 'toString', '__proto__']
+
+const arbitraryValues = fc.dictionary(
+  fc.constantFrom(...KEYS),
+  arbitraryText.filter((text) => text !== ''),
+  { minKeys: 1, maxKeys: 3 },
+)
+
+/** Random material by either way, above the entropy floor; no key is one of the above. */
+const arbitraryGenerate = fc
+  .tuple(
+    fc.subarray(['g', 'G_1', 'token'], { minLength: 1 }),
+    fc.constantFrom(
+      ...[{}, { bytes: 16 }, { bytes: 3072 }, { bytes: 2048, encoding: 'hex' }, { encoding: 'base64' }],
+      ...[{ length: 22 }, { length: 4096 }, { length: 20, charset: 'ascii' }, { charset: 'urlsafe' }],
+    ),
+  )
+  .map(([keys, way]) => ({ keys, ...way }))
+
+/** Everything of an entry but its name and path. */
+const arbitraryEntryParts = fc.record(
+  {
+    anchor: fc.constantFrom('process', 'external'),
+    rotation: fc.constant('restart'),
+    values: arbitraryValues,
+    generate: arbitraryGenerate,
+  },
+  { requiredKeys: [] },
+)
+
+/** Of any label; single braces are text. */
+const arbitraryTemplate = fc
+  .tuple(
+    fc.constantFrom('', 'postgres://app:', '{', '{x} '),
+    fc.constantFrom(...KEYS),
+    fc.constantFrom('', '@db', ' }'),
+  )
+  .map(
+    ([before, key, after]) =>
+      (label: string) =>
+        `${before}{{secret.${label}.${key}}}${after}`,
+  )
+
+/** The two fields go together, because a template may only use what is declared beside it. */
+const arbitrarySecrets: fc.Arbitrary<{ [field: string]: unknown }> = fc
+  .tuple(
+    fc.subarray(LABELS),
+    fc.array(arbitraryEntryParts, { minLength: LABELS.length, maxLength: LABELS.length }),
+    fc.dictionary(fc.constantFrom('URL', 'u', '_V1'), arbitraryTemplate),
+  )
+  .map(([labels, parts, templates]) => ({
+    secrets: labels.map((label, index) => ({
+      name: `S${index}`,
+      vault_path: `${index % 2 === 0 ? 'resources' : 'deployments'}/${label}`,
+      ...parts[index],
+    })),
+    composedEnvironment: Object.fromEntries(
+      labels.flatMap((label, index) =>
+        Object.entries(templates)
+          .slice(index, index + 1)
+          .map(([name, template]) => [name, template(label)]),
+      ),
+    ),
+  }))
+
+const NO_SECRETS: fc.Arbitrary<{ [field: string]: unknown }> = fc.record(
+  { secrets: fc.constantFrom([], null), composedEnvironment: fc.constantFrom({}, null) },
+  { requiredKeys: [] },
+)
+
+function withSecrets(
+  body: fc.Arbitrary<{ [field: string]: unknown }>,
+  { secrets = false }: ArbitraryOptions,
+): fc.Arbitrary<{ [field: string]: unknown }> {
+  return fc
+    .tuple(body, secrets ? arbitrarySecrets : NO_SECRETS)
+    .map(([fields, more]) => ({ ...fields, ...more }))
 }
 
 /** The body as JSON text makes it, keys in any order: a server sees nothing else. */
@@ -170,15 +250,19 @@ export function arbitraryDeployment(options: ArbitraryOptions): fc.Arbitrary<Jso
     name: arbitraryName,
     image: fc.constantFrom(...options.images),
   }
-  return asSent(
-    fc.record({ ...required, ...optionalFields(options) }, { requiredKeys: ['kind', 'name', 'image'] }),
-  ).filter((body) => !dependsOnItself(body))
+  const body = fc.record(
+    { ...required, ...optionalFields(options) },
+    { requiredKeys: ['kind', 'name', 'image'] },
+  )
+  return asSent(withSecrets(body, options)).filter((body) => !dependsOnItself(body))
 }
 
 /** A body that PUT accepts for any deployment: neither `name` nor `uid`. */
 export function arbitraryChange(options: ArbitraryOptions): fc.Arbitrary<JsonObject> {
   const fields = { kind: fc.constant('Deployment'), image: fc.constantFrom(...options.images) }
-  return asSent(fc.record({ ...fields, ...optionalFields(options) }, { requiredKeys: [] }))
+  return asSent(
+    withSecrets(fc.record({ ...fields, ...optionalFields(options) }, { requiredKeys: [] }), options),
+  )
 }
 
 function dependsOnItself({ name, dependsOn }: JsonObject): boolean {

@@ -59,7 +59,7 @@ export function makeBusyboxImage(image: BusyboxImage): SampleImage {
 }
 
 let made: Layer | undefined
-function busyboxLayer(): Layer {
+export function busyboxLayer(): Layer {
   const binary = { name: 'bin/busybox', content: readFileSync(engineBinary('busybox')), executable: true }
   made ??= makeLayer([binary, ...APPLETS.map((name) => ({ name: `bin/${name}`, linkTo: 'busybox' }))])
   return made

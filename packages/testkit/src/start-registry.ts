@@ -9,6 +9,7 @@ import { engineBinary } from './engine-binaries.ts'
 import { type EngineHome, openHome, retryPortClash, subfolder, waitUntilReady } from './engine-home.ts'
 import { type EngineProcess, startEngineProcess } from './engine-process.ts'
 import { freePort } from './free-port.ts'
+import { makeRedisImage } from './redis-image.ts'
 import { deleteManifest, pushImage, type RegistryAccess } from './registry-push.ts'
 import { makeSampleImage, type SampleImage } from './sample-image.ts'
 import type { TempFolder } from './temp-folder.ts'
@@ -38,6 +39,8 @@ export interface Registry {
   pushSampleImage(repository: string, tag: string): Promise<PushedImage>
   /** One that runs: busybox, by default a web server that is healthy at once. */
   pushBusyboxImage(repository: string, tag: string, image?: BusyboxImage): Promise<PushedImage>
+  /** A real Redis, its client and a shell. */
+  pushRedisImage(repository: string, tag: string): Promise<PushedImage>
   /** Points the tag at another, new image. */
   moveTag(repository: string, tag: string): Promise<PushedImage>
   /** Afterwards the digest and every tag that pointed at it are unknown to the registry. */
@@ -78,6 +81,7 @@ function operations(access: RegistryAccess, host: string, engine: EngineProcess)
       push(repository, tag, makeSampleImage(`${repository}:${tag}\n`)),
     pushBusyboxImage: (repository: string, tag: string, image: BusyboxImage = {}) =>
       push(repository, tag, makeBusyboxImage({ page: `${repository}:${tag}\n`, ...image })),
+    pushRedisImage: (repository: string, tag: string) => push(repository, tag, makeRedisImage()),
     moveTag: (repository: string, tag: string) => push(repository, tag, makeSampleImage(`${randomUUID()}\n`)),
     deleteManifest: (repository: string, digest: string) => deleteManifest(access, repository, digest),
     pause: () => engine.pause(),

@@ -17,6 +17,7 @@ export interface SecretsStore {
   readonly unsealKey: string
   /** One JSON line per request and answer, values hashed. */
   readonly auditLogPath: string
+  /** Of the process that runs now: another one after restart(). */
   readonly pid: number
   /** Makes a KV version 2 mount of its own for one test and returns its name. */
   createMount(): Promise<string>
@@ -26,6 +27,10 @@ export interface SecretsStore {
   /** SIGSTOP: calls hang, as against a machine that is overloaded. */
   pause(): void
   resume(): void
+  /** kill -9; returns when the process has gone. */
+  kill(): Promise<void>
+  /** Starts again on the same data at the same address, killing what runs; returns when it is unsealed. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -33,13 +38,13 @@ export function startSecretsStore(home: EngineHome = {}): Promise<SecretsStore> 
   return retryPortClash(async () => {
     const folder = openHome('secrets-store', home)
     const address = `http://127.0.0.1:${await freePort()}`
-    const engine = await launch(folder, address, home.detached === true)
+    const life = await startLife(folder, address, home.detached === true)
     const stop = async () => {
-      await engine.kill()
+      await life.running().kill()
       folder.remove()
     }
     try {
-      return await bringIntoService(engine, folder, address, stop)
+      return await bringIntoService(life, folder, address, stop)
     } catch (error) {
       await stop()
       throw error
@@ -47,19 +52,47 @@ export function startSecretsStore(home: EngineHome = {}): Promise<SecretsStore> 
   })
 }
 
+/** One process after another, on the same data. */
+interface Life {
+  running(): EngineProcess
+  /** Returns when it answers, sealed. */
+  again(): Promise<void>
+}
+
+async function startLife(folder: TempFolder, address: string, detached: boolean): Promise<Life> {
+  const config = join(folder.path, 'config.hcl')
+  writeFileSync(config, configText(subfolder(folder, 'raft'), new URL(address).host, await freePort()))
+  const start = () => launch(folder, config, detached)
+  let engine = start()
+  return {
+    running: () => engine,
+    again: async () => {
+      await engine.kill()
+      engine = start()
+      await untilItAnswers(engine, address)
+    },
+  }
+}
+
+const untilItAnswers = (engine: EngineProcess, address: string): Promise<void> =>
+  waitUntilReady(engine, 'the secrets store answers', () => answersHealth(address))
+
 async function bringIntoService(
-  engine: EngineProcess,
+  life: Life,
   folder: TempFolder,
   address: string,
   stop: () => Promise<void>,
 ): Promise<SecretsStore> {
-  await waitUntilReady(engine, 'the secrets store answers', () => answersHealth(address))
+  await untilItAnswers(life.running(), address)
   const { rootToken, unsealKey } = await initialise(address)
   await unseal(address, unsealKey)
   const auditLogPath = join(folder.path, 'audit.log')
   await enableAudit(address, rootToken, auditLogPath)
   return {
-    ...{ address, rootToken, unsealKey, auditLogPath, stop, pid: engine.pid },
+    ...{ address, rootToken, unsealKey, auditLogPath, stop },
+    get pid() {
+      return life.running().pid
+    },
     createMount: async () => {
       const mount = uniqueName('kv')
       await enableKvMount(address, rootToken, mount)
@@ -67,14 +100,17 @@ async function bringIntoService(
     },
     seal: () => seal(address, rootToken),
     unseal: () => unseal(address, unsealKey),
-    pause: () => engine.pause(),
-    resume: () => engine.resume(),
+    pause: () => life.running().pause(),
+    resume: () => life.running().resume(),
+    kill: () => life.running().kill(),
+    restart: async () => {
+      await life.again()
+      await unseal(address, unsealKey)
+    },
   }
 }
 
-async function launch(folder: TempFolder, address: string, detached: boolean): Promise<EngineProcess> {
-  const config = join(folder.path, 'config.hcl')
-  writeFileSync(config, configText(subfolder(folder, 'raft'), new URL(address).host, await freePort()))
+function launch(folder: TempFolder, config: string, detached: boolean): EngineProcess {
   return startEngineProcess({
     binary: engineBinary('vault'),
     args: ['server', `-config=${config}`, '-log-level=error'],

@@ -14,6 +14,8 @@ export interface Screen {
   press(key: string): Promise<void>
   resize(columns: number, rows: number): Promise<void>
   text(): Promise<string>
+  /** With its colours, as escape sequences. */
+  styled(): Promise<string>
   /** The screen, once it shows this. */
   until(shown: string | RegExp): Promise<string>
   end(): Promise<void>
@@ -46,6 +48,7 @@ export async function openScreen(
     press: async (key) => void (await tmux('send-keys', key)),
     resize: async (width, height) => void (await tmux('resize-window', '-x', `${width}`, '-y', `${height}`)),
     text,
+    styled: async () => (await tmux('capture-pane', '-p', '-e')).stdout,
     async until(shown) {
       let screen = ''
       const isThere = async () => {

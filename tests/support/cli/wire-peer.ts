@@ -2,7 +2,8 @@
 // for what the CLI makes of a terminal. What a real container does is tested on the lab.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
 
@@ -20,12 +21,16 @@ export interface WirePeer {
 const line = (text: string): string =>
   `${JSON.stringify({ time: new Date().toISOString(), replica: 1, node: 'n1', stream: 'stdout', text })}\n`
 
-export async function startWirePeer(): Promise<WirePeer> {
+/** Behind TLS where a certificate and its key are given, as PEM. */
+export async function startWirePeer(tls?: {
+  readonly cert: string
+  readonly key: string
+}): Promise<WirePeer> {
   const asked: unknown[] = []
   const sizes: unknown[] = []
   const commands = new Map<string, { command: string[] }>()
   const running = new Set<ChildProcess>()
-  const server: Server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://peer')
     if (url.pathname.endsWith('/logs')) return serveLogs(url, response, asked)
     let body = ''
@@ -37,7 +42,8 @@ export async function startWirePeer(): Promise<WirePeer> {
     response
       .writeHead(201, { 'content-type': 'application/json' })
       .end(JSON.stringify({ id, ticket: 'canary-ticket' }))
-  })
+  }
+  const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer)
   const sockets = new WebSocketServer({ server, handleProtocols: () => 'holdfast.exec.v1' })
   sockets.on('connection', (socket, request) => {
     const wanted = commands.get(/exec-\d+/.exec(request.url ?? '')?.[0] ?? '')
@@ -65,7 +71,7 @@ export async function startWirePeer(): Promise<WirePeer> {
     server.closeAllConnections()
   }
   return {
-    ...{ url: `http://127.0.0.1:${port}`, asked, sizes, cut },
+    ...{ url: `http${tls === undefined ? '' : 's'}://127.0.0.1:${port}`, asked, sizes, cut },
     async stop() {
       cut()
       for (const child of running) child.kill()

@@ -37,6 +37,7 @@ export async function markTenant(
   await ok(
     api.put(`/api/v1/registries/${platform.registryHost}/credential`, { username: mark, password: mark }),
   )
+  await ok(api.put(`/api/v1/secrets/resources/${name}`, { values: { [mark]: mark } }))
   const nodeName = `m${randomBytes(9).toString('hex')}`
   const nodeId = await makeNode(platform.baseUrl, api, nodeName, { sent: { labels: { rack: mark } } })
   const issued = await ok(api.post(`/api/v1/tenants/${tenant.id}/tokens`, tokenBody(mark)))

@@ -46,6 +46,12 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
     body: { revision: 1 },
     reached: 'deployment_not_found',
   },
+  'GET /api/v1/deployments/{name}/secrets/rotation': { line: 'reads', reached: 'deployment_not_found' },
+  'POST /api/v1/deployments/{name}/secrets/rotate': {
+    line: 'secrets',
+    body: { phase: 'stage' },
+    reached: 'deployment_not_found',
+  },
   'GET /api/v1/archives/deployments/{name}': { line: 'reads', reached: 'archive_not_found' },
   'GET /api/v1/archives/deployments/{name}/{revision}': { line: 'reads', reached: 'archive_not_found' },
   'GET /api/v1/events': { line: 'reads', reached: '200' },
@@ -64,6 +70,15 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
     reached: 'registry_not_allowed',
   },
   'DELETE /api/v1/registries/{host}/credential': { line: 'secrets', reached: 'registry_not_allowed' },
+  'GET /api/v1/secrets': { line: 'reads', reached: '200' },
+  'GET /api/v1/secrets/resources': { line: 'reads', reached: '200' },
+  'GET /api/v1/secrets/resources/{name}/consumers': { line: 'reads', reached: '200' },
+  'PUT /api/v1/secrets/{namespace}/{resource}': {
+    line: 'secrets',
+    body: { values: {} },
+    reached: 'secret_write_empty',
+  },
+  'DELETE /api/v1/secrets/{namespace}/{resource}': { line: 'secrets', reached: 'secret_not_found' },
   'GET /api/v1/tenants': { line: 'platform', reached: '200' },
   'POST /api/v1/tenants': { line: 'platform', body: {}, reached: 'name_required' },
   'GET /api/v1/tenants/{tenant}': { line: 'reads', reached: '200' },
@@ -105,6 +120,8 @@ export const NOBODY: { readonly [parameter: string]: string } = {
   id: 'tok_00000000000000000000000000',
   code: 'not_found',
   nodeName: 'nobody-has-this-node',
+  namespace: 'resources',
+  resource: 'nobody-has-this-secret',
 }
 
 /** Who calls, as the documents see it: what the token says, or that it says nothing. */

@@ -49,7 +49,10 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   const gateway = createGateway({
     ...{ store: wrapStore(opened.store), clock, ids, clusterKey: secret('one cluster') },
     log: { info: log, warn: log },
-    registryCredential: async () => undefined,
+    broker: {
+      sealEnvironment: async () => ({ error: 'broker_unavailable' }),
+      sealCredential: async () => ({}),
+    },
     ...given,
     // Tests let a node come back at once, unless that is what they are about.
     times: { reopenMs: 0, ...given.times },

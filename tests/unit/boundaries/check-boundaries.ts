@@ -51,6 +51,8 @@ function explainImport(path: string, row: PackageRow, target: ImportTarget): str
   const from = locate(path)
   if (target.kind === 'file') {
     if (!test && isTest(target.path)) return 'that file is for tests alone'
+    // What a package says of itself.
+    if (target.path === `packages/${from.name}/package.json`) return undefined
     const to = locate(target.path)
     if (to.name === from.name) return test ? undefined : explainInside(from.name, from.inside, to.inside)
     return explainPackage(from, row, to, test)

@@ -29,7 +29,7 @@ export interface FolderRow {
 }
 
 /** compose.ts and what it is cut into. */
-const ROOTS = ['compose.ts', 'connect-engines.ts', 'run-provision.ts', 'main.ts']
+const ROOTS = ['compose.ts', 'connect-engines.ts', 'set-up-secrets-store.ts', 'main.ts']
 const HTTP_TYPES = ['fastify', '@fastify/', 'node:http', 'node:https', 'node:http2', 'http', 'https', 'http2']
 
 /** core is open to all of server: its decisions are pure, and api says no with the same function as the rules. */

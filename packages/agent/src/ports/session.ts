@@ -2,12 +2,14 @@
 // itself; here it is a source of desired sets and a place to report to. SAFETY 4e.
 
 import type {
+  AssignmentId,
   Capacity,
   DesiredItem,
   MachineContainer,
   Observation,
   RoutedDeployment,
 } from '@holdfast/contract'
+import type { GivenEnvironment } from '@holdfast/core/reconcile'
 import type { Logger } from 'pino'
 import type { SaidRole } from '../node-role.ts'
 import type { NodeState } from '../node-state.ts'
@@ -44,6 +46,11 @@ export interface RegistryCredential {
   readonly password: string
 }
 
+/** What a container is to be made with; or which secret is not to be had and why, in words of the server or of ours. */
+export type EnvironmentAnswer =
+  | ({ readonly kind: 'given' } & GivenEnvironment)
+  | { readonly kind: 'unresolved'; readonly about: string }
+
 export interface SessionOptions {
   readonly state: NodeState
   machine(): MachineFacts
@@ -61,8 +68,19 @@ export interface Session {
   report(observations: readonly Observation[]): void
   /** Names of containers that nobody wishes and that are left; said again after each Complete set until there are none. */
   reportOrphans(names: readonly string[]): void
+  /** Undefined: the tenant keeps none. */
   registryCredential(host: string): Promise<RegistryCredential | undefined>
+  /** Of one that is about to be made, and for this attempt alone; rejects with NoSessionError. */
+  containerEnvironment(id: AssignmentId): Promise<EnvironmentAnswer>
   close(): void
+}
+
+/** Nobody was there to be asked: that says nothing of what was asked. */
+export class NoSessionError extends Error {
+  constructor() {
+    super('There is no session with the server, or it ended before the answer came.')
+    this.name = 'NoSessionError'
+  }
 }
 
 export type StartSession = (options: SessionOptions) => Session

@@ -15,7 +15,7 @@ import type { SessionOptions } from '../ports/session.ts'
 import type { SessionStreams, StreamSocket } from '../ports/streams.ts'
 import type { KeptReports } from './kept-reports.ts'
 import { readServerMessage } from './read-server-message.ts'
-import type { RegistryCalls } from './registry-calls.ts'
+import type { ServerCalls } from './server-calls.ts'
 
 export interface Conversation {
   /** False where the session is not open. */
@@ -45,11 +45,7 @@ interface ConversationOptions extends SessionOptions {
   onBeat(beatMs: number): void
 }
 
-export function createConversation(
-  options: ConversationOptions,
-  reports: KeptReports,
-  registry: RegistryCalls,
-) {
+export function createConversation(options: ConversationOptions, reports: KeptReports, calls: ServerCalls) {
   return (socket: WebSocket, openMs: number): Conversation => {
     const talk: Talk = {
       socket,
@@ -70,7 +66,7 @@ export function createConversation(
       heard()
       try {
         if (isBinary) takeFrame(streams, data)
-        else answer({ options, reports, registry, streams, talk }, readServerMessage(data))
+        else answer({ options, reports, calls, streams, talk }, readServerMessage(data))
       } catch (error) {
         options.log.warn({ error: String(error) }, 'the server said something that cannot be read')
         socket.terminate()
@@ -93,7 +89,7 @@ export function createConversation(
 interface Context {
   readonly options: ConversationOptions
   readonly reports: KeptReports
-  readonly registry: RegistryCalls
+  readonly calls: ServerCalls
   readonly streams: SessionStreams | undefined
   readonly talk: Talk
 }
@@ -131,7 +127,7 @@ function takeFrame(streams: SessionStreams | undefined, data: RawData): void {
 
 /** Undefined: of a type that only a newer server knows, who also knows that older agents leave it alone. */
 function answer(context: Context, message: ServerMessage | undefined): void {
-  const { options, registry, streams, talk } = context
+  const { options, calls, streams, talk } = context
   if (message === undefined) return
   switch (message.type) {
     case 'challenge':
@@ -152,7 +148,7 @@ function answer(context: Context, message: ServerMessage | undefined): void {
       answerCall(context, message).catch(() => {})
       break
     case 'answer':
-      registry.settle(message)
+      calls.settle(message)
       break
     case 'open':
     case 'credit':

@@ -6,7 +6,7 @@ import { backOffMs } from './back-off.ts'
 import { createConversation } from './conversation.ts'
 import { createDial } from './dial.ts'
 import { createKeptReports, inMessages } from './kept-reports.ts'
-import { createRegistryCalls } from './registry-calls.ts'
+import { createServerCalls } from './server-calls.ts'
 
 export interface SessionTimes {
   /** A session that lasted so long was a good one: the next wait is short again. */
@@ -27,12 +27,12 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
   const { state, log } = options
   const dial = createDial(state.server, state.ca)
   const reports = createKeptReports()
-  const registry = createRegistryCalls(state.encryptionKey)
+  const calls = createServerCalls(state.encryptionKey, (call) => current?.send(call) ?? false)
   let beatMs: number | undefined
   const onBeat = (askedMs: number): void => {
     beatMs = askedMs
   }
-  const converse = createConversation({ ...options, onBeat }, reports, registry)
+  const converse = createConversation({ ...options, onBeat }, reports, calls)
   let current: ReturnType<typeof converse> | undefined
   let timer: NodeJS.Timeout | undefined
   let failures = 0
@@ -44,7 +44,7 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
     current = converse(socket, times.openMs)
     socket.on('close', (code: number) => {
       current = undefined
-      registry.abandon()
+      calls.abandon()
       if (closed) return
       failures = performance.now() - began >= times.steadyMs ? 0 : failures + 1
       const waitMs = times.backOffMs(failures, beatMs)
@@ -63,11 +63,12 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
       reports.keepOrphans(names)
       if (names.length > 0) current?.report([], names)
     },
-    registryCredential: (host) => registry.ask(host, (call) => current?.send(call) ?? false),
+    registryCredential: calls.registryCredential,
+    containerEnvironment: calls.containerEnvironment,
     close() {
       closed = true
       clearTimeout(timer)
-      registry.abandon()
+      calls.abandon()
       current?.close()
     },
   }

@@ -39,7 +39,7 @@ export const apply: OnlineCommand = {
     const ordered = orderByDependencies(loaded.manifests)
     if (invocation.flag('dry-run')) {
       const { planAll } = await import('../plan-all.ts')
-      return planAll(invocation.terminal, client, ordered, 'summary')
+      return (await planAll(invocation.terminal, client, ordered, 'summary')).exitCode
     }
     const { applied, exitCode } = await applyAll(invocation, client, ordered)
     if (exitCode !== EXIT.ok || !invocation.flag('wait')) return exitCode

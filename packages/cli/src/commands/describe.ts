@@ -6,10 +6,12 @@ import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
 import { cpu, memory } from '../print/amounts.ts'
+import { paint, paintState } from '../print/color.ts'
 import { tellFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
+import { indented, outSheet, type Sheet } from '../print/sheet.ts'
 import { alignRows } from '../print/table.ts'
 
 export const describe: OnlineCommand = {
@@ -33,11 +35,13 @@ export const describe: OnlineCommand = {
     if (!placements.ok) return tellFailure(terminal, placements.failure)
     if (!why.ok) return tellFailure(terminal, why.failure)
     const nowMs = terminal.now()
+    const sheet = outSheet(terminal)
+    const inside = indented(sheet, 2)
     const lines = [
-      ...headLines(record.value, nowMs),
-      ...section('No node for a replica', waits(record.value) ? matrixLines(why.value) : []),
-      ...section('Replicas', replicaLines(placements.value.items, nowMs)),
-      ...section('What happened', timelineLines(status.value, nowMs)),
+      ...headLines(record.value, nowMs, sheet),
+      ...section('No node for a replica', waits(record.value) ? matrixLines(why.value, inside) : [], sheet),
+      ...section('Replicas', replicaLines(placements.value.items, nowMs, inside), sheet),
+      ...section('What happened', timelineLines(status.value, nowMs, inside), sheet),
     ]
     terminal.out(`${lines.join('\n')}\n`)
     return EXIT.ok
@@ -46,22 +50,26 @@ export const describe: OnlineCommand = {
 
 const waits = ({ status: { replicas } }: DeploymentRecord): boolean => replicas.placed < replicas.desired
 
-function headLines(record: DeploymentRecord, nowMs: number): string[] {
-  const { name, uid, status, image, revision, createdAt, resources, routes = [], dependsOn = {} } = record
+function headLines(record: DeploymentRecord, nowMs: number, sheet: Sheet): string[] {
+  const { name, uid, status, image, revision, createdAt, resources, routes = [] } = record
+  const { secrets = [], dependsOn = {} } = record
   const { phase, reason, message, replicas, runningRevision } = status
-  return factLines([
+  const facts: [name: string, value: string][] = [
     ['Name', name],
     ['Phase', reason === '' ? phase : `${phase} (${reason})`],
     ['Message', message],
     ['Replicas', `${replicas.ready} ready, ${replicas.placed} placed, ${replicas.desired} wished`],
     [
       'Revision',
-      runningRevision === revision ? `${revision}` : `${revision}, running ${runningRevision ?? 'none'}`,
+      runningRevision === revision
+        ? `${revision}`
+        : `${revision}, ${runningRevision === null ? 'none' : runningRevision} runs`,
     ],
     ['Image', image],
     ['Digest', status.image.digest ?? ''],
     ['Requests', `cpu ${cpu(resources.cpuMillis)}, memory ${memory(resources.memoryBytes)}`],
     ['Routes', routes.map(({ host, path, port }) => `${host}${path} -> ${port}`).join(', ')],
+    ['Secrets', secrets.map((each) => `${each.name} from ${each.vault_path}`).join(', ')],
     [
       'Depends on',
       Object.entries(dependsOn)
@@ -70,30 +78,29 @@ function headLines(record: DeploymentRecord, nowMs: number): string[] {
     ],
     ['Created', `${createdAt} (${age(createdAt, nowMs)} ago)`],
     ['Uid', uid],
-  ])
+  ]
+  const lines = factLines(facts, sheet)
+  // Colours go in last: what comes from elsewhere has none.
+  return lines.map((line, at) => (at === 1 ? line.replace(phase, paintState(phase, sheet.colored)) : line))
 }
 
-function replicaLines(items: readonly PlacementEntry[], nowMs: number): string[] {
+function replicaLines(items: readonly PlacementEntry[], nowMs: number, { colored }: Sheet): string[] {
   if (items.length === 0) return []
-  const rows = items.map(({ replica, nodeName, state, revision, startedAt, containerId }) =>
-    [
-      `${replica}`,
-      nodeName,
-      state,
-      `${revision}`,
-      age(startedAt, nowMs),
-      containerId?.slice(0, 12) ?? '-',
-    ].map(plain),
-  )
-  return alignRows([['REPLICA', 'NODE', 'STATE', 'REVISION', 'UP', 'CONTAINER'], ...rows])
+  const rows = items.map(({ replica, nodeName, state, revision, startedAt, containerId }) => [
+    ...[`${replica}`, plain(nodeName), paintState(state, colored), `${revision}`],
+    ...[age(startedAt, nowMs), plain(containerId?.slice(0, 12) ?? '-')],
+  ])
+  const heads = ['REPLICA', 'NODE', 'STATE', 'REVISION', 'UP', 'CONTAINER']
+  return alignRows([heads.map((head) => paint(head, 'gray', colored)), ...rows])
 }
 
-function timelineLines({ timeline }: StatusWithTimeline, nowMs: number): string[] {
+function timelineLines({ timeline }: StatusWithTimeline, nowMs: number, { columns }: Sheet): string[] {
   return alignRows(
     timeline.map(({ lastSeen, type, count, message }) => [
       `${age(lastSeen, nowMs)} ago`,
       plain(type),
       plain(count > 1 ? `${message} (${count} times)` : message),
     ]),
+    columns,
   )
 }

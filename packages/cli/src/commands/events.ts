@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { POSITIVE_NUMBER } from '../forms.ts'
 import { tellFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, printItems } from '../print/output.ts'
+import { outSheet } from '../print/sheet.ts'
 import { tableLines } from '../print/table.ts'
 import { print, type Terminal, tell } from '../terminal.ts'
 
@@ -70,7 +71,7 @@ async function watch(
     else if (form === 'json') print(terminal, JSON.stringify({ ...news.event, cursor: news.cursor }))
     else if (form === 'name') print(terminal, `event/${news.event.id}`)
     else {
-      const options = { nowMs: terminal.now(), wide: form === 'wide', header: false }
+      const options = { nowMs: terminal.now(), wide: form === 'wide', header: false, ...outSheet(terminal) }
       terminal.out(`${tableLines(EVENT_COLUMNS, [news.event], options).join('\n')}\n`)
     }
   }

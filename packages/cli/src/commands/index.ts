@@ -31,6 +31,12 @@ import { rolloutRestart } from './rollout-restart.ts'
 import { rolloutStatus } from './rollout-status.ts'
 import { rolloutUndo } from './rollout-undo.ts'
 import { routeList } from './route-list.ts'
+import { secretConsumers } from './secret-consumers.ts'
+import { secretDelete } from './secret-delete.ts'
+import { secretList } from './secret-list.ts'
+import { secretRotate } from './secret-rotate.ts'
+import { secretRotation } from './secret-rotation.ts'
+import { secretSet } from './secret-set.ts'
 import { status } from './status.ts'
 import { tenantCreate } from './tenant-create.ts'
 import { tenantQuota } from './tenant-quota.ts'
@@ -49,6 +55,7 @@ export const COMMANDS: readonly Command[] = [
   ...[nodeList, nodeJoinToken, nodeCordon, nodeUncordon, nodeDrain, nodeRemove, nodeRelease, nodeContainers],
   ...[tenantCreate, tenantQuota, tenantRemove, tokenCreate, tokenList, tokenRevoke],
   ...[routeList, registryList, registryLogin, registryLogout],
+  ...[secretList, secretSet, secretDelete, secretConsumers, secretRotate, secretRotation],
   completion,
 ]
 
@@ -58,6 +65,7 @@ export const GROUPS: { readonly [word: string]: string } = {
   node: 'the machines of the tenant',
   route: 'what is reached from outside',
   registry: 'where images come from',
+  secret: 'credentials that containers get, and their rotation',
   tenant: 'the tenants of the platform',
   token: 'who may ask, and what for',
 }

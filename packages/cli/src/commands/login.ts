@@ -1,5 +1,6 @@
 // A token is tried before it is kept: what is in the file works.
 
+import { resolve } from 'node:path'
 import type { Invocation, OfflineCommand } from '../command.ts'
 import { connect } from '../connect.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -12,7 +13,7 @@ export const login: OfflineCommand = {
   name: 'login',
   summary: 'keep an address and a token as a context, and make it the current one',
   details:
-    'The token comes from --token-stdin, HOLDFAST_TOKEN or a hidden question, and is tried before it is kept. The file is ~/.config/holdfast/config.yaml; its owner alone may read it.',
+    'The token comes from --token-stdin, HOLDFAST_TOKEN or a hidden question, and is tried before it is kept. With --ca-file the path of that file is kept too. The file of contexts is ~/.config/holdfast/config.yaml; its owner alone may read it.',
   options: [
     { flags: '--name <context>', summary: 'what to call the context (default: the host of the address)' },
     { flags: '--token-stdin', summary: 'read the token from stdin' },
@@ -20,6 +21,10 @@ export const login: OfflineCommand = {
   examples: [
     ['holdfast login --url https://holdfast.example', 'Asks for the token and keeps it.'],
     ['holdfast login --url http://127.0.0.1:7400 --token-stdin < token', 'Off a terminal.'],
+    [
+      'holdfast login --url https://holdfast.internal --ca-file ca.pem',
+      'A platform with an authority of its own.',
+    ],
   ],
   online: false,
   async run(invocation) {
@@ -30,7 +35,7 @@ export const login: OfflineCommand = {
       tellError(terminal, !chosen.ok ? chosen.why : file.ok ? '' : file.why)
       return EXIT.usage
     }
-    const { url, tenant } = chosen.settings
+    const { url, tenant, caFile } = chosen.settings
     const token = url === undefined ? undefined : await tokenFor(invocation, chosen.settings.token)
     if (url === undefined || token === undefined) {
       tellError(
@@ -41,11 +46,20 @@ export const login: OfflineCommand = {
       )
       return EXIT.usage
     }
-    const client = await connect(invocation, { ...chosen.settings, url, token })
-    const tried = await client.tenants.quotas({ signal: terminal.interrupted })
+    const connected = await connect(invocation, { ...chosen.settings, url, token })
+    if (!connected.ok) {
+      tellError(terminal, connected.why)
+      return EXIT.usage
+    }
+    const tried = await connected.client.tenants.quotas({ signal: terminal.interrupted })
     if (!tried.ok) return tellFailure(terminal, tried.failure)
     const name = invocation.text('name') ?? new URL(url).host
-    const context = { url, token, ...(tenant === undefined ? {} : { tenant }) }
+    const context = {
+      ...{ url, token },
+      ...(tenant === undefined ? {} : { tenant }),
+      // From wherever it is used next.
+      ...(caFile === undefined ? {} : { caFile: resolve(caFile) }),
+    }
     await writeContextsFile(contextsFile, withContext(file.contexts, name, context))
     tell(terminal, `logged in to ${url}; the context ${name} is the current one`)
     return EXIT.ok

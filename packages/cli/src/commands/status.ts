@@ -4,7 +4,10 @@ import type { Failure, Result } from '@holdfast/client'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { pause } from '../pause.ts'
+import { paint } from '../print/color.ts'
 import { tellFailure } from '../print/failure.ts'
+import { cutTo } from '../print/fit.ts'
+import { outSheet } from '../print/sheet.ts'
 import type { Terminal } from '../terminal.ts'
 
 const LOOK_MS = 2000
@@ -20,7 +23,8 @@ export const status: OnlineCommand = {
   online: true,
   async run({ terminal }, client) {
     const { overviewLines } = await import('../overview.ts')
-    const look = () => overviewLines(client, terminal.now(), terminal.interrupted)
+    const { colored } = outSheet(terminal)
+    const look = () => overviewLines(client, { nowMs: terminal.now(), colored, signal: terminal.interrupted })
     const first = await look()
     if (!first.ok) return tellFailure(terminal, first.failure)
     if (!terminal.outIsTerminal) {
@@ -54,9 +58,13 @@ async function redraw(
   }
 }
 
+/** As much as there is room for; the last line says since when it stands so, and how to leave. */
 function draw(terminal: Terminal, lines: readonly string[]): void {
-  const shown = lines
-    .slice(0, Math.max(1, terminal.rows() - 1))
-    .map((line) => line.slice(0, terminal.columns()))
+  const time = new Date(terminal.now()).toISOString().slice(11, 19)
+  const foot = paint(`${time} UTC, again every ${LOOK_MS / 1000} s; Ctrl-C ends it`, 'gray', terminal.color)
+  const room = Math.max(1, terminal.rows() - 2)
+  const shown = [...lines.slice(0, room), ...(lines.length < room ? ['', foot] : [foot])].map((line) =>
+    cutTo(line, terminal.columns()),
+  )
   terminal.out(`\u001b[H${shown.map((line) => `${line}\u001b[K`).join('\n')}\u001b[0J`)
 }

@@ -8,6 +8,7 @@ import { tellFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { yamlText } from '../print/output.ts'
 import { plain } from '../print/plain.ts'
+import { outSheet } from '../print/sheet.ts'
 import { print } from '../terminal.ts'
 
 export const why: OnlineCommand = {
@@ -37,7 +38,8 @@ export const why: OnlineCommand = {
     else {
       const { phase, decidedAt } = read.value
       print(terminal, plain(`${phase}${decidedAt === null ? '' : `, decided at ${decidedAt}`}`))
-      terminal.out(`${matrixLines(read.value).join('\n')}\n`)
+      const lines = [plain(read.value.summary), ...matrixLines(read.value, outSheet(terminal))]
+      terminal.out(`${lines.join('\n')}\n`)
     }
     return EXIT.ok
   },

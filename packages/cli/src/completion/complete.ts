@@ -33,7 +33,11 @@ async function liveNames(live: LiveNames, { contextsFile, settings }: Completion
   const chosen = await settings()
   if (chosen?.url === undefined) return []
   const { createClient } = await import('@holdfast/client')
-  const { url, token, tenant } = chosen
+  const { url, token, tenant, caFile } = chosen
+  if (caFile !== undefined) {
+    const { trustOnly } = await import('../trust.ts')
+    if ((await trustOnly(caFile)) !== undefined) return []
+  }
   const client = createClient({
     ...{ baseUrl: url, deadlineMs: DEADLINE_MS },
     ...(token === undefined ? {} : { token }),

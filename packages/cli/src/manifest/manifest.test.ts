@@ -159,6 +159,7 @@ describe('secrets', () => {
       'labels: {ghp_0123456789abcdefghijABCDEFGHIJ012345: 7}',
       'tokne: "hunter 6" # hunter7',
       'secrets: [{name: A, values: {k: hunter8}, x: 1}]',
+      'composedEnvironment: {URL: "postgres://app:hunter9@db", A: hunter10}',
       '',
     ].join('\n')
     const told: string[] = []
@@ -169,8 +170,52 @@ describe('secrets', () => {
     tellRejections(listening(told), manifest, rejections)
     const shown = told.join('')
     expect(shown).toContain('environment: {DB_PASSWORD: *******, LOG: *******}')
-    for (const secret of ['hunter2', 'hunter3', 'hunter4', 'hunter5', 'ghp_', 'hunter7', 'hunter8'])
+    for (const secret of [
+      'hunter2',
+      'hunter3',
+      'hunter4',
+      'hunter5',
+      'ghp_',
+      'hunter7',
+      'hunter8',
+      'hunter9',
+      'hunter10',
+    ])
       expect(shown).not.toContain(secret)
+  })
+
+  test('the caret stands under what is wrong with material, and what it is stays hidden', () => {
+    const text = [
+      'kind: Deployment',
+      'name: web',
+      'image: registry.example.com/web:1.0.0',
+      'secrets:',
+      '  - name: DB',
+      '    vault_path: resources/DB',
+      '    anchor: soon',
+      '    values:',
+      '      api-key: hunter2',
+      '      password: ""',
+      '    generate: {keys: [a], length: 21}',
+      'composedEnvironment:',
+      '  URL: hunter3',
+      '',
+    ].join('\n')
+    const [manifest] = parse(text).manifests
+    const rejections = checkOffline(manifest?.value ?? null)
+    const shown = rejections.map(({ code, field }) => [code, ...pointAt(text, field).slice(1)])
+    expect(shown).toEqual([
+      ['secret_path_name', '6 |     vault_path: resources/DB', '  |                 ^^^^^^^^^^^^'],
+      ['secret_anchor_invalid', '7 |     anchor: soon', '  |             ^^^^'],
+      ['secret_key_invalid', '9 |       api-key: *******', '  |                ^^^^^^^'],
+      ['secret_value_empty', '10 |       password: **', '   |                 ^^'],
+      [
+        'secret_generate_below_entropy_floor',
+        '11 |     generate: {keys: [a], length: 21}',
+        '   |                                   ^^',
+      ],
+      ['secret_compose_no_reference', '13 |   URL: *******', '   |        ^^^^^^^'],
+    ])
   })
 
   test('rejections are told in the order of the file', () => {

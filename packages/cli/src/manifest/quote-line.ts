@@ -1,8 +1,8 @@
 // The line that a fault stands on, with a caret under it, as a compiler shows it. What may be secret is starred out, and
 // what stands in a comment is not shown at all.
 
+import { widthOf } from '../print/fit.ts'
 import { plain } from '../print/plain.ts'
-import { widthOf } from '../print/table.ts'
 import type { Span } from './locate.ts'
 import type { FileText } from './parse-source.ts'
 

@@ -2,7 +2,7 @@
 // platform's.
 
 import {
-  deploymentSpecShape,
+  deploymentBodyShape,
   type JsonObject,
   jsonSchema,
   object,
@@ -14,7 +14,7 @@ const REQUIRED = new Set(['kind', 'name', 'image'])
 
 export function manifestSchema(): JsonObject {
   const fields = Object.fromEntries(
-    Object.entries(deploymentSpecShape.fields).map(([name, field]) => [
+    Object.entries(deploymentBodyShape.fields).map(([name, field]) => [
       name,
       REQUIRED.has(name) ? field : optional(loosen(field)),
     ]),

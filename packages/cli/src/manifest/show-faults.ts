@@ -4,6 +4,7 @@ import type { Rejection } from '@holdfast/contract'
 import { stepsOf } from '@holdfast/contract'
 import { paint } from '../print/color.ts'
 import { rejectionDetails } from '../print/failure.ts'
+import { errSheet, indented } from '../print/sheet.ts'
 import { type Terminal, tell } from '../terminal.ts'
 import { locate, type Span } from './locate.ts'
 import type { FileText, Manifest, SyntaxFault } from './parse-source.ts'
@@ -16,12 +17,15 @@ export function tellRejections(
   rejections: readonly Rejection[],
 ): void {
   const hidden = secretSpans(manifest.tree)
+  const sheet = indented(errSheet(terminal), 2)
   const placed = rejections
     .map((rejection) => ({ rejection, span: locate(manifest.tree, stepsOf(rejection.field)) }))
     .sort((left, right) => left.span.start - right.span.start)
   for (const { rejection, span } of placed) {
     tellAt(terminal, manifest.file, span, hidden, `${rejection.code} at ${rejection.field || 'the document'}`)
-    for (const line of rejectionDetails(rejection)) tell(terminal, `  ${line}`)
+    for (const line of rejectionDetails(rejection, sheet)) tell(terminal, `  ${line}`)
+    // So that one fault can be told from the next.
+    if (terminal.errIsTerminal) tell(terminal, '')
   }
 }
 
@@ -36,7 +40,7 @@ export function tellSyntaxFault(terminal: Terminal, { file, offset, message }: S
 }
 
 function tellAt(terminal: Terminal, file: FileText, span: Span, hidden: readonly Span[], what: string): void {
-  const colored = terminal.color && terminal.errIsTerminal
+  const { colored } = errSheet(terminal)
   const { line, column } = positionOf(file, span.start)
   const place = `${file.name}:${line}:${column}:`
   tell(terminal, `${paint(place, 'bold', colored)} ${paint(what, 'red', colored)}`)

@@ -21,6 +21,14 @@ replicas: 1
 # environment:
 #   LOG_LEVEL: info
 
+# Credentials, by where they are kept: each key of the document is delivered as DB_<key>.
+# secrets:
+#   - name: DB
+#     vault_path: deployments/${name}
+# Variables that are put together from them when a container is made.
+# composedEnvironment:
+#   DATABASE_URL: postgres://app:{{secret.${name}.password}}@database:5432/app
+
 # Requests decide where it fits; limits are what the engine enforces.
 # resources:
 #   cpuMillis: 250

@@ -2,37 +2,45 @@
 
 import type { Failure } from '@holdfast/client'
 import type { ExitCode } from '../exit-codes.ts'
+import { nameOf } from '../manifest/load-manifests.ts'
 import type { Manifest } from '../manifest/parse-source.ts'
 import { tellRejections } from '../manifest/show-faults.ts'
 import { type Applied, type Before, keptFields } from '../manifest/write-document.ts'
 import { print, type Terminal, tell } from '../terminal.ts'
 import { tellAnnounced } from './changes.ts'
-import { exitCodeOf, tellFailure } from './failure.ts'
+import { paint, paintState } from './color.ts'
+import { exitCodeOf, tellError, tellFailure } from './failure.ts'
+import { errSheet, outSheet } from './sheet.ts'
+import { hang } from './table.ts'
 
 export function tellApplied(
   terminal: Terminal,
   manifest: Manifest,
   { verb, written, before }: Applied & { readonly ok: true },
 ): void {
-  print(terminal, `deployment/${written.deployment.name} ${verb}`)
+  print(terminal, `deployment/${written.deployment.name} ${paintState(verb, outSheet(terminal).colored)}`)
   tellAnnounced(terminal, written)
   tellKept(terminal, manifest, before)
 }
 
 export function tellKept(terminal: Terminal, { value }: Manifest, before: Before): void {
-  for (const field of keptFields(value, before))
-    tell(
-      terminal,
-      `  kept: ${field} stays as it is stored, the manifest does not name it (${field}: null clears it)`,
-    )
+  const { columns, colored } = errSheet(terminal)
+  for (const field of keptFields(value, before)) {
+    const why = `${field} stays as it is stored, the manifest does not name it (${field}: null clears it)`
+    for (const line of hang(`  ${paint('kept:', 'blue', colored)} `, why, columns)) tell(terminal, line)
+  }
 }
 
 /** Of the body: where it stands in the file. Of anything else: as it is. */
 export function tellRefused(terminal: Terminal, manifest: Manifest, failure: Failure): ExitCode {
   if (failure.kind !== 'rejected' || !isOfBody(failure.status)) return tellFailure(terminal, failure)
   tellRejections(terminal, manifest, failure.rejections)
+  tellError(terminal, notStored(manifest, failure.rejections.length))
   return exitCodeOf(failure)
 }
+
+const notStored = ({ file, value }: Manifest, faults: number): string =>
+  `${file.name}: ${nameOf(value) ?? 'a document'} is refused for ${faults === 1 ? 'this fault' : `these ${faults} faults`}; nothing of it is stored`
 
 const ABOUT_THE_REQUEST = new Set([401, 403, 404, 405, 412, 413, 429, 503])
 const isOfBody = (status: number): boolean => !ABOUT_THE_REQUEST.has(status)

@@ -1,9 +1,11 @@
 // What the platform changed or noticed beside what was sent: every alteration and every warning. SPEC 1.
 
-import { type Alteration, type Json, jsonText, type Warning } from '@holdfast/contract'
+import { type Alteration, isJsonObject, type Json, type Warning } from '@holdfast/contract'
 import { type Terminal, tell } from '../terminal.ts'
 import { paint } from './color.ts'
 import { plain } from './plain.ts'
+import { errSheet, indented, type Sheet } from './sheet.ts'
+import { alignRows, hang } from './table.ts'
 
 export interface Announced {
   readonly alterations: readonly Alteration[]
@@ -11,19 +13,52 @@ export interface Announced {
 }
 
 export function tellAnnounced(terminal: Terminal, { alterations, warnings }: Announced): void {
-  const colored = terminal.color && terminal.errIsTerminal
-  for (const { code, field, from, to, why } of alterations)
-    tell(
-      terminal,
-      `  altered: ${plain(field)}: ${valueText(from)} -> ${valueText(to)} (${code}: ${plain(why)})`,
-    )
+  const sheet = errSheet(terminal)
+  const told = terminal.errIsTerminal ? groupedLines(alterations, sheet) : alterations.map(wholeLine)
+  for (const line of told) tell(terminal, line)
   for (const { code, field, why } of warnings)
-    tell(terminal, `  ${paint('warning:', 'yellow', colored)} ${plain(field)}: ${plain(why)} (${code})`)
+    for (const line of hang(
+      `  ${paint('warning:', 'yellow', sheet.colored)} `,
+      `${plain(field)}: ${plain(why)} (${code})`,
+      sheet.columns,
+    ))
+      tell(terminal, line)
+}
+
+/** For a file of many: each says all. */
+const wholeLine = ({ code, field, from, to, why }: Alteration): string =>
+  `  altered: ${plain(field)}: ${valueText(from)} -> ${valueText(to)} (${code}: ${plain(why)})`
+
+/** For people: what is common is said once. */
+function groupedLines(alterations: readonly Alteration[], sheet: Sheet): string[] {
+  const groups = Map.groupBy(alterations, ({ code, why }) => `${code}: ${plain(why)}`)
+  return [...groups].flatMap(([common, members]) => [
+    ...hang(`  ${paint('altered:', 'blue', sheet.colored)} `, common, sheet.columns),
+    ...alignRows(
+      members.map(({ field, from, to }) => [
+        paint(plain(field), 'gray', sheet.colored),
+        from === null ? valueText(to) : `${valueText(from)} -> ${valueText(to)}`,
+      ]),
+      indented(sheet, 4).columns,
+    ).map((line) => `    ${line}`),
+  ])
 }
 
 const MOST = 200
 
+/** As a manifest would have it on one line. */
 export function valueText(value: Json): string {
-  const text = value === null ? 'absent' : plain(typeof value === 'string' ? value : jsonText(value))
+  const text = plain(isJsonObject(value) ? membersText(value) : flowText(value))
   return text.length > MOST ? `${text.slice(0, MOST)}...` : text
 }
+
+function flowText(value: Json): string {
+  if (value === null) return 'absent'
+  if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`
+  return isJsonObject(value) ? `{${membersText(value)}}` : String(value)
+}
+
+const membersText = (value: { readonly [name: string]: Json }): string =>
+  Object.entries(value)
+    .map(([name, member]) => `${name}: ${flowText(member)}`)
+    .join(', ') || '{}'

@@ -5,3 +5,25 @@ export type Color = keyof typeof CODES
 
 export const paint = (text: string, color: Color, wanted: boolean): string =>
   wanted ? `\u001b[${CODES[color]}m${text}\u001b[0m` : text
+
+const BY_STATE: { readonly [state: string]: Color } = {
+  ...{ Running: 'green', ready: 'green', created: 'green' },
+  ...{ Pending: 'yellow', Waiting: 'yellow', Progressing: 'yellow', pending: 'yellow', assigned: 'yellow' },
+  ...{
+    pulling: 'yellow',
+    starting: 'yellow',
+    unreachable: 'yellow',
+    configured: 'yellow',
+    warning: 'yellow',
+  },
+  ...{ Degraded: 'red', failed: 'red', lost: 'red', error: 'red' },
+  ...{ Stopped: 'gray', stopped: 'gray', unchanged: 'gray' },
+}
+
+/** Of a word that says how something is; undefined where it is neither good nor bad. */
+export const colorOf = (state: string): Color | undefined => BY_STATE[state]
+
+export function paintState(state: string, wanted: boolean): string {
+  const color = colorOf(state)
+  return color === undefined ? state : paint(state, color, wanted)
+}

@@ -7,31 +7,45 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { type Terminal, tell } from '../terminal.ts'
 import { paint } from './color.ts'
 import { plain } from './plain.ts'
+import { errSheet, indented, type Sheet } from './sheet.ts'
+import { hang } from './table.ts'
 
 export function tellFailure(terminal: Terminal, failure: Failure): ExitCode {
   if (failure.kind === 'rejected') for (const each of failure.rejections) tellRejection(terminal, each)
-  else if (failure.kind === 'unreachable') tellError(terminal, failure.reason)
+  else if (failure.kind === 'unreachable') tellError(terminal, withNextStep(failure.reason))
   else if (failure.kind === 'unexpected') tellError(terminal, `${failure.reason} (HTTP ${failure.status})`)
   return exitCodeOf(failure)
 }
 
 export function tellError(terminal: Terminal, sentence: string): void {
-  tell(terminal, `${paint('error:', 'red', terminal.color && terminal.errIsTerminal)} ${plain(sentence)}`)
+  const { columns, colored } = errSheet(terminal)
+  for (const line of hang(`${paint('error:', 'red', colored)} `, plain(sentence), columns))
+    tell(terminal, line)
 }
+
+/** The one failure to reach a platform that is mended here. */
+const withNextStep = (reason: string): string =>
+  /signed by (?:an unknown authority|itself)$/.test(reason)
+    ? `${reason}; --ca-file names the authorities to trust`
+    : reason
 
 function tellRejection(terminal: Terminal, rejection: Rejection): void {
   tellError(terminal, `${rejection.code}${rejection.field === '' ? '' : ` at ${rejection.field}`}`)
-  for (const line of rejectionDetails(rejection)) tell(terminal, `  ${line}`)
+  for (const line of rejectionDetails(rejection, indented(errSheet(terminal), 2))) tell(terminal, `  ${line}`)
 }
 
-export function rejectionDetails({ code, received, expected, why, doc }: Rejection): string[] {
-  return [
-    ...(received === '' ? [] : [`received: ${plain(received)}`]),
-    `accepted: ${plain(expected)}`,
-    `why:      ${plain(why)}`,
+export function rejectionDetails(
+  { code, received, expected, why, doc }: Rejection,
+  { columns, colored }: Sheet,
+): string[] {
+  const details = [
+    ...(received === '' ? [] : [['received: ', received] as const]),
+    ['accepted: ', expected] as const,
+    ['why:      ', why] as const,
     // A path alone is the page of no server: the rules were asked here.
-    `more:     ${doc.startsWith('/') ? `holdfast explain ${code}` : plain(doc)}`,
+    ['more:     ', doc.startsWith('/') ? `holdfast explain ${code}` : doc] as const,
   ]
+  return details.flatMap(([label, text]) => hang(paint(label, 'gray', colored), plain(text), columns))
 }
 
 const BY_CODE: { readonly [code: string]: ExitCode } = { quota_exceeded: EXIT.rejected }

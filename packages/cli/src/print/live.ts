@@ -1,6 +1,7 @@
 // Progress: on a terminal the same lines again and again in their place, elsewhere each line once when it is new.
 
 import { type Terminal, tell } from '../terminal.ts'
+import { cutTo } from './fit.ts'
 
 export interface Live {
   show(lines: readonly string[]): void
@@ -25,7 +26,7 @@ function redrawing(terminal: Terminal): Live {
   let drawn = 0
   return {
     show(lines) {
-      const cut = lines.map((line) => line.slice(0, Math.max(1, terminal.columns() - 1)))
+      const cut = lines.map((line) => cutTo(line, Math.max(1, terminal.columns() - 1)))
       const up = drawn === 0 ? '' : `\u001b[${drawn}A`
       terminal.err(`${up}${cut.map((line) => `\u001b[2K${line}\n`).join('')}\u001b[0J`)
       drawn = cut.length

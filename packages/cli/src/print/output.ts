@@ -2,6 +2,7 @@
 
 import type { OptionSpec } from '../command.ts'
 import { print, type Terminal } from '../terminal.ts'
+import { outSheet } from './sheet.ts'
 import { type Column, tableLines } from './table.ts'
 
 const OUTPUTS = ['table', 'wide', 'json', 'yaml', 'name'] as const
@@ -30,7 +31,10 @@ export async function printItems<T>(
   if (form === 'json') return print(terminal, JSON.stringify(whole, null, 2))
   if (form === 'yaml') return terminal.out(await yamlText(whole))
   if (form === 'name') return terminal.out(items.map((item) => `${kind}/${nameOf(item)}\n`).join(''))
-  const lines = tableLines(columns, items, { nowMs: terminal.now(), wide: form === 'wide' })
+  const lines = tableLines(columns, items, {
+    ...{ nowMs: terminal.now(), wide: form === 'wide' },
+    ...outSheet(terminal),
+  })
   // An empty list is no data: who pipes it on gets nothing.
   if (items.length === 0) return terminal.err(`no ${kind}s\n`)
   terminal.out(`${lines.join('\n')}\n`)

@@ -1,13 +1,15 @@
 // Tables, ages and amounts as people read them; failures as exit codes.
 
 import type { Failure } from '@holdfast/client'
-import type { Code } from '@holdfast/contract'
+import type { Code, NodeId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { age } from './age.ts'
 import { cpu, memory } from './amounts.ts'
 import { exitCodeOf } from './failure.ts'
+import { cutTo, widthOf, wrapWords } from './fit.ts'
+import { matrixLines } from './matrix.ts'
 import { plain, plainLines } from './plain.ts'
-import { tableLines, widthOf } from './table.ts'
+import { alignRows, tableLines } from './table.ts'
 
 describe('a table', () => {
   const columns = [
@@ -33,6 +35,57 @@ describe('a table', () => {
       '\\u001b[31m  -',
     ])
   })
+})
+
+describe('room', () => {
+  const red = '\u001b[31mfailed\u001b[0m'
+  test('a colour takes none, and does not run on behind a cut', () => {
+    expect(widthOf(red)).toBe(6)
+    expect([cutTo('abcdef', 6), cutTo('abcdef', 4), cutTo('日本語', 4)]).toEqual(['abcdef', 'abc…', '日…'])
+    expect(cutTo(`${red} again`, 4)).toBe('\u001b[31mfai…\u001b[0m')
+  })
+  test('words are broken apart, a long one stays whole', () =>
+    expect(wrapWords('one two sha256:0123456789 three', 8)).toEqual([
+      'one two',
+      'sha256:0123456789',
+      'three',
+    ]))
+  test('the last column goes on under itself', () =>
+    expect(alignRows([['a', 'bb', 'one two three four five six seven eight']], 32)).toEqual([
+      ...['a  bb  one two three four five', '       six seven eight'],
+    ]))
+})
+
+describe('the matrix', () => {
+  const explained = {
+    candidates: [
+      {
+        nodeId: 'node_1' as NodeId,
+        nodeName: 'n1',
+        refusals: [
+          ...[{ filter: 'cordon' as const, code: 'node_cordoned', required: { schedulable: true } }].map(
+            (each) => ({ ...each, reported: { schedulable: false }, fix: 'Uncordon n1.' }),
+          ),
+        ],
+      },
+    ],
+    cure: ['Uncordon n1.'],
+  }
+  const shown = (columns: number) => matrixLines(explained, { columns, colored: false })
+  const cure = ['', 'This would do:', '  - Uncordon n1.']
+  test('is a table where there is room', () =>
+    expect(shown(80)).toEqual([
+      'NODE  REFUSES BY     REQUIRED           REPORTED            FIX',
+      'n1    node_cordoned  schedulable: true  schedulable: false  Uncordon n1.',
+      ...cure,
+    ]))
+  test('loses the column that is said again below', () =>
+    expect(shown(64)[0]).toBe('NODE  REFUSES BY     REQUIRED           REPORTED'))
+  test('and else goes down node by node', () =>
+    expect(shown(40)).toEqual([
+      ...['n1 refuses by node_cordoned', '  required  schedulable: true', '  reported  schedulable: false'],
+      ...cure,
+    ]))
 })
 
 describe('how long ago', () => {

@@ -1,10 +1,22 @@
 // Longer texts: facts under each other, and parts with a title.
 
+import { paint } from './color.ts'
 import { plain } from './plain.ts'
+import type { Sheet } from './sheet.ts'
 import { alignRows } from './table.ts'
 
-export const factLines = (facts: readonly (readonly [name: string, value: string])[]): string[] =>
-  alignRows(facts.filter(([, value]) => value !== '').map(([name, value]) => [`${name}:`, plain(value)]))
+export const factLines = (
+  facts: readonly (readonly [name: string, value: string])[],
+  { columns, colored }: Sheet,
+): string[] =>
+  alignRows(
+    facts
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => [paint(`${name}:`, 'gray', colored), plain(value)]),
+    columns,
+  )
 
-export const section = (title: string, lines: readonly string[]): string[] =>
-  lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => (line === '' ? '' : `  ${line}`))]
+export const section = (title: string, lines: readonly string[], { colored }: Sheet): string[] =>
+  lines.length === 0
+    ? []
+    : ['', paint(`${title}:`, 'bold', colored), ...lines.map((line) => (line === '' ? '' : `  ${line}`))]

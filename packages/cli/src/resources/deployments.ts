@@ -1,6 +1,7 @@
 import { readAll } from '@holdfast/client'
 import type { DeploymentRecord } from '@holdfast/contract'
 import { age } from '../print/age.ts'
+import { colorOf } from '../print/color.ts'
 import type { Resource } from './resource.ts'
 
 export const deployments: Resource<DeploymentRecord> = {
@@ -12,7 +13,11 @@ export const deployments: Resource<DeploymentRecord> = {
   read: (client, name) => client.deployments.read(name),
   columns: [
     { header: 'NAME', value: ({ name }) => name },
-    { header: 'PHASE', value: ({ status }) => status.phase },
+    {
+      header: 'PHASE',
+      value: ({ status }) => status.phase,
+      tint: ({ status }) => colorOf(status.phase),
+    },
     { header: 'READY', value: ({ status: { replicas } }) => `${replicas.ready}/${replicas.desired}` },
     { header: 'PLACED', wide: true, value: ({ status: { replicas } }) => String(replicas.placed) },
     { header: 'REVISION', value: ({ revision }) => String(revision) },

@@ -1,5 +1,6 @@
 import type { Event } from '@holdfast/contract'
 import { age } from '../print/age.ts'
+import { colorOf } from '../print/color.ts'
 import type { Column } from '../print/table.ts'
 import type { Resource } from './resource.ts'
 
@@ -8,7 +9,7 @@ export type ShownEvent = Event & { readonly count?: number; readonly lastSeen?: 
 
 export const EVENT_COLUMNS: readonly Column<ShownEvent>[] = [
   { header: 'AGE', value: ({ lastSeen, time }, nowMs) => age(lastSeen ?? time, nowMs) },
-  { header: 'SEVERITY', value: ({ severity }) => severity },
+  { header: 'SEVERITY', value: ({ severity }) => severity, tint: ({ severity }) => colorOf(severity) },
   { header: 'TYPE', value: ({ type }) => type },
   { header: 'SUBJECT', value: ({ subject }) => subject.name },
   { header: 'COUNT', wide: true, value: ({ count = 1 }) => String(count) },

@@ -1,6 +1,7 @@
 import { readAll } from '@holdfast/client'
 import type { Node } from '@holdfast/contract'
 import { cpu, memory } from '../print/amounts.ts'
+import { colorOf } from '../print/color.ts'
 import { findNode } from './find-node.ts'
 import type { Resource } from './resource.ts'
 
@@ -13,8 +14,12 @@ export const nodes: Resource<Node> = {
   read: findNode,
   columns: [
     { header: 'NAME', value: ({ name }) => name },
-    { header: 'STATUS', value: ({ status }) => status },
-    { header: 'WORK', value: workOf },
+    { header: 'STATUS', value: ({ status }) => status, tint: ({ status }) => colorOf(status) },
+    {
+      header: 'WORK',
+      value: workOf,
+      tint: ({ schedulable }) => (schedulable ? undefined : 'yellow'),
+    },
     { header: 'CPU', value: ({ capacity }) => cpu(capacity.cpuMillis) },
     { header: 'MEMORY', value: ({ capacity }) => memory(capacity.memoryBytes) },
     { header: 'ENGINE', value: ({ engine }) => engine.version },

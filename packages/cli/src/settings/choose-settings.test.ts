@@ -8,6 +8,7 @@ const contexts = {
   contexts: {
     a: { url: 'http://a', token: 'ta', tenant: 'na' },
     b: { url: 'http://b/', token: 'tb' },
+    c: { url: 'https://c', token: 'tc', caFile: '/ca' },
   },
 }
 const choose = (flags: object, env: { [name: string]: string } = {}) =>
@@ -58,8 +59,26 @@ describe('what is chosen', () => {
       {},
       { context: 'a', url: 'http://a/', token: 'ta', tenant: 'na' },
     ],
+    [
+      'the authority of a context',
+      { context: 'c' },
+      {},
+      { context: 'c', url: 'https://c', token: 'tc', caFile: '/ca' },
+    ],
+    [
+      'no authority of the file for another address',
+      { context: 'c', url: 'https://evil' },
+      {},
+      { context: 'c', url: 'https://evil' },
+    ],
+    [
+      'an authority by flag over one by variable over that of the file',
+      { context: 'c', caFile: '/flag' },
+      { HOLDFAST_CA_FILE: '/variable' },
+      { context: 'c', url: 'https://c', token: 'tc', caFile: '/flag' },
+    ],
   ])('%s', (_, flags, env, settings) => expect(choose(flags, env)).toEqual({ ok: true, settings }))
 
   test('a context that nobody knows is refused', () =>
-    expect(choose({ context: 'c' })).toEqual({ ok: false, why: 'there is no context c; known are: a, b' }))
+    expect(choose({ context: 'd' })).toEqual({ ok: false, why: 'there is no context d; known are: a, b, c' }))
 })

@@ -1,5 +1,5 @@
 // Flags over environment over file, each value on its own. A token belongs to the address it was given for: one from the
-// file is never sent to an address from elsewhere.
+// file is never sent to an address from elsewhere, and nobody else is trusted by its authority.
 
 import type { Chosen, Settings } from '../command.ts'
 import type { Contexts } from './contexts.ts'
@@ -22,6 +22,7 @@ export function chooseSettings({ flags, env, contexts }: Sources): Chosen {
   const own = kept !== undefined && sameAddress(url, kept.url) ? kept : undefined
   const token = flags.token ?? given(env.HOLDFAST_TOKEN) ?? own?.token
   const tenant = flags.tenant ?? given(env.HOLDFAST_TENANT) ?? own?.tenant
+  const caFile = flags.caFile ?? given(env.HOLDFAST_CA_FILE) ?? own?.caFile
   return {
     ok: true,
     settings: {
@@ -29,6 +30,7 @@ export function chooseSettings({ flags, env, contexts }: Sources): Chosen {
       ...(url === undefined ? {} : { url }),
       ...(token === undefined ? {} : { token }),
       ...(tenant === undefined ? {} : { tenant }),
+      ...(caFile === undefined ? {} : { caFile }),
     },
   }
 }

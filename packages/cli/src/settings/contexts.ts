@@ -2,7 +2,12 @@
 
 import { decodeKnown, type Infer, map, object, optional, string } from '@holdfast/contract'
 
-const contextShape = object({ url: string(), token: optional(string()), tenant: optional(string()) })
+const contextShape = object({
+  url: string(),
+  token: optional(string()),
+  tenant: optional(string()),
+  caFile: optional(string()),
+})
 export type Context = Infer<typeof contextShape>
 
 const contextsShape = object({ current: optional(string()), contexts: map(contextShape) })

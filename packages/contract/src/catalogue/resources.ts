@@ -103,14 +103,19 @@ export const resourceCodes = {
   },
   secret_in_use: {
     status: 409,
-    field: 'resource',
-    expected: 'a secret that nothing refers to',
-    why: 'The secret is still referred to by {consumers}, which could not start again without it.',
+    field: 'resource | values | secrets[<i>].values',
+    expected:
+      'to delete: a secret that nothing refers to; to write: one of which no version is in use that the store would forget',
+    why: 'The secret is still used by {consumers}, which could not start again without it.',
     doc: markdown(
       'Deleting a secret destroys all its versions. While a deployment or job refers to it, that is refused.',
       '',
       '**What to do.** Remove the entry from `secrets` of each consumer, then delete.',
       '`GET /api/v1/secrets/resources/<name>/consumers` lists them. To change the value, write a new version or rotate.',
+      '',
+      'A write, a deployment or a rotation that brings one more version is refused likewise, at its `values`, when a',
+      'deployment still uses a version so old that one more would make the store forget it. Restart or apply that',
+      'deployment first: it then takes the newest version.',
     ),
     capability: 'secrets',
     source: 'DECISIONS 3',

@@ -49,7 +49,7 @@ export const secretEntryCodes = {
   },
   secret_material_would_persist: {
     status: 500,
-    field: 'secrets[<i>].values',
+    field: 'secrets[<i>].values | values',
     expected: 'no values in the record to be stored',
     why: 'Holdfast stopped its own write because secret values were still in the record.',
     doc: markdown(
@@ -85,7 +85,8 @@ export const secretEntryCodes = {
     why: 'The name identifies the entry and begins the name of each variable that it delivers.',
     doc: markdown(
       'The name is absent, holds another character, or is that of an earlier entry of the same list. In a rotation the',
-      'field is `secret`, and the deployment has no entry of that name.',
+      'field is `secret`: the deployment has no entry of that name, or it has several credentials and the material that',
+      'came along does not say whose it is.',
       '',
       '**What to do.** Use letters, digits and underscores, once each. Refused: `orders-db`. Accepted: `ORDERS_DB`,',
       'which delivers the key `password` as `ORDERS_DB_password`.',

@@ -191,7 +191,7 @@ export const secretSourceCodes = {
     why: 'Holdfast draws characters from these three alphabets only.',
     doc: markdown(
       '`charset` is none of the known alphabets: `alphanumeric` (62 characters), `urlsafe` (66, with `-._~`), `ascii`',
-      '(94 printable characters). The other fields of the block are not judged until it is known.',
+      '(94 printable characters). `length` is not judged until it is known.',
       '',
       '**What to do.** Choose one of the three, or leave the field out for `alphanumeric`. For a value that goes into a',
       'URL avoid `ascii`.',
@@ -205,8 +205,8 @@ export const secretSourceCodes = {
     expected: 'one of hex, base64, base64url',
     why: 'Holdfast writes random bytes in these three encodings only.',
     doc: markdown(
-      '`encoding` is none of the three. Spelling counts: `base64url` has no hyphen. The other fields of the block are',
-      'not judged until it is known.',
+      '`encoding` is none of the three. Spelling counts: `base64url` has no hyphen. `bytes` is not judged until it is',
+      'known.',
       '',
       '**What to do.** Choose one of the three, or leave the field out for `base64url` without padding.',
     ),

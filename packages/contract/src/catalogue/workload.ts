@@ -122,7 +122,7 @@ export const workloadCodes = {
   },
   environment_too_large: {
     status: 422,
-    field: 'environment',
+    field: 'environment | composedEnvironment',
     expected: 'at most {max} bytes in all',
     why: 'All variables of a container together may have at most {max} bytes.',
     doc: markdown(

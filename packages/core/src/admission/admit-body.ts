@@ -5,14 +5,20 @@ import { isJsonObject, type Json, type JsonObject, type Rejection } from '@holdf
 import { CROSS_RULES } from './catalogue.ts'
 import { DEPLOYMENT_RULES } from './compile-rules.ts'
 import type { AdmissionContext } from './context.ts'
-import { addFault, type FaultList, hasFaultAt, newFaultList } from './fault-list.ts'
+import { applyCrossRules } from './cross-rule.ts'
+import { addFault, type FaultList, newFaultList } from './fault-list.ts'
 import { mergeSent } from './merge.ts'
 import { reject } from './reject.ts'
 import { accepted } from './rule.ts'
+import { entriesOf } from './rules/secret-lists.ts'
 import { findUnknownFields } from './unknown-fields.ts'
 import { walkFields } from './walk.ts'
 
 const FORBIDDEN = accepted('a role that may send this field')
+const NO_MATERIAL = accepted(
+  'a role that may write secrets; a reference to a path that somebody else has written needs none',
+)
+const MATERIAL_FIELDS = ['values', 'generate']
 
 /**
  * Empty: the body is sound and may be normalised. A body that is no object has nothing that a path could name, so its one
@@ -36,20 +42,25 @@ function isDeploymentKind({ kind }: JsonObject, { mode }: AdmissionContext): boo
 }
 
 function findForbiddenFields(sent: JsonObject, context: AdmissionContext, faults: FaultList): void {
-  if (context.forbiddenFields === undefined) return
   for (const key of Object.keys(sent)) {
-    if (context.forbiddenFields.has(key)) addFault(faults, 'permission_denied', [key], sent[key], FORBIDDEN)
+    if (context.forbiddenFields?.has(key)) addFault(faults, 'permission_denied', [key], sent[key], FORBIDDEN)
+    if (key === 'secrets' && context.materialForbidden === true) findForbiddenMaterial(sent, faults)
+  }
+}
+
+/** Who may not write secrets may not do it through a deployment either (DECISIONS 8). */
+function findForbiddenMaterial(sent: JsonObject, faults: FaultList): void {
+  for (const [index, entry] of entriesOf(sent)) {
+    for (const field of MATERIAL_FIELDS) {
+      const value = entry[field]
+      if (value !== undefined)
+        addFault(faults, 'permission_denied', ['secrets', index, field], value, NO_MATERIAL)
+    }
   }
 }
 
 function crossFields(sent: JsonObject, context: AdmissionContext, faults: FaultList): void {
   const merged = mergeSent(sent, context.current)
   if (context.pathName !== undefined) merged.name = context.pathName
-  for (const rule of CROSS_RULES) {
-    if (rule.needs.some((field) => faults.topLevel.has(field))) continue
-    for (const { path, value, params } of rule.refusals(merged, sent, context)) {
-      if (hasFaultAt(faults, path)) continue
-      addFault(faults, rule.code, path, value, params === undefined ? true : { params })
-    }
-  }
+  applyCrossRules(CROSS_RULES, merged, sent, context, faults)
 }

@@ -16,5 +16,5 @@ export type BodyVerdict =
 export function admitDeployment(sent: Json, context: AdmissionContext): BodyVerdict {
   const rejections = checkBody(sent, context)
   if (rejections.length > 0 || !isJsonObject(sent)) return { accepted: false, rejections }
-  return { accepted: true, ...normalise(sent, context.current) }
+  return { accepted: true, ...normalise(sent, context.current, context.limits) }
 }

@@ -3,6 +3,7 @@
 
 import type { CrossRule } from './cross-rule.ts'
 import type { Rule } from './rule.ts'
+import { composedEnvironmentRules } from './rules/composed-environment.ts'
 import { configurationRules } from './rules/configuration.ts'
 import { crossFieldRules } from './rules/cross-field.ts'
 import { dependsOnRules } from './rules/depends-on.ts'
@@ -17,9 +18,14 @@ import { placementRules } from './rules/placement.ts'
 import { replicasRules } from './rules/replicas.ts'
 import { resourcesRules } from './rules/resources.ts'
 import { routesRules } from './rules/routes.ts'
+import { secretDocumentsRules } from './rules/secret-documents.ts'
+import { secretEntriesRules } from './rules/secret-entries.ts'
+import { composedListsRules, secretListsRules } from './rules/secret-lists.ts'
+import { secretMaterialRules } from './rules/secret-material.ts'
 import { secretsVersionRules } from './rules/secrets-version.ts'
 import { textContentRules } from './rules/text-content.ts'
 import { updateRules } from './rules/update.ts'
+import { constantConflictsRules, templateConflictsRules } from './rules/variable-conflicts.ts'
 import { volumesRules } from './rules/volumes.ts'
 
 export const FIELD_RULES: readonly Rule[] = [
@@ -29,11 +35,14 @@ export const FIELD_RULES: readonly Rule[] = [
   ...replicasRules,
   ...healthCheckRules,
   ...environmentRules,
+  ...secretEntriesRules,
+  ...secretMaterialRules('secrets[*].'),
   ...secretsVersionRules,
   ...volumesRules,
   ...placementRules,
   ...dependsOnRules,
   ...resourcesRules,
+  ...composedEnvironmentRules,
   ...updateRules,
   ...routesRules,
   ...labelsRules,
@@ -41,4 +50,12 @@ export const FIELD_RULES: readonly Rule[] = [
   ...durationsRules,
 ]
 
-export const CROSS_RULES: readonly CrossRule[] = [...crossFieldRules, ...configurationRules]
+export const CROSS_RULES: readonly CrossRule[] = [
+  ...secretListsRules,
+  ...secretDocumentsRules,
+  ...constantConflictsRules,
+  ...crossFieldRules,
+  ...composedListsRules,
+  ...templateConflictsRules,
+  ...configurationRules,
+]

@@ -1,5 +1,5 @@
 // Does the world allow what a sound body asks for? All refusals at once, in the order name, dependsOn, image, nodeId,
-// routes, quota; secrets and volumes join after nodeId. DECISIONS 2 (Order), 3.
+// secrets, routes, quota; volumes join after secrets. DECISIONS 2 (Order), 3.
 
 import {
   type Alteration,
@@ -9,7 +9,9 @@ import {
   type Warning,
 } from '@holdfast/contract'
 import { parseImageReference } from '../image-reference.ts'
+import type { SentMaterial } from '../secrets/material.ts'
 import { checkDependencies } from './check-dependencies.ts'
+import { checkSecretFacts, explainExisting } from './check-secret-facts.ts'
 import type { AdmissionContext } from './context.ts'
 import type { ExistingFact, Facts, ImageFact, NodeFact, QuotaFact } from './facts.ts'
 import { reject } from './reject.ts'
@@ -28,8 +30,9 @@ export function checkFacts(
   spec: DeploymentSpec,
   facts: Facts,
   { mode, limits }: Pick<AdmissionContext, 'mode' | 'limits'>,
+  material: readonly SentMaterial[] = [],
 ): FactsVerdict {
-  const { existing, dependencies, image, node, routeHolders, quotas = [] } = facts
+  const { existing, dependencies, image, node, credentials, routeHolders, quotas = [] } = facts
   const keptDigest = facts.archivedDigest ?? keptImageDigest(spec, existing)
   const imageDigest = keptDigest ?? (image?.answer === 'exists' ? image.digest : null)
   const rejections = [
@@ -37,6 +40,7 @@ export function checkFacts(
     ...(dependencies === undefined ? [] : checkDependencies(spec, dependencies, limits)),
     ...checkImage(spec.image, image),
     ...checkNode(spec, node, existing),
+    ...checkSecretFacts(spec, credentials, mode === 'update' ? existing : undefined),
     ...checkRoutes(spec, routeHolders),
     ...checkQuotas(quotas),
   ]
@@ -44,7 +48,10 @@ export function checkFacts(
     rejections,
     alternative: node?.answer === 'unreadable' && rejections[0]?.code === 'node_candidates_unresolvable',
     alterations: keptDigest === null ? explainDigest(spec.image, imageDigest) : [],
-    warnings: image?.answer === 'unreachable' ? [registryUnreachable(image.cause, imageDigest)] : [],
+    warnings: [
+      ...(image?.answer === 'unreachable' ? [registryUnreachable(image.cause, imageDigest)] : []),
+      ...explainExisting(spec, credentials, material),
+    ],
     imageDigest,
   }
 }

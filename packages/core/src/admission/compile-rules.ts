@@ -1,8 +1,8 @@
 // Shape and rules become one tree, once, at start: per request nobody compares patterns.
 
-import { deploymentSpecShape, describeShape, type ShapeNode } from '@holdfast/contract'
+import { deploymentBodyShape, describeShape, type ShapeNode } from '@holdfast/contract'
 import { FIELD_RULES } from './catalogue.ts'
-import { NOT_YET, type NotYet } from './not-yet.ts'
+import { NOT_YET, type NotYet, REFUSED_FIELDS } from './not-yet.ts'
 import { type Rule, STAGES } from './rule.ts'
 
 export interface CompiledNode {
@@ -28,7 +28,7 @@ export interface CompiledNode {
 }
 
 /** `at` is how rules name the place: '' for the root, `a.b` in objects, `a.*` in maps, `a[*]` in lists. */
-function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''): CompiledNode {
+export function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''): CompiledNode {
   if (shape.kind === 'optional' || shape.kind === 'nullable') return compileRules(shape.inner, rules, at)
   const here = rules.filter((rule) => rule.at === at)
   const inStage = (...stages: string[]) => here.filter((rule) => stages.includes(rule.stage))
@@ -44,7 +44,9 @@ function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''): Compil
     fieldList: [...fields],
     element: compileElement(shape, rules, at),
     notYet,
-    accepted: [...fields.keys()].filter((name) => !notYet.has(name)).join(', '),
+    accepted: [...fields.keys()]
+      .filter((name) => !notYet.has(name) && !REFUSED_FIELDS.has(`${at}.${name}`))
+      .join(', '),
   }
 }
 
@@ -63,4 +65,4 @@ function compileElement(shape: ShapeNode, rules: readonly Rule[], at: string): C
   return shape.kind === 'map' ? compileRules(shape.value, rules, `${at}.*`) : undefined
 }
 
-export const DEPLOYMENT_RULES: CompiledNode = compileRules(deploymentSpecShape, FIELD_RULES)
+export const DEPLOYMENT_RULES: CompiledNode = compileRules(deploymentBodyShape, FIELD_RULES)

@@ -1,7 +1,7 @@
 // What the rules on a body may look at besides the body: numbers, configuration, and for a PUT the record it changes.
 
 import type { DeploymentRecord } from '@holdfast/contract'
-import { DEFAULT_LIMITS, type Limits, RESERVED_NAMES } from './limits.ts'
+import { DEFAULT_LIMITS, type Limits, RESERVED_NAMES, SECRET_NAMESPACES } from './limits.ts'
 
 export interface AdmissionContext {
   readonly mode: 'create' | 'update'
@@ -10,6 +10,10 @@ export interface AdmissionContext {
   /** Exact `host:port` (or `host`) entries, as an image reference names them. */
   readonly registries: ReadonlySet<string>
   readonly volumesEnabled: boolean
+  /** The secret namespaces that a vault_path may begin with (DECISIONS 7). */
+  readonly namespaces: readonly string[]
+  /** The caller may refer to secrets but not send `values` or `generate` (DECISIONS 8). */
+  readonly materialForbidden?: boolean
   /** Update: the name in the path; absent when the path held a uid of nothing we know. */
   readonly pathName?: string
   /** Update: the record as GET shows it; absent when there is none, which the facts then refuse. */
@@ -26,6 +30,7 @@ export function admissionContext(overrides: Partial<AdmissionContext> = {}): Adm
     reservedNames: new Set(RESERVED_NAMES),
     registries: new Set(),
     volumesEnabled: false,
+    namespaces: SECRET_NAMESPACES,
     ...overrides,
   }
 }

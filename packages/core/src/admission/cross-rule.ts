@@ -3,7 +3,7 @@
 
 import type { Code, Json, JsonObject } from '@holdfast/contract'
 import type { AdmissionContext } from './context.ts'
-import type { Path } from './fault-list.ts'
+import { addFault, type FaultList, hasFaultAt, type Path } from './fault-list.ts'
 import type { Params } from './rule.ts'
 
 export interface CrossRefusal {
@@ -20,4 +20,21 @@ export interface CrossRule {
   readonly needs: readonly string[]
   /** `sent` is what came, `merged` what would be stored before defaults. */
   readonly refusals: (merged: JsonObject, sent: JsonObject, context: AdmissionContext) => CrossRefusal[]
+}
+
+/** What a rule on one field has refused already is not refused again. */
+export function applyCrossRules(
+  rules: readonly CrossRule[],
+  merged: JsonObject,
+  sent: JsonObject,
+  context: AdmissionContext,
+  faults: FaultList,
+): void {
+  for (const rule of rules) {
+    if (rule.needs.some((field) => faults.topLevel.has(field))) continue
+    for (const { path, value, params } of rule.refusals(merged, sent, context)) {
+      if (hasFaultAt(faults, path)) continue
+      addFault(faults, rule.code, path, value, params === undefined ? true : { params })
+    }
+  }
 }

@@ -30,5 +30,6 @@ export const INNER_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, J
 
 /** Of a field inside each object of a list that was sent without it. */
 export const ELEMENT_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
+  ['volumes', { readOnly: false }],
   ['routes', { path: ROOT_PATH }],
 ])

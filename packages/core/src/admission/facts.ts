@@ -31,6 +31,15 @@ export type NodeFact =
   | { readonly answer: 'none_enrolled' }
   | { readonly answer: 'unreadable' }
 
+/** What is stored of the credential that a label names. */
+export interface CredentialFact {
+  readonly namespace: string
+  /** The newest version that no rotation has staged; null while there is none. */
+  readonly newest: number | null
+  /** The version that a deployment without a pin uses. */
+  readonly initial: number | null
+}
+
 export interface QuotaFact {
   readonly kind: string
   readonly used: number
@@ -51,5 +60,7 @@ export interface Facts {
   readonly node?: NodeFact
   /** Asked for routes that are new to the deployment: the names of the deployments that have them, by place in the list. */
   readonly routeHolders?: ReadonlyMap<number, string>
+  /** Asked for the labels of all entries: those that are bound to a namespace. */
+  readonly credentials?: ReadonlyMap<string, CredentialFact>
   readonly quotas?: readonly QuotaFact[]
 }

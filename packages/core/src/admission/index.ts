@@ -4,7 +4,15 @@ export { canonicalSpec } from './canonical-spec.ts'
 export { CROSS_RULES, FIELD_RULES } from './catalogue.ts'
 export { type Addressed, checkFacts, checkFound, checkQuotas, type FactsVerdict } from './check-facts.ts'
 export { type AdmissionContext, admissionContext } from './context.ts'
-export type { DependencyFact, ExistingFact, Facts, ImageFact, NodeFact, QuotaFact } from './facts.ts'
+export type {
+  CredentialFact,
+  DependencyFact,
+  ExistingFact,
+  Facts,
+  ImageFact,
+  NodeFact,
+  QuotaFact,
+} from './facts.ts'
 export { isDeploymentName, isLabelKey, isLabelValue } from './grammar.ts'
 export { DEFAULT_LIMITS, type Limits, RESERVED_NAMES } from './limits.ts'
 export { mergeSent } from './merge.ts'

@@ -14,35 +14,55 @@ import {
   type Warning,
   withoutBigInts,
 } from '@holdfast/contract'
+import type { SentMaterial } from '../secrets/material.ts'
 import { ELEMENT_DEFAULTS, FIELD_DEFAULTS, INNER_DEFAULTS } from './defaults.ts'
+import { explainGenerated } from './generated-material.ts'
+import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { mergeSent, SPEC_FIELDS } from './merge.ts'
 import { NOT_YET } from './not-yet.ts'
 import { explainIgnoredReadOnly } from './read-only-echo.ts'
 import { explainShortenedLists } from './shortened-lists.ts'
+import { storeSecrets } from './stored-secrets.ts'
 import { explainTrivialCheck } from './trivial-check.ts'
 
 export interface Normalised {
   readonly spec: DeploymentSpec
   readonly alterations: Alteration[]
   readonly warnings: Warning[]
+  /** What came with the entries and is not in the spec: by entry, in their order. */
+  readonly material: readonly SentMaterial[]
 }
 
 /** Only for a body in which checkBody found no fault. Throws on another one, so that a rejected body never becomes a spec. */
-export function normalise(sent: JsonObject, current: DeploymentRecord | undefined): Normalised {
+export function normalise(
+  sent: JsonObject,
+  current: DeploymentRecord | undefined,
+  limits = DEFAULT_LIMITS,
+): Normalised {
   const alterations: Alteration[] = []
   const merged = mergeSent(sent, current)
   keepSecretsVersion(merged, sent, current, alterations)
-  const spec: JsonObject = {}
+  const material = withoutMaterial(merged, limits, alterations)
+  const values: JsonObject = {}
   for (const field of SPEC_FIELDS) {
     const value = withDefaults(field, merged[field], alterations)
-    if (value !== undefined) spec[field] = value
+    if (value !== undefined) values[field] = value
   }
   if (current !== undefined) alterations.push(...explainIgnoredReadOnly(sent, current))
-  return {
-    spec: decode(deploymentSpecShape, spec),
-    alterations,
-    warnings: [...explainTrivialCheck(sent), ...explainShortenedLists(sent, current)],
-  }
+  const spec = decode(deploymentSpecShape, values)
+  const warnings = [
+    ...explainTrivialCheck(sent),
+    ...explainShortenedLists(sent, current),
+    ...explainGenerated(sent.secrets, spec),
+  ]
+  return { spec, alterations, warnings, material }
+}
+
+function withoutMaterial(merged: JsonObject, limits: Limits, alterations: Alteration[]): SentMaterial[] {
+  if (!Array.isArray(merged.secrets)) return []
+  const { entries, material } = storeSecrets(merged.secrets, limits, alterations)
+  merged.secrets = entries
+  return material
 }
 
 function withDefaults(field: string, value: Json | undefined, alterations: Alteration[]): Json | undefined {

@@ -10,12 +10,10 @@ export interface NotYet {
   readonly isEmpty: (value: Json) => boolean
 }
 
-const isEmptyList = (value: Json): boolean => value === null || (Array.isArray(value) && value.length === 0)
 const isEmptyObject = (value: Json): boolean =>
   value === null || (isJsonObject(value) && Object.keys(value).length === 0)
 
-export const NOT_YET: readonly NotYet[] = [
-  { parent: '', key: 'secrets', isEmpty: isEmptyList },
-  { parent: '', key: 'composedEnvironment', isEmpty: isEmptyObject },
-  { parent: 'placement', key: 'residency', isEmpty: isEmptyObject },
-]
+export const NOT_YET: readonly NotYet[] = [{ parent: 'placement', key: 'residency', isEmpty: isEmptyObject }]
+
+/** Fields that have a shape only so that a rule can refuse them with a code of their own: nobody is told to send them. */
+export const REFUSED_FIELDS: ReadonlySet<string> = new Set(['secrets[*].mount_path'])

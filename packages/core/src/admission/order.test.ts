@@ -31,12 +31,14 @@ test('every field at fault: the order of SPEC 2.2, then of DECISIONS 4', () => {
     labels: 1,
     routes: 1,
     update: 1,
+    composedEnvironment: 1,
     limits: 1,
     resources: 1,
     dependsOn: 1,
     placement: 1,
     volumes: 1,
     secretsVersion: 'x',
+    secrets: 1,
     environment: 1,
     healthCheck: 1,
     nodeId: 1,
@@ -52,12 +54,14 @@ test('every field at fault: the order of SPEC 2.2, then of DECISIONS 4', () => {
     'nodeId',
     'healthCheck',
     'environment',
+    'secrets',
     'secretsVersion',
     'volumes',
     'placement',
     'dependsOn',
     'resources',
     'limits',
+    'composedEnvironment',
     'update',
     'routes',
     'labels',
@@ -85,6 +89,39 @@ test('elements by index, map keys in the order sent, inner fields in the order o
   ])
 })
 
+test('secrets: fields of an entry in the order of the shape, then what the entries are to one another and to the rest', () => {
+  const secrets = [
+    { values: { 'a-': 'x', b: '' }, rotation: 'x', anchor: 'x', vault_path: '/x', name: '!' },
+    {
+      generate: { charset: 'x', length: 0, keys: [] },
+      mount_path: '/x',
+      vault_path: 'resources/db',
+      name: 'B',
+    },
+    { name: 'B', vault_path: 'deployments/db', generate: { keys: ['a', 'a'] }, values: { a: 'x' } },
+  ]
+  expect(
+    judge({ composedEnvironment: { A: '', 'B-': 'x' }, dependsOn: { web: 'healthy' }, secrets }),
+  ).toEqual([
+    'secret_name_invalid secrets[0].name',
+    'secret_vault_path_not_relative secrets[0].vault_path',
+    'secret_anchor_invalid secrets[0].anchor',
+    'secret_rotation_unsupported secrets[0].rotation',
+    'secret_key_invalid secrets[0].values["a-"]',
+    'secret_value_empty secrets[0].values.b',
+    'secret_mount_path_unsupported secrets[1].mount_path',
+    'secret_generate_keys_required secrets[1].generate.keys',
+    'secret_generate_charset_unknown secrets[1].generate.charset',
+    'secret_compose_template_empty composedEnvironment.A',
+    'environment_key_invalid composedEnvironment["B-"]',
+    'secret_name_invalid secrets[2].name',
+    'secret_path_namespace_split secrets[2].vault_path',
+    'secret_generate_key_duplicate secrets[2].generate.keys[1]',
+    'secret_key_provided_and_generated secrets[2].generate.keys[0]',
+    'dependency_invalid dependsOn.web',
+  ])
+})
+
 test('unknown and read-only fields in the order sent, nested ones where they stand', () => {
   expect(judge({ z: 1, healthCheck: { b: 1, type: 'exec', command: ['x'], a: 1 }, uid: 'x', a: 1 })).toEqual([
     'field_unknown z',
@@ -103,6 +140,12 @@ describe('neighbouring phases', () => {
       { zz: 1, environment: {} },
       ['permission_denied environment', 'field_unknown zz'],
       forbidden,
+    ],
+    [
+      'material that the role may not send, then unknown',
+      { zz: 1, secrets: [{ name: 'DB', vault_path: 'resources/db', values: { a: 'x' } }] },
+      ['permission_denied secrets[0].values', 'field_unknown zz'],
+      { materialForbidden: true },
     ],
     ['unknown, then field', { name: '!', zz: 1 }, ['field_unknown zz', 'deployment_name_invalid name']],
     ['read-only, then field', { name: '!', uid: 1 }, ['field_read_only uid', 'deployment_name_invalid name']],

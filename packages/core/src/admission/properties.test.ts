@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Alteration,
   type DeploymentRecord,
+  isJsonObject,
   type Json,
   type JsonObject,
   READ_ONLY_FIELDS,
@@ -20,11 +21,10 @@ import type { Normalised } from './normalise.ts'
 const OPTIONS = {
   images: [IMAGE, `registry.example.com/a/b@${DIGEST}`],
   dependencies: ['db', 'cache', 'queue-2'],
+  secrets: true,
 }
 const bodies = arbitraryDeployment(OPTIONS)
 const changes = arbitraryChange(OPTIONS)
-/** Empty blocks of capabilities that are not built: accepted, and nothing to store. */
-const SAYS_NOTHING = ['composedEnvironment']
 /** The machine may be busy; a run alone takes seconds. */
 const PATIENCE_MS = 600_000
 const WHOLE = { numRuns: 10_000 }
@@ -33,14 +33,24 @@ const SHORT = { numRuns: 2_000 }
 /** Written apart from normalise on purpose: it knows only what was sent, what is kept, and what was announced. */
 function expectedSpec(sent: JsonObject, kept: JsonObject, alterations: readonly Alteration[]): JsonObject {
   const result: JsonObject = structuredClone({ ...kept, ...sent })
-  for (const field of [...READ_ONLY_FIELDS, ...SAYS_NOTHING]) delete result[field]
+  for (const field of READ_ONLY_FIELDS) delete result[field]
   for (const field of Object.keys(result)) if (result[field] === null) delete result[field]
   const { placement } = result
   if (typeof placement === 'object' && placement !== null && 'residency' in placement)
     delete placement.residency
-  for (const { code, field, to } of alterations)
-    if (code !== 'read_only_ignored') putAt(result, field.split('.'), to)
+  for (const { code, field, to } of alterations) {
+    if (code === 'write_time_material_stripped') takeOut(result, field)
+    else if (code !== 'read_only_ignored') putAt(result, field.split('.'), to)
+  }
   return result
+}
+
+/** `secrets[0].values`: of what was stripped nothing is left. */
+function takeOut({ secrets }: JsonObject, field: string): void {
+  const [, index, key = ''] = /^secrets\[(\d+)\]\.(\w+)$/.exec(field) ?? []
+  const entry = Array.isArray(secrets) ? secrets[Number(index)] : undefined
+  if (!isJsonObject(entry) || entry[key] === undefined) throw new Error(`nothing to strip at ${field}`)
+  delete entry[key]
 }
 
 /** The matcher's report costs more than the comparison, so it is asked only when there is something to report. */
@@ -118,6 +128,8 @@ const FIELDS = [
     'command',
     'stopGracePeriod',
     'status',
+    'secrets',
+    'composedEnvironment',
     'anything',
   ],
 ]

@@ -22,9 +22,10 @@ test('quotes what came, what would be accepted, and where to read on', () => {
 test('an unknown field is answered with the fields that are accepted, and only those', () => {
   const [top] = judge({ colour: 'red' })
   expect(top?.expected).toContain(
-    'kind, name, image, replicas, nodeId, healthCheck, environment, secretsVersion',
+    'kind, name, image, replicas, nodeId, healthCheck, environment, secrets, secretsVersion',
   )
-  expect(top?.expected).not.toMatch(/secrets,|composedEnvironment/)
+  const [entry] = judge({ secrets: [{ name: 'DB', vault_path: 'resources/db', colour: 'red' }] })
+  expect(entry?.expected).toBe('one of name, vault_path, anchor, rotation, values, generate')
   const [inner] = judge({ update: { colour: 'red' } })
   expect(inner?.expected).toContain('order, parallelism, failureAction, progressDeadline')
 })
@@ -56,6 +57,29 @@ describe('a credential is quoted nowhere', () => {
     ['environment key', { environment: { [canary]: 1 } }],
     ['unknown field', { [canary]: canary, password: canary, other: { deep: [canary] } }],
     ['secrets', { secrets: [{ name: 'DB', values: { password: canary } }] }],
+    [
+      'secret name',
+      { secrets: [{ name: `${canary}-`, vault_path: canary, anchor: canary, rotation: canary }] },
+    ],
+    ['vault_path', { secrets: [{ name: 'DB', vault_path: `resources/${canary}`, mount_path: canary }] }],
+    [
+      'keys',
+      {
+        environment: { [`DB_${canary}`]: '' },
+        secrets: [
+          { name: 'DB', vault_path: 'resources/db', values: { [canary]: 'x' }, generate: { keys: [canary] } },
+          { name: 'B', vault_path: 'resources/db', generate: { keys: [`${canary}-`], charset: canary } },
+        ],
+      },
+    ],
+    [
+      'variable of two sources',
+      {
+        environment: { [`DB_${canary}`]: '' },
+        secrets: [{ name: 'DB', vault_path: 'resources/db', values: { [canary]: 'x' } }],
+      },
+    ],
+    ['template', { composedEnvironment: { A: canary, B: `${canary}{{secret.db.a}}`, C: `{{${canary}}}` } }],
     ['label', { labels: { [canary]: '\u0000', 'holdfast.io/data-residency-country': canary } }],
     ['dependsOn', { dependsOn: { [canary]: canary } }],
     ['command', { command: [`\0${canary}`], healthCheck: { type: canary, command: [canary] } }],

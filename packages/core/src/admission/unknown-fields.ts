@@ -16,12 +16,13 @@ export function findUnknownFields(
   sent: JsonObject,
   context: AdmissionContext,
   faults: FaultList,
+  readOnly = READ_ONLY,
 ): void {
   const path: Steps = []
   for (const key of Object.keys(sent)) {
     const value = sent[key]
     if (value === undefined) continue
-    if (READ_ONLY.has(key)) judgeReadOnly(key, value, context, faults)
+    if (readOnly.has(key)) judgeReadOnly(key, value, context, faults)
     else visitField(root, key, value, path, faults)
   }
 }

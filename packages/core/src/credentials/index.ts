@@ -1,2 +1,2 @@
 export { detectCredential } from './detect-credential.ts'
-export { describeReceived, safeField, safeKey } from './redact.ts'
+export { describeHidden, describeReceived, safeField, safeKey } from './redact.ts'

@@ -21,8 +21,13 @@ const MAX_QUOTED = 256
  */
 export function describeReceived(field: string, value: Json | undefined): string {
   if (value === undefined) return ''
-  if (holdsSecret(stepsOf(field), value)) return redacted(typeName(value), textOf(value))
+  if (holdsSecret(stepsOf(field), value)) return describeHidden(value)
   return cut(printable(cut(textOf(value))))
+}
+
+/** Type and size alone, whatever it is: for what is never kept. */
+export function describeHidden(value: Json): string {
+  return redacted(typeName(value), textOf(value))
 }
 
 /** A map key for `childPath`: itself, unless someone put a credential where the name belongs. */

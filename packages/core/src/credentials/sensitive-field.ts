@@ -23,6 +23,8 @@ const MATERIAL = new Set([
 const POINTERS = new Set(['secret', 'secrets'])
 /** What may be quoted of a secret entry; an unknown field there is most likely a misspelt `values`. */
 const QUOTABLE_SECRET_FIELDS = new Set(['name', 'vault_path', 'anchor', 'rotation', 'mount_path', 'generate'])
+/** What may be quoted of a generate block, for the same reason. */
+const QUOTABLE_GENERATE_FIELDS = new Set(['keys', 'bytes', 'encoding', 'length', 'charset'])
 
 export function isSensitivePath(path: FieldPath): boolean {
   if (path[0] === 'dependsOn') return false
@@ -37,10 +39,14 @@ function isMaterial(path: FieldPath, step: string, at: number): boolean {
   return MATERIAL.has(name) || (!POINTERS.has(name) && namesCredential(step))
 }
 
-/** `secrets: "hunter2"`, `secrets: {DB: "hunter2"}`, `secrets[0].vaule: "hunter2"`. */
+/** `secrets: "hunter2"`, `secrets: {DB: "hunter2"}`, `secrets[0].vaule: "hunter2"`. In a secret write `generate` comes first. */
 function isLooseSecret(path: FieldPath): boolean {
   const at = path.indexOf('secrets')
-  if (at < 0) return false
-  const field = path[at + 2]
-  return typeof path[at + 1] !== 'number' || typeof field !== 'string' || !QUOTABLE_SECRET_FIELDS.has(field)
+  if (at < 0) return path[0] === 'generate' && !isQuotable(path[1], QUOTABLE_GENERATE_FIELDS)
+  const [place, field, inner] = path.slice(at + 1)
+  if (typeof place !== 'number' || !isQuotable(field, QUOTABLE_SECRET_FIELDS)) return true
+  return field === 'generate' && !isQuotable(inner, QUOTABLE_GENERATE_FIELDS)
 }
+
+const isQuotable = (step: string | number | undefined, known: ReadonlySet<string>): boolean =>
+  typeof step === 'string' && known.has(step)

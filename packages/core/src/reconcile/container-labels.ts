@@ -9,11 +9,13 @@ const DEPLOYMENT_NAME_LABEL = `${PREFIX}deployment-name`
 const GENERATION_LABEL = `${PREFIX}generation`
 const TEMPLATE_LABEL = `${PREFIX}template`
 export const TENANT_LABEL = `${PREFIX}tenant`
+/** What came with its environment: says which versions of its secrets it was made with. */
+export const PROOF_LABEL = `${PREFIX}proof`
 
 type Labels = { readonly [key: string]: string }
 
 /** Ours go last: no label of a user becomes one of ours. */
-export function containerLabels(item: DesiredItem, tenant: TenantId): Labels {
+export function containerLabels(item: DesiredItem, tenant: TenantId, proof?: string): Labels {
   return {
     ...item.template.labels,
     [ASSIGNMENT_LABEL]: item.assignmentId,
@@ -22,6 +24,7 @@ export function containerLabels(item: DesiredItem, tenant: TenantId): Labels {
     [GENERATION_LABEL]: String(item.generation),
     [TEMPLATE_LABEL]: item.templateHash,
     [TENANT_LABEL]: tenant,
+    ...(proof === undefined ? {} : { [PROOF_LABEL]: proof }),
   }
 }
 

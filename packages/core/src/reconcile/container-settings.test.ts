@@ -7,7 +7,7 @@ import { arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.t
 import { admitDeployment } from '../admission/admit-deployment.ts'
 import { DIGEST, forCreate, IMAGE } from '../admission/fixture.ts'
 import { findItemFault } from './check-item.ts'
-import { type CreateBody, containerSettings, tenantNetwork } from './container-settings.ts'
+import { type CreateBody, containerSettings, needsEnvironment, tenantNetwork } from './container-settings.ts'
 import { containerTemplate } from './container-template.ts'
 import { anItem, PINNED, TENANT } from './node-items.fixture.ts'
 import { findUnsafeSettings, isDanger } from './unsafe-settings.ts'
@@ -20,7 +20,8 @@ function settingsOf(sent: JsonObject): CreateBody {
   if (!verdict.accepted) throw new Error(`refused: ${JSON.stringify(verdict.rejections)}`)
   const item = { ...anItem('A'), template: containerTemplate(verdict.spec, DIGEST) }
   expect(findItemFault(item)).toBeUndefined()
-  return containerSettings(item, TENANT)
+  const given = { environment: item.template.environment, proof: 'p' }
+  return containerSettings(item, TENANT, undefined, needsEnvironment(item) ? given : undefined)
 }
 
 const KEYS = ['Image', 'Entrypoint', 'Cmd', 'Env', 'Labels', 'Healthcheck', 'Shell', 'StopTimeout']
@@ -36,6 +37,31 @@ test('every accepted deployment yields settings in the safe set', { timeout: 120
     }),
     { numRuns: 2000 },
   )
+})
+
+describe('a container with secrets', () => {
+  const secrets = [{ name: 'DB', namespace: 'resources', label: 'db', version: 1 }]
+  const environment = { MODE: 'fast', DB_key: 'a=b\nc' }
+
+  test.each([{ secrets }, { composedEnvironment: { URL: '{{secret.db.key}}' } }])(
+    'is made with what was given for it, and with nothing else',
+    (template) => {
+      const item = anItem('A', 'running', { ...template, environment: { MODE: 'slow' } })
+      const body = containerSettings(item, TENANT, undefined, { environment, proof: 'proof-1' })
+      expect(body.Env).toEqual(['MODE=fast', 'DB_key=a=b\nc'])
+      expect(body.Labels['holdfast.io/proof']).toBe('proof-1')
+      expect(unsafeOf(body)).toEqual([])
+      expect(() => containerSettings(item, TENANT)).toThrow('was not given')
+    },
+  )
+  test('has the settings of one without, but for environment and proof', () => {
+    const { Env: _env, Labels: _labels, ...plain } = containerSettings(anItem('A'), TENANT)
+    const item = anItem('A', 'running', { secrets })
+    const made = containerSettings(item, TENANT, undefined, { environment, proof: 'p' })
+    expect(made).toMatchObject(plain)
+    expect(Object.keys(made).filter((key) => !OURS.includes(key))).toEqual([])
+    expect(containerSettings(anItem('A'), TENANT).Labels).not.toHaveProperty('holdfast.io/proof')
+  })
 })
 
 /** What an engine answers for a container of ours, in the parts that matter. */

@@ -74,19 +74,35 @@ interface EndpointBody {
 /** One bridge per tenant on each node; the alias resolves there to the replicas on that node. */
 export const tenantNetwork = (tenant: TenantId): string => `hf-${tenant}`
 
+/** The whole environment of a container with secrets, as the broker made it for this one; no template holds it. */
+export interface GivenEnvironment {
+  readonly environment: { readonly [variable: string]: string }
+  readonly proof: string
+}
+
+/** Has it what must be asked for before it can be made? SAFETY 4e. */
+export const needsEnvironment = ({ template }: DesiredItem): boolean =>
+  template.secrets !== undefined || template.composedEnvironment !== undefined
+
 /**
  * `address`: on the tenant's network, the container's for as long as it exists, so that what is routed to it never reaches
  * another one. Undefined: the engine gives it one at each start.
  */
-export function containerSettings(item: DesiredItem, tenant: TenantId, address?: string): CreateBody {
+export function containerSettings(
+  item: DesiredItem,
+  tenant: TenantId,
+  address?: string,
+  given?: GivenEnvironment,
+): CreateBody {
   const { template } = item
+  if (needsEnvironment(item) && given === undefined) throw new TypeError('its environment was not given')
   const network = tenantNetwork(tenant)
   return {
     Image: template.image,
     ...(template.command?.length ? { Entrypoint: template.command } : {}),
     ...(template.args?.length ? { Cmd: template.args } : {}),
-    Env: Object.entries(template.environment).map(([key, value]) => `${key}=${value}`),
-    Labels: containerLabels(item, tenant),
+    Env: Object.entries((given ?? template).environment).map(([key, value]) => `${key}=${value}`),
+    Labels: containerLabels(item, tenant, given?.proof),
     Healthcheck: healthcheck(template.healthCheck),
     Shell: SHELL,
     StopTimeout: graceSeconds(item),

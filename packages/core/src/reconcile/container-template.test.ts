@@ -41,6 +41,9 @@ test.each([
 })
 
 test('a restart is another template, and each one another', () => {
-  const texts = [text, canonicalTemplate(spec, DIGEST, 2), canonicalTemplate(spec, DIGEST, 3)]
+  const texts = [
+    text,
+    ...[2, 3].map((restartRevision) => canonicalTemplate(spec, DIGEST, { restartRevision })),
+  ]
   expect(new Set(texts).size).toBe(3)
 })

@@ -2,16 +2,28 @@
 // what is recreated, so it is over what a running container cannot take on: digest, command, args, environment, secrets,
 // secretsVersion, healthCheck, volumes, limits, labels. Scaling, placement and the stop grace period restart nothing.
 
-import { type ContainerTemplate, canonicalJson, type DeploymentSpec } from '@holdfast/contract'
+import {
+  type ContainerTemplate,
+  canonicalJson,
+  type DeploymentSpec,
+  type SecretEntry,
+  type TemplateSecret,
+} from '@holdfast/contract'
 import { parseImageReference } from '../image-reference.ts'
 
-export function containerTemplate(spec: DeploymentSpec, digest: string): ContainerTemplate {
+/** By label: the version of each credential. */
+export type Pins = { readonly [label: string]: number }
+
+export function containerTemplate(spec: DeploymentSpec, digest: string, pins: Pins = {}): ContainerTemplate {
+  const { secrets, composedEnvironment } = spec
   return {
     name: spec.name,
     image: pinnedImage(spec.image, digest),
     ...(spec.command === undefined ? {} : { command: spec.command }),
     ...(spec.args === undefined ? {} : { args: spec.args }),
     environment: spec.environment ?? {},
+    ...(secrets.length === 0 ? {} : { secrets: secrets.map((entry) => templateSecret(entry, pins)) }),
+    ...(composedEnvironment === undefined ? {} : { composedEnvironment }),
     ...(spec.healthCheck === undefined ? {} : { healthCheck: spec.healthCheck }),
     ...(spec.limits === undefined ? {} : { limits: spec.limits }),
     labels: spec.labels ?? {},
@@ -20,11 +32,20 @@ export function containerTemplate(spec: DeploymentSpec, digest: string): Contain
 }
 
 /** Hashing is done where a hash function is at hand; this package has none. A restart is another template of the same. */
-export function canonicalTemplate(spec: DeploymentSpec, digest: string, restartRevision?: number): string {
-  const { name: _name, stopGracePeriod: _grace, ...made } = containerTemplate(spec, digest)
-  const { secrets, secretsVersion, volumes = [] } = spec
+export function canonicalTemplate(
+  spec: DeploymentSpec,
+  digest: string,
+  { pins, restartRevision }: { readonly pins?: Pins; readonly restartRevision?: number } = {},
+): string {
+  const { name: _name, stopGracePeriod: _grace, ...made } = containerTemplate(spec, digest, pins)
+  const { secretsVersion, volumes = [] } = spec
   const restart = restartRevision === undefined ? {} : { restartRevision }
-  return canonicalJson({ ...made, secrets, secretsVersion, volumes, ...restart })
+  return canonicalJson({ ...made, secrets: made.secrets ?? [], secretsVersion, volumes, ...restart })
+}
+
+function templateSecret({ name, vault_path }: SecretEntry, pins: Pins): TemplateSecret {
+  const [namespace = '', label = ''] = vault_path.split('/')
+  return { name, namespace, label, version: Object.hasOwn(pins, label) ? (pins[label] ?? null) : null }
 }
 
 const IMPLIED_PORT = ':443'

@@ -10,7 +10,7 @@ const assigned = (replica: number, desired: Assignment['desired'] = 'running'): 
   ...{ id: `rep_${replica}` as AssignmentId, nodeId: 'node_1' as NodeId, revision: 1 },
   ...{ replica, desired, templateHash: 'h', assignedAt: '' },
 })
-type Seen = Pick<Observation, 'state' | 'reason'>
+type Seen = Pick<Observation, 'state' | 'reason' | 'about'>
 const seen = (state: Observation['state'], reason = ''): Seen => ({ state, reason })
 
 const two = [assigned(1), assigned(2)]
@@ -121,6 +121,117 @@ test('being deleted wins, whatever was asked for', () => {
       image: { digest: DIGEST },
     })
   }
+})
+
+describe('a secret that is not to be had', () => {
+  const entries = ['DB', 'CACHE'].map((name) => ({
+    ...{ name, vault_path: `resources/${name.toLowerCase()}`, anchor: 'external', rotation: 'restart' },
+  }))
+  const secretive = { ...spec, secrets: entries, composedEnvironment: { URL: '{{secret.db.key}}' } }
+  const waits = (about?: string) => ({
+    ...seen('starting', 'secret_unresolved'),
+    ...(about === undefined ? {} : { about }),
+  })
+  const told = (placed: PlacedFacts, observations: readonly (Seen | undefined)[]) =>
+    deriveStatus(secretive, {
+      ...fresh,
+      placed,
+      observed: (id) => observations[placed.assignments.findIndex((each) => each.id === id)],
+    })
+  const degraded = { phase: 'Degraded', reason: 'secret_unresolved' }
+
+  test.each<[string, string]>([
+    ['DB: denied', 'Secret DB (resources/db) may not be read: the policy of the secrets store refuses it.'],
+    [
+      'CACHE: store_unavailable',
+      'Secret CACHE (resources/cache) cannot be read: the secrets store does not answer.',
+    ],
+    [
+      'DB: missing',
+      'Secret DB (resources/db) has no material. Write it with `holdfast secret set resources/db`; if',
+    ],
+    [
+      'DB: missing_key',
+      'lacks a key that a template names. Write it with `holdfast secret set resources/db`, then',
+    ],
+    ['URL: too_large', 'The variable URL makes the environment larger than a program can be started with.'],
+    ['broker_unavailable', 'The secrets cannot be resolved: no server that reads secrets can be reached.'],
+    ['no_answer', 'The secrets cannot be resolved: the server did not answer in time.'],
+  ])('%s is told in words', (about, text) => {
+    const derived = told({ assignments: two }, [waits(about)])
+    expect(derived).toMatchObject({ ...degraded, runningRevision: null })
+    expect(derived.message).toContain(text)
+    expect(derived.message).toMatch(/ 0 of 2 replicas are ready\.$/)
+  })
+  test.each([
+    undefined,
+    '',
+    'OTHER: denied',
+    'DB: exploded',
+    'DB: denied\nx',
+    '__proto__',
+    'DB: constructor',
+  ])('nothing is quoted of what no server of ours says: %o', (about) => {
+    const { message } = told({ assignments: two }, [waits(about)])
+    expect(message).toBe(
+      'The secrets cannot be resolved: the node does not say why. 0 of 2 replicas are ready.',
+    )
+  })
+  test.each<[string, PlacedFacts, readonly (Seen | undefined)[]]>([
+    ['the other is ready', { assignments: two, ranRevision: 1 }, [ready, waits('DB: denied')]],
+    [
+      'the other is in other trouble',
+      { assignments: two },
+      [seen('running', 'unhealthy'), waits('DB: denied')],
+    ],
+    ['the other finds no node', { assignments: [assigned(1)], shortfall }, [waits('DB: denied')]],
+    [
+      'others wait for another deployment',
+      { assignments: [assigned(1)], shortfall: { reason: 'dependency_unhealthy', summary: 'db' } },
+      [waits('DB: denied')],
+    ],
+    [
+      'what it replaces serves',
+      {
+        assignments: [...two, { ...assigned(1), id: 'rep_3' as AssignmentId, templateHash: 'new' }],
+        ranRevision: 1,
+      },
+      [ready, ready, waits('DB: denied')],
+    ],
+  ])('is the worst of all, where %s', (_, placed, observations) => {
+    expect(told(placed, observations)).toMatchObject({
+      ...degraded,
+      message: expect.stringContaining('Secret DB'),
+    })
+  })
+  test('each is named once, and one that is over is not named', () => {
+    const three = [...two, { ...assigned(3) }]
+    const { message } = told(
+      { assignments: three },
+      ['DB: denied', 'CACHE: missing', 'DB: denied'].map(waits),
+    )
+    expect(message.match(/Secret DB/g)).toHaveLength(1)
+    expect(message).toContain('Secret CACHE')
+    expect(told({ assignments: two }, [ready, ready])).toMatchObject({ phase: 'Running' })
+  })
+  test('of a replica that goes, or whose node is lost, nothing is told', () => {
+    const going = { assignments: [...two, assigned(3, 'removed')] }
+    expect(told(going, [ready, ready, waits('DB: denied')])).toMatchObject({ phase: 'Running' })
+    const lost = { ...fresh, placed: { assignments: two, ranRevision: 1 }, isLost: () => true }
+    expect(deriveStatus(secretive, { ...lost, observed: () => waits('DB: denied') })).toMatchObject({
+      reason: 'node_lost',
+    })
+  })
+  test('an update that failed of it says which', () => {
+    const failure = { reason: 'secret_unresolved', replica: 1, at: '' }
+    const rollout: Rollout = {
+      ...{ revision: 2, templateHash: 'new', since: 2, startedAt: '', progressedAt: '', ready: 0 },
+      ...{ state: 'paused', replaces: true, failure },
+    }
+    const { reason, message } = told({ assignments: two, rollout }, [ready, waits('DB: denied')])
+    expect(reason).toBe('update_paused')
+    expect(message).toContain('replica 1 did not get its secrets. Secret DB (resources/db) may not be read')
+  })
 })
 
 describe('a rollout', () => {

@@ -11,6 +11,8 @@ import type {
   RevisionTarget,
   Rollout,
 } from '@holdfast/contract'
+import { SECRET_UNRESOLVED } from './observe-replica.ts'
+import { type SecretTrouble, secretTroubleText, unresolvedSecrets } from './secret-trouble.ts'
 
 export interface PlacedFacts {
   readonly assignments: readonly Assignment[]
@@ -32,7 +34,7 @@ export interface StatusFacts {
   readonly revision?: number
   /** Absent until a controller has looked at the deployment. */
   readonly placed?: PlacedFacts | undefined
-  observed?(id: AssignmentId): Pick<Observation, 'state' | 'reason'> | undefined
+  observed?(id: AssignmentId): Pick<Observation, 'state' | 'reason' | 'about'> | undefined
   /** The node is silent for so long that what was last seen of its replicas no longer counts. */
   isLost?(nodeId: NodeId): boolean
 }
@@ -66,10 +68,13 @@ interface ReplicaCount extends Readonly<DeploymentStatus['replicas']> {
   readonly updated: number
   /** Why the first replica that is in trouble is; undefined where none is. */
   readonly trouble: string | undefined
+  /** The secrets that a replica waits for, each cause once. */
+  readonly unresolved: readonly SecretTrouble[]
 }
 
 /** A number counts once, however many replicas it has while one is replaced by another. */
-function countReplicas({ replicas }: DeploymentSpec, facts: StatusFacts): ReplicaCount {
+function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
+  const { replicas } = spec
   const { assignments = [], rollout } = facts.placed ?? {}
   const isLost = ({ nodeId }: Assignment) => facts.isLost?.(nodeId) === true
   const active = assignments.filter(({ desired }) => desired === 'running')
@@ -88,6 +93,7 @@ function countReplicas({ replicas }: DeploymentSpec, facts: StatusFacts): Replic
     updated: numbersOf(serving.filter(({ templateHash }) => templateHash === rollout?.templateHash)).size,
     leaving: assignments.length - active.length,
     trouble: lost ? 'node_lost' : trouble && (trouble.reason || trouble.state),
+    unresolved: unresolvedSecrets(spec, seen),
   }
 }
 
@@ -108,7 +114,8 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
     return { phase: 'Deleting', reason: '', message: `The deployment is being deleted.${leavingText(count)}` }
   if (spec.replicas === 0) return stopped(count)
   const { shortfall, rollout, good } = facts.placed ?? {}
-  if (rollout?.failure !== undefined) return failedUpdate(rollout, good, count)
+  if (rollout?.failure !== undefined) return failedUpdate(spec, rollout, good, count)
+  if (count.unresolved.length > 0) return withoutSecrets(spec, count)
   if (shortfall?.reason === DEPENDENCY_UNHEALTHY)
     return { phase: 'Waiting', reason: DEPENDENCY_UNHEALTHY, message: shortfall.summary }
   if (count.placed < count.desired) return short(facts, count)
@@ -124,6 +131,17 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
 
 const readyText = ({ ready, desired }: ReplicaCount): string => `${ready} of ${desired} replicas are ready.`
 
+const SECRETS_NAMED = 3
+
+/** Also before it ever ran, and while what it replaces still serves: somebody must look. DECISIONS 5. */
+const withoutSecrets = (spec: DeploymentSpec, count: ReplicaCount): PhaseText => ({
+  ...{ phase: 'Degraded', reason: SECRET_UNRESOLVED },
+  message: [...secretTexts(spec, count), readyText(count)].join(' '),
+})
+
+const secretTexts = (spec: DeploymentSpec, { unresolved }: ReplicaCount): string[] =>
+  unresolved.slice(0, SECRETS_NAMED).map((each) => secretTroubleText(spec, each))
+
 function allReady(
   rollout: Rollout | undefined,
   shortfall: PlacedFacts['shortfall'],
@@ -138,11 +156,13 @@ function allReady(
 
 /** Both stay until another revision is stored, however the replicas fare. */
 function failedUpdate(
+  spec: DeploymentSpec,
   { revision, state, failure }: Rollout,
   good: RevisionTarget | undefined,
   count: ReplicaCount,
 ): PhaseText {
-  const why = `Revision ${revision} failed: replica ${failure?.replica} ${failureText(failure?.reason)}.`
+  const failed = `Revision ${revision} failed: replica ${failure?.replica} ${failureText(failure?.reason)}.`
+  const why = [failed, ...secretTexts(spec, count)].join(' ')
   if (state === 'paused')
     return {
       ...{ phase: 'Degraded', reason: 'update_paused' },
@@ -158,6 +178,7 @@ const FAILURES: { readonly [reason: string]: string } = {
   unhealthy: 'became unhealthy',
   exited: 'exited three times',
   image_pull_failed: 'could not pull its image',
+  secret_unresolved: 'did not get its secrets',
   unschedulable: 'found no node',
   progress_deadline: 'was not ready in time',
 }

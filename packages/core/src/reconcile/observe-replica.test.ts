@@ -21,6 +21,7 @@ const view = (over: Partial<ReplicaView> = {}): ReplicaView => ({
   activity: undefined,
   making: false,
   trouble: '',
+  about: '',
   unjudged: false,
   readySince: undefined,
   ...over,
@@ -84,6 +85,25 @@ test('a replica that was ready says by its reason that it is not', () => {
   expect(say({ readySince: 't1' }, observed('ready'))).toBe('ready')
 })
 
+test('which secret is not to be had is said while that is the trouble, and what one was made with always', () => {
+  const waiting = { container: 'absent', trouble: 'secret_unresolved', about: 'DB: denied' } as const
+  const sight = (over: Partial<ReplicaView>) => sightingOf(view({ ...waiting, ...over }), undefined)
+  const said = sight({})
+  const other = sight({ about: 'DB: missing' })
+  if (said === undefined || other === undefined) throw new Error('nothing said')
+  expect(said).toMatchObject({
+    state: 'starting',
+    reason: 'secret_unresolved',
+    about: 'DB: denied',
+    gone: false,
+  })
+  expect([isNews({ ...said, seq: 1 }, other), isNews({ ...said, seq: 1 }, said)]).toEqual([true, false])
+  expect(sight({ trouble: 'create_failed' })).not.toHaveProperty('about')
+  expect(sight({ item: anItem('A', 'removed') })).toMatchObject({ state: 'stopped', reason: '', gone: true })
+  expect(sight({ container: { ...seen, proof: 'p1' } })).toMatchObject({ proof: 'p1' })
+  expect(sight({ container: seen })).not.toHaveProperty('proof')
+})
+
 test('states never move back, and the same is not said twice', () => {
   const views = fc.record<ReplicaView>({
     item: fc.constantFrom('running', 'stopped', 'removed').map((desired) => anItem('A', desired)),
@@ -97,11 +117,13 @@ test('states never move back, and the same is not said twice', () => {
         restarts: fc.nat({ max: 3 }),
         health: fc.constantFrom('none', 'starting', 'healthy', 'unhealthy'),
         address: fc.constantFrom(null, '10.208.0.2'),
+        proof: fc.constantFrom(undefined, 'p1', 'p2'),
       }),
     ),
     activity: fc.constantFrom(undefined, 'pulling', 'starting', 'stopping'),
     making: fc.boolean(),
-    trouble: fc.constantFrom('', 'create_failed', 'image_pull_failed'),
+    trouble: fc.constantFrom('', 'create_failed', 'image_pull_failed', 'secret_unresolved'),
+    about: fc.constantFrom('', 'DB: denied', 'DB: missing'),
     unjudged: fc.boolean(),
     readySince: fc.constantFrom(undefined, 't1', 't2'),
   })

@@ -16,6 +16,8 @@ export interface SeenContainer {
   readonly health: 'none' | 'starting' | 'healthy' | 'unhealthy'
   /** On the tenant's network; null where it has none at the moment. */
   readonly address: string | null
+  /** Of one with secrets: what it was made with. */
+  readonly proof?: string | undefined
 }
 
 export interface ReplicaView {
@@ -28,6 +30,8 @@ export interface ReplicaView {
   readonly making: boolean
   /** Why the last thing the agent did about it failed; empty when it did not. */
   readonly trouble: string
+  /** Which secret is not to be had and why, while that is the trouble; else empty. */
+  readonly about: string
   /** It was found at the agent's start, and whether it is ready has not been judged yet. */
   readonly unjudged: boolean
   /** The start since which it is ready: the first passing check, or five seconds of running. */
@@ -63,14 +67,22 @@ function currentSighting(view: ReplicaView): Sighting | undefined {
     return { ...nothing, state: 'pulling', reason: trouble, gone: false }
   if (trouble === 'refused_by_agent') return { ...nothing, state: 'failed', reason: trouble, gone: false }
   if (activity === 'starting' || trouble !== '')
-    return { ...nothing, state: 'starting', reason: trouble, gone: false }
+    return { ...nothing, state: 'starting', reason: trouble, gone: false, ...aboutOf(view, trouble) }
   if (container === 'unknown' || view.making || item.desired === 'running') return undefined
   return { ...nothing, state: 'stopped', reason: '', gone: item.desired === 'removed' }
 }
 
+export const SECRET_UNRESOLVED = 'secret_unresolved'
+
+const aboutOf = ({ about }: ReplicaView, reason: string): { about?: string } =>
+  reason === SECRET_UNRESOLVED && about !== '' ? { about } : {}
+
 function sightingOfContainer(view: ReplicaView, container: SeenContainer): Sighting | undefined {
-  const { id, startedAt, exitCode, restarts } = container
-  const common = { ...identity(view.item), containerId: id, startedAt, exitCode, restarts, gone: false }
+  const { id, startedAt, exitCode, restarts, proof } = container
+  const common = {
+    ...{ ...identity(view.item), containerId: id, startedAt, exitCode, restarts, gone: false },
+    ...(proof === undefined ? {} : { proof }),
+  }
   const said = (state: ReplicaState, reason: string): Sighting => ({ ...common, state, reason })
   switch (container.state) {
     case 'running':
@@ -119,13 +131,7 @@ export function isNews(before: Observation | undefined, seen: Sighting): boolean
   return JSON.stringify(pick(said)) !== JSON.stringify(pick(seen))
 }
 
-const pick = ({ generation, state, containerId, startedAt, exitCode, restarts, reason, gone }: Sighting) => [
-  generation,
-  state,
-  containerId,
-  startedAt,
-  exitCode,
-  restarts,
-  reason,
-  gone,
+const pick = (one: Sighting) => [
+  ...[one.generation, one.state, one.containerId, one.startedAt, one.exitCode, one.restarts],
+  ...[one.reason, one.about, one.proof, one.gone],
 ]

@@ -180,6 +180,7 @@ describe('a failure', () => {
 
   test.each([
     ['an image that cannot be pulled', { state: 'pulling', reason: 'image_pull_failed' } as const],
+    ['a secret that is not to be had', { state: 'starting', reason: 'secret_unresolved' } as const],
     ['one that is never ready', { state: 'running', reason: '' } as const],
   ])('%s fails at the deadline and not before', (_what, seen) => {
     const { world, next } = failing()

@@ -1,7 +1,7 @@
 // Bodies as the OpenAPI document shows them. What a client sends has the fields of the stored spec, nearly all optional;
 // what is really refused is decided by the rules, with their codes.
 
-import { deploymentSpecShape, object, optional, type Shape } from '@holdfast/contract'
+import { deploymentBodyShape, object, optional, type Shape } from '@holdfast/contract'
 
 const REQUIRED_ON_CREATE: ReadonlySet<string> = new Set(['kind', 'name', 'image'])
 
@@ -17,7 +17,7 @@ function loosen(shape: Shape<unknown>): Shape<unknown> {
 
 export const sentDeploymentShape: Shape<unknown> = object(
   Object.fromEntries(
-    Object.entries(deploymentSpecShape.fields).map(([name, field]) => [
+    Object.entries(deploymentBodyShape.fields).map(([name, field]) => [
       name,
       REQUIRED_ON_CREATE.has(name) ? loosen(field) : optional(loosen(field)),
     ]),

@@ -12,6 +12,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { underTaint } from '../ports/taint.ts'
 import { UnstorableRecordError } from '../store/encode.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import {
@@ -31,7 +32,7 @@ import {
   type OpenEndpoint,
   type StreamedAnswer,
 } from './endpoint.ts'
-import { INTERNAL_CALL_URL, type InternalCall, serveInternalCalls } from './internal-calls.ts'
+import { INTERNAL_URLS, type InternalCalls, serveInternalCalls } from './internal-calls.ts'
 import type { OpenPage } from './open-page.ts'
 import { createOpenStreams, type OpenStreams, type StreamPlace } from './open-streams.ts'
 import { readBody } from './read-body.ts'
@@ -52,7 +53,7 @@ export interface HttpServerOptions {
   readonly headerBytes: number
   /** PEM texts; absent: plain HTTP, for a proxy in front. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
-  readonly internalCall: InternalCall
+  readonly internalCalls: InternalCalls
   newRequestId(): string
 }
 
@@ -103,7 +104,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   openGate(serving)
   servePages(serving)
-  serveInternalCalls(app, options.internalCall)
+  serveInternalCalls(app, options.internalCalls)
   for (const endpoint of options.endpoints) {
     if (isOpen(endpoint)) serveOpenEndpoint(serving, endpoint)
     else serveEndpoint(serving, endpoint)
@@ -133,7 +134,7 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: S
   const byRoute = new Map(
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
   )
-  const open = new Set([INTERNAL_CALL_URL, ...pages.map(({ path }) => routeUrl(path))])
+  const open = new Set([...INTERNAL_URLS, ...pages.map(({ path }) => routeUrl(path))])
   const known = [...endpoints, ...pages.map(({ path }) => ({ method: 'GET', path }) as const)]
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
@@ -189,8 +190,9 @@ function serveEndpoint(serving: Serving, endpoint: Endpoint): void {
       if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
       const place = endpoint.streams ? streams.take(passage.caller.token) : undefined
       if (endpoint.streams && place === undefined) return refuse(request, reply, tooManyStreams())
+      const passed = { request, reply, passage, body: body.value, place }
       try {
-        return await carryOut(serving, endpoint, { request, reply, passage, body: body.value, place })
+        return await underTaint(body.value, () => carryOut(serving, endpoint, passed), request.url)
       } catch (error) {
         place?.release()
         throw error

@@ -13,6 +13,8 @@ export interface MetricSources {
   cacheRevision(): number
   /** Many nodes fell silent at once, and none is given up for now. */
   holdsSilentNodes(): boolean
+  /** How often which answer was given to a node that asked for the environment of a container. */
+  environmentAnswers(): ReadonlyMap<string, number>
 }
 
 /** Gauges that the library names like counters, which promtool refuses; the same by type come without `_total`. */
@@ -58,6 +60,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     () => (sources.holdsSilentNodes() ? 1 : 0),
     registers,
   )
+  countAnswers(sources.environmentAnswers, registers)
   // Finding a series by its labels costs more than observing; there are few, and they never change.
   const known = new Map<string, ReturnType<typeof durations.labels>>()
   return {
@@ -79,6 +82,19 @@ function gauge(name: string, help: string, read: () => number, registers: Regist
     registers,
     collect() {
       this.set(read())
+    },
+  })
+}
+
+function countAnswers(read: () => ReadonlyMap<string, number>, registers: Registry[]): void {
+  new Counter({
+    name: 'holdfast_environment_answers_total',
+    help: 'Answers to nodes that asked for the environment of a container; already_answered is an alarm',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [outcome, count] of read()) this.inc({ outcome }, count)
     },
   })
 }

@@ -3,6 +3,7 @@
 
 import { entryOf, type Rejection } from '@holdfast/contract'
 import type { FastifyReply } from 'fastify'
+import { isTainted } from '../ports/taint.ts'
 import type { Answer, StreamedAnswer } from './endpoint.ts'
 
 export interface Refusal {
@@ -14,7 +15,13 @@ export interface Refusal {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
+/** Our own invariant broke: the answer would have told what must not be told. */
+class UnspeakableAnswerError extends Error {
+  override readonly name = 'UnspeakableAnswerError'
+}
+
 export function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {
+  if (isTainted(body)) throw new UnspeakableAnswerError('an answer held secret material')
   return reply.code(status).header('content-type', JSON_TYPE).send(body)
 }
 

@@ -10,14 +10,17 @@ export const routeUrl = (path: string): string => path.replaceAll(/\{(\w+)\}/g, 
 /** Where a path is sent that no client of ours would write; nothing is routed there. */
 const UNROUTABLE = '/-'
 const PLAIN_PATH = /^(?:\/(?:[A-Za-z0-9._~:@!$'()*,=+-]|%3[Aa])+)*\/?$/
+const SECRET_PATH = /^\/api\/v1\/secrets\/[^/%]+\/[^/]+$/
 
 /**
  * Paths are matched as they came: no percent sign is decoded, no doubled slash folded (SAFETY 2, row 18). Whatever is not
- * written plainly is no path of ours; but for the colon, which most clients encode in the `host:port` of a registry.
+ * written plainly is no path of ours; but for the colon, which most clients encode in the `host:port` of a registry, and
+ * for the slash in the label of a secret, which is refused with a code of its own (DECISIONS 3).
  */
 export function routablePath(url: string): string {
   const mark = url.search(/[?#]/)
-  const path = mark < 0 ? url : url.slice(0, mark)
+  const sent = mark < 0 ? url : url.slice(0, mark)
+  const path = SECRET_PATH.test(sent) ? sent.replaceAll(/%2[Ff]/g, '-') : sent
   if (!PLAIN_PATH.test(path) || /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return UNROUTABLE
   return url
 }

@@ -1,84 +1,118 @@
-// The broker: the one role that reads secret data. DECISIONS 8 (last points), SAFETY 2 rows 10 and 26. It asks the
-// registry on the API's behalf with the tenant's own credential, which is read here, used here and forgotten here.
+// The broker: the one role that reads secret material. What leaves it is an answer about an image, or sealed to one node's
+// key. DECISIONS 8, SAFETY 2 rows 25 and 26.
 
 import { performance } from 'node:perf_hooks'
-import type { TenantId } from '@holdfast/contract'
-import { type ImageReference, parseImageReference } from '@holdfast/core'
-import type { Broker, ImageAnswer } from '../ports/broker.ts'
-import type { Registry, RegistryCredential } from '../ports/registry.ts'
-import type { SecretDocument, SecretsReader } from '../ports/secrets-store.ts'
-import { createAnswerCache } from './answer-cache.ts'
+import { parseRegistryHost } from '@holdfast/core'
+import type { Broker, CredentialAsk, EnvironmentAsk, SealedAnswer } from '../ports/broker.ts'
+import { registryCredentials } from '../store/records.ts'
+import { inTenant } from '../store/transaction.ts'
+import { type Attempts, createAttempts } from './attempts.ts'
+import { createImageChecks, type ImageCheckDeps } from './check-images.ts'
+import { findLive } from './live-assignment.ts'
+import { readCredential } from './read-credential.ts'
+import { createDocumentReads } from './read-documents.ts'
+import { seal } from './seal.ts'
+import { type DispatchDeps, lookUp, resolveAndSeal } from './seal-environment.ts'
 
-export interface BrokerDeps {
-  readonly secretsStore: Pick<SecretsReader, 'readVersion'>
-  readonly registry: Pick<Registry, 'checkManifest'>
-  readonly nowMs?: () => number
-  /** Answers kept at the most. */
-  readonly cacheCapacity?: number
+export interface BrokerDeps extends ImageCheckDeps, Pick<DispatchDeps, 'store' | 'ids'> {
+  readonly log: BrokerLog
+  /** From the ask to the answer. */
+  readonly deadlineMs?: number
+  /** Told of each answer to an ask for an environment. */
+  readonly onAnswer?: (outcome: EnvironmentOutcome) => void
 }
 
-const KEEP_MS = 10_000
-/** Who is told to push the image pushes it and asks again: "absent" must not outlive that. */
-const KEEP_ABSENT_MS = 1_000
+export interface BrokerLog {
+  warn(facts: object, text: string): void
+  error(facts: object, text: string): void
+}
 
-type CredentialResult =
-  | { readonly kind: 'ok'; readonly credential?: RegistryCredential }
-  | { readonly kind: 'none' }
+export type EnvironmentOutcome = 'sealed' | NonNullable<SealedAnswer['error']>
+
+const DEADLINE_MS = 5_000
+const SOUND_ATTEMPT = /^[\w.-]{1,64}$/
+
+interface Running extends DispatchDeps {
+  readonly deps: BrokerDeps
+  readonly attempts: Attempts
+  readonly deadlineMs: number
+}
 
 export function createBroker(deps: BrokerDeps): Broker {
-  const { nowMs = () => performance.now(), cacheCapacity = 10_000 } = deps
-  const answers = createAnswerCache<ImageAnswer>({ nowMs, keepMs, capacity: cacheCapacity })
+  const { store, ids, secretsStore, nowMs = () => performance.now(), deadlineMs = DEADLINE_MS } = deps
+  const readDocument = createDocumentReads({ secretsStore, nowMs })
+  const attempts = createAttempts()
+  const running: Running = { store, ids, readDocument, deps, attempts, deadlineMs }
   return {
-    checkImage: async (tenant, image, credentialVersion) => {
-      const parsed = parseImageReference(image)
-      const reference = parsed?.digest ?? parsed?.tag
-      if (parsed === undefined || reference === undefined)
-        return { kind: 'unreachable', cause: 'not_allowed' }
-      const query = { host: parsed.host, repository: parsed.repository, reference }
-      const key = [tenant, credentialVersion ?? '-', query.host, query.repository, reference].join(' ')
-      return answers.of(key, async () => {
-        const found = await resolveCredential(deps, tenant, parsed, credentialVersion)
-        if (found.kind === 'none') return { kind: 'credentials_unavailable' }
-        return deps.registry.checkManifest(query, found.credential)
-      })
+    ...createImageChecks(deps),
+    async sealEnvironment(ask) {
+      const answer = await withinDeadline(running, environmentFor(running, ask))
+      deps.onAnswer?.(answer.error ?? 'sealed')
+      return answer
     },
-    readCredential: async (tenant, host, version) => {
-      const credential = await credentialAt(deps, tenant, host, version)
-      if (credential === undefined) throw new Error(`the credential for ${host} does not answer`)
-      return credential
-    },
+    sealCredential: (ask) => withinDeadline(running, credentialFor(running, ask)),
   }
 }
 
-function keepMs(answer: ImageAnswer): number {
-  if (answer.kind === 'credentials_unavailable') return 0
-  return answer.kind === 'absent' ? KEEP_ABSENT_MS : KEEP_MS
+/** What goes wrong beside the secrets store is ours, and the next attempt's: its kind alone is told, its text may quote. */
+function withinDeadline({ deps, deadlineMs }: Running, work: Promise<SealedAnswer>): Promise<SealedAnswer> {
+  const unavailable: SealedAnswer = { error: 'broker_unavailable' }
+  return new Promise((resolve) => {
+    // A little later than the deadline of the reads, which know better what did not answer.
+    const timer = setTimeout(() => resolve(unavailable), deadlineMs + 250)
+    work
+      .then(resolve, (error: unknown) => {
+        deps.log.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'a node got no answer')
+        resolve(unavailable)
+      })
+      .finally(() => clearTimeout(timer))
+  })
 }
 
-/** A credential that the tenant has and that does not answer is never replaced by an anonymous call. */
-async function resolveCredential(
-  deps: BrokerDeps,
-  tenant: TenantId,
-  image: ImageReference,
-  version: number | undefined,
-): Promise<CredentialResult> {
-  if (version === undefined) return { kind: 'ok' }
-  const credential = await credentialAt(deps, tenant, image.host, version)
-  return credential === undefined ? { kind: 'none' } : { kind: 'ok', credential }
+async function environmentFor(running: Running, ask: EnvironmentAsk): Promise<SealedAnswer> {
+  const { attempts, deps } = running
+  const { assignmentId, attempt } = ask
+  const found = SOUND_ATTEMPT.test(attempt) ? await current(running, () => lookUp(running, ask)) : undefined
+  if (found === undefined) return { error: 'not_assigned' }
+  if (!attempts.take(assignmentId, attempt)) {
+    deps.log.error(ask, 'ALARM: a second ask for the environment of one attempt to make a container')
+    return { error: 'already_answered' }
+  }
+  let answer: SealedAnswer = {}
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), running.deadlineMs)
+  try {
+    answer = await resolveAndSeal(running, ask, found, deadline.signal)
+  } finally {
+    clearTimeout(timer)
+    if (answer.sealed === undefined) attempts.release(assignmentId, attempt)
+  }
+  return answer
 }
 
-async function credentialAt(
-  { secretsStore }: BrokerDeps,
-  tenant: TenantId,
-  registryHost: string,
-  version: number,
-): Promise<RegistryCredential | undefined> {
-  const read = await secretsStore.readVersion(tenant, { registryHost }, version)
-  return read.kind === 'ok' ? credentialIn(read.document) : undefined
+/** What the cache does not know may be newer than the cache. */
+async function current<T>({ store }: DispatchDeps, look: () => T | undefined): Promise<T | undefined> {
+  const known = look()
+  if (known !== undefined) return known
+  await store.fresh()
+  return look()
 }
 
-function credentialIn(document: SecretDocument): RegistryCredential | undefined {
-  const username = document.get('username')?.reveal()
-  const password = document.get('password')
-  return username === undefined || password === undefined ? undefined : { username, password }
+/** Only of a registry that the assignment's image comes from. */
+async function credentialFor(running: Running, ask: CredentialAsk): Promise<SealedAnswer> {
+  const { store, deps } = running
+  const { tenant, host } = ask
+  await store.fresh()
+  const live = findLive(store, ask)
+  if (!live?.template.image.startsWith(`${host}/`)) return { error: 'not_assigned' }
+  // A template's image leaves the port out that HTTPS implies; what is kept is kept under the whole host.
+  const registryHost = parseRegistryHost(host) ?? host
+  const kept = store.get(inTenant(tenant, registryCredentials, registryHost))?.record
+  if (kept === undefined) return {}
+  const credential = await readCredential(deps.secretsStore, tenant, registryHost, kept.version)
+  if (credential === undefined) return { error: 'credential_unavailable' }
+  const { username, password } = credential
+  return {
+    sealed: seal(live.node.encryptionKey, JSON.stringify({ host, username, password: password.reveal() })),
+  }
 }

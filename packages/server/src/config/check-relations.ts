@@ -6,13 +6,14 @@ import { parseRegistryHost } from '@holdfast/core'
 import { classifyAddress } from '../net/address-class.ts'
 import { quoteReceived } from './config-fault.ts'
 import { addFault, type Draft, getValue, isTree, placeOf } from './draft.ts'
+import { SERVER_ROLES } from './schema.ts'
 
-export function checkRelations(draft: Draft): void {
+export function checkRelations(draft: Draft, needsIdentities = true): void {
   requireTogether(draft, 'listen.tls', 'cert', 'key')
   requireClusterKey(draft)
   checkEtcd(draft)
   checkSecretsStore(draft)
-  checkIdentities(draft)
+  checkIdentities(draft, needsIdentities)
   checkRegistries(draft)
   checkLiveness(draft)
 }
@@ -47,8 +48,8 @@ function checkEtcd(draft: Draft): void {
 }
 
 /** NOTE api and controllers share an identity that writes and destroys; only the broker's may read. DECISIONS 8. */
-function checkIdentities(draft: Draft): void {
-  const roles = texts(read(draft, 'roles'))
+function checkIdentities(draft: Draft, needed: boolean): void {
+  const roles = needed ? texts(read(draft, 'roles')) : []
   const needsApi = roles.includes('api') || roles.includes('controllers')
   if (needsApi) requireIdentity(draft, 'api', 'api and controllers are among the roles')
   if (roles.includes('broker')) requireIdentity(draft, 'broker', 'broker is among the roles')
@@ -118,14 +119,23 @@ function requireTogether(draft: Draft, section: string, one: string, other: stri
 
 /** A key alone stands: the others then use the public address. */
 function requireClusterKey(draft: Draft): void {
-  if (read(draft, 'cluster.url') === undefined || read(draft, 'cluster.key') !== undefined) return
-  const expected = 'a value, or cluster.keyFile, since cluster.url has one'
-  addFault(draft, placeOf(draft, 'cluster.url'), {
+  if (read(draft, 'cluster.key') !== undefined) return
+  const hasUrl = read(draft, 'cluster.url') !== undefined
+  if (!hasUrl && !isBrokerApart(texts(read(draft, 'roles')))) return
+  const why = hasUrl ? 'cluster.url has one' : 'the broker is another process than those that ask it'
+  addFault(draft, placeOf(draft, hasUrl ? 'cluster.url' : 'roles'), {
     kind: 'missing',
     field: 'cluster.key',
     received: '',
-    expected,
+    expected: `a value, or cluster.keyFile, since ${why}`,
   })
+}
+
+function isBrokerApart(roles: readonly string[]): boolean {
+  const sound =
+    new Set(roles).size === roles.length && roles.every((role) => SERVER_ROLES.some((one) => one === role))
+  const asks = roles.some((role) => role !== 'broker')
+  return sound && roles.length > 0 && roles.includes('broker') !== asks
 }
 
 function requireIdentity(draft: Draft, who: 'api' | 'broker', why: string): void {

@@ -1,17 +1,21 @@
 // Reads the configuration file and the files that it names. The one part of this folder that touches the world.
 
 import { readFileSync } from 'node:fs'
-import { type LoadedConfig, loadConfig } from './load-config.ts'
+import { type Identities, type LoadedConfig, loadConfig } from './load-config.ts'
 import type { Environment } from './read-environment.ts'
 import type { FileText, ReadFile } from './read-secret-files.ts'
 
 /** `fileName` is what the command line gave; without it HOLDFAST_CONFIG, and without that there is no file. */
-export function gatherConfig(fileName: string | undefined, env: Environment): LoadedConfig {
+export function gatherConfig(
+  fileName: string | undefined,
+  env: Environment,
+  identities: Identities = 'needed',
+): LoadedConfig {
   const name = fileName ?? env.HOLDFAST_CONFIG
-  if (name === undefined) return loadConfig({ env, readFile: readTextFile })
+  if (name === undefined) return loadConfig({ env, readFile: readTextFile, identities })
   const found = readTextFile(name)
   if (found.kind === 'text')
-    return loadConfig({ text: found.text, fileName: name, env, readFile: readTextFile })
+    return loadConfig({ text: found.text, fileName: name, env, readFile: readTextFile, identities })
   const expected = `a readable configuration file: ${found.why}`
   return { ok: false, faults: [{ kind: 'file', where: name, field: '', received: '', expected }] }
 }

@@ -6,6 +6,8 @@ import { faultsOf, load, MINIMAL, told } from './sample-config.ts'
 
 /** Lines of MINIMAL, so that rows can say where an added text begins. */
 const NEXT = MINIMAL.split('\n').length
+/** What proves that processes belong together, where the broker is one of its own. */
+const CLUSTER = 'cluster: { key: a-key-of-at-least-thirty-two-characters }\n'
 const REDACTED = '<redacted>'
 
 function sound(text: string, env: { [name: string]: string } = {}) {
@@ -95,8 +97,14 @@ describe('a sound configuration', () => {
   })
 
   test('a gateway alone needs no identity in the secrets store', () => {
-    const text = `roles: [gateway]\netcd: { endpoints: [http://e:2379] }\nsecretsStore: { address: https://bao:8200 }\n`
+    const text = `roles: [gateway]\netcd: { endpoints: [http://e:2379] }\nsecretsStore: { address: https://bao:8200 }\n${CLUSTER}`
     expect(sound(text).config.secretsStore).toEqual({ address: 'https://bao:8200' })
+  })
+
+  test('whoever sets the secrets store up needs no identity yet', () => {
+    const text = 'etcd: { endpoints: [http://e:2379] }\nsecretsStore: { address: https://bao:8200 }\n'
+    expect(load(text).ok).toBe(false)
+    expect(load(text, { identities: 'to be issued' }).ok).toBe(true)
   })
 
   test('the defaults are copies: changing one configuration leaves the next', () => {
@@ -112,6 +120,7 @@ describe('a sound configuration', () => {
         HOLDFAST_ROLES: 'gateway',
         HOLDFAST_ETCD_ENDPOINTS: 'http://a:2379, http://b:2379',
         HOLDFAST_SECRETS_STORE_ADDRESS: 'http://bao:8200',
+        HOLDFAST_CLUSTER_KEY: 'a-key-of-at-least-thirty-two-characters',
       },
     })
     expect(loaded.ok && loaded.config.etcd.endpoints).toEqual(['http://a:2379', 'http://b:2379'])
@@ -248,19 +257,24 @@ describe('every kind of fault', () => {
     [`etcd: { endpoints: ["http://a:1"], username: u }\n${store}`, 'missing etcd.password @ hf.yaml:1:46'],
     [`etcd: { endpoints: ["http://a:1"], password: u }\n${store}`, 'missing etcd.username @ hf.yaml:1:46'],
     [`etcd: { endpoints: ["http://a:1"], quotaBytes: 5 }\n${store}`, 'range etcd.quotaBytes @ hf.yaml:1:48'],
-    ['roles: [gateway]\netcd: { endpoints: ["http://a:1"] }', 'missing secretsStore.address @ hf.yaml'],
     [
-      'etcd: { endpoints: ["http://a:1"] }\nroles: [api]\nsecretsStore: { address: "http://b:8200" }',
+      `roles: [gateway]\netcd: { endpoints: ["http://a:1"] }\n${CLUSTER}`,
+      'missing secretsStore.address @ hf.yaml',
+    ],
+    [
+      `etcd: { endpoints: ["http://a:1"] }\nroles: [api]\nsecretsStore: { address: "http://b:8200" }\n${CLUSTER}`,
       'missing secretsStore.api @ hf.yaml:3:1',
     ],
     [
-      'etcd: { endpoints: ["http://a:1"] }\nroles: [controllers]\nsecretsStore: { address: "http://b:8200" }',
+      `etcd: { endpoints: ["http://a:1"] }\nroles: [controllers]\nsecretsStore: { address: "http://b:8200" }\n${CLUSTER}`,
       'missing secretsStore.api @ hf.yaml:3:1',
     ],
     [
-      'etcd: { endpoints: ["http://a:1"] }\nroles: [broker]\nsecretsStore: { address: "http://b:8200" }',
+      `etcd: { endpoints: ["http://a:1"] }\nroles: [broker]\nsecretsStore: { address: "http://b:8200" }\n${CLUSTER}`,
       'missing secretsStore.broker @ hf.yaml:3:1',
     ],
+    [`${MINIMAL}roles: [api, gateway]\n`, `missing cluster.key @ hf.yaml:${NEXT}:8`],
+    [`${MINIMAL}roles: [broker]\n`, `missing cluster.key @ hf.yaml:${NEXT}:8`],
     [MINIMAL.replace(', secretId: api-secret', ''), 'missing secretsStore.api.secretId @ hf.yaml:5:3'],
     [MINIMAL.replace('broker-role', 'api-role'), 'conflict secretsStore.broker.roleId @ hf.yaml:6:21'],
     [MINIMAL.replace('  api:', '  ca: /ca\n  api:'), 'conflict secretsStore.ca @ hf.yaml:5:7'],

@@ -14,6 +14,9 @@ import { readYamlFile } from './read-yaml.ts'
 import { type Config, configShape } from './schema.ts'
 import { innerNode, type SettingNode } from './setting.ts'
 
+/** Whether the roles must have theirs in the secrets store already. */
+export type Identities = 'needed' | 'to be issued'
+
 export interface ConfigInput {
   /** Absent: there is no file, the environment gives everything. */
   readonly text?: string
@@ -21,6 +24,7 @@ export interface ConfigInput {
   readonly env: Environment
   /** Without it no file is looked at, and a setting that gives a secret by its file is a fault. */
   readonly readFile?: ReadFile
+  readonly identities?: Identities
 }
 
 /** Path of a setting to where its value came from: `default`, `file:line:column`, a variable. */
@@ -39,7 +43,7 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
   checkTypes(draft)
   checkValues(draft)
   if (input.readFile !== undefined) checkNamedFiles(draft, input.readFile)
-  checkRelations(draft)
+  checkRelations(draft, input.identities !== 'to be issued')
   const faults = sound ? draft.faults : draft.faults.filter(isCertain)
   if (faults.length > 0) return { ok: false, faults: listFaults(faults) }
   const sources = new Map([...draft.values].map(([path, place]) => [path, place.label]))

@@ -11,7 +11,7 @@ function configOf(text: string, env: Variables) {
 }
 
 describe('the environment over the file', () => {
-  const text = `${MINIMAL}listen: { host: localhost, port: 9000 }\nroles: [api]\nregistries: [{ host: a.example }]\n`
+  const text = `${MINIMAL}listen: { host: localhost, port: 9000 }\nroles: [api, broker, gateway]\nregistries: [{ host: a.example }]\n`
 
   test('a variable wins over the file, and leaves what it does not name', () => {
     const { config, sources } = configOf(text, { HOLDFAST_LISTEN_PORT: '9001' })

@@ -50,10 +50,14 @@ function isForward(before: Observation, now: Observation, sameSession: boolean):
 }
 
 const MAX_TEXT = 128
+const MAX_ABOUT = 200
 const PRINTABLE = /^[\x20-\x7e]*$/
+/** A keyed hash as the broker writes it. */
+const PROOF = /^[\w-]{1,64}$/
 
 function isSound(observation: Observation, newestGeneration: number): boolean {
   const { generation, seq, restarts, state, containerId, startedAt, exitCode, reason, gone } = observation
+  const { about, proof } = observation
   const numbers = [seq, restarts, exitCode ?? 0]
   const texts = [reason, containerId ?? '', startedAt ?? '']
   return (
@@ -63,6 +67,8 @@ function isSound(observation: Observation, newestGeneration: number): boolean {
     (!gone || generation === DESIRED_STATES.length) &&
     numbers.every(Number.isSafeInteger) &&
     texts.every((text) => text.length <= MAX_TEXT && PRINTABLE.test(text)) &&
+    (about === undefined || (about.length <= MAX_ABOUT && PRINTABLE.test(about))) &&
+    (proof === undefined || PROOF.test(proof)) &&
     REPLICA_STATES.includes(state)
   )
 }
@@ -76,6 +82,8 @@ function saysTheSame(left: Observation, right: Observation): boolean {
     left.exitCode === right.exitCode &&
     left.restarts === right.restarts &&
     left.reason === right.reason &&
+    left.about === right.about &&
+    left.proof === right.proof &&
     left.gone === right.gone
   )
 }

@@ -1,13 +1,15 @@
-// What an agent may ask: the tenant's credential for a registry from which this node has an image to pull, and for no
-// other. It leaves sealed to the node's key. DECISIONS 8, SAFETY 2 row 25.
+// What an agent may ask: the environment of a container that this node is to have, and the tenant's credential for a
+// registry from which it has an image to pull; for nothing else. Both come sealed from the broker to the node's key and are
+// only relayed here. DECISIONS 8, SAFETY 2 row 25.
 
-import type { Answer, Call } from '@holdfast/contract'
-import { nodes } from '../store/records.ts'
-import { inTenant } from '../store/transaction.ts'
+import type { Answer, AssignmentId, Call } from '@holdfast/contract'
+import type { Assigned } from '../ports/broker.ts'
 import type { Running } from './deps.ts'
-import type { DesiredIndex } from './desired-index.ts'
-import { seal } from './seal.ts'
+import type { DesiredIndex, Wish } from './desired-index.ts'
 import { type Session, send } from './session.ts'
+
+/** Of one window: as many containers as a node can well make in that time. */
+const ASKS_IN_WINDOW = 200
 
 export async function answerAgent(
   running: Running,
@@ -15,37 +17,55 @@ export async function answerAgent(
   session: Session,
   call: Call,
 ): Promise<void> {
-  const answer = await registryAnswer(running, index, session, call).catch((): Partial<Answer> => {
-    // The cause may hold what must not be told; the broker has logged it.
-    return { error: 'credential_unavailable' }
-  })
+  session.asks += 1
+  const answer =
+    session.asks > ASKS_IN_WINDOW ? { error: 'too_many_asks' } : await relay(running, index, session, call)
   send(session.socket, { type: 'answer', id: call.id, ...answer })
 }
 
-async function registryAnswer(
-  { store, registryCredential }: Running,
+async function relay(
+  running: Running,
   index: DesiredIndex,
   session: Session,
-  { method, host }: Call,
+  { method, host, assignmentId, attempt }: Call,
 ): Promise<Partial<Answer>> {
-  if (method !== 'registry' || host === undefined) return { error: 'not_answered_here' }
-  if (!pullsFrom(index, session, host)) return { error: 'host_not_in_use' }
-  const node = store.get(inTenant(session.tenant, nodes, session.nodeId))?.record
-  if (node === undefined) return { error: 'credential_unavailable' }
-  const credential = await registryCredential(session.tenant, host)
-  if (credential === undefined) return {}
-  const { username, password } = credential
-  return {
-    sealed: seal(node.encryptionKey, JSON.stringify({ host, username, password: password.reveal() })),
-  }
+  if (method === 'registry' && host !== undefined) return credentialAnswer(running, index, session, host)
+  if (method === 'environment' && assignmentId !== undefined && attempt !== undefined)
+    return environmentAnswer(running, index, session, { assignmentId, attempt })
+  return { error: 'not_answered_here' }
 }
 
-function pullsFrom(index: DesiredIndex, session: Session, host: string): boolean {
-  return index
-    .wishesOf(session)
-    .some(
-      ({ placement, assignment }) =>
-        assignment.desired === 'running' &&
-        placement.templates[assignment.templateHash]?.image.startsWith(`${host}/`),
-    )
+async function environmentAnswer(
+  { broker }: Running,
+  index: DesiredIndex,
+  session: Session,
+  { assignmentId, attempt }: { readonly assignmentId: AssignmentId; readonly attempt: string },
+): Promise<Partial<Answer>> {
+  const wish = index.wishOf(session, assignmentId)
+  if (wish?.assignment.desired !== 'running') return { error: 'not_assigned' }
+  const asked = broker.sealEnvironment({ ...assignedOf(session, wish), attempt })
+  return asked.catch((): Partial<Answer> => ({ error: 'broker_unavailable' }))
+}
+
+/** A cause may hold what must not be told; the broker has logged its own. */
+async function credentialAnswer(
+  { broker }: Running,
+  index: DesiredIndex,
+  session: Session,
+  host: string,
+): Promise<Partial<Answer>> {
+  const wish = index.wishesOf(session).find((one) => pullsFrom(one, host))
+  if (wish === undefined) return { error: 'host_not_in_use' }
+  const unavailable: Partial<Answer> = { error: 'credential_unavailable' }
+  const answer = await broker.sealCredential({ ...assignedOf(session, wish), host }).catch(() => unavailable)
+  return answer.error === undefined ? answer : unavailable
+}
+
+const assignedOf = ({ tenant, nodeId }: Session, { placement, assignment }: Wish): Assigned => ({
+  ...{ tenant, nodeId, deployment: placement.uid, assignmentId: assignment.id },
+})
+
+function pullsFrom({ placement, assignment }: Wish, host: string): boolean {
+  const image = placement.templates[assignment.templateHash]?.image
+  return assignment.desired === 'running' && image?.startsWith(`${host}/`) === true
 }

@@ -137,6 +137,7 @@ function isTooMuch(session: Session, bytes: number): boolean {
     session.messages = 0
     session.bytes = 0
     session.writes = 0
+    session.asks = 0
     session.earned = 0
   }
   session.messages += 1

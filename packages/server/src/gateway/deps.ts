@@ -1,8 +1,8 @@
 // What the gateway is given.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
+import type { Broker } from '../ports/broker.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
-import type { RegistryCredential } from '../ports/registry.ts'
 import type { Secret } from '../ports/secret.ts'
 import type { Store } from '../store/store.ts'
 import type { GatewayTimes } from './timings.ts'
@@ -24,8 +24,8 @@ export interface GatewayDeps {
   readonly clusterCa?: string
   readonly log: GatewayLog
   readonly times?: Partial<GatewayTimes>
-  /** Undefined where the tenant keeps none for the host; rejects where that cannot be said now. */
-  registryCredential(tenant: TenantId, host: string): Promise<RegistryCredential | undefined>
+  /** In this process or in another one: what it seals is only relayed here. */
+  readonly broker: Pick<Broker, 'sealEnvironment' | 'sealCredential'>
 }
 
 /** What happened since the start; numbers only, for metrics. */

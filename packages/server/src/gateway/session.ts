@@ -32,6 +32,8 @@ export interface Session {
   messages: number
   bytes: number
   writes: number
+  /** What was asked of the broker for it. */
+  asks: number
   /** Messages beyond the limit that answer what the server itself sent. */
   earned: number
   /** By their numbers. */
@@ -61,6 +63,7 @@ export const newSession = (opened: OpenedSession, socket: WebSocket | undefined,
   messages: 0,
   bytes: 0,
   writes: 0,
+  asks: 0,
   earned: 0,
   streams: new Map(),
   nextStream: 1,

@@ -1,11 +1,13 @@
 // What DELETE began is finished here: a deployment that is marked and of which no container is left is removed with its
-// archive, its routes and its quota slot, and a tenant that is marked is removed with everything it has. Each removal is one transaction that compares
-// what it read, so several replicas may do this at once and one of them does it.
+// archive, its routes, its references to credentials and its quota slot, and a tenant that is marked is removed with
+// everything it has. Each removal is one transaction that compares what it read, so several replicas may do this at once
+// and one of them does it.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { releaseRoutes } from '../operations/deployments/claim-routes.ts'
 import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
+import { releaseCredentials } from '../operations/secrets/claim-credentials.ts'
 import type { Clock } from '../ports/clock.ts'
 import {
   archive,
@@ -61,6 +63,7 @@ async function removeDeployment(
     if (left !== undefined) transaction.delete(placement)
     transaction.delete(address)
     releaseRoutes(transaction, tenant, stored)
+    releaseCredentials(transaction, tenant, stored.spec)
     transaction.delete(inTenant(tenant, slots, slotId('deployments', stored.slot)))
     transaction.deleteWithin(tenant, archive, name)
     recordEvent(transaction, clock, tenant, {

@@ -1,50 +1,28 @@
 // The janitor of half-finished writes to two stores (SAFETY 4a, step 6): an intent that nobody ended within a minute is
-// deleted first, after which its write can no longer be pinned, and only then is its version destroyed.
+// doomed, after which its write can no longer be pinned; what is doomed, by the janitor or from the start, is destroyed.
 
-import type { TenantId } from '@holdfast/contract'
+import { type BurnDeps, burnNumber, doomIntent } from '../operations/secrets/burn-number.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { SecretPath, SecretsWriter } from '../ports/secrets-store.ts'
-import { intents, registryCredentials } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
-import { globally, inTenant } from '../store/transaction.ts'
+import { intents } from '../store/records.ts'
 
-export interface SweepDeps {
-  readonly store: Store
+export interface SweepDeps extends BurnDeps {
   readonly clock: Clock
-  readonly secrets: Pick<SecretsWriter, 'destroyVersion'>
 }
 
 const PATIENCE_MS = 60_000
 
-interface Abandoned {
-  readonly tenant: TenantId
-  readonly path: SecretPath
-  readonly version: number
-}
-
 export async function sweepIntents(deps: SweepDeps): Promise<void> {
-  const old = deps.store
-    .listWithIds(intents)
-    .filter(({ record }) => Date.parse(record.createdAt) < deps.clock.now() - PATIENCE_MS)
-  for (const { id } of old) {
-    const abandoned = await endIntent(deps, id)
-    if (abandoned !== undefined)
-      await deps.secrets.destroyVersion(abandoned.tenant, abandoned.path, abandoned.version)
+  const failures: unknown[] = []
+  const old = deps.clock.now() - PATIENCE_MS
+  for (const { id, record } of deps.store.listWithIds(intents)) {
+    if (!record.doomed && Date.parse(record.createdAt) >= old) continue
+    await endIntent(deps, id).catch((error: unknown) => failures.push(error))
   }
+  // One that fails keeps none of the others waiting; it is told, and tried again at the next turn.
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} intents could not be ended`)
 }
 
-/** Undefined where the version is in use after all: two writers may have wanted one number, and one of them won it. */
-async function endIntent({ store }: SweepDeps, id: string): Promise<Abandoned | undefined> {
-  return store.transact((transaction) => {
-    const intent = transaction.get(globally(intents, id))
-    if (intent === undefined) return { kind: 'refuse', result: undefined }
-    transaction.delete(globally(intents, id))
-    const { tenant, namespace, resource: label, version } = intent
-    const registry = namespace === 'registries'
-    const pinned = registry
-      ? transaction.get(inTenant(tenant, registryCredentials, label))?.version
-      : undefined
-    const path = registry ? { registryHost: label } : { namespace, label }
-    return { kind: 'commit', result: pinned === version ? undefined : { tenant, path, version } }
-  })
+async function endIntent(deps: SweepDeps, id: string): Promise<void> {
+  const doomed = await doomIntent(deps, id)
+  if (doomed !== undefined) await burnNumber(deps, doomed)
 }

@@ -1,7 +1,7 @@
 // `Idempotency-Key` on POST: the first 2xx answer again for 24 hours, written in the transaction that it answers, so that
 // a retry after a lost answer cannot do the work twice. DECISIONS 2. A refusal keeps nothing.
 
-import { hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../ports/clock.ts'
 import { idempotentAnswers } from '../store/records.ts'
@@ -30,8 +30,10 @@ export interface IdempotentAnswers {
 
 const DAY_MS = 24 * 3_600_000
 
+/** A body may hold secret values, and the hash of a short one can be guessed: who reads the store does not have the key. */
 export function idempotencyOf(key: string, method: string, path: string, body: string): Idempotency {
-  return { id: sha256(key), requestHash: sha256(`${method} ${path}\n${body}`) }
+  const requestHash = createHmac('sha256', key).update(`${method} ${path}\n${body}`).digest('hex')
+  return { id: hash('sha256', key, 'hex'), requestHash }
 }
 
 export function createIdempotentAnswers(
@@ -57,10 +59,6 @@ export function createIdempotentAnswers(
       return true
     },
   }
-}
-
-function sha256(text: string): string {
-  return hash('sha256', text, 'hex')
 }
 
 /** How one request's answer is kept, if its caller asked for that. */

@@ -31,23 +31,27 @@ export interface ManifestQuery {
   readonly reference: string
 }
 
-export type UnreachableCause =
-  | 'not_allowed'
-  | 'address_refused'
-  | 'dns'
-  | 'tls'
-  | 'connection'
-  | 'timeout'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'rate_limited'
-  | 'server_error'
-  | 'redirect'
-  | 'challenge_invalid'
-  | 'realm_refused'
-  | 'too_large'
-  | 'digest_mismatch'
-  | 'answer_invalid'
+export const UNREACHABLE_CAUSES = [
+  'not_allowed',
+  'address_refused',
+  'dns',
+  'tls',
+  'connection',
+  'timeout',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'server_error',
+  'redirect',
+  'challenge_invalid',
+  'realm_refused',
+  'too_large',
+  'digest_mismatch',
+  'answer_invalid',
+  /** Nobody could ask the registry for us. */
+  'broker_unavailable',
+] as const
+export type UnreachableCause = (typeof UNREACHABLE_CAUSES)[number]
 
 export type ManifestAnswer =
   | { readonly kind: 'exists'; readonly digest: string }

@@ -56,7 +56,7 @@ export interface VersionList {
   readonly kind: 'ok'
   /** The newest number ever given, destroyed or not: the `cas` of the next write. */
   readonly version: number
-  /** Ascending; the store keeps at least the last ten. */
+  /** Ascending; the store keeps the last thousand. */
   readonly versions: readonly SecretVersion[]
 }
 

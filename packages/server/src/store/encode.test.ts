@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { underTaint } from '../ports/taint.ts'
 import { decodeRecord, encodeRecord, UnstorableRecordError } from './encode.ts'
-import { aDeployment } from './records.fixture.ts'
+import { aDeployment, aSpec } from './records.fixture.ts'
 import { COLLECTIONS, deployments, idempotentAnswers } from './records.ts'
 
 const anAnswer = (body: object) => ({
@@ -59,4 +60,15 @@ test('bytes that are no UTF-8 throw', () => {
   const at = bytes.indexOf('abc')
   bytes[at] = 0xff
   expect(() => decodeRecord(deployments, bytes)).toThrow()
+})
+
+test('a value of the request is found in a record, under whatever name it is', async () => {
+  const value = 'Tr0ub4dor&3'
+  const labelled = aDeployment('web', { spec: { ...aSpec('web'), labels: { note: `is ${value}` } } })
+  const encode = async () => encodeRecord(deployments, labelled)
+  await expect(underTaint({ values: { password: value } }, encode)).rejects.toMatchObject({
+    name: 'UnstorableRecordError',
+    material: { code: 'secret_material_would_persist', field: 'values' },
+  })
+  await expect(underTaint({ values: { password: 'another-Value' } }, encode)).resolves.toBeDefined()
 })

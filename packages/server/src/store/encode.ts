@@ -2,10 +2,13 @@
 // fault and throws, so that nothing travels into etcd unseen (SAFETY 4f).
 
 import { decode, findShapeFaults, type Json, type Rejection } from '@holdfast/contract'
-import { checkPersistable } from '@holdfast/core'
+import { checkPersistable, reject } from '@holdfast/core'
+import { isTainted } from '../ports/taint.ts'
 import type { Collection } from './records.ts'
 
 const SUSPECT = /"(?:values|generate)"/
+/** A value of the request is in a record under a name that no scan looks for. */
+const VALUE_WOULD_PERSIST = reject('secret_material_would_persist', 'values', null, {}, '<redacted>')
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 export function encodeRecord<T>(collection: Collection<T>, record: T): Buffer {
@@ -14,7 +17,8 @@ export function encodeRecord<T>(collection: Collection<T>, record: T): Buffer {
     throw new UnstorableRecordError(`${collection.folder}: ${fault.kind} at ${fault.path}`)
   const text = JSON.stringify(record)
   // Most records cannot hold material, and their text says so more cheaply than a walk.
-  const [material] = SUSPECT.test(text) ? checkPersistable(record as Json) : []
+  const [held] = SUSPECT.test(text) ? checkPersistable(record as Json) : []
+  const material = held ?? (isTainted(text) ? VALUE_WOULD_PERSIST : undefined)
   if (material !== undefined)
     throw new UnstorableRecordError(`${collection.folder}: ${material.code}`, material)
   return Buffer.from(text)

@@ -56,6 +56,11 @@ export const storedDeploymentShape = object({
   deleting: boolean(),
   /** The revision that asked for a restart, if one ever did: part of what the containers are made of. */
   restartRevision: optional(integer()),
+  /**
+   * By label: the version of each credential that the containers are made with (DECISIONS 5). Absent for a path that had no
+   * version when it was last decided: then it is the credential's first one.
+   */
+  pins: optional(map(integer())),
 })
 export type StoredDeployment = Infer<typeof storedDeploymentShape>
 
@@ -85,6 +90,44 @@ export type StoredToken = Infer<typeof storedTokenShape>
 /** That a credential exists and which version of it counts; the credential itself is in the secrets store. */
 export const registryCredentialShape = object({ v, host: string(), version: integer(), updatedAt: string() })
 
+/**
+ * Everything of one credential but its material: the namespace that its label is bound to, who refers to it, which versions
+ * there are, and its rotation. One key, so that each of these is decided at once with the others (SAFETY 4a, 4d). It is there as
+ * long as a version or a reference is.
+ */
+export const storedCredentialShape = object({
+  v,
+  label: string(),
+  namespace: string(),
+  /** Names of deployments, sorted. */
+  consumers: list(string()),
+  /** Those that are not destroyed, ascending. */
+  versions: list(object({ version: integer(), keys: list(string()), createdAt: string() })),
+  /** The first version that counted: what a deployment uses that was admitted before there was one. */
+  initial: nullable(integer()),
+  /** The quota slot, from the first version on. */
+  slot: nullable(integer()),
+  /** One at a time for each credential; absent: idle. */
+  rotation: optional(
+    object({
+      phase: oneOf(['stage', 'overlap', 'cutover']),
+      /** Null where the credential had no version before. */
+      old: nullable(integer()),
+      new: integer(),
+      since: string(),
+      /** The name of the deployment that asked; its own containers go first. */
+      startedBy: string(),
+      /** A cutover that is being taken back: it ends when nobody has the new version any more. */
+      aborting: optional(boolean()),
+      /** Who asked for the last step: the revisions of the other consumers are made in that name. */
+      askedBy: optional(
+        object({ token: branded<TokenId>(), role: oneOf(ROLES), onBehalf: boolean(), requestId: string() }),
+      ),
+    }),
+  ),
+})
+export type StoredCredential = Infer<typeof storedCredentialShape>
+
 export const storedEventShape = object({ v, ...eventShape.fields })
 export const storedAuditShape = object({ v, ...auditEntryShape.fields })
 export const storedArchiveShape = object({ v, ...archiveEntryShape.fields, tx: branded<TransactionId>() })
@@ -107,6 +150,10 @@ export const intentShape = object({
   resource: string(),
   version: integer(),
   createdAt: string(),
+  /** Nobody can pin it any more: the version is to be destroyed, and then this. */
+  doomed: optional(boolean()),
+  /** Of several that are pinned together: the one without which none of them is. */
+  leader: optional(string()),
 })
 
 /** A transaction whose outcome was unknown and that may no longer be applied. */
@@ -117,6 +164,9 @@ export const removalShape = object({ v, tenant: branded<TenantId>(), name: nulla
 
 /** Which tenant is the platform; one fixed key. */
 export const platformShape = object({ v, tenant: branded<TenantId>() })
+
+/** What containers prove by that they were made with certain versions; one fixed key, made by whoever needs it first. */
+export const proofKeyShape = object({ v, key: string() })
 
 /** A machine of the tenant. `generation` counts enrolments under this id; a session proves the key of the newest one. */
 export const storedNodeShape = object({
@@ -198,6 +248,8 @@ export const storedPlacementShape = object({
   toldRefusals: string(),
   /** The phase that was last told in an event. */
   toldPhase: string(),
+  /** Of this revision: the secrets that were told not to be had, each with its cause; absent where none was. */
+  toldSecrets: optional(list(string())),
   /** Why a replica is nowhere, for the status; absent while all are placed. */
   shortfall: optional(object({ reason: string(), summary: string() })),
   /** The newest deployment revision of which every replica was once ready. */
@@ -231,6 +283,8 @@ export const serverReplicaShape = object({
   leads: boolean(),
   /** The control-plane node that it runs on, if configuration says so: its heartbeat is that node's (DECISIONS 5). */
   nodeName: optional(string()),
+  /** Whether it reads secret material for the others. */
+  brokers: optional(boolean()),
 })
 
 export interface Collection<T> {
@@ -258,6 +312,7 @@ export const deployments = tenantCollection('dep', storedDeploymentShape, true)
 export const slots = tenantCollection('slot', slotShape, true)
 export const routeClaims = tenantCollection('route', routeClaimShape, true)
 export const registryCredentials = tenantCollection('reg', registryCredentialShape, true)
+export const credentials = tenantCollection('cred', storedCredentialShape, true)
 export const archive = tenantCollection('arc', storedArchiveShape, false)
 export const events = tenantCollection('evt', storedEventShape, false)
 export const audit = tenantCollection('aud', storedAuditShape, false)
@@ -272,6 +327,7 @@ export const shards = globalCollection('shard', shardShape)
 export const serverReplicas = globalCollection('replica', serverReplicaShape)
 export const tenants = globalCollection('tenant', storedTenantShape)
 export const platform = globalCollection('cfg', platformShape)
+export const proofKeys = globalCollection('proof', proofKeyShape)
 export const tokens = globalCollection('token', storedTokenShape)
 export const removals = globalCollection('removal', removalShape)
 export const intents = globalCollection('intent', intentShape)
@@ -282,12 +338,14 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   slots,
   routeClaims,
   registryCredentials,
+  credentials,
   archive,
   events,
   audit,
   idempotentAnswers,
   tenants,
   platform,
+  proofKeys,
   tokens,
   removals,
   intents,

@@ -14,7 +14,7 @@ import {
   type ShapeNode,
   string,
 } from '@holdfast/contract'
-import type { ContainerState, InspectedSettings } from '@holdfast/core/reconcile'
+import { type ContainerState, type InspectedSettings, PROOF_LABEL } from '@holdfast/core/reconcile'
 import type { ContainerEvent, InspectedContainer, ListedContainer, NetworkFacts } from '../../ports/engine.ts'
 
 const STATES: readonly ContainerState[] = [
@@ -130,6 +130,7 @@ export function readInspected(value: unknown): InspectedContainer {
     health: readHealth(State),
     // Ours are on one network; one on several is outside the safe set.
     address: Object.values(NetworkSettings.Networks).map(addressOf)[0] ?? null,
+    proof: Config.Labels?.[PROOF_LABEL],
     settings: { HostConfig, Mounts, NetworkSettings },
   }
 }

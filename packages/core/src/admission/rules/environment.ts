@@ -34,7 +34,7 @@ export const environmentRules: readonly Rule[] = [
 ]
 
 /** Keys and values; what the engine adds around them is not counted. */
-function environmentBytes(variables: JsonObject): number {
+export function environmentBytes(variables: JsonObject): number {
   let bytes = 0
   for (const key of Object.keys(variables)) {
     const value = variables[key]

@@ -7,6 +7,8 @@ import type { Rule } from '../rule.ts'
 const LENGTHS: { readonly [at: string]: keyof Limits } = {
   'healthCheck.command': 'commandElements',
   environment: 'environmentEntries',
+  composedEnvironment: 'environmentEntries',
+  secrets: 'secrets',
   volumes: 'volumes',
   'placement.constraints': 'constraints',
   'placement.constraints[*].values': 'constraintValues',

@@ -2,7 +2,7 @@
 
 import { accepted, onText, type Rule } from '../rule.ts'
 
-const FIELDS = ['healthCheck.command[*]', 'environment.*', 'command[*]', 'args[*]']
+const FIELDS = ['healthCheck.command[*]', 'environment.*', 'composedEnvironment.*', 'command[*]', 'args[*]']
 
 export const textContentRules: readonly Rule[] = FIELDS.map(
   (at): Rule => ({

@@ -27,14 +27,14 @@ async function statusOf(token: string, method: string, path: string, body?: unkn
   return answer.status
 }
 
-test('the mount wants check-and-set of everybody and keeps ten versions', async () => {
+test('the mount wants check-and-set of everybody and keeps more versions than the usual ten', async () => {
   const tenant = await real.newTenant()
   const path = `kv-${tenant}/data/deployments/web`
   expect(await statusOf(real.store.rootToken, 'POST', path, { data: { A: 'no cas' } })).toBe(400)
   for (let cas = 0; cas < 12; cas += 1) await real.writer.writeVersion(tenant, web, document(), cas)
   const found = await real.writer.currentVersion(tenant, web)
   expect(found.kind === 'ok' && found.versions.map(({ version }) => version)).toEqual([
-    3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
   ])
 })
 
@@ -104,6 +104,53 @@ test('the broker mints children of single tenants, and a child reaches its own t
   expect(await statusOf(token, 'GET', `kv-${mine}/data/deployments/web`)).toBe(403)
   expect(await statusOf(token, 'POST', 'auth/token/create', { policies: [`broker-${mine}`] })).toBe(403)
 })
+
+test('of every path that holds data the API reads none, and a child of one tenant none of the others', async () => {
+  const tenants = [await real.newTenant(), await real.newTenant(), await real.newTenant()]
+  const paths: [tenant: string, path: string][] = []
+  for (const tenant of tenants) {
+    for (const namespace of ['deployments', 'resources'])
+      for (const label of ['web', 'db', 'a-1'])
+        await real.writer.writeVersion(tenant, { namespace, label }, document(), 0)
+    await real.writer.writeVersion(tenant, { registryHost: 'registry.example.com:443' }, document(), 0)
+    for (const path of await everyPath(`kv-${tenant}`)) paths.push([tenant, path])
+  }
+  expect(paths).toHaveLength(3 * 7)
+  const [api, broker] = [await stealToken(real.platform.api), await stealToken(real.platform.broker)]
+  const [mine = ''] = tenants
+  const child = await mintChild(broker, mine)
+  for (const [tenant, path] of paths) {
+    for (const asked of [path, `${path}?version=1`, path.replace('/data/', '/subkeys/')])
+      expect([asked, await statusOf(api, 'GET', asked)]).toEqual([asked, 403])
+    expect([path, await statusOf(broker, 'GET', path)]).toEqual([path, 403])
+    expect([path, await statusOf(child, 'GET', path)]).toEqual([path, tenant === mine ? 200 : 403])
+  }
+})
+
+/** As who may do everything sees them. */
+async function everyPath(mount: string): Promise<string[]> {
+  const list = async (folder: string): Promise<string[]> => {
+    const headers = { 'x-vault-token': real.store.rootToken }
+    const answer = await fetch(`${real.store.address}/v1/${mount}/metadata/${folder}`, {
+      method: 'LIST',
+      headers,
+    })
+    return JSON.parse(await answer.text()).data.keys
+  }
+  const found: string[] = []
+  for (const folder of await list(''))
+    for (const name of await list(folder)) found.push(`${mount}/data/${folder}${name}`)
+  return found
+}
+
+async function mintChild(token: string, tenant: string): Promise<string> {
+  const answer = await fetch(`${real.store.address}/v1/auth/token/create/holdfast-broker`, {
+    method: 'POST',
+    headers: { 'x-vault-token': token },
+    body: JSON.stringify({ policies: [`broker-${tenant}`] }),
+  })
+  return JSON.parse(await answer.text()).auth.client_token
+}
 
 test('tenants do not see each other through the reader', async () => {
   const [mine, other] = [await real.newTenant(), await real.newTenant()]

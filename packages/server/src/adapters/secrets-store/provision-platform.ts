@@ -24,41 +24,66 @@ type Write = (path: string, body: unknown) => Promise<CallOutcome>
 
 const CHILD_SECONDS = 300
 
+/** `done`: what was made or found made, a line for each. */
+export interface PlatformSetUp {
+  readonly kind: 'ok'
+  readonly done: readonly string[]
+}
+
+export type IdentityName = 'api' | 'broker'
+
 export async function provisionPlatform(
   privileged: SecretsStoreClient,
   { namespaces }: { readonly namespaces: readonly string[] },
 ): Promise<PlatformIdentities | Failure> {
+  const ready = await setUpPlatform(privileged, namespaces)
+  if (ready.kind !== 'ok') return ready
+  const api = await issueIdentity(privileged, 'api')
+  if ('kind' in api) return api
+  const broker = await issueIdentity(privileged, 'broker')
+  return 'kind' in broker ? broker : { kind: 'ok', api, broker }
+}
+
+export async function setUpPlatform(
+  privileged: SecretsStoreClient,
+  namespaces: readonly string[],
+): Promise<PlatformSetUp | Failure> {
   const signal = privileged.deadline()
   const write: Write = (path, body) =>
     privileged.call({ method: 'POST', path, body: JSON.stringify(body), signal })
   const ready = await requireAppRole(privileged, write, signal)
   if (ready !== undefined) return ready
-  for (const [path, body] of platformWrites(namespaces)) {
+  const done = ['auth method approle: enabled']
+  for (const [what, path, body] of platformWrites(namespaces)) {
     const answer = await write(path, body)
     if (answer.kind !== 'ok') return failure(answer)
+    done.push(what)
   }
-  const api = await issueIdentity(privileged, write, API_IDENTITY, signal)
-  if ('kind' in api) return api
-  const broker = await issueIdentity(privileged, write, BROKER_IDENTITY, signal)
-  return 'kind' in broker ? broker : { kind: 'ok', api, broker }
+  return { kind: 'ok', done }
 }
 
-function platformWrites(namespaces: readonly string[]): readonly (readonly [string, unknown])[] {
+function platformWrites(namespaces: readonly string[]): readonly (readonly [string, string, unknown])[] {
+  const children = {
+    allowed_policies_glob: [`${BROKER_POLICY_PREFIX}*`],
+    token_no_default_policy: true,
+    token_explicit_max_ttl: CHILD_SECONDS,
+    renewable: false,
+    orphan: false,
+  }
   return [
-    [`sys/policies/acl/${API_IDENTITY}`, { policy: apiPolicy(namespaces) }],
-    [`sys/policies/acl/${BROKER_IDENTITY}`, { policy: brokerPolicy() }],
     [
-      `auth/token/roles/${BROKER_IDENTITY}`,
-      {
-        allowed_policies_glob: [`${BROKER_POLICY_PREFIX}*`],
-        token_no_default_policy: true,
-        token_explicit_max_ttl: CHILD_SECONDS,
-        renewable: false,
-        orphan: false,
-      },
+      `policy ${API_IDENTITY}: writes and destroys, reads no secret`,
+      `sys/policies/acl/${API_IDENTITY}`,
+      { policy: apiPolicy(namespaces) },
     ],
-    [`auth/approle/role/${API_IDENTITY}`, roleOf(API_IDENTITY)],
-    [`auth/approle/role/${BROKER_IDENTITY}`, roleOf(BROKER_IDENTITY)],
+    [
+      `policy ${BROKER_IDENTITY}: makes tokens of five minutes that read one tenant`,
+      `sys/policies/acl/${BROKER_IDENTITY}`,
+      { policy: brokerPolicy() },
+    ],
+    [`token role ${BROKER_IDENTITY}: bounds those tokens`, `auth/token/roles/${BROKER_IDENTITY}`, children],
+    [`AppRole ${API_IDENTITY}`, `auth/approle/role/${API_IDENTITY}`, roleOf(API_IDENTITY)],
+    [`AppRole ${BROKER_IDENTITY}`, `auth/approle/role/${BROKER_IDENTITY}`, roleOf(BROKER_IDENTITY)],
   ]
 }
 
@@ -87,16 +112,15 @@ async function requireAppRole(
   return type === 'approle' ? undefined : unavailable('answer_invalid', 'no')
 }
 
-async function issueIdentity(
-  client: SecretsStoreClient,
-  write: Write,
-  name: string,
-  signal: AbortSignal,
+export async function issueIdentity(
+  privileged: SecretsStoreClient,
+  which: IdentityName,
 ): Promise<Identity | Failure> {
-  const path = `auth/approle/role/${name}`
-  const role = await client.call({ method: 'GET', path: `${path}/role-id`, signal })
+  const path = `auth/approle/role/${which === 'api' ? API_IDENTITY : BROKER_IDENTITY}`
+  const signal = privileged.deadline()
+  const role = await privileged.call({ method: 'GET', path: `${path}/role-id`, signal })
   if (role.kind !== 'ok') return failure(role)
-  const issued = await write(`${path}/secret-id`, {})
+  const issued = await privileged.call({ method: 'POST', path: `${path}/secret-id`, body: '{}', signal })
   if (issued.kind !== 'ok') return failure(issued)
   const roleId = member(role.body, 'data', 'role_id')
   const secretId = member(issued.body, 'data', 'secret_id')

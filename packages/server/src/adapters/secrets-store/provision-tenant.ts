@@ -10,7 +10,8 @@ import type { SecretsStoreClient } from './secrets-store-client.ts'
 import { type CallOutcome, member, unavailable } from './store-call.ts'
 
 const MOUNT = JSON.stringify({ type: 'kv', options: { version: '2' } })
-const SETTINGS = JSON.stringify({ max_versions: 10, cas_required: true })
+/** A version in use is never the thousandth: no write is accepted that would make it so (operations/secrets). */
+const SETTINGS = JSON.stringify({ max_versions: 1000, cas_required: true })
 const RETRY_MS = 25
 
 type Outcome = Done | Denied | Unavailable

@@ -19,7 +19,13 @@ import { type CallOutcome, member, type StoreCall, unavailable, withinDeadline }
 const CHILD_USE_MS = 4 * 60_000
 const CHILD_TTL = '5m'
 
-type Minted = { readonly kind: 'child'; readonly token: Secret } | Denied | Unavailable
+interface Child {
+  readonly kind: 'child'
+  readonly token: Secret
+  /** Of which login of ours it is: with the token of that login it dies. */
+  readonly login: number
+}
+type Minted = Child | Denied | Unavailable
 type ReadResult = { kind: 'ok'; document: SecretDocument } | Absent | Denied | Unavailable
 
 export function createSecretsReader(options: {
@@ -34,12 +40,7 @@ export function createSecretsReader(options: {
     readVersion: async (tenant, path, version) => {
       const from = pathOfVersion(tenant, path, version, granted)
       if (from === undefined) return { kind: 'denied' }
-      const signal = client.deadline()
-      const read = () => readAs(client, children, tenant, { method: 'GET', path: from, signal })
-      const first = await read()
-      if (first.kind !== 'denied') return first
-      children.forget(tenant)
-      return read()
+      return readAs(client, children, tenant, { method: 'GET', path: from, signal: client.deadline() })
     },
   }
 }
@@ -57,14 +58,24 @@ function pathOfVersion(
     : `${from}?version=${version}`
 }
 
+/**
+ * A refusal may mean that the child is dead. Whether its parent died, minting another one shows; only then is the path asked
+ * again, so that one that we may not read is asked once.
+ */
 async function readAs(
   client: SecretsStoreClient,
   children: ChildTokens,
   tenant: TenantId,
   call: StoreCall,
 ): Promise<ReadResult> {
-  const minted = await withinDeadline(children.of(tenant), call.signal)
-  return minted.kind === 'child' ? judgeRead(await client.callAs(minted.token, call)) : minted
+  const child = await withinDeadline(children.of(tenant), call.signal)
+  if (child.kind !== 'child') return child
+  const first = judgeRead(await client.callAs(child.token, call))
+  if (first.kind !== 'denied') return first
+  children.forget(tenant)
+  const next = await withinDeadline(children.of(tenant), call.signal)
+  if (next.kind !== 'child') return next
+  return next.login === child.login ? first : judgeRead(await client.callAs(next.token, call))
 }
 
 function judgeRead(answer: CallOutcome): ReadResult {
@@ -121,6 +132,6 @@ async function mintChild(client: SecretsStoreClient, tenant: TenantId): Promise<
   if (answer.kind !== 'ok') return { kind: 'denied' }
   const token = member(answer.body, 'auth', 'client_token')
   return typeof token === 'string'
-    ? { kind: 'child', token: secret(token) }
+    ? { kind: 'child', token: secret(token), login: client.logins() }
     : unavailable('answer_invalid', 'no')
 }

@@ -34,6 +34,8 @@ export interface SecretsStoreClient extends SecretsStoreHealth {
   call(call: StoreCall): Promise<CallOutcome>
   /** With a token of the caller's own. */
   callAs(token: Secret, call: StoreCall): Promise<CallOutcome>
+  /** How often it has logged in: with each, the token before it and all that came of that are done. */
+  logins(): number
   nowMs(): number
   close(): void
 }
@@ -59,6 +61,7 @@ export function createSecretsStoreClient(options: SecretsStoreClientOptions): Se
       const signal = AbortSignal.timeout(deadlineMs)
       return judgeHealth(await callStore(address, { method: 'GET', path, signal }, undefined))
     },
+    logins: () => session.logins,
     nowMs,
     close: () => address.origin.agent.destroy(),
   }

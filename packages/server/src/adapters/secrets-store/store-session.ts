@@ -16,6 +16,7 @@ export interface StoreSession {
   current(): Promise<Granted | Unavailable>
   /** After a 403: another token when the one that was used is dead; denied when it lives and simply may not. */
   replace(used: Secret): Promise<Granted | Denied | Unavailable>
+  readonly logins: number
 }
 
 interface Lease {
@@ -35,18 +36,20 @@ export function openSession(options: SessionOptions): StoreSession {
   const { auth } = options
   if (!('roleId' in auth)) {
     const given: Granted = { kind: 'token', token: auth.token }
-    return { current: async () => given, replace: async () => ({ kind: 'denied' }) }
+    return { current: async () => given, replace: async () => ({ kind: 'denied' }), logins: 0 }
   }
   return openRoleSession(options, auth)
 }
 
 function openRoleSession(options: SessionOptions, auth: { roleId: string; secretId: Secret }): StoreSession {
   let lease: Lease | undefined
+  let logins = 0
   const login = shareWhileRunning(async () => {
     const asked = options.nowMs()
     const body = JSON.stringify({ role_id: auth.roleId, secret_id: auth.secretId.reveal() })
     const answer = await post(options, 'auth/approle/login', body, undefined)
     lease = leaseOf(answer, undefined, asked)
+    if (lease !== undefined) logins += 1
     return lease === undefined ? explainLogin(answer) : granted(lease)
   })
   /** Says whether the token lives; a living one lives longer afterwards. */
@@ -69,7 +72,13 @@ function openRoleSession(options: SessionOptions, auth: { roleId: string; secret
     if (alive.kind === 'ok') return { kind: 'denied' }
     return alive.kind === 'unavailable' ? alive : login()
   }
-  return { current, replace }
+  return {
+    current,
+    replace,
+    get logins() {
+      return logins
+    },
+  }
 }
 
 function post(

@@ -42,6 +42,11 @@ export const ADMISSION_CODES: readonly Code[] = [
     'node_candidates_unresolvable',
     'node_not_a_placement_candidate',
     'registry_credential_store_unavailable',
+    'secret_path_namespace_split',
+    'anchored_secret_dropped',
+    'anchored_secret_repointed',
+    'secrets_store_unavailable',
+    'secret_in_use',
     'route_conflict',
   ]),
 ]

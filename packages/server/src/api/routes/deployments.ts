@@ -109,7 +109,7 @@ function updateEndpoint(deps: DeploymentDeps): Endpoint {
     body: sentDeploymentShape,
     success: { status: 200, shape: writtenShape },
     dryRun: dryRunShape,
-    codes: [...ADMISSION_CODES, 'deployment_not_found', 'revision_conflict'],
+    codes: [...ADMISSION_CODES, 'deployment_not_found', 'revision_conflict', 'quota_exceeded'],
     handle: async (request) => {
       const { caller, body, query, ifMatch } = request
       const outcome = await updateDeployment(deps, caller, param(request, 'name'), body, {

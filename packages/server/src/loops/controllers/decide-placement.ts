@@ -45,11 +45,19 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   const refused = placing.unplaced > 0 ? explainCandidates(placing.candidates) : undefined
   const unmet = plan.held ? gates : []
   const made = { stored, before, decidedOn, plan, kept, added, refused, cures: placing.cures, unmet, now }
-  const { next, status } = nextPlacement(deps, made)
+  const { next, status, untoldSecrets } = nextPlacement(deps, made)
   const settled = added.length === 0 && isUnchanged(plan, assignments) && sameStory(before, next)
   if (settled) view.release(stored.uid)
   else view.reserve(stored.uid, { name, resources, assignments: next?.assignments ?? [] }, decidedOn)
-  return { ...made, settled, next, status, nodeIds: nodesOf(view, made), ...seenOf(facts, assignments) }
+  return {
+    ...made,
+    settled,
+    next,
+    status,
+    untoldSecrets,
+    nodeIds: nodesOf(view, made),
+    ...seenOf(facts, assignments),
+  }
 }
 
 function seenOf(facts: ReplicaFacts, assignments: readonly Assignment[]): Pick<Decision, 'ready' | 'lost'> {

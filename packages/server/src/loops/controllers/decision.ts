@@ -1,7 +1,14 @@
 // What was decided about one deployment, and from what.
 
 import type { Assignment, AssignmentId, NodeId, TenantId } from '@holdfast/contract'
-import type { CureKind, deriveStatus, Explanation, RolloutPlan, UnmetDependency } from '@holdfast/core'
+import type {
+  CureKind,
+  deriveStatus,
+  Explanation,
+  RolloutPlan,
+  SecretTrouble,
+  UnmetDependency,
+} from '@holdfast/core'
 import type { StoredDeployment, StoredPlacement } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import type { TenantView } from './tenant-view.ts'
@@ -27,6 +34,8 @@ export interface Decision {
   /** What keeps replicas from being made, if any are to be. */
   readonly unmet: readonly UnmetDependency[]
   readonly status: ReturnType<typeof deriveStatus>
+  /** What keeps a container from being made and was not told of this revision yet. */
+  readonly untoldSecrets: readonly SecretTrouble[]
   /** The assignments that serve, as their agents said. */
   readonly ready: ReadonlySet<AssignmentId>
   /** The nodes of its replicas that count as lost. */

@@ -1,6 +1,7 @@
 // The placement record that a decision leads to, and whether it says anything that the stored one does not say yet.
 
 import { hash } from 'node:crypto'
+import type { AssignmentId, NodeId } from '@holdfast/contract'
 import {
   containerTemplate,
   DEPENDENCY_UNHEALTHY,
@@ -12,26 +13,34 @@ import { targetOf } from '../../operations/deployments/revision-target.ts'
 import { observations, type StoredPlacement } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { DecideDeps, Decision } from './decision.ts'
+import { tellSecrets } from './secret-events.ts'
 
 type Made = Pick<Decision, 'stored' | 'before' | 'plan' | 'kept' | 'added' | 'refused' | 'unmet'>
 
 export function nextPlacement(
   { store, tenant, view }: DecideDeps,
   made: Made,
-): Pick<Decision, 'next' | 'status'> {
+): Pick<Decision, 'next' | 'status' | 'untoldSecrets'> {
   const { stored, before, plan, kept, added, refused } = made
   const assignments = [...kept, ...added]
   const shortfall = shortfallOf(made)
   const { rollout, good } = plan
   const { uid, revision, deleting, digest, spec } = stored
+  const observed = (id: AssignmentId) => store.get(inTenant(tenant, observations, id))?.record
+  const isLost = (id: NodeId) => view.stanceOf(id) === 'failed'
   const status = deriveStatus(spec, {
     ...{ deleting, revision, imageDigest: digest },
     placed: { assignments, shortfall, ranRevision: before?.ranRevision, rollout, good },
-    observed: (id) => store.get(inTenant(tenant, observations, id))?.record,
-    isLost: (id) => view.stanceOf(id) === 'failed',
+    ...{ observed, isLost },
   })
+  const standing = assignments.filter(({ desired, nodeId }) => desired === 'running' && !isLost(nodeId))
+  const { toldSecrets, untoldSecrets } = tellSecrets(
+    stored,
+    before,
+    standing.map(({ id }) => observed(id)),
+  )
   if (assignments.length === 0 && (deleting || (before === undefined && shortfall === undefined)))
-    return { next: undefined, status }
+    return { next: undefined, status, untoldSecrets: [] }
   const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
   const next: StoredPlacement = {
     ...{ v: 1, uid, name: spec.name, revision, assignments },
@@ -39,12 +48,13 @@ export function nextPlacement(
     templates: templatesOf(made),
     toldRefusals: refused === undefined ? '' : hash('sha256', refused.canonical, 'hex').slice(0, 32),
     toldPhase: status.phase,
+    ...(toldSecrets.length === 0 ? {} : { toldSecrets }),
     ...(shortfall === undefined ? {} : { shortfall }),
     ...(ranRevision === undefined ? {} : { ranRevision }),
     ...(rollout === undefined ? {} : { rollout }),
     ...(good === undefined ? {} : { good }),
   }
-  return { next, status }
+  return { next, status, untoldSecrets }
 }
 
 function shortfallOf({ refused, unmet }: Made): StoredPlacement['shortfall'] {
@@ -63,10 +73,11 @@ function reasonOf({ candidates }: Explanation): string {
 /** Of all that runs, and of what a failed update would go back to. */
 function templatesOf({ stored, before, plan, kept, added }: Made): StoredPlacement['templates'] {
   const templates: { [hash: string]: StoredPlacement['templates'][string] } = {}
-  const { spec, digest } = stored
+  const { spec, digest, pins } = stored
   const target = targetOf(stored)?.templateHash
   for (const { templateHash } of [...kept, ...added, ...(plan.good ? [plan.good] : [])]) {
-    const made = templateHash === target && digest !== null ? containerTemplate(spec, digest) : undefined
+    const made =
+      templateHash === target && digest !== null ? containerTemplate(spec, digest, pins) : undefined
     // The name of a template leaves out what restarts nothing, so what is stored of it now comes first.
     const template = made ?? before?.templates[templateHash]
     if (template !== undefined) templates[templateHash] = template
@@ -81,6 +92,7 @@ export function sameStory(before: StoredPlacement | undefined, next: StoredPlace
     before.revision === next.revision &&
     before.toldRefusals === next.toldRefusals &&
     before.toldPhase === next.toldPhase &&
+    before.toldSecrets?.length === next.toldSecrets?.length &&
     before.ranRevision === next.ranRevision &&
     before.rollout === next.rollout &&
     before.good === next.good &&

@@ -9,6 +9,7 @@ import type { Decision } from './decision.ts'
 import { rolloutEvents } from './rollout-events.ts'
 import { isFailing } from './rollout-events-failed.ts'
 import { replicasText } from './rollout-events-texts.ts'
+import { secretEvents } from './secret-events.ts'
 
 /** Of one event; a larger matrix is told in several, since every node must be named (SAFETY 4g). */
 const MAX_BYTES = 256 * 1024
@@ -27,7 +28,9 @@ export function eventsOf(decision: Decision, nodeName: (id: string) => string): 
     subject: subjectOf(decision),
     cause: `${decision.decidedOn}/${each.reason}/${each.type === 'deployment.displaced' ? each.message : ''}`,
   }))
-  const within = [...told, ...scheduled(decision, nodeName), ...refusals.slice(-1), ...phaseEvents(decision)]
+  const secrets = secretEvents(decision).map((each) => ({ ...each, subject: subjectOf(decision) }))
+  const placed = [...told, ...scheduled(decision, nodeName), ...refusals.slice(-1)]
+  const within = [...placed, ...phaseEvents(decision), ...secrets]
   return { before: refusals.slice(0, -1), within }
 }
 

@@ -72,7 +72,7 @@ async function write(
       return { kind: 'refuse', result: undefined }
     stage(transaction, tenant, decision)
     for (const [place, event] of eventsOf(decision, nodeName).within.entries())
-      recordEvent(transaction, clock, tenant, { ...event, place })
+      recordEvent(transaction, clock, tenant, { place, ...event })
     return { kind: 'commit', result: undefined }
   })
 }

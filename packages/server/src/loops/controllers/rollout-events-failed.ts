@@ -54,6 +54,7 @@ function causeText(spec: DeploymentSpec, { progressedAt }: Rollout, { reason, at
   const inTime = `within ${progressDeadlineMs / 1000} s`
   const overdue = Date.parse(at) - Date.parse(progressedAt) >= progressDeadlineMs
   if (reason === 'image_pull_failed') return `could not pull ${spec.image} ${inTime}`
+  if (reason === 'secret_unresolved') return `did not get its secrets ${inTime}`
   if (reason === 'unhealthy') return `became unhealthy: its health check failed${timesText(spec)}`
   if (reason === 'exited' && overdue) return `exited and was not ready ${inTime}`
   return reason === 'progress_deadline' ? `was not ready ${inTime}` : failureText(reason)
@@ -87,6 +88,7 @@ function afterRollback({ next, stored: { spec } }: Decision, { reason, replica }
   const { name } = spec
   const keep = `or keep revision ${next?.good?.revision} with \`holdfast rollout undo ${name} --to-revision ${next?.good?.revision}\``
   if (reason === 'image_pull_failed') return `${pullText(name)}, ${keep}.`
+  if (reason === 'secret_unresolved') return `${secretsText(name)}, ${keep}.`
   if (reason === 'unschedulable') return `Correct it and send it again, ${keep}.`
   return `Correct it and send it again, ${keep}. To see what it writes, send it with update.failureAction pause: the container then stays, and \`holdfast logs ${name} --replica ${replica}\` reads it.`
 }
@@ -95,6 +97,7 @@ function afterPause({ stored: { spec } }: Decision, { reason, replica }: Failure
   const { name } = spec
   const undo = `or go back with \`holdfast rollout undo ${name}\``
   if (reason === 'image_pull_failed') return `${pullText(name)}, ${undo}.`
+  if (reason === 'secret_unresolved') return `${secretsText(name)}, ${undo}.`
   const look = reason === 'unschedulable' ? `why ${name}` : `logs ${name} --replica ${replica}`
   return `Look with \`holdfast ${look}\`, then send a corrected spec, ${undo}.`
 }
@@ -102,3 +105,6 @@ function afterPause({ stored: { spec } }: Decision, { reason, replica }: Failure
 /** The same spec sent again is no change, and would try nothing. */
 const pullText = (name: string): string =>
   `Correct it: see that the registry has the whole image and lets the node have it, and run \`holdfast rollout restart ${name}\`; or send another image`
+
+const secretsText = (name: string): string =>
+  `\`holdfast events --subject ${name}\` says which secret and why; once that is mended, run \`holdfast rollout restart ${name}\``

@@ -62,19 +62,25 @@ function paceText(decision: Decision): string {
 const fromRevision = ({ before }: Decision): number | undefined =>
   before?.good?.revision ?? before?.ranRevision ?? before?.rollout?.revision
 
-const PARTS = ['image', 'command', 'args', 'environment', 'healthCheck', 'limits', 'labels'] as const
+const PARTS = [
+  ...(['image', 'command', 'args', 'environment', 'secrets', 'composedEnvironment'] as const),
+  ...(['healthCheck', 'limits', 'labels'] as const),
+]
 
 /** In terms of what a container is made of; never a value of it. */
-function changedParts({ before, stored: { spec, digest } }: Decision, { templateHash }: Rollout): string[] {
+function changedParts(
+  { before, stored: { spec, digest, pins } }: Decision,
+  { templateHash }: Rollout,
+): string[] {
   const other = before?.assignments.find((each) => each.templateHash !== templateHash)?.templateHash
   const good = before?.good?.templateHash
   const was = before?.templates[(good === templateHash ? other : good) ?? other ?? '']
-  const will = digest === null ? undefined : containerTemplate(spec, digest)
+  const will = digest === null ? undefined : containerTemplate(spec, digest, pins)
   if (was === undefined || will === undefined) return ['not known']
   const text = (template: ContainerTemplate, part: (typeof PARTS)[number]) =>
     JSON.stringify(template[part] ?? null)
   const parts = PARTS.filter((part) => text(was, part) !== text(will, part))
-  return parts.length > 0 ? parts : ['secrets, volumes or a restart']
+  return parts.length > 0 ? parts : ['volumes or a restart']
 }
 
 const wasRunning = ({ before }: Decision, id: string): boolean =>

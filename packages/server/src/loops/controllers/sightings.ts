@@ -3,9 +3,11 @@
 
 import type { Observation } from '@holdfast/contract'
 
+type Seen = Pick<Observation, 'state' | 'reason' | 'about' | 'restarts' | 'gone'>
+
 export interface Sightings {
   /** Whether this one says something that matters and was not said before. */
-  isNews(id: string, seen: Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>): boolean
+  isNews(id: string, seen: Seen): boolean
   forget(id: string): void
 }
 
@@ -26,11 +28,6 @@ export function createSightings(): Sightings {
 }
 
 /** NOTE the count of exits is told as it is: the planner alone knows which one is too many. */
-function weightOf({
-  state,
-  reason,
-  restarts,
-  gone,
-}: Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>): string {
-  return `${ON_ITS_WAY.has(state) ? '' : state} ${reason} ${restarts} ${gone}`
+function weightOf({ state, reason, about = '', restarts, gone }: Seen): string {
+  return `${ON_ITS_WAY.has(state) ? '' : state} ${reason} ${restarts} ${gone} ${about}`
 }

@@ -43,6 +43,7 @@ describe('a report is worth a look', () => {
 
   test.each([
     ['trouble', { reason: 'image_pull_failed' }],
+    ['another secret that is not to be had', { about: 'DB: denied' }],
     ['an exit', { restarts: 1 }],
     ['being gone', { gone: true }],
     ['being ready', { state: 'ready' as const }],

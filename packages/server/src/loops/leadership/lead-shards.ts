@@ -78,8 +78,9 @@ function startLoops(leading: Leading): { look: Repeating; others: Repeating[] } 
   const { timings, onError } = leading
   const look = repeat(timings.lookMs, () => lookAround(leading), onError)
   const startedAt = timestamp(leading.clock)
-  const { url, leads, nodeName } = leading
-  const always = { v: 1, url, startedAt, leads, ...(nodeName === undefined ? {} : { nodeName }) }
+  const { url, leads, nodeName, brokers } = leading
+  const named = nodeName === undefined ? {} : { nodeName }
+  const always = { v: 1, url, startedAt, leads, ...named, ...(brokers === true ? { brokers } : {}) }
   let count = 0
   const beat = repeat(
     timings.beatMs,

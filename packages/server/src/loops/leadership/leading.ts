@@ -33,6 +33,8 @@ export interface LeadershipOptions {
   readonly nodeName?: string
   /** False: the heartbeat alone, so that others find this replica; it takes no shards. */
   readonly leads?: boolean
+  /** Whether others may ask it for what only brokers read. */
+  readonly brokers?: boolean
   readonly timings?: LeadershipTimings
   onError(error: unknown): void
 }

@@ -1,11 +1,12 @@
 // POST /api/v1/deployments, in the steps of DESIGN 4: body rules, normalise, facts, fact rules, one transaction.
 
-import type { DeploymentUid, Json, QuotaKind } from '@holdfast/contract'
+import { type DeploymentUid, isJsonObject, type Json, type QuotaKind } from '@holdfast/contract'
 import {
-  admitDeployment,
+  checkBody,
   checkFacts,
   type ImageFact,
   type Normalised,
+  normalise,
   parseImageReference,
   type QuotaFact,
 } from '@holdfast/core'
@@ -18,15 +19,17 @@ import { type Caller, done, type Outcome, refused, refusedBy } from '../caller.t
 import { holdSlot } from '../hold-slot.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
-import { checkSpecSize } from './check-size.ts'
+import { checkRoom, checkSpecSize } from './check-size.ts'
 import { gatherRouteHolders } from './claim-routes.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
+import { gatherSecrets, mayBring, storedPins, takeMaterial } from './judge-secrets.ts'
 import { planCreate } from './plan.ts'
 import { planPlacement } from './plan-placement.ts'
 import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
+import { type InHand, type MaterialWanted, writeWithMaterial } from './write-with-material.ts'
 import type { Written } from './written.ts'
 
 export interface CreateOptions extends Kept<Written> {
@@ -41,27 +44,23 @@ export async function createDeployment(
   sent: Json,
   options: CreateOptions,
 ): Promise<Outcome<Written>> {
-  const verdict = admitDeployment(sent, { mode: 'create', ...deps.admission })
-  if (!verdict.accepted) return refused(...verdict.rejections)
-  const unread = await checkNodesReadable(deps, verdict.spec.nodeId)
+  const faults = checkBody(sent, { mode: 'create', ...deps.admission, ...mayBring(caller) })
+  if (faults.length > 0 || !isJsonObject(sent)) return refused(...faults)
+  const admitted = (deps.normalise ?? normalise)(sent, undefined, deps.admission.limits)
+  const { spec } = admitted
+  const unread = await checkNodesReadable(deps, spec.nodeId)
   if (unread !== undefined) return unread
-  const host = parseImageReference(verdict.spec.image)?.host ?? ''
-  const image = await gatherImage(deps, caller, verdict.spec.image, host)
-  const identity = identifySpec(verdict.spec)
+  const host = parseImageReference(spec.image)?.host ?? ''
+  const image = await gatherImage(deps, caller, spec.image, host)
+  const identity = identifySpec(spec)
   const oversized = checkSpecSize(identity)
   if (oversized.length > 0) return refused(...oversized)
   const held = holdSlot(deps, caller.tenant, KIND)
   try {
-    return await deps.store.transact((transaction) =>
-      decideCreate(deps, transaction, {
-        caller,
-        admitted: verdict,
-        image,
-        slot: held.choose(),
-        identity,
-        options,
-      }),
-    )
+    return await writeWithMaterial(deps, caller, options, (transaction, hand) => {
+      const slot = held.choose()
+      return decideCreate(deps, transaction, { caller, admitted, image, slot, identity, options, hand })
+    })
   } finally {
     held.release()
   }
@@ -74,18 +73,22 @@ interface Creating {
   readonly slot: SlotChoice
   readonly identity: SpecIdentity
   readonly options: CreateOptions
+  readonly hand: InHand
 }
 
 function decideCreate(
   deps: DeploymentDeps,
   transaction: Transaction,
   creating: Creating,
-): Decision<Outcome<Written>> {
-  const { caller, admitted, image, slot, options } = creating
+): Decision<Outcome<Written> | MaterialWanted> {
+  const { caller, admitted, image, slot, options, hand } = creating
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
-  const { spec } = admitted
+  const { spec, material } = admitted
+  const question = { spec, material, before: undefined }
+  const secrets = gatherSecrets(deps, transaction, caller.tenant, question, hand)
+  if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
   const existing = transaction.get(inTenant(caller.tenant, deployments, spec.name))
   const facts = {
     existing: existing && {
@@ -96,15 +99,21 @@ function decideCreate(
     image,
     ...gatherNode(deps.store, transaction, caller.tenant, spec.nodeId),
     routeHolders: gatherRouteHolders(transaction, caller.tenant, spec, undefined),
-    quotas: gatherQuotas(deps, caller, slot, creating.identity.bytes),
+    credentials: secrets.facts,
+    quotas: [...gatherQuotas(deps, caller, slot, creating.identity.bytes), ...secrets.quotas],
   }
-  const judged = checkFacts(spec, facts, { mode: 'create', limits: deps.admission.limits })
+  const judged = checkFacts(spec, facts, { mode: 'create', limits: deps.admission.limits }, material)
   if (judged.rejections.length > 0 || slot.kind === 'full')
     return { kind: 'refuse', result: refusedBy(judged) }
-  const stored = newDeployment(deps, transaction, creating, judged.imageDigest, slot.slot)
+  const crowded = checkRoom({ spec, before: undefined, secrets, dependencies: facts.dependencies.size })
+  if (crowded.length > 0) return { kind: 'refuse', result: refused(...crowded) }
+  if (!takeMaterial(transaction, spec, secrets, hand.made))
+    return { kind: 'refuse', result: { wanted: secrets.wanted } }
+  const made = newDeployment(deps, transaction, creating, judged.imageDigest, slot.slot)
+  const stored = { ...made, ...storedPins(secrets.pins) }
   const written = {
     deployment: deploymentView(deps.store, caller.tenant, stored),
-    alterations: [...admitted.alterations, ...judged.alterations],
+    alterations: [...admitted.alterations, ...judged.alterations, ...secrets.alterations],
     warnings: [...admitted.warnings, ...judged.warnings],
   }
   if (options.dryRun) {
@@ -114,7 +123,7 @@ function decideCreate(
   const slotAddress = inTenant(caller.tenant, slots, slotId(KIND, slot.slot))
   transaction.requireAbsent(slotAddress)
   transaction.put(slotAddress, { v: 1, holder: stored.uid })
-  storeRevision(deps, transaction, caller, stored)
+  storeRevision(deps, transaction, caller, stored, { brought: secrets.brought })
   return keepOnce(deps.answers, transaction, caller, options, written)
 }
 

@@ -1,8 +1,9 @@
 // What the deployment operations need, named narrowly.
 
-import type { AdmissionContext } from '@holdfast/core'
+import type { AdmissionContext, normalise } from '@holdfast/core'
 import type { Broker } from '../../ports/broker.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
+import type { SecretsWriter } from '../../ports/secrets-store.ts'
 import type { SlotAllocator } from '../../store/slots.ts'
 import type { Store } from '../../store/store.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
@@ -13,10 +14,19 @@ export interface DeploymentDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly broker: Pick<Broker, 'checkImage'>
+  readonly secrets: Pick<SecretsWriter, 'currentVersion' | 'writeVersion' | 'destroyVersion'>
   readonly slots: SlotAllocator
   readonly quotas: Quotas
   readonly answers: IdempotentAnswers
   /** Limits, reserved names and the registry allow-list of this control plane. */
-  readonly admission: Pick<AdmissionContext, 'limits' | 'reservedNames' | 'registries' | 'volumesEnabled'>
+  readonly admission: Pick<
+    AdmissionContext,
+    'limits' | 'reservedNames' | 'registries' | 'volumesEnabled' | 'namespaces'
+  >
   readonly archiveRevisions: number
+  /**
+   * How a sound body becomes a spec, its material apart from it. Given only to see what stands behind it where it does not
+   * take the material out (SAFETY 4f).
+   */
+  readonly normalise?: typeof normalise
 }

@@ -67,7 +67,7 @@ const OVERHEAD_BYTES = 2048
 
 /** The tenant's byte budget (DECISIONS 6), as the cache counts it. */
 export function gatherBytes(
-  { store, quotas }: DeploymentDeps,
+  { store, quotas }: Pick<DeploymentDeps, 'store' | 'quotas'>,
   tenant: TenantId,
   specBytes: number,
 ): QuotaFact {

@@ -1,7 +1,7 @@
 // POST /api/v1/deployments/{name}/restart: every replica is made anew, under the gates of an update. The spec stays as it
-// is, so that a restart is a revision of its own with the same spec. DECISIONS 1.
+// is, so that a restart is a revision of its own with the same spec; its secrets are the newest ones. DECISIONS 1 and 5.
 
-import { checkFound, checkQuotas } from '@holdfast/core'
+import { checkFound, checkQuotas, planPins } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { deployments, type StoredDeployment } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
@@ -10,10 +10,12 @@ import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
+import { credentialFacts, gatherCredentials } from '../secrets/claim-credentials.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { addressedBy, nameOf } from './find-deployment.ts'
 import { gatherBytes } from './gather-facts.ts'
+import { storedPins } from './judge-secrets.ts'
 import { planChange } from './plan.ts'
 import { identifySpec, storeRevision } from './store-deployment.ts'
 import type { Written } from './written.ts'
@@ -72,16 +74,19 @@ function decideRestart(
 ): Decision<Outcome<Written>> {
   const revision = stored.revision + 1
   const made = { revision, restartRevision: revision, updatedAt: timestamp(deps.clock), tx: transaction.id }
-  const next = { ...stored, ...made }
+  const { pins: before = {}, ...kept } = stored
+  const { secrets: entries } = stored.spec
+  const credentials = credentialFacts(gatherCredentials(transaction, caller.tenant, stored.spec))
+  const staged = new Map<string, number>()
+  const { pins, alterations } = planPins({ entries, before: entries, pins: before, credentials, staged })
+  const next = { ...kept, ...storedPins(pins), ...made }
   const deployment = deploymentView(deps.store, caller.tenant, next)
-  const written = { deployment, alterations: [], warnings: [] }
+  const written = { deployment, alterations, warnings: [] }
   if (options.dryRun) {
     const plan = planChange(deps, caller.tenant, stored, next, true)
     return { kind: 'refuse', result: done({ ...written, plan }) }
   }
-  storeRevision(deps, transaction, caller, next, {
-    verb: 'restarted',
-    message: `Deployment ${next.spec.name} is restarted, revision ${revision}.`,
-  })
+  const message = `Deployment ${next.spec.name} is restarted, revision ${revision}.`
+  storeRevision(deps, transaction, caller, next, { asked: { verb: 'restarted', message } })
   return keepOnce(deps.answers, transaction, caller, options, written)
 }

@@ -10,11 +10,11 @@ const targets = new WeakMap<StoredDeployment, RevisionTarget>()
 
 /** Undefined until a registry has said what the image is (DECISIONS 3). */
 export function targetOf(stored: StoredDeployment): RevisionTarget | undefined {
-  const { spec, digest, revision, restartRevision } = stored
+  const { spec, digest, revision } = stored
   if (digest === null) return undefined
   const known = targets.get(stored)
   if (known !== undefined) return known
-  const templateHash = hash('sha256', canonicalTemplate(spec, digest, restartRevision), 'hex')
+  const templateHash = hash('sha256', canonicalTemplate(spec, digest, stored), 'hex')
   const target = { revision, templateHash }
   targets.set(stored, target)
   return target

@@ -1,5 +1,5 @@
-// What one accepted revision of a deployment writes: the record, the claims of its routes, its archive entry, the event and
-// the audit entry, all in the transaction that was given. DESIGN 4, step 7.
+// What one accepted revision of a deployment writes: the record, the claims of its routes and of its credentials, its archive
+// entry, its events and the audit entry, all in the transaction that was given. DESIGN 4, step 7.
 
 import { hash } from 'node:crypto'
 import type { DeploymentSpec, JsonObject } from '@holdfast/contract'
@@ -8,8 +8,11 @@ import { archive, deployments, type StoredDeployment } from '../../store/records
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
+import { type BroughtVersion, claimCredentials, labelsOf } from '../secrets/claim-credentials.ts'
+import { tellWritten } from '../secrets/tell-written.ts'
 import { claimRoutes } from './claim-routes.ts'
 import type { DeploymentDeps } from './deps.ts'
+import { requirePersistable } from './judge-secrets.ts'
 
 export interface SpecIdentity {
   /** DECISIONS 4: SHA-256 of the canonical JSON of the stored spec, secretsVersion included. */
@@ -28,9 +31,15 @@ export const archiveId = (name: string, revision: number): string =>
 
 /** What the caller asked for, as the event and the audit entry tell it. */
 export interface Asked {
-  readonly verb: 'created' | 'updated' | 'restarted' | 'rolled_back'
+  readonly verb: 'created' | 'updated' | 'restarted' | 'rolled_back' | 'rotated'
   readonly message: string
   readonly data?: JsonObject
+}
+
+export interface RevisionParts {
+  readonly asked?: Asked
+  /** The versions that it pins and that no credential lists yet. */
+  readonly brought?: readonly BroughtVersion[]
 }
 
 export function storeRevision(
@@ -38,11 +47,14 @@ export function storeRevision(
   transaction: Transaction,
   caller: Caller,
   stored: StoredDeployment,
-  asked: Asked = askedToCreate(stored),
+  { asked = askedToCreate(stored), brought = [] }: RevisionParts = {},
 ): void {
+  requirePersistable(stored.spec)
   const { name } = stored.spec
   const address = inTenant(caller.tenant, deployments, name)
-  claimRoutes(transaction, caller.tenant, transaction.get(address), stored)
+  const before = transaction.get(address)
+  claimRoutes(transaction, caller.tenant, before, stored)
+  claimCredentials(transaction, caller.tenant, before?.spec, stored.spec, brought)
   transaction.put(address, stored)
   transaction.put(
     inTenant(caller.tenant, archive, archiveId(name, stored.revision)),
@@ -60,13 +72,19 @@ export function storeRevision(
     message,
     data: { revision: stored.revision, specHash: stored.specHash, ...data },
   })
+  for (const [label, namespace] of brought.length === 0 ? [] : labelsOf(stored.spec))
+    for (const { version } of brought.filter((one) => one.label === label))
+      tellWritten(transaction, deps.clock, caller.tenant, { namespace, label }, version)
   const subject = { kind: 'Deployment', name }
   recordAudit(transaction, deps.clock, caller, {
     action: `deployments:${verb}`,
     subject,
     revision: stored.revision,
+    ...(brought.length === 0 ? {} : { detail: { secrets: brought.map(labelled).join(', ') } }),
   })
 }
+
+const labelled = ({ label, version }: BroughtVersion): string => `${label} version ${version}`
 
 const askedToCreate = ({ spec, revision }: StoredDeployment): Asked => ({
   verb: 'created',

@@ -11,9 +11,11 @@ import {
   type Facts,
   type ImageFact,
   normalise,
+  type Pins,
   parseImageReference,
 } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
+import { inTheOpen } from '../../ports/taint.ts'
 import { deployments, type StoredDeployment } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
@@ -21,15 +23,24 @@ import { type Caller, done, type Outcome, refused, refusedBy } from '../caller.t
 import { checkIfMatch } from '../check-if-match.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
-import { checkSpecSize } from './check-size.ts'
+import { checkRoom, checkSpecSize } from './check-size.ts'
 import { gatherRouteHolders } from './claim-routes.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { addressedBy, nameOf } from './find-deployment.ts'
 import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
+import {
+  gatherSecrets,
+  mayBring,
+  type SecretsOfWrite,
+  samePins,
+  storedPins,
+  takeMaterial,
+} from './judge-secrets.ts'
 import { changedFields, planChange } from './plan.ts'
 import { type Asked, identifySpec, storeRevision } from './store-deployment.ts'
+import { type InHand, type MaterialWanted, writeWithMaterial } from './write-with-material.ts'
 import type { Written } from './written.ts'
 
 export interface UpdateOptions {
@@ -58,8 +69,8 @@ export async function updateDeployment(
   if (unread !== undefined) return unread
   for (;;) {
     const image = await askedImage(deps, caller, pathName, sent, options.rollback?.digest)
-    const outcome = await deps.store.transact((transaction) =>
-      decideUpdate(deps, transaction, { caller, addressed, sent, image, options }),
+    const outcome = await writeWithMaterial(deps, caller, options, (transaction, hand) =>
+      decideUpdate(deps, transaction, { caller, addressed, sent, image, options, hand }),
     )
     if (outcome !== ASK_REGISTRY) return outcome
   }
@@ -74,18 +85,22 @@ interface Updating {
   readonly sent: Json
   readonly image: ImageFact | undefined
   readonly options: UpdateOptions
+  readonly hand: InHand
 }
 
 function decideUpdate(
   deps: DeploymentDeps,
   transaction: Transaction,
   updating: Updating,
-): Decision<Outcome<Written> | typeof ASK_REGISTRY> {
+): Decision<Outcome<Written> | typeof ASK_REGISTRY | MaterialWanted> {
   const judged = judgeUpdate(deps, transaction, updating)
   if (!judged.ok) return { kind: 'refuse', result: judged }
   if (updating.image === undefined && sentText(updating.sent, 'image') !== undefined)
     return { kind: 'refuse', result: ASK_REGISTRY }
-  const { stored, next, alterations, warnings } = judged.value
+  const { stored, next, secrets, alterations, warnings } = judged.value
+  if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
+  if (!takeMaterial(transaction, next.spec, secrets, updating.hand.made))
+    return { kind: 'refuse', result: { wanted: secrets.wanted } }
   const written = {
     deployment: deploymentView(deps.store, updating.caller.tenant, next),
     alterations,
@@ -98,7 +113,8 @@ function decideUpdate(
   }
   // A PUT that changes nothing stores nothing: there is no new revision to archive or to report.
   if (next === stored) return { kind: 'refuse', result: done(written) }
-  storeRevision(deps, transaction, caller, next, askedFor(stored, next, options.rollback))
+  const asked = askedFor(stored, next, options.rollback)
+  storeRevision(deps, transaction, caller, next, { asked, brought: secrets.brought })
   if (options.rollback === undefined) return { kind: 'commit', result: done(written) }
   return keepOnce(deps.answers, transaction, caller, options.rollback, written)
 }
@@ -125,12 +141,13 @@ interface JudgedUpdate extends Pick<Written, 'alterations' | 'warnings'> {
   readonly stored: StoredDeployment
   /** The same object where the update changes nothing. */
   readonly next: StoredDeployment
+  readonly secrets: SecretsOfWrite
 }
 
 function judgeUpdate(
   deps: DeploymentDeps,
   transaction: Transaction,
-  { caller, addressed, sent, image, options }: Updating,
+  { caller, addressed, sent, image, options, hand }: Updating,
 ): Outcome<JudgedUpdate> {
   const { rollback } = options
   const gone = requireLiveCaller(transaction, caller)
@@ -147,14 +164,22 @@ function judgeUpdate(
   if (stored === undefined || existing === undefined || missing.length > 0) return refused(...missing)
   const conflict = checkIfMatch(options.ifMatch, stored.revision)
   if (conflict !== undefined) return refused(conflict)
-  const { spec, ...announced } = normalise(sent, existing.record)
+  inTheOpen(JSON.stringify(stored.spec))
+  const { spec, material, ...announced } = (deps.normalise ?? normalise)(
+    sent,
+    existing.record,
+    deps.admission.limits,
+  )
   const identity = identifySpec(spec)
+  const question = { spec, material, before: stored }
+  const secrets = gatherSecrets(deps, transaction, caller.tenant, question, hand)
+  // What an anchored entry brings moves no pin (DECISIONS 5), and is listed by a revision all the same.
+  const always = rollback !== undefined || secrets.wanted.length > 0
+  const unchanged = identity.specHash === stored.specHash && samePins(secrets.pins, stored.pins) && !always
   const facts: Facts = {
     existing,
-    quotas:
-      identity.specHash === stored.specHash && rollback === undefined
-        ? []
-        : [gatherBytes(deps, caller.tenant, identity.bytes)],
+    credentials: secrets.facts,
+    quotas: [...(unchanged ? [] : [gatherBytes(deps, caller.tenant, identity.bytes)]), ...secrets.quotas],
     ...(sent.dependsOn === undefined
       ? {}
       : { dependencies: gatherDependencies(transaction, caller.tenant, spec) }),
@@ -163,31 +188,36 @@ function judgeUpdate(
     ...gatherNode(deps.store, transaction, caller.tenant, sentText(sent, 'nodeId')),
     routeHolders: gatherRouteHolders(transaction, caller.tenant, spec, stored),
   }
-  const judged = checkFacts(spec, facts, { mode: 'update', limits: deps.admission.limits })
+  const judged = checkFacts(spec, facts, { mode: 'update', limits: deps.admission.limits }, material)
   const oversized = checkSpecSize(identity)
   if (oversized.length > 0) return refused(...oversized, ...judged.rejections)
   if (judged.rejections.length > 0) return refusedBy(judged)
+  const dependencies = facts.dependencies?.size ?? 0
+  const crowded = checkRoom({ spec, before: stored.spec, secrets, dependencies })
+  if (crowded.length > 0) return refused(...crowded)
+  const { pins } = secrets
   return done({
-    stored,
+    ...{ stored, secrets },
     next: nextRevision(deps, transaction, stored, {
-      ...{ specHash: identity.specHash, spec, digest: judged.imageDigest, always: rollback !== undefined },
+      ...{ specHash: identity.specHash, spec, digest: judged.imageDigest, always, pins },
     }),
-    alterations: [...announced.alterations, ...judged.alterations],
+    alterations: [...announced.alterations, ...judged.alterations, ...secrets.alterations],
     warnings: [...announced.warnings, ...judged.warnings],
   })
 }
 
 function contextFor(
   { admission, store }: DeploymentDeps,
-  { tenant }: Caller,
+  caller: Caller,
   name: string | undefined,
   stored: StoredDeployment | undefined,
 ): AdmissionContext {
   return {
     mode: 'update',
     ...admission,
+    ...mayBring(caller),
     ...(name === undefined ? {} : { pathName: name }),
-    ...(stored === undefined ? {} : { current: deploymentView(store, tenant, stored) }),
+    ...(stored === undefined ? {} : { current: deploymentView(store, caller.tenant, stored) }),
   }
 }
 
@@ -195,14 +225,26 @@ function nextRevision(
   { clock }: DeploymentDeps,
   transaction: Transaction,
   stored: StoredDeployment,
-  {
-    always,
-    ...changed
-  }: Pick<StoredDeployment, 'spec' | 'specHash' | 'digest'> & { readonly always: boolean },
+  { always, pins, ...changed }: NextRevision,
 ): StoredDeployment {
-  if (!always && changed.specHash === stored.specHash && changed.digest === stored.digest) return stored
+  const same = changed.specHash === stored.specHash && changed.digest === stored.digest
+  if (!always && same && samePins(pins, stored.pins)) return stored
+  const { pins: _before, ...kept } = stored
   const revision = stored.revision + 1
-  return { ...stored, ...changed, revision, updatedAt: timestamp(clock), tx: transaction.id }
+  return {
+    ...kept,
+    ...changed,
+    ...storedPins(pins),
+    revision,
+    updatedAt: timestamp(clock),
+    tx: transaction.id,
+  }
+}
+
+interface NextRevision extends Pick<StoredDeployment, 'spec' | 'specHash' | 'digest'> {
+  readonly pins: Pins
+  /** Also where nothing would be another. */
+  readonly always: boolean
 }
 
 /** The registry is asked only when `image` is sent (DECISIONS 3) and only for a body that is otherwise sound. */

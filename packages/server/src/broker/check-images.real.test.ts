@@ -1,4 +1,4 @@
-// The broker over the real store and the real registry: with the tenant's credential, without one, with the store away.
+// The broker's image checks over the real store and the real registry: with the tenant's credential, without one, with the store away.
 
 import { randomUUID } from 'node:crypto'
 import { inspect } from 'node:util'
@@ -19,7 +19,7 @@ import { createSecretsWriter } from '../adapters/secrets-store/secrets-writer.ts
 import type { Registry } from '../ports/registry.ts'
 import { secret } from '../ports/secret.ts'
 import type { SecretsReader, SecretsWriter } from '../ports/secrets-store.ts'
-import { createBroker } from './create-broker.ts'
+import { createImageChecks } from './check-images.ts'
 
 const PASSWORD = `canary-${randomUUID()}`
 const namespaces = ['deployments', 'resources']
@@ -64,7 +64,7 @@ async function tenantWith(password: string): Promise<TenantId> {
 }
 
 test('the credential of the tenant opens the registry, and none or a wrong one does not', async () => {
-  const broker = createBroker({ secretsStore, registry })
+  const broker = createImageChecks({ secretsStore, registry })
   const { reference, digest } = await engine.pushSampleImage(uniqueName('app'), '1')
   const [right, wrong] = [await tenantWith(PASSWORD), await tenantWith('wrong')]
   const answer = await broker.checkImage(right, reference, 1)
@@ -79,7 +79,7 @@ test('the credential of the tenant opens the registry, and none or a wrong one d
 })
 
 test('with tag and digest the digest is asked for', async () => {
-  const broker = createBroker({ secretsStore, registry })
+  const broker = createImageChecks({ secretsStore, registry })
   const repository = uniqueName('app')
   const first = await engine.pushSampleImage(repository, '1')
   await engine.moveTag(repository, '1')
@@ -96,7 +96,7 @@ test('credentials that do not answer are said so, never replaced by an anonymous
       return registry.checkManifest(...args)
     },
   }
-  const broker = createBroker({ secretsStore, registry: counting })
+  const broker = createImageChecks({ secretsStore, registry: counting })
   const { reference } = await engine.pushSampleImage(uniqueName('app'), '1')
   const tenant = await tenantWith(PASSWORD)
   const unavailable = { kind: 'credentials_unavailable' }
@@ -117,7 +117,7 @@ test('one tenant asks once in ten seconds; another tenant, or another credential
       return registry.checkManifest(...args)
     },
   }
-  const broker = createBroker({ secretsStore, registry: counting, nowMs: () => now })
+  const broker = createImageChecks({ secretsStore, registry: counting, nowMs: () => now })
   const { reference } = await engine.pushSampleImage(uniqueName('app'), '1')
   const [mine, other] = [await tenantWith(PASSWORD), await tenantWith(PASSWORD)]
   await Promise.all(Array.from({ length: 20 }, () => broker.checkImage(mine, reference, 1)))
@@ -137,7 +137,7 @@ test.each([
   'registry.example.com/x:1',
   'x',
 ])('the image %j reaches no registry', async (image) => {
-  const broker = createBroker({ secretsStore, registry })
+  const broker = createImageChecks({ secretsStore, registry })
   const tenant = await tenantWith(PASSWORD)
   expect(await broker.checkImage(tenant, image, undefined)).toEqual({
     kind: 'unreachable',

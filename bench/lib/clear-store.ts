@@ -1,0 +1,24 @@
+// Between measurements, so that no side works on a larger store than the others.
+
+import type { KeyValueEngine } from '../../packages/server/src/ports/key-value.ts'
+import { prefixRange } from '../../packages/server/src/store/keys.ts'
+import { BARE_ROOT } from './bare-load.ts'
+import { untilQuiet } from './cpu.ts'
+import type { BenchPlatform } from './platform.ts'
+
+/** Removes everything of these tenants, and waits until those who work on it rest. */
+export async function clearStore(
+  engine: KeyValueEngine,
+  { etcdPids, serverPid }: BenchPlatform,
+  tenants: readonly string[],
+): Promise<void> {
+  let revision = 0
+  const ranges = [prefixRange(`${BARE_ROOT}/`), ...tenants.map((tenant) => prefixRange(`/hf/t/${tenant}/`))]
+  for (const range of ranges) {
+    const success = [{ kind: 'delete' as const, ...range }]
+    const cleared = await engine.transact({ compares: [], success, failure: [] }, { deadlineMs: 30_000 })
+    revision = cleared.revision
+  }
+  await engine.compact(revision, { deadlineMs: 30_000 }).catch(() => {})
+  await untilQuiet([...etcdPids, serverPid])
+}

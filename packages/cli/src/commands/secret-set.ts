@@ -1,0 +1,43 @@
+// Another version of a secret. It holds exactly the keys that are named here.
+
+import type { OnlineCommand } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
+import { tellError, tellFailure } from '../print/failure.ts'
+import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../secret-argument.ts'
+import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../secret-material.ts'
+import { print, tell } from '../terminal.ts'
+
+export const secretSet: OnlineCommand = {
+  name: 'secret set',
+  summary: 'write a new version of a secret, with exactly the keys that are named',
+  details: `${MATERIAL_DETAILS}\n\nRunning containers keep the version that they have until their deployment is applied or restarted, or rotated.`,
+  args: [SECRET_ARGUMENT, NO_VALUES],
+  options: MATERIAL_OPTIONS,
+  examples: [
+    [
+      'holdfast secret set resources/orders-db --generate password',
+      'The platform makes a password nobody has seen.',
+    ],
+    ['holdfast secret set resources/orders-db --prompt password', 'Typed, not shown.'],
+    [
+      'holdfast secret set resources/tls --from-file cert=tls.pem --from-file key=tls.key',
+      'Two keys from files.',
+    ],
+    ['pass show mail | holdfast secret set resources/mail --from-stdin password', 'From another program.'],
+  ],
+  online: true,
+  async run(invocation, client) {
+    const { terminal, args } = invocation
+    const path = secretPath(args[0])
+    const material = path === undefined ? undefined : await readMaterial(invocation, 1)
+    if (path === undefined || material === undefined || !material.ok) {
+      tellError(terminal, material === undefined || material.ok ? NO_PATH : material.why)
+      return EXIT.usage
+    }
+    const written = await client.secrets.set(path.namespace, path.resource, material.sent)
+    if (!written.ok) return tellFailure(terminal, written.failure)
+    print(terminal, `secret/${written.value.path} version ${written.value.version} written`)
+    tell(terminal, `keys: ${written.value.keys.join(', ')}`)
+    return EXIT.ok
+  },
+}

@@ -1,0 +1,26 @@
+// How far the rotations of a deployment are: a row for each credential, and what its next phase waits for.
+
+import type { CredentialRotation } from '@holdfast/contract'
+import type { Printed } from './output.ts'
+
+export const ROTATIONS: Printed<CredentialRotation> = {
+  kind: 'rotation',
+  nameOf: ({ secret }) => secret,
+  columns: [
+    { header: 'SECRET', value: ({ secret }) => secret },
+    { header: 'PATH', value: ({ vault_path }) => vault_path },
+    { header: 'PHASE', value: ({ phase }) => phase },
+    { header: 'OLD', value: ({ versions }) => versionText(versions.old) },
+    { header: 'NEW', value: ({ versions }) => versionText(versions.new) },
+    { header: 'CONSUMERS', value: ({ consumers }) => consumers.map(consumerText).join('; ') },
+    { header: 'NEXT', value: ({ next }) => next.join(', ') },
+    { header: 'BLOCKED BY', value: ({ blockedBy }) => blockedBy.join('; ') },
+  ],
+}
+
+const versionText = (version: number | null): string => (version === null ? '' : String(version))
+
+function consumerText({ deployment, running, proved }: CredentialRotation['consumers'][number]): string {
+  const runs = running.map(({ version, replicas }) => `${replicas} on v${version}`).join(', ')
+  return `${deployment}: ${proved ? 'proved' : runs || 'not running'}`
+}

@@ -1,0 +1,56 @@
+// /secrets, and the rotation of a deployment's credentials. Values go in and never come out. DECISIONS 1 and 5.
+
+import {
+  type GenerateBlock,
+  pageShape,
+  type RotationStep,
+  rotationShape,
+  secretConsumerShape,
+  secretReferenceShape,
+  secretShape,
+  secretWrittenShape,
+} from '@holdfast/contract'
+import type { CallOptions, Calls, IntentOptions } from '../calls.ts'
+import type { PageQuery } from '../pages.ts'
+import { segment } from '../request.ts'
+
+/** At least one of both, with keys of their own. */
+export interface SentSecret {
+  readonly values?: { readonly [key: string]: string }
+  readonly generate?: GenerateBlock
+}
+
+export interface SentRotation extends SentSecret {
+  readonly phase: RotationStep
+  /** The name of an entry; absent: every credential of the deployment. */
+  readonly secret?: string
+}
+
+const ALL = '/secrets'
+const one = (namespace: string, resource: string): string =>
+  `${ALL}/${segment(namespace)}/${segment(resource)}`
+const ofDeployment = (name: string): string => `/deployments/${segment(name)}/secrets`
+
+export function secretCalls({ get, post, write }: Calls) {
+  return {
+    list: (page: PageQuery = {}, options?: CallOptions) =>
+      get(ALL, pageShape(secretShape), { ...page }, options),
+    references: (page: PageQuery = {}, options?: CallOptions) =>
+      get(`${ALL}/resources`, pageShape(secretReferenceShape), { ...page }, options),
+    consumers: (label: string, page: PageQuery = {}, options?: CallOptions) =>
+      get(
+        `${ALL}/resources/${segment(label)}/consumers`,
+        pageShape(secretConsumerShape),
+        { ...page },
+        options,
+      ),
+    set: (namespace: string, resource: string, sent: SentSecret, options?: CallOptions) =>
+      write('PUT', one(namespace, resource), secretWrittenShape, { body: { ...sent } }, options),
+    remove: (namespace: string, resource: string, options?: CallOptions) =>
+      write('DELETE', one(namespace, resource), secretShape, {}, options),
+    rotate: (deployment: string, sent: SentRotation, options?: IntentOptions) =>
+      post(`${ofDeployment(deployment)}/rotate`, { ...sent }, rotationShape, options),
+    rotation: (deployment: string, options?: CallOptions) =>
+      get(`${ofDeployment(deployment)}/rotation`, rotationShape, {}, options),
+  }
+}

@@ -1,0 +1,37 @@
+// Templates: what a variable composed of secrets may look like. Which labels are declared is a rule across fields.
+// SPEC 2.4, 7.3; DECISIONS 3.
+
+import { parseTemplate } from '../../secrets/placeholders.ts'
+import { isEnvironmentKey } from '../grammar.ts'
+import { onText, type Rule } from '../rule.ts'
+
+const AT = 'composedEnvironment.*'
+
+export const composedEnvironmentRules: readonly Rule[] = [
+  {
+    code: 'secret_compose_template_empty',
+    at: AT,
+    stage: 'required',
+    refuses: onText((template) => template.trim() === ''),
+  },
+  {
+    code: 'environment_key_invalid',
+    at: AT,
+    stage: 'form',
+    refuses: (_template, _context, { key }) => !isEnvironmentKey(key),
+  },
+  {
+    code: 'secret_compose_template_malformed',
+    at: AT,
+    stage: 'form',
+    refuses: onText((template) => parseTemplate(template) === undefined),
+  },
+  {
+    code: 'secret_compose_no_reference',
+    at: AT,
+    stage: 'range',
+    refuses: onText(
+      (template) => parseTemplate(template)?.every((part) => typeof part === 'string') === true,
+    ),
+  },
+]

@@ -1,0 +1,66 @@
+// Values and generated keys together make one document: a key has one source and is listed once, and all of it has a size.
+// For an entry of a deployment, a secret write and a rotation alike. SPEC 2.4, 2.5; DECISIONS 3.
+
+import { isJsonObject, type Json, type JsonObject, utf8Length } from '@holdfast/contract'
+import { generatedLength, keysOf, planOf } from '../../secrets/generate-plan.ts'
+import type { CrossRefusal, CrossRule } from '../cross-rule.ts'
+import type { Path } from '../fault-list.ts'
+import type { Limits } from '../limits.ts'
+import { entriesOf } from './secret-lists.ts'
+import { documentBytes, exceeds } from './secret-material.ts'
+
+/** `holder` is what has `values` and `generate`, `path` where it stands. */
+type Judge = (holder: JsonObject, path: Path, limits: Limits) => CrossRefusal[]
+
+const JUDGES: readonly { code: CrossRule['code']; field: string; judge: Judge }[] = [
+  { code: 'secret_generate_key_duplicate', field: 'generate.keys[*]', judge: keysTwice },
+  { code: 'secret_key_provided_and_generated', field: 'generate.keys[*]', judge: keysOfBoth },
+  { code: 'secret_value_too_long', field: 'values', judge: tooLarge },
+]
+
+export const secretDocumentsRules: readonly CrossRule[] = JUDGES.map(({ code, field, judge }) => ({
+  ...{ code, at: `secrets[*].${field}`, needs: [] },
+  refusals: (merged, _sent, { limits }) =>
+    entriesOf(merged).flatMap(([index, entry]) => judge(entry, ['secrets', index], limits)),
+}))
+
+/** Of a body that is itself what holds them. */
+export const writtenDocumentRules: readonly CrossRule[] = JUDGES.map(({ code, field, judge }) => ({
+  ...{ code, at: field, needs: [] },
+  refusals: (merged, _sent, { limits }) => judge(merged, [], limits),
+}))
+
+function keysTwice({ generate }: JsonObject, path: Path): CrossRefusal[] {
+  const seen = new Set<Json>()
+  return eachKey(generate, path, (key) => {
+    const repeated = seen.has(key)
+    seen.add(key)
+    return repeated
+  })
+}
+
+function keysOfBoth({ values, generate }: JsonObject, path: Path): CrossRefusal[] {
+  if (!isJsonObject(values)) return []
+  return eachKey(generate, path, (key) => typeof key === 'string' && Object.hasOwn(values, key))
+}
+
+function eachKey(generate: Json | undefined, path: Path, isRefused: (key: Json) => boolean): CrossRefusal[] {
+  const keys = isJsonObject(generate) && Array.isArray(generate.keys) ? generate.keys : []
+  return keys.flatMap((key, index) =>
+    isRefused(key) ? [{ path: [...path, 'generate', 'keys', index], value: key }] : [],
+  )
+}
+
+/** Quotes, colon and comma around a member. */
+const MEMBER_BYTES = 6
+
+/** Values alone are judged where they stand; here it is what they come to with those that would be generated. */
+function tooLarge({ values, generate }: JsonObject, path: Path, limits: Limits): CrossRefusal[] {
+  if (!isJsonObject(generate)) return []
+  const perKey =
+    Math.min(generatedLength(planOf(generate, limits)), limits.generateEncodedCharacters) + MEMBER_BYTES
+  let bytes = isJsonObject(values) ? documentBytes(values) : 0
+  for (const key of keysOf(generate)) bytes += utf8Length(key) + perKey
+  const verdict = exceeds(bytes, limits.secretDocumentBytes)
+  return verdict === false ? [] : [{ path: [...path, 'values'], value: values, ...verdict }]
+}

@@ -1,0 +1,158 @@
+// Material that comes with a write: `values`, and `generate` with one of its two ways. The same rules for an entry of a
+// deployment, a secret write and a rotation; only the place differs. SPEC 2.4, 2.5; DECISIONS 3, 6.
+
+import { isJsonObject, type Json, type JsonObject, jsonText, utf8Length } from '@holdfast/contract'
+import {
+  bitsPerCharacter,
+  byteRange,
+  isCharset,
+  isEncoding,
+  shortestLength,
+} from '../../secrets/alphabets.ts'
+import { choosesBytes, choosesLength } from '../../secrets/generate-plan.ts'
+import type { AdmissionContext } from '../context.ts'
+import { isEnvironmentKey } from '../grammar.ts'
+import { accepted, isAbsent, onNumber, onObject, onText, type Place, type Rule, sibling } from '../rule.ts'
+
+/** `prefix` is what leads to the two fields: `secrets[*].` in a deployment, nothing in a write. */
+export function secretMaterialRules(prefix: string): readonly Rule[] {
+  return [...valuesRules(`${prefix}values`), ...generateRules(`${prefix}generate`)]
+}
+
+function valuesRules(at: string): readonly Rule[] {
+  return [
+    { code: 'secret_write_empty', at, stage: 'required', refuses: onObject((values) => isEmpty(values)) },
+    {
+      code: 'secret_value_too_long',
+      at,
+      stage: 'length',
+      refuses: onObject((values, { limits }) => exceeds(documentBytes(values), limits.secretDocumentBytes)),
+    },
+    { code: 'secret_value_empty', at: `${at}.*`, stage: 'required', refuses: (value) => value === '' },
+    {
+      code: 'secret_value_too_long',
+      at: `${at}.*`,
+      stage: 'length',
+      refuses: onText((value, { limits }) => exceeds(utf8Length(value), limits.secretValueBytes)),
+    },
+    {
+      code: 'secret_key_invalid',
+      at: `${at}.*`,
+      stage: 'form',
+      refuses: (_value, _context, { key }) => !isEnvironmentKey(key),
+    },
+    {
+      code: 'field_type_invalid',
+      at: `${at}.*`,
+      stage: 'form',
+      refuses: onText((value) => value.includes('\0') && accepted('a string without NUL characters')),
+    },
+  ]
+}
+
+function generateRules(at: string): readonly Rule[] {
+  return [
+    {
+      code: 'secret_generate_axis_conflict',
+      at,
+      stage: 'form',
+      refuses: onObject((block) => choosesBytes(block) && choosesLength(block)),
+    },
+    {
+      code: 'secret_generate_keys_required',
+      at: `${at}.keys`,
+      stage: 'required',
+      refuses: (keys) => isAbsent(keys) || (Array.isArray(keys) && keys.length === 0),
+    },
+    {
+      code: 'secret_key_invalid',
+      at: `${at}.keys[*]`,
+      stage: 'form',
+      refuses: onText((key) => !isEnvironmentKey(key)),
+    },
+    ...bytesRules(at),
+    ...lengthRules(at),
+  ]
+}
+
+function bytesRules(at: string): readonly Rule[] {
+  return [
+    {
+      code: 'secret_generate_bytes_out_of_range',
+      at: `${at}.bytes`,
+      stage: 'range',
+      refuses: onNumber((bytes, { limits }, place) => {
+        const encoding = chosen(place, 'encoding', 'base64url')
+        if (!isEncoding(encoding)) return false
+        const { min, max } = byteRange(encoding, limits)
+        const params = { min, max, ceiling: limits.generateEncodedCharacters }
+        return (bytes < min || bytes > max) && { params }
+      }),
+    },
+    {
+      code: 'secret_generate_encoding_unknown',
+      at: `${at}.encoding`,
+      stage: 'form',
+      refuses: onText((encoding, _context, place) => !isAxisOpen(place) && !isEncoding(encoding)),
+    },
+  ]
+}
+
+function lengthRules(at: string): readonly Rule[] {
+  return [
+    {
+      code: 'secret_generate_length_out_of_range',
+      at: `${at}.length`,
+      stage: 'range',
+      refuses: onNumber((length, { limits }, place) => {
+        if (!isCharset(chosen(place, 'charset', 'alphanumeric'))) return false
+        const max = limits.generateLengthMax
+        return (length < 1 || length > max) && { params: { max } }
+      }),
+    },
+    {
+      code: 'secret_generate_below_entropy_floor',
+      at: `${at}.length`,
+      stage: 'range',
+      refuses: onNumber((length, context, place) => belowFloor(Number(length), context, place)),
+    },
+    {
+      code: 'secret_generate_charset_unknown',
+      at: `${at}.charset`,
+      stage: 'form',
+      refuses: onText((charset, _context, place) => !isAxisOpen(place) && !isCharset(charset)),
+    },
+  ]
+}
+
+function belowFloor(length: number, { limits }: AdmissionContext, place: Place) {
+  const charset = chosen(place, 'charset', 'alphanumeric')
+  if (!isCharset(charset)) return false
+  const floor = limits.generateEntropyBits
+  const bits = length * bitsPerCharacter(charset)
+  const params = { min: shortestLength(charset, limits), charset, length, bits: Math.floor(bits), floor }
+  return bits < floor && { params }
+}
+
+/** Both ways at once have a code of their own, and then only the keys are judged further. */
+function isAxisOpen({ parent }: Place): boolean {
+  return isJsonObject(parent) && choosesBytes(parent) && choosesLength(parent)
+}
+
+/** What stands beside the number: undefined while both ways are chosen, so that nothing of them is judged. */
+function chosen(place: Place, field: string, usual: string): Json | undefined {
+  if (isAxisOpen(place)) return undefined
+  const value = sibling(place, field)
+  return value === undefined ? usual : value
+}
+
+const isEmpty = (values: JsonObject): boolean => Object.keys(values).length === 0
+
+/** The document as the store keeps it, as JSON. */
+export function documentBytes(values: JsonObject): number {
+  return utf8Length(jsonText(values))
+}
+
+export function exceeds(bytes: number, max: number) {
+  return bytes > max && { params: { max } }
+}

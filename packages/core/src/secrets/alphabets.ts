@@ -1,0 +1,56 @@
+// What generated material is written with, and how much chance is in it. SPEC 2.5; DECISIONS 6.
+
+import {
+  type Json,
+  SECRET_CHARSETS,
+  SECRET_ENCODINGS,
+  type SecretCharset,
+  type SecretEncoding,
+} from '@holdfast/contract'
+import type { Limits } from '../admission/limits.ts'
+
+const LETTERS_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+export const ALPHABETS: { readonly [charset in SecretCharset]: string } = {
+  alphanumeric: LETTERS_AND_DIGITS,
+  urlsafe: `${LETTERS_AND_DIGITS}-._~`,
+  /** Every printable character but the blank. */
+  ascii: `${LETTERS_AND_DIGITS}!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`,
+}
+
+export const isCharset = (value: Json | undefined): value is SecretCharset =>
+  SECRET_CHARSETS.some((known) => known === value)
+export const isEncoding = (value: Json | undefined): value is SecretEncoding =>
+  SECRET_ENCODINGS.some((known) => known === value)
+
+export const bitsPerCharacter = (charset: SecretCharset): number => Math.log2(ALPHABETS[charset].length)
+
+/** The shortest text of an alphabet that meets the entropy floor. */
+export function shortestLength(charset: SecretCharset, { generateEntropyBits }: Limits): number {
+  return Math.ceil(generateEntropyBits / bitsPerCharacter(charset))
+}
+
+const BITS_PER_BYTE = 8
+
+/** The fewest bytes that meet the entropy floor, and the most that are allowed and fit under the ceiling as text. */
+export function byteRange(
+  encoding: SecretEncoding,
+  limits: Limits,
+): { readonly min: number; readonly max: number } {
+  const min = Math.max(limits.generateBytesMin, Math.ceil(limits.generateEntropyBits / BITS_PER_BYTE))
+  return {
+    min,
+    max: Math.min(limits.generateBytesMax, bytesWithin(encoding, limits.generateEncodedCharacters)),
+  }
+}
+
+function bytesWithin(encoding: SecretEncoding, characters: number): number {
+  if (encoding === 'hex') return Math.floor(characters / 2)
+  return encoding === 'base64' ? Math.floor(characters / 4) * 3 : Math.floor((characters * 3) / 4)
+}
+
+/** How long the text of so many bytes is. */
+export function encodedLength(encoding: SecretEncoding, bytes: number): number {
+  if (encoding === 'hex') return bytes * 2
+  return encoding === 'base64' ? Math.ceil(bytes / 3) * 4 : Math.ceil((bytes * 4) / 3)
+}

@@ -1,0 +1,41 @@
+// A generate block with its defaults filled in: bytes 32 as base64url where neither way is chosen. SPEC 2.5; DECISIONS 3, 6.
+
+import type { Json, JsonObject } from '@holdfast/contract'
+import type { Limits } from '../admission/limits.ts'
+import { byteRange, encodedLength, isCharset, isEncoding, shortestLength } from './alphabets.ts'
+import type { GeneratePlan } from './material.ts'
+
+const USUAL_BYTES = 32
+const USUAL_LENGTH = 32
+
+/** Any of bytes and encoding, any of length and charset: what a block chooses by. */
+export const choosesBytes = ({ bytes, encoding }: JsonObject): boolean =>
+  bytes !== undefined || encoding !== undefined
+export const choosesLength = ({ length, charset }: JsonObject): boolean =>
+  length !== undefined || charset !== undefined
+
+/** For a block that the rules found sound. A default never falls under a floor that configuration has raised. */
+export function planOf(block: JsonObject, limits: Limits): GeneratePlan {
+  const keys = keysOf(block)
+  if (choosesLength(block)) {
+    const charset = isCharset(block.charset) ? block.charset : 'alphanumeric'
+    const usual = Math.max(USUAL_LENGTH, shortestLength(charset, limits))
+    return { keys, length: numberOr(block.length, usual), charset }
+  }
+  const encoding = isEncoding(block.encoding) ? block.encoding : 'base64url'
+  const usual = Math.max(USUAL_BYTES, byteRange(encoding, limits).min)
+  return { keys, bytes: numberOr(block.bytes, usual), encoding }
+}
+
+export function keysOf({ keys }: JsonObject): string[] {
+  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : []
+}
+
+/** Of one generated value, in characters, all of them ASCII. */
+export function generatedLength(plan: GeneratePlan): number {
+  return 'length' in plan ? plan.length : encodedLength(plan.encoding, plan.bytes)
+}
+
+function numberOr(value: Json | undefined, usual: number): number {
+  return typeof value === 'number' ? value : usual
+}

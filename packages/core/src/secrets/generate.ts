@@ -1,0 +1,57 @@
+// Values made of chance, as a plan says. SPEC 2.5; SAFETY 2 row 33: characters are drawn by rejection, because the remainder
+// of a byte would make some of them likelier than others.
+
+import type { SecretEncoding } from '@holdfast/contract'
+import { ALPHABETS } from './alphabets.ts'
+import type { GeneratePlan } from './material.ts'
+
+/** So many bytes, each of them as likely as any other, from a source made for keys. */
+export type RandomBytes = (count: number) => Uint8Array
+
+/** One value for each key, in the order of the keys. */
+export function generateValues(plan: GeneratePlan, randomBytes: RandomBytes): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const key of plan.keys) {
+    const value =
+      'length' in plan
+        ? drawText(ALPHABETS[plan.charset], plan.length, randomBytes)
+        : encode(randomBytes(plan.bytes), plan.encoding)
+    values.set(key, value)
+  }
+  return values
+}
+
+const BYTE_VALUES = 256
+
+function drawText(alphabet: string, length: number, randomBytes: RandomBytes): string {
+  const fair = BYTE_VALUES - (BYTE_VALUES % alphabet.length)
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length - text.length)) {
+      if (byte < fair) text += alphabet.charAt(byte % alphabet.length)
+    }
+  }
+  return text
+}
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const BASE64URL = `${BASE64.slice(0, -2)}-_`
+
+function encode(bytes: Uint8Array, encoding: SecretEncoding): string {
+  if (encoding === 'hex') return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  if (encoding === 'base64url') return sextets(bytes, BASE64URL)
+  const text = sextets(bytes, BASE64)
+  return text.padEnd(Math.ceil(text.length / 4) * 4, '=')
+}
+
+/** Three bytes are four characters; what is left at the end gives as many as it needs. */
+function sextets(bytes: Uint8Array, alphabet: string): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 3) {
+    const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + 3)
+    const group = (first << 16) | (second << 8) | third
+    const characters = Math.min(bytes.length - at, 3) + 1
+    for (let place = 0; place < characters; place++) text += alphabet.charAt((group >> (18 - 6 * place)) & 63)
+  }
+  return text
+}

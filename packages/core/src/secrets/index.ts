@@ -1,0 +1,30 @@
+export { anchorVolume } from './anchor.ts'
+export { checkSecretPath } from './check-path.ts'
+export {
+  checkSecretWrite,
+  type SecretWriteRules,
+  type SecretWriteVerdict,
+} from './check-write.ts'
+export {
+  type ComposedEnvironment,
+  composeEnvironment,
+  type EntryDocuments,
+  type EnvironmentParts,
+} from './compose-environment.ts'
+export { generateValues, type RandomBytes } from './generate.ts'
+export type { GeneratePlan, SentMaterial } from './material.ts'
+export { type PinPlan, type PinQuestion, planPins } from './plan-pins.ts'
+export {
+  blockers,
+  hasProved,
+  nextMove,
+  nextSteps,
+  type Rotating,
+  type RotationConsumer,
+  type RotationFacts,
+  type RotationMove,
+  type RotationTurn,
+  turnRotation,
+} from './rotation.ts'
+export { type CredentialPath, credentialPath, faultOfPath } from './vault-path.ts'
+export type { WrittenMaterial } from './written-material.ts'

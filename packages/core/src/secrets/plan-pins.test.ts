@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest'
+import type { CredentialFact } from '../admission/facts.ts'
+import { type PinQuestion, planPins } from './plan-pins.ts'
+
+const VOLUME = 'volume(vol_01JCPZ0000000000000000000A)'
+const entry = (label: string, anchor = 'external', name = label.toUpperCase()) => ({
+  ...{ name, vault_path: `resources/${label}`, anchor, rotation: 'restart' },
+})
+const fact = (newest: number | null, initial: number | null): CredentialFact => ({
+  namespace: 'resources',
+  newest,
+  initial,
+})
+
+interface Row {
+  readonly about: string
+  readonly anchor?: string
+  /** The label was referred to before. */
+  readonly before?: boolean
+  readonly pin?: number
+  readonly credential?: CredentialFact
+  readonly staged?: number
+  readonly expected: number | undefined
+  readonly told?: [number | null, number]
+}
+
+const ROWS: readonly Row[] = [
+  { about: 'no credential at all', expected: undefined },
+  { about: 'no version yet', credential: fact(null, null), expected: undefined },
+  { about: 'the first version needs no pin', credential: fact(1, 1), expected: undefined },
+  {
+    about: 'the first version still needs none later',
+    before: true,
+    credential: fact(1, 1),
+    expected: undefined,
+  },
+  { about: 'a new reference takes the newest', credential: fact(3, 1), expected: 3, told: [null, 3] },
+  { about: 'an update takes the newest', before: true, credential: fact(3, 1), expected: 3, told: [1, 3] },
+  {
+    about: 'a pin moves to the newest',
+    before: true,
+    pin: 2,
+    credential: fact(3, 1),
+    expected: 3,
+    told: [2, 3],
+  },
+  { about: 'a pin that is the newest stays', before: true, pin: 3, credential: fact(3, 1), expected: 3 },
+  {
+    about: 'a pin that is the first stays written',
+    before: true,
+    pin: 1,
+    credential: fact(1, 1),
+    expected: 1,
+  },
+  { about: 'a pin that a cutover has set stays', before: true, pin: 5, credential: fact(3, 1), expected: 5 },
+  { about: 'a pin stays while nothing is known', before: true, pin: 2, expected: 2 },
+  { about: 'what this write brings', credential: fact(null, null), staged: 1, expected: 1, told: [null, 1] },
+  {
+    about: 'what this write brings, over the newest',
+    before: true,
+    pin: 2,
+    credential: fact(3, 1),
+    staged: 4,
+    expected: 4,
+    told: [2, 4],
+  },
+  {
+    about: 'a pin of a label that was let go counts no more',
+    pin: 2,
+    credential: fact(3, 1),
+    expected: 3,
+    told: [null, 3],
+  },
+  {
+    about: 'anchored: a new reference takes the newest',
+    anchor: VOLUME,
+    credential: fact(3, 1),
+    expected: 3,
+    told: [null, 3],
+  },
+  {
+    about: 'anchored: the first version needs no pin',
+    anchor: VOLUME,
+    credential: fact(1, 1),
+    expected: undefined,
+  },
+  {
+    about: 'anchored: a pin moves by cutover only',
+    anchor: VOLUME,
+    before: true,
+    pin: 2,
+    credential: fact(3, 1),
+    expected: 2,
+  },
+  {
+    about: 'anchored: the first version is a pin too',
+    anchor: VOLUME,
+    before: true,
+    credential: fact(3, 1),
+    expected: undefined,
+  },
+  {
+    about: 'anchored: not by what this write brings',
+    anchor: VOLUME,
+    before: true,
+    pin: 2,
+    credential: fact(3, 1),
+    staged: 4,
+    expected: 2,
+  },
+  {
+    about: 'anchored: what this write brings first',
+    anchor: VOLUME,
+    before: true,
+    credential: fact(null, null),
+    staged: 1,
+    expected: 1,
+    told: [null, 1],
+  },
+]
+
+test.each(ROWS)('$about', ({ anchor, before, pin, credential, staged, expected, told }) => {
+  const entries = [entry('other'), entry('db', anchor)]
+  const plan = planPins({
+    entries,
+    before: before === true ? entries : [],
+    pins: pin === undefined ? {} : { db: pin },
+    credentials: new Map(credential === undefined ? [] : [['db', credential]]),
+    staged: new Map(staged === undefined ? [] : [['db', staged]]),
+  })
+  expect(plan.pins).toEqual(expected === undefined ? {} : { db: expected })
+  expect(plan.alterations.map(({ code, field, from, to }) => [code, field, from, to])).toEqual(
+    told === undefined ? [] : [['secret_version_pinned', 'secrets[1].vault_path', ...told]],
+  )
+})
+
+describe('labels', () => {
+  const nothing: PinQuestion = {
+    entries: [],
+    before: [],
+    pins: {},
+    credentials: new Map(),
+    staged: new Map(),
+  }
+
+  test('that are let go lose their pin', () => {
+    expect(planPins({ ...nothing, before: [entry('db')], pins: { db: 2 } }).pins).toEqual({})
+  })
+
+  test('that two entries name are pinned once, by the stricter anchor', () => {
+    const entries = [entry('db', 'process', 'A'), entry('db', VOLUME, 'B')]
+    const question = { ...nothing, entries, pins: { db: 2 }, credentials: new Map([['db', fact(3, 1)]]) }
+    expect(planPins({ ...question, before: entries })).toEqual({ pins: { db: 2 }, alterations: [] })
+    expect(planPins({ ...question, pins: {} }).alterations).toHaveLength(1)
+  })
+
+  test('may be called like anything an object has', () => {
+    expect(
+      planPins({ ...nothing, entries: [entry('constructor')], before: [entry('constructor')] }).pins,
+    ).toEqual({})
+  })
+})

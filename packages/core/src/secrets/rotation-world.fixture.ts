@@ -1,0 +1,218 @@
+// The world around the phases of a rotation, as an exhaustive search walks it: consumers that roll, crash, are restarted and
+// join, the secrets store with its janitor, an operator with the target. SAFETY 4d. The servers are rotation-model.fixture.ts.
+
+import type { Rotating, RotationMove, RotationTurn } from './rotation.ts'
+
+type SlotState = 'assigned' | 'made' | 'ready'
+
+export interface ModelConsumer {
+  readonly pin: number
+  /** What a failed update goes back to; undefined before the first one was good. */
+  readonly good: number | undefined
+  /** It has no replicas for now. */
+  readonly stopped: boolean
+  /** It went back: its pin is not what it runs. */
+  readonly back: boolean
+  readonly slots: readonly { readonly version: number; readonly state: SlotState }[]
+}
+
+/** A server that has decided and has not committed yet; stale when the credential's record was changed meanwhile. */
+export type Flight = Decided & {
+  /** All of what was decided, in a text. */
+  readonly label: string
+  readonly stale: boolean
+}
+export type Decided =
+  | { readonly turn: RotationTurn; readonly asker: number; readonly written?: number }
+  | { readonly move: RotationMove }
+
+export interface World {
+  readonly rotation: Rotating | undefined
+  readonly versions: readonly number[]
+  /** Versions that the secrets store has. */
+  readonly store: readonly number[]
+  /** To be destroyed, by the transaction that took them out of the record. */
+  readonly doomed: readonly number[]
+  /** A version that is being written before the transaction that lists it. */
+  readonly pending?: { readonly version: number; readonly written: boolean; readonly doomed: boolean }
+  readonly nextVersion: number
+  readonly accepts: readonly number[]
+  readonly consumers: readonly (ModelConsumer | undefined)[]
+  /** At most two at a time. */
+  readonly flights: readonly Flight[]
+}
+
+export interface Rules {
+  /** A second consumer may come at any time. */
+  readonly joiner?: boolean
+  /** The operator asks for `overlap` without having told the target. */
+  readonly mistaken?: boolean
+  readonly maxVersion: number
+  readonly without?: Guard
+}
+
+export const GUARDS = [
+  'phases advance in order',
+  'one rotation at a time',
+  'retire: every pin is moved',
+  'retire: nothing old is left or can come back',
+  'retire: every replica has proved',
+  'abort: pins go back first',
+  'abort: nobody has the new version',
+  'cutover: one consumer after another',
+  'the transaction compares the record',
+  'the transaction needs the intent',
+  'destroyed only after the transaction',
+  'a staged version is taken by cutover only',
+  'a new consumer is noted in the record',
+] as const
+export type Guard = (typeof GUARDS)[number]
+
+export const FIRST_WORLD: World = {
+  ...{ rotation: undefined, versions: [1], store: [1], doomed: [], nextVersion: 2, accepts: [1] },
+  flights: [],
+  consumers: [{ ...fresh(1), stopped: false }, undefined],
+}
+
+/** Two worlds are the same when this is. */
+export function worldText(world: World): string {
+  const { rotation: at, pending, consumers, flights } = world
+  const own = consumers.map((each) =>
+    each === undefined
+      ? '-'
+      : `${each.pin}${each.good}${each.stopped ? 's' : ''}${each.back ? 'b' : ''}${each.slots.map(({ version, state }) => version + state).join()}`,
+  )
+  return [
+    at === undefined ? '' : `${at.phase}${at.old}${at.new}${at.aborting === true ? 'a' : ''}`,
+    ...[world.versions, world.store, world.doomed, world.accepts].map((each) => each.join('')),
+    pending === undefined
+      ? ''
+      : `${pending.version}${pending.written ? 'w' : ''}${pending.doomed ? 'd' : ''}`,
+    ...[world.nextVersion, ...own],
+    ...flights.map(({ label, stale }) => `${label}${stale ? 's' : ''}`),
+  ].join(' ')
+}
+
+export function consumerSteps(world: World, rules: Rules): World[] {
+  return world.consumers.flatMap((consumer, index) => {
+    const replaced = (next: ModelConsumer): World => ({
+      ...world,
+      consumers: world.consumers.map((each, at) => (at === index ? next : each)),
+    })
+    if (consumer === undefined && rules.joiner !== true) return []
+    if (consumer === undefined)
+      return joins(world, rules).map((pin) => noted(replaced(joining(pin, rules)), rules))
+    return [...rollSteps(consumer, world).map(replaced), ...restarts(consumer, world, rules).map(replaced)]
+  })
+}
+
+/** Who is a consumer stands in the credential's record. */
+const noted = (world: World, { without }: Rules): World =>
+  without === 'a new consumer is noted in the record' ? world : changed(world, world.rotation, [])
+
+/** One without replicas has nothing to prove, and is moved on a mistaken operator's word alone: not walked there. */
+const joining = (pin: number, { mistaken = false }: Rules): ModelConsumer => ({
+  ...fresh(pin),
+  stopped: !mistaken,
+})
+
+function fresh(pin: number): ModelConsumer {
+  return { pin, good: undefined, stopped: true, back: false, slots: [] }
+}
+
+/** DECISIONS 5: the newest version that no rotation has staged. */
+function newestUnstaged({ rotation, versions }: World, { without }: Rules): number | undefined {
+  const free = without === 'a staged version is taken by cutover only' ? undefined : rotation?.new
+  return versions.findLast((each) => each !== free)
+}
+
+function joins(world: World, rules: Rules): number[] {
+  const pin = newestUnstaged(world, rules)
+  return pin === undefined ? [] : [pin]
+}
+
+/** An update, rollback or restart by anybody. */
+function restarts(consumer: ModelConsumer, world: World, rules: Rules): ModelConsumer[] {
+  const pin = consumer.pin === world.rotation?.new ? consumer.pin : newestUnstaged(world, rules)
+  if (pin === undefined || (pin === consumer.pin && !consumer.back)) return []
+  return [{ ...consumer, pin, back: false }]
+}
+
+/** One step of the rollout, or one misfortune. */
+function rollSteps(consumer: ModelConsumer, { store, accepts }: World): ModelConsumer[] {
+  const { slots, pin, good, back } = consumer
+  if (consumer.stopped) return [{ ...consumer, stopped: false }]
+  const target = back && good !== undefined ? good : pin
+  const steps: ModelConsumer[] = []
+  if (slots.length < 2 && !slots.some(({ version }) => version === target))
+    steps.push({ ...consumer, slots: sorted([...slots, { version: target, state: 'assigned' }]) })
+  for (const [at, slot] of slots.entries()) {
+    const as = (state: SlotState) => ({ ...consumer, slots: slots.with(at, { ...slot, state }) })
+    if (slot.state === 'assigned' && store.includes(slot.version)) steps.push(as('made'))
+    if (slot.state === 'made' && accepts.includes(slot.version)) steps.push(as('ready'))
+    if (slot.state === 'ready') steps.push(as('assigned'))
+    // Replaced by a ready successor, stopped first, or lost with its node.
+    steps.push({ ...consumer, slots: slots.toSpliced(at, 1) })
+  }
+  const [only] = slots
+  if (
+    !back &&
+    good !== undefined &&
+    pin !== good &&
+    slots.some(({ version, state }) => version === pin && state !== 'ready')
+  )
+    steps.push({ ...consumer, back: true, slots: slots.filter(({ version }) => version !== pin) })
+  if (!back && pin !== good && slots.length === 1 && only?.version === pin && only.state === 'ready')
+    steps.push({ ...consumer, good: pin })
+  return steps
+}
+
+const sorted = (slots: ModelConsumer['slots']) =>
+  slots.toSorted((left, right) => left.version - right.version)
+
+export function storeSteps(world: World): World[] {
+  const { pending, store, doomed, versions } = world
+  const steps: World[] = []
+  for (const version of doomed)
+    steps.push({
+      ...world,
+      store: store.filter((each) => each !== version),
+      doomed: doomed.filter((each) => each !== version),
+    })
+  if (pending === undefined) return steps
+  const { version, written } = pending
+  if (!written && !pending.doomed)
+    steps.push({ ...world, pending: { ...pending, written: true }, store: [...store, version].toSorted() })
+  if (!pending.doomed && !versions.includes(version))
+    steps.push({ ...world, pending: { ...pending, doomed: true } })
+  if (pending.doomed)
+    steps.push({ ...withoutPending(world), store: store.filter((each) => each !== version) })
+  return steps
+}
+
+/** The target is told of the new version while it is staged, and forgets what the record does not list any more. */
+export function operatorSteps(world: World): World[] {
+  const { rotation, accepts, versions } = world
+  const steps: World[] = []
+  if (rotation?.phase === 'stage' && !accepts.includes(rotation.new))
+    steps.push({ ...world, accepts: [...accepts, rotation.new].toSorted() })
+  for (const version of accepts)
+    if (!versions.includes(version))
+      steps.push({ ...world, accepts: accepts.filter((each) => each !== version) })
+  return steps
+}
+
+export function withoutPending({ pending: _ended, ...rest }: World): World {
+  return rest
+}
+
+/** The record is another one: whoever has looked before finds that out. */
+export function changed(world: World, rotation: Rotating | undefined, destroyed: readonly number[]): World {
+  return {
+    ...world,
+    rotation,
+    versions: world.versions.filter((each) => !destroyed.includes(each)),
+    doomed: [...world.doomed, ...destroyed].toSorted(),
+    flights: world.flights.map((each) => ({ ...each, stale: true })),
+  }
+}

@@ -1,0 +1,36 @@
+// Which credential does a path name? SPEC 2.4: two segments, a granted namespace and a DNS label, in the tenant's own mount.
+// The path is judged as it stands and never decoded; whoever speaks to the store builds its path from these two parts.
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+export interface CredentialPath {
+  readonly namespace: string
+  readonly label: string
+}
+
+export type PathFault =
+  | 'secret_vault_path_not_relative'
+  | 'secret_path_shape'
+  | 'secret_path_namespace'
+  | 'secret_path_name'
+
+/** The first of them, in the order of DECISIONS 3. */
+export function faultOfPath(path: string, namespaces: readonly string[]): PathFault | undefined {
+  const [namespace = '', label = '', ...more] = path.split('/')
+  if (path.startsWith('/') || isOutward(path)) return 'secret_vault_path_not_relative'
+  if (namespace === '' || label === '' || more.length > 0) return 'secret_path_shape'
+  if (!namespaces.includes(namespace)) return 'secret_path_namespace'
+  return isCredentialLabel(label) ? undefined : 'secret_path_name'
+}
+
+const isOutward = (path: string): boolean => path.split('/').includes('..')
+
+export function isCredentialLabel(text: string): boolean {
+  return LABEL.test(text)
+}
+
+/** Of a path that was found sound; of any other, its first two segments. */
+export function credentialPath(path: string): CredentialPath {
+  const [namespace = '', label = ''] = path.split('/')
+  return { namespace, label }
+}

@@ -1,0 +1,21 @@
+// The answer about an image on its way from one process to another: nothing that is not one of ours passes.
+
+import { type Infer, object, oneOf, optional, string } from '@holdfast/contract'
+import type { ImageAnswer } from '../ports/broker.ts'
+import { UNREACHABLE_CAUSES } from '../ports/registry.ts'
+
+export const imageReplyShape = object({
+  kind: oneOf(['exists', 'absent', 'unreachable', 'credentials_unavailable']),
+  digest: optional(string()),
+  cause: optional(oneOf(UNREACHABLE_CAUSES)),
+})
+export type ImageReply = Infer<typeof imageReplyShape>
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/
+
+/** Undefined for what no broker answers. */
+export function imageAnswerOf({ kind, digest, cause }: ImageReply): ImageAnswer | undefined {
+  if (kind === 'exists') return digest !== undefined && DIGEST.test(digest) ? { kind, digest } : undefined
+  if (kind === 'unreachable') return cause === undefined ? undefined : { kind, cause }
+  return { kind }
+}

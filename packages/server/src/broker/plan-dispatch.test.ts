@@ -1,0 +1,61 @@
+import type { ContainerTemplate, TemplateSecret } from '@holdfast/contract'
+import { expect, test } from 'vitest'
+import type { StoredCredential } from '../store/records.ts'
+import { planDispatch } from './plan-dispatch.ts'
+
+const entry = (version: number | null, namespace = 'deployments'): TemplateSecret => ({
+  ...{ name: 'DB', namespace, label: 'db', version },
+})
+const template = (...secrets: TemplateSecret[]): ContainerTemplate => ({
+  ...{ name: 'web', image: '', environment: {}, labels: {}, stopGracePeriod: '10s', secrets },
+})
+const credential = (changes: Partial<StoredCredential> = {}): StoredCredential => ({
+  ...{ v: 1, label: 'db', namespace: 'deployments', consumers: [], versions: [], initial: 1, slot: 0 },
+  ...changes,
+})
+const plan = (secret: TemplateSecret, record: StoredCredential | undefined) =>
+  planDispatch(template(secret), () => record && { record, modRevision: 7 })
+
+test('the version of the template, or the first of the credential', () => {
+  const named = { name: 'DB', namespace: 'deployments', label: 'db', revision: 7 }
+  expect(plan(entry(3), credential())).toEqual({
+    ...{ kind: 'ok', entries: [{ ...named, current: 3 }], made: new Map([['db', 3]]) },
+  })
+  expect(plan(entry(null), credential({ initial: 2 }))).toMatchObject({
+    ...{ entries: [{ current: 2 }], made: new Map([['db', 2]]) },
+  })
+  expect(planDispatch(template(), () => undefined)).toEqual({ kind: 'ok', entries: [], made: new Map() })
+})
+
+test('without any version, and with another namespace than the label has, nothing can be made', () => {
+  const unresolved = { kind: 'unresolved', secret: 'DB' }
+  expect(plan(entry(null), credential({ initial: null }))).toEqual({ ...unresolved, cause: 'missing' })
+  expect(plan(entry(null), undefined)).toEqual({ ...unresolved, cause: 'missing' })
+  expect(plan(entry(1, 'resources'), credential())).toEqual({ ...unresolved, cause: 'denied' })
+})
+
+test.each([
+  ['stage', 1, 1, {}],
+  ['stage', 1, 2, {}],
+  ['overlap', 1, 1, { next: 2 }],
+  ['overlap', 1, 2, {}],
+  ['cutover', 1, 1, { next: 2 }],
+  ['cutover', 1, 2, { previous: 1 }],
+  ['cutover', null, 2, {}],
+  ['cutover', 1, 5, {}],
+] as const)('in %s of %s to 2, a container with %s has %j beside', (phase, old, version, beside) => {
+  const rotation = { phase, old, new: 2, since: '', startedBy: 'web' }
+  const planned = plan(entry(version), credential({ rotation }))
+  const [first] = planned.kind === 'ok' ? planned.entries : []
+  const { name, namespace, label, current, revision, ...other } = first ?? { name: '' }
+  expect([name, namespace, label, current, revision]).toEqual(['DB', 'deployments', 'db', version, 7])
+  expect(other).toEqual(beside)
+})
+
+test('who goes back while a cutover is taken back still has the other version beside: some run with it', () => {
+  const rotation = {
+    ...{ phase: 'cutover' as const, old: 1, new: 2, since: '', startedBy: 'web', aborting: true },
+  }
+  expect(plan(entry(1), credential({ rotation }))).toMatchObject({ entries: [{ current: 1, next: 2 }] })
+  expect(plan(entry(2), credential({ rotation }))).toMatchObject({ entries: [{ current: 2, previous: 1 }] })
+})

@@ -1,0 +1,111 @@
+import type { TenantId } from '@holdfast/contract'
+import { expect, test } from 'vitest'
+import { secret } from '../ports/secret.ts'
+import type { SecretPath, SecretsReader } from '../ports/secrets-store.ts'
+import { createDocumentReads, type WantedDocument } from './read-documents.ts'
+
+type Answer = Awaited<ReturnType<SecretsReader['readVersion']>>
+const GOOD: Answer = { kind: 'ok', document: new Map([['a', secret('b')]]) }
+const AWAY: Answer = { kind: 'unavailable', cause: 'sealed', applied: 'no' }
+
+function setUp(perTenant = 16) {
+  const clock = { now: 0 }
+  const asked: string[] = []
+  const open: ((answer: Answer) => void)[] = []
+  const readVersion = (tenant: TenantId, path: SecretPath, version: number) => {
+    asked.push(`${tenant} ${'label' in path ? path.label : ''} ${version}`)
+    return new Promise<Answer>((resolve) => open.push(resolve))
+  }
+  const read = createDocumentReads({ secretsStore: { readVersion }, nowMs: () => clock.now, perTenant })
+  const want = (changes: Partial<WantedDocument> = {}, signal = new AbortController().signal) =>
+    read(
+      { tenant: 't' as TenantId, namespace: 'deployments', label: 'db', version: 1, revision: 1, ...changes },
+      signal,
+    )
+  /** Answers what is asked now, and lets everybody go on. */
+  const answer = async (given: Answer) => {
+    await settle()
+    for (const one of open.splice(0)) one(given)
+    await settle()
+  }
+  return { clock, asked, want, answer }
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+const failed = (cause: string) => ({ kind: 'failed', cause })
+
+test('all who want the same version share one read, and nothing is kept afterwards', async () => {
+  const { asked, want, answer } = setUp()
+  const both = [want(), want()]
+  await answer(GOOD)
+  expect(await Promise.all(both)).toEqual([GOOD, GOOD])
+  expect(asked).toEqual(['t db 1'])
+  const again = want()
+  await answer(GOOD)
+  expect((await again).kind).toBe('ok')
+  expect(asked).toHaveLength(2)
+})
+
+test('two versions of one path are read one after the other, and a path that failed is read once', async () => {
+  const { asked, want, answer } = setUp()
+  const both = [want({ version: 1 }), want({ version: 2 })]
+  await answer(AWAY)
+  expect(await Promise.all(both)).toEqual([failed('store_unavailable'), failed('store_unavailable')])
+  expect(asked).toEqual(['t db 1'])
+})
+
+test('a path that failed rests for half a minute, by the given clock, or until its credential changed', async () => {
+  const { clock, asked, want, answer } = setUp()
+  const first = want()
+  await answer({ kind: 'denied' })
+  expect(await first).toEqual(failed('denied'))
+  clock.now = 29_999
+  expect(await want()).toEqual(failed('denied'))
+  expect(await want({ version: 2 })).toEqual(failed('denied'))
+  const changed = want({ revision: 2 })
+  await answer({ kind: 'denied' })
+  expect(await changed).toEqual(failed('denied'))
+  expect(asked).toHaveLength(2)
+  clock.now = 60_000
+  const healed = want({ revision: 2 })
+  await answer(GOOD)
+  expect((await healed).kind).toBe('ok')
+})
+
+test('a version that is not there says nothing of another', async () => {
+  const { asked, want, answer } = setUp()
+  const first = want()
+  await answer({ kind: 'absent' })
+  expect(await first).toEqual(failed('missing'))
+  expect(await want()).toEqual(failed('missing'))
+  const other = want({ version: 2 })
+  await answer(GOOD)
+  expect((await other).kind).toBe('ok')
+  expect(asked).toEqual(['t db 1', 't db 2'])
+})
+
+test('one tenant has so many reads at once, the others theirs; who waits in vain learns nothing of the path', async () => {
+  const { asked, want, answer } = setUp(2)
+  const reads = ['one', 'two', 'three'].map((label) => want({ label }))
+  const late = new AbortController()
+  const gaveUp = want({ label: 'four' }, late.signal)
+  const other = want({ tenant: 'u' as TenantId })
+  await settle()
+  expect(asked).toEqual(['t one 1', 't two 1', 'u db 1'])
+  late.abort()
+  expect(await gaveUp).toEqual(failed('store_unavailable'))
+  await answer(GOOD)
+  await answer(GOOD)
+  expect((await Promise.all([...reads, other])).map(({ kind }) => kind)).toEqual(['ok', 'ok', 'ok', 'ok'])
+  const again = want({ label: 'four' })
+  await answer(GOOD)
+  expect((await again).kind).toBe('ok')
+})
+
+test('who waits ends at its own deadline', async () => {
+  const { want } = setUp()
+  const late = new AbortController()
+  const waiting = want({}, late.signal)
+  late.abort()
+  expect(await waiting).toEqual(failed('store_unavailable'))
+})

@@ -1,0 +1,58 @@
+// The broker's side of the internal calls: who asks proves that it is of this cluster, and is then told no more than what is
+// sealed to a node, or whether an image exists.
+
+import { decode } from '@holdfast/contract'
+import { createProofCheck } from '../gateway/cluster-proof.ts'
+import { type Broker, credentialAskShape, environmentAskShape, imageAskShape } from '../ports/broker.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Secret } from '../ports/secret.ts'
+
+export const BROKER_PATHS = {
+  image: '/internal/broker/image',
+  environment: '/internal/broker/environment',
+  credential: '/internal/broker/credential',
+} as const
+export type BrokerQuestion = keyof typeof BROKER_PATHS
+
+export interface BrokerRequest {
+  readonly headers: { readonly authorization?: string | undefined }
+  readonly path: string
+  readonly body: string
+}
+
+export interface BrokerReply {
+  readonly status: number
+  readonly body: string
+}
+
+export function serveBroker(
+  broker: Broker,
+  { clusterKey, clock }: { readonly clusterKey: Secret; readonly clock: Clock },
+): (request: BrokerRequest) => Promise<BrokerReply> {
+  const isProven = createProofCheck(clusterKey, clock)
+  return async ({ headers, path, body }) => {
+    if (!isProven(headers.authorization, { method: 'POST', path, body })) return { status: 401, body: '{}' }
+    const ask = readQuestion(broker, path, body)
+    if (ask === undefined) return { status: 400, body: '{}' }
+    return { status: 200, body: JSON.stringify(await ask()) }
+  }
+}
+
+function readQuestion(broker: Broker, path: string, body: string): (() => Promise<object>) | undefined {
+  try {
+    const asked: unknown = JSON.parse(body)
+    if (path === BROKER_PATHS.image) {
+      const { tenant, image, credentialVersion } = decode(imageAskShape, asked)
+      return () => broker.checkImage(tenant, image, credentialVersion)
+    }
+    if (path === BROKER_PATHS.environment) {
+      const ask = decode(environmentAskShape, asked)
+      return () => broker.sealEnvironment(ask)
+    }
+    if (path !== BROKER_PATHS.credential) return undefined
+    const ask = decode(credentialAskShape, asked)
+    return () => broker.sealCredential(ask)
+  } catch {
+    return undefined
+  }
+}

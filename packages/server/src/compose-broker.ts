@@ -1,0 +1,46 @@
+// The broker as this process has it: its own, with an identity that reads, or that of another process. DESIGN 3: in
+// production it runs apart, so that who takes requests never holds what reads secrets.
+
+import type { Logger } from 'pino'
+import type { InternalCall } from './api/internal-calls.ts'
+import { createBroker, type EnvironmentOutcome } from './broker/create-broker.ts'
+import { createRemoteBroker } from './broker/remote-broker.ts'
+import { serveBroker } from './broker/serve-broker.ts'
+import type { Config } from './config/schema.ts'
+import { connectRegistries, connectSecretsReader, readClusterCa } from './connect-engines.ts'
+import type { Broker } from './ports/broker.ts'
+import type { Secret } from './ports/secret.ts'
+import { realClock as clock, realIds as ids } from './real-world.ts'
+import type { Store } from './store/store.ts'
+
+export interface BrokerDeps {
+  readonly config: Config
+  readonly log: Logger
+  readonly store: Store
+  readonly clusterKey: Secret
+}
+
+export interface BrokerSide {
+  readonly broker: Broker
+  /** For the others; absent where this process is none. */
+  readonly call?: InternalCall
+  /** How often which answer was given to an ask for an environment, for the metrics. */
+  readonly answers: ReadonlyMap<EnvironmentOutcome, number>
+}
+
+export function composeBroker(deps: BrokerDeps): BrokerSide {
+  const { config, log, store, clusterKey } = deps
+  if (!config.roles.includes('broker')) return { broker: remoteBroker(deps), answers: new Map() }
+  const answers = new Map<EnvironmentOutcome, number>()
+  const broker = createBroker({
+    ...{ store, ids, log, secretsStore: connectSecretsReader(config), registry: connectRegistries(config) },
+    onAnswer: (outcome) => void answers.set(outcome, (answers.get(outcome) ?? 0) + 1),
+  })
+  return { broker, answers, call: serveBroker(broker, { clusterKey, clock }) }
+}
+
+function remoteBroker({ config, log, store, clusterKey }: BrokerDeps): Broker {
+  const clusterCa = readClusterCa(config)
+  const ca = clusterCa === undefined ? {} : { clusterCa }
+  return createRemoteBroker({ store, clock, clusterKey, log, ...ca })
+}

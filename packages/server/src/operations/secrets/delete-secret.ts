@@ -1,0 +1,73 @@
+// DELETE /secrets/{namespace}/{resource}: destroys every version that is listed. What another write has staged meanwhile is
+// not among them and stays that write's own. DECISIONS 1 and 2.
+
+import type { SecretSummary } from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+import { credentials, type StoredCredential, slots } from '../../store/records.ts'
+import { slotId } from '../../store/slots.ts'
+import type { Decision, Store } from '../../store/store.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { recordAudit } from '../record-write.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+import type { StageDeps, StagedVersion } from '../stage-version.ts'
+import { destroyStaged } from './destroy-staged.ts'
+import { doomVersions } from './doom-versions.ts'
+import { secretView } from './read-secrets.ts'
+import { gatherUses, nameUsers, pathOf } from './version-uses.ts'
+
+interface Deleted {
+  readonly shown: SecretSummary
+  readonly doomed: readonly StagedVersion[]
+}
+
+export async function deleteSecret(
+  deps: StageDeps,
+  caller: Caller,
+  path: { readonly namespace: string; readonly resource: string },
+): Promise<Outcome<SecretSummary>> {
+  const outcome = await deps.store.transact((transaction) => decideDelete(deps, transaction, caller, path))
+  if (!outcome.ok) return outcome
+  await destroyStaged(deps, caller.tenant, outcome.value.doomed)
+  return done(outcome.value.shown)
+}
+
+function decideDelete(
+  deps: StageDeps,
+  transaction: Transaction,
+  caller: Caller,
+  { namespace, resource: label }: { readonly namespace: string; readonly resource: string },
+): Decision<Outcome<Deleted>> {
+  const { tenant } = caller
+  const gone = requireLiveCaller(transaction, caller)
+  if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+  const address = inTenant(tenant, credentials, label)
+  const credential = transaction.get(address)
+  if (credential === undefined || credential.namespace !== namespace || credential.versions.length === 0)
+    return { kind: 'refuse', result: refused(reject('secret_not_found', 'resource', label)) }
+  const users = usersOf(deps.store, caller, credential)
+  if (users.length > 0) {
+    const inUse = reject('secret_in_use', 'resource', label, { consumers: nameUsers(users) })
+    return { kind: 'refuse', result: refused(inUse) }
+  }
+  transaction.delete(address)
+  if (credential.slot !== null)
+    transaction.delete(inTenant(tenant, slots, slotId('secrets', credential.slot)))
+  const versions = credential.versions.map(({ version }) => version)
+  const doomed = doomVersions(transaction, deps.clock, tenant, credential, versions)
+  recordAudit(transaction, deps.clock, caller, {
+    action: 'secrets:deleted',
+    subject: { kind: 'Secret', name: pathOf(credential) },
+    detail: { versions: versions.join(', ') },
+  })
+  return { kind: 'commit', result: done({ shown: secretView(credential, new Map(), true), doomed }) }
+}
+
+/**
+ * Who refers to it, and who no longer does but still has replicas of a revision that did, or would go back to one. Only the
+ * former can grow, and that changes the record, which is compared.
+ */
+function usersOf(store: Store, { tenant }: Caller, credential: StoredCredential): string[] {
+  const running = [...gatherUses(store, tenant)(credential).values()].flat()
+  return [...new Set([...credential.consumers, ...running])].sort()
+}

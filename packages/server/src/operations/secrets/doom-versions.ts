@@ -1,0 +1,30 @@
+// The end of a version that was listed: an intent that says so is written in the transaction after which nobody can use it.
+// Then the store is asked to destroy it, and then the intent goes (destroyStaged); whoever dies in between leaves the rest to
+// the janitor. SAFETY 4a, step 6.
+
+import type { TenantId } from '@holdfast/contract'
+import { type Clock, timestamp } from '../../ports/clock.ts'
+import { intents } from '../../store/records.ts'
+import { globally, type Transaction } from '../../store/transaction.ts'
+import type { StagedVersion } from '../stage-version.ts'
+import { doomedIdOf, intentOf } from './burn-number.ts'
+
+export function doomVersions(
+  transaction: Transaction,
+  clock: Clock,
+  tenant: TenantId,
+  { namespace, label }: { readonly namespace: string; readonly label: string },
+  versions: readonly number[],
+): StagedVersion[] {
+  const path = { namespace, label }
+  const createdAt = timestamp(clock)
+  return versions.map((version) => {
+    const intent = doomedIdOf(tenant, path, version)
+    transaction.put(globally(intents, intent), {
+      ...intentOf(tenant, path, version),
+      createdAt,
+      doomed: true,
+    })
+    return { path, version, intent }
+  })
+}

@@ -1,0 +1,127 @@
+// PUT /secrets/{namespace}/{resource}: one more version of a credential. DECISIONS 1, 3 and 5.
+// Everything is judged first, then the version is staged, then one transaction lists it (SAFETY 4a): a write that is refused
+// leaves no version behind.
+
+import type { Json, SecretWritten } from '@holdfast/contract'
+import { checkSecretPath, checkSecretWrite, type Limits, reject } from '@holdfast/core'
+import { timestamp } from '../../ports/clock.ts'
+import { credentials, slots } from '../../store/records.ts'
+import { slotId } from '../../store/slots.ts'
+import type { Decision } from '../../store/store.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import type { SlotDeps } from '../hold-slot.ts'
+import { recordAudit } from '../record-write.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+import { takeIntent } from '../stage-version.ts'
+import { newCredential, withVersion } from './claim-credentials.ts'
+import { type HeldSlots, holdCredentialSlots } from './hold-slots.ts'
+import { judgeBefore, judgeSecretWrite, needsSlot, type SecretWrite } from './judge-secret-write.ts'
+import { pruneVersions } from './prune-versions.ts'
+import {
+  destroyMaterial,
+  foreseeMaterial,
+  type MaterialDeps,
+  type StagedMaterial,
+  stageMaterial,
+} from './stage-material.ts'
+import { tellWritten } from './tell-written.ts'
+import { pathOf } from './version-uses.ts'
+
+export interface WriteSecretDeps extends MaterialDeps, SlotDeps {
+  readonly namespaces: readonly string[]
+  readonly limits: Limits
+}
+
+export async function writeSecret(
+  deps: WriteSecretDeps,
+  caller: Caller,
+  path: { readonly namespace: string; readonly resource: string },
+  sent: Json,
+  { dryRun = false }: { readonly dryRun?: boolean } = {},
+): Promise<Outcome<SecretWritten>> {
+  const { namespace, resource: label } = path
+  const misplaced = checkSecretPath(namespace, label, deps.namespaces)
+  if (misplaced.length > 0) return refused(...misplaced)
+  const verdict = checkSecretWrite(sent, deps)
+  if (!verdict.accepted) return refused(...verdict.rejections)
+  const material = { namespace, label, ...verdict.material }
+  const { values, generate } = material
+  const write = { caller, namespace, label, keys: [...values.keys(), ...(generate?.keys ?? [])] }
+  const faults = await judgeBefore(deps, write)
+  if (faults.length > 0) return refused(...faults)
+  const staged = await (dryRun ? foreseeMaterial : stageMaterial)(deps, caller, [material])
+  if (!staged.ok) return staged
+  const [made] = staged.value
+  if (dryRun && made !== undefined) return done(writtenView(write, made))
+  const outcome = await listVersion(deps, write, staged.value)
+  if (outcome.ok) await pruneVersions(deps, caller.tenant, label)
+  else await destroyMaterial(deps, caller, staged.value)
+  return outcome
+}
+
+async function listVersion(
+  deps: WriteSecretDeps,
+  write: SecretWrite,
+  made: readonly StagedMaterial[],
+): Promise<Outcome<SecretWritten>> {
+  const held = holdCredentialSlots(deps, write.caller.tenant)
+  try {
+    return await deps.store.transact((transaction) => decideWrite(deps, transaction, write, made, held))
+  } finally {
+    held.release()
+  }
+}
+
+function decideWrite(
+  deps: WriteSecretDeps,
+  transaction: Transaction,
+  write: SecretWrite,
+  [made]: readonly StagedMaterial[],
+  held: HeldSlots,
+): Decision<Outcome<SecretWritten>> {
+  const { caller, namespace, label } = write
+  const gone = requireLiveCaller(transaction, caller)
+  if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+  const address = inTenant(caller.tenant, credentials, label)
+  const stored = transaction.get(address)
+  const choice = held.choose(needsSlot(stored) ? 1 : 0)
+  if (choice.kind === 'busy') return { kind: 'wait', until: choice.until }
+  const faults = judgeSecretWrite(deps, write, stored, choice.kind === 'full' ? [choice.quota] : [])
+  if (faults.length > 0 || choice.kind === 'full') return { kind: 'refuse', result: refused(...faults) }
+  if (made?.staged === undefined || !takeIntent(transaction, made.staged))
+    return { kind: 'refuse', result: refused(reject('store_unavailable', 'store', undefined)) }
+  const [slot] = choice.slots
+  const { version, keys } = made
+  const listed = { label, version, keys: [...keys], createdAt: timestamp(deps.clock), slot }
+  transaction.put(address, withVersion(stored ?? newCredential(namespace, label), listed))
+  if (slot !== undefined) takeSlot(transaction, write, slot)
+  recordWritten(deps, transaction, write, version)
+  return { kind: 'commit', result: done(writtenView(write, made)) }
+}
+
+const writtenView = (write: SecretWrite, { version, keys }: StagedMaterial): SecretWritten => ({
+  ...{ path: pathOf(write), namespace: write.namespace, resource: write.label },
+  ...{ version, keys: [...keys] },
+})
+
+function takeSlot(transaction: Transaction, { caller, label }: SecretWrite, slot: number): void {
+  const address = inTenant(caller.tenant, slots, slotId('secrets', slot))
+  transaction.requireAbsent(address)
+  transaction.put(address, { v: 1, holder: label })
+}
+
+/** Like the event, the entry is read by those who may not see the names of keys (DECISIONS 8). */
+function recordWritten(
+  { clock }: WriteSecretDeps,
+  transaction: Transaction,
+  write: SecretWrite,
+  version: number,
+): void {
+  tellWritten(transaction, clock, write.caller.tenant, write, version)
+  recordAudit(transaction, clock, write.caller, {
+    action: 'secrets:written',
+    subject: { kind: 'Secret', name: pathOf(write) },
+    detail: { version: String(version) },
+  })
+}

@@ -1,0 +1,49 @@
+// The part of `holdfast-server init` that needs an operator's token: policies, roles and the two identities in the secrets
+// store. May be repeated: what is there stays, and an identity is issued only where the configuration has none.
+
+import { readFileSync } from 'node:fs'
+import {
+  type Identity,
+  type IdentityName,
+  issueIdentity,
+  setUpPlatform,
+} from './adapters/secrets-store/provision-platform.ts'
+import type { Config } from './config/schema.ts'
+import { connectOperator } from './connect-engines.ts'
+import { secret } from './ports/secret.ts'
+
+export type SecretsStoreSetUp =
+  | {
+      readonly kind: 'ok'
+      readonly done: readonly string[]
+      /** Those that were issued now, to be put in the configuration. */
+      readonly issued: { readonly [Name in IdentityName]?: Identity }
+    }
+  | { readonly kind: 'failed'; readonly why: string }
+
+export async function setUpSecretsStore(config: Config, tokenFile: string): Promise<SecretsStoreSetUp> {
+  const token = secret(readFileSync(tokenFile, 'utf8').trim())
+  const client = connectOperator(config, token)
+  try {
+    const ready = await setUpPlatform(client, config.secrets.namespaces)
+    if (ready.kind !== 'ok') return failed(ready)
+    const issued: { [Name in IdentityName]?: Identity } = {}
+    for (const name of ['api', 'broker'] as const) {
+      if (config.secretsStore[name] !== undefined) continue
+      const identity = await issueIdentity(client, name)
+      if ('kind' in identity) return failed(identity)
+      issued[name] = identity
+    }
+    return { kind: 'ok', done: ready.done, issued }
+  } finally {
+    client.close()
+  }
+}
+
+type Failure = { readonly kind: 'denied' } | { readonly kind: 'unavailable'; readonly cause: string }
+
+function failed(failure: Failure): SecretsStoreSetUp {
+  const why =
+    failure.kind === 'denied' ? 'refuses: the token may not do this' : `does not answer: ${failure.cause}`
+  return { kind: 'failed', why }
+}

@@ -1,0 +1,109 @@
+// The first five minutes, as the README tells them: in a fresh clone of HEAD each of its commands is run, timed and
+// compared with what the README shows. At most three commands and five minutes until the first page is served.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { env, execPath } from 'node:process'
+import { makeTempFolder } from '@holdfast/testkit'
+import { isAsShown } from './first-minutes/is-as-shown.ts'
+import { watchLeftovers } from './first-minutes/leftovers.ts'
+import { readWalk, type WalkCommand } from './first-minutes/read-walk.ts'
+import { type Ran, runLine, type Shell } from './first-minutes/run-line.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const HEADING = 'A running system in minutes'
+const MOST_COMMANDS = 3
+const MOST_SECONDS = 300
+/** A command that only looks is asked again for so long, as somebody would who waits for something. */
+const PATIENCE_MS = 60_000
+const LOOKS = /^(curl -s -H "Host|npx holdfast (--context \S+ )?(get|describe|events|why|node list)\b)/
+const ASSIGNS = /^[A-Z]+=/
+
+let passed = 0
+let failed = 0
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+const tellTime = (seconds: number, what: string): void =>
+  say(`  ${seconds.toFixed(1).padStart(6)} s  ${what}`)
+
+function check(holds: boolean, what: string): boolean {
+  if (holds) passed += 1
+  else failed += 1
+  if (!holds) say(`FAILED: ${what}`)
+  return holds
+}
+
+/** Also when this process is told to end: the platform would live on. Before the clone is removed, which is at exit too. */
+function cleanUpAtExit(clone: string, variables: NodeJS.ProcessEnv): void {
+  process.once('SIGINT', () => process.exit(130))
+  process.once('SIGTERM', () => process.exit(143))
+  process.prependOnceListener('exit', () => {
+    if (!existsSync(join(clone, '.dev'))) return
+    spawnSync(execPath, [join(clone, 'scripts/dev-down.ts')], { env: variables, timeout: 30_000 })
+  })
+}
+
+/** As in a shell that was just opened: what npm and a CI run have put there is gone, and so are their contexts. */
+function freshEnvironment(home: string): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !/^(npm_|HOLDFAST_(?!ENGINES))/.test(name))
+  const path = env['PATH']?.split(':').filter((folder) => !folder.includes('node_modules'))
+  return { ...Object.fromEntries(kept), PATH: path?.join(':'), HOLDFAST_CONFIG: join(home, 'contexts.yaml') }
+}
+
+/** Runs it, a second time and more where it only looks and what it looks for may still come. */
+async function runAsShown(shell: Shell, before: string, { text, shown }: WalkCommand): Promise<Ran> {
+  const begun = performance.now()
+  for (;;) {
+    const ran = await runLine(shell, before + text, MOST_SECONDS * 1000)
+    const seconds = (performance.now() - begun) / 1000
+    const printed = ran.printed.replaceAll(shell.folder, '/tmp/holdfast')
+    const done = ran.status === 0 && isAsShown(shown, printed)
+    if (done || !LOOKS.test(text) || seconds * 1000 > PATIENCE_MS) return { ...ran, printed, seconds }
+  }
+}
+
+async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<void> {
+  let remembered = ''
+  let total = 0
+  let leftovers: (() => string[]) | undefined
+  const page = commands.findIndex(({ text }) => text.startsWith('curl'))
+  for (const [at, command] of commands.entries()) {
+    const { text, shown } = command
+    if (text === 'npm run dev:down') {
+      leftovers = watchLeftovers(shell.folder)
+      check(leftovers().length > 0, 'what a platform could leave behind is seen while it is up')
+    }
+    const { seconds, status, printed } = await runAsShown(shell, remembered, command)
+    if (ASSIGNS.test(text)) remembered += `${text}\n`
+    tellTime(seconds, text.split('\n')[0] ?? '')
+    const what = `status ${status}; the README shows\n${shown.join('\n')}\nand it printed\n${printed}`
+    if (!check(status === 0 && isAsShown(shown, printed), what)) return
+    total += seconds
+    if (at === page) tellFirstPage(page, total)
+  }
+  check(leftovers?.().length === 0, `left behind: ${leftovers?.().join(', ') ?? 'never looked for'}`)
+}
+
+function tellFirstPage(commands: number, seconds: number): void {
+  say(`From the clone to the first page: ${commands} commands, ${seconds.toFixed(1)} s.`)
+  check(commands <= MOST_COMMANDS, `at most ${MOST_COMMANDS} commands`)
+  check(seconds <= MOST_SECONDS, `at most ${MOST_SECONDS} s`)
+}
+
+async function main(): Promise<void> {
+  const home = makeTempFolder('first-minutes')
+  const shell = { folder: join(home.path, 'clone'), env: freshEnvironment(home.path) }
+  cleanUpAtExit(shell.folder, shell.env)
+  say('The walk of the README, in a fresh clone of HEAD:')
+  const cloned = spawnSync('git', ['clone', '--quiet', ROOT, shell.folder], { encoding: 'utf8' })
+  if (cloned.status !== 0) throw new Error(`git clone: ${cloned.stderr}`)
+  await walk(shell, readWalk(readFileSync(join(shell.folder, 'README.md'), 'utf8'), HEADING))
+}
+
+try {
+  await main()
+} catch (error) {
+  check(false, error instanceof Error ? error.message : String(error))
+}
+say(`${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1

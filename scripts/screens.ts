@@ -1,0 +1,96 @@
+// `node scripts/screens.ts`, as root: the pictures of docs/screens, taken from a real terminal at a real platform with four
+// machines of its own. Names, ages and addresses differ from run to run.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeTempFolder, waitUntil } from '@holdfast/testkit'
+import { TIMES } from '../e2e/support/liveness-times.ts'
+import { type LabPlatform, startLabPlatform } from '../e2e/support/start-lab-platform.ts'
+import { bundledCli, runCli } from '../tests/support/cli/run-cli.ts'
+import { screenToSvg } from '../tests/support/cli/screen-to-svg.ts'
+import { openScreen, type Screen } from '../tests/support/cli/tmux.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const NODE = join(ROOT, 'node_modules/.bin/node')
+const SHOWN = join(ROOT, 'docs/screens')
+const COLUMNS = 120
+const ROWS = 40
+
+const folder = makeTempFolder('screens')
+const ssd = { labels: { disk: 'ssd' } }
+const whole = await startLabPlatform({
+  nodesPerTenant: { acme: 4, globex: 0 },
+  offers: { 'acme-1': ssd, 'acme-2': { ...ssd, cpuMillis: 1000 }, 'acme-3': ssd },
+  settings: { liveness: TIMES },
+})
+try {
+  writeManifests(whole)
+  mkdirSync(SHOWN, { recursive: true })
+  await take('apply', 'holdfast apply -f shop/ --wait', /-web running\n\$\s*$/)
+  await take('rejection', 'holdfast apply -f broken.yaml', /\n\$\s*$/)
+  await spoil(whole)
+  await take('describe', 'holdfast describe ledger', /\n\$\s*$/)
+  await take('status', 'holdfast status', 'nodes ready', (screen) => screen.press('C-c'))
+} finally {
+  await whole.stop()
+  folder.remove()
+}
+
+/** Types a command at an empty screen and keeps what then stands there. */
+async function take(
+  name: string,
+  command: string,
+  shown: string | RegExp,
+  end = async (_screen: Screen): Promise<void> => {},
+): Promise<void> {
+  const { platform } = whole
+  const place = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
+  const screen = await openScreen(place, COLUMNS, ROWS)
+  try {
+    await screen.type(`cd ${folder.path}; alias holdfast='${NODE} ${await bundledCli()}'; clear`)
+    await screen.until(/^\$\s*$/)
+    await screen.type(command)
+    await screen.until(shown)
+    const captured = (await screen.styled()).replace(/\n[^\n$]*\$\s*$/, '\n')
+    writeFileSync(join(SHOWN, `${name}.svg`), screenToSvg(command, captured, COLUMNS))
+    await end(screen)
+  } finally {
+    await screen.end()
+  }
+}
+
+function writeManifests({ image }: LabPlatform): void {
+  const write = (name: string, lines: readonly string[]) =>
+    writeFileSync(join(folder.path, name), `${lines.join('\n')}\n`)
+  const serve = 'command: ["httpd", "-f", "-p", "8080"]'
+  const check = ['healthCheck:', '  type: exec', '  command: ["wget -q -O- http://localhost:8080/"]']
+  mkdirSync(join(folder.path, 'shop'))
+  write('shop/web.yaml', [
+    ...['kind: Deployment', 'name: shop-web', `image: ${image}`, 'replicas: 3', serve],
+    ...['dependsOn:', '  shop-store: started', 'stopGracePeriod: 1s'],
+  ])
+  write('shop/store.yaml', [
+    ...['kind: Deployment', 'name: shop-store', `image: ${image}`, serve, 'stopGracePeriod: 1s'],
+  ])
+  write('broken.yaml', [
+    ...['kind: Deployment', 'name: ledger', `image: ${image.replace(/:[^:]*$/, ':latest')}`, 'replica: 2'],
+    ...[...check, '  timeout: 5s', 'environment:', '  DB_PASSWORD: hunter2'],
+  ])
+  write('ledger.yaml', [
+    ...['kind: Deployment', 'name: ledger', `image: ${image}`, 'resources:', '  cpuMillis: 1500'],
+    ...['placement:', '  constraints:', '    - label: disk', '      operator: in', '      values: [ssd]'],
+  ])
+}
+
+/** A machine of each kind: closed for new work, too small, dark, and without the right disk. */
+async function spoil({ lab, node, platform }: LabPlatform): Promise<void> {
+  const env = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
+  const cli = (...words: string[]) => runCli(words, { env, cwd: folder.path })
+  await cli('node', 'cordon', 'acme-1')
+  await lab.powerOff(node('acme-3'))
+  const isDark = async () => /acme-3 +(unreachable|failed|lost)/.test((await cli('node', 'list')).stdout)
+  await waitUntil(isDark, { what: 'the dark machine is noticed' })
+  await cli('apply', '-f', 'ledger.yaml')
+  const isJudged = async () => /ledger +Pending.*unschedulable/.test((await cli('get', 'deployments')).stdout)
+  await waitUntil(isJudged, { what: 'no node takes the ledger' })
+}

@@ -1,0 +1,36 @@
+// A certificate of the tests' own authority whose time is over.
+
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import type { Certificates } from '@holdfast/testkit'
+
+const SETTINGS = `[ca]
+default_ca = own
+[own]
+database = index
+serial = serials
+new_certs_dir = .
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+`
+const BEGAN = '20200101000000Z'
+const ENDED = '20200201000000Z'
+
+/** For the key and the names of the server's certificate. */
+export async function expiredCertificate(certificates: Certificates): Promise<string> {
+  const cwd = dirname(certificates.path('ca.crt'))
+  writeFileSync(certificates.path('ca.cnf'), SETTINGS)
+  writeFileSync(certificates.path('index'), '')
+  writeFileSync(certificates.path('serials'), '1000\n')
+  const words = [
+    ...['ca', '-batch', '-notext', '-config', 'ca.cnf', '-cert', 'ca.crt', '-keyfile', 'ca.key'],
+    ...['-in', 'server.csr', '-out', 'expired.crt', '-extfile', 'names'],
+    ...['-startdate', BEGAN, '-enddate', ENDED],
+  ]
+  await promisify(execFile)('openssl', words, { cwd })
+  return readFileSync(certificates.path('expired.crt'), 'utf8')
+}

@@ -1,0 +1,19 @@
+// What the deployment operations of one server need, on real stores that a test chose; the registry is not asked.
+
+import { admissionContext } from '@holdfast/core'
+import type { DeploymentDeps } from '../../../packages/server/src/operations/deployments/deps.ts'
+import { createIdempotentAnswers } from '../../../packages/server/src/operations/idempotency.ts'
+import { realClock as clock, realIds as ids } from '../../../packages/server/src/real-world.ts'
+import { createSlotAllocator } from '../../../packages/server/src/store/slots.ts'
+import type { Store } from '../../../packages/server/src/store/store.ts'
+
+export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets']): DeploymentDeps {
+  const { mode: _mode, ...admission } = admissionContext({ registries: new Set(['registry.test:443']) })
+  const quotas = { limit: () => 1_000_000, list: () => ({ items: [] }) }
+  return {
+    ...{ store, secrets, clock, ids, quotas, admission, archiveRevisions: 50 },
+    broker: { checkImage: async () => ({ kind: 'unreachable', cause: 'timeout' }) },
+    slots: createSlotAllocator(store, () => 0),
+    answers: createIdempotentAnswers(store, clock),
+  }
+}

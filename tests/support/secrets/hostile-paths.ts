@@ -1,0 +1,25 @@
+// Texts that somebody may give as the path of a secret to reach another one: dots, slashes and their encodings, doubled and
+// wide ones, what the store's own policies read as patterns, and what is nearly right. SAFETY 2 row 3.
+
+const PIECES = [
+  ...['..', '', '/', '//', './', '%2e%2e', '%2F', '%252e', '\\', '\0', '．．', '+', '*'],
+  ...['?version=1', '#', 'web', 'A', '-', '\u202e', '%00'],
+]
+const NAMESPACES = [
+  ...['deployments', 'resources', 'registries', 'sys', 'deployments/..', '../kv-other/data/deployments'],
+  ...['Deployments', 'deployments%2F..', '+', '*', '', 'deplоyments', 'deployments '],
+]
+const THIRDS = ['', 'x']
+
+export interface HostilePath {
+  readonly namespace: string
+  readonly label: string
+}
+
+/** More than ten thousand; a few of them are sound after all. */
+export const hostilePaths = (): HostilePath[] =>
+  NAMESPACES.flatMap((namespace) =>
+    PIECES.flatMap((first) =>
+      PIECES.flatMap((second) => THIRDS.map((third) => ({ namespace, label: `${first}${second}${third}` }))),
+    ),
+  )

@@ -1,0 +1,69 @@
+// How the first minutes are read from the README and compared with what was printed: what may differ, and what may not.
+
+import { expect, test } from 'vitest'
+import { isAsShown } from '../../scripts/first-minutes/is-as-shown.ts'
+import { readWalk } from '../../scripts/first-minutes/read-walk.ts'
+
+const DOCUMENT = `# Title
+
+## Other
+
+\`\`\`console
+$ not this
+\`\`\`
+
+## Walk
+
+\`\`\`console
+$ A=$(date)
+$ curl --json '{
+  "a": 1
+}' | cat
+one
+
+two
+\`\`\`
+
+\`\`\`yaml
+$ nor: this
+\`\`\`
+
+## Next
+`
+
+test('a walk is the commands of a section, with what is shown below each', () => {
+  expect(readWalk(DOCUMENT, 'Walk')).toEqual([
+    { text: 'A=$(date)', shown: [] },
+    { text: `curl --json '{\n  "a": 1\n}' | cat`, shown: ['one', '', 'two'] },
+  ])
+  expect(() => readWalk(DOCUMENT, 'Away')).toThrow('no section is called "Away"')
+})
+
+test.each([
+  ['the same', ['a', 'b'], 'a\nb\n', true],
+  ['a line too many', ['a'], 'a\nb\n', false],
+  ['a line too few', ['a', 'b'], 'a\n', false],
+  ['another order', ['a', 'b'], 'b\na\n', false],
+  ['what npm says does not count', ['a'], 'npm warn old\n\n> dev:up\n> node x.ts\n\na\n', true],
+  ['lines that are cut', ['a', '...', 'c'], 'a\nb\nb\nc\n', true],
+  ['nothing that is cut', ['a', '...', 'c'], 'a\nc\n', true],
+  ['not what is cut, but what follows', ['a', '...', 'c'], 'a\nb\nd\n', false],
+  ['a line that is cut', ['id: ..., end'], 'id: 12, end\n', true],
+  ['letters that mean something in a pattern', ['a.c (x) [1]'], 'abc (x) [1]\n', false],
+  [
+    'addresses and ids',
+    ['10.99.1.1:80 dep_01M7FN9KN3X7DB0ZYYWHZSCC3V'],
+    '10.99.2.1:9 dep_01M7FN9KN3X7DB0ZYYWHZSCC3W\n',
+    true,
+  ],
+  ['durations', ['  2.9 s  up', 'age 1m3s'], '12.0 s  up\nage 59s\n', true],
+  [
+    'which machine',
+    ['replica 1 on acme-1', '2  acme-2  ready'],
+    'replica 3 on acme-2\n1 acme-1 ready\n',
+    true,
+  ],
+  ['its state', ['2  acme-2  ready'], '2  acme-2  lost\n', false],
+  ['a number', ['3'], '4\n', false],
+  ['how many are ready', ['3 of 3 ready'], '2 of 3 ready\n', false],
+])('%s', (_, shown, printed, same) => expect(isAsShown(shown, printed)).toBe(same))
