@@ -38,10 +38,14 @@ function explainField(word: string): string | undefined {
   ].join('\n')
 }
 
+/** What the case at hand fills in; a placeholder of a template has two braces. */
+const GAP = /(?<!\{)\{(\w+)\}(?!\})/
+const GAPS = new RegExp(GAP, 'g')
+
 /** Where only the case at hand can say what is accepted, the reason for the rule says more than a gap. */
 function acceptedFor(code: Parameters<typeof entryOf>[0]): string {
   const { expected, why } = entryOf(code)
-  return expected.includes('{') ? why : expected
+  return [expected, why].find((text) => !GAP.test(text)) ?? expected.replaceAll(GAPS, '<$1>')
 }
 
 function fieldOf(shape: ShapeNode | undefined, name: string): ShapeNode | undefined {

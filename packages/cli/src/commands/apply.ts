@@ -8,8 +8,8 @@ import type { Manifest } from '../manifest/parse-source.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 import type { Awaited } from '../wait-until-well.ts'
 
-export const WAIT_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--wait', summary: 'until every replica is ready; exit code 4 if that does not come' },
+export const waitOptions = (until = 'every replica is ready'): readonly OptionSpec[] => [
+  { flags: '--wait', summary: `until ${until}; exit code 4 if that does not come` },
   { flags: '--wait-timeout <duration>', summary: 'how long to wait (default: 5m)', form: DURATION },
 ]
 
@@ -21,7 +21,7 @@ export const apply: OnlineCommand = {
   options: [
     FILENAME_OPTION,
     { flags: '--dry-run', summary: 'let the platform judge and plan, and store nothing' },
-    ...WAIT_OPTIONS,
+    ...waitOptions(),
   ],
   examples: [
     ['holdfast apply -f web.yaml', 'Creates or changes what the file describes.'],

@@ -7,7 +7,7 @@ import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 import { pause } from '../pause.ts'
 import { tellError, tellFailure } from '../print/failure.ts'
 import { print, type Terminal } from '../terminal.ts'
-import { WAIT_OPTIONS, waitMs } from './apply.ts'
+import { waitMs, waitOptions } from './apply.ts'
 
 export const remove: OnlineCommand = {
   name: 'delete',
@@ -17,7 +17,7 @@ export const remove: OnlineCommand = {
   args: [
     { name: 'name', summary: 'which deployments', optional: true, many: true, completes: 'deployments' },
   ],
-  options: [FILENAME_OPTION, ...WAIT_OPTIONS],
+  options: [FILENAME_OPTION, ...waitOptions('nothing is left')],
   examples: [
     ['holdfast delete web', 'One deployment.'],
     ['holdfast delete -f manifests/ --wait', 'All that a folder describes, until they are gone.'],

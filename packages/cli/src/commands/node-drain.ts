@@ -6,7 +6,7 @@ import { changeNode, NODE_ARGUMENT } from '../node-command.ts'
 import { pause } from '../pause.ts'
 import { tellError, tellFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
-import { WAIT_OPTIONS, waitMs } from './apply.ts'
+import { waitMs, waitOptions } from './apply.ts'
 
 const LOOK_MS = 500
 
@@ -14,11 +14,7 @@ export const nodeDrain: OnlineCommand = {
   name: 'node drain',
   summary: 'move what runs on a node to others, and let it take no new work',
   args: [NODE_ARGUMENT],
-  options: WAIT_OPTIONS.map((option) =>
-    option.flags === '--wait'
-      ? { ...option, summary: 'until nothing is left; exit code 4 if that does not come' }
-      : option,
-  ),
+  options: waitOptions('nothing is left'),
   examples: [['holdfast node drain n1 --wait', 'Before n1 is switched off.']],
   online: true,
   async run(invocation, client) {

@@ -5,13 +5,13 @@ import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { followWritten } from '../follow-written.ts'
 import { tellFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
-import { WAIT_OPTIONS } from './apply.ts'
+import { waitOptions } from './apply.ts'
 
 export const rolloutRestart: OnlineCommand = {
   name: 'rollout restart',
   summary: 'make every replica of a deployment anew, as an update would',
   args: [DEPLOYMENT_ARGUMENT],
-  options: WAIT_OPTIONS,
+  options: waitOptions(),
   examples: [['holdfast rollout restart web --wait', 'One after the other, as its update settings say.']],
   online: true,
   async run(invocation, client) {

@@ -8,7 +8,7 @@ import { followWritten } from '../follow-written.ts'
 import { POSITIVE_NUMBER } from '../forms.ts'
 import { tellError, tellFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
-import { WAIT_OPTIONS } from './apply.ts'
+import { waitOptions } from './apply.ts'
 
 export const rolloutUndo: OnlineCommand = {
   name: 'rollout undo',
@@ -21,7 +21,7 @@ export const rolloutUndo: OnlineCommand = {
       summary: 'which one (default: the one before)',
       form: POSITIVE_NUMBER,
     },
-    ...WAIT_OPTIONS,
+    ...waitOptions(),
   ],
   examples: [
     ['holdfast rollout undo web', 'What it was before the last change.'],

@@ -80,11 +80,15 @@ export function turnRotation(facts: RotationFacts, step: string, written?: numbe
 export function blockers(facts: RotationFacts): string[] {
   const { rotation, consumers } = facts
   if (rotation === undefined) return stageBlockers(facts)
-  if (rotation.aborting === true)
-    return consumers
-      .filter((each) => has(each, rotation.new))
-      .map(({ name }) => `the cutover is being taken back, and ${name} still has version ${rotation.new}`)
+  if (rotation.aborting === true) return abortBlockers(consumers, rotation)
   return rotation.phase === 'cutover' ? consumers.flatMap((each) => retireBlockers(each, rotation)) : []
+}
+
+/** Never empty: it ends by itself, a moment after the last one has gone back. */
+function abortBlockers(consumers: readonly RotationConsumer[], { new: version }: Rotating): string[] {
+  const left = consumers.filter((each) => has(each, version))
+  if (left.length === 0) return ['the cutover is being taken back, and ends by itself']
+  return left.map(({ name }) => `the cutover is being taken back, and ${name} still has version ${version}`)
 }
 
 /** Whether every replica of the consumer serves with the new version, and nothing can bring the old one back. */
