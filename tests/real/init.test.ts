@@ -19,13 +19,14 @@ beforeAll(async () => {
 })
 afterAll(() => folder.remove())
 
-async function configFile(identities: object): Promise<string> {
+async function configFile(identities: object, more: object = {}): Promise<string> {
   const file = join(folder.path, `${uniqueName('config')}.json`)
   const { endpoints } = await sharedEtcd()
   const port = await freePort()
   const settings = {
     ...{ listen: { host: '127.0.0.1', port }, etcd: { endpoints, root } },
     secretsStore: { address, ...identities },
+    ...more,
   }
   writeFileSync(file, JSON.stringify(settings), { mode: 0o600 })
   return file
@@ -79,4 +80,45 @@ test('a token that may not, and a file that is not there, are told in a sentence
   expect([missing.code, missing.stdout]).toEqual([1, ''])
   expect(missing.stderr.trim().split('\n')).toHaveLength(1)
   expect((await main('init', '--operator-token-file')).code).toBe(2)
+})
+
+test('a namespace that is granted later is in the policy of every tenant after the next time', {
+  timeout: 120_000,
+}, async () => {
+  const first = await main(
+    'init',
+    '--config',
+    await configFile({}),
+    '--operator-token-file',
+    tokenFile,
+    '--reissue',
+  )
+  const { secretsStore } = JSON.parse(first.stdout)
+  const tenant = /Platform tenant (\S+)\./.exec(first.stderr)?.[1]
+  const policy = async (): Promise<string> => {
+    const answer = await fetch(`${address}/v1/sys/policies/acl/broker-${tenant}`, {
+      headers: { 'x-vault-token': rootToken },
+      signal: AbortSignal.timeout(5000),
+    })
+    return answer.text()
+  }
+  expect(await policy()).toContain('/data/resources/*')
+  expect(await policy()).not.toContain('/data/payments/*')
+  const granted = await configFile(secretsStore, {
+    secrets: { namespaces: ['deployments', 'resources', 'payments'] },
+  })
+  const again = await main('init', '--config', granted, '--operator-token-file', tokenFile)
+  expect(again.code, again.stderr).toBe(0)
+  expect(again.stderr).toContain('mounts and policies of 1 tenants')
+  expect(await policy()).toContain('/data/payments/*')
+  // What is taken back is out of them again; the others that share the store count on the usual ones.
+  const usual = await main(
+    'init',
+    '--config',
+    await configFile(secretsStore),
+    '--operator-token-file',
+    tokenFile,
+  )
+  expect(usual.code, usual.stderr).toBe(0)
+  expect(await policy()).not.toContain('/data/payments/*')
 })

@@ -4,7 +4,12 @@
 import pino from 'pino'
 import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter } from './connect-engines.ts'
-import { type Initialised, initialise } from './operations/initialise.ts'
+import {
+  type InitialiseDeps,
+  type Initialised,
+  initialise,
+  provisionTenants,
+} from './operations/initialise.ts'
 import { realClock as clock, realIds as ids } from './real-world.ts'
 import { type SecretsStoreSetUp, setUpSecretsStore } from './set-up-secrets-store.ts'
 import { openStore } from './store/store.ts'
@@ -18,7 +23,8 @@ export interface InitOptions {
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
 export async function runInit(config: Config, { reissue, operatorTokenFile }: InitOptions): Promise<number> {
-  if (operatorTokenFile === undefined) return report(await makePlatform(config, reissue))
+  if (operatorTokenFile === undefined)
+    return report(await withPlatform(config, (parts) => initialise(parts, { reissue })))
   const setUp = await setUpSecretsStore(config, operatorTokenFile)
   if (setUp.kind === 'failed') {
     say(`The secrets store ${setUp.why}. Nothing is lost; run this again.`)
@@ -27,10 +33,15 @@ export async function runInit(config: Config, { reissue, operatorTokenFile }: In
   for (const line of setUp.done) say(`secrets store: ${line}`)
   const { api } = setUp.issued
   const secretsStore = api === undefined ? config.secretsStore : { ...config.secretsStore, api }
-  return reportAll(setUp.issued, await makePlatform({ ...config, secretsStore }, reissue))
+  return withPlatform({ ...config, secretsStore }, async (parts) => {
+    const count = await provisionTenants(parts)
+    if (count === undefined) return reportAll(setUp.issued, { kind: 'secrets_store_unavailable' })
+    if (count > 0) say(`secrets store: mounts and policies of ${count} tenants`)
+    return reportAll(setUp.issued, await initialise(parts, { reissue }))
+  })
 }
 
-async function makePlatform(config: Config, reissue: boolean): Promise<Initialised> {
+async function withPlatform<T>(config: Config, work: (parts: InitialiseDeps) => Promise<T>): Promise<T> {
   const log = pino({ level: 'error' }, process.stderr)
   const engine = connectEtcd(config, log)
   const store = await openStore({
@@ -41,7 +52,7 @@ async function makePlatform(config: Config, reissue: boolean): Promise<Initialis
     onUnreadable: (key) => log.error({ key }, 'a stored record cannot be read'),
   })
   try {
-    return await initialise({ store, clock, ids, secrets: connectSecretsWriter(config) }, { reissue })
+    return await work({ store, clock, ids, secrets: connectSecretsWriter(config) })
   } finally {
     store.close()
     engine.close()

@@ -57,6 +57,18 @@ export async function initialise(
   })
 }
 
+/** After namespaces were granted or taken away: the policy of every tenant names them. The number of tenants, or undefined. */
+export async function provisionTenants({
+  store,
+  secrets,
+}: Pick<InitialiseDeps, 'store' | 'secrets'>): Promise<number | undefined> {
+  await store.fresh()
+  const known = store.list(tenants)
+  for (const { record } of known)
+    if ((await secrets.provisionTenant(record.id)).kind !== 'ok') return undefined
+  return known.length
+}
+
 const platformOf = (store: Store): TenantId | undefined => store.get(globally(platform, 'id'))?.record.tenant
 
 function foundPlatform({ clock }: InitialiseDeps, transaction: Transaction, id: TenantId): void {
