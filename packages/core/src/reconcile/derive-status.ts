@@ -129,6 +129,8 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
     : { phase: 'Progressing', reason: '', message }
 }
 
+const allReadyText = (desired: number): string =>
+  desired === 1 ? 'The one replica is ready.' : `All ${desired} replicas are ready.`
 const readyText = ({ ready, desired }: ReplicaCount): string => `${ready} of ${desired} replicas are ready.`
 
 const SECRETS_NAMED = 3
@@ -148,7 +150,7 @@ function allReady(
   { desired, updated }: ReplicaCount,
 ): PhaseText {
   if (rollout === undefined || updated >= desired)
-    return { phase: 'Running', reason: '', message: `All ${desired} replicas are ready.` }
+    return { phase: 'Running', reason: '', message: allReadyText(desired) }
   const waits = shortfall === undefined ? '' : ` The next one finds no node: ${shortfall.summary}`
   const message = `Revision ${rollout.revision} is being rolled out: ${updated} of ${desired} replicas run it.${waits}`
   return { phase: 'Progressing', reason: 'rollout', message }
