@@ -5,9 +5,9 @@ import { uniqueName } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { credentials } from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
-import type { ApiAnswer } from '../support/api-client.ts'
 import { dumpTenants } from '../support/dump-keys.ts'
 import { type RotatingWorld, startRotatingWorld } from '../support/secrets/rotating-world.ts'
+import { begin, listed, live, step } from '../support/secrets/rotation-steps.ts'
 import { DEPLOYMENTS } from '../support/secrets/secrets-world.ts'
 import { write } from '../support/session/session-records.ts'
 import { makeToken } from '../support/set-up.ts'
@@ -20,26 +20,10 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 const NEW = { values: { password: 'the second one' } }
-const listed = (label: string) => world.credential(label)?.versions.map(({ version }) => version)
 const rotationOf = (label: string) => world.credential(label)?.rotation
-const live = (label: string) => world.eye.liveVersions(`resources/${label}`)
-
-async function begin(names: readonly string[] = [uniqueName('web')], replicas = 2) {
-  const label = uniqueName('db')
-  await world.write(label)
-  for (const name of names) await world.deploy(name, [label], replicas)
-  for (const name of names) await world.settled(name)
-  return { label, name: names[0] ?? '' }
-}
-
-async function step(name: string, phase: string, more: object = {}): Promise<ApiAnswer> {
-  const answer = await world.rotate(name, { phase, ...more })
-  expect(answer.status, answer.text).toBe(200)
-  return answer
-}
 
 test('a dry run of a step: what it would lead to, and nothing is stored', async () => {
-  const { label, name } = await begin([uniqueName('web')], 1)
+  const { label, name } = await begin(world, [uniqueName('web')], 1)
   const path = `${DEPLOYMENTS}/${name}/secrets/rotate?dryRun=true`
   for (const phase of ['stage', 'overlap', 'cutover']) {
     const body = { phase, ...(phase === 'stage' ? NEW : {}) }
@@ -51,8 +35,8 @@ test('a dry run of a step: what it would lead to, and nothing is stored', async 
       plan: { deployment: name, credentials: [{ phase, versions: { old: 1, new: 2 } }] },
     })
     expect(await dumpTenants(world.platform)).toEqual(before)
-    expect(await live(label)).toEqual(listed(label))
-    await step(name, phase, phase === 'stage' ? NEW : {})
+    expect(await live(world, label)).toEqual(listed(world, label))
+    await step(world, name, phase, phase === 'stage' ? NEW : {})
   }
   const refusal = await world.api.post(path, { phase: 'overlap' })
   expect(refusal.codes).toEqual(['rotation_transition_invalid'])
@@ -68,9 +52,9 @@ describe('refused', () => {
   }
 
   test('every step out of order, from every phase', async () => {
-    const { label, name } = await begin([uniqueName('web')], 1)
+    const { label, name } = await begin(world, [uniqueName('web')], 1)
     for (const phase of ['idle', 'stage', 'overlap', 'cutover']) {
-      if (phase !== 'idle') await step(name, phase, phase === 'stage' ? NEW : {})
+      if (phase !== 'idle') await step(world, name, phase, phase === 'stage' ? NEW : {})
       for (const wrong of [...STEPS, 'idle', 'retired', ''].filter((each) => !NEXT[phase]?.includes(each))) {
         const before = world.credential(label)
         const answer = await world.rotate(name, { phase: wrong, ...(wrong === 'stage' ? NEW : {}) })
@@ -81,7 +65,7 @@ describe('refused', () => {
         expect(answer.body['field']).toBe('phase')
         expect(answer.body['expected']).toContain(NEXT[phase]?.[0])
         expect(answer.body['why']).toContain(phase)
-        expect([world.credential(label), await live(label)]).toEqual([before, listed(label)])
+        expect([world.credential(label), await live(world, label)]).toEqual([before, listed(world, label)])
       }
     }
   })
@@ -109,7 +93,7 @@ describe('refused', () => {
     await world.deploy(name, [label], 0)
     const answer = await world.rotate(name, body)
     expect([answer.codes[0], answer.body['field']], answer.text).toEqual([code, field])
-    expect([await live(label), world.credential(label)?.rotation]).toEqual([[1], undefined])
+    expect([await live(world, label), world.credential(label)?.rotation]).toEqual([[1], undefined])
   })
 
   test('a deployment without secrets, a path without a version, and one that is not there', async () => {
@@ -128,13 +112,13 @@ describe('refused', () => {
 
   test('consumers of two versions: there is no one version to go back to', async () => {
     const names = [uniqueName('a'), uniqueName('b')]
-    const { label } = await begin(names, 1)
+    const { label } = await begin(world, names, 1)
     await world.write(label, { password: 'second' })
     await world.api.send('POST', `${DEPLOYMENTS}/${names[0]}/restart`)
     const answer = await world.rotate(names[0] ?? '', { phase: 'stage', ...NEW })
     expect(answer.codes).toEqual(['rotation_transition_invalid'])
     expect(answer.body['expected']).toContain(`restart ${names[1]}`)
-    expect(await live(label)).toEqual([1, 2])
+    expect(await live(world, label)).toEqual([1, 2])
   })
 
   test('material that would make the store forget a version in use: secret_in_use', async () => {
@@ -151,11 +135,11 @@ describe('refused', () => {
     const answer = await world.rotate(name, { phase: 'stage', ...NEW })
     expect([answer.codes, answer.body['field']], answer.text).toEqual([['secret_in_use'], 'values'])
     expect(answer.body['why']).toContain(name)
-    expect([await live(label), rotationOf(label)]).toEqual([[1], undefined])
+    expect([await live(world, label), rotationOf(label)]).toEqual([[1], undefined])
   })
 
   test('who may not', async () => {
-    const { name } = await begin([uniqueName('web')], 1)
+    const { name } = await begin(world, [uniqueName('web')], 1)
     const { platform } = world
     for (const role of ['viewer', 'developer']) {
       const api = platform.api(await makeToken(platform.api(), platform.acme.id, role))

@@ -7,6 +7,7 @@ import type { ApiAnswer } from '../support/api-client.ts'
 import { eventsOf } from '../support/controllers/placing-world.ts'
 import { dumpTenants } from '../support/dump-keys.ts'
 import { type RotatingWorld, startRotatingWorld } from '../support/secrets/rotating-world.ts'
+import { begin, listed, live, step } from '../support/secrets/rotation-steps.ts'
 import { DEPLOYMENTS } from '../support/secrets/secrets-world.ts'
 
 let world: RotatingWorld
@@ -31,26 +32,9 @@ const shownIn = ({ body }: ApiAnswer): Shown[] => Object(body['credentials'])
 const read = async (name: string) =>
   shownIn(await world.api.get(`${DEPLOYMENTS}/${name}/secrets/rotation`))[0]
 const secretsVersion = (name: string) => world.deployment(name)?.spec.secretsVersion
-const listed = (label: string) => world.credential(label)?.versions.map(({ version }) => version)
-const live = (label: string) => world.eye.liveVersions(`resources/${label}`)
-
-/** A deployment that runs well with version 1 of a credential of its own. */
-async function begin(names: readonly string[] = [uniqueName('web')], replicas = 2) {
-  const label = uniqueName('db')
-  await world.write(label)
-  for (const name of names) await world.deploy(name, [label], replicas)
-  for (const name of names) await world.settled(name)
-  return { label, name: names[0] ?? '' }
-}
-
-async function step(name: string, phase: string, more: object = {}): Promise<ApiAnswer> {
-  const answer = await world.rotate(name, { phase, ...more })
-  expect(answer.status, answer.text).toBe(200)
-  return answer
-}
 
 async function advance(name: string, ...phases: string[]): Promise<void> {
-  for (const phase of phases) await step(name, phase, phase === 'stage' ? NEW : {})
+  for (const phase of phases) await step(world, name, phase, phase === 'stage' ? NEW : {})
 }
 
 const NEW = { values: { password: 'the second one' } }
@@ -61,20 +45,20 @@ const idle = (label: string) =>
 
 describe('the whole of it', () => {
   test('stage, overlap, cutover, retire: each says what follows and what it waits for', async () => {
-    const { label, name } = await begin()
+    const { label, name } = await begin(world)
     await world.write(label, { password: 'the second one' })
-    const staged = await step(name, 'stage')
+    const staged = await step(world, name, 'stage')
     expect(shownIn(staged)[0]).toMatchObject({
       ...{ secret: 'S0', vault_path: `resources/${label}`, phase: 'stage', next: ['overlap', 'abort'] },
       ...{ versions: { old: 1, new: 2 }, blockedBy: [] },
       consumers: [{ deployment: name, pinned: 1, proved: false, running: [{ version: 1, replicas: 2 }] }],
     })
-    expect(shownIn(await step(name, 'overlap'))[0]).toMatchObject({
+    expect(shownIn(await step(world, name, 'overlap'))[0]).toMatchObject({
       phase: 'overlap',
       next: ['cutover', 'abort'],
     })
     expect(secretsVersion(name)).toBe(0)
-    const cut = await step(name, 'cutover')
+    const cut = await step(world, name, 'cutover')
     expect(cut.body['secretsVersion']).toBe(1)
     expect(shownIn(cut)[0]).toMatchObject({ phase: 'cutover', next: ['retire', 'abort'] })
     expect(shownIn(cut)[0]?.blockedBy).not.toEqual([])
@@ -83,22 +67,22 @@ describe('the whole of it', () => {
     expect(early.body['expected']).toContain(`${name}`)
     await proved(name)
     expect((await read(name))?.consumers).toMatchObject([{ pinned: 2, proved: true }])
-    expect(await live(label)).toEqual([1, 2])
-    const retired = await step(name, 'retire')
+    expect(await live(world, label)).toEqual([1, 2])
+    const retired = await step(world, name, 'retire')
     expect(shownIn(retired)[0]).toMatchObject({ phase: 'idle', next: ['stage'] })
-    expect(await live(label)).toEqual([2])
-    expect([listed(label), world.credential(label)?.initial]).toEqual([[2], 2])
+    expect(await live(world, label)).toEqual([2])
+    expect([listed(world, label), world.credential(label)?.initial]).toEqual([[2], 2])
     expect(secretsVersion(name)).toBe(1)
     await world.settled(name)
   })
 
   test('it is told in events and audited, and no value is anywhere', async () => {
-    const { name, label } = await begin()
+    const { name, label } = await begin(world)
     const value = 'unspeakable-rotated-value'
-    const texts = [(await step(name, 'stage', { values: { password: value } })).text]
-    for (const phase of ['overlap', 'cutover']) texts.push((await step(name, phase)).text)
+    const texts = [(await step(world, name, 'stage', { values: { password: value } })).text]
+    for (const phase of ['overlap', 'cutover']) texts.push((await step(world, name, phase)).text)
     await proved(name)
-    texts.push((await step(name, 'retire')).text)
+    texts.push((await step(world, name, 'retire')).text)
     const told = (await eventsOf(world.store, world.tenant)).filter(({ subject }) => subject.name === name)
     const advanced = told.filter(({ type }) => type === 'secret.rotation_advanced')
     expect(advanced.map(({ reason }) => reason)).toEqual(['stage', 'overlap', 'cutover', 'retire'])
@@ -124,9 +108,9 @@ describe('the whole of it', () => {
     const [label, name] = [uniqueName('db'), uniqueName('still')]
     await world.write(label)
     await world.deploy(name, [label], 0)
-    await step(name, 'stage', { generate: { keys: ['password'] } })
-    for (const phase of ['overlap', 'cutover', 'retire']) await step(name, phase)
-    expect(await live(label)).toEqual([2])
+    await step(world, name, 'stage', { generate: { keys: ['password'] } })
+    for (const phase of ['overlap', 'cutover', 'retire']) await step(world, name, phase)
+    expect(await live(world, label)).toEqual([2])
     expect(Object.keys(await world.eye.read(`resources/${label}`, 2))).toEqual(['password'])
   })
 
@@ -139,14 +123,14 @@ describe('the whole of it', () => {
     const unclear = await world.rotate(name, { phase: 'stage', ...NEW })
     expect([unclear.codes, unclear.body['field']]).toEqual([['secret_name_invalid'], 'secret'])
     for (const label of labels) await world.write(label, { password: 'second' })
-    for (const phase of ['stage', 'overlap', 'cutover']) await step(name, phase)
+    for (const phase of ['stage', 'overlap', 'cutover']) await step(world, name, phase)
     expect(secretsVersion(name)).toBe(1)
     await proved(name)
-    await step(name, 'retire', { secret: 'S1' })
+    await step(world, name, 'retire', { secret: 'S1' })
     const [first, second] = shownIn(await world.api.get(`${DEPLOYMENTS}/${name}/secrets/rotation`))
     expect([first?.phase, second?.phase]).toEqual(['cutover', 'idle'])
-    await step(name, 'retire', { secret: 'S0' })
-    expect(await Promise.all(labels.map(live))).toEqual([[2], [2]])
+    await step(world, name, 'retire', { secret: 'S0' })
+    expect(await Promise.all(labels.map((label) => live(world, label)))).toEqual([[2], [2]])
   })
 })
 
@@ -155,29 +139,29 @@ describe('abort', () => {
     ['stage', ['stage']],
     ['overlap', ['stage', 'overlap']],
   ])('from %s: the new version goes, nothing is recreated', async (_from, phases) => {
-    const { label, name } = await begin()
+    const { label, name } = await begin(world)
     const { revision } = world.deployment(name) ?? {}
     await advance(name, ...phases)
-    expect(await live(label)).toEqual([1, 2])
-    expect(shownIn(await step(name, 'abort'))[0]).toMatchObject({ phase: 'idle' })
-    expect([await live(label), listed(label)]).toEqual([[1], [1]])
+    expect(await live(world, label)).toEqual([1, 2])
+    expect(shownIn(await step(world, name, 'abort'))[0]).toMatchObject({ phase: 'idle' })
+    expect([await live(world, label), listed(world, label)]).toEqual([[1], [1]])
     expect(world.deployment(name)?.revision).toBe(revision)
     // And it can be begun anew.
     await advance(name, 'stage', 'abort')
-    expect(await live(label)).toEqual([1])
+    expect(await live(world, label)).toEqual([1])
   })
 
   test('from cutover: back to the old version, which stays until nobody has the new one', async () => {
-    const { label, name } = await begin()
+    const { label, name } = await begin(world)
     await advance(name, 'stage', 'overlap', 'cutover')
     await proved(name)
-    const aborted = await step(name, 'abort')
+    const aborted = await step(world, name, 'abort')
     expect(shownIn(aborted)[0]).toMatchObject({ phase: 'cutover', next: [], consumers: [{ pinned: 1 }] })
     expect(shownIn(aborted)[0]?.blockedBy).not.toEqual([])
-    expect(await live(label)).toEqual([1, 2])
+    expect(await live(world, label)).toEqual([1, 2])
     expect((await world.rotate(name, { phase: 'abort' })).codes).toEqual(['rotation_transition_invalid'])
     await idle(label)
-    expect([secretsVersion(name), listed(label)]).toEqual([2, [1]])
+    expect([secretsVersion(name), listed(world, label)]).toEqual([2, [1]])
     await world.settled(name)
   })
 
@@ -192,9 +176,9 @@ describe('abort', () => {
     await advance(name, 'stage', 'overlap', 'cutover')
     await expect.poll(async () => (await read(name))?.blockedBy.join()).toContain('version 1')
     expect((await world.rotate(name, { phase: 'retire' })).status).toBe(409)
-    await step(name, 'abort')
+    await step(world, name, 'abort')
     await idle(label)
-    expect(listed(label)).toEqual([1])
+    expect(listed(world, label)).toEqual([1])
     await world.settled(name)
   })
 })
@@ -214,14 +198,14 @@ describe('proof', () => {
       .toBe(`${name} has proved version 2 with 0 of 1 replicas`)
     if ('proof' in report) await world.settled(name)
     expect((await world.rotate(name, { phase: 'retire' })).status).toBe(409)
-    await step(name, 'abort')
+    await step(world, name, 'abort')
     await idle(label)
     await world.settled(name)
   })
 })
 
 test('what is staged is taken by cutover only: updates and restarts leave it alone', async () => {
-  const { label, name } = await begin()
+  const { label, name } = await begin(world)
   const pin = () => world.deployment(name)?.pins?.[label] ?? 1
   for (const phase of ['stage', 'overlap']) {
     await advance(name, phase)
@@ -230,18 +214,18 @@ test('what is staged is taken by cutover only: updates and restarts leave it alo
     await world.store.fresh()
     expect(pin()).toBe(1)
   }
-  await step(name, 'cutover')
+  await step(world, name, 'cutover')
   await world.api.send('POST', `${DEPLOYMENTS}/${name}/restart`)
   await world.store.fresh()
   expect(pin()).toBe(2)
   await proved(name)
-  await step(name, 'retire')
+  await step(world, name, 'retire')
 })
 
 describe('two deployments and one credential', () => {
   test('the others follow one after another, and retire waits for all', async () => {
     const names = [uniqueName('a'), uniqueName('b'), uniqueName('c')]
-    const { label } = await begin(names, 1)
+    const { label } = await begin(world, names, 1)
     const asked = names[1] ?? ''
     await advance(asked, 'stage', 'overlap')
     const moves: string[] = []
@@ -249,22 +233,22 @@ describe('two deployments and one credential', () => {
       for (const name of names)
         if (world.deployment(name)?.pins?.[label] === 2 && !moves.includes(name)) moves.push(name)
     })
-    await step(asked, 'cutover')
+    await step(world, asked, 'cutover')
     await proved(asked)
     unwatch()
     expect(moves).toEqual([asked, names[0], names[2]])
     expect(names.map(secretsVersion)).toEqual([1, 1, 1])
     // Whoever uses it may ask.
-    await step(names[2] ?? '', 'retire')
-    expect(await live(label)).toEqual([2])
+    await step(world, names[2] ?? '', 'retire')
+    expect(await live(world, label)).toEqual([2])
   })
 
   test('a cutover that is aborted on the way: every one is back, and each counts it', async () => {
     const names = [uniqueName('a'), uniqueName('b')]
-    const { label, name } = await begin(names, 1)
+    const { label, name } = await begin(world, names, 1)
     await advance(name, 'stage', 'overlap', 'cutover')
     await expect.poll(() => names.map((each) => world.deployment(each)?.pins?.[label])).toEqual([2, 2])
-    await step(name, 'abort')
+    await step(world, name, 'abort')
     await idle(label)
     expect(names.map((each) => world.deployment(each)?.pins?.[label])).toEqual([1, 1])
     expect(names.map(secretsVersion)).toEqual([2, 2])
@@ -273,14 +257,14 @@ describe('two deployments and one credential', () => {
 
   test('two that begin at once: one does, and no version of the other is left', async () => {
     const names = [uniqueName('a'), uniqueName('b')]
-    const { label } = await begin(names, 1)
+    const { label } = await begin(world, names, 1)
     for (let round = 0; round < 5; round += 1) {
       const answers = await Promise.all(names.map((name) => world.rotate(name, { phase: 'stage', ...NEW })))
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
-      expect(await live(label)).toEqual(listed(label))
-      await step(names[0] ?? '', 'abort')
+      expect(await live(world, label)).toEqual(listed(world, label))
+      await step(world, names[0] ?? '', 'abort')
     }
-    expect(await live(label)).toEqual([1])
+    expect(await live(world, label)).toEqual([1])
   })
 
   test('one that gives it up counts until its last container is gone', async () => {
@@ -295,7 +279,7 @@ describe('two deployments and one credential', () => {
     for (const each of [name, other]) await world.settled(each)
     await advance(name, 'stage', 'overlap')
     await world.api.put(`${DEPLOYMENTS}/${other}`, { secrets: [] })
-    await step(name, 'cutover')
+    await step(world, name, 'cutover')
     const waits = async () => (await read(name))?.blockedBy
     await expect
       .poll(waits, { timeout: 20_000 })
@@ -304,12 +288,12 @@ describe('two deployments and one credential', () => {
     silent = false
     agents.look()
     await proved(name)
-    await step(name, 'retire')
-    expect(await live(label)).toEqual([2])
+    await step(world, name, 'retire')
+    expect(await live(world, label)).toEqual([2])
   })
 
   test('one that comes in the middle has the old version, and retire waits for it', async () => {
-    const { label, name } = await begin()
+    const { label, name } = await begin(world)
     await advance(name, 'stage', 'overlap', 'cutover')
     await proved(name)
     await world.stopControllers()
@@ -318,13 +302,13 @@ describe('two deployments and one credential', () => {
     expect((await world.rotate(name, { phase: 'retire' })).body['expected']).toContain(late)
     world.startControllers(uniqueName('next'))
     await proved(name)
-    await step(name, 'retire')
-    expect(await live(label)).toEqual([2])
+    await step(world, name, 'retire')
+    expect(await live(world, label)).toEqual([2])
   })
 })
 
 test('an Idempotency-Key: the first answer again, and one version', async () => {
-  const { label, name } = await begin([uniqueName('web')], 1)
+  const { label, name } = await begin(world, [uniqueName('web')], 1)
   const key = { 'Idempotency-Key': uniqueName('key') }
   const [first, second] = await Promise.all([
     world.rotate(name, { phase: 'stage', ...NEW }, key),
@@ -332,14 +316,14 @@ test('an Idempotency-Key: the first answer again, and one version', async () => 
   ])
   expect(first.status, first.text).toBe(200)
   expect(second.body).toEqual(first.body)
-  await step(name, 'overlap')
+  await step(world, name, 'overlap')
   expect((await world.rotate(name, { phase: 'stage', ...NEW }, key)).body).toEqual(first.body)
   expect((await world.rotate(name, { phase: 'overlap' }, key)).codes).toEqual(['idempotency_key_reused'])
-  expect(await live(label)).toEqual([1, 2])
+  expect(await live(world, label)).toEqual([1, 2])
 })
 
 test('a restart and a stage at once: nothing that is pinned is ever destroyed', async () => {
-  const { label, name } = await begin([uniqueName('web')], 1)
+  const { label, name } = await begin(world, [uniqueName('web')], 1)
   for (let round = 0; round < 8; round += 1) {
     await world.write(label, { password: `round ${round}` })
     const [staged, restarted] = await Promise.all([
@@ -348,11 +332,11 @@ test('a restart and a stage at once: nothing that is pinned is ever destroyed', 
     ])
     expect([200, 422]).toContain(staged.status)
     expect(restarted.status).toBe(200)
-    if (staged.status === 200) await step(name, 'abort')
+    if (staged.status === 200) await step(world, name, 'abort')
     await idle(label)
     const pin = world.deployment(name)?.pins?.[label] ?? world.credential(label)?.initial
-    expect(listed(label)).toContain(pin)
-    expect(await live(label)).toContain(pin)
+    expect(listed(world, label)).toContain(pin)
+    expect(await live(world, label)).toContain(pin)
   }
   await world.settled(name)
 })

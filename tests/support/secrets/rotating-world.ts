@@ -75,17 +75,19 @@ export async function startRotatingWorld({ moves = true } = {}): Promise<Rotatin
   let running = startAll(store, 'first', moves)
   const credential = (label: string) => store.get(inTenant(tenant, credentials, label))?.record
   const deployment = (name: string) => store.get(inTenant(tenant, deployments, name))?.record
+  // What is read of it here is read from a store of our own.
+  const seen = (asked: Promise<ApiAnswer>) => asked.finally(() => store.fresh())
   return {
     ...{ platform, store, tenant, api, violations, credential, deployment },
     eye: createStoreEye({ ...(await sharedSecretsStore()), tenant }),
-    write: (label, values = { password: 'first' }) => api.put(at(label), { values }),
+    write: (label, values = { password: 'first' }) => seen(api.put(at(label), { values })),
     async deploy(name, labels, replicas = 2, behave = () => ({})) {
       const uid = await create(platform, api, name, labels, replicas)
       const own = startObedientAgents(store, tenant, uid, proving(store, tenant, behave))
       agents.push(own)
       return own
     },
-    rotate: (name, body, headers) => api.post(`${DEPLOYMENTS}/${name}/secrets/rotate`, body, headers),
+    rotate: (name, body, headers) => seen(api.post(`${DEPLOYMENTS}/${name}/secrets/rotate`, body, headers)),
     async settled(name) {
       await expect.poll(() => isSettled(store, tenant, deployment(name)), { timeout: 20_000 }).toBe(true)
     },
