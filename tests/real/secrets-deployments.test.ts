@@ -55,8 +55,8 @@ describe('material in a body', () => {
       versions: [{ version: 1, keys: ['PASSWORD'] }],
       slot: expect.any(Number),
     })
-    expect(deployed.stored(name)?.pins).toEqual({ [name]: 1 })
-    expect(deployed.stored(name)?.spec.secrets).toEqual([
+    expect((await deployed.stored(name))?.pins).toEqual({ [name]: 1 })
+    expect((await deployed.stored(name))?.spec.secrets).toEqual([
       { name: 'DB', vault_path: `deployments/${name}`, anchor: 'external', rotation: 'restart' },
     ])
     expect(await eye.read(`deployments/${name}`, 1)).toEqual({
@@ -95,7 +95,7 @@ describe('material in a body', () => {
     expect(answer.status, answer.text).toBe(200)
     expect(warningsOf(answer)).toContain('secret_exists')
     expect((await deployed.world()).versions).toEqual(before)
-    expect(deployed.stored(name)?.pins).toEqual({ [name]: 1 })
+    expect((await deployed.stored(name))?.pins).toEqual({ [name]: 1 })
   })
 
   test('several labels at once, each with a version of its own', async () => {
@@ -106,7 +106,7 @@ describe('material in a body', () => {
     }))
     const answer = await deployed.create(name, secrets)
     expect(answer.status, answer.text).toBe(201)
-    expect(deployed.stored(name)?.pins).toEqual(Object.fromEntries(labels.map((label) => [label, 1])))
+    expect((await deployed.stored(name))?.pins).toEqual(Object.fromEntries(labels.map((label) => [label, 1])))
     const { keys, versions } = await deployed.world()
     for (const label of labels) expect(versions[`resources/${label}`]).toEqual([1])
     const told = await deployed.api.get('/api/v1/events?type=secret.written&limit=500')
@@ -172,7 +172,7 @@ describe('material in a body', () => {
     })
     expect(answer.status, answer.text).toBe(200)
     expect(alterationsOf(answer, 'secret_version_pinned')).toMatchObject([{ from: 1, to: 2 }])
-    expect(deployed.stored(name)).toMatchObject({ revision: 2, pins: { [name]: 2 } })
+    expect(await deployed.stored(name)).toMatchObject({ revision: 2, pins: { [name]: 2 } })
     expect((await deployed.credentialOf(name))?.versions.map(({ version }) => version)).toEqual([2])
     expect((await deployed.world()).versions[`deployments/${name}`]).toEqual([-1, 2])
   })
@@ -198,7 +198,7 @@ describe('material in a body', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)])
     const { versions, keys } = await deployed.world()
     const live = liveVersions(versions)[`deployments/${name}`]
-    expect(live).toEqual([deployed.stored(name)?.pins?.[name]])
+    expect(live).toEqual([(await deployed.stored(name))?.pins?.[name]])
     expect(Object.keys(keys).filter((key) => key.includes('/intent/'))).toEqual([])
   })
 })
@@ -214,7 +214,7 @@ test('the same create sent several times with one key is one deployment and one 
   expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
   expect(answers[0]?.status).toBe(201)
   const { versions, keys } = await deployed.world()
-  expect(liveVersions(versions)[`deployments/${name}`]).toEqual([deployed.stored(name)?.pins?.[name]])
+  expect(liveVersions(versions)[`deployments/${name}`]).toEqual([(await deployed.stored(name))?.pins?.[name]])
   expect(Object.keys(keys).filter((key) => key.includes('/intent/'))).toEqual([])
 })
 

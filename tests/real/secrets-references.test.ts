@@ -42,18 +42,18 @@ describe('pins', () => {
         { field: 'secrets[0].vault_path', from: version, to: version + 1 },
       ])
       version += 1
-      expect(deployed.stored(name)).toMatchObject({ revision: version, pins: { [name]: version } })
+      expect(await deployed.stored(name)).toMatchObject({ revision: version, pins: { [name]: version } })
     }
     const same = await deployed.api.put(one(name), {})
     expect(alterationsOf(same, 'secret_version_pinned')).toEqual([])
-    expect(deployed.stored(name)?.revision).toBe(version)
+    expect((await deployed.stored(name))?.revision).toBe(version)
   })
 
   test('a reference without material is accepted and uses the first version there will be', async () => {
     const name = named()
     const answer = await deployed.create(name, [{ name: 'DB', vault_path: `deployments/${name}` }])
     expect(answer.status, answer.text).toBe(201)
-    expect(deployed.stored(name)?.pins).toBeUndefined()
+    expect((await deployed.stored(name))?.pins).toBeUndefined()
     expect(await deployed.credentialOf(name)).toMatchObject({
       versions: [],
       initial: null,
@@ -63,7 +63,7 @@ describe('pins', () => {
     await deployed.writeSecret(name, 1)
     expect(await deployed.credentialOf(name)).toMatchObject({ initial: 1, consumers: [name] })
     expect((await deployed.api.put(one(name), {})).body['alterations']).toEqual([])
-    expect(deployed.stored(name)?.revision).toBe(1)
+    expect((await deployed.stored(name))?.revision).toBe(1)
   })
 })
 
@@ -128,10 +128,10 @@ describe('anchors', () => {
     await deployed.writeSecret(name, 2)
     const kept = await deployed.api.put(one(name), { labels: { a: 'b' } })
     expect(alterationsOf(kept, 'secret_version_pinned')).toEqual([])
-    expect(deployed.stored(name)?.pins).toEqual({ [name]: 1 })
+    expect((await deployed.stored(name))?.pins).toEqual({ [name]: 1 })
     const released = await deployed.api.put(one(name), { secrets: [], volumes: [] })
     expect(released.status, released.text).toBe(200)
-    expect(deployed.stored(name)?.pins).toBeUndefined()
+    expect((await deployed.stored(name))?.pins).toBeUndefined()
   })
 
   test('material for an anchored entry is a version that the pin does not move to, also where nothing else is sent', async () => {
@@ -141,7 +141,7 @@ describe('anchors', () => {
     const answer = await deployed.api.put(one(name), { secrets: [anchored] })
     expect(answer.status, answer.text).toBe(200)
     expect(alterationsOf(answer, 'secret_version_pinned')).toEqual([])
-    expect(deployed.stored(name)).toMatchObject({ revision: 2, pins: { [name]: 1 } })
+    expect(await deployed.stored(name)).toMatchObject({ revision: 2, pins: { [name]: 1 } })
     expect((await deployed.credentialOf(name))?.versions.map(({ version }) => version)).toEqual([1, 2])
     expect((await deployed.world()).versions[`deployments/${name}`]).toEqual([1, 2])
   })

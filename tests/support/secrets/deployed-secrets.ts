@@ -27,7 +27,7 @@ export interface DeployedSecrets {
   readonly api: ApiClient
   create(name: string, secrets: readonly object[], more?: object): Promise<ApiAnswer>
   writeSecret(label: string, version: number): Promise<void>
-  stored(name: string): StoredDeployment | undefined
+  stored(name: string): Promise<StoredDeployment | undefined>
   credentialOf(label: string): Promise<StoredCredential | undefined>
   /** All but the heartbeat of the server itself. */
   storedKeys(): Promise<KeyDump>
@@ -58,7 +58,10 @@ export async function deployedSecrets(platform: Platform): Promise<DeployedSecre
       const answer = await api.put(`/api/v1/secrets/deployments/${label}`, { values })
       expect(answer.status, answer.text).toBe(200)
     },
-    stored: (name) => store.get(inTenant(tenant as never, deployments, name))?.record,
+    async stored(name) {
+      await store.fresh()
+      return store.get(inTenant(tenant as never, deployments, name))?.record
+    },
     async credentialOf(label) {
       await store.fresh()
       return store.get(inTenant(tenant as never, credentials, label))?.record
