@@ -2,7 +2,7 @@
 // did: the step is done or not done, nothing is done twice, no version that is listed is gone and none that is not is left.
 // SAFETY 4a and 4d.
 
-import { type SecretsStore, sharedEtcd, sharedSecretsStore, uniqueName, waitUntil } from '@holdfast/testkit'
+import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectSecretsWriter } from '../../packages/server/src/connect-engines.ts'
 import { sweepIntents } from '../../packages/server/src/loops/sweep-intents.ts'
@@ -15,7 +15,7 @@ import { createMortal, type DeathMoment } from '../support/controllers/mortal-en
 import { deploymentDeps } from '../support/secrets/deployment-deps.ts'
 import { createMortalProcess, type StoreCalls } from '../support/secrets/mortal-process.ts'
 import { type RotatingWorld, startMoves, startRotatingWorld } from '../support/secrets/rotating-world.ts'
-import { createStoreEye } from '../support/secrets/store-eye.ts'
+import { listed, live } from '../support/secrets/rotation-steps.ts'
 import { createHeldWatch } from '../support/session/held-watch.ts'
 import { openTestStore, type TestStoreOptions } from '../support/store/open-test-store.ts'
 
@@ -23,12 +23,10 @@ import { openTestStore, type TestStoreOptions } from '../support/store/open-test
 const LATER = { now: () => clock.now() + 120_000 }
 
 let world: RotatingWorld
-let engines: SecretsStore
 let writer: StoreCalls
 let caller: Caller
 
 beforeAll(async () => {
-  engines = await sharedSecretsStore()
   world = await startRotatingWorld({ moves: false })
   writer = connectSecretsWriter(world.platform.config)
   const token = world.store.list(tokens).find(({ record }) => record.tenant === world.tenant)?.record.id
@@ -62,19 +60,16 @@ const phaseOf = (label: string): string => {
   const { rotation } = world.credential(label) ?? {}
   return rotation?.aborting === true ? 'aborting' : (rotation?.phase ?? 'idle')
 }
-const live = async (label: string) =>
-  createStoreEye({ ...engines, tenant: world.tenant }).liveVersions(`resources/${label}`)
-const listed = (label: string) => world.credential(label)?.versions.map(({ version }) => version)
 
 /** Whatever is listed is there; and once the janitor was there, nothing else. */
 async function expectWhole(label: string): Promise<void> {
   await world.store.fresh()
-  expect(await live(label)).toEqual(expect.arrayContaining(listed(label) ?? []))
+  expect(await live(world, label)).toEqual(expect.arrayContaining(listed(world, label) ?? []))
   await sweepIntents({ store: world.store, clock: LATER, secrets: writer })
   await world.store.fresh()
   const left = world.store.listWithIds(intents).filter(({ record }) => record.resource === label)
   expect(left).toEqual([])
-  expect(await live(label)).toEqual(listed(label))
+  expect(await live(world, label)).toEqual(listed(world, label))
 }
 
 /** Lets a process do the step until it dies; false where it came to an end before that. */
@@ -208,7 +203,7 @@ async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): P
   expect(names.map((each) => world.deployment(each)?.spec.secretsVersion)).toEqual([times, times, times])
   if (phase === 'cutover') expect((await world.rotate(name, { phase: 'retire' })).status).toBe(200)
   await expectWhole(label)
-  expect(await live(label)).toEqual([phase === 'abort' ? 1 : 2])
+  expect(await live(world, label)).toEqual([phase === 'abort' ? 1 : 2])
   return died
 }
 

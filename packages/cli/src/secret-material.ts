@@ -3,12 +3,10 @@
 
 import { readFile } from 'node:fs/promises'
 import type { SentSecret } from '@holdfast/client'
-import type { GenerateBlock, SecretCharset, SecretEncoding } from '@holdfast/contract'
+import type { GenerateBlock } from '@holdfast/contract'
 import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts'
 import { POSITIVE_NUMBER } from './forms.ts'
-
-const CHARSETS = ['alphanumeric', 'urlsafe', 'ascii'] as const satisfies readonly SecretCharset[]
-const ENCODINGS = ['hex', 'base64', 'base64url'] as const satisfies readonly SecretEncoding[]
+import { CHARSET_WORDS, ENCODING_WORDS } from './vocabulary.ts'
 
 /** Taken so that a value typed here by habit is refused without being printed, as an argument too many would be. */
 export const NO_VALUES: ArgumentSpec = {
@@ -25,9 +23,9 @@ export const MATERIAL_OPTIONS: readonly OptionSpec[] = [
     many: true,
   },
   { flags: '--length <number>', summary: 'characters of each generated value', form: POSITIVE_NUMBER },
-  { flags: '--charset <name>', summary: 'what they are drawn from', choices: CHARSETS },
+  { flags: '--charset <name>', summary: 'what they are drawn from', choices: CHARSET_WORDS },
   { flags: '--bytes <number>', summary: 'random bytes of each generated value', form: POSITIVE_NUMBER },
-  { flags: '--encoding <name>', summary: 'how the bytes are written', choices: ENCODINGS },
+  { flags: '--encoding <name>', summary: 'how the bytes are written', choices: ENCODING_WORDS },
 ]
 
 export const MATERIAL_DETAILS = [

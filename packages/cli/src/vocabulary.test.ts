@@ -1,8 +1,11 @@
-import { QUOTA_KINDS, ROLES } from '@holdfast/contract'
+import { QUOTA_KINDS, ROLES, ROTATION_STEPS, SECRET_CHARSETS, SECRET_ENCODINGS } from '@holdfast/contract'
 import { expect, test } from 'vitest'
-import { QUOTA_WORDS, ROLE_WORDS } from './vocabulary.ts'
+import { CHARSET_WORDS, ENCODING_WORDS, QUOTA_WORDS, ROLE_WORDS, ROTATION_WORDS } from './vocabulary.ts'
 
 test('the words are those of the contract', () => {
   expect(ROLE_WORDS).toEqual(ROLES)
   expect(QUOTA_WORDS).toEqual(QUOTA_KINDS)
+  expect(CHARSET_WORDS).toEqual(SECRET_CHARSETS)
+  expect(ENCODING_WORDS).toEqual(SECRET_ENCODINGS)
+  expect(ROTATION_WORDS).toEqual([...ROTATION_STEPS, 'abort'])
 })

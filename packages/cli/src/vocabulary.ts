@@ -6,3 +6,7 @@ export const QUOTA_WORDS = [
   ...(['nodes', 'deployments', 'containers', 'volumes', 'volume_bytes'] as const),
   ...(['networks', 'jobs_running', 'secrets', 'stored_bytes'] as const),
 ] as const
+
+export const CHARSET_WORDS = ['alphanumeric', 'urlsafe', 'ascii'] as const
+export const ENCODING_WORDS = ['hex', 'base64', 'base64url'] as const
+export const ROTATION_WORDS = ['stage', 'overlap', 'cutover', 'retire', 'abort'] as const

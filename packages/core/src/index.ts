@@ -3,7 +3,7 @@ export { ACTIONS, type Action, may, rolesThatMay } from './authorization/roles.t
 export { describeReceived, detectCredential, safeField, safeKey } from './credentials/index.ts'
 export * from './image-reference.ts'
 export { type CellNode, judgeSilence, type MassTimes, type SilenceVerdict } from './liveness/judge-silence.ts'
-export { canonicalTemplate, containerTemplate, type Pins } from './reconcile/container-template.ts'
+export { canonicalTemplate, containerTemplate, type Pins, pinOf } from './reconcile/container-template.ts'
 export {
   type Dependency,
   dependencyText,
@@ -21,6 +21,7 @@ export {
   type RolloutDescription,
   type RunningReplica,
 } from './reconcile/describe-rollout.ts'
+export { isReady } from './reconcile/observe-replica.ts'
 export { giveUpLost, isUnchanged } from './reconcile/plan-replicas.ts'
 export { isServing } from './reconcile/plan-replicas-number.ts'
 export { planRollout, type RolloutPlan } from './reconcile/plan-rollout.ts'

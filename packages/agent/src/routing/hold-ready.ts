@@ -2,6 +2,7 @@
 // deployments, and only so long: a router that is slow must not hold up a rollout for ever.
 
 import type { AssignmentId, Observation } from '@holdfast/contract'
+import { isReady } from '@holdfast/core/reconcile'
 import type { Router } from './router.ts'
 
 const AT_MOST_MS = 2000
@@ -15,8 +16,7 @@ export function holdReady(
 ): Report {
   /** The number of the newest that was said of each: one that was held is not said after it. */
   const newest = new Map<AssignmentId, number>()
-  const waits = ({ state, reason, assignmentId }: Observation): boolean =>
-    state === 'ready' && reason === '' && isRouted(assignmentId)
+  const waits = (one: Observation): boolean => isReady(one) && isRouted(one.assignmentId)
   const sayLater = async (held: readonly Observation[]): Promise<void> => {
     await router.applied(AT_MOST_MS)
     const current = held.filter(({ assignmentId, seq }) => newest.get(assignmentId) === seq)

@@ -2,7 +2,7 @@
 // was found at the agent's start and not judged yet is neither in nor out.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
-import { type ReplicaView, sightingOf } from '@holdfast/core/reconcile'
+import { isReady, type ReplicaView, sightingOf } from '@holdfast/core/reconcile'
 import { type LocalReplica, runOf } from './plan-backends.ts'
 
 export function localReplicas(
@@ -21,6 +21,5 @@ function localReplica({ deployment, desired }: DesiredItem, view: ReplicaView | 
 function stateOf(view: ReplicaView): LocalReplica['state'] {
   if (view.unjudged) return 'unjudged'
   if (view.container === 'unknown') return view.making || view.activity !== undefined ? 'out' : 'unjudged'
-  const said = sightingOf(view, undefined)
-  return said?.state === 'ready' && said.reason === '' ? 'serves' : 'out'
+  return isReady(sightingOf(view, undefined)) ? 'serves' : 'out'
 }

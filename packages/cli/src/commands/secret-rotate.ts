@@ -1,6 +1,5 @@
 // One step of a rotation: both credentials are valid until the last consumer has proved the new one.
 
-import type { RotationStep } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -8,14 +7,17 @@ import { tellError, tellFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, printItems } from '../print/output.ts'
 import { ROTATIONS } from '../print/rotation.ts'
 import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../secret-material.ts'
-
-const STEPS = ['stage', 'overlap', 'cutover', 'retire', 'abort'] as const satisfies readonly RotationStep[]
+import { ROTATION_WORDS } from '../vocabulary.ts'
 
 export const secretRotate: OnlineCommand = {
   name: 'secret rotate',
   summary: 'take the credentials of a deployment one phase further, with no moment without a valid one',
   details: `The phases: stage (a new version, given to nobody), overlap (you have made the target accept both), cutover (consumers are\nrecreated with the new one, one after another), retire (the old version is destroyed). abort goes back.\n\n${MATERIAL_DETAILS}`,
-  args: [DEPLOYMENT_ARGUMENT, { name: 'phase', summary: 'the step to take', choices: STEPS }, NO_VALUES],
+  args: [
+    DEPLOYMENT_ARGUMENT,
+    { name: 'phase', summary: 'the step to take', choices: ROTATION_WORDS },
+    NO_VALUES,
+  ],
   options: [
     { flags: '--secret <name>', summary: 'one entry of the deployment (default: all of them)' },
     ...MATERIAL_OPTIONS,
@@ -35,7 +37,7 @@ export const secretRotate: OnlineCommand = {
   online: true,
   async run(invocation, client) {
     const { terminal, args, text } = invocation
-    const phase = STEPS.find((step) => step === args[1])
+    const phase = ROTATION_WORDS.find((step) => step === args[1])
     const material = await readMaterial(invocation, 2)
     if (phase === undefined || !material.ok) {
       tellError(terminal, material.ok ? 'there is no such phase' : material.why)

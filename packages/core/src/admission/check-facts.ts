@@ -63,7 +63,10 @@ export type Addressed = { readonly name: string } | { readonly uid: string }
  * For PUT and DELETE. One that is being deleted cannot be changed any more. Exported because without a record there is
  * no spec, and then this is the only question left to ask.
  */
-export function checkFound(addressed: Addressed, existing: ExistingFact | undefined): Rejection[] {
+export function checkFound(
+  addressed: Addressed,
+  existing: Pick<ExistingFact, 'deleting'> | undefined,
+): Rejection[] {
   if (existing !== undefined && !existing.deleting) return []
   return 'uid' in addressed
     ? [reject('deployment_not_found', 'deployment_id', addressed.uid)]

@@ -38,3 +38,13 @@ export function applyCrossRules(
     }
   }
 }
+
+/** Whether a key came before, asked of one after another. */
+export function createRepeatCheck(): (key: Json) => boolean {
+  const seen = new Set<Json>()
+  return (key) => {
+    const repeated = seen.has(key)
+    seen.add(key)
+    return repeated
+  }
+}

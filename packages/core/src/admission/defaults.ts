@@ -1,6 +1,6 @@
 // The values that the server adds where nothing was sent, each with the reason it announces. DECISIONS 3, 4.
 
-import type { Json, JsonObject } from '@holdfast/contract'
+import type { Alteration, Json, JsonObject } from '@holdfast/contract'
 import { ROOT_PATH } from './route-identity.ts'
 
 const NO_RESOURCES: JsonObject = { cpuMillis: 0, memoryBytes: 0 }
@@ -33,3 +33,7 @@ export const ELEMENT_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string,
   ['volumes', { readOnly: false }],
   ['routes', { path: ROOT_PATH }],
 ])
+
+export function defaultApplied(field: string, to: Json): Alteration {
+  return { code: 'default_applied', field, from: null, to, why: 'Nothing was sent, so the default applies.' }
+}

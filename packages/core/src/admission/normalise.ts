@@ -15,7 +15,7 @@ import {
   withoutBigInts,
 } from '@holdfast/contract'
 import type { SentMaterial } from '../secrets/material.ts'
-import { ELEMENT_DEFAULTS, FIELD_DEFAULTS, INNER_DEFAULTS } from './defaults.ts'
+import { defaultApplied, ELEMENT_DEFAULTS, FIELD_DEFAULTS, INNER_DEFAULTS } from './defaults.ts'
 import { explainGenerated } from './generated-material.ts'
 import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { mergeSent, SPEC_FIELDS } from './merge.ts'
@@ -98,10 +98,6 @@ function withoutNotYet(field: string, sent: JsonObject): JsonObject {
   const object = { ...sent }
   for (const { key } of unbuilt) delete object[key]
   return object
-}
-
-function defaultApplied(field: string, to: Json): Alteration {
-  return { code: 'default_applied', field, from: null, to, why: 'Nothing was sent, so the default applies.' }
 }
 
 /** The counter is raised by rotation alone: whatever was sent, a create stores 0 and an update what is stored. */

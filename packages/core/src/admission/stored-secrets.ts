@@ -6,6 +6,7 @@ import { describeHidden } from '../credentials/index.ts'
 import type { SentMaterial } from '../secrets/material.ts'
 import { credentialPath } from '../secrets/vault-path.ts'
 import { materialIn } from '../secrets/written-material.ts'
+import { defaultApplied } from './defaults.ts'
 import type { Limits } from './limits.ts'
 
 export interface StoredSecrets {
@@ -44,9 +45,7 @@ function withDefaults(path: string, sent: JsonObject, alterations: Alteration[])
   const entry: JsonObject = { name, vault_path }
   for (const [field, usual] of DEFAULTS) {
     entry[field] = sent[field] ?? usual
-    if (sent[field] !== undefined) continue
-    const why = 'Nothing was sent, so the default applies.'
-    alterations.push({ code: 'default_applied', field: `${path}.${field}`, from: null, to: usual, why })
+    if (sent[field] === undefined) alterations.push(defaultApplied(`${path}.${field}`, usual))
   }
   return entry
 }

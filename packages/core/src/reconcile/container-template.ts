@@ -10,6 +10,7 @@ import {
   type TemplateSecret,
 } from '@holdfast/contract'
 import { parseImageReference } from '../image-reference.ts'
+import { credentialPath } from '../secrets/vault-path.ts'
 
 /** By label: the version of each credential. */
 export type Pins = { readonly [label: string]: number }
@@ -44,8 +45,13 @@ export function canonicalTemplate(
 }
 
 function templateSecret({ name, vault_path }: SecretEntry, pins: Pins): TemplateSecret {
-  const [namespace = '', label = ''] = vault_path.split('/')
-  return { name, namespace, label, version: Object.hasOwn(pins, label) ? (pins[label] ?? null) : null }
+  return { name, ...credentialPath(vault_path), version: pinOf(pins, vault_path) }
+}
+
+/** The version that a path is pinned to; null where the credential's first one counts. */
+export function pinOf(pins: Pins = {}, path: string): number | null {
+  const { label } = credentialPath(path)
+  return Object.hasOwn(pins, label) ? (pins[label] ?? null) : null
 }
 
 const IMPLIED_PORT = ':443'

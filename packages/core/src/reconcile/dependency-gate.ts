@@ -2,6 +2,7 @@
 // DECISIONS 4: `healthy` wants every wished replica of the other ready, `started` running or ready; and at least one wished.
 
 import type { Assignment, AssignmentId, DeploymentSpec, Observation } from '@holdfast/contract'
+import { isReady } from './observe-replica.ts'
 
 export interface Dependency {
   readonly replicas: number
@@ -43,7 +44,7 @@ function isAs(
   seen: Pick<Observation, 'state' | 'reason'> | undefined,
 ): boolean {
   if (seen === undefined) return false
-  if (condition === 'healthy') return seen.state === 'ready' && seen.reason === ''
+  if (condition === 'healthy') return isReady(seen)
   return seen.state === 'running' || seen.state === 'ready'
 }
 

@@ -11,7 +11,7 @@ import type {
   RevisionTarget,
   Rollout,
 } from '@holdfast/contract'
-import { SECRET_UNRESOLVED } from './observe-replica.ts'
+import { isReady, SECRET_UNRESOLVED } from './observe-replica.ts'
 import { type SecretTrouble, secretTroubleText, unresolvedSecrets } from './secret-trouble.ts'
 
 export interface PlacedFacts {
@@ -79,7 +79,7 @@ function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
   const isLost = ({ nodeId }: Assignment) => facts.isLost?.(nodeId) === true
   const active = assignments.filter(({ desired }) => desired === 'running')
   const standing = active.filter((each) => !isLost(each))
-  const serving = standing.filter(({ id }) => isServing(facts.observed?.(id)))
+  const serving = standing.filter(({ id }) => isReady(facts.observed?.(id)))
   const seen = standing.map(({ id }) => facts.observed?.(id))
   const trouble = seen.find((one) => one !== undefined && isTrouble(one))
   const served = numbersOf(serving)
@@ -100,10 +100,6 @@ function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
 const numbersOf = (assignments: readonly Assignment[]): Set<number> =>
   new Set(assignments.map(({ replica }) => replica))
 
-const isServing = (seen: Pick<Observation, 'state' | 'reason'> | undefined): boolean =>
-  seen?.state === 'ready' && seen.reason === ''
-
-/** States only go forward, so one that was ready and no longer serves stays `ready`, with the reason. */
 function isTrouble({ state, reason }: Pick<Observation, 'state' | 'reason'>): boolean {
   return state === 'failed' || state === 'lost' || reason !== ''
 }

@@ -72,6 +72,10 @@ function currentSighting(view: ReplicaView): Sighting | undefined {
   return { ...nothing, state: 'stopped', reason: '', gone: item.desired === 'removed' }
 }
 
+/** States only go forward, so one that was ready and serves no more stays `ready`, with the reason. */
+export const isReady = (seen: Pick<Observation, 'state' | 'reason'> | undefined): boolean =>
+  seen?.state === 'ready' && seen.reason === ''
+
 export const SECRET_UNRESOLVED = 'secret_unresolved'
 
 const aboutOf = ({ about }: ReplicaView, reason: string): { about?: string } =>

@@ -3,6 +3,7 @@
 // DECISIONS 4 (update), SAFETY 4e.
 
 import type { Assignment } from '@holdfast/contract'
+import { isReady } from './observe-replica.ts'
 import type { MissingReplica, ReplicaFacts, ReplicaWish } from './replica-wish.ts'
 
 export interface NumberPlan {
@@ -26,9 +27,8 @@ const EXITS = 3
 
 /** Whether a replica takes requests, as far as its node could be heard. */
 export function isServing({ id, nodeId }: Assignment, facts: ReplicaFacts): boolean {
-  const seen = facts.seen(id)
   const stance = facts.stanceOf(nodeId)
-  return seen?.state === 'ready' && seen.reason === '' && (stance === 'staying' || stance === 'leaving')
+  return isReady(facts.seen(id)) && (stance === 'staying' || stance === 'leaving')
 }
 
 /** Why an update fails at once with such a replica; undefined while there is hope. DECISIONS 4 (Ready). */

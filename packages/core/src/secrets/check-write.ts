@@ -14,6 +14,7 @@ import { applyCrossRules } from '../admission/cross-rule.ts'
 import { addFault, newFaultList } from '../admission/fault-list.ts'
 import type { Limits } from '../admission/limits.ts'
 import { reject } from '../admission/reject.ts'
+import { isAbsent } from '../admission/rule.ts'
 import { writtenDocumentRules } from '../admission/rules/secret-documents.ts'
 import { secretMaterialRules } from '../admission/rules/secret-material.ts'
 import { findUnknownFields } from '../admission/unknown-fields.ts'
@@ -54,7 +55,6 @@ export function checkSecretWrite(body: Json, { limits, beside = [] }: SecretWrit
 const NONE: ReadonlySet<string> = new Set()
 
 const refused = (rejections: readonly Rejection[]): SecretWriteVerdict => ({ accepted: false, rejections })
-const isAbsent = (value: Json | undefined): boolean => value === undefined || value === null
 
 /** What nobody knows is most likely a misspelt `values`, so it is quoted by type and size alone. */
 function judgedPart(body: JsonObject, beside: readonly string[]): JsonObject {

@@ -26,5 +26,5 @@ export {
   type RotationTurn,
   turnRotation,
 } from './rotation.ts'
-export { type CredentialPath, credentialPath, faultOfPath } from './vault-path.ts'
+export { type CredentialPath, credentialPath, faultOfPath, isCredentialLabel } from './vault-path.ts'
 export type { WrittenMaterial } from './written-material.ts'

@@ -3,6 +3,7 @@
 // routed costs nothing. A record that cannot be read changes nothing of what is known (SAFETY 2 row 31).
 
 import type { AssignmentId, DeploymentUid, NodeId, RoutedDeployment, TenantId } from '@holdfast/contract'
+import { isReady } from '@holdfast/core'
 import type { Change } from '../store/record-index.ts'
 import {
   deployments,
@@ -83,10 +84,8 @@ function createTakers(
   known: (tenant: TenantId) => TenantRoutes | undefined,
   make: (tenant: TenantId) => TenantRoutes,
 ): ReadonlyMap<string, Taker> {
-  const isReady = (tenant: TenantId, id: string): boolean => {
-    const observed = store.get(inTenant(tenant, observations, id))?.record
-    return observed?.state === 'ready' && observed.reason === ''
-  }
+  const isServing = (tenant: TenantId, id: string): boolean =>
+    isReady(store.get(inTenant(tenant, observations, id))?.record)
   const takeReplicas = (
     tenant: TenantId,
     routes: TenantRoutes,
@@ -95,7 +94,7 @@ function createTakers(
   ) => {
     const wished = runningOf(placement)
     routes.setReplicas(uid, wished)
-    for (const id of wished.keys()) routes.setReady(id, isReady(tenant, id))
+    for (const id of wished.keys()) routes.setReady(id, isServing(tenant, id))
   }
   const takeNode: Taker = (tenant, id, gone) => {
     const node = gone ? undefined : store.get(inTenant(tenant, nodes, id))?.record
@@ -123,7 +122,7 @@ function createTakers(
   const takeObservation: Taker = (tenant, id) => {
     const routes = known(tenant)
     const assignment = id as AssignmentId
-    if (routes?.isWished(assignment)) routes.setReady(assignment, isReady(tenant, id))
+    if (routes?.isWished(assignment)) routes.setReady(assignment, isServing(tenant, id))
   }
   return new Map([
     [nodes.folder, takeNode],

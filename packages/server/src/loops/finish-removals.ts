@@ -5,21 +5,12 @@
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { releaseRoutes } from '../operations/deployments/claim-routes.ts'
+import { freeSlot } from '../operations/hold-slot.ts'
 import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
 import { releaseCredentials } from '../operations/secrets/claim-credentials.ts'
 import type { Clock } from '../ports/clock.ts'
-import {
-  archive,
-  deployments,
-  nodes,
-  placements,
-  removals,
-  slots,
-  tenants,
-  tokens,
-} from '../store/records.ts'
-import { slotId } from '../store/slots.ts'
+import { archive, deployments, nodes, placements, removals, tenants, tokens } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'
 
@@ -64,7 +55,7 @@ async function removeDeployment(
     transaction.delete(address)
     releaseRoutes(transaction, tenant, stored)
     releaseCredentials(transaction, tenant, stored.spec)
-    transaction.delete(inTenant(tenant, slots, slotId('deployments', stored.slot)))
+    freeSlot(transaction, tenant, 'deployments', stored.slot)
     transaction.deleteWithin(tenant, archive, name)
     recordEvent(transaction, clock, tenant, {
       type: 'deployment.deleted',

@@ -1,7 +1,9 @@
 // One quota slot at a time for one request: another one after each conflict, none after its end. DESIGN 5.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
-import type { SlotAllocator, SlotChoice } from '../store/slots.ts'
+import { slots as taken } from '../store/records.ts'
+import { type SlotAllocator, type SlotChoice, slotId } from '../store/slots.ts'
+import { inTenant, type Transaction } from '../store/transaction.ts'
 import type { Quotas } from './quotas.ts'
 
 export interface SlotDeps {
@@ -29,4 +31,22 @@ export function holdSlot({ slots, quotas }: SlotDeps, tenant: TenantId, kind: Qu
       return choice
     },
   }
+}
+
+/** With the record that needs it: of two that chose the same one, one commits. */
+export function takeSlot(
+  transaction: Transaction,
+  tenant: TenantId,
+  kind: QuotaKind,
+  slot: number,
+  holder: string,
+): void {
+  const address = inTenant(tenant, taken, slotId(kind, slot))
+  transaction.requireAbsent(address)
+  transaction.put(address, { v: 1, holder })
+}
+
+/** With the record that had it. */
+export function freeSlot(transaction: Transaction, tenant: TenantId, kind: QuotaKind, slot: number): void {
+  transaction.delete(inTenant(tenant, taken, slotId(kind, slot)))
 }

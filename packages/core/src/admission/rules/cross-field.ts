@@ -1,8 +1,8 @@
 // Rules between fields: a deployment does not wait for itself, and no two mounts share a target, no two routes a host and path.
 // DECISIONS 3, 4.
 
-import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
-import type { CrossRefusal, CrossRule } from '../cross-rule.ts'
+import { isJsonObject, type JsonObject } from '@holdfast/contract'
+import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../cross-rule.ts'
 import { ROOT_PATH, routeIdentity } from '../route-identity.ts'
 
 export const crossFieldRules: readonly CrossRule[] = [
@@ -19,27 +19,24 @@ function dependsOnItself(merged: JsonObject): CrossRefusal[] {
 
 function targetsTwice({ volumes }: JsonObject): CrossRefusal[] {
   if (!Array.isArray(volumes)) return []
-  const seen = new Set<Json>()
+  const isRepeat = createRepeatCheck()
   return volumes.flatMap((mount, index) => {
     const target = isJsonObject(mount) ? mount.target : undefined
     if (typeof target !== 'string') return []
-    const repeated = seen.has(target)
-    seen.add(target)
     const params = { accepted: 'a target that no other mount has' }
-    return repeated ? [{ path: ['volumes', index, 'target'], value: target, params }] : []
+    return isRepeat(target) ? [{ path: ['volumes', index, 'target'], value: target, params }] : []
   })
 }
 
 function routesTwice({ routes }: JsonObject): CrossRefusal[] {
   if (!Array.isArray(routes)) return []
-  const seen = new Set<string>()
+  const isRepeat = createRepeatCheck()
   return routes.flatMap((route, index) => {
     const { host, path = ROOT_PATH } = isJsonObject(route) ? route : {}
     if (typeof host !== 'string' || typeof path !== 'string') return []
-    const identity = routeIdentity({ host, path })
-    const repeated = seen.has(identity)
-    seen.add(identity)
     const params = { accepted: 'a host and path that no other route of this deployment has' }
-    return repeated ? [{ path: ['routes', index, 'path'], value: path, params }] : []
+    return isRepeat(routeIdentity({ host, path }))
+      ? [{ path: ['routes', index, 'path'], value: path, params }]
+      : []
   })
 }

@@ -3,7 +3,7 @@
 
 import { isJsonObject, type Json, type JsonObject, utf8Length } from '@holdfast/contract'
 import { generatedLength, keysOf, planOf } from '../../secrets/generate-plan.ts'
-import type { CrossRefusal, CrossRule } from '../cross-rule.ts'
+import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../cross-rule.ts'
 import type { Path } from '../fault-list.ts'
 import type { Limits } from '../limits.ts'
 import { entriesOf } from './secret-lists.ts'
@@ -31,12 +31,7 @@ export const writtenDocumentRules: readonly CrossRule[] = JUDGES.map(({ code, fi
 }))
 
 function keysTwice({ generate }: JsonObject, path: Path): CrossRefusal[] {
-  const seen = new Set<Json>()
-  return eachKey(generate, path, (key) => {
-    const repeated = seen.has(key)
-    seen.add(key)
-    return repeated
-  })
+  return eachKey(generate, path, createRepeatCheck())
 }
 
 function keysOfBoth({ values, generate }: JsonObject, path: Path): CrossRefusal[] {

@@ -6,7 +6,7 @@ import { safeKey } from '../../credentials/index.ts'
 import { anchorVolume } from '../../secrets/anchor.ts'
 import { parseTemplate } from '../../secrets/placeholders.ts'
 import { credentialPath } from '../../secrets/vault-path.ts'
-import type { CrossRefusal, CrossRule } from '../cross-rule.ts'
+import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../cross-rule.ts'
 import { accepted } from '../rule.ts'
 
 export const secretListsRules: readonly CrossRule[] = [
@@ -51,12 +51,10 @@ export function entriesOf({ secrets }: JsonObject): [number, JsonObject][] {
 }
 
 function namesTwice(merged: JsonObject): CrossRefusal[] {
-  const seen = new Set<Json>()
+  const isRepeat = createRepeatCheck()
   return entriesOf(merged).flatMap(([index, { name }]) => {
     if (typeof name !== 'string') return []
-    const repeated = seen.has(name)
-    seen.add(name)
-    return repeated ? [{ path: ['secrets', index, 'name'], value: name }] : []
+    return isRepeat(name) ? [{ path: ['secrets', index, 'name'], value: name }] : []
   })
 }
 
@@ -91,14 +89,11 @@ function mountTypes({ volumes }: JsonObject, id: string): (Json | undefined)[] {
 
 /** A write makes one version of a credential, so all its material is in one entry. */
 function materialTwice(merged: JsonObject): CrossRefusal[] {
-  const brought = new Set<string>()
+  const isRepeat = createRepeatCheck()
   return entriesOf(merged).flatMap(([index, { vault_path, values, generate }]) => {
     const field = values === undefined ? 'generate' : 'values'
     const sent = values ?? generate
-    if (typeof vault_path !== 'string' || sent === undefined) return []
-    const repeated = brought.has(vault_path)
-    brought.add(vault_path)
-    if (!repeated) return []
+    if (typeof vault_path !== 'string' || sent === undefined || !isRepeat(vault_path)) return []
     return [
       { path: ['secrets', index, field], value: sent, ...accepted('material for a path in one entry alone') },
     ]

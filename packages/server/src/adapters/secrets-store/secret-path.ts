@@ -2,18 +2,16 @@
 // nothing is decoded, trimmed or repaired, and the mount comes from the tenant alone. Whoever asks, this file judges again.
 
 import { isTenantId, type TenantId } from '@holdfast/contract'
-import { parseRegistryHost } from '@holdfast/core'
+import { isCredentialLabel, parseRegistryHost } from '@holdfast/core'
 import type { SecretPath } from '../../ports/secrets-store.ts'
 
 /** Ours: registry credentials. No deployment may reference it (DECISIONS 7). */
 export const REGISTRIES = 'registries'
 
-const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-
 /** The list that validator, policies and client share. A namespace that is ours or no label is a fault of configuration. */
 export function requireNamespaces(namespaces: readonly string[]): readonly string[] {
   for (const namespace of namespaces) {
-    if (!DNS_LABEL.test(namespace) || namespace === REGISTRIES) {
+    if (!isCredentialLabel(namespace) || namespace === REGISTRIES) {
       throw new TypeError(`secret namespace ${JSON.stringify(namespace)} cannot be granted`)
     }
   }
@@ -40,7 +38,7 @@ function secretPath(
   path: { namespace: string; label: string },
   granted: readonly string[],
 ): string | undefined {
-  const sound = granted.includes(path.namespace) && DNS_LABEL.test(path.label)
+  const sound = granted.includes(path.namespace) && isCredentialLabel(path.label)
   return sound ? `${path.namespace}/${path.label}` : undefined
 }
 

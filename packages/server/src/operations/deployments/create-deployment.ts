@@ -11,12 +11,12 @@ import {
   type QuotaFact,
 } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
-import { deployments, type StoredDeployment, slots } from '../../store/records.ts'
-import { type SlotChoice, slotId } from '../../store/slots.ts'
+import { deployments, type StoredDeployment } from '../../store/records.ts'
+import type { SlotChoice } from '../../store/slots.ts'
 import type { Decision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused, refusedBy } from '../caller.ts'
-import { holdSlot } from '../hold-slot.ts'
+import { holdSlot, takeSlot } from '../hold-slot.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { checkRoom, checkSpecSize } from './check-size.ts'
@@ -120,9 +120,7 @@ function decideCreate(
     const plan = planCreate(planPlacement(deps, caller.tenant, spec, spec.replicas))
     return { kind: 'refuse', result: done({ ...written, plan }) }
   }
-  const slotAddress = inTenant(caller.tenant, slots, slotId(KIND, slot.slot))
-  transaction.requireAbsent(slotAddress)
-  transaction.put(slotAddress, { v: 1, holder: stored.uid })
+  takeSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)
   storeRevision(deps, transaction, caller, stored, { brought: secrets.brought })
   return keepOnce(deps.answers, transaction, caller, options, written)
 }

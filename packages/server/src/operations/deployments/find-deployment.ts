@@ -1,11 +1,12 @@
 // Which deployment does a path mean: `{name}` is a name or a `dep_` uid. DECISIONS 1.
 
 import { isDeploymentUid, type TenantId } from '@holdfast/contract'
-import { type Addressed, reject } from '@holdfast/core'
+import { type Addressed, checkFound } from '@holdfast/core'
 import { deployments, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import { inTenant } from '../../store/transaction.ts'
-import { done, type Outcome, refused } from '../caller.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
 
 /** A name cannot hold an underscore, so a text is never both. */
 export const addressedBy = (text: string): Addressed =>
@@ -30,11 +31,21 @@ export function findStored(
   const addressed = addressedBy(path)
   const name = nameOf(store, tenant, addressed)
   const found = name === undefined ? undefined : store.get(inTenant(tenant, deployments, name))
-  return found === undefined ? refused(notFound(addressed)) : done(found.record)
+  return found === undefined ? refused(...checkFound(addressed, undefined)) : done(found.record)
 }
 
-function notFound(addressed: Addressed) {
-  return 'uid' in addressed
-    ? reject('deployment_not_found', 'deployment_id', addressed.uid)
-    : reject('deployment_not_found', 'name', addressed.name)
+/** The record that a write is about to change, for a caller who may: both are compared at commit. */
+export function findToChange(
+  store: Pick<Store, 'list'>,
+  transaction: Transaction,
+  caller: Caller,
+  path: string,
+): Outcome<StoredDeployment> {
+  const gone = requireLiveCaller(transaction, caller)
+  if (gone !== undefined) return refused(gone)
+  const addressed = addressedBy(path)
+  const name = nameOf(store, caller.tenant, addressed)
+  const stored = name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
+  const missing = checkFound(addressed, stored)
+  return stored === undefined || missing.length > 0 ? refused(...missing) : done(stored)
 }

@@ -1,7 +1,7 @@
 // What a change would recreate, from the records as the cache shows them: the facts of core/reconcile/describe-rollout.ts.
 
 import type { TenantId } from '@holdfast/contract'
-import { describeRollout, type RolloutDescription, type RunningReplica } from '@holdfast/core'
+import { describeRollout, isReady, type RolloutDescription, type RunningReplica } from '@holdfast/core'
 import { nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -42,6 +42,6 @@ function runningOf(
     .map(({ id, replica, nodeId, templateHash }) => {
       const seen = store.get(inTenant(tenant, observations, id))?.record
       const nodeName = store.get(inTenant(tenant, nodes, nodeId))?.record.name ?? nodeId
-      return { replica, nodeId, nodeName, templateHash, ready: seen?.state === 'ready' && seen.reason === '' }
+      return { replica, nodeId, nodeName, templateHash, ready: isReady(seen) }
     })
 }

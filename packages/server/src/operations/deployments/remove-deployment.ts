@@ -1,17 +1,15 @@
 // DELETE /api/v1/deployments/{name}: marks the record; what is left to do goes on by itself (loops/finish-removals.ts).
 
 import type { DeploymentRecord } from '@holdfast/contract'
-import { checkFound } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { deployments, removals } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
 import { recordAudit } from '../record-write.ts'
-import { requireLiveCaller } from '../require-live-caller.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
-import { addressedBy, nameOf } from './find-deployment.ts'
+import { findToChange } from './find-deployment.ts'
 
 export async function removeDeployment(
   { store, clock }: Pick<DeploymentDeps, 'store' | 'clock'>,
@@ -19,18 +17,10 @@ export async function removeDeployment(
   pathName: string,
   ifMatch: string | undefined,
 ): Promise<Outcome<DeploymentRecord>> {
-  const addressed = addressedBy(pathName)
   return store.transact((transaction) => {
-    const gone = requireLiveCaller(transaction, caller)
-    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
-    const name = nameOf(store, caller.tenant, addressed)
-    const stored =
-      name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
-    const missing = checkFound(
-      addressed,
-      stored && { record: deploymentView(store, caller.tenant, stored), deleting: stored.deleting },
-    )
-    if (stored === undefined || missing.length > 0) return { kind: 'refuse', result: refused(...missing) }
+    const found = findToChange(store, transaction, caller, pathName)
+    if (!found.ok) return { kind: 'refuse', result: found }
+    const stored = found.value
     const conflict = checkIfMatch(ifMatch, stored.revision)
     if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
     const marked = { ...stored, deleting: true, updatedAt: timestamp(clock), tx: transaction.id }

@@ -1,19 +1,18 @@
 // POST /api/v1/deployments/{name}/restart: every replica is made anew, under the gates of an update. The spec stays as it
 // is, so that a restart is a revision of its own with the same spec; its secrets are the newest ones. DECISIONS 1 and 5.
 
-import { checkFound, checkQuotas, planPins } from '@holdfast/core'
+import { checkQuotas, planPins } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
-import { deployments, type StoredDeployment } from '../../store/records.ts'
+import type { StoredDeployment } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
-import { inTenant, type Transaction } from '../../store/transaction.ts'
+import type { Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
-import { requireLiveCaller } from '../require-live-caller.ts'
 import { credentialFacts, gatherCredentials } from '../secrets/claim-credentials.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
-import { addressedBy, nameOf } from './find-deployment.ts'
+import { findToChange } from './find-deployment.ts'
 import { gatherBytes } from './gather-facts.ts'
 import { storedPins } from './judge-secrets.ts'
 import { planChange } from './plan.ts'
@@ -46,18 +45,9 @@ function findToRestart(
   pathName: string,
   ifMatch: string | undefined,
 ): Outcome<StoredDeployment> {
-  const { store } = deps
-  const gone = requireLiveCaller(transaction, caller)
-  if (gone !== undefined) return refused(gone)
-  const addressed = addressedBy(pathName)
-  const name = nameOf(store, caller.tenant, addressed)
-  const stored = name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
-  const existing = stored && {
-    record: deploymentView(store, caller.tenant, stored),
-    deleting: stored.deleting,
-  }
-  const missing = checkFound(addressed, existing)
-  if (stored === undefined || missing.length > 0) return refused(...missing)
+  const found = findToChange(deps.store, transaction, caller, pathName)
+  if (!found.ok) return found
+  const stored = found.value
   const conflict = checkIfMatch(ifMatch, stored.revision)
   if (conflict !== undefined) return refused(conflict)
   // Its archive entry takes room like that of any other revision.

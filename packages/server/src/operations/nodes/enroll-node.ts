@@ -14,12 +14,11 @@ import {
 } from '@holdfast/contract'
 import { checkQuotas, reject } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
-import { joinTokens, nodes, type StoredNode, slots, tenants } from '../../store/records.ts'
-import { slotId } from '../../store/slots.ts'
+import { joinTokens, nodes, type StoredNode, tenants } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
 import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import { type HeldSlot, holdSlot } from '../hold-slot.ts'
+import { type HeldSlot, holdSlot, takeSlot } from '../hold-slot.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { attestLabels } from './attest-labels.ts'
 import { checkEnrolment } from './check-enrolment.ts'
@@ -112,9 +111,7 @@ function findRoom(
     { kind: 'stored_bytes', used: storedBytes(tenant), requested: RECORD_BYTES, limit: bytes },
   ])
   if (slot.kind === 'full' || full.length > 0) return { kind: 'refuse', result: refused(...full) }
-  const address = inTenant(tenant, slots, slotId(KIND, slot.slot))
-  transaction.requireAbsent(address)
-  transaction.put(address, { v: 1, holder: nodeId })
+  takeSlot(transaction, tenant, KIND, slot.slot, nodeId)
   return slot.slot
 }
 

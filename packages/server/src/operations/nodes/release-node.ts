@@ -5,12 +5,12 @@
 import type { Node, NodeId, TenantId } from '@holdfast/contract'
 import { reject, rolesThatMay } from '@holdfast/core'
 import type { Clock } from '../../ports/clock.ts'
-import { nodes, placements, type StoredNode, slots } from '../../store/records.ts'
-import { slotId } from '../../store/slots.ts'
+import { nodes, placements, type StoredNode } from '../../store/records.ts'
 import type { Decision, Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
+import { freeSlot } from '../hold-slot.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { findToChange } from './change-node.ts'
@@ -154,7 +154,7 @@ function dropNode(
   { node, claims, reason }: Dropping,
 ): void {
   transaction.delete(inTenant(tenant, nodes, node.id))
-  transaction.delete(inTenant(tenant, slots, slotId('nodes', node.slot)))
+  freeSlot(transaction, tenant, 'nodes', node.slot)
   writeClaims(transaction, node.name, withoutClaim(claims, tenant))
   recordEvent(transaction, clock, tenant, claimReleasedEvent(node, reason))
 }

@@ -3,9 +3,9 @@
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { type CredentialFact, credentialPath } from '@holdfast/core'
-import { credentials, type StoredCredential, slots } from '../../store/records.ts'
-import { slotId } from '../../store/slots.ts'
+import { credentials, type StoredCredential } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { freeSlot, takeSlot } from '../hold-slot.ts'
 import { newestUnstaged } from './prune-versions.ts'
 
 type Referring = Pick<DeploymentSpec, 'name' | 'secrets'>
@@ -74,10 +74,7 @@ export function claimCredentials(
     if (stored?.consumers.includes(spec.name) && version === undefined) continue
     const claimed = withConsumer(stored ?? newCredential(namespace, label), spec.name)
     transaction.put(address, version === undefined ? claimed : withVersion(claimed, version))
-    if (version?.slot === undefined) continue
-    const slot = inTenant(tenant, slots, slotId('secrets', version.slot))
-    transaction.requireAbsent(slot)
-    transaction.put(slot, { v: 1, holder: label })
+    if (version?.slot !== undefined) takeSlot(transaction, tenant, 'secrets', version.slot, label)
   }
 }
 
@@ -96,7 +93,7 @@ function release(transaction: Transaction, tenant: TenantId, label: string, name
     return
   }
   transaction.delete(address)
-  if (stored.slot !== null) transaction.delete(inTenant(tenant, slots, slotId('secrets', stored.slot)))
+  if (stored.slot !== null) freeSlot(transaction, tenant, 'secrets', stored.slot)
 }
 
 export const newCredential = (namespace: string, label: string): StoredCredential => ({

@@ -3,11 +3,11 @@
 
 import type { SecretSummary } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
-import { credentials, type StoredCredential, slots } from '../../store/records.ts'
-import { slotId } from '../../store/slots.ts'
+import { credentials, type StoredCredential } from '../../store/records.ts'
 import type { Decision, Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { freeSlot } from '../hold-slot.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import type { StageDeps, StagedVersion } from '../stage-version.ts'
@@ -51,8 +51,7 @@ function decideDelete(
     return { kind: 'refuse', result: refused(inUse) }
   }
   transaction.delete(address)
-  if (credential.slot !== null)
-    transaction.delete(inTenant(tenant, slots, slotId('secrets', credential.slot)))
+  if (credential.slot !== null) freeSlot(transaction, tenant, 'secrets', credential.slot)
   const versions = credential.versions.map(({ version }) => version)
   const doomed = doomVersions(transaction, deps.clock, tenant, credential, versions)
   recordAudit(transaction, deps.clock, caller, {

@@ -29,7 +29,7 @@ export function holdCredentialSlots(deps: SlotDeps, tenant: TenantId): HeldSlots
     choose(count) {
       release()
       const slots: number[] = []
-      const quota = quotaFact(deps, tenant, count)
+      const quota = credentialQuota(deps, tenant, count)
       // Asked first: the last free ones, once they are held here, would look like somebody else's.
       if (count > 0 && quota.used + count > quota.limit) return { kind: 'full', quota }
       while (slots.length < count) {
@@ -50,6 +50,7 @@ export function holdCredentialSlots(deps: SlotDeps, tenant: TenantId): HeldSlots
   }
 }
 
-function quotaFact({ slots, quotas }: SlotDeps, tenant: TenantId, requested: number): QuotaFact {
+/** So many credentials more that hold material. */
+export function credentialQuota({ slots, quotas }: SlotDeps, tenant: TenantId, requested: number): QuotaFact {
   return { kind: KIND, used: slots.used(tenant, KIND), requested, limit: quotas.limit(tenant, KIND) }
 }

@@ -1,13 +1,14 @@
 // Whether one more version of a credential may be written, as far as the world decides it: the label's namespace, versions
 // that somebody still needs, and quotas. DECISIONS 3, 5 and 6.
 
-import type { QuotaKind, Rejection } from '@holdfast/contract'
+import type { Rejection } from '@holdfast/contract'
 import { checkQuotas, checkSecretPath, type QuotaFact, reject } from '@holdfast/core'
 import { credentials, type StoredCredential } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
 import type { SlotDeps } from '../hold-slot.ts'
+import { credentialQuota } from './hold-slots.ts'
 import { checkVersionRoom } from './prune-versions.ts'
 import { gatherUses } from './version-uses.ts'
 
@@ -24,8 +25,6 @@ export interface SecretWrite {
   readonly keys: readonly string[]
 }
 
-const KIND: QuotaKind = 'secrets'
-
 /** Before anything is staged. What the cache refuses is looked at again on a current view before it is said. */
 export async function judgeBefore(deps: JudgeDeps, write: SecretWrite): Promise<Rejection[]> {
   if (judgeNow(deps, write).length === 0) return []
@@ -36,13 +35,7 @@ export async function judgeBefore(deps: JudgeDeps, write: SecretWrite): Promise<
 function judgeNow(deps: JudgeDeps, write: SecretWrite): Rejection[] {
   const { tenant } = write.caller
   const stored = deps.store.get(inTenant(tenant, credentials, write.label))?.record
-  const slot: QuotaFact = {
-    kind: KIND,
-    used: deps.slots.used(tenant, KIND),
-    requested: needsSlot(stored) ? 1 : 0,
-    limit: deps.quotas.limit(tenant, KIND),
-  }
-  return judgeSecretWrite(deps, write, stored, slot.requested === 0 ? [] : [slot])
+  return judgeSecretWrite(deps, write, stored, needsSlot(stored) ? [credentialQuota(deps, tenant, 1)] : [])
 }
 
 /** A credential takes its slot with its first version. */

@@ -7,7 +7,7 @@ import type {
   SecretSummary,
   TenantId,
 } from '@holdfast/contract'
-import { may } from '@holdfast/core'
+import { credentialPath, may, pinOf } from '@holdfast/core'
 import {
   credentials,
   deployments,
@@ -19,7 +19,7 @@ import { inTenant } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import type { PageRequest } from '../deployments/read-deployments.ts'
 import { type Page, pageOf, readCursor } from '../page.ts'
-import { gatherUses, pathOf, pinOf, type VersionUses } from './version-uses.ts'
+import { gatherUses, pathOf, type VersionUses } from './version-uses.ts'
 
 /** Paths that hold material. The names of their keys are for those who may write them. */
 export async function listSecrets(
@@ -108,7 +108,7 @@ export async function listConsumers(
 const keyOf = ({ deployment, secret }: SecretConsumer): string => `${deployment}/${secret}`
 
 const entriesOf = ({ spec }: StoredDeployment, label: string): SecretEntry[] =>
-  spec.secrets.filter(({ vault_path }) => vault_path.slice(vault_path.indexOf('/') + 1) === label)
+  spec.secrets.filter(({ vault_path }) => credentialPath(vault_path).label === label)
 
 function consumerView(
   { spec, uid, pins }: StoredDeployment,

@@ -2,9 +2,7 @@
 
 import type { Json, Rejection } from '@holdfast/contract'
 import {
-  type Addressed,
   blockers,
-  checkFound,
   checkQuotas,
   credentialPath,
   nextSteps,
@@ -12,19 +10,12 @@ import {
   reject,
   turnRotation,
 } from '@holdfast/core'
-import {
-  credentials,
-  deployments,
-  type StoredCredential,
-  type StoredDeployment,
-} from '../../store/records.ts'
+import { credentials, type StoredCredential, type StoredDeployment } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { done, type Outcome, refused } from '../caller.ts'
-import { deploymentView } from '../deployments/deployment-view.ts'
-import { addressedBy, nameOf } from '../deployments/find-deployment.ts'
+import { findToChange } from '../deployments/find-deployment.ts'
 import { gatherBytes } from '../deployments/gather-facts.ts'
 import { identifySpec } from '../deployments/store-deployment.ts'
-import { requireLiveCaller } from '../require-live-caller.ts'
 import { newCredential } from './claim-credentials.ts'
 import { judgeSecretWrite } from './judge-secret-write.ts'
 import type { RotateDeps, RotateRequest } from './rotate-deps.ts'
@@ -57,7 +48,7 @@ export function judgeRotation(
   request: RotateRequest,
 ): Outcome<JudgedRotation> {
   const { caller, asked, made } = request
-  const found = findToRotate(deps, transaction, request)
+  const found = findToChange(deps.store, transaction, caller, request.path)
   if (!found.ok) return found
   const stored = found.value
   const misnamed = checkSecret(stored, request)
@@ -79,24 +70,6 @@ export function judgeRotation(
 
 /** Of the version to be, before it has one. */
 const nextNumber = ({ versions }: StoredCredential): number => (versions.at(-1)?.version ?? 0) + 1
-
-function findToRotate(
-  { store }: RotateDeps,
-  transaction: Transaction,
-  { caller, path }: RotateRequest,
-): Outcome<StoredDeployment> {
-  const gone = requireLiveCaller(transaction, caller)
-  if (gone !== undefined) return refused(gone)
-  const addressed: Addressed = addressedBy(path)
-  const name = nameOf(store, caller.tenant, addressed)
-  const stored = name === undefined ? undefined : transaction.get(inTenant(caller.tenant, deployments, name))
-  const existing = stored && {
-    record: deploymentView(store, caller.tenant, stored),
-    deleting: stored.deleting,
-  }
-  const missing = checkFound(addressed, existing)
-  return stored === undefined || missing.length > 0 ? refused(...missing) : done(stored)
-}
 
 /** Material is that of one credential: where there are several, its name is wanted. */
 function checkSecret({ spec }: StoredDeployment, { asked }: RotateRequest): Rejection | undefined {

@@ -1,6 +1,7 @@
 // What an accepted step of a rotation writes, in the transaction that it is given: each credential's record, what is to be
 // destroyed, the revision of the deployment whose pins move, the event and the audit entry. DECISIONS 5 and 7.
 
+import { pinOf } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { credentials, type StoredCredential, type StoredDeployment } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
@@ -13,7 +14,7 @@ import type { RotateDeps } from './rotate-deps.ts'
 import type { JudgedRotation, JudgedTurn } from './rotate-judge.ts'
 import { askedToRotate, type MovedPins, rotatedDeployment, turnedCredential } from './rotated-records.ts'
 import { tellWritten } from './tell-written.ts'
-import { pathOf, pinOf } from './version-uses.ts'
+import { pathOf } from './version-uses.ts'
 
 interface WrittenRotation {
   /** As it is from now on. */

@@ -3,7 +3,14 @@
 // enough: whoever has only the new version gets the old one back by a write of that record alone (core, rotation-model).
 
 import type { Assignment, TenantId } from '@holdfast/contract'
-import { anchorVolume, type Rotating, type RotationConsumer, type RotationFacts } from '@holdfast/core'
+import {
+  anchorVolume,
+  isReady,
+  pinOf,
+  type Rotating,
+  type RotationConsumer,
+  type RotationFacts,
+} from '@holdfast/core'
 import {
   credentials,
   deployments,
@@ -17,7 +24,7 @@ import {
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { containerProof, knownProofKey, madeWith } from './proof.ts'
-import { pathOf, pinOf } from './version-uses.ts'
+import { pathOf } from './version-uses.ts'
 
 type Reading = Pick<Store, 'get' | 'list'>
 
@@ -162,7 +169,7 @@ function provedVersion(
 }
 
 function proofOf({ replica, desired }: Assignment, seen: StoredObservation, version: number): Proof {
-  const ready = desired === 'running' && seen.state === 'ready' && seen.reason === ''
+  const ready = desired === 'running' && isReady(seen)
   return { replica, version, ready, since: seen.startedAt ?? seen.at }
 }
 

@@ -2,6 +2,7 @@
 // templates that replicas are made of or would go back to. DECISIONS 5.
 
 import type { TenantId } from '@holdfast/contract'
+import { pinOf } from '@holdfast/core'
 import { deployments, placements, type StoredCredential } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -38,12 +39,6 @@ export function gatherUses(store: Pick<Store, 'list'>, tenant: TenantId): (crede
       for (const used of secrets) note(pathOf(used), { deployment: record.name, version: used.version })
   }
   return (credential) => byVersion(uses.get(pathOf(credential)) ?? [], credential.initial)
-}
-
-/** The version that a deployment is pinned to; null where it follows the credential's initial one. */
-export function pinOf(pins: { readonly [label: string]: number } = {}, path: string): number | null {
-  const label = path.slice(path.indexOf('/') + 1)
-  return Object.hasOwn(pins, label) ? (pins[label] ?? null) : null
 }
 
 function byVersion(uses: readonly Use[], initial: number | null): VersionUses {

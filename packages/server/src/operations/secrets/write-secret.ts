@@ -5,12 +5,11 @@
 import type { Json, SecretWritten } from '@holdfast/contract'
 import { checkSecretPath, checkSecretWrite, type Limits, reject } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
-import { credentials, slots } from '../../store/records.ts'
-import { slotId } from '../../store/slots.ts'
+import { credentials } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import type { SlotDeps } from '../hold-slot.ts'
+import { type SlotDeps, takeSlot } from '../hold-slot.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { takeIntent } from '../stage-version.ts'
@@ -21,6 +20,7 @@ import { pruneVersions } from './prune-versions.ts'
 import {
   destroyMaterial,
   foreseeMaterial,
+  keysOf,
   type MaterialDeps,
   type StagedMaterial,
   stageMaterial,
@@ -46,8 +46,7 @@ export async function writeSecret(
   const verdict = checkSecretWrite(sent, deps)
   if (!verdict.accepted) return refused(...verdict.rejections)
   const material = { namespace, label, ...verdict.material }
-  const { values, generate } = material
-  const write = { caller, namespace, label, keys: [...values.keys(), ...(generate?.keys ?? [])] }
+  const write = { caller, namespace, label, keys: keysOf(material) }
   const faults = await judgeBefore(deps, write)
   if (faults.length > 0) return refused(...faults)
   const staged = await (dryRun ? foreseeMaterial : stageMaterial)(deps, caller, [material])
@@ -95,7 +94,7 @@ function decideWrite(
   const { version, keys } = made
   const listed = { label, version, keys: [...keys], createdAt: timestamp(deps.clock), slot }
   transaction.put(address, withVersion(stored ?? newCredential(namespace, label), listed))
-  if (slot !== undefined) takeSlot(transaction, write, slot)
+  if (slot !== undefined) takeSlot(transaction, caller.tenant, 'secrets', slot, label)
   recordWritten(deps, transaction, write, version)
   return { kind: 'commit', result: done(writtenView(write, made)) }
 }
@@ -104,12 +103,6 @@ const writtenView = (write: SecretWrite, { version, keys }: StagedMaterial): Sec
   ...{ path: pathOf(write), namespace: write.namespace, resource: write.label },
   ...{ version, keys: [...keys] },
 })
-
-function takeSlot(transaction: Transaction, { caller, label }: SecretWrite, slot: number): void {
-  const address = inTenant(caller.tenant, slots, slotId('secrets', slot))
-  transaction.requireAbsent(address)
-  transaction.put(address, { v: 1, holder: label })
-}
 
 /** Like the event, the entry is read by those who may not see the names of keys (DECISIONS 8). */
 function recordWritten(
