@@ -33,7 +33,11 @@ async function lowerPlatform(folder: DevFolder): Promise<string> {
   await endPlatform(listed)
   const contexts = await forgetContexts(folder)
   removeFolder(folder)
-  const ended = running.map(({ name }) => name).join(', ')
+  // They were started side by side and noted as each came up: by name, what is printed is the same each time.
+  const ended = running
+    .map(({ name }) => name)
+    .sort()
+    .join(', ')
   return `Ended: ${ended || 'nothing was running'}. Removed ${folder.path}${contexts}`
 }
 
