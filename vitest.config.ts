@@ -5,9 +5,19 @@ import { defineConfig } from 'vitest/config'
 const long = env.HOLDFAST_LONG === '1'
 const HOUR_MS = 3_600_000
 
-// lab: whole machines with their own Docker Engines, as root.
 // unit: pure, no engine. real: against engines that the testkit starts, files one after another on small machines,
-// in one worker, so that each engine is started once for all of them.
+// in one worker, so that each engine is started once for all of them. machines: the same, of what runs on a node; apart,
+// because it waits for Docker most of the time and may run beside the others.
+// lab: whole machines with their own Docker Engines, as root.
+const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
+// A condition is waited for as long as a loaded machine may need; a quick one ends the wait at once.
+const onEngines = {
+  expect: { poll: { timeout: 20_000, interval: 20 } },
+  testTimeout: long ? HOUR_MS : 60_000,
+  hookTimeout: 120_000,
+  fileParallelism: false,
+  isolate: false,
+}
 export default defineConfig({
   test: {
     projects: [
@@ -21,16 +31,13 @@ export default defineConfig({
       },
       {
         test: {
+          ...onEngines,
           name: 'real',
-          // A condition is waited for as long as a loaded machine may need; a quick one ends the wait at once.
-          expect: { poll: { timeout: 20_000, interval: 20 } },
           include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],
-          testTimeout: long ? HOUR_MS : 60_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
-          isolate: false,
+          exclude: MACHINES,
         },
       },
+      { test: { ...onEngines, name: 'machines', include: MACHINES } },
       {
         test: {
           name: 'lab',

@@ -21,11 +21,36 @@ step() {
 
 # test_step NAME COMMAND...: a vitest run; its tests are counted from vitest's own report.
 test_step() {
-  local name="$1" status=0 report counts
+  local name="$1" status=0 report
   shift
   report="$reports/$((${#summary[@]} + 1)).json"
   run_timed "$name" "$@" --reporter=default --reporter=json --outputFile.json="$report" || status=$?
-  read -ra counts <<<"$(count_report "$report")"
+  count_tests "$report" "$status"
+}
+
+# test_step_beside NAME COMMAND...: begins a vitest run that waits more than it works; gather_beside waits for it, shows
+# what it printed, and counts it.
+test_step_beside() {
+  beside_name="$1" beside_report="$reports/beside.json" beside_output="$reports/beside.txt" beside_started=$SECONDS
+  shift
+  printf '\n=== %s: begun beside what follows: %s\n' "$beside_name" "$*"
+  "$@" --reporter=default --reporter=json --outputFile.json="$beside_report" >"$beside_output" 2>&1 </dev/null &
+  beside_pid=$!
+}
+
+gather_beside() {
+  local status=0
+  wait "$beside_pid" || status=$?
+  printf '\n=== %s: what it printed\n' "$beside_name"
+  cat "$beside_output"
+  note_end "$beside_name" "$beside_started" "$status"
+  count_tests "$beside_report" "$status"
+}
+
+# count_tests REPORT STATUS
+count_tests() {
+  local status="$2" counts
+  read -ra counts <<<"$(count_report "$1")"
   # A run that breaks off has no failed test to show for it.
   if ((status != 0 && counts[1] == 0)); then counts[1]=1; fi
   passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
@@ -73,11 +98,16 @@ run_timed() {
   shift
   printf '\n=== %s: %s\n' "$name" "$*"
   "$@" </dev/null || status=$?
-  local verdict=ok
+  note_end "$name" "$started" "$status"
+  return "$status"
+}
+
+# note_end NAME STARTED STATUS
+note_end() {
+  local name="$1" started="$2" status="$3" verdict=ok
   if ((status != 0)); then verdict="FAILED ($status)"; fi
   summary+=("$(printf '%-22s %5s s  %s' "$name" "$((SECONDS - started))" "$verdict")")
   printf '=== %s: %s after %s s\n' "$name" "$verdict" "$((SECONDS - started))"
-  return "$status"
 }
 
 # finish WHAT_WAS_SKIPPED: the table of steps, then the closing line; fails when anything failed.
