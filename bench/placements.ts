@@ -101,6 +101,7 @@ async function place(
   const began = performance.now()
   const placing = startPlacing({
     ...{ store, clock, leadership, quotas: { limit: () => 1_000_000 }, random: Math.random },
+    residency: { enforcement: true, regions: {} },
     onError: (error) => console.error(String(error)),
   })
   await waitUntil(() => placing.pending === 0 && placed(store, wished) === wished.length, {

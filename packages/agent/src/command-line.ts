@@ -13,6 +13,7 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--cpu-millis N --memory-bytes N]                  offer less than the whole machine
          [--state DIR] [--engine unix:///...]
   holdfast-agent run [--state DIR]                          run until SIGTERM; containers go on without it
+         [--label KEY=VALUE]...                             all labels of this run, instead of those of enrolment
          [--routes-listen ADDRESS,...]                      where Caddy serves what is routed, :80 unless told
          [--routes-tls off|internal|acme]                   with certificates: :80 leads to :443 then
          [--acme-directory URL] [--acme-email E]
@@ -21,6 +22,9 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--caddy-socket FILE] [--caddy-config FILE]        as in holdfast-caddy.service unless told
 
 State is kept in ${DEFAULT_STATE} unless --state says otherwise. The token may also be given as HOLDFAST_JOIN_TOKEN.
+
+Labels are advertised whenever the agent connects; other ones count once it is started again. Of those below holdfast.io/
+only what the join token attests counts. Replicas that may not be on this node any more move to others.
 `
 
 export interface EnrolLine {
@@ -39,6 +43,8 @@ export interface EnrolLine {
 export interface RunLine {
   readonly command: 'run'
   readonly state: string
+  /** Undefined: those that enrolment wrote. */
+  readonly labels: { readonly [key: string]: string } | undefined
   readonly routing: RoutingLine
 }
 
@@ -61,7 +67,8 @@ export function readCommandLine(
     [...once.keys()].every((key) => key === 'state' || allowed.includes(key))
   if (command === 'run') {
     const routing = isOnly(ROUTING_OPTIONS) ? readRouting(once) : undefined
-    return routing === undefined ? undefined : { command, state, routing }
+    const told = Object.keys(labels).length === 0 ? undefined : labels
+    return routing === undefined ? undefined : { command, state, labels: told, routing }
   }
   if (command !== 'enroll' || !isOnly(ENROL_OPTIONS)) return undefined
   const [server, name] = [once.get('server'), once.get('name')]

@@ -32,15 +32,16 @@ async function runEnrol(line: EnrolLine): Promise<void> {
   process.stdout.write(`${line.name} is ${nodeId}. Start it with: holdfast-agent run --state ${line.state}\n`)
 }
 
-async function run({ state: folder, routing }: RunLine): Promise<number> {
+async function run({ state: folder, labels, routing }: RunLine): Promise<number> {
   const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
-  const state = await loadNodeState(folder)
-  if (state === undefined) {
+  const enrolled = await loadNodeState(folder)
+  if (enrolled === undefined) {
     process.stderr.write(
       `No node is enrolled in ${folder}. Run: holdfast-agent enroll --state ${folder} ...\n`,
     )
     return 1
   }
+  const state = labels === undefined ? enrolled : { ...enrolled, labels: { ...labels } }
   const engine = createDockerEngine(state.engine.slice(UNIX.length))
   const { caddy, configFile, peerAddress } = routing
   const router = createCaddyAdmin(caddy, configFile)

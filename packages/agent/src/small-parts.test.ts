@@ -98,6 +98,11 @@ test.each([
   ],
   [[...ENROL, '--label', 'a=b', '--label', 'c=d=e'], { labels: { a: 'b', c: 'd=e' } }],
   [
+    ['run', '--label', 'holdfast.io/country=DE', '--label', 'c=d=e'],
+    { labels: { 'holdfast.io/country': 'DE', c: 'd=e' } },
+  ],
+  [['run', '--state', '/s'], { labels: undefined, state: '/s' }],
+  [
     [...ENROL, '--cpu-millis', '500', '--memory-bytes', '1024'],
     { capacity: { cpuMillis: 500, memoryBytes: 1024 } },
   ],
@@ -110,6 +115,7 @@ test.each([
   [['runs']],
   [['run', '--token', 't']],
   [['run', '--state']],
+  [['run', '--label', 'a']],
   [['run', '--routes-listen', '80']],
   [['run', '--routes-listen', ':80,:99999']],
   [['run', '--routes-tls', 'on']],

@@ -13,6 +13,7 @@ import { matrixLines } from './print/matrix.ts'
 import { yamlText } from './print/output.ts'
 import { plain, plainLines } from './print/plain.ts'
 import { indented, outSheet } from './print/sheet.ts'
+import { hang } from './print/table.ts'
 import { print, type Terminal } from './terminal.ts'
 
 const VERBS = { create: 'would be created', update: 'would be configured', none: 'unchanged' } as const
@@ -79,13 +80,16 @@ async function printDifference(terminal: Terminal, { value }: Manifest, { plan }
   }
 }
 
-function printConsequences(terminal: Terminal, { placement, rollout }: DryRun['plan']): void {
-  const { placed, unplaced } = placement
-  if (placed.length > 0) print(terminal, plain(`  would be placed on ${placed.join(', ')}`))
-  if (unplaced > 0) {
-    print(terminal, `  without a node: ${unplaced}`)
-    print(terminal, plain(`  ${placement.summary}`))
-    for (const line of matrixLines(placement, indented(outSheet(terminal), 2))) print(terminal, `  ${line}`)
+function printConsequences(terminal: Terminal, { placement, steps, rollout }: DryRun['plan']): void {
+  const { unplaced } = placement
+  for (const { kind, text } of steps) {
+    // What the matrix below says in full.
+    if (kind === 'wait' && unplaced > 0) continue
+    for (const line of hang('  ', plain(text), outSheet(terminal).columns)) print(terminal, line)
   }
-  for (const { text } of rollout?.steps ?? []) print(terminal, plain(`  ${text}`))
+  if (rollout !== undefined && steps.length > 0) print(terminal, plain(`  ${rollout.summary}`))
+  if (unplaced === 0) return
+  print(terminal, `  without a node: ${unplaced}`)
+  print(terminal, plain(`  ${placement.summary}`))
+  for (const line of matrixLines(placement, indented(outSheet(terminal), 2))) print(terminal, `  ${line}`)
 }

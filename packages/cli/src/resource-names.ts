@@ -2,5 +2,5 @@
 
 export const RESOURCE_NAMES = [
   ...['deployments', 'deployment', 'dep', 'nodes', 'node', 'routes', 'route', 'events', 'event'],
-  ...['registries', 'registry', 'quotas', 'quota', 'audit', 'tenants', 'tenant'],
+  ...['registries', 'registry', 'regions', 'region', 'quotas', 'quota', 'audit', 'tenants', 'tenant'],
 ] as const

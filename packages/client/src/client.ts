@@ -6,6 +6,7 @@ import { activityCalls } from './endpoints/activity.ts'
 import { deploymentCalls } from './endpoints/deployments.ts'
 import { nodeCalls } from './endpoints/nodes.ts'
 import { registryCalls } from './endpoints/registries.ts'
+import { schedulerCalls } from './endpoints/scheduler.ts'
 import { secretCalls } from './endpoints/secrets.ts'
 import { tenantCalls } from './endpoints/tenants.ts'
 import { execUrl } from './exec-frames.ts'
@@ -28,6 +29,7 @@ export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, world = {}, ...
     nodes: nodeCalls(calls),
     tenants: tenantCalls(calls),
     registries: registryCalls(calls),
+    scheduler: schedulerCalls(calls),
     secrets: secretCalls(calls),
     ...activityCalls(calls),
     followEvents: (options: FollowOptions) => followEvents(connection, options),

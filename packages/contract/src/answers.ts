@@ -37,28 +37,49 @@ export const placementPlanShape = object({
   cure: list(string()),
 })
 
-export const RECREATE_REASONS = ['template_changed', 'restart'] as const
+export const STEP_KINDS = ['start', 'replace', 'move', 'stop', 'wait'] as const
+/** Why a replica is made, made anew, or taken away. */
+export const STEP_REASONS = [
+  'new_replica',
+  'template_changed',
+  'restart',
+  /** Its node does not answer what the deployment asks of nodes any more. */
+  'no_longer_qualifies',
+  'node_leaving',
+  'node_lost',
+  'not_wished',
+] as const
+
+export const plannedReplicaShape = object({
+  replica: integer(),
+  /** Where it goes; absent where it only stops. */
+  nodeId: optional(branded<NodeId>()),
+  nodeName: optional(string()),
+  /** What spoke for that node. */
+  why: optional(string()),
+  /** The name of the node that its predecessor is on. */
+  from: optional(string()),
+  reason: oneOf(STEP_REASONS),
+})
+export type PlannedReplica = Infer<typeof plannedReplicaShape>
+
+export const planStepShape = object({
+  kind: oneOf(STEP_KINDS),
+  /** Side by side; none in a step that waits. */
+  replicas: list(plannedReplicaShape),
+  /** The fewest that are ready while the step goes on, if every successor becomes ready. */
+  lowestReady: integer(),
+  text: string(),
+})
+export type PlanStep = Infer<typeof planStepShape>
 
 export const rolloutPlanShape = object({
   order: oneOf(UPDATE_ORDERS),
   parallelism: integer(),
   lowestReady: integer(),
-  steps: list(
-    object({
-      replicas: list(
-        object({
-          replica: integer(),
-          nodeId: branded<NodeId>(),
-          nodeName: string(),
-          reason: oneOf(RECREATE_REASONS),
-        }),
-      ),
-      lowestReady: integer(),
-      text: string(),
-    }),
-  ),
   summary: string(),
 })
+export type RolloutPlanned = Infer<typeof rolloutPlanShape>
 
 /** Nothing was stored. */
 export const dryRunShape = object({
@@ -69,6 +90,8 @@ export const dryRunShape = object({
     revision: integer(),
     changes: list(object({ field: string(), from: json<Json>(), to: json<Json>() })),
     placement: placementPlanShape,
+    /** What the controllers would do one after another, if every container becomes ready and nothing else changes. */
+    steps: list(planStepShape),
     rollout: optional(rolloutPlanShape),
   }),
 })

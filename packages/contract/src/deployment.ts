@@ -1,6 +1,7 @@
 // The deployment: the fields of SPEC 2.2, 2.3, 2.4, 2.7 and DECISIONS 4 in the order in which they are judged, and its record.
 
 import type { DeploymentUid, NodeId } from './ids.ts'
+import { residencyDemandShape } from './residency.ts'
 import { generateShape } from './secret.ts'
 import {
   boolean,
@@ -70,12 +71,16 @@ export const volumeMountShape = object({
 export const resourcesShape = object({ cpuMillis: integer(), memoryBytes: integer() })
 export const limitsShape = object({ cpuMillis: optional(integer()), memoryBytes: optional(integer()) })
 
+export const constraintShape = object({
+  label: string(),
+  operator: oneOf(CONSTRAINT_OPERATORS),
+  values: optional(list(string())),
+})
+export type Constraint = Infer<typeof constraintShape>
+
 export const placementShape = object({
-  constraints: optional(
-    list(
-      object({ label: string(), operator: oneOf(CONSTRAINT_OPERATORS), values: optional(list(string())) }),
-    ),
-  ),
+  residency: optional(residencyDemandShape),
+  constraints: optional(list(constraintShape)),
   affinity: optional(list(string())),
   antiAffinity: optional(list(string())),
   spread: optional(string()),

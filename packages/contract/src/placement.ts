@@ -1,8 +1,9 @@
 // Where the replicas of a deployment are, what they are made of, and why one is nowhere. DECISIONS 2, 4, 5 and 7.
 
-import { healthCheckShape, limitsShape, routeShape } from './deployment.ts'
+import { constraintShape, healthCheckShape, limitsShape, routeShape } from './deployment.ts'
 import type { AssignmentId, DeploymentUid, NodeId } from './ids.ts'
 import type { Json } from './json.ts'
+import { RESIDENCY_DEMANDS } from './residency.ts'
 import {
   boolean,
   branded,
@@ -64,10 +65,63 @@ export const refusalShape = object({
 })
 export type Refusal = Infer<typeof refusalShape>
 
+/** One thing that somebody can do, to the candidate's node unless it says otherwise. */
+export const CHANGE_KINDS = [
+  'make_ready',
+  'uncordon',
+  /** In the configuration of its agent; `value` absent: the label is taken away. */
+  'set_label',
+  /** The node is enrolled anew, with a join token that attests it. */
+  'attest_label',
+  /** So much less is requested of the node by what runs there. */
+  'free',
+  /** One more replica of another deployment comes. */
+  'place_beside',
+  /** All replicas of another deployment go. */
+  'move_away',
+  /** The deployment names this node. */
+  'name_node',
+  /** This constraint is taken out. */
+  'change_constraint',
+  /** This name is taken out. */
+  'change_affinity',
+  'change_anti_affinity',
+  /** This demand is taken out; of the blocked countries, this one. */
+  'change_residency',
+  'lower_request',
+  'raise_quota',
+  'enforce_residency',
+] as const
+export type ChangeKind = (typeof CHANGE_KINDS)[number]
+
+export const changeShape = object({
+  kind: oneOf(CHANGE_KINDS),
+  /** In one sentence, for a person. */
+  text: string(),
+  label: optional(string()),
+  value: optional(string()),
+  constraint: optional(constraintShape),
+  demand: optional(oneOf(RESIDENCY_DEMANDS)),
+  /** What is to become free, or what may be requested at the most; what is not named stays as it is. */
+  resources: optional(object({ cpuMillis: optional(integer()), memoryBytes: optional(integer()) })),
+  /** The other deployment. */
+  deployment: optional(string()),
+  nodeId: optional(branded<NodeId>()),
+  /** The new limit of the quota of containers. */
+  limit: optional(integer()),
+})
+export type Change = Infer<typeof changeShape>
+
+/** All of it together makes the node take a replica, and nothing of it can be left out. */
+export const cureShape = object({ text: string(), changes: list(changeShape) })
+export type Cure = Infer<typeof cureShape>
+
 export const candidateShape = object({
   nodeId: branded<NodeId>(),
   nodeName: string(),
   refusals: list(refusalShape),
+  /** Absent where the node accepts, and where nothing that the tenant can do would make it. */
+  cure: optional(cureShape),
 })
 export type Candidate = Infer<typeof candidateShape>
 
@@ -76,7 +130,7 @@ export const whyShape = object({
   phase: string(),
   summary: string(),
   candidates: list(candidateShape),
-  /** The changes of which any one would place a replica. */
+  /** The changes of which any one would place a replica, the cheapest first. */
   cure: list(string()),
 })
 export type Why = Infer<typeof whyShape>

@@ -144,5 +144,9 @@ export type Rotation = Infer<typeof rotationShape>
 export const rotationDryRunShape = object({
   alterations: list(alterationShape),
   warnings: list(warningShape),
-  plan: rotationShape,
+  plan: object({
+    ...rotationShape.fields,
+    /** The deployments whose containers the step would make anew, one deployment after another. */
+    restarts: list(string()),
+  }),
 })

@@ -14,19 +14,17 @@ export {
   DEPENDENCY_UNHEALTHY,
   deriveStatus,
   failureText,
+  RESIDENCY_NO_MATCH,
+  RESIDENCY_OFF,
   type StatusFacts,
 } from './reconcile/derive-status.ts'
-export {
-  describeRollout,
-  type RolloutDescription,
-  type RunningReplica,
-} from './reconcile/describe-rollout.ts'
+export { displacedStance } from './reconcile/displaced-stance.ts'
 export { isReady } from './reconcile/observe-replica.ts'
 export { giveUpLost, isUnchanged } from './reconcile/plan-replicas.ts'
 export { isServing } from './reconcile/plan-replicas-number.ts'
 export { planRollout, type RolloutPlan } from './reconcile/plan-rollout.ts'
 export { isStateful, updateRulesOf } from './reconcile/plan-rollout-rules.ts'
-export type { NodeStance, ReplicaFacts } from './reconcile/replica-wish.ts'
+export { isHeard, type NodeStance, type ReplicaFacts } from './reconcile/replica-wish.ts'
 export type { PlacedDeployment, UpdateRules, WishedDeployment } from './reconcile/rollout-wish.ts'
 export { type SecretTrouble, secretTroubleText, unresolvedSecrets } from './reconcile/secret-trouble.ts'
 export * from './scheduling/index.ts'

@@ -86,13 +86,31 @@ const arbitraryConstraint = fc.oneof(
   ),
 )
 
+const COUNTRIES = ['AT', 'CH', 'DE', 'FR', 'US', 'ZZ', 'XX']
+/** Those that every control plane declares, DECISIONS 7. */
+const REGIONS = ['eu', 'eea', 'dach', 'nordics', 'na', 'apac']
+
+/** No country is listed twice, nor demanded and blocked at once. */
+const arbitraryResidency = fc
+  .record(
+    {
+      country: fc.constantFrom(...COUNTRIES),
+      region: fc.constantFrom(...REGIONS),
+      blockedCountries: fc.shuffledSubarray(COUNTRIES),
+    },
+    { requiredKeys: [] },
+  )
+  .filter(
+    ({ country, blockedCountries = [] }) => country === undefined || !blockedCountries.includes(country),
+  )
+
 const arbitraryPlacement = fc.record(
   {
     constraints: fc.array(arbitraryConstraint, { maxLength: 3 }),
     affinity: fc.array(arbitraryName, { maxLength: 3 }),
     antiAffinity: fc.array(arbitraryName, { maxLength: 3 }),
     spread: arbitraryLabelKey,
-    residency: fc.constantFrom({}, null),
+    residency: arbitraryResidency,
   },
   { requiredKeys: [] },
 )

@@ -9,7 +9,7 @@ export const validate: OfflineCommand = {
   name: 'validate',
   summary: 'check manifests by the rules of the platform, without asking it',
   details:
-    'What only a platform knows is not checked: whether the image exists, which registries it allows, its nodes and its quotas. `apply --dry-run` asks for all of that.',
+    'What only a platform knows is not checked: whether the image exists, which registries it allows, which regions it declares, its nodes and its quotas. `apply --dry-run` asks for all of that.',
   options: [FILENAME_OPTION],
   examples: [
     ['holdfast validate -f web.yaml', 'Shows every fault where it stands.'],

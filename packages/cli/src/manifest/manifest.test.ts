@@ -303,6 +303,16 @@ describe('order', () => {
     expect(names(orderByDependencies([doc('a', 'b'), doc('b', 'a')])).sort()).toEqual(['a', 'b']))
 })
 
+test('a region that some platform may declare is no fault without one', () => {
+  const judge = (residency: string) =>
+    checkOffline(
+      parse(`kind: Deployment\nname: web\nimage: a.example/b:1\nplacement: {residency: ${residency}}\n`)
+        .manifests[0]?.value ?? null,
+    ).map(({ code }) => code)
+  expect(judge('{region: ours}')).toEqual([])
+  expect(judge('{region: ""}')).toEqual(['placement_invalid'])
+})
+
 describe('what init writes', () => {
   test('is sound, and sound with every comment taken in', () => {
     const text = manifestTemplate('web', 'registry.example.com/web:1.0.0', 's.json')

@@ -36,8 +36,10 @@ replicas: 1
 # limits:
 #   memoryBytes: 536870912
 
-# Where it may run: every constraint must hold.
+# Where it may run: every constraint must hold, and data stays where residency says (holdfast get regions).
 # placement:
+#   residency:
+#     region: eu
 #   constraints:
 #     - label: disk
 #       operator: in

@@ -13,12 +13,12 @@ export interface Explained {
   readonly cure: readonly string[]
 }
 
-/** A table where it fits; its last column may be left out where the cures say the same; else node under node. */
+/** A table where it fits; its last column may be left out where the list below says the same; else node under node. */
 export function matrixLines(explained: Explained, sheet: Sheet): string[] {
   const { candidates, cure } = explained
   const forms = [
     () => tableOf(explained, sheet, true),
-    ...(curesSayAll(explained) ? [() => tableOf(explained, sheet, false)] : []),
+    ...(listSaysAll(explained) ? [() => tableOf(explained, sheet, false)] : []),
   ]
   const table = forms.map((form) => form()).find((lines) => fits(lines, sheet))
   return [
@@ -30,39 +30,47 @@ export function matrixLines(explained: Explained, sheet: Sheet): string[] {
 const fits = (lines: readonly string[], { columns }: Sheet): boolean =>
   lines.every((line) => widthOf(line) <= columns)
 
-const curesSayAll = ({ candidates, cure }: Explained): boolean =>
-  candidates.every(({ refusals }) => refusals.every(({ fix }) => cure.includes(fix)))
+const listSaysAll = ({ candidates, cure }: Explained): boolean =>
+  candidates.every((each) => each.refusals.length === 0 || cure.includes(helpOf(each)))
 
-function tableOf({ candidates }: Explained, { colored }: Sheet, withFix: boolean): string[] {
-  const heads = ['NODE', 'REFUSES BY', 'REQUIRED', 'REPORTED', ...(withFix ? ['FIX'] : [])]
-  const rows = candidates.flatMap(({ nodeName, refusals }) =>
-    refusals.length === 0
-      ? [[plain(nodeName), paint('accepts', 'green', colored), '', '']]
-      : refusals.map(({ code, required, reported, fix }, at) => [
-          at === 0 ? plain(nodeName) : '',
+/** Where nothing makes the node take a replica, its refusals say what to do instead. */
+const helpOf = ({ cure, refusals }: Candidate): string =>
+  cure?.text ?? refusals.map(({ fix }) => fix).join(' ')
+
+function tableOf({ candidates }: Explained, { columns, colored }: Sheet, withCure: boolean): string[] {
+  const heads = ['NODE', 'REFUSES BY', 'REQUIRED', 'REPORTED', ...(withCure ? ['CURE'] : [])]
+  const rows = candidates.flatMap((each) =>
+    each.refusals.length === 0
+      ? [[plain(each.nodeName), paint('accepts', 'green', colored), '', '']]
+      : each.refusals.map(({ code, required, reported }, at) => [
+          at === 0 ? plain(each.nodeName) : '',
           paint(plain(code), 'red', colored),
           valueText(required),
           valueText(reported),
-          ...(withFix ? [plain(fix)] : []),
+          ...(withCure ? [at === 0 ? plain(helpOf(each)) : ''] : []),
         ]),
   )
-  return alignRows([heads.map((head) => paint(head, 'gray', colored)), ...rows])
+  return alignRows([heads.map((head) => paint(head, 'gray', colored)), ...rows], columns)
 }
 
-function blockOf({ nodeName, refusals }: Candidate, cure: readonly string[], sheet: Sheet): string[] {
+function blockOf(candidate: Candidate, cure: readonly string[], sheet: Sheet): string[] {
   const { columns, colored } = sheet
-  const name = plain(nodeName)
-  if (refusals.length === 0) return [`${name} ${paint('accepts', 'green', colored)}`]
-  return refusals.flatMap(({ code, required, reported, fix }) => [
-    `${name} refuses by ${paint(plain(code), 'red', colored)}`,
-    ...hang(paint('  required  ', 'gray', colored), valueText(required), columns),
-    ...hang(paint('  reported  ', 'gray', colored), valueText(reported), columns),
-    ...(cure.includes(fix) ? [] : hang(paint('  fix       ', 'gray', colored), plain(fix), columns)),
-  ])
+  const name = plain(candidate.nodeName)
+  if (candidate.refusals.length === 0) return [`${name} ${paint('accepts', 'green', colored)}`]
+  const help = helpOf(candidate)
+  return [
+    ...candidate.refusals.flatMap(({ code, required, reported }) => [
+      `${name} refuses by ${paint(plain(code), 'red', colored)}`,
+      ...hang(paint('  required  ', 'gray', colored), valueText(required), columns),
+      ...hang(paint('  reported  ', 'gray', colored), valueText(reported), columns),
+    ]),
+    ...(cure.includes(help) ? [] : hang(paint('  cure      ', 'gray', colored), plain(help), columns)),
+  ]
 }
 
+/** The cheapest first, as the server sends them. */
 function cureLines(cure: readonly string[], { columns, colored }: Sheet): string[] {
   if (cure.length === 0) return []
-  const title = cure.length === 1 ? 'This would do:' : 'Any one of these would do:'
+  const title = cure.length === 1 ? 'To run it:' : 'To run it, any one of these:'
   return ['', paint(title, 'bold', colored), ...cure.flatMap((each) => hang('  - ', plain(each), columns))]
 }

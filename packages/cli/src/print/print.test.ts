@@ -67,15 +67,16 @@ describe('the matrix', () => {
             (each) => ({ ...each, reported: { schedulable: false }, fix: 'Uncordon n1.' }),
           ),
         ],
+        cure: { text: 'Uncordon n1.', changes: [{ kind: 'uncordon' as const, text: 'Uncordon n1.' }] },
       },
     ],
     cure: ['Uncordon n1.'],
   }
   const shown = (columns: number) => matrixLines(explained, { columns, colored: false })
-  const cure = ['', 'This would do:', '  - Uncordon n1.']
+  const cure = ['', 'To run it:', '  - Uncordon n1.']
   test('is a table where there is room', () =>
     expect(shown(80)).toEqual([
-      'NODE  REFUSES BY     REQUIRED           REPORTED            FIX',
+      'NODE  REFUSES BY     REQUIRED           REPORTED            CURE',
       'n1    node_cordoned  schedulable: true  schedulable: false  Uncordon n1.',
       ...cure,
     ]))
@@ -86,6 +87,41 @@ describe('the matrix', () => {
       ...['n1 refuses by node_cordoned', '  required  schedulable: true', '  reported  schedulable: false'],
       ...cure,
     ]))
+
+  const [first] = explained.candidates
+  const many = (...texts: (string | undefined)[]) => ({
+    candidates: texts.flatMap((text, at) =>
+      first === undefined
+        ? []
+        : [
+            {
+              ...{ nodeId: first.nodeId, nodeName: `n${at + 1}`, refusals: first.refusals },
+              ...(text === undefined ? {} : { cure: { text, changes: [] } }),
+            },
+          ],
+    ),
+    cure: texts.flatMap((text) => text ?? []).sort((left, right) => left.length - right.length),
+  })
+  test('says the cure of each node beside it, broken between words, and the cheapest first below', () =>
+    expect(
+      matrixLines(many('Bring n1 back. Uncordon n1.', 'Uncordon n2.'), { columns: 88, colored: false }),
+    ).toEqual([
+      'NODE  REFUSES BY     REQUIRED           REPORTED            CURE',
+      'n1    node_cordoned  schedulable: true  schedulable: false  Bring n1 back. Uncordon n1.',
+      'n2    node_cordoned  schedulable: true  schedulable: false  Uncordon n2.',
+      ...['', 'To run it, any one of these:', '  - Uncordon n2.', '  - Bring n1 back. Uncordon n1.'],
+    ]))
+  test('of a node that nothing cures, says what its refusals do', () =>
+    expect(matrixLines(many(undefined), { columns: 40, colored: false })).toEqual([
+      ...['n1 refuses by node_cordoned', '  required  schedulable: true', '  reported  schedulable: false'],
+      '  cure      Uncordon n1.',
+    ]))
+  test('stays within 80 columns, however long the cures are', () => {
+    const long = 'Enrol n1 anew with a join token that attests holdfast.io/country=DE, if it stands there.'
+    for (const columns of [40, 60, 80, 100])
+      for (const line of matrixLines(many(long, undefined, `${long} ${long}`), { columns, colored: false }))
+        expect(widthOf(line)).toBeLessThanOrEqual(columns)
+  })
 })
 
 describe('how long ago', () => {

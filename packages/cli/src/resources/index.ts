@@ -10,6 +10,7 @@ import { deployments } from './deployments.ts'
 import { events } from './events.ts'
 import { nodes } from './nodes.ts'
 import { quotas } from './quotas.ts'
+import { regions } from './regions.ts'
 import { registries } from './registries.ts'
 import type { Resource } from './resource.ts'
 import { routes } from './routes.ts'
@@ -57,6 +58,7 @@ export const RESOURCES: readonly AnyResource[] = [
   anyResource(routes),
   anyResource(events),
   anyResource(registries),
+  anyResource(regions),
   anyResource(quotas),
   anyResource(audit),
   anyResource(tenants),

@@ -88,7 +88,8 @@ export const requestCodes = {
     expected: 'at most {max} entries',
     why: 'One deployment has room for {max} entries here.',
     doc: markdown(
-      '`secrets`, `volumes`, `dependsOn`, `placement.constraints` and `routes` are limited per deployment.',
+      '`secrets`, `volumes`, `dependsOn`, `routes`, `placement.constraints` and `placement.residency.blockedCountries` are',
+      'limited per deployment, and so are other lists and maps.',
       '',
       '**What to do.** Shorten the list: put several keys into one secret path, merge mounts, or split the deployment.',
     ),

@@ -16,6 +16,7 @@ import { listLengthsRules } from './rules/list-lengths.ts'
 import { nameRules } from './rules/name.ts'
 import { placementRules } from './rules/placement.ts'
 import { replicasRules } from './rules/replicas.ts'
+import { residencyConfigurationRules, residencyCrossRules, residencyRules } from './rules/residency.ts'
 import { resourcesRules } from './rules/resources.ts'
 import { routesRules } from './rules/routes.ts'
 import { secretDocumentsRules } from './rules/secret-documents.ts'
@@ -40,6 +41,7 @@ export const FIELD_RULES: readonly Rule[] = [
   ...secretsVersionRules,
   ...volumesRules,
   ...placementRules,
+  ...residencyRules,
   ...dependsOnRules,
   ...resourcesRules,
   ...composedEnvironmentRules,
@@ -55,7 +57,9 @@ export const CROSS_RULES: readonly CrossRule[] = [
   ...secretDocumentsRules,
   ...constantConflictsRules,
   ...crossFieldRules,
+  ...residencyCrossRules,
   ...composedListsRules,
   ...templateConflictsRules,
   ...configurationRules,
+  ...residencyConfigurationRules,
 ]

@@ -11,6 +11,7 @@ import {
 import { parseImageReference } from '../image-reference.ts'
 import type { SentMaterial } from '../secrets/material.ts'
 import { checkDependencies } from './check-dependencies.ts'
+import { explainResidency } from './check-residency.ts'
 import { checkSecretFacts, explainExisting } from './check-secret-facts.ts'
 import type { AdmissionContext } from './context.ts'
 import type { ExistingFact, Facts, ImageFact, NodeFact, QuotaFact } from './facts.ts'
@@ -32,7 +33,7 @@ export function checkFacts(
   { mode, limits }: Pick<AdmissionContext, 'mode' | 'limits'>,
   material: readonly SentMaterial[] = [],
 ): FactsVerdict {
-  const { existing, dependencies, image, node, credentials, routeHolders, quotas = [] } = facts
+  const { existing, dependencies, image, node, credentials, routeHolders, residency, quotas = [] } = facts
   const keptDigest = facts.archivedDigest ?? keptImageDigest(spec, existing)
   const imageDigest = keptDigest ?? (image?.answer === 'exists' ? image.digest : null)
   const rejections = [
@@ -51,6 +52,7 @@ export function checkFacts(
     warnings: [
       ...(image?.answer === 'unreachable' ? [registryUnreachable(image.cause, imageDigest)] : []),
       ...explainExisting(spec, credentials, material),
+      ...(residency === undefined ? [] : explainResidency(spec.placement?.residency, residency)),
     ],
     imageDigest,
   }

@@ -2,7 +2,7 @@
 
 import { deploymentBodyShape, describeShape, type ShapeNode } from '@holdfast/contract'
 import { FIELD_RULES } from './catalogue.ts'
-import { NOT_YET, type NotYet, REFUSED_FIELDS } from './not-yet.ts'
+import { REFUSED_FIELDS } from './refused-fields.ts'
 import { type Rule, STAGES } from './rule.ts'
 
 export interface CompiledNode {
@@ -22,7 +22,6 @@ export interface CompiledNode {
   readonly fieldList: readonly (readonly [string, CompiledNode])[]
   /** Of a list or map. */
   readonly element: CompiledNode | undefined
-  readonly notYet: ReadonlyMap<string, NotYet>
   /** The names of the fields that are accepted, for field_unknown. */
   readonly accepted: string
 }
@@ -32,7 +31,6 @@ export function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''):
   if (shape.kind === 'optional' || shape.kind === 'nullable') return compileRules(shape.inner, rules, at)
   const here = rules.filter((rule) => rule.at === at)
   const inStage = (...stages: string[]) => here.filter((rule) => stages.includes(rule.stage))
-  const notYet = new Map(NOT_YET.filter(({ parent }) => parent === at).map((entry) => [entry.key, entry]))
   const fields = compileFields(shape, rules, at)
   return {
     shape,
@@ -43,10 +41,7 @@ export function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''):
     fields,
     fieldList: [...fields],
     element: compileElement(shape, rules, at),
-    notYet,
-    accepted: [...fields.keys()]
-      .filter((name) => !notYet.has(name) && !REFUSED_FIELDS.has(`${at}.${name}`))
-      .join(', '),
+    accepted: [...fields.keys()].filter((name) => !REFUSED_FIELDS.has(`${at}.${name}`)).join(', '),
   }
 }
 

@@ -10,6 +10,8 @@ export interface AdmissionContext {
   /** Exact `host:port` (or `host`) entries, as an image reference names them. */
   readonly registries: ReadonlySet<string>
   readonly volumesEnabled: boolean
+  /** The names of the regions that this control plane declares (DECISIONS 7). */
+  readonly regions: ReadonlySet<string>
   /** The secret namespaces that a vault_path may begin with (DECISIONS 7). */
   readonly namespaces: readonly string[]
   /** The caller may refer to secrets but not send `values` or `generate` (DECISIONS 8). */
@@ -30,6 +32,7 @@ export function admissionContext(overrides: Partial<AdmissionContext> = {}): Adm
     reservedNames: new Set(RESERVED_NAMES),
     registries: new Set(),
     volumesEnabled: false,
+    regions: new Set(),
     namespaces: SECRET_NAMESPACES,
     ...overrides,
   }

@@ -1,7 +1,7 @@
 // What an admission needs to know of the world, as data gathered at one revision. What was not asked is absent and is not
 // judged. DESIGN 4, step 3.
 
-import type { DeploymentRecord } from '@holdfast/contract'
+import type { DeploymentRecord, ResidencyRules } from '@holdfast/contract'
 
 export interface ExistingFact {
   readonly record: DeploymentRecord
@@ -40,6 +40,13 @@ export interface CredentialFact {
   readonly initial: number | null
 }
 
+/** What residency can be honoured with. */
+export interface ResidencyFact {
+  readonly rules: ResidencyRules
+  /** The labels of each node of the tenant that has a live session. */
+  readonly reachable: readonly { readonly [label: string]: string }[]
+}
+
 export interface QuotaFact {
   readonly kind: string
   readonly used: number
@@ -62,5 +69,7 @@ export interface Facts {
   readonly routeHolders?: ReadonlyMap<number, string>
   /** Asked for the labels of all entries: those that are bound to a namespace. */
   readonly credentials?: ReadonlyMap<string, CredentialFact>
+  /** Asked where the spec demands residency. */
+  readonly residency?: ResidencyFact
   readonly quotas?: readonly QuotaFact[]
 }

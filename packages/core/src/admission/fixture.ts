@@ -8,10 +8,12 @@ import {
   type Rejection,
 } from '@holdfast/contract'
 import { deriveStatus } from '../reconcile/derive-status.ts'
+import { residencyLabels } from '../scheduling/residency.ts'
 import { admitDeployment } from './admit-deployment.ts'
 import { type AdmissionContext, admissionContext } from './context.ts'
 
 const REGISTRY = 'registry.example.com:443'
+const REGIONS = ['eu', 'eea', 'dach', 'nordics', 'na', 'apac']
 export const IMAGE = 'registry.example.com/shop/web:1.4.2'
 export const DIGEST = `sha256:${'a'.repeat(64)}`
 
@@ -22,7 +24,7 @@ export function aBody(parts: { [field: string]: unknown } = {}): JsonObject {
 }
 
 export function forCreate(overrides: Partial<AdmissionContext> = {}): AdmissionContext {
-  return admissionContext({ registries: new Set([REGISTRY]), ...overrides })
+  return admissionContext({ registries: new Set([REGISTRY]), regions: new Set(REGIONS), ...overrides })
 }
 
 export function forUpdate(
@@ -44,7 +46,7 @@ export function aRecord(body: JsonObject = aBody()): DeploymentRecord {
     createdAt: '2026-01-01T00:00:00.000Z',
     updatedAt: '2026-01-01T00:00:00.000Z',
     status: deriveStatus(verdict.spec, { deleting: false, imageDigest: DIGEST }),
-    residencyLabels: {},
+    residencyLabels: residencyLabels(verdict.spec.placement?.residency),
   })
 }
 

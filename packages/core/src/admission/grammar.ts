@@ -4,6 +4,7 @@ const NAME = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/
 const ENVIRONMENT_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/
 const LABEL_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
 const LABEL_PREFIX = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/
+const COUNTRY = /^[A-Z]{2}$/
 const LABEL_VALUE = /^[\x20-\x7e]*$/
 
 const NAME_CHARACTERS = 63
@@ -31,6 +32,11 @@ export function isLabelKey(text: string): boolean {
   const name = text.slice(slash + 1)
   if (name.length > LABEL_NAME_CHARACTERS || !LABEL_NAME.test(name)) return false
   return slash === -1 || (slash <= LABEL_PREFIX_CHARACTERS && LABEL_PREFIX.test(text.slice(0, slash)))
+}
+
+/** ISO 3166-1 alpha-2 by its form. DECISIONS 3. */
+export function isCountry(value: unknown): boolean {
+  return typeof value === 'string' && COUNTRY.test(value)
 }
 
 /** Printable ASCII, possibly empty. */

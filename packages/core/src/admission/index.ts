@@ -3,6 +3,7 @@ export { admitDeployment, type BodyVerdict } from './admit-deployment.ts'
 export { canonicalSpec } from './canonical-spec.ts'
 export { CROSS_RULES, FIELD_RULES } from './catalogue.ts'
 export { type Addressed, checkFacts, checkFound, checkQuotas, type FactsVerdict } from './check-facts.ts'
+export { explainResidency } from './check-residency.ts'
 export { type AdmissionContext, admissionContext } from './context.ts'
 export type {
   CredentialFact,
@@ -12,6 +13,7 @@ export type {
   ImageFact,
   NodeFact,
   QuotaFact,
+  ResidencyFact,
 } from './facts.ts'
 export { isDeploymentName, isLabelKey, isLabelValue } from './grammar.ts'
 export { DEFAULT_LIMITS, type Limits, RESERVED_NAMES } from './limits.ts'

@@ -16,6 +16,7 @@ export interface Limits {
   readonly constraints: number
   readonly constraintValues: number
   readonly affinityNames: number
+  readonly blockedCountries: number
   readonly routes: number
   readonly labels: number
   readonly commandElements: number
@@ -54,6 +55,8 @@ export const DEFAULT_LIMITS: Limits = {
   constraints: 16,
   constraintValues: 64,
   affinityNames: 64,
+  // As many as ISO 3166-1 has.
+  blockedCountries: 249,
   routes: 16,
   labels: 64,
   commandElements: 256,

@@ -80,6 +80,50 @@ test('what was sent is not written to', () => {
   expect(JSON.stringify(sent)).toBe(before)
 })
 
+describe('residency', () => {
+  const residency = { blockedCountries: ['US', 'CN'], region: 'eu', country: 'DE' }
+  const labels = {
+    country: { 'holdfast.io/data-residency-country': 'DE' },
+    region: { 'holdfast.io/data-residency-region': 'eu' },
+    blocked: { 'holdfast.io/blocked-countries': 'US,CN' },
+  }
+  const resident = aRecord(aBody({ placement: { residency, spread: 'zone' } }))
+  const ofResidency = (stored: Parameters<typeof announced>[0]) =>
+    announced(stored).filter(([code]) => code === 'residency_stored_as_label')
+
+  test('is kept as sent, and each label that it is stored as is announced', () => {
+    const stored = create({ placement: { residency } })
+    expect(stored.spec.placement).toEqual({ residency })
+    expect(ofResidency(stored)).toEqual([
+      ['residency_stored_as_label', 'placement.residency.country', 'DE', labels.country],
+      ['residency_stored_as_label', 'placement.residency.region', 'eu', labels.region],
+      ['residency_stored_as_label', 'placement.residency.blockedCountries', ['US', 'CN'], labels.blocked],
+    ])
+  })
+
+  test('a block that demands nothing makes no label', () => {
+    const stored = create({ placement: { residency: { blockedCountries: [] } } })
+    expect(stored.spec.placement).toEqual({ residency: { blockedCountries: [] } })
+    expect(ofResidency(stored)).toEqual([])
+  })
+
+  test.each<[string, JsonObject, string[]]>([
+    ['not sent', { replicas: 2 }, []],
+    ['sent as it is stored', { placement: { residency, spread: 'zone' } }, []],
+    ['one value another', { placement: { residency: { ...residency, country: 'FR' } } }, ['country']],
+    [
+      'the same countries in another order',
+      { placement: { residency: { blockedCountries: ['CN', 'US'] } } },
+      ['blockedCountries'],
+    ],
+    ['cleared', { placement: null }, []],
+    ['placement without it', { placement: { spread: 'zone' } }, []],
+  ])('an update announces what it makes: %s', (_about, sent, keys) => {
+    const fields = ofResidency(update(sent, resident)).map(([, field]) => field)
+    expect(fields).toEqual(keys.map((key) => `placement.residency.${key}`))
+  })
+})
+
 test('map keys keep the order sent, and empty lists and maps stay', () => {
   const { spec } = create({
     environment: { B: '', A: '' },

@@ -19,8 +19,8 @@ import { defaultApplied, ELEMENT_DEFAULTS, FIELD_DEFAULTS, INNER_DEFAULTS } from
 import { explainGenerated } from './generated-material.ts'
 import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { mergeSent, SPEC_FIELDS } from './merge.ts'
-import { NOT_YET } from './not-yet.ts'
 import { explainIgnoredReadOnly } from './read-only-echo.ts'
+import { explainResidencyLabels } from './residency-labels.ts'
 import { explainShortenedLists } from './shortened-lists.ts'
 import { storeSecrets } from './stored-secrets.ts'
 import { explainTrivialCheck } from './trivial-check.ts'
@@ -48,8 +48,9 @@ export function normalise(
     const value = withDefaults(field, merged[field], alterations)
     if (value !== undefined) values[field] = value
   }
-  if (current !== undefined) alterations.push(...explainIgnoredReadOnly(sent, current))
   const spec = decode(deploymentSpecShape, values)
+  alterations.push(...explainResidencyLabels(spec, current))
+  if (current !== undefined) alterations.push(...explainIgnoredReadOnly(sent, current))
   const warnings = [
     ...explainTrivialCheck(sent),
     ...explainShortenedLists(sent, current),
@@ -77,7 +78,7 @@ function withDefaults(field: string, value: Json | undefined, alterations: Alter
       isJsonObject(element) ? complete(elementPath(field, index), element, ofElements, alterations) : element,
     )
   if (!isJsonObject(value)) return value
-  return complete(field, withoutNotYet(field, value), INNER_DEFAULTS.get(field) ?? {}, alterations)
+  return complete(field, value, INNER_DEFAULTS.get(field) ?? {}, alterations)
 }
 
 /** The object as it was sent where nothing is missing, else a copy: what was sent is never written to. */
@@ -88,15 +89,6 @@ function complete(path: string, sent: JsonObject, usual: JsonObject, alterations
     object = { ...object, [key]: value }
     alterations.push(defaultApplied(`${path}.${key}`, value))
   }
-  return object
-}
-
-/** An empty block of a capability that is not built says nothing, and the record has no field for it. */
-function withoutNotYet(field: string, sent: JsonObject): JsonObject {
-  const unbuilt = NOT_YET.filter(({ parent, key }) => parent === field && sent[key] !== undefined)
-  if (unbuilt.length === 0) return sent
-  const object = { ...sent }
-  for (const { key } of unbuilt) delete object[key]
   return object
 }
 

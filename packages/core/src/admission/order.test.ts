@@ -89,6 +89,19 @@ test('elements by index, map keys in the order sent, inner fields in the order o
   ])
 })
 
+test('residency: its fields, then labels, then what they are to one another, then what is not declared', () => {
+  const residency = { blockedCountries: ['us', 'US'], region: 'moon', country: 'de' }
+  const labels = { 'holdfast.io/data-residency-region': 'eu', 'holdfast.io/x': '' }
+  expect(judge({ labels, placement: { spread: '', residency } })).toEqual([
+    'placement_invalid placement.residency.country',
+    'placement_invalid placement.residency.blockedCountries[0]',
+    'placement_invalid placement.spread',
+    'label_reserved labels["holdfast.io/x"]',
+    'residency_declared_twice labels["holdfast.io/data-residency-region"]',
+    'residency_region_undeclared placement.residency.region',
+  ])
+})
+
 test('secrets: fields of an entry in the order of the shape, then what the entries are to one another and to the rest', () => {
   const secrets = [
     { values: { 'a-': 'x', b: '' }, rotation: 'x', anchor: 'x', vault_path: '/x', name: '!' },

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type Alteration,
   type DeploymentRecord,
+  type DeploymentSpec,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -13,6 +14,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryChange, arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.ts'
 import { putAt } from '../../../testkit/src/put-at.ts'
+import { residencyLabels } from '../scheduling/residency.ts'
 import { checkBody } from './admit-body.ts'
 import { admitDeployment } from './admit-deployment.ts'
 import { aRecord, DIGEST, forCreate, forUpdate, IMAGE } from './fixture.ts'
@@ -35,14 +37,32 @@ function expectedSpec(sent: JsonObject, kept: JsonObject, alterations: readonly 
   const result: JsonObject = structuredClone({ ...kept, ...sent })
   for (const field of READ_ONLY_FIELDS) delete result[field]
   for (const field of Object.keys(result)) if (result[field] === null) delete result[field]
-  const { placement } = result
-  if (typeof placement === 'object' && placement !== null && 'residency' in placement)
-    delete placement.residency
   for (const { code, field, to } of alterations) {
     if (code === 'write_time_material_stripped') takeOut(result, field)
-    else if (code !== 'read_only_ignored') putAt(result, field.split('.'), to)
+    else if (!BESIDE_THE_SPEC.has(code)) putAt(result, field.split('.'), to)
   }
   return result
+}
+
+/** Announced of what the record shows beside the spec. */
+const BESIDE_THE_SPEC: ReadonlySet<string> = new Set(['read_only_ignored', 'residency_stored_as_label'])
+
+/** The labels that the record shows: those it had for what is kept, and what the write announced of them. */
+function expectedLabels(
+  { placement }: DeploymentSpec,
+  kept: JsonObject,
+  alterations: readonly Alteration[],
+): JsonObject {
+  const { country, region, blockedCountries = [] } = placement?.residency ?? {}
+  const demanded = new Set([
+    ...(country === undefined ? [] : ['holdfast.io/data-residency-country']),
+    ...(region === undefined ? [] : ['holdfast.io/data-residency-region']),
+    ...(blockedCountries.length === 0 ? [] : ['holdfast.io/blocked-countries']),
+  ])
+  const announced = alterations.filter(({ code }) => code === 'residency_stored_as_label')
+  const labels: JsonObject = Object.assign({}, kept, ...announced.map(({ to }) => to))
+  for (const label of Object.keys(labels)) if (!demanded.has(label)) delete labels[label]
+  return labels
 }
 
 /** `secrets[0].values`: of what was stripped nothing is left. */
@@ -70,6 +90,7 @@ describe('stored = sent + announced alterations', () => {
       fc.property(bodies, (sent) => {
         const { spec, alterations } = accepted(sent)
         expectSame(spec, expectedSpec(sent, {}, alterations))
+        expectSame(residencyLabels(spec.placement?.residency), expectedLabels(spec, {}, alterations))
         expect(Object.keys(spec.environment ?? {})).toEqual(Object.keys(sent.environment ?? {}))
         expect(alterations.every(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to))).toBe(true)
       }),
@@ -85,6 +106,8 @@ describe('stored = sent + announced alterations', () => {
         fc.pre(!Object.hasOwn(Object(sent.dependsOn), current.name))
         const { spec, alterations } = accepted(sent, current)
         expectSame(spec, expectedSpec(sent, { ...current }, alterations))
+        const labels = expectedLabels(spec, current.residencyLabels, alterations)
+        expectSame(residencyLabels(spec.placement?.residency), labels)
       }),
       SHORT,
     )

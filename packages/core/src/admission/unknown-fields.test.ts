@@ -36,9 +36,13 @@ const ROWS: Row[] = [
     'field_unknown secrets[0].generate.size',
   ],
   ['in a route', { routes: [{ host: 'a.example', port: 80, tls: true }] }, 'field_unknown routes[0].tls'],
-  ['residency', { placement: { residency: { country: 'DE' } } }, 'field_unknown placement.residency'],
-  ['their empty forms', { secrets: [], composedEnvironment: {}, placement: { residency: {} } }],
-  ['their null forms', { secrets: null, composedEnvironment: null, placement: { residency: null } }],
+  [
+    'in residency',
+    { placement: { residency: { country: 'DE', city: 'Bonn' } } },
+    'field_unknown placement.residency.city',
+  ],
+  ['empty forms', { secrets: [], composedEnvironment: {}, placement: { residency: {} } }],
+  ['null forms', { secrets: null, composedEnvironment: null, placement: null }],
 ]
 
 test.each(ROWS)('%s', (_about, parts, ...expected) => {

@@ -1,5 +1,5 @@
-// Fields that nobody knows, that are not built yet, or that only the server writes, in the order in which they were sent.
-// DECISIONS 2: refused, never dropped.
+// Fields that nobody knows, or that only the server writes, in the order in which they were sent. DECISIONS 2: refused, never
+// dropped.
 
 import { isJsonObject, type Json, type JsonObject, READ_ONLY_FIELDS } from '@holdfast/contract'
 import type { CompiledNode } from './compile-rules.ts'
@@ -36,11 +36,9 @@ function judgeReadOnly(key: string, value: Json, context: AdmissionContext, faul
 function visitField(node: CompiledNode, key: string, value: Json, path: Steps, faults: FaultList): void {
   if (isFull(faults)) return
   path.push(key)
-  const notYet = node.notYet.get(key)
   const field = node.fields.get(key)
-  const isKnown = notYet === undefined ? field !== undefined : notYet.isEmpty(value)
-  if (!isKnown) addFault(faults, 'field_unknown', path, value, accepted(node.accepted))
-  else if (field !== undefined) visitInside(field, value, path, faults)
+  if (field === undefined) addFault(faults, 'field_unknown', path, value, accepted(node.accepted))
+  else visitInside(field, value, path, faults)
   path.pop()
 }
 

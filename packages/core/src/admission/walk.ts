@@ -24,9 +24,8 @@ export function walkFields(
   const walk: Walk = { sent, context, faults, path: [] }
   for (const [name, node] of root.fieldList) {
     const value = sent[name]
-    // A PUT keeps what it does not send, and what is not built is judged with the unknown fields.
+    // A PUT keeps what it does not send.
     if (value === undefined && context.mode === 'update') continue
-    if (root.notYet.has(name)) continue
     visit(node, value, name, sent, walk)
   }
 }

@@ -22,6 +22,7 @@ const TABLE: { readonly [action in Action]: string } = {
   'audit:read': EVERYONE,
   'quotas:read': EVERYONE,
   'registries:read': EVERYONE,
+  'scheduler:read': EVERYONE,
   'tenants:read': EVERYONE,
   'tokens:read': EVERYONE,
   'secrets:read': EVERYONE,

@@ -15,6 +15,7 @@ const READS = [
   'audit:read',
   'quotas:read',
   'registries:read',
+  'scheduler:read',
   'tenants:read',
   'tokens:read',
   /** Paths and versions; the names of keys need secrets:read-keys. */

@@ -52,6 +52,27 @@ describe('phases', () => {
       status({ assignments: [], shortfall: { ...shortfall, reason: 'quota_reached' } }),
       { phase: 'Pending', reason: 'quota_reached' },
     ],
+    ...['residency_enforcement_off', 'residency_no_match'].flatMap(
+      (reason): [string, ReturnType<typeof status>, object][] => [
+        [
+          `${reason}: it waits`,
+          status({ assignments: [], shortfall: { ...shortfall, reason } }),
+          { phase: 'Waiting', reason, message: shortfall.summary },
+        ],
+        [
+          `${reason} after it ran: something is missing`,
+          status({ assignments: [assigned(1)], shortfall: { ...shortfall, reason }, ranRevision: 1 }, [
+            ready,
+          ]),
+          { phase: 'Degraded', reason },
+        ],
+        [
+          `${reason} of a successor, while all that is wished is there`,
+          status({ assignments: two, shortfall: { ...shortfall, reason }, ranRevision: 1 }, [ready, ready]),
+          { phase: 'Running', reason: '' },
+        ],
+      ],
+    ),
     [
       'placed in part before it ever ran',
       status({ assignments: [assigned(1)], shortfall }, [ready]),

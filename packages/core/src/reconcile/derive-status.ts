@@ -27,6 +27,11 @@ export interface PlacedFacts {
 /** The reason of a shortfall that is no matter of nodes: it waits for another deployment. */
 export const DEPENDENCY_UNHEALTHY = 'dependency_unhealthy'
 
+/** No node may take it for now, because of where its data may be: it waits, and starts by itself. SPEC 2.7. */
+export const RESIDENCY_OFF = 'residency_enforcement_off'
+export const RESIDENCY_NO_MATCH = 'residency_no_match'
+const WAITS: ReadonlySet<string> = new Set([RESIDENCY_OFF, RESIDENCY_NO_MATCH])
+
 export interface StatusFacts {
   readonly deleting: boolean
   /** Null until a registry has answered for the reference. */
@@ -195,7 +200,7 @@ function stopped(count: ReplicaCount): PhaseText {
   }
 }
 
-/** Before the first running it is pending, later degraded: what stands in the way is what was last found. */
+/** Before the first running it is pending, or waits, and later it is degraded: what stands in the way is what was last found. */
 function short({ imageDigest, placed }: StatusFacts, count: ReplicaCount): PhaseText {
   if (count.placed === 0 && imageDigest === null) return UNRESOLVED
   const partly = count.placed === 0 ? '' : `${count.placed} of ${count.desired} replicas are placed. `
@@ -208,7 +213,8 @@ function short({ imageDigest, placed }: StatusFacts, count: ReplicaCount): Phase
   if (count.trouble === 'node_lost' && ranRevision !== undefined)
     return { phase: 'Degraded', reason: 'node_lost', message: partly + (shortfall?.summary ?? LOST) }
   const { reason, summary } = shortfall ?? NOT_LOOKED_AT
-  return { phase: ranRevision === undefined ? 'Pending' : 'Degraded', reason, message: partly + summary }
+  const before = WAITS.has(reason) ? 'Waiting' : 'Pending'
+  return { phase: ranRevision === undefined ? before : 'Degraded', reason, message: partly + summary }
 }
 
 const stoppedFirst = ({ revision }: Rollout, count: ReplicaCount): string =>

@@ -4,16 +4,23 @@
 
 import type { Assignment } from '@holdfast/contract'
 import { isReady } from './observe-replica.ts'
-import type { MissingReplica, ReplicaFacts, ReplicaWish } from './replica-wish.ts'
+import { isHeard, type MissingReplica, type ReplicaFacts, type ReplicaWish } from './replica-wish.ts'
 
 export interface NumberPlan {
   readonly leaving: readonly Assignment[]
   /** It has nothing, and is to get this. */
   readonly empty?: MissingReplica
   /** It has only what is not wished so: in its turn it gets a successor, or loses the old first. */
-  readonly outdated?: { readonly made: MissingReplica; readonly old: readonly Assignment[] }
+  readonly outdated?: Outdated
   /** A successor is on its way, or down again, or waits until the old one is gone. */
   readonly moving: boolean
+}
+
+interface Outdated {
+  readonly made: MissingReplica
+  readonly old: readonly Assignment[]
+  /** No node takes a successor: the old is not stopped for one. */
+  readonly stranded: boolean
 }
 
 export interface Numbered {
@@ -27,8 +34,7 @@ const EXITS = 3
 
 /** Whether a replica takes requests, as far as its node could be heard. */
 export function isServing({ id, nodeId }: Assignment, facts: ReplicaFacts): boolean {
-  const stance = facts.stanceOf(nodeId)
-  return isReady(facts.seen(id)) && (stance === 'staying' || stance === 'leaving')
+  return isReady(facts.seen(id)) && isHeard(facts.stanceOf(nodeId))
 }
 
 /** Why an update fails at once with such a replica; undefined while there is hope. DECISIONS 4 (Ready). */
@@ -48,7 +54,11 @@ export function planNumber(wish: ReplicaWish, numbered: Numbered, facts: Replica
   const { fitting, old } = wish.hold ? splitHeld(wish, alive, facts) : splitByAim(wish, alive, facts)
   const stays = fitting.find((each) => isServing(each, facts)) ?? fitting[0]
   const served = stays !== undefined && isServing(stays, facts)
-  const useless = old.filter((each) => served || (!wish.gated && isUseless(wish, each, facts)))
+  // What may not be there goes without a successor, but where one is on its way it is waited for.
+  const mustGo = (each: Assignment) => stays === undefined && facts.stanceOf(each.nodeId) === 'barred'
+  const useless = old.filter(
+    (each) => served || mustGo(each) || (!wish.gated && isUseless(wish, each, facts)),
+  )
   const spare = wish.hold ? [] : fitting.filter((each) => each !== stays)
   const leaving = [...useless, ...spare, ...(alive.length > 0 ? lost : [])]
   if (stays !== undefined) {
@@ -67,9 +77,15 @@ interface Split {
 function splitByAim(wish: ReplicaWish, alive: readonly Assignment[], facts: ReplicaFacts): Split {
   const fits = (each: Assignment): boolean =>
     each.templateHash === wish.aim?.templateHash &&
-    (wish.stateful || facts.stanceOf(each.nodeId) === 'staying') &&
+    mayStay(wish, each, facts) &&
     !isOfFormerAttempt(wish, each, facts)
   return { fitting: alive.filter(fits), old: alive.filter((each) => !fits(each)) }
+}
+
+/** What writes is where its data are: nothing but a demand that it may not be there takes it away. */
+function mayStay({ stateful }: ReplicaWish, { nodeId }: Assignment, facts: ReplicaFacts): boolean {
+  const stance = facts.stanceOf(nodeId)
+  return stance === 'staying' || (stateful && stance !== 'barred')
 }
 
 function isOfFormerAttempt(wish: ReplicaWish, each: Assignment, facts: ReplicaFacts): boolean {
@@ -81,15 +97,19 @@ function isOfFormerAttempt(wish: ReplicaWish, each: Assignment, facts: ReplicaFa
 /** What failed stands by, unless nothing else is there. */
 function splitHeld(wish: ReplicaWish, alive: readonly Assignment[], facts: ReplicaFacts): Split {
   const standsBy = (each: Assignment) => each.templateHash === wish.failedHash && !isServing(each, facts)
+  const isBarred = ({ nodeId }: Assignment) => facts.stanceOf(nodeId) === 'barred'
   const others = alive.filter((each) => !standsBy(each))
-  if (others.length === 0) return { fitting: alive.slice(0, 1), old: [] }
-  const leaves = ({ nodeId }: Assignment) => facts.stanceOf(nodeId) === 'leaving'
-  return { fitting: others.filter((each) => !leaves(each)), old: others.filter(leaves) }
+  if (others.length === 0)
+    return { fitting: alive.filter((each) => !isBarred(each)).slice(0, 1), old: alive.filter(isBarred) }
+  // What failed does not keep a node from being emptied, and goes with what else goes.
+  const leaves = ({ nodeId }: Assignment) => facts.stanceOf(nodeId) !== 'staying'
+  return { fitting: others.filter((each) => !leaves(each)), old: alive.filter(leaves) }
 }
 
 /** It was never ready, or has failed for good. Not so what ran well: of that one observation may say too little. */
 function isUseless(wish: ReplicaWish, each: Assignment, facts: ReplicaFacts): boolean {
   if (wish.hold || each.templateHash === wish.goodHash || isServing(each, facts)) return false
+  if (facts.stanceOf(each.nodeId) === 'stranded') return false
   return facts.seen(each.id)?.state !== 'ready' || failureOf(each, facts) !== undefined
 }
 
@@ -108,10 +128,11 @@ function withoutFitting(
   const aim = like ?? wish.aim
   if (aim === undefined) return { moving: false }
   const made = { replica, revision: aim.revision, templateHash: aim.templateHash }
-  if (rest.length > 0) return { outdated: { made, old: rest }, moving: false }
+  const stranded = rest.every(({ nodeId }) => facts.stanceOf(nodeId) === 'stranded')
+  if (rest.length > 0) return { outdated: { made, old: rest, stranded }, moving: false }
   // One on a machine that is lost may never be confirmed gone, and is not waited for; unless it may still be writing.
   const isGoing = (each: Assignment) => each.desired === 'removed' || leaving.includes(each)
-  const isHeard = ({ nodeId }: Assignment) => wish.stateful || facts.stanceOf(nodeId) !== 'failed'
-  const going = group.some((each) => isGoing(each) && isHeard(each))
+  const isWaitedFor = ({ nodeId }: Assignment) => wish.stateful || facts.stanceOf(nodeId) !== 'failed'
+  const going = group.some((each) => isGoing(each) && isWaitedFor(each))
   return going && (wish.stopFirst || room <= 0) ? { moving: true } : { empty: made, moving: false }
 }

@@ -1,7 +1,7 @@
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { isUnchanged, planReplicas } from './plan-replicas.ts'
-import type { ReplicaFacts, ReplicaWish } from './replica-wish.ts'
+import type { NodeStance, ReplicaFacts, ReplicaWish } from './replica-wish.ts'
 
 const assigned = (replica: number, changes: Partial<Assignment> = {}): Assignment => ({
   id: `rep_${replica}` as AssignmentId,
@@ -242,4 +242,68 @@ describe('a lost node', () => {
     const plan = planReplicas(wishing(3, { stateful: true, stopFirst: true }), three, facts(lost))
     expect(plan).toMatchObject({ kept: three, missing: [] })
   })
+})
+
+describe('a node where they may not be', () => {
+  const second: (stance: NodeStance) => Partial<ReplicaFacts> = (stance) => ({
+    stanceOf: (id) => (id === 'node_2' ? stance : 'staying'),
+  })
+  const there = assigned(2, { id: 'rep_4' as AssignmentId, nodeId: 'node_1' as NodeId })
+
+  test.each([false, true])('barred: it goes at once, and is missing; stop-first %s', (stopFirst) => {
+    const plan = planReplicas(wishing(3, { stopFirst }), three, facts(second('barred')))
+    expect(wishes(plan.kept)).toEqual(['rep_1 running', 'rep_2 removed', 'rep_3 running'])
+    expect(numbers(plan.missing)).toEqual(stopFirst ? [] : [2])
+  })
+
+  test('barred, with a successor on its way: it is waited for', () => {
+    const plan = planReplicas(wishing(3), [...three, there], {
+      ...seeing({ rep_4: STARTING }),
+      ...second('barred'),
+    })
+    expect(isUnchanged(plan, [...three, there])).toBe(true)
+    const ready = planReplicas(wishing(3), [...three, there], facts(second('barred')))
+    expect(wishes(ready.kept)[1]).toBe('rep_2 removed')
+  })
+
+  test.each<[string, Partial<ReplicaWish>]>([
+    ['a gate', { gated: true }],
+    ['a read-write mount', { stateful: true, stopFirst: true }],
+    ['a pause', { hold: true, failedHash: 'n' }],
+    ['a pause, of what failed', { hold: true, failedHash: 'h' }],
+  ])('barred: it goes also with %s', (_what, changes) => {
+    const seen = changes.failedHash === 'h' ? seeing({ rep_2: { state: 'running' } }) : facts()
+    const plan = planReplicas(wishing(3, changes), three, { ...seen, ...second('barred') })
+    expect(wishes(plan.kept)[1]).toBe('rep_2 removed')
+  })
+
+  test.each<[string, Partial<ReplicaWish>, Partial<ReplicaFacts>]>([
+    ['as it is', {}, {}],
+    ['stop-first', { stopFirst: true }, {}],
+    ['the quota full', {}, { room: 3 }],
+    ['another template', { ...NEXT, stopFirst: true, parallelism: 3 }, { stanceOf: () => 'stranded' }],
+    ['not ready yet', { goodHash: undefined }, seeing({ rep_2: STARTING })],
+  ])('stranded: it stays, and nobody asks in vain; %s', (_what, changes, more) => {
+    const known = { ...facts(second('stranded')), ...more, ...('stanceOf' in more ? {} : second('stranded')) }
+    const plan = planReplicas(wishing(3, changes), three, { ...known, seen: more.seen ?? known.seen })
+    expect(isUnchanged(plan, three)).toBe(true)
+    expect(plan.missing).toEqual([])
+  })
+
+  test('stranded takes no turn from another that can go', () => {
+    const stances: { readonly [id: string]: NodeStance } = { node_1: 'stranded', node_2: 'leaving' }
+    const plan = planReplicas(wishing(3), three, facts({ stanceOf: (id) => stances[id] ?? 'staying' }))
+    expect(numbers(plan.missing)).toEqual([2])
+  })
+})
+
+describe('a quota below what is there', () => {
+  test.each([false, true])(
+    'shrinks nothing: what is to be replaced asks in vain; stop-first %s',
+    (stopFirst) => {
+      const plan = planReplicas(wishing(3, { ...NEXT, stopFirst }), three, facts({ room: 2 }))
+      expect(plan).toMatchObject({ kept: three, forcedByQuota: [] })
+      expect(numbers(plan.missing)).toEqual([1])
+    },
+  )
 })

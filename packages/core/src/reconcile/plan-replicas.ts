@@ -51,7 +51,8 @@ type Steps = Pick<ReplicaPlan, 'missing' | 'held' | 'forcedByQuota'> & {
 function takeSteps(wish: ReplicaWish, numbers: readonly NumberPlan[], room: number): Steps {
   const leaving = new Set(numbers.flatMap((each) => each.leaving.map(({ id }) => id)))
   const missing = numbers.flatMap(({ empty }) => empty ?? [])
-  const waiting = numbers.flatMap(({ outdated }) => outdated ?? [])
+  // What is stranded takes no turn from those that can go.
+  const waiting = numbers.flatMap(({ outdated }) => (outdated?.stranded === false ? outdated : []))
   if (wish.gated)
     return { leaving, missing: [], held: missing.length + waiting.length > 0, forcedByQuota: [] }
   const budget = Math.max(1, wish.parallelism) - numbers.filter(({ moving }) => moving).length
@@ -63,6 +64,9 @@ function takeSteps(wish: ReplicaWish, numbers: readonly NumberPlan[], room: numb
     if (beside) {
       missing.push(made)
       free -= 1
+    } else if (room + old.length <= 0) {
+      // More than the quota already: to stop it would make no room. It is asked for in vain, so that it is told why.
+      missing.push(made)
     } else if (wish.aim !== undefined && taken + empty < budget) {
       // Only where no other number is without a replica already, and something can be made in its place.
       for (const { id } of old) leaving.add(id)

@@ -21,6 +21,7 @@ import {
   settle,
   type World,
 } from './plan-rollout.fixture.ts'
+import type { RolloutPlan } from './plan-rollout.ts'
 import type { NodeStance } from './replica-wish.ts'
 
 type Step =
@@ -32,6 +33,7 @@ type Step =
   | { readonly kind: 'rules'; readonly parallelism: number; readonly failureAction: 'pause' | 'rollback' }
   | { readonly kind: 'gate'; readonly gated: boolean }
   | { readonly kind: 'unresolved' }
+  | { readonly kind: 'quota'; readonly quota: number }
   | { readonly kind: 'wait'; readonly ms: number }
 
 const at = fc.nat(20)
@@ -55,7 +57,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       ...{ kind: fc.constant('node' as const), at: fc.nat(2) },
-      stance: fc.constantFrom<NodeStance>('staying', 'staying', 'leaving', 'failed', 'absent'),
+      stance: fc.constantFrom<NodeStance>(
+        ...(['staying', 'staying', 'leaving', 'stranded', 'barred', 'failed', 'absent'] as const),
+      ),
     }),
   },
   {
@@ -74,6 +78,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('gate' as const), gated: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('unresolved' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('quota' as const), quota: fc.constantFrom(1, 3, 100, 100) }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -110,6 +118,7 @@ function play(world: World, each: Step, judge: (world: World, fitting: number) =
     world.wished = { ...wished, update: { ...wished.update, ...each, order: wished.update.order } }
   if (each.kind === 'gate') world.wished = { ...wished, gated: each.gated }
   if (each.kind === 'unresolved') world.wished = { ...wished, target: undefined }
+  if (each.kind === 'quota') world.quota = each.quota
   if (each.kind === 'wait') world.now += each.ms
 }
 
@@ -125,13 +134,23 @@ function judge(world: World, fitting: number): void {
   const count = wished.replicas
   const stopFirst = wished.stateful || wished.update.order === 'stop-first'
   const served = servedNumbers(world, world.placed.assignments)
-  const unserved = [...servedBefore].filter((replica) => replica <= count && !served.has(replica))
+  // What may not be where it is goes without a successor; nothing else does.
+  const bearable = servedNumbers(
+    world,
+    before.filter(({ nodeId }) => factsOf(world).stanceOf(nodeId) !== 'barred'),
+  )
+  const unserved = [...servedBefore].filter(
+    (replica) => replica <= count && bearable.has(replica) && !served.has(replica),
+  )
   if (stopFirst) expect(unserved.length).toBeLessThanOrEqual(wished.update.parallelism)
   else expect(unserved).toEqual(plan.forcedByQuota.filter((replica) => servedBefore.has(replica)))
+  // SPEC 3, rule 4: a quota that was lowered below what is there shrinks nothing.
+  if (plan.kept.length > world.quota) expect(unserved).toEqual([])
   for (const each of plan.kept) expectForward(before, each)
   expect(plan.kept.length + plan.dropped.length).toBe(before.length)
   if (stopFirst) for (const each of added) expectAlone(world, plan.kept, each)
   if (wished.gated) expect(added).toEqual([])
+  expectPlaced(world, plan)
   expect(plan.missing.every(({ replica }) => replica >= 1 && replica <= count)).toBe(true)
   const again = planOf(world)
   expect(isUnchanged(again, world.placed.assignments)).toBe(true)
@@ -142,6 +161,19 @@ function judge(world: World, fitting: number): void {
   const unplaced = plan.missing.slice(added.length)
   const asked = again.missing.filter(({ replica }) => !plan.forcedByQuota.includes(replica))
   expect(unplaced).toEqual(expect.arrayContaining([...asked]))
+}
+
+/** What is barred stays only where its successor is on its way; what is stranded is stopped for no successor. */
+function expectPlaced(world: World, { kept }: Pick<RolloutPlan, 'kept'>): void {
+  const { stanceOf } = factsOf(world)
+  const left = kept.filter(({ desired }) => desired === 'running')
+  for (const { nodeId, replica } of left) {
+    if (stanceOf(nodeId) !== 'barred') continue
+    const successors = left.filter(
+      (each) => each.replica === replica && !['barred', 'failed'].includes(stanceOf(each.nodeId)),
+    )
+    expect(successors).not.toEqual([])
+  }
 }
 
 function expectForward(before: readonly Assignment[], now: Assignment): void {

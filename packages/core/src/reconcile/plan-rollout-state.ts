@@ -5,7 +5,7 @@
 import type { Assignment, RevisionTarget, Rollout } from '@holdfast/contract'
 import type { ReplicaPlan } from './plan-replicas.ts'
 import { failureOf, isServing } from './plan-replicas-number.ts'
-import type { ReplicaFacts } from './replica-wish.ts'
+import { isHeard, type ReplicaFacts } from './replica-wish.ts'
 import type { PlacedDeployment, WishedDeployment } from './rollout-wish.ts'
 
 export interface RolloutContext {
@@ -61,8 +61,7 @@ function notAhead({ now, placed, wished }: RolloutContext, rollout: Rollout): Ro
 function standing({ placed, facts, count }: RolloutContext): Assignment[] {
   return placed.assignments.filter(({ id, nodeId, replica, desired }) => {
     if (desired !== 'running' || replica > count || facts.seen(id)?.gone === true) return false
-    const stance = facts.stanceOf(nodeId)
-    return stance === 'staying' || stance === 'leaving'
+    return isHeard(facts.stanceOf(nodeId))
   })
 }
 

@@ -2,8 +2,15 @@
 
 import type { AssignmentId, NodeId, Observation, RevisionTarget } from '@holdfast/contract'
 
-/** `absent`: no longer enrolled. `failed`: silent for so long that it counts as lost. `leaving`: to be emptied. */
-export type NodeStance = 'absent' | 'failed' | 'leaving' | 'staying'
+/**
+ * What a node is for the replicas of one deployment. `absent`: no longer enrolled. `failed`: silent for so long that it counts
+ * as lost. `leaving`: they are to go, each once its successor serves. `stranded`: they are to go, and no other node takes
+ * them, so they stay until one does. `barred`: they may not be there, and no other node takes them, so they go at once.
+ */
+export type NodeStance = 'absent' | 'failed' | 'leaving' | 'stranded' | 'barred' | 'staying'
+
+/** Whether what its agent says still counts. */
+export const isHeard = (stance: NodeStance): boolean => stance !== 'absent' && stance !== 'failed'
 
 export interface ReplicaFacts {
   stanceOf(nodeId: NodeId): NodeStance

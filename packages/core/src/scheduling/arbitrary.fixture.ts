@@ -1,13 +1,29 @@
 // For tests only: small clusters in which every filter has something to refuse, and workloads to match.
 
-import type { Capacity } from '@holdfast/contract'
+import {
+  type Capacity,
+  NODE_COUNTRY,
+  NODE_REGION,
+  type ResidencyDemand,
+  type ResidencyRules,
+} from '@holdfast/contract'
 import fc from 'fast-check'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { nodeIdOf } from './fixture.ts'
+import { residencyWish } from './residency.ts'
 
 const NAMES = ['web', 'db', 'cache']
 const VALUES = ['a', 'b', 'c']
-const KEYS = ['zone', 'disk']
+/** Also names that every object seems to have. */
+const KEYS = ['zone', 'disk', 'constructor', '__proto__']
+const COUNTRIES = ['DE', 'FR', 'US']
+const REGIONS = ['eu', 'na', 'constructor', '__proto__']
+/** `constructor` is declared no more. */
+const DECLARED = Object.fromEntries([
+  ['eu', ['DE', 'FR']],
+  ['na', ['US']],
+  ['__proto__', ['FR']],
+])
 /** Of one tenant; others have ids of their own. */
 const MAX_NODES = 9
 
@@ -21,24 +37,49 @@ const mostly = <T>(usual: T, ...rare: T[]): fc.Arbitrary<T> =>
 const amounts = (max: number): fc.Arbitrary<Capacity> =>
   fc.record({ cpuMillis: fc.integer({ min: 0, max }), memoryBytes: fc.integer({ min: 0, max }) })
 
-const labels = fc.dictionary(fc.constantFrom(...KEYS), fc.constantFrom(...VALUES), { maxKeys: 2 })
+const ownLabels = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...KEYS), fc.constantFrom(...VALUES)), {
+    maxLength: 3,
+    selector: ([key]) => key,
+  })
+  .map((entries): NodeFacts['labels'] => Object.fromEntries(entries))
 const replicas = fc
   .dictionary(fc.constantFrom(...NAMES), fc.integer({ min: 1, max: 3 }), { maxKeys: 2 })
   .map((counts): ReadonlyMap<string, number> => new Map(Object.entries(counts)))
 
+const places = { country: fc.constantFrom(...COUNTRIES), region: fc.constantFrom(...REGIONS) }
+const attested: fc.Arbitrary<NodeFacts['attested']> = fc.oneof(
+  { weight: 3, arbitrary: fc.record(places, { requiredKeys: ['country'] }) },
+  { weight: 1, arbitrary: fc.record(places, { requiredKeys: [] }) },
+)
+
+/** A node tells what was attested, or less, and never anything else. */
+export const arbitraryStanding = fc
+  .tuple(ownLabels, attested, mostly(true, false), mostly(true, false))
+  .map(([own, ofToken, tellsCountry, tellsRegion]) => ({
+    attested: ofToken,
+    labels: {
+      ...own,
+      ...(ofToken.country !== undefined && tellsCountry ? { [NODE_COUNTRY]: ofToken.country } : {}),
+      ...(ofToken.region !== undefined && tellsRegion ? { [NODE_REGION]: ofToken.region } : {}),
+    },
+  }))
+
 export const arbitraryNode = (number: number): fc.Arbitrary<NodeFacts> =>
-  fc.record({
-    id: fc.constant(nodeIdOf(number)),
-    name: fc.constantFrom(`n${number}`, `m${number}`),
-    status: mostly<NodeFacts['status']>('ready', 'pending', 'unreachable', 'failed'),
-    schedulable: mostly(true, false),
-    controlPlane: mostly(false, true),
-    labels,
-    claim: mostly<NodeFacts['claim']>('sole', 'releasing', 'shared'),
-    capacity: amounts(12),
-    requested: amounts(6),
-    replicas,
-  })
+  fc
+    .record({
+      id: fc.constant(nodeIdOf(number)),
+      name: fc.constantFrom(`n${number}`, `m${number}`),
+      status: mostly<NodeFacts['status']>('ready', 'pending', 'unreachable', 'failed'),
+      schedulable: mostly(true, false),
+      controlPlane: mostly(false, true),
+      standing: arbitraryStanding,
+      claim: mostly<NodeFacts['claim']>('sole', 'releasing', 'shared'),
+      capacity: amounts(12),
+      requested: amounts(6),
+      replicas,
+    })
+    .map(({ standing: stands, ...rest }) => ({ ...rest, ...stands }))
 
 /** `first` keeps tenants apart: no two have a node in common. */
 export const arbitraryTenant = (first = 1, min = 0, max = MAX_NODES): fc.Arbitrary<TenantFacts> =>
@@ -64,6 +105,20 @@ const constraint = fc.record(
 )
 const names = seldom(fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 })).map((some) => some ?? [])
 
+const { country, region } = places
+const blockedCountries = fc.uniqueArray(country, { maxLength: 2 })
+const demand: fc.Arbitrary<ResidencyDemand> = fc.oneof(
+  ...[fc.record({ country }), fc.record({ region }), fc.record({ blockedCountries })],
+  fc.record({ country, region, blockedCountries }, { requiredKeys: [] }),
+)
+const rules: fc.Arbitrary<ResidencyRules> = fc.record({
+  enforcement: mostly(true, false),
+  regions: fc.constant(DECLARED),
+})
+export const arbitraryResidency: fc.Arbitrary<Workload['residency']> = fc
+  .tuple(demand, rules)
+  .map(([wanted, known]) => residencyWish(wanted, known))
+
 /** May name a node that the tenant does not have. */
 export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
   name: fc.constantFrom(...NAMES),
@@ -81,5 +136,9 @@ export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
     { nil: undefined },
   ),
   nodeId: seldom(fc.integer({ min: 1, max: MAX_NODES + 2 }).map(nodeIdOf)),
+  residency: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: arbitraryResidency },
+  ),
   ofPlatform: fc.boolean(),
 })

@@ -3,7 +3,7 @@
 
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import type { ExplainedCandidate, Filter, NodeRefusal } from './refusal.ts'
+import type { CheckedCandidate, Filter, NodeRefusal } from './refusal.ts'
 
 /** The quick question: is there a refusal? */
 export function firstRefusal(
@@ -20,12 +20,15 @@ export function firstRefusal(
 }
 
 /** The whole matrix: every filter on every node of the tenant, whatever its status, in the order of the names. */
-export function checkCandidates(workload: Workload, facts: TenantFacts): ExplainedCandidate[] {
-  return [...facts.nodes].sort(byName).map((node) => ({
-    nodeId: node.id,
-    nodeName: node.name,
-    refusals: PLACEMENT_FILTERS.flatMap((filter) => filter.refuse(workload, node, facts) ?? []),
-  }))
+export function checkCandidates(workload: Workload, facts: TenantFacts): CheckedCandidate[] {
+  return [...facts.nodes].sort(byName).map((node) => {
+    const refusals: NodeRefusal[] = []
+    for (const filter of PLACEMENT_FILTERS) {
+      const refusal = filter.refuse(workload, node, facts)
+      if (refusal !== undefined) refusals.push(refusal)
+    }
+    return { nodeId: node.id, nodeName: node.name, refusals }
+  })
 }
 
 /** By code units: the order must not depend on where the server runs. */

@@ -15,6 +15,7 @@ const WORKLOAD = aWorkload({
     affinity: ['db'],
   },
 })
+const ALONE = { placement: { ...WORKLOAD.placement, antiAffinity: [] } }
 const ssd = { labels: { disk: 'ssd' } }
 const busy = (cpuMillis: number) => ({ requested: { cpuMillis, memoryBytes: 0 } })
 const runs = (...names: string[]) => ({ replicas: new Map(names.map((name) => [name, 1])) })
@@ -49,10 +50,10 @@ test('every node is named with every reason, and both sides of each comparison',
   )
   expect(cure).toEqual([
     'Uncordon node-1.',
-    'Set the label disk to "ssd" in the configuration of the agent on node-3, or change placement.constraints.',
-    'Free 200 millicores on node-5, or lower resources.cpuMillis to 300.',
-    'Bring node-2 back, or remove it and enrol another node: its agent has been silent for long. Uncordon node-2.',
-    'Place a replica of db on node-4, or take the name out of placement.affinity. Move web away from node-4, or take the name out of placement.antiAffinity.',
+    'Free 200 millicores on node-5.',
+    'Set disk=ssd on node-3.',
+    'Bring node-2 back. Uncordon node-2.',
+    'Place a replica of db on node-4. Take web out of placement.antiAffinity.',
   ])
 })
 
@@ -61,7 +62,7 @@ test.each<[string, number, Partial<NodeFacts>, Partial<Workload>]>([
   ['relabelled', 3, ssd, {}],
   ['freed', 5, busy(3500), {}],
   ['back and uncordoned', 2, { status: 'ready', schedulable: true }, {}],
-  ['joined and left', 4, runs('db'), {}],
+  ['joined, and its name taken out', 4, runs('db', 'web'), ALONE],
   ['lowered', 5, {}, { resources: { cpuMillis: 300, memoryBytes: 0 } }],
 ])('each cure alone places a replica: %s', (_about, number, parts, change) => {
   const nodes = FIVE.map((node) => (node.name === `node-${number}` ? { ...node, ...parts } : node))
@@ -71,16 +72,14 @@ test.each<[string, number, Partial<NodeFacts>, Partial<Workload>]>([
 
 test('a request that no free place can hold is told to shrink, not to wait', () => {
   const { cure } = explain([aNode(1)], aWorkload({ resources: { cpuMillis: 5000, memoryBytes: 2 ** 40 } }))
-  expect(cure).toEqual([
-    'Lower resources.cpuMillis to 4000 and resources.memoryBytes to 8589934592: node-1 is too small for the request even with nothing else on it.',
-  ])
+  expect(cure).toEqual(['Lower the request to 4000 millicores and 8 GiB.'])
 })
 
 test('the quota says the same of every node, once', () => {
   const { candidates } = placeReplicas(aWorkload(), 1, someFacts([aNode(1), aNode(2)], 500, 500))
   expect(explainCandidates(candidates)).toMatchObject({
     summary: '0 of 2 nodes accept: 2 closed by the quota of containers.',
-    cure: ["Raise the tenant's quota of containers from 500 to 501, or stop 1 of its 500."],
+    cure: ['Raise quota containers to 501.'],
   })
 })
 
@@ -89,8 +88,26 @@ test('no node at all', () => {
     summary: 'No node of this tenant is enrolled, so no replica can be placed.',
     candidates: [],
     cure: ['Enrol a node.'],
-    canonical: '[]',
+    canonical: '',
   })
+})
+
+test('where no node can be mended, another one is to be enrolled', () => {
+  const nodes = [aNode(1, { controlPlane: true }), aNode(2, { claim: 'shared', controlPlane: true })]
+  expect(explain(nodes, aWorkload()).cure).toEqual(['Enrol another node.'])
+  expect(explainCandidates(placeReplicas(aWorkload(), 1, someFacts(nodes, 5, 5)).candidates).cure).toEqual([
+    "Enrol another node. Raise the tenant's quota of containers from 5 to 6, or stop 1 of its 5.",
+  ])
+})
+
+test('what would help depends on what the replicas before it have taken', () => {
+  const { placed, candidates } = placeReplicas(
+    aWorkload({ resources: { cpuMillis: 1500, memoryBytes: 0 } }),
+    3,
+    someFacts([aNode(1)]),
+  )
+  expect(placed).toHaveLength(2)
+  expect(explainCandidates(candidates).cure).toEqual(['Free 500 millicores on node-1.'])
 })
 
 test('many nodes: the cures stay a short list', () => {

@@ -1,15 +1,17 @@
 // A matrix of refusals in words: the one sentence of a status, what would help, and a text by which two matrices are told
 // apart. SPEC 3, DECISIONS 2 and 7.
 
-import { type Candidate, canonicalJson, type Json } from '@holdfast/contract'
+import type { Candidate, Json, Refusal } from '@holdfast/contract'
+import { compareCosts } from './cures/cost.ts'
+import { cureText, type ExplainedCandidate, type FoundCure, toCure } from './cures/find-cures.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import { type ExplainedCandidate, type NodeRefusal, toCandidate } from './refusal.ts'
+import type { NodeRefusal } from './refusal.ts'
 
 export interface Explanation {
   readonly summary: string
   /** As they are told to the outside. */
   readonly candidates: Candidate[]
-  /** Changes of which any one would place a replica, the smallest first. */
+  /** Cures of which any one would place a replica, the cheapest first. */
   readonly cure: string[]
   /** Equal as long as the same nodes refuse for the same reasons: one event then, however often it is asked. */
   readonly canonical: string
@@ -17,14 +19,45 @@ export interface Explanation {
 
 const MAX_CURES = 10
 
+/** The matrix in full and the text of it are made when they are read: a refusal that was told already needs no words. */
 export function explainCandidates(explained: readonly ExplainedCandidate[]): Explanation {
+  const candidates = once(() => explained.map(toCandidate))
+  const canonical = once(() => canonicalOf(explained))
   return {
     summary: summaryOf(explained),
-    candidates: explained.map(toCandidate),
+    get candidates() {
+      return candidates()
+    },
     cure: curesOf(explained),
-    canonical: canonicalOf(explained),
+    get canonical() {
+      return canonical()
+    },
   }
 }
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** As it is told to the outside: what a refusal waits for and what a cure costs are for the scheduler alone. */
+function toCandidate({ nodeId, nodeName, refusals, cure }: ExplainedCandidate): Candidate {
+  const told = refusals.map(toRefusal)
+  if (cure === undefined) return { nodeId, nodeName, refusals: told }
+  return { nodeId, nodeName, refusals: told, cure: toCure(cure) }
+}
+
+/** Field by field: a matrix has thousands of them. */
+const toRefusal = ({ filter, code, required, reported, fix }: NodeRefusal): Refusal => ({
+  filter,
+  code,
+  required,
+  reported,
+  fix,
+})
 
 function summaryOf(explained: readonly ExplainedCandidate[]): string {
   if (explained.length === 0) return 'No node of this tenant is enrolled, so no replica can be placed.'
@@ -47,24 +80,57 @@ function countedReasons(explained: readonly ExplainedCandidate[]): [string, numb
     .sort(([, left], [, right]) => right - left)
 }
 
-/** What one node still needs is done together or not at all; the nodes that need the least come first. */
+/** The cheapest first, of equal ones the first node's; what is the same for several nodes is said once. */
 function curesOf(explained: readonly ExplainedCandidate[]): string[] {
   if (explained.length === 0) return ['Enrol a node.']
-  const texts = explained
-    .filter(({ refusals }) => refusals.length > 0)
-    .sort((left, right) => left.refusals.length - right.refusals.length)
-    .map(({ refusals }) => refusals.map(({ fix }) => fix).join(' '))
-  return [...new Set(texts)].slice(0, MAX_CURES)
+  const cures: FoundCure[] = []
+  for (const { cure } of explained) if (cure !== undefined) cures.push(cure)
+  const texts = new Set<string>()
+  for (const cure of cures.sort((left, right) => compareCosts(left.cost, right.cost))) {
+    if (texts.size === MAX_CURES) break
+    texts.add(cureText(cure))
+  }
+  return texts.size === 0 && explained.every(({ refusals }) => refusals.length > 0)
+    ? [enrolment(explained)]
+    : [...texts]
 }
 
-/** What is reported of running replicas moves all the time and makes no other reason; what a record says does. */
+const OF_THE_TENANT = new Set<string>(['residency_enforcement', 'quota'])
+
+/** No node can be mended: another one would take a replica, unless what is asked of the tenant is in its way too. */
+function enrolment([first]: readonly ExplainedCandidate[]): string {
+  const others = first?.refusals.filter(({ filter }) => OF_THE_TENANT.has(filter)) ?? []
+  return ['Enrol another node.', ...others.map(({ fix }) => fix)].join(' ')
+}
+
+/**
+ * What is reported of running replicas moves all the time and makes no other reason; what a record says does. The filters
+ * write the fields of each value in one order, so nothing has to be sorted but the nodes.
+ */
 function canonicalOf(explained: readonly ExplainedCandidate[]): string {
-  const nodes = explained.map(({ nodeId, refusals }): Json => [nodeId, refusals.map(reasonOf)])
-  return canonicalJson(nodes.map(canonicalJson).sort())
+  const textOf = rememberedTexts()
+  const nodes = explained.map(({ nodeId, refusals }) => {
+    let text: string = nodeId
+    for (const { filter, code, required, reported } of refusals) {
+      text += ` ${filter} ${code} ${textOf(required)}`
+      if (OF_RECORDS.has(filter)) text += ` ${textOf(reported)}`
+    }
+    return text
+  })
+  return nodes.sort().join('\n')
 }
 
 const OF_RECORDS = new Set<string>(PLACEMENT_FILTERS.flatMap(({ name, keptFor }) => (keptFor ? [name] : [])))
+const MAX_TEXTS = 256
 
-function reasonOf({ filter, code, required, reported }: NodeRefusal): Json {
-  return OF_RECORDS.has(filter) ? [filter, code, required, reported] : [filter, code, required]
+/** What a filter says of many nodes is mostly one and the same value. */
+function rememberedTexts(): (value: Json) => string {
+  const texts = new Map<Json, string>()
+  return (value) => {
+    const known = texts.get(value)
+    if (known !== undefined) return known
+    const text = JSON.stringify(value)
+    if (texts.size < MAX_TEXTS) texts.set(value, text)
+    return text
+  }
 }

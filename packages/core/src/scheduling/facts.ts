@@ -1,6 +1,6 @@
 // What the scheduler knows when it decides: one tenant's nodes, and nobody else's. SPEC 3, DECISIONS 4 and 5.
 
-import type { Capacity, DeploymentSpec, NodeId, NodeStatus } from '@holdfast/contract'
+import type { Capacity, DeploymentSpec, NodeId, NodeStatus, ResidencyDemand } from '@holdfast/contract'
 
 export interface NodeFacts {
   readonly id: NodeId
@@ -9,6 +9,8 @@ export interface NodeFacts {
   readonly schedulable: boolean
   readonly controlPlane: boolean
   readonly labels: { readonly [key: string]: string }
+  /** What its join token says of where it stands: the node may advertise this and nothing else. */
+  readonly attested: { readonly country?: string; readonly region?: string }
   /** `sole`: only this tenant claims the machine, and the claim is active. Otherwise it takes no new work. */
   readonly claim: 'sole' | 'releasing' | 'shared'
   readonly capacity: Capacity
@@ -18,11 +20,20 @@ export interface NodeFacts {
   readonly replicas: ReadonlyMap<string, number>
 }
 
+/** What `placement.residency` demands, with what the region covers by now and whether demands are enforced at all. */
+export interface ResidencyWish extends ResidencyDemand {
+  readonly enforced: boolean
+  /** Of `region`; empty where none is demanded, or none of that name is declared any more. */
+  readonly regionCountries: readonly string[]
+}
+
 export interface Workload {
   readonly name: string
   readonly resources: Capacity
   readonly placement: DeploymentSpec['placement']
   readonly nodeId: NodeId | undefined
+  /** Undefined where the deployment demands nothing. */
+  readonly residency: ResidencyWish | undefined
   /** Only the platform's own work goes to control-plane nodes. */
   readonly ofPlatform: boolean
 }

@@ -24,6 +24,7 @@ export function aNode(number: number, parts: Partial<NodeFacts> = {}): NodeFacts
     schedulable: true,
     controlPlane: false,
     labels: {},
+    attested: {},
     claim: 'sole',
     capacity: { cpuMillis: 4000, memoryBytes: 8 * 1024 ** 3 },
     requested: { cpuMillis: 0, memoryBytes: 0 },
@@ -38,6 +39,7 @@ export function aWorkload(parts: Partial<Workload> = {}): Workload {
     resources: { cpuMillis: 0, memoryBytes: 0 },
     placement: undefined,
     nodeId: undefined,
+    residency: undefined,
     ofPlatform: false,
     ...parts,
   }

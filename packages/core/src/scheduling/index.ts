@@ -1,11 +1,16 @@
+export { applyChange, type Situation } from './cures/apply-changes.ts'
+export type { ExplainedCandidate } from './cures/find-cures.ts'
+export { describePick } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'
-export type { NodeFacts, TenantFacts, Workload } from './facts.ts'
+export type { NodeFacts, ResidencyWish, TenantFacts, Workload } from './facts.ts'
 export { PLACEMENT_FILTERS } from './filters/index.ts'
+export { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
 export {
   CURE_KINDS,
   type CureKind,
-  type ExplainedCandidate,
   type Filter,
   type NodeRefusal,
 } from './refusal.ts'
+export { answersResidency, residencyLabels, residencyWish } from './residency.ts'
 export { createSchedulingView, type Placing, placeReplicas, type SchedulingView } from './scheduling-view.ts'
+export { stillQualifies } from './still-qualifies.ts'

@@ -19,6 +19,9 @@ const FOREIGN = 101
 
 type Demands = { readonly [name in FilterName]?: (w: Workload, n: NodeFacts, f: TenantFacts) => boolean }
 
+const told = ({ labels }: NodeFacts, label: string): string | undefined =>
+  new Map(Object.entries(labels)).get(label)
+
 /** True where the node satisfies it. */
 const DEMANDS: Demands = {
   readiness: (_w, n) => n.status === 'ready',
@@ -26,10 +29,18 @@ const DEMANDS: Demands = {
   control_plane_node: (w, n) => w.ofPlatform || !n.controlPlane,
   claims: (_w, n) => n.claim === 'sole',
   named_node: (w, n) => [undefined, n.id].includes(w.nodeId),
+  residency_enforcement: (w) => w.residency?.enforced !== false,
+  residency_country: (w, n) => [undefined, told(n, 'holdfast.io/country')].includes(w.residency?.country),
+  residency_region: (w, n) =>
+    w.residency?.region === undefined ||
+    told(n, 'holdfast.io/geo-region') === w.residency.region ||
+    w.residency.regionCountries.some((country) => country === told(n, 'holdfast.io/country')),
+  blocked_country: (w, n) =>
+    !(w.residency?.blockedCountries ?? []).some((country) => country === told(n, 'holdfast.io/country')),
   label_constraint: (w, n) =>
     !(w.placement?.constraints ?? []).some(({ label, operator, values }) => {
-      const has = label in n.labels
-      const listed = (values ?? []).includes(n.labels[label] ?? '(absent)')
+      const has = told(n, label) !== undefined
+      const listed = (values ?? []).includes(told(n, label) ?? '(absent)')
       return { in: !listed, notIn: listed, exists: !has, notExists: has }[operator]
     }),
   affinity: (w, n, f) =>

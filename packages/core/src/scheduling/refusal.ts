@@ -1,7 +1,7 @@
 // Why a node takes no replica, as data: which filter, what it asked for, what it found, what would help, and the kind of
 // event after which asking again makes sense. SPEC 6, DECISIONS 7, DESIGN 4.
 
-import type { Candidate, FilterName, NodeId, Refusal } from '@holdfast/contract'
+import type { FilterName, NodeId, Refusal } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 
 /** After such a change a refusal may be gone; before it, asking again is idle work. */
@@ -26,7 +26,7 @@ export interface NodeRefusal extends Refusal {
 }
 
 /** A node with every refusal it has, in the order of the filters; none: it takes a replica. */
-export interface ExplainedCandidate {
+export interface CheckedCandidate {
   readonly nodeId: NodeId
   readonly nodeName: string
   readonly refusals: readonly NodeRefusal[]
@@ -42,9 +42,4 @@ export interface Filter {
    */
   readonly keptFor?: (workload: Workload) => string
   refuse(workload: Workload, node: NodeFacts, facts: TenantFacts): NodeRefusal | undefined
-}
-
-/** As it is told to the outside: the cures are for the scheduler alone. */
-export function toCandidate({ nodeId, nodeName, refusals }: ExplainedCandidate): Candidate {
-  return { nodeId, nodeName, refusals: refusals.map(({ curedBy: _curedBy, ...refusal }) => refusal) }
 }

@@ -3,9 +3,10 @@
 
 import type { Capacity, NodeId } from '@holdfast/contract'
 import { checkCandidates } from './check-candidates.ts'
+import { cureCandidates, type ExplainedCandidate } from './cures/find-cures.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { pickNode } from './pick-node.ts'
-import { CURE_KINDS, type CureKind, type ExplainedCandidate } from './refusal.ts'
+import { CURE_KINDS, type CureKind } from './refusal.ts'
 import {
   columnsOf,
   createTenantState,
@@ -49,7 +50,7 @@ export function createSchedulingView(facts: TenantFacts): SchedulingView {
   }
   return {
     place: (workload, count) => place(state, current, workload, count),
-    candidates: (workload) => checkCandidates(workload, current),
+    candidates: (workload) => explained(workload, current),
     applyAssigned: (nodeId, name, resources) => enterReplica(state, nodeId, name, resources),
     applyReleased: (nodeId, name, resources) => dropReplica(state, nodeId, name, resources),
     setNode: (node) => enterNode(state, node),
@@ -77,10 +78,14 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
     entered += 1
   }
   const unplaced = count - placed.length
-  const candidates = unplaced > 0 ? checkCandidates(workload, facts) : []
+  const candidates = unplaced > 0 ? explained(workload, facts) : []
   for (const nodeId of placed.slice(0, entered)) dropReplica(state, nodeId, name, resources)
   return { placed, unplaced, candidates, cures: unplaced > 0 ? curesOf(candidates) : [] }
 }
+
+/** At once: what would help depends on what is entered at this moment. */
+const explained = (workload: Workload, facts: TenantFacts): ExplainedCandidate[] =>
+  cureCandidates(workload, facts, checkCandidates(workload, facts))
 
 /** A new node may take what all others refuse. */
 function curesOf(candidates: readonly ExplainedCandidate[]): CureKind[] {

@@ -1,25 +1,27 @@
 // The tenant's own labels: a plain ASCII grammar, no prefix that steers the engine or a proxy, and residency only as the
 // typed block. SPEC 2.7; DECISIONS 3, 4; SAFETY 2 rows 16, 35.
 
-import type { JsonObject } from '@holdfast/contract'
+import { type Json, type JsonObject, RESIDENCY_LABELS, type ResidencyDemand } from '@holdfast/contract'
 import { describeReceived } from '../../credentials/index.ts'
-import { isLabelKey, isLabelValue } from '../grammar.ts'
-import { accepted, onText, type Place, type Rule } from '../rule.ts'
+import type { AdmissionContext } from '../context.ts'
+import { isCountry, isLabelKey, isLabelValue } from '../grammar.ts'
+import { mergeSent } from '../merge.ts'
+import { RESIDENCY_KEYS } from '../residency-labels.ts'
+import { accepted, onText, type Place, type Rule, type Verdict } from '../rule.ts'
+import { blockOf, isDeclared, residencyKeyOf } from './residency.ts'
 
 const LABEL_KEY =
   'a label key: name or prefix/name, letters, digits, ".", "_" and "-", at most 253 and 63 characters'
+/** There are no more of two letters. */
+const MOST_SAID = 26 * 26
 const RESERVED_PREFIXES = ['holdfast.io/', 'traefik.', 'caddy', 'com.docker.']
-const COUNTRY = 'holdfast.io/data-residency-country'
-const REGION = 'holdfast.io/data-residency-region'
-const BLOCKED = 'holdfast.io/blocked-countries'
 
 export const labelsRules: readonly Rule[] = [
   {
     code: 'residency_label_handwritten',
     at: 'labels.*',
     stage: 'form',
-    refuses: (_value, _context, place) =>
-      isResidencyLabel(place.key) && accepted(residencyBlock(place.parent)),
+    refuses: (_value, context, place) => isResidencyLabel(place.key) && handwritten(context, place),
   },
   {
     code: 'field_type_invalid',
@@ -32,20 +34,21 @@ export const labelsRules: readonly Rule[] = [
     at: 'labels.*',
     stage: 'form',
     refuses: onText(
-      (value) => !isLabelValue(value) && accepted('a label value: at most 253 printable ASCII characters'),
+      (value, _context, { key }) =>
+        !isResidencyLabel(key) &&
+        !isLabelValue(value) &&
+        accepted('a label value: at most 253 printable ASCII characters'),
     ),
   },
   {
     code: 'label_reserved',
     at: 'labels.*',
     stage: 'range',
-    refuses: (_value, _context, place) => isReserved(place.key),
+    refuses: (_value, _context, { key }) => !isResidencyLabel(key) && isReserved(key),
   },
 ]
 
-function isResidencyLabel(key: string): boolean {
-  return key === COUNTRY || key === REGION || key === BLOCKED
-}
+const isResidencyLabel = (key: string): boolean => residencyKeyOf(key) !== undefined
 
 /** Case does not protect: one of the proxies reads its labels in any case. */
 function isReserved(key: string): boolean {
@@ -53,18 +56,32 @@ function isReserved(key: string): boolean {
   return RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 
-/** The typed block with the values that were submitted as labels, ready to be pasted. */
-function residencyBlock(labels: Place['parent']): string {
+/** Beside a block that says the same it is declared twice, which is a question between fields. */
+function handwritten({ current }: AdmissionContext, { key, parent, sent }: Place): Verdict {
+  const merged = mergeSent(sent, current)
+  return !isDeclared(merged, key) && accepted(filledBlock(parent, blockOf(merged)))
+}
+
+/** The typed block, ready to be pasted: the values that were submitted as labels, beside what it says already. */
+function filledBlock(labels: Place['parent'], block: { readonly [key: string]: Json }): string {
   const residency: JsonObject = {}
-  const [country, region, blocked] = [COUNTRY, REGION, BLOCKED].map((key) => submitted(labels, key))
-  if (country !== undefined) residency.country = country
-  if (region !== undefined) residency.region = region
-  if (blocked !== undefined) residency.blockedCountries = blocked.split(',').map((text) => text.trim())
+  for (const key of RESIDENCY_KEYS) {
+    const label = RESIDENCY_LABELS[key]
+    const text = Array.isArray(labels) ? undefined : labels[label]
+    const value = typeof text === 'string' ? submitted(key, label, text) : said(key, block[key])
+    if (value !== undefined) residency[key] = value
+  }
   return JSON.stringify({ placement: { residency } })
 }
 
 /** Through the one place that redacts: what was submitted may be a credential in the wrong place. */
-function submitted(labels: Place['parent'], key: string): string | undefined {
-  const value = Array.isArray(labels) ? undefined : labels[key]
-  return typeof value === 'string' ? describeReceived(`labels[${JSON.stringify(key)}]`, value) : undefined
+function submitted(key: keyof ResidencyDemand, label: string, text: string): Json {
+  const shown = describeReceived(`labels[${JSON.stringify(label)}]`, text)
+  return key === 'blockedCountries' ? shown.split(',').map((country) => country.trim()) : shown
+}
+
+function said(key: keyof ResidencyDemand, value: Json | undefined): Json | undefined {
+  if (key === 'region') return typeof value === 'string' ? describeReceived(key, value) : undefined
+  const countries = Array.isArray(value) ? value : [value]
+  return countries.length < MOST_SAID && countries.every(isCountry) ? value : undefined
 }

@@ -10,6 +10,7 @@ const LENGTHS: { readonly [at: string]: keyof Limits } = {
   composedEnvironment: 'environmentEntries',
   secrets: 'secrets',
   volumes: 'volumes',
+  'placement.residency.blockedCountries': 'blockedCountries',
   'placement.constraints': 'constraints',
   'placement.constraints[*].values': 'constraintValues',
   'placement.affinity': 'affinityNames',

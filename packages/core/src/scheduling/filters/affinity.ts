@@ -2,7 +2,9 @@
 // deployment that names itself begins anywhere and stays there. DECISIONS 4.
 
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
-import type { Filter } from '../refusal.ts'
+import type { CureKind, Filter } from '../refusal.ts'
+
+const CURED_BY: readonly CureKind[] = ['placements', 'deployment']
 
 export const affinity: Filter = {
   name: 'affinity',
@@ -17,7 +19,7 @@ export const affinity: Filter = {
       required: [...wanted],
       reported: wanted.filter((name) => node.replicas.has(name)),
       fix: `Place a replica of ${missing.join(' and of ')} on ${node.name}, or take the name out of placement.affinity.`,
-      curedBy: ['placements', 'deployment'],
+      curedBy: CURED_BY,
     }
   },
 }

@@ -1,7 +1,9 @@
 // Does the node run a replica of a deployment that this one keeps away from? Its own name: replicas on distinct nodes.
 // DECISIONS 4.
 
-import type { Filter } from '../refusal.ts'
+import type { CureKind, Filter } from '../refusal.ts'
+
+const CURED_BY: readonly CureKind[] = ['placements', 'deployment']
 
 export const antiAffinity: Filter = {
   name: 'anti_affinity',
@@ -16,7 +18,7 @@ export const antiAffinity: Filter = {
       required: { none: [...shunned] },
       reported: Object.fromEntries(present.map((name) => [name, node.replicas.get(name) ?? 0])),
       fix: `Move ${present.join(' and ')} away from ${node.name}, or take the name out of placement.antiAffinity.`,
-      curedBy: ['placements', 'deployment'],
+      curedBy: CURED_BY,
     }
   },
 }

@@ -1,7 +1,11 @@
 // Does the control plane itself run there? Such a node takes new work of the platform alone, nothing on a deployment
 // overrides that, and it is no fault of the node. SPEC 3 rule 2, DECISIONS 5.
 
-import type { Filter } from '../refusal.ts'
+import type { CureKind, Filter } from '../refusal.ts'
+
+const REQUIRED = { controlPlane: false }
+const REPORTED = { controlPlane: true }
+const CURED_BY: readonly CureKind[] = ['node_role']
 
 export const controlPlaneNode: Filter = {
   name: 'control_plane_node',
@@ -12,10 +16,10 @@ export const controlPlaneNode: Filter = {
     return {
       filter: 'control_plane_node',
       code: 'control_plane_node',
-      required: { controlPlane: false },
-      reported: { controlPlane: true },
+      required: REQUIRED,
+      reported: REPORTED,
       fix: `Enrol another node: the control plane runs on ${name}, which takes the platform's own work only.`,
-      curedBy: ['node_role'],
+      curedBy: CURED_BY,
     }
   },
 }

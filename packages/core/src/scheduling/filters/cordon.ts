@@ -1,6 +1,10 @@
 // Is the node open for new work? What already runs on a cordoned node stays. DECISIONS 5.
 
-import type { Filter } from '../refusal.ts'
+import type { CureKind, Filter } from '../refusal.ts'
+
+const REQUIRED = { schedulable: true }
+const REPORTED = { schedulable: false }
+const CURED_BY: readonly CureKind[] = ['node_schedulable']
 
 export const cordon: Filter = {
   name: 'cordon',
@@ -12,9 +16,9 @@ export const cordon: Filter = {
       filter: 'cordon',
       code: 'node_cordoned',
       fix: `Uncordon ${name}.`,
-      required: { schedulable: true },
-      reported: { schedulable: false },
-      curedBy: ['node_schedulable'],
+      required: REQUIRED,
+      reported: REPORTED,
+      curedBy: CURED_BY,
     }
   },
 }

@@ -3,9 +3,11 @@
 
 import type { DeploymentSpec } from '@holdfast/contract'
 import type { NodeFacts } from '../facts.ts'
-import type { Filter } from '../refusal.ts'
+import type { CureKind, Filter } from '../refusal.ts'
 
 type Constraint = NonNullable<NonNullable<DeploymentSpec['placement']>['constraints']>[number]
+
+const CURED_BY: readonly CureKind[] = ['node_labels', 'deployment']
 
 export const labelConstraint: Filter = {
   name: 'label_constraint',
@@ -20,7 +22,7 @@ export const labelConstraint: Filter = {
       required: unmet,
       reported: Object.fromEntries(unmet.map(({ label }) => [label, labelOf(label, node.labels) ?? null])),
       fix: unmet.map((constraint) => fixOf(constraint, node)).join(' '),
-      curedBy: ['node_labels', 'deployment'],
+      curedBy: CURED_BY,
     }
   },
 }

@@ -1,6 +1,8 @@
 // Does the deployment name another node? SPEC 2.7.
 
-import type { Filter } from '../refusal.ts'
+import type { CureKind, Filter } from '../refusal.ts'
+
+const CURED_BY: readonly CureKind[] = ['deployment']
 
 export const namedNode: Filter = {
   name: 'named_node',
@@ -14,7 +16,7 @@ export const namedNode: Filter = {
       required: nodeId,
       reported: id,
       fix: `Set nodeId to ${id} (${name}), or leave it out.`,
-      curedBy: ['deployment'],
+      curedBy: CURED_BY,
     }
   },
 }

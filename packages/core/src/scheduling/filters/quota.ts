@@ -1,7 +1,10 @@
 // May the tenant have one more container? A quota that is reached stops new ones and shrinks nothing; it says the same of
 // every node. SPEC 3 rule 4, DECISIONS 6.
 
-import type { Filter } from '../refusal.ts'
+import type { CureKind, Filter } from '../refusal.ts'
+
+const REQUIRED = { containers: 1 }
+const CURED_BY: readonly CureKind[] = ['quota', 'placements']
 
 export const quota: Filter = {
   name: 'quota',
@@ -11,10 +14,10 @@ export const quota: Filter = {
     return {
       filter: 'quota',
       code: 'containers_quota_reached',
-      required: { containers: 1 },
+      required: REQUIRED,
       reported: { free: Math.max(0, limit - used), used, limit },
       fix: `Raise the tenant's quota of containers from ${limit} to ${used + 1}, or stop ${used - limit + 1} of its ${used}.`,
-      curedBy: ['quota', 'placements'],
+      curedBy: CURED_BY,
     }
   },
 }

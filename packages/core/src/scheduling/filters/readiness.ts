@@ -2,7 +2,7 @@
 // before it gets here. SPEC 3, DECISIONS 5.
 
 import type { NodeStatus } from '@holdfast/contract'
-import type { Filter } from '../refusal.ts'
+import type { CureKind, Filter } from '../refusal.ts'
 
 const FIXES: { readonly [status in Exclude<NodeStatus, 'ready'>]: (name: string) => string } = {
   pending: (name) => `Start the agent on ${name}: it is enrolled and has not connected yet.`,
@@ -10,6 +10,8 @@ const FIXES: { readonly [status in Exclude<NodeStatus, 'ready'>]: (name: string)
   failed: (name) =>
     `Bring ${name} back, or remove it and enrol another node: its agent has been silent for long.`,
 }
+
+const CURED_BY: readonly CureKind[] = ['node_status']
 
 export const readiness: Filter = {
   name: 'readiness',
@@ -23,7 +25,7 @@ export const readiness: Filter = {
       required: 'ready',
       reported: status,
       fix: FIXES[status](name),
-      curedBy: ['node_status'],
+      curedBy: CURED_BY,
     }
   },
 }

@@ -3,7 +3,7 @@
 
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from '../facts.ts'
-import type { Filter } from '../refusal.ts'
+import type { CureKind, Filter } from '../refusal.ts'
 
 /** Also what the quick path compares with: there is one rule of what fits. */
 export const leastFree = (request: number): number => (request === 0 ? Number.NEGATIVE_INFINITY : request)
@@ -13,6 +13,8 @@ export const freeOn = (node: NodeFacts, kind: keyof Capacity): number =>
 
 const KINDS = ['cpuMillis', 'memoryBytes'] as const
 const UNITS = { cpuMillis: 'millicores', memoryBytes: 'bytes of memory' } as const
+
+const CURED_BY: readonly CureKind[] = ['placements', 'node_capacity', 'deployment']
 
 export const resources: Filter = {
   name: 'resources',
@@ -34,7 +36,7 @@ export const resources: Filter = {
         capacity: pick(short, (kind) => node.capacity[kind]),
       },
       fix: fixOf(short, workload.resources, node),
-      curedBy: ['placements', 'node_capacity', 'deployment'],
+      curedBy: CURED_BY,
     }
   },
 }
@@ -45,7 +47,9 @@ function pick(
   kinds: readonly (keyof Capacity)[],
   value: (kind: keyof Capacity) => number,
 ): { [kind: string]: number } {
-  return Object.fromEntries(kinds.map((kind) => [kind, value(kind)]))
+  const amounts: { [kind: string]: number } = {}
+  for (const kind of kinds) amounts[kind] = value(kind)
+  return amounts
 }
 
 function fixOf(short: readonly (keyof Capacity)[], request: Capacity, node: NodeFacts): string {

@@ -1,0 +1,119 @@
+// What the scheduler is measured on: tenants whose nodes each filter refuses some of, workloads that ask all of them, and
+// the decisions of a tenant one after the other.
+
+import type { ResidencyDemand } from '../../packages/contract/src/index.ts'
+import type { NodeFacts, SchedulingView, TenantFacts, Workload } from '../../packages/core/src/index.ts'
+import { residencyWish } from '../../packages/core/src/index.ts'
+import { aNode, aWorkload, someFacts } from '../../packages/core/src/scheduling/fixture.ts'
+
+const KINDS = 64
+const ZONES = 12
+/** In a zone that no workload which names it shuns, and large enough for all of them. */
+const NAMED = 20
+const COUNTRIES = ['DE', 'FR', 'AT']
+const RULES = {
+  enforcement: true,
+  regions: { eu: ['AT', 'BE', 'BG', 'CY', 'CZ', 'DE', 'DK', 'EE', 'ES', 'FI', 'FR'], na: ['US', 'CA'] },
+}
+
+/** One node in twenty is refused by each filter on records; half are half full; ten deployments run here and there. */
+export function tenantOf(nodes: number): TenantFacts {
+  return someFacts(
+    Array.from({ length: nodes }, (_node, number) => nodeOf(number)),
+    0,
+    1_000_000,
+  )
+}
+
+function nodeOf(number: number): NodeFacts {
+  const busy = (Math.imul(number + 1, 2_654_435_761) >>> 8) % 100
+  return aNode(number, {
+    status: number % 20 === 1 ? 'unreachable' : 'ready',
+    schedulable: number % 20 !== 2,
+    controlPlane: number % 20 === 3,
+    claim: number % 20 === 4 ? 'releasing' : 'sole',
+    labels: {
+      ...{ zone: `z${number % ZONES}`, disk: number % 20 === 5 ? 'hdd' : 'ssd', rack: `r${number % 40}` },
+      ...locationOf(number),
+    },
+    ...(number === NAMED ? { capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 37 } } : {}),
+    requested: { cpuMillis: 40 * busy, memoryBytes: 80 * 2 ** 20 * ((busy * 31) % 100) },
+    replicas: new Map([
+      [`db-${number % 4}`, 1],
+      [`batch-${number % 10}`, 2],
+    ]),
+  })
+}
+
+/** Some stand where nothing may be, some say nothing, and some only the region. */
+function locationOf(number: number): { [label: string]: string } {
+  if (number % 20 === 6) return { 'holdfast.io/country': 'US' }
+  if (number % 20 === 7) return {}
+  if (number % 20 === 8) return { 'holdfast.io/geo-region': 'eu' }
+  return { 'holdfast.io/country': COUNTRIES[number % COUNTRIES.length] ?? 'DE' }
+}
+
+const BLOCKED = ['US', 'CN']
+const DEMANDS: readonly ResidencyDemand[] = [
+  { region: 'eu' },
+  { country: 'DE' },
+  { blockedCountries: BLOCKED },
+  { region: 'eu', blockedCountries: BLOCKED },
+]
+
+/** Every filter has something to refuse: constraints, affinity, anti-affinity, requests. One in sixteen names its node. */
+function workloadOf(number: number): Workload {
+  const names = number % 16 === 15
+  const residency = DEMANDS[number % DEMANDS.length] ?? {}
+  return aWorkload({
+    name: `app-${number}`,
+    resources: { cpuMillis: 100 + number, memoryBytes: 2 ** 26 },
+    placement: {
+      residency,
+      constraints: [
+        { label: 'disk', operator: 'in', values: ['ssd', 'nvme'] },
+        { label: 'zone', operator: 'notIn', values: [`z${number % ZONES}`] },
+      ],
+      antiAffinity: names ? [] : [`batch-${number % 10}`, `app-${number}`],
+      ...(number % 2 === 0 ? { affinity: [`db-${number % 4}`] } : {}),
+      ...(number % 4 < 2 ? { spread: 'rack' } : {}),
+    },
+    nodeId: names ? aNode(NAMED).id : undefined,
+  })
+}
+
+const WORKLOADS = Array.from({ length: KINDS }, (_kind, number) => workloadOf(number))
+
+/** The wish is made anew for each decision, as the controllers do. */
+export function workloadAt(index: number): Workload {
+  const workload = WORKLOADS[index % KINDS] ?? aWorkload()
+  return { ...workload, residency: residencyWish(workload.placement?.residency, RULES) }
+}
+
+/** Decides and enters; once the tenant holds so many, the oldest goes for each that comes. */
+export function createLoad(
+  view: SchedulingView,
+  held = 500,
+  workloads: (index: number) => Workload = workloadAt,
+): (index: number) => void {
+  const assigned: (() => void)[] = []
+  return (index) => {
+    const workload = workloads(index)
+    const [nodeId] = view.place(workload, 1).placed
+    if (nodeId === undefined) throw new Error(`no place for ${workload.name}`)
+    view.applyAssigned(nodeId, workload.name, workload.resources)
+    assigned.push(() => view.applyReleased(nodeId, workload.name, workload.resources))
+    if (assigned.length > held) assigned.shift()?.()
+  }
+}
+
+/** What a small tenant has: three deployments, of which each demands residency and each finds a node among ten. */
+export function smallWorkloadAt(index: number): Workload {
+  const residency = DEMANDS[index % 3] ?? {}
+  return aWorkload({
+    name: `small-${index % 3}`,
+    resources: { cpuMillis: 100, memoryBytes: 2 ** 26 },
+    placement: { residency, constraints: [{ label: 'disk', operator: 'in', values: ['ssd', 'nvme'] }] },
+    residency: residencyWish(residency, RULES),
+  })
+}

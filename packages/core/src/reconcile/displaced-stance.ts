@@ -1,0 +1,23 @@
+// What becomes of replicas on a node that no longer qualifies, since its labels or the demands of the deployment changed. A
+// successor comes first wherever one can come. Where none can, residency is a hard rule, and what may not be there is stopped;
+// for a constraint of labels nothing is killed. SPEC 2.7, DECISIONS 7.
+
+import type { FilterName } from '@holdfast/contract'
+import type { NodeStance } from './replica-wish.ts'
+
+interface WayOut {
+  /** Another node takes a replica now. */
+  readonly open: boolean
+  /** Nothing new may be made for the time being. */
+  readonly gated: boolean
+  /** Two at once may never be, so no successor comes first. */
+  readonly stateful: boolean
+}
+
+export function displacedStance(
+  { filter }: { readonly filter: FilterName },
+  { open, gated, stateful }: WayOut,
+): NodeStance {
+  if (filter === 'label_constraint') return open ? 'leaving' : 'stranded'
+  return open && !gated && !stateful ? 'leaving' : 'barred'
+}

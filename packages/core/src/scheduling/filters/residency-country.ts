@@ -1,0 +1,28 @@
+// Does the node stand in the country that the deployment must be in? Hard: a node that reports none is refused. SPEC 2.7.
+
+import { NODE_COUNTRY } from '@holdfast/contract'
+import type { CureKind, Filter } from '../refusal.ts'
+import { isInCountry } from '../residency.ts'
+import { fixOfLabel } from './fix-of-label.ts'
+import { labelOf } from './label-constraint.ts'
+
+const CURED_BY: readonly CureKind[] = ['node_labels', 'deployment']
+
+export const residencyCountry: Filter = {
+  name: 'residency_country',
+  phrases: { residency_country_mismatch: 'not in the required country' },
+  keptFor: ({ residency }) => (residency?.country === undefined ? '' : `=${residency.country}`),
+  refuse({ residency }, { name, labels, attested }) {
+    if (residency?.country === undefined || isInCountry(residency, labels)) return undefined
+    const { country } = residency
+    const wanted = { label: NODE_COUNTRY, value: country, attested: attested.country }
+    return {
+      filter: 'residency_country',
+      code: 'residency_country_mismatch',
+      required: { [NODE_COUNTRY]: country },
+      reported: { [NODE_COUNTRY]: labelOf(NODE_COUNTRY, labels) ?? null },
+      fix: `${fixOfLabel(name, wanted)}, or change placement.residency.country.`,
+      curedBy: CURED_BY,
+    }
+  },
+}

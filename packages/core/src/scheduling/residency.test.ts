@@ -1,0 +1,56 @@
+// What a demand is stored as, what it wishes by the rules of this control plane, and which nodes answer it. SPEC 2.7.
+
+import type { ResidencyDemand } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import { answersResidency, residencyLabels, residencyWish } from './residency.ts'
+
+const regions = Object.fromEntries([
+  ['eu', ['DE', 'FR']],
+  ['__proto__', ['US']],
+])
+const RULES = { enforcement: true, regions }
+const PREFIX = 'holdfast.io'
+
+test.each<[ResidencyDemand | undefined, { [label: string]: string }]>([
+  [undefined, {}],
+  [{}, {}],
+  [{ blockedCountries: [] }, {}],
+  [{ country: 'DE' }, { [`${PREFIX}/data-residency-country`]: 'DE' }],
+  [{ region: 'eu' }, { [`${PREFIX}/data-residency-region`]: 'eu' }],
+  [{ blockedCountries: ['US', 'CN'] }, { [`${PREFIX}/blocked-countries`]: 'US,CN' }],
+])('%j is stored as its labels', (demand, labels) => {
+  expect(residencyLabels(demand)).toEqual(labels)
+})
+
+describe('the wish', () => {
+  test.each([[undefined], [{}], [{ blockedCountries: [] }]])('%j wishes nothing', (demand) => {
+    expect(residencyWish(demand, RULES)).toBeUndefined()
+  })
+
+  test.each<[string, string[]]>([
+    ['eu', ['DE', 'FR']],
+    ['undeclared', []],
+    ['constructor', []],
+    ['toString', []],
+    ['__proto__', ['US']],
+  ])('the region %s covers %j', (region, covered) => {
+    expect(residencyWish({ region }, RULES)?.regionCountries).toEqual(covered)
+  })
+
+  test('says whether it is enforced', () => {
+    expect(residencyWish({ country: 'DE' }, { ...RULES, enforcement: false })?.enforced).toBe(false)
+  })
+})
+
+test.each<[ResidencyDemand, { [label: string]: string }, boolean]>([
+  [{ country: 'DE' }, { [`${PREFIX}/country`]: 'DE' }, true],
+  [{ country: 'DE' }, {}, false],
+  [{ region: 'eu' }, { [`${PREFIX}/country`]: 'FR' }, true],
+  [{ region: 'eu' }, { [`${PREFIX}/geo-region`]: 'eu' }, true],
+  [{ region: 'eu', country: 'DE' }, { [`${PREFIX}/country`]: 'FR' }, false],
+  [{ region: 'eu', blockedCountries: ['FR'] }, { [`${PREFIX}/country`]: 'FR' }, false],
+  [{ blockedCountries: ['FR'] }, {}, true],
+])('%j of a node with %j: %s', (demand, labels, answer) => {
+  const wish = residencyWish(demand, RULES)
+  expect(wish && answersResidency(wish, labels)).toBe(answer)
+})
