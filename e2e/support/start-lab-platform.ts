@@ -11,6 +11,7 @@ import {
   startEtcd,
   startLab,
 } from '@holdfast/testkit'
+import type { Config } from '../../packages/server/src/config/schema.ts'
 import type { ApiClient } from '../../tests/support/api-client.ts'
 import { createLabAgents, type Offer, untilNodesReady } from '../../tests/support/lab-agents.ts'
 import {
@@ -28,6 +29,8 @@ export interface LabPlatform {
   readonly gateway: Replica
   /** The gateway ends, and another process takes its address. */
   replaceGateway(meanwhile?: () => Promise<void>): Promise<void>
+  /** Both servers end, and others take their addresses, with these settings over those of the platform. */
+  restartServers(settings: Partial<Config>): Promise<void>
   /** etcd, which must be the platform's own, is killed, then all servers end; later all of it is there again. */
   withoutControlPlane(meanwhile: () => Promise<void>): Promise<void>
   /** Its own one; absent: the shared one. */
@@ -37,6 +40,10 @@ export interface LabPlatform {
   /** As tenant-admin. */
   api(tenant: string): ApiClient
   node(name: string): LabNode
+  /** Its agent is started again with these labels in its configuration, and no others. */
+  relabel(node: LabNode, labels: { readonly [key: string]: string }): Promise<void>
+  /** With a new join token; gives the node's id. */
+  enrolAgain(node: LabNode, offer?: Offer): Promise<string>
   stop(): Promise<void>
 }
 
@@ -71,14 +78,23 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   let history = checkHistory(platform.server.store, lab)
   const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
   let gateway = await startReplica(platform, {}, { host: lab.hostAddress, tls })
-  let front: Pick<Replica, 'stop'> = platform
-  const gatewayAgain = () => startReplica(platform, {}, { host: lab.hostAddress, port: portOf(gateway), tls })
+  let front: Pick<Replica, 'server' | 'stop'> = platform
+  const gatewayAgain = (settings: Partial<Config> = {}) =>
+    startReplica(platform, settings, { host: lab.hostAddress, port: portOf(gateway), tls })
+  const bothAgain = async (settings: Partial<Config> = {}): Promise<void> => {
+    ;[gateway, front] = await Promise.all([
+      gatewayAgain(settings),
+      startReplica(platform, settings, { port: portOf(platform) }),
+    ])
+    history = checkHistory(front.server.store, lab)
+  }
   const { reference: image } = await lab.registry.pushBusyboxImage('acme/web', '1.0')
   const api = (tenant: string) =>
     platform.api(tenant === 'acme' ? platform.acme.token : platform.globex.token)
   const place = { server: gateway.baseUrl, ca: certificates.path('ca.crt') }
-  const enrol = (node: LabNode) => agents.enrol(node, api(node.tenant), place, options.offers?.[node.name])
-  await Promise.all(lab.nodes.map(enrol))
+  const enrol = (node: LabNode, offer = options.offers?.[node.name]) =>
+    agents.enrol(node, api(node.tenant), place, offer)
+  await Promise.all(lab.nodes.map((node) => enrol(node)))
   await Promise.all(lab.nodes.map((node) => lab.restartAgent(node)))
   for (const tenant of TENANTS)
     await untilNodesReady(api(tenant), lab.nodes.filter((node) => node.tenant === tenant).length)
@@ -93,6 +109,11 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
       await meanwhile()
       gateway = await gatewayAgain()
     },
+    async restartServers(settings) {
+      await checkSoFar()
+      await Promise.all([gateway.stop(), front.stop()])
+      await bothAgain(settings)
+    },
     async withoutControlPlane(meanwhile) {
       if (etcd === undefined) throw new Error('The etcd is shared with other tests: it may not go.')
       await checkSoFar()
@@ -100,13 +121,16 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
       await Promise.all([gateway.stop(), front.stop()])
       await meanwhile()
       await Promise.all(etcd.members.map((member) => member.restart()))
-      const [again, first] = await Promise.all([
-        gatewayAgain(),
-        startReplica(platform, {}, { port: portOf(platform) }),
-      ])
-      gateway = again
-      front = first
-      history = checkHistory(first.server.store, lab)
+      await bothAgain()
+    },
+    async relabel(node, labels) {
+      agents.configure(node, labels)
+      await lab.restartAgent(node)
+    },
+    async enrolAgain(node, offer) {
+      const id = await enrol(node, offer)
+      await lab.restartAgent(node)
+      return id
     },
     node: (name) => lab.nodes.find((node) => node.name === name) ?? missing(name),
     async stop() {

@@ -78,7 +78,7 @@ async function keep(): Promise<void> {
     process.off('disconnect', abandoned)
     process.off('SIGTERM', abandoned)
     process.once('SIGTERM', () => void drain(raised))
-    if (raised.machines !== undefined) obeyPowerOrders(folder, raised.machines.lab)
+    if (raised.machines !== undefined) obeyPowerOrders(folder, raised.machines)
     report({ kind: 'ready' })
   } catch (error) {
     giveUp(folder, error instanceof Error ? error.message : String(error))

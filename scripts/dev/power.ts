@@ -1,34 +1,57 @@
-// The plug of each machine of the development platform. The machines are the keeper's children, so the keeper is asked, by
+// The plug of each machine of the development platform, and the configuration of its agent. The machines are the keeper's children, so the keeper is asked, by
 // a socket in the folder that its owner alone may enter.
 
 import { chmodSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { Lab, LabNode } from '@holdfast/testkit'
+import type { LabNode } from '@holdfast/testkit'
 import type { DevFolder } from './dev-folder.ts'
+import type { DevMachines } from './start-nodes.ts'
 
 /** Engine, router and agent are up again well before this. */
 const DEADLINE_MS = 60_000
-const USAGE = 'npm run dev:node -- off NODE | on NODE'
+const USAGE = 'npm run dev:node -- off NODE | on NODE | label NODE KEY=VALUE...'
 
 /** In the keeper; orders are carried out one after the other. */
-export function obeyPowerOrders({ powerSocket }: DevFolder, lab: Lab): void {
+export function obeyPowerOrders({ powerSocket }: DevFolder, { lab, agents }: DevMachines): void {
   const off = new Set<LabNode>()
   let last: Promise<unknown> = Promise.resolve()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => socket.destroy())
     last = last
-      .then(async () => switchPower(lab, off, (await text(socket)).split(' ')))
+      .then(async () => obey({ lab, agents, off }, (await text(socket)).split(' ')))
       .catch((error: unknown) => `It did not work: ${error instanceof Error ? error.message : String(error)}`)
       .then((answer) => socket.end(answer))
   })
   server.listen(powerSocket, () => chmodSync(powerSocket, 0o600))
 }
 
-async function switchPower(lab: Lab, off: Set<LabNode>, [order, name]: string[]): Promise<string> {
-  const node = lab.nodes.find((each) => each.name === name)
-  if (node === undefined) return `The nodes are ${lab.nodes.map((each) => each.name).join(', ')}.`
-  if (order !== 'off' && order !== 'on') return USAGE
+interface Machines extends DevMachines {
+  readonly off: Set<LabNode>
+}
+
+async function obey(machines: Machines, [order, name, ...rest]: string[]): Promise<string> {
+  const { nodes } = machines.lab
+  const node = nodes.find((each) => each.name === name)
+  if (node === undefined) return `The nodes are ${nodes.map((each) => each.name).join(', ')}.`
+  if (order === 'label') return configure(machines, node, rest)
+  return (order === 'off' || order === 'on') && rest.length === 0 ? switchPower(machines, node, order) : USAGE
+}
+
+/** Its agent is started again and advertises these, and no others. */
+async function configure({ lab, agents, off }: Machines, node: LabNode, words: string[]): Promise<string> {
+  const pairs = words.map((word): [string, string] => {
+    const at = word.indexOf('=')
+    return at > 0 ? [word.slice(0, at), word.slice(at + 1)] : ['', word]
+  })
+  if (pairs.length === 0 || pairs.some(([key]) => key === '')) return USAGE
+  agents.configure(node, Object.fromEntries(pairs))
+  if (off.has(node)) return `${node.name} is off: its agent advertises them when it is on again.`
+  await lab.restartAgent(node)
+  return `The agent of ${node.name} was started again with ${words.join(' ')}.`
+}
+
+async function switchPower({ lab, off }: Machines, node: LabNode, order: 'off' | 'on'): Promise<string> {
   if ((order === 'off') === off.has(node)) return `${node.name} is ${order} already.`
   if (order === 'off') {
     await lab.powerOff(node)
@@ -42,7 +65,7 @@ async function switchPower(lab: Lab, off: Set<LabNode>, [order, name]: string[])
 
 /** Asks the keeper; what it answers. */
 export async function orderPower({ powerSocket }: DevFolder, words: readonly string[]): Promise<string> {
-  if (words.length !== 2) return USAGE
+  if (words.length < 2) return USAGE
   const socket = connect(powerSocket)
   socket.setTimeout(DEADLINE_MS, () => socket.destroy(new Error('no answer in time')))
   socket.end(words.join(' '))

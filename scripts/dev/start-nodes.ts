@@ -9,6 +9,14 @@ import type { RunningServer } from './start-server.ts'
 import type { Step } from './step.ts'
 
 const NODES = { acme: 3, globex: 2 }
+/** Where each stands, as its join token attests it. */
+const COUNTRIES: { readonly [node: string]: string } = {
+  'acme-1': 'DE',
+  'acme-2': 'FR',
+  'acme-3': 'US',
+  'globex-1': 'DE',
+  'globex-2': 'AT',
+}
 
 export interface DevNode {
   readonly id: string
@@ -46,7 +54,9 @@ export async function enrolNodes(
   const { lab, agents } = machines
   const enrol = async (node: LabNode): Promise<DevNode> => {
     const token = tenants.find(({ name }) => name === node.tenant)?.token
-    const id = await agents.enrol(node, createApiClient(baseUrl, token), { server: baseUrl })
+    const country = COUNTRIES[node.name]
+    const offer = country === undefined ? {} : { residency: { country } }
+    const id = await agents.enrol(node, createApiClient(baseUrl, token), { server: baseUrl }, offer)
     await lab.restartAgent(node)
     const { name, tenant, address, socketPath } = node
     return { id, name, tenant, address, edge: `http://${address}`, engine: `unix://${socketPath}` }

@@ -12,7 +12,13 @@ import type {
 import { sharedRegistry, uniqueRepository } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { archiveId } from '../../packages/server/src/operations/deployments/store-deployment.ts'
-import { archive, deployments, observations, placements } from '../../packages/server/src/store/records.ts'
+import {
+  archive,
+  deployments,
+  nodes,
+  observations,
+  placements,
+} from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts'
 import { dumpTenants } from '../support/dump-keys.ts'
@@ -241,6 +247,8 @@ async function place(name: string, templateHash: string, ready: readonly boolean
     desired: 'running' as const,
   }))
   await store.transact((transaction) => {
+    const node = transaction.get(inTenant(tenant, nodes, nodeId))
+    if (node !== undefined) transaction.put(inTenant(tenant, nodes, nodeId), { ...node, status: 'ready' })
     transaction.put(inTenant(tenant, placements, uid), {
       ...{ v: 1, uid, name, revision: 1, everAssigned: true, assignments },
       ...{ templates: {}, toldRefusals: '', toldPhase: '' },
@@ -261,7 +269,8 @@ interface ToldPlan {
   readonly action: string
   readonly revision: number
   readonly changes: { readonly field: string }[]
-  readonly rollout: { readonly lowestReady: number; readonly steps: object[]; readonly summary: string }
+  readonly steps: object[]
+  readonly rollout: { readonly lowestReady: number; readonly summary: string }
 }
 const planOf = ({ body }: ApiAnswer): ToldPlan => Object(body['plan'])
 
@@ -273,23 +282,30 @@ describe('a dry run', () => {
     const changed = planOf(await api.put(`${COLLECTION}/planned?dryRun=true`, { environment: { A: 'b' } }))
     expect(changed).toMatchObject({ action: 'update', revision: 2, changes: [{ field: 'environment' }] })
     expect(changed.rollout).toMatchObject({ order: 'start-first', parallelism: 1, lowestReady: 2 })
-    expect(changed.rollout.steps).toMatchObject([
-      { replicas: [{ replica: 1, nodeId, nodeName: 'machine', reason: 'template_changed' }], lowestReady: 2 },
+    expect(changed.steps).toMatchObject([
+      {
+        kind: 'replace',
+        replicas: [{ replica: 1, nodeId, nodeName: 'machine', from: 'machine', reason: 'template_changed' }],
+        lowestReady: 2,
+      },
       { replicas: [{ replica: 2 }], lowestReady: 2 },
     ])
     const update = { order: 'stop-first', parallelism: 2, failureAction: 'pause', progressDeadline: '60s' }
     const hard = planOf(
       await api.put(`${COLLECTION}/planned?dryRun=true`, { environment: { A: 'b' }, update }),
     )
-    expect(hard.rollout).toMatchObject({ lowestReady: 0, steps: [{ replicas: [{}, {}], lowestReady: 0 }] })
+    expect(hard).toMatchObject({
+      rollout: { lowestReady: 0 },
+      steps: [{ replicas: [{}, {}], lowestReady: 0 }],
+    })
     const again = planOf(await restart('planned', {}, '?dryRun=true'))
     expect(again).toMatchObject({ action: 'update', revision: 2, changes: [] })
-    expect(again.rollout.steps).toMatchObject([{ replicas: [{ reason: 'restart' }] }, { replicas: [{}] }])
+    expect(again.steps).toMatchObject([{ replicas: [{ reason: 'restart' }] }, { replicas: [{}] }])
     const back = await rollBack('planned', 1, {}, '?dryRun=true')
     expect(Object.keys(back.body).sort()).toEqual(['alterations', 'plan', 'warnings'])
     expect(planOf(back)).toMatchObject({ action: 'update', revision: 2, changes: [] })
     const stopped = planOf(await api.put(`${COLLECTION}/planned?dryRun=true`, { replicas: 0 }))
-    expect(stopped.rollout.steps).toEqual([])
+    expect(stopped.steps).toMatchObject([{ kind: 'stop', replicas: [{}, {}] }])
     expect(await dumpTenants(platform)).toEqual(before)
   })
 
@@ -297,7 +313,7 @@ describe('a dry run', () => {
     const { status, body } = await api.post(`${COLLECTION}?dryRun=true`, bodyOf('unmade'))
     expect([status, Object.keys(Object(body['plan'])).sort()]).toEqual([
       200,
-      ['action', 'changes', 'placement', 'revision'],
+      ['action', 'changes', 'placement', 'revision', 'steps'],
     ])
   })
 })

@@ -44,18 +44,19 @@ const create = async (parts: JsonObject, path = COLLECTION) =>
 const read = async (name: string): Promise<DeploymentRecord> =>
   JSON.parse((await api.get(`${COLLECTION}/${name}`)).text)
 
+const BESIDE_THE_SPEC: ReadonlySet<string> = new Set([
+  'read_only_ignored',
+  'image_digest_resolved',
+  'residency_stored_as_label',
+])
+
 /** Written apart from the product: it knows only what was sent, what is kept, and what was announced. */
 function expected(sent: JsonObject, kept: JsonObject, alterations: readonly Alteration[]): JsonObject {
   const result: JsonObject = structuredClone({ ...kept, ...sent })
   for (const field of READ_ONLY_FIELDS) delete result[field]
   for (const field of Object.keys(result)) if (result[field] === null) delete result[field]
-  const { placement } = result
-  if (typeof placement === 'object' && placement !== null && 'residency' in placement)
-    delete placement.residency
-  for (const { code, field, to } of alterations) {
-    const isOfSpec = code !== 'read_only_ignored' && code !== 'image_digest_resolved'
-    if (isOfSpec) putAt(result, field.split('.'), to)
-  }
+  for (const { code, field, to } of alterations)
+    if (!BESIDE_THE_SPEC.has(code)) putAt(result, field.split('.'), to)
   return result
 }
 

@@ -90,7 +90,7 @@ const fullBody = () => ({
   placement: {
     constraints: [{ label: 'rack', operator: 'in', values: ['a'] }],
     ...{ affinity: ['web'], antiAffinity: ['web'], spread: 'rack' },
-    residency: { country: ['DE'], region: ['eu'], blockedCountries: ['US'] },
+    residency: { country: 'DE', region: 'eu', blockedCountries: ['US'] },
   },
   dependsOn: { web: 'healthy' },
   resources: { cpuMillis: 1, memoryBytes: 1 },

@@ -216,9 +216,21 @@ describe('output', () => {
     expect((await get('deployments', '-o', 'wide')).stdout).toContain('dep_')
   })
 
-  test.each(['nodes', 'routes', 'events', 'registries', 'quotas', 'audit'])('get %s', async (kind) =>
-    expect(await get(kind)).toMatchObject({ code: 0 }),
+  test.each(['nodes', 'routes', 'events', 'registries', 'regions', 'quotas', 'audit'])(
+    'get %s',
+    async (kind) => expect(await get(kind)).toMatchObject({ code: 0 }),
   )
+
+  test('the regions that a manifest may name, with their countries', async () => {
+    expect((await get('regions')).stdout).toMatch(
+      /^NAME +ENFORCED +COUNTRIES\n(.*\n)*dach +yes +AT, CH, DE\n/,
+    )
+    expect(JSON.parse((await get('region', 'dach', '-o', 'json')).stdout)).toEqual({
+      name: 'dach',
+      countries: ['AT', 'CH', 'DE'],
+      enforced: true,
+    })
+  })
 
   test('what is not there is an exit code of its own', async () => {
     expect(await get('deployment', 'absent')).toMatchObject({ code: 5, stdout: '' })

@@ -92,7 +92,7 @@ describe('apply', () => {
   test('a dry run plans and stores nothing', async () => {
     const ran = await world.cli(['apply', '-f', write('dry.yaml', manifest('dry')), '--dry-run'])
     expect(ran.code).toBe(0)
-    expect(ran.stdout).toMatch(/^deployment\/dry would be created\n {2}would be placed on n[12]\n/)
+    expect(ran.stdout).toMatch(/^deployment\/dry would be created\n {2}Replica 1 starts on n[12] \(/)
     expect(await record('dry')).toMatchObject({ code: 'deployment_not_found' })
   })
 
@@ -180,6 +180,20 @@ describe('without a platform', () => {
     })
     expect(await world.cli(['init', 'fresh'], { cwd: folder })).toMatchObject({ code: 1 })
     expect(await world.cli(['init', 'Fresh'], { cwd: folder })).toMatchObject({ code: 2 })
+  })
+
+  test('validate refuses no region that a platform may declare, and every other fault of residency', async () => {
+    const manifest = (residency: string) =>
+      `kind: Deployment\nname: web\nimage: registry.example/web:1.0\nplacement: { residency: ${residency} }\n`
+    expect(await world.cli(['validate', '-f', '-'], { input: manifest('{ region: ours }') })).toMatchObject({
+      code: 0,
+      stdout: 'deployment/web valid\n',
+    })
+    const unsound = manifest('{ country: DE, region: "", blockedCountries: [us] }')
+    const ran = await world.cli(['validate', '-f', '-'], { input: unsound })
+    expect(ran).toMatchObject({ code: 3, stdout: '' })
+    expect(ran.stderr).toContain('placement_invalid at placement.residency.region')
+    expect(ran.stderr).toContain('placement_invalid at placement.residency.blockedCountries[0]')
   })
 
   test('validate tells what the server would, and what cannot be read', async () => {

@@ -110,7 +110,12 @@ describe('every endpoint', () => {
     })
   })
 
-  test('registries, quotas, audit, events, errors', async () => {
+  test('registries, regions, quotas, audit, events, errors', async () => {
+    const { enforcement, regions } = await value(client.scheduler.regions())
+    expect([enforcement, regions.find(({ name }) => name === 'dach')?.countries]).toEqual([
+      true,
+      ['AT', 'CH', 'DE'],
+    ])
     const host = platform.registryHost
     await value(client.registries.setCredential(host, { username: 'u', password: 'p' }))
     expect((await value(client.registries.list())).items).toMatchObject([{ host, credential: true }])

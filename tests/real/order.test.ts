@@ -112,7 +112,10 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         limits: { cpuMillis: -1 },
         resources: { memoryBytes: 0.5, cpuMillis: -1 },
         dependsOn: { 'B!': 'healthy', web: 'soon' },
-        placement: { spread: '!', affinity: ['ok', 'No'], constraints: [{ label: '!', operator: 'x' }] },
+        placement: {
+          ...{ spread: '!', affinity: ['ok', 'No'], constraints: [{ label: '!', operator: 'x' }] },
+          residency: { blockedCountries: ['us', 'US', 'US'], region: 'moon', country: 'Germany' },
+        },
         volumes: [{ target: 'x' }],
         secretsVersion: -1,
         secrets: [
@@ -151,6 +154,12 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
         volumes: [
           { volume: 'vol_01JD0000000000000000000000', target: '/data', type: 'volume', readOnly: false },
         ],
+        placement: { residency: { country: 'DE', region: 'moon', blockedCountries: ['US', 'DE', 'US'] } },
+        labels: {
+          'holdfast.io/data-residency-country': 'DE',
+          'holdfast.io/data-residency-region': 'moon',
+          team: 'a',
+        },
       }),
     }),
   ],

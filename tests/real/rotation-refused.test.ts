@@ -32,7 +32,10 @@ test('a dry run of a step: what it would lead to, and nothing is stored', async 
     expect(answer.status, answer.text).toBe(200)
     expect(answer.body).toMatchObject({
       ...{ alterations: [], warnings: [] },
-      plan: { deployment: name, credentials: [{ phase, versions: { old: 1, new: 2 } }] },
+      plan: {
+        ...{ deployment: name, credentials: [{ phase, versions: { old: 1, new: 2 } }] },
+        restarts: phase === 'cutover' ? [name] : [],
+      },
     })
     expect(await dumpTenants(world.platform)).toEqual(before)
     expect(await live(world, label)).toEqual(listed(world, label))

@@ -77,6 +77,8 @@ const environment: readonly Provocation[] = [
   fault('environment_too_large', 'environment', { environment: { A: 'x'.repeat(256 * 1024) } }),
 ]
 
+const resident = (residency: unknown): Parts => ({ placement: { residency } })
+
 const placementAndLabels: readonly Provocation[] = [
   fault('placement_invalid', 'placement.affinity[0]', { placement: { affinity: ['No'] } }),
   fault('placement_invalid', 'placement.constraints[0].operator', {
@@ -86,6 +88,19 @@ const placementAndLabels: readonly Provocation[] = [
   fault('residency_label_handwritten', 'labels["holdfast.io/data-residency-country"]', {
     labels: { 'holdfast.io/data-residency-country': 'DE' },
   }),
+  fault('residency_declared_twice', 'labels["holdfast.io/data-residency-country"]', {
+    labels: { 'holdfast.io/data-residency-country': 'DE' },
+    ...resident({ country: 'DE' }),
+  }),
+  fault('residency_region_undeclared', 'placement.residency.region', resident({ region: 'EU' })),
+  fault('placement_invalid', 'placement.residency.country', resident({ country: 'Germany' })),
+  fault('placement_invalid', 'placement.residency.region', resident({ region: '' })),
+  fault(
+    'placement_invalid',
+    'placement.residency.blockedCountries[1]',
+    resident({ country: 'DE', blockedCountries: ['US', 'DE'] }),
+  ),
+  fault('field_type_invalid', 'placement.residency', resident(null)),
 ]
 
 const namedNodes: readonly Provocation[] = [
@@ -102,7 +117,10 @@ const namedNodes: readonly Provocation[] = [
 const shapes: readonly Provocation[] = [
   fault('field_unknown', 'colour', { colour: 'red' }),
   fault('field_unknown', 'healthCheck.colour', check({ colour: 'red' })),
-  fault('field_unknown', 'placement.residency', { placement: { residency: { country: 'DE' } } }),
+  fault('field_unknown', 'placement.residency.city', { placement: { residency: { city: 'Bonn' } } }),
+  fault('list_too_long', 'placement.residency.blockedCountries', {
+    placement: { residency: { blockedCountries: Array(250).fill('US') } },
+  }),
   fault('field_read_only', 'uid', { uid: 'dep_01JD0000000000000000000000' }),
   fault('field_type_invalid', 'replicas', { replicas: 1.5 }),
   fault('field_type_invalid', 'replicas', { replicas: '1' }),

@@ -3,4 +3,12 @@
 
 import type { Capability } from '@holdfast/contract'
 
-export const BUILT: readonly Capability[] = ['http', 'tenancy', 'deployments', 'nodes', 'routes', 'secrets']
+export const BUILT: readonly Capability[] = [
+  'http',
+  'tenancy',
+  'deployments',
+  'placement',
+  'nodes',
+  'routes',
+  'secrets',
+]

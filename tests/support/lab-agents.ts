@@ -2,6 +2,7 @@
 // processes of their node, so that they go with its power.
 
 import { join } from 'node:path'
+import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { type LabNode, type ManagedProcess, waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from './api-client.ts'
 
@@ -11,9 +12,13 @@ const AGENT = join(ROOT, 'packages/agent/src/main.ts')
 /** Of a node that is not enrolled yet: there is no agent to run. */
 const NO_AGENT: ManagedProcess = { pid: 0, kill: async () => {}, pause: () => {}, resume: () => {} }
 
+type Labels = { readonly [key: string]: string }
+
 /** What a node says of itself when it is enrolled. */
 export interface Offer {
-  readonly labels?: { readonly [key: string]: string }
+  readonly labels?: Labels
+  /** What its join token attests; it advertises it too. */
+  readonly residency?: { readonly country?: string; readonly region?: string }
   readonly cpuMillis?: number
 }
 
@@ -28,19 +33,26 @@ export interface LabAgents {
   startAgent(node: LabNode): Promise<ManagedProcess>
   /** Gives the node's id. */
   enrol(node: LabNode, api: ApiClient, place: ServerPlace, offer?: Offer): Promise<string>
+  /** What its agent advertises from its next start on. */
+  configure(node: LabNode, labels: Labels): void
 }
 
 export function createLabAgents(): LabAgents {
   const enrolled = new Set<LabNode>()
+  const configured = new Map<LabNode, Labels>()
   return {
-    startAgent: async (node) => (enrolled.has(node) ? runAgent(node) : NO_AGENT),
+    startAgent: async (node) => (enrolled.has(node) ? runAgent(node, configured.get(node)) : NO_AGENT),
+    configure: (node, labels) => void configured.set(node, labels),
     async enrol(node, api, place, offer = {}) {
-      const issued = await api.post('/api/v1/nodes/join-tokens', { nodeName: node.name })
+      const { residency } = offer
+      const asked = { nodeName: node.name, ...(residency === undefined ? {} : { residency }) }
+      const issued = await api.post('/api/v1/nodes/join-tokens', asked)
       if (issued.status !== 201) throw new Error(`no join token: ${issued.text}`)
       const told = await node.exec([NODE, AGENT, 'enroll', ...enrolWords(node, place, offer)], {
         env: { HOLDFAST_JOIN_TOKEN: String(issued.body['token']) },
       })
       enrolled.add(node)
+      configured.delete(node)
       return /node_[0-9A-Z]{26}/.exec(told)?.[0] ?? ''
     },
   }
@@ -58,19 +70,29 @@ export async function untilNodesReady(api: ApiClient, count: number): Promise<vo
 
 const stateOf = (node: LabNode): string => join(node.folder, 'agent')
 
-function enrolWords(node: LabNode, { server, ca }: ServerPlace, { labels = {}, cpuMillis = 4000 }: Offer) {
+function enrolWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
+  const { labels = {}, residency = {}, cpuMillis = 4000 } = offer
+  const { country, region } = residency
+  const advertised = {
+    ...(country === undefined ? {} : { [NODE_COUNTRY]: country }),
+    ...(region === undefined ? {} : { [NODE_REGION]: region }),
+    ...labels,
+  }
   return [
     ...['--server', server, ...(ca === undefined ? [] : ['--ca', ca]), '--name', node.name],
     ...['--state', stateOf(node), '--engine', `unix://${node.socketPath}`],
     ...['--cpu-millis', String(cpuMillis), '--memory-bytes', String(8 * 1024 ** 3)],
-    ...Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
+    ...labelWords(advertised),
   ]
 }
 
-function runAgent(node: LabNode): ManagedProcess {
+const labelWords = (labels: Labels): string[] =>
+  Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`])
+
+function runAgent(node: LabNode, labels: Labels = {}): ManagedProcess {
   return node.startProcess({
     binary: NODE,
-    args: [AGENT, 'run', '--state', stateOf(node), ...routingWords(node)],
+    args: [AGENT, 'run', '--state', stateOf(node), ...labelWords(labels), ...routingWords(node)],
     logFile: join(node.folder, 'agent.log'),
   })
 }

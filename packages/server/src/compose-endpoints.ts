@@ -12,10 +12,12 @@ import { logEndpoints } from './api/routes/logs.ts'
 import { nodeEndpoints } from './api/routes/nodes.ts'
 import { registryEndpoints } from './api/routes/registries.ts'
 import { rotationEndpoints } from './api/routes/rotation.ts'
+import { schedulerEndpoints } from './api/routes/scheduler.ts'
 import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
+import { foresee } from './loops/controllers/foresee.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
@@ -52,8 +54,12 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
       reservedNames: new Set([...RESERVED_NAMES, ...config.reservedNames]),
       registries: allowed,
       volumesEnabled: config.volumes.enabled,
+      regions: new Set(Object.keys(config.residency.regions)),
       namespaces: config.secrets.namespaces,
     },
+    residency: config.residency,
+    foresee: (tenant, next, restart) =>
+      foresee({ store, quotas, clock, residency: config.residency }, tenant, next, restart),
     archiveRevisions: config.retention.archiveRevisions,
   }
   return [
@@ -81,6 +87,7 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
       ...shownCaPin(config),
       failedJoins: createFailedJoins(config.rates.failedJoinsPerMinute, clock),
     }),
+    ...schedulerEndpoints(config.residency),
     ...errorEndpoints(),
   ]
 }

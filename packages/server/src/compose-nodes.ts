@@ -82,7 +82,7 @@ function lead({ config, log, store }: NodeSideDeps, replica: string, leads: bool
 function startControllers(deps: NodeSideDeps, leadership: Leadership, self: string) {
   const { config, log, store, quotas, broker } = deps
   const placing = startPlacing({
-    ...{ store, clock, leadership, quotas, random: Math.random },
+    ...{ store, clock, leadership, quotas, residency: config.residency, random: Math.random },
     onError: (error, deployment) =>
       log.warn({ deployment, error: String(error) }, 'a deployment was not reconciled and is tried again'),
   })

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// holdfast-server: serve, init, check-config. Reads the command line, composes, and ends by draining.
+// holdfast-server: serve, init, check-config, simulate. Reads the command line, composes, and ends by draining.
 
 import pino, { type Logger } from 'pino'
 import { composeServer } from './compose.ts'
@@ -20,6 +20,8 @@ const USAGE = `holdfast-server: the control plane of Holdfast
                                                     operator of the secrets store, set that up first and
                                                     print the identities that the configuration lacks
   holdfast-server check-config [--config FILE]      name every fault of the configuration
+  holdfast-server simulate FILE [--seed NUMBER]     run a script of changes through the real controllers in virtual
+                                                    time and print the story; 1: an invariant was violated
 
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
 `
@@ -75,13 +77,29 @@ async function serve(config: Config): Promise<void> {
   process.on('SIGINT', stop)
 }
 
+/** Apart from the others: it has no configuration. */
+async function runSimulate(words: readonly string[]): Promise<void> {
+  const [file, option, number, ...rest] = words
+  const seeded = option === '--seed' && /^\d{1,15}$/.test(number ?? '') && rest.length === 0
+  if (file === undefined || file.startsWith('-') || (option !== undefined && !seeded)) return showUsage()
+  // Loaded for this command alone: no server needs it.
+  const { simulate } = await import('./simulation/simulate-command.ts')
+  const { exitCode, text } = await simulate({ file, seed: seeded ? Number(number) : undefined })
+  const stream = exitCode === 2 ? process.stderr : process.stdout
+  stream.write(text)
+  process.exitCode = exitCode
+}
+
+function showUsage(): void {
+  process.stderr.write(USAGE)
+  process.exitCode = 2
+}
+
 async function main(): Promise<void> {
-  const line = readCommandLine(process.argv.slice(2))
-  if (line === undefined) {
-    process.stderr.write(USAGE)
-    process.exitCode = 2
-    return
-  }
+  const words = process.argv.slice(2)
+  if (words[0] === 'simulate') return runSimulate(words.slice(1))
+  const line = readCommandLine(words)
+  if (line === undefined) return showUsage()
   // Who sets the secrets store up has no identities yet.
   const identities = line.init.operatorTokenFile === undefined ? 'needed' : 'to be issued'
   const env = line.roles === undefined ? process.env : { ...process.env, HOLDFAST_ROLES: line.roles }

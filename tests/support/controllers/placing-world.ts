@@ -1,7 +1,15 @@
 // A tenant with nodes and deployments, written straight to the store, and controllers that place them: no API, no agents.
 
 import { randomUUID } from 'node:crypto'
-import type { Assignment, DeploymentSpec, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
+import type {
+  Assignment,
+  DeploymentSpec,
+  DeploymentUid,
+  Event,
+  NodeId,
+  ResidencyRules,
+  TenantId,
+} from '@holdfast/contract'
 import {
   type Placing,
   startPlacing,
@@ -166,6 +174,9 @@ export interface Controllers {
 export interface ControllerOptions {
   readonly replica?: string
   readonly containers?: number
+  /** The quota of containers where it changes under way. */
+  readonly limit?: (tenant: TenantId) => number
+  readonly residency?: ResidencyRules
   /** Who leads; absent: a leadership of its own. */
   readonly leadership?: Pick<Leadership, 'owns' | 'fenced' | 'subscribe'>
   readonly resyncMs?: number
@@ -188,7 +199,8 @@ export function startControllers(store: Store, options: ControllerOptions = {}):
       leadership: options.leadership ?? leadership,
       resyncMs: options.resyncMs ?? 3_600_000,
     },
-    quotas: { limit: () => containers },
+    quotas: { limit: options.limit ?? (() => containers) },
+    residency: options.residency ?? { enforcement: true, regions: {} },
     random: Math.random,
     onError: (error) => errors.push(error),
   })

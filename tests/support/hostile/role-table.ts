@@ -64,6 +64,7 @@ export const ROWS: { readonly [endpoint: string]: Row } = {
   'GET /api/v1/audit': { line: 'reads', reached: '200' },
   'GET /api/v1/quotas': { line: 'reads', reached: '200' },
   'GET /api/v1/registries': { line: 'reads', reached: '200' },
+  'GET /api/v1/scheduler/regions': { line: 'reads', reached: '200' },
   'PUT /api/v1/registries/{host}/credential': {
     line: 'secrets',
     body: { username: 'somebody', password: 'something' },

@@ -12,6 +12,10 @@ export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets'])
   const quotas = { limit: () => 1_000_000, list: () => ({ items: [] }) }
   return {
     ...{ store, secrets, clock, ids, quotas, admission, archiveRevisions: 50 },
+    residency: { enforcement: true, regions: {} },
+    foresee: () => {
+      throw new Error('no plan is asked for here')
+    },
     broker: { checkImage: async () => ({ kind: 'unreachable', cause: 'timeout' }) },
     slots: createSlotAllocator(store, () => 0),
     answers: createIdempotentAnswers(store, clock),

@@ -35,14 +35,19 @@ const HTTP_TYPES = ['fastify', '@fastify/', 'node:http', 'node:https', 'node:htt
 /** core is open to all of server: its decisions are pure, and api says no with the same function as the rules. */
 export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
   server: [
-    { folder: 'api', never: ['adapters', 'loops', ...ROOTS], neverModules: [] },
-    { folder: 'operations', never: ['adapters', 'api', ...ROOTS], neverModules: HTTP_TYPES },
-    { folder: 'loops', never: ['adapters', 'api', ...ROOTS], neverModules: HTTP_TYPES },
+    { folder: 'api', never: ['adapters', 'loops', 'simulation', ...ROOTS], neverModules: [] },
+    { folder: 'operations', never: ['adapters', 'api', 'simulation', ...ROOTS], neverModules: HTTP_TYPES },
+    { folder: 'loops', never: ['adapters', 'api', 'simulation', ...ROOTS], neverModules: HTTP_TYPES },
+    // A root of its own over the store in memory; nothing that serves knows of it.
+    { folder: 'simulation', never: ['api', ...ROOTS], neverModules: HTTP_TYPES },
+    ...['adapters', 'broker', 'compose.ts', 'config', 'gateway', 'net', 'ports', 'store'].map((folder) => ({
+      ...{ folder, never: ['simulation'], neverModules: [] },
+    })),
   ],
 }
 
 /** Adapters are constructed here and nowhere else; they may use one another. */
-export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'adapters']
+export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'adapters', 'simulation']
 
 /** What pure code never says, beside imports: each is a way to the world that needs none. */
 const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', 'globalThis', 'fetch', 'console']

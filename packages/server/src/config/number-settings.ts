@@ -43,6 +43,7 @@ const admissionLimits = {
   constraints: limit('constraints', 0, 256, 'Placement constraints of a deployment'),
   constraintValues: limit('constraintValues', 1, 1024, 'Values of one placement constraint'),
   affinityNames: limit('affinityNames', 0, 1024, 'Names in affinity, and in antiAffinity'),
+  blockedCountries: limit('blockedCountries', 0, 676, 'Countries in placement.residency.blockedCountries'),
   routes: limit('routes', 0, 16, 'Routes of a deployment'),
   labels: limit('labels', 0, 1024, 'Labels of a deployment'),
   commandElements: limit('commandElements', 1, 10_000, 'Elements of a command, and of args'),

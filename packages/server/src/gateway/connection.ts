@@ -1,7 +1,7 @@
 // One socket from its upgrade to its end: challenge, hello, then the messages of its session. SAFETY 4e.
 
 import type { AgentMessage, Hello } from '@holdfast/contract'
-import type { RawData, WebSocket } from 'ws'
+import type { RawData } from 'ws'
 import { acceptOrphans } from './accept-orphans.ts'
 import { acceptReports } from './accept-status.ts'
 import { answerAgent } from './answer-agent.ts'
@@ -11,7 +11,14 @@ import { openSession } from './open-session.ts'
 import type { Connection, GatewayParts } from './parts.ts'
 import { readAgentMessage } from './read-message.ts'
 import { sendComplete } from './send-desired.ts'
-import { type FarewellCode, newSession, type Session, sayFarewell, send } from './session.ts'
+import {
+  type AgentSocket,
+  type FarewellCode,
+  newSession,
+  type Session,
+  sayFarewell,
+  send,
+} from './session.ts'
 import { endStreams, takeFrame, takeStreamWord } from './streams/session-streams.ts'
 import { welcomeOf } from './welcome.ts'
 
@@ -20,7 +27,7 @@ const WINDOW_MS = 10_000
 const MESSAGES_IN_WINDOW = 500
 const BYTES_IN_WINDOW = 8 * 1024 * 1024
 
-export function acceptConnection(parts: GatewayParts, socket: WebSocket): void {
+export function acceptConnection(parts: GatewayParts, socket: AgentSocket): void {
   const { ids, times } = parts.running
   const connection: Connection = {
     socket,

@@ -17,7 +17,7 @@ import { createNodeDirectory } from './node-directory.ts'
 import { createOpeningPace } from './opening-pace.ts'
 import type { GatewayParts } from './parts.ts'
 import { createDeltas } from './send-desired.ts'
-import { type Session, sayFarewell } from './session.ts'
+import { type AgentSocket, type Session, sayFarewell } from './session.ts'
 import { createNodeStreams } from './streams/node-streams.ts'
 import { endStreams } from './streams/session-streams.ts'
 import { startSweeps } from './sweep.ts'
@@ -27,6 +27,8 @@ export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandl
   readonly openStream: OpenNodeStream
   /** An agent's upgrade, or that of another replica. False where it is neither. */
   takeUpgrade: TakeUpgrade
+  /** A socket that is open already. */
+  accept(socket: AgentSocket): void
   readonly counts: Readonly<GatewayCounts>
   /** Open now. */
   readonly sessions: number
@@ -66,6 +68,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   return {
     openStream: parts.streams.open,
     takeUpgrade,
+    accept: (socket) => acceptConnection(parts, socket),
     callNode: parts.calls.callNode,
     internalCallHandler: parts.calls.internalCallHandler,
     counts: running.counts,

@@ -1,17 +1,16 @@
 // What the parts of the gateway share: its sessions, its indexes, and the sockets that have not said hello yet.
 
-import type { WebSocket } from 'ws'
 import type { NodeCalls } from './call-node.ts'
 import type { Running } from './deps.ts'
 import type { DesiredIndex } from './desired-index.ts'
 import type { HeldSessions } from './held-sessions.ts'
 import type { NodeDirectory } from './node-directory.ts'
 import type { OpeningPace } from './opening-pace.ts'
-import type { Session } from './session.ts'
+import type { AgentSocket, Session } from './session.ts'
 import type { NodeStreams } from './streams/node-streams.ts'
 
 export interface Connection {
-  readonly socket: WebSocket
+  readonly socket: AgentSocket
   readonly nonce: string
   readonly helloUntil: number
   opening: boolean

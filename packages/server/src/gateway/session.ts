@@ -9,8 +9,23 @@ import type {
   ServerMessage,
   TenantId,
 } from '@holdfast/contract'
-import { WebSocket } from 'ws'
+import type { RawData } from 'ws'
 import type { StreamReader } from '../ports/node-streams.ts'
+
+/** As much of an agent's socket as is used here, so that one without a network will do too. */
+export interface AgentSocket {
+  readonly readyState: number
+  /** What `readyState` is while both sides may send. */
+  readonly OPEN: number
+  readonly bufferedAmount: number
+  send(data: string | Buffer): void
+  close(code: number, reason: string): void
+  terminate(): void
+  pong(): void
+  on(event: 'message', listener: (data: RawData, isBinary: boolean) => void): unknown
+  on(event: 'ping', listener: (data: Buffer) => void): unknown
+  on(event: 'close' | 'error', listener: () => void): unknown
+}
 
 export interface Session {
   readonly tenant: TenantId
@@ -19,7 +34,7 @@ export interface Session {
   readonly generation: number
   readonly epoch: number
   /** Undefined once the connection is gone. */
-  socket: WebSocket | undefined
+  socket: AgentSocket | undefined
   /** Monotonic: the last frame of any kind. */
   heardAt: number
   /** What the node's record says of it, as far as this replica knows. */
@@ -53,7 +68,7 @@ export interface HeldStream {
 
 export type OpenedSession = Pick<Session, 'tenant' | 'nodeId' | 'generation' | 'epoch' | 'told'>
 
-export const newSession = (opened: OpenedSession, socket: WebSocket | undefined, now: number): Session => ({
+export const newSession = (opened: OpenedSession, socket: AgentSocket | undefined, now: number): Session => ({
   ...opened,
   socket,
   heardAt: now,
@@ -83,8 +98,8 @@ export interface Reports {
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
 /** False where there is nobody to send to. */
-export function send(socket: WebSocket | undefined, message: ServerMessage): boolean {
-  if (socket?.readyState !== WebSocket.OPEN) return false
+export function send(socket: AgentSocket | undefined, message: ServerMessage): boolean {
+  if (socket === undefined || socket.readyState !== socket.OPEN) return false
   if (socket.bufferedAmount > MAX_BUFFERED_BYTES) {
     socket.terminate()
     return false
@@ -93,8 +108,8 @@ export function send(socket: WebSocket | undefined, message: ServerMessage): boo
   return true
 }
 
-export function sendFrame(socket: WebSocket | undefined, frame: Buffer): void {
-  if (socket?.readyState === WebSocket.OPEN) socket.send(frame)
+export function sendFrame(socket: AgentSocket | undefined, frame: Buffer): void {
+  if (socket !== undefined && socket.readyState === socket.OPEN) socket.send(frame)
 }
 
 export type FarewellCode =
@@ -114,7 +129,7 @@ const FAREWELLS: { readonly [C in FarewellCode]: { readonly close: number; reado
   server_closing: { close: 1001, message: 'The server stops; another one takes over.' },
 }
 
-export function sayFarewell(socket: WebSocket, code: FarewellCode): void {
+export function sayFarewell(socket: AgentSocket, code: FarewellCode): void {
   const { close, message } = FAREWELLS[code]
   send(socket, { type: 'farewell', code, message })
   socket.close(close, code)

@@ -1,7 +1,7 @@
 // What DELETE began is finished here: a deployment that is marked and of which no container is left is removed with its
-// archive, its routes, its references to credentials and its quota slot, and a tenant that is marked is removed with
-// everything it has. Each removal is one transaction that compares what it read, so several replicas may do this at once
-// and one of them does it.
+// archive, its decisions, its routes, its references to credentials and its quota slot, and a tenant that is marked is
+// removed with everything it has. Each removal is one transaction that compares what it read, so several replicas may do
+// this at once and one of them does it.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { releaseRoutes } from '../operations/deployments/claim-routes.ts'
@@ -10,7 +10,17 @@ import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
 import { releaseCredentials } from '../operations/secrets/claim-credentials.ts'
 import type { Clock } from '../ports/clock.ts'
-import { archive, deployments, nodes, placements, removals, tenants, tokens } from '../store/records.ts'
+import {
+  archive,
+  decisionParts,
+  decisions,
+  deployments,
+  nodes,
+  placements,
+  removals,
+  tenants,
+  tokens,
+} from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'
 
@@ -57,6 +67,8 @@ async function removeDeployment(
     releaseCredentials(transaction, tenant, stored.spec)
     freeSlot(transaction, tenant, 'deployments', stored.slot)
     transaction.deleteWithin(tenant, archive, name)
+    transaction.deleteWithin(tenant, decisions, uid)
+    transaction.deleteWithin(tenant, decisionParts, uid)
     recordEvent(transaction, clock, tenant, {
       type: 'deployment.deleted',
       severity: 'info',

@@ -1,5 +1,5 @@
-// What is kept for a time only: events, audit entries, answers to Idempotency-Keys, cancel marks. DECISIONS 6. All of them
-// are written once and never changed, so deleting one twice, or by two replicas, is harmless.
+// What is kept for a time only: events, decisions, audit entries, answers to Idempotency-Keys, cancel marks. DECISIONS 6.
+// All of them are written once and never changed, so deleting one twice, or by two replicas, is harmless.
 
 import type { TenantId } from '@holdfast/contract'
 import type { Clock } from '../ports/clock.ts'
@@ -7,6 +7,7 @@ import type { IndexedKey, SizedKey } from '../store/record-index.ts'
 import { audit, type Collection, cancels, events, idempotentAnswers, tenants } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'
+import { DECISION_BOUNDS, retainDecisions } from './retain-decisions.ts'
 
 export interface Retention {
   readonly events: { readonly days: number; readonly max: number; readonly bytes: number }
@@ -35,16 +36,19 @@ export async function applyRetention(deps: RetentionDeps): Promise<void> {
     await dropOld(store, record.id, audit, ofAudit.max, ({ time }) => isOlder(time, ofAudit.days))
     const isPast = ({ expiresAt }: { expiresAt: string }) => Date.parse(expiresAt) < clock.now()
     await dropOld(store, record.id, idempotentAnswers, Number.POSITIVE_INFINITY, isPast)
+    await retainDecisions(store, record.id, clock.now())
   }
 }
 
 /**
- * One event may be as large as a transaction, so their number alone bounds nothing: a tenant whose nodes change their
- * labels all the time could fill the store. Called more often than the rest.
+ * One event or decision may be as large as a transaction, so their number alone bounds nothing: a tenant whose nodes change
+ * their labels all the time could fill the store. Called more often than the rest.
  */
-export async function boundEventBytes({ store, retention }: RetentionDeps): Promise<void> {
+export async function boundEventBytes({ store, clock, retention }: RetentionDeps): Promise<void> {
   const most = retention.events.bytes
   for (const { record } of store.list(tenants)) {
+    if (store.storedBytes(record.id) > DECISION_BOUNDS.bytes)
+      await retainDecisions(store, record.id, clock.now())
     if (store.storedBytes(record.id) <= most) continue
     const keys = inOrder(store, record.id, events)
     let excess = keys.reduce((sum, { bytes }) => sum + bytes, 0) - most

@@ -1,8 +1,8 @@
 // What the scheduler is told, from the records: the tenant's nodes with what is assigned to them, and the workload of a
 // deployment. The controllers keep it up change by change; whoever asks why gathers it once. DECISIONS 4 and 5, DESIGN 4.
 
-import type { Assignment, Capacity, NodeId, TenantId } from '@holdfast/contract'
-import type { NodeFacts, TenantFacts, Workload } from '@holdfast/core'
+import type { Assignment, Capacity, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
+import { type NodeFacts, residencyWish, type TenantFacts, type Workload } from '@holdfast/core'
 import {
   deployments,
   nodeNames,
@@ -40,9 +40,10 @@ export function nodeFacts(
     requested.cpuMillis += resources.cpuMillis
     requested.memoryBytes += resources.memoryBytes
   }
-  const { id, name, status, schedulable, controlPlane, labels, capacity } = node
+  const { id, name, status, schedulable, controlPlane, labels, attested, capacity } = node
   const claim = claimOn(store, tenant, node)
-  return { id, name, status, schedulable, controlPlane, labels, claim, capacity, requested, replicas }
+  const known = { id, name, status, schedulable, controlPlane, labels, attested, capacity }
+  return { ...known, claim, requested, replicas }
 }
 
 /** A machine that nobody is known to claim is not solely ours. */
@@ -57,9 +58,11 @@ export function workloadOf(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
   { name, resources, placement, nodeId }: StoredDeployment['spec'],
+  rules: ResidencyRules,
 ): Workload {
   const ofPlatform = store.get(globally(platform, 'id'))?.record.tenant === tenant
-  return { name, resources, placement, nodeId, ofPlatform }
+  const residency = residencyWish(placement?.residency, rules)
+  return { name, resources, placement, nodeId, residency, ofPlatform }
 }
 
 /** The requests of a placement's deployment as it is now; of one that is gone, nothing. */

@@ -7,6 +7,7 @@ import {
   boolean,
   branded,
   CLAIM_STATES,
+  candidateShape,
   capacityShape,
   containerTemplateShape,
   type DeploymentUid,
@@ -258,8 +259,33 @@ export const storedPlacementShape = object({
   rollout: optional(rolloutShape),
   /** The last revision that ran through its watch: what a failed update goes back to. */
   good: optional(revisionTargetShape),
+  /** The decision that was last recorded: its number, from 1, its time, and the reason in its status. */
+  decided: optional(object({ number: integer(), at: string(), reason: string() })),
 })
 export type StoredPlacement = Infer<typeof storedPlacementShape>
+
+/** What was decided about a deployment. In force from `decidedAt` on, until the next one is. */
+export const storedDecisionShape = object({
+  v,
+  uid: branded<DeploymentUid>(),
+  name: string(),
+  number: integer(),
+  decidedAt: string(),
+  /** The deployment revision that was decided on. */
+  revision: integer(),
+  phase: string(),
+  reason: string(),
+  summary: string(),
+  replicas: object({ desired: integer(), placed: integer(), ready: integer() }),
+  /** Of a matrix that is too large for one record, the end: the rest of it is in `parts`, by their ids, in order. */
+  candidates: list(candidateShape),
+  parts: optional(list(string())),
+  cure: list(string()),
+})
+export type StoredDecision = Infer<typeof storedDecisionShape>
+
+/** A piece of a large matrix; it counts once a decision names it. */
+export const decisionPartShape = object({ v, candidates: list(candidateShape) })
 
 export const storedObservationShape = object({
   v,
@@ -319,6 +345,8 @@ export const audit = tenantCollection('aud', storedAuditShape, false)
 export const idempotentAnswers = tenantCollection('idem', idempotentAnswerShape, false)
 export const nodes = tenantCollection('node', storedNodeShape, true)
 export const placements = tenantCollection('place', storedPlacementShape, true)
+export const decisions = tenantCollection('why', storedDecisionShape, false)
+export const decisionParts = tenantCollection('whypart', decisionPartShape, false)
 export const observations = tenantCollection('obs', storedObservationShape, true)
 export const nodeNames = globalCollection('nodename', nodeNameShape)
 export const joinTokens = globalCollection('join', joinTokenShape)
@@ -352,6 +380,8 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   cancels,
   nodes,
   placements,
+  decisions,
+  decisionParts,
   observations,
   nodeNames,
   joinTokens,

@@ -89,7 +89,9 @@ export function startWatch(deps: WatchDeps, request: WatchRequest): Watch {
 function requireWatchable({ key, rangeEnd, startRevision }: WatchRequest): void {
   if (!Number.isSafeInteger(startRevision) || startRevision < 1)
     throw new EngineError('invalid', 'no', `a watch cannot start at revision ${startRevision}`)
-  if (rangeEnd !== undefined && rangeEnd !== '\0' && rangeEnd <= key)
+  // By bytes, as etcd does: text compares otherwise beyond the plane of most letters.
+  const isEmpty = (end: string) => end !== '\0' && Buffer.compare(Buffer.from(end), Buffer.from(key)) <= 0
+  if (rangeEnd !== undefined && isEmpty(rangeEnd))
     throw new EngineError('invalid', 'no', 'the range of the watch is empty')
 }
 

@@ -1,6 +1,6 @@
 // What the controller of deployments is given and what it knows while it runs.
 
-import type { NodeId, TenantId } from '@holdfast/contract'
+import type { NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
 import type { Quotas } from '../../operations/quotas.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../store/store.ts'
@@ -17,6 +17,7 @@ export interface PlacingDeps {
   readonly clock: Clock
   readonly leadership: Pick<Leadership, 'owns' | 'fenced' | 'subscribe'>
   readonly quotas: Pick<Quotas, 'limit'>
+  readonly residency: ResidencyRules
   /** Deployments worked on at once: their transactions travel together (PERFORMANCE 2.1). */
   readonly concurrency?: number
   /** Every deployment is looked at again after so long, whatever an event missed. */

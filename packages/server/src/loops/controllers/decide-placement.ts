@@ -3,24 +3,28 @@
 
 import type { Assignment } from '@holdfast/contract'
 import {
+  DEPENDENCY_UNHEALTHY,
   explainCandidates,
   giveUpLost,
   isServing,
   isUnchanged,
+  leaveForbidden,
   type Placing,
   planRollout,
   type ReplicaFacts,
   type RolloutPlan,
+  type Whereabouts,
+  type Workload,
 } from '@holdfast/core'
 import { workloadOf } from '../../operations/scheduling-facts.ts'
-import { placements, type StoredDeployment } from '../../store/records.ts'
+import { observations, placements, type StoredDeployment, type StoredPlacement } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { assignmentId } from './assignment-id.ts'
 import type { DecideDeps, Decision } from './decision.ts'
+import { DISPLACED_AT_ONCE, type Displacement, findDisplaced } from './find-displaced.ts'
 import { makeWay } from './make-way.ts'
 import { nextPlacement, sameStory } from './next-placement.ts'
 import { passOver } from './pass-over.ts'
-import type { TenantView } from './tenant-view.ts'
 import { dependenciesOf, replicaFacts, wishedOf } from './wished-deployment.ts'
 
 /** A transaction compares each node that it decides on, and holds 120 compares at the most (SAFETY 4a). */
@@ -33,20 +37,27 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   const decidedOn = found?.modRevision ?? 0
   const assignments = before?.assignments ?? []
   const gates = dependenciesOf(store, tenant, stored)
-  const { listensUntil } = deps
-  const placed = { ...before, assignments, listensUntil, waited: before?.toldPhase === 'Waiting' }
-  const facts = replicaFacts(store, tenant, view, stored)
-  const wanted = planRollout(wishedOf(stored, gates), placed, facts, Date.parse(now))
+  const placed = { ...before, assignments, listensUntil: deps.listensUntil, waited: hasWaited(before) }
+  const workload = workloadOf(store, tenant, stored.spec, deps.residency)
+  const displacement = findDisplaced({
+    ...{ view, stored, workload, decidedOn, gated: gates.length > 0 },
+    current: () => assignments.filter((each) => !isOver(deps, each)),
+  })
+  const facts = replicaFacts(store, tenant, view, stored, displacement)
+  const wanted = planRollout(wishedOf(stored, gates, displacement), placed, facts, Date.parse(now))
   const { name, resources } = stored.spec
   view.reserve(stored.uid, { name, resources, assignments: wanted.kept }, decidedOn)
-  const { plan, placing } = placeMissing(deps, stored, wanted)
+  const { plan, placing } = placeMissing(deps, stored, { workload, wanted, displacement })
   const added = newAssignments(deps, stored, plan, placing, decidedOn)
-  const kept = giveUpLost(plan.kept, added, facts)
-  const refused = placing.unplaced > 0 ? explainCandidates(placing.candidates) : undefined
+  const held = giveUpLost(plan.kept, added, facts)
+  const kept = leaveForbidden(held, added, whereabouts(deps, facts, displacement))
+  const { candidates, cures, unplaced } = placing.unplaced > 0 ? placing : (displacement.nowhere ?? placing)
+  const refused = unplaced > 0 ? explainCandidates(candidates) : undefined
   const unmet = plan.held ? gates : []
-  const made = { stored, before, decidedOn, plan, kept, added, refused, cures: placing.cures, unmet, now }
-  const { next, status, untoldSecrets } = nextPlacement(deps, made)
-  const settled = added.length === 0 && isUnchanged(plan, assignments) && sameStory(before, next)
+  const made = { stored, before, decidedOn, plan, kept, added, refused, cures, unmet, displacement, now }
+  const { next, status, untoldSecrets } = nextPlacement(deps, made, workload)
+  const unchanged = kept === held && added.length === 0 && isUnchanged(plan, assignments)
+  const settled = unchanged && sameStory(before, next)
   if (settled) view.release(stored.uid)
   else view.reserve(stored.uid, { name, resources, assignments: next?.assignments ?? [] }, decidedOn)
   return {
@@ -55,8 +66,17 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
     next,
     status,
     untoldSecrets,
-    nodeIds: nodesOf(view, made),
+    nodeIds: nodesOf(facts, made),
     ...seenOf(facts, assignments),
+  }
+}
+
+function whereabouts({ view }: DecideDeps, { seen }: ReplicaFacts, { refusals }: Displacement): Whereabouts {
+  return {
+    mayBeOn: (id) => (refusals.get(id)?.filter ?? 'label_constraint') === 'label_constraint',
+    answers: (id) => view.nodeOf(id)?.status === 'ready',
+    seen,
+    most: DISPLACED_AT_ONCE,
   }
 }
 
@@ -66,15 +86,37 @@ function seenOf(facts: ReplicaFacts, assignments: readonly Assignment[]): Pick<D
   return { ready: new Set(serving.map(({ id }) => id)), lost: new Set(lost.map(({ nodeId }) => nodeId)) }
 }
 
-/** Whoever moves because of what its node is, must find it so still: a release can be taken back, a lost node return. */
-function nodesOf(
-  view: TenantView,
-  { plan, kept, added, before }: Pick<Decision, 'plan' | 'kept' | 'added' | 'before'>,
-) {
-  const moved = kept.filter(
-    (each) => view.stanceOf(each.nodeId) !== 'staying' && before?.assignments.includes(each) !== true,
+function isOver({ store, tenant, view }: DecideDeps, { id, nodeId }: Assignment): boolean {
+  return (
+    store.get(inTenant(tenant, observations, id))?.record.gone === true || view.stanceOf(nodeId) === 'absent'
   )
-  return new Set([...added, ...plan.dropped, ...moved].map(({ nodeId }) => nodeId))
+}
+
+/** At a gate: what waits for a node is no later for it. */
+const hasWaited = (before: StoredPlacement | undefined): boolean =>
+  before?.toldPhase === 'Waiting' && before.shortfall?.reason === DEPENDENCY_UNHEALTHY
+
+/**
+ * Whoever moves because of what its node is, must find it so still: a release can be taken back, a lost node return, a label
+ * be set again.
+ */
+function nodesOf(
+  { stanceOf }: ReplicaFacts,
+  {
+    plan,
+    kept,
+    added,
+    before,
+    displacement: { refusals },
+  }: Pick<Decision, 'plan' | 'kept' | 'added' | 'before' | 'displacement'>,
+) {
+  const absent = plan.dropped.filter(({ nodeId }) => stanceOf(nodeId) === 'absent')
+  const moved = kept.filter(
+    (each) => stanceOf(each.nodeId) !== 'staying' && before?.assignments.includes(each) !== true,
+  )
+  const numbers = new Set(added.map(({ replica }) => replica))
+  const left = kept.filter(({ nodeId, replica }) => numbers.has(replica) && refusals.has(nodeId))
+  return new Set([...added, ...absent, ...moved, ...left].map(({ nodeId }) => nodeId))
 }
 
 const NOTHING_PLACED: Placing = { placed: [], unplaced: 0, candidates: [], cures: [] }
@@ -84,11 +126,22 @@ interface Placed {
   readonly placing: Placing
 }
 
-function placeMissing(deps: DecideDeps, stored: StoredDeployment, wanted: RolloutPlan): Placed {
-  const workload = workloadOf(deps.store, deps.tenant, stored.spec)
+interface Wanted {
+  readonly workload: Workload
+  readonly wanted: RolloutPlan
+  readonly displacement: Displacement
+}
+
+function placeMissing(
+  deps: DecideDeps,
+  stored: StoredDeployment,
+  { workload, wanted, displacement }: Wanted,
+): Placed {
+  // What is displaced is compared with the node that it leaves as well.
+  const most = displacement.stances.size === 0 ? NODES_AT_ONCE : (NODES_AT_ONCE - DISPLACED_AT_ONCE) / 2
   const placeOf = (plan: RolloutPlan): Placing => {
     const { dropped, missing } = plan
-    const room = NODES_AT_ONCE - new Set(dropped.map(({ nodeId }) => nodeId)).size
+    const room = most - new Set(dropped.map(({ nodeId }) => nodeId)).size
     const count = Math.min(missing.length, Math.max(0, room))
     if (count === 0) return NOTHING_PLACED
     return passOver(deps.view, workload, plan, () => deps.view.scheduling.place(workload, count))

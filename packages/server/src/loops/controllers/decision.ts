@@ -1,6 +1,6 @@
 // What was decided about one deployment, and from what.
 
-import type { Assignment, AssignmentId, NodeId, TenantId } from '@holdfast/contract'
+import type { Assignment, AssignmentId, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
 import type {
   CureKind,
   deriveStatus,
@@ -11,6 +11,7 @@ import type {
 } from '@holdfast/core'
 import type { StoredDeployment, StoredPlacement } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
+import type { Displacement } from './find-displaced.ts'
 import type { TenantView } from './tenant-view.ts'
 
 export interface Decision {
@@ -40,6 +41,8 @@ export interface Decision {
   readonly ready: ReadonlySet<AssignmentId>
   /** The nodes of its replicas that count as lost. */
   readonly lost: ReadonlySet<NodeId>
+  /** The nodes that no longer qualify for what of it is there. */
+  readonly displacement: Displacement
   /** What a record writes as the time of now. */
   readonly now: string
 }
@@ -48,6 +51,7 @@ export interface DecideDeps {
   readonly store: Pick<Store, 'get'>
   readonly tenant: TenantId
   readonly view: TenantView
+  readonly residency: ResidencyRules
   readonly now: string
   /** In milliseconds since 1970. */
   readonly listensUntil: number

@@ -1,29 +1,34 @@
 // The placement record that a decision leads to, and whether it says anything that the stored one does not say yet.
 
 import { hash } from 'node:crypto'
-import type { AssignmentId, NodeId } from '@holdfast/contract'
+import type { AssignmentId, FilterName, NodeId } from '@holdfast/contract'
 import {
   containerTemplate,
   DEPENDENCY_UNHEALTHY,
   dependencyText,
   deriveStatus,
   type Explanation,
+  RESIDENCY_NO_MATCH,
+  RESIDENCY_OFF,
+  type Workload,
 } from '@holdfast/core'
 import { targetOf } from '../../operations/deployments/revision-target.ts'
 import { observations, type StoredPlacement } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { DecideDeps, Decision } from './decision.ts'
+import { decidedNext } from './record-decision.ts'
 import { tellSecrets } from './secret-events.ts'
 
 type Made = Pick<Decision, 'stored' | 'before' | 'plan' | 'kept' | 'added' | 'refused' | 'unmet'>
 
 export function nextPlacement(
-  { store, tenant, view }: DecideDeps,
+  { store, tenant, view, now }: DecideDeps,
   made: Made,
+  workload: Workload,
 ): Pick<Decision, 'next' | 'status' | 'untoldSecrets'> {
   const { stored, before, plan, kept, added, refused } = made
   const assignments = [...kept, ...added]
-  const shortfall = shortfallOf(made)
+  const shortfall = shortfallOf(made, workload)
   const { rollout, good } = plan
   const { uid, revision, deleting, digest, spec } = stored
   const observed = (id: AssignmentId) => store.get(inTenant(tenant, observations, id))?.record
@@ -54,16 +59,31 @@ export function nextPlacement(
     ...(rollout === undefined ? {} : { rollout }),
     ...(good === undefined ? {} : { good }),
   }
-  return { next, status, untoldSecrets }
+  const decided = decidedNext({ before, added, now }, next, status.reason)
+  return { next: { ...next, decided }, status, untoldSecrets }
 }
 
-function shortfallOf({ refused, unmet }: Made): StoredPlacement['shortfall'] {
+function shortfallOf({ refused, unmet }: Made, workload: Workload): StoredPlacement['shortfall'] {
   if (unmet.length > 0) return { reason: DEPENDENCY_UNHEALTHY, summary: dependencyText(unmet) }
-  return refused && { reason: reasonOf(refused), summary: refused.summary }
+  return refused && { reason: reasonOf(refused, workload), summary: refused.summary }
 }
 
-/** The quota alone stands in the way where a node refuses for nothing else. */
-function reasonOf({ candidates }: Explanation): string {
+const RESIDENCY: ReadonlySet<FilterName> = new Set([
+  'residency_country',
+  'residency_region',
+  'blocked_country',
+])
+
+/**
+ * A demand that cannot be honoured is named before all else: it is not enforced, or no node that answers stands where it asks
+ * (SPEC 2.7). The quota alone stands in the way where a node refuses for nothing else.
+ */
+function reasonOf({ candidates }: Explanation, { residency }: Workload): string {
+  if (residency?.enforced === false) return RESIDENCY_OFF
+  const matches = candidates.some(({ refusals }) =>
+    refusals.every(({ filter }) => filter !== 'readiness' && !RESIDENCY.has(filter)),
+  )
+  if (residency !== undefined && !matches) return RESIDENCY_NO_MATCH
   const byQuota = candidates.some(
     ({ refusals }) => refusals.length > 0 && refusals.every(({ filter }) => filter === 'quota'),
   )
@@ -89,19 +109,9 @@ function templatesOf({ stored, before, plan, kept, added }: Made): StoredPlaceme
 export function sameStory(before: StoredPlacement | undefined, next: StoredPlacement | undefined): boolean {
   if (before === undefined || next === undefined) return before === next
   return (
-    before.revision === next.revision &&
-    before.toldRefusals === next.toldRefusals &&
-    before.toldPhase === next.toldPhase &&
-    before.toldSecrets?.length === next.toldSecrets?.length &&
+    before.decided === next.decided &&
     before.ranRevision === next.ranRevision &&
     before.rollout === next.rollout &&
-    before.good === next.good &&
-    sameShortfall(before.shortfall, next.shortfall)
+    before.good === next.good
   )
-}
-
-/** What nodes report moves all the time; what a dependency has is told as it is. */
-function sameShortfall(before: StoredPlacement['shortfall'], next: StoredPlacement['shortfall']): boolean {
-  if (before?.reason !== next?.reason) return false
-  return next?.reason !== DEPENDENCY_UNHEALTHY || before?.summary === next.summary
 }

@@ -75,8 +75,9 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
   const kinds = view.takeNode(id)
   for (const kind of kinds) wake(controller, tenant, waiting.curedBy(kind))
   const stance = view.stanceOf(id)
-  // One that returns may still have what is wished: its replicas count again.
-  if (stance !== 'staying' || kinds.includes('node_status')) wake(controller, tenant, view.deploymentsOn(id))
+  // One that returns may still have what is wished: its replicas count again. One with other labels may not have it any more.
+  if (stance !== 'staying' || kinds.includes('node_status') || kinds.includes('node_labels'))
+    wake(controller, tenant, view.deploymentsOn(id))
   if (stance === 'leaving') controller.queue.add(nodeKeyOf(tenant, id))
 }
 

@@ -3,7 +3,7 @@
 // is written twice is told once.
 
 import type { Candidate, DeploymentStatus, EventType } from '@holdfast/contract'
-import { type Explanation, updateRulesOf } from '@holdfast/core'
+import { DEPENDENCY_UNHEALTHY, type Explanation, updateRulesOf } from '@holdfast/core'
 import type { NewEvent } from '../../operations/record-write.ts'
 import type { Decision } from './decision.ts'
 import { rolloutEvents } from './rollout-events.ts'
@@ -106,7 +106,7 @@ function refusalEvents(decision: Decision): NewEvent[] {
   }))
 }
 
-function partsOf({ candidates }: Explanation): Candidate[][] {
+export function partsOf({ candidates }: Pick<Explanation, 'candidates'>): Candidate[][] {
   const parts: Candidate[][] = [[]]
   let bytes = 0
   for (const candidate of candidates) {
@@ -136,6 +136,8 @@ function phaseEvents(decision: Decision): NewEvent[] {
   // Before the first running, `scheduled` says it already; the steps of a rollout, and its failure, tell themselves.
   const untold = before?.ranRevision === undefined || next.rollout?.replaces === true
   if (isFailing(decision) || (status.phase === 'Progressing' && untold)) return []
+  // What waits for a node is told with the matrix of all of them.
+  if (status.phase === 'Waiting' && status.reason !== DEPENDENCY_UNHEALTHY) return []
   return [
     {
       type,

@@ -11,6 +11,7 @@ import { type Controller, type KnownTenant, keyOf, TENANT_LENGTH, tenantOf } fro
 import { decidePlacement } from './decide-placement.ts'
 import type { Decision } from './decision.ts'
 import { eventsOf } from './placement-events.ts'
+import { recordDecision, storeMatrix } from './record-decision.ts'
 
 export async function reconcileDeployment(controller: Controller, key: string): Promise<void> {
   const tenant = key.slice(0, TENANT_LENGTH) as TenantId
@@ -31,13 +32,16 @@ export async function reconcileDeployment(controller: Controller, key: string): 
 }
 
 function decide(
-  { deps: { store, clock }, due }: Controller,
+  { deps: { store, clock, residency }, due }: Controller,
   { view, waiting, dependents, listensUntil }: KnownTenant,
   tenant: TenantId,
   stored: StoredDeployment,
 ): Decision | undefined {
   const { name, placement } = stored.spec
-  const outcome = decidePlacement({ store, tenant, view, listensUntil, now: timestamp(clock) }, stored)
+  const outcome = decidePlacement(
+    { store, tenant, view, residency, listensUntil, now: timestamp(clock) },
+    stored,
+  )
   if (outcome.cures.length === 0) waiting.forget(name)
   else waiting.wait(name, outcome.cures, placement?.affinity !== undefined)
   const others = outcome.unmet.map((each) => each.name)
@@ -62,19 +66,23 @@ async function write(
       recordEvent(transaction, clock, tenant, event)
       return { kind: 'commit', result: undefined }
     })
-  let decided = parts.length === 0 ? first : undefined
-  await leadership.fenced<void>(tenant, (transaction) => {
+  const matrix = await storeMatrix(leadership, tenant, first)
+  let decided = parts.length === 0 && matrix === undefined ? first : undefined
+  const isWritten = await leadership.fenced<boolean>(tenant, (transaction) => {
     const stored = transaction.get(inTenant(tenant, deployments, first.stored.spec.name))
     transaction.get(inTenant(tenant, placements, first.stored.uid))
     const decision = decided ?? (stored && decide(controller, known, tenant, stored))
     decided = undefined
-    if (decision === undefined || stored?.uid !== first.stored.uid)
-      return { kind: 'refuse', result: undefined }
+    if (decision === undefined || stored?.uid !== first.stored.uid) return { kind: 'refuse', result: true }
+    if (!recordDecision(transaction, tenant, decision, matrix)) return { kind: 'refuse', result: false }
     stage(transaction, tenant, decision)
+    const decidedAt = { now: () => Date.parse(decision.now) }
     for (const [place, event] of eventsOf(decision, nodeName).within.entries())
-      recordEvent(transaction, clock, tenant, { place, ...event })
-    return { kind: 'commit', result: undefined }
+      recordEvent(transaction, decidedAt, tenant, { place, ...event })
+    return { kind: 'commit', result: true }
   })
+  // What was decided meanwhile is another decision, of a matrix that is not stored yet.
+  if (!isWritten) controller.queue.add(keyOf(tenant, first.stored.spec.name))
 }
 
 function stage(transaction: Transaction, tenant: TenantId, decision: Decision): void {

@@ -4,6 +4,7 @@
 import type { Assignment, ContainerTemplate, Json, Rollout } from '@holdfast/contract'
 import { containerTemplate, isStateful, updateRulesOf } from '@holdfast/core'
 import type { Decision } from './decision.ts'
+import { displacedByLabels } from './displaced-events.ts'
 import { failed } from './rollout-events-failed.ts'
 import { type NodeName, replicasText, type Told } from './rollout-events-texts.ts'
 
@@ -12,6 +13,7 @@ export function rolloutEvents(decision: Decision, nodeName: NodeName): Told[] {
     ...failed(decision, nodeName),
     ...begun(decision),
     ...displaced(decision, nodeName),
+    ...displacedByLabels(decision, nodeName),
     ...quotaReached(decision),
     ...steps(decision, nodeName),
   ]
@@ -116,10 +118,15 @@ function displaced(decision: Decision, nodeName: NodeName): Told[] {
   })
 }
 
+function isToldAsDisplaced(decision: Decision, each: Assignment): boolean {
+  if (decision.lost.has(each.nodeId)) return true
+  return decision.displacement.refusals.has(each.nodeId) && successorOf(decision, each) === undefined
+}
+
 const NAMED = 5
 
 function steps(decision: Decision, nodeName: NodeName): Told[] {
-  const gone = goers(decision).filter(({ nodeId }) => !decision.lost.has(nodeId))
+  const gone = goers(decision).filter((each) => !isToldAsDisplaced(decision, each))
   const texts = gone.map((each) => stepText(decision, each, nodeName))
   const ready = decision.next?.rollout?.ready ?? 0
   const grew = decision.next?.rollout?.replaces === true && ready > (decision.before?.rollout?.ready ?? 0)

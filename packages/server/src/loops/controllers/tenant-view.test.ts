@@ -92,7 +92,7 @@ const step = fc.oneof(
 
 const workload: Workload = {
   ...{ name: 'next', resources: { cpuMillis: 100, memoryBytes: 1 }, placement: { antiAffinity: ['d1'] } },
-  ...{ nodeId: undefined, ofPlatform: false },
+  ...{ nodeId: undefined, residency: undefined, ofPlatform: false },
 }
 
 describe('a tenant view', () => {

@@ -29,6 +29,8 @@ export interface TenantView {
   takePlacement(uid: DeploymentUid): PlacementChange
   /** Enters the node as the cache shows it; says what may be cured by the change. */
   takeNode(id: NodeId): CureKind[]
+  /** As the cache shows it; undefined: not enrolled, or not readable. */
+  nodeOf(id: NodeId): NodeFacts | undefined
   /** What the node's record and claim mean for the replicas on it. */
   stanceOf(id: NodeId): NodeStance
   /** The nodes that are to be emptied: drained, or given back. */
@@ -94,6 +96,7 @@ export function createTenantView(
     },
     takePlacement: (uid) => takePlacement(state, uid),
     takeNode: (id) => takeNode(state, id),
+    nodeOf: (id) => state.nodes.get(id),
     stanceOf: (id) => stanceOf(state, id),
     leaving: () => [...state.nodes.keys()].filter((id) => stanceOf(state, id) === 'leaving'),
     roomBeside(uid) {

@@ -14,15 +14,22 @@ import { targetOf } from '../../operations/deployments/revision-target.ts'
 import { deployments, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
+import { DISPLACED_AT_ONCE, type Displacement } from './find-displaced.ts'
 import type { TenantView } from './tenant-view.ts'
 
 type ReadStore = Pick<Store, 'get'>
 
-export function wishedOf(stored: StoredDeployment, unmet: readonly UnmetDependency[]): WishedDeployment {
+export function wishedOf(
+  stored: StoredDeployment,
+  unmet: readonly UnmetDependency[],
+  { stances }: Pick<Displacement, 'stances'>,
+): WishedDeployment {
   const { spec, deleting } = stored
+  const update = updateRulesOf(spec)
+  const most = stances.size === 0 ? update.parallelism : Math.min(update.parallelism, DISPLACED_AT_ONCE)
   return {
     ...{ replicas: spec.replicas, deleting, target: targetOf(stored), gated: unmet.length > 0 },
-    update: updateRulesOf(spec),
+    update: { ...update, parallelism: most },
     stateful: isStateful(spec),
   }
 }
@@ -32,9 +39,10 @@ export function replicaFacts(
   tenant: TenantId,
   view: Pick<TenantView, 'stanceOf' | 'roomBeside'>,
   { uid }: Pick<StoredDeployment, 'uid'>,
+  { stances }: Pick<Displacement, 'stances'>,
 ): ReplicaFacts {
   return {
-    stanceOf: (id) => view.stanceOf(id),
+    stanceOf: (id) => stances.get(id) ?? view.stanceOf(id),
     seen: (id) => store.get(inTenant(tenant, observations, id))?.record,
     room: view.roomBeside(uid),
   }

@@ -25,9 +25,9 @@ import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
+import { gatherResidency } from './gather-residency.ts'
 import { gatherSecrets, mayBring, storedPins, takeMaterial } from './judge-secrets.ts'
 import { planCreate } from './plan.ts'
-import { planPlacement } from './plan-placement.ts'
 import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
 import { type InHand, type MaterialWanted, writeWithMaterial } from './write-with-material.ts'
 import type { Written } from './written.ts'
@@ -99,6 +99,7 @@ function decideCreate(
     image,
     ...gatherNode(deps.store, transaction, caller.tenant, spec.nodeId),
     routeHolders: gatherRouteHolders(transaction, caller.tenant, spec, undefined),
+    ...gatherResidency(deps, caller.tenant, spec),
     credentials: secrets.facts,
     quotas: [...gatherQuotas(deps, caller, slot, creating.identity.bytes), ...secrets.quotas],
   }
@@ -117,7 +118,7 @@ function decideCreate(
     warnings: [...admitted.warnings, ...judged.warnings],
   }
   if (options.dryRun) {
-    const plan = planCreate(planPlacement(deps, caller.tenant, spec, spec.replicas))
+    const plan = planCreate(deps, caller.tenant, stored)
     return { kind: 'refuse', result: done({ ...written, plan }) }
   }
   takeSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)

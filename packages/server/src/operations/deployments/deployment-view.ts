@@ -2,7 +2,7 @@
 // their agents have seen. DECISIONS 2, deployment record. All of it is looked up by id in the cache: no read scans.
 
 import type { DeploymentRecord, DeploymentStatus, TenantId } from '@holdfast/contract'
-import { deriveStatus } from '@holdfast/core'
+import { deriveStatus, residencyLabels } from '@holdfast/core'
 import { nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -14,7 +14,8 @@ export function deploymentView(
 ): DeploymentRecord {
   const { spec, uid, revision, specHash, createdAt, updatedAt } = stored
   const status = statusOf(store, tenant, stored)
-  return { ...spec, uid, revision, specHash, createdAt, updatedAt, status, residencyLabels: {} }
+  const labels = residencyLabels(spec.placement?.residency)
+  return { ...spec, uid, revision, specHash, createdAt, updatedAt, status, residencyLabels: labels }
 }
 
 function statusOf(

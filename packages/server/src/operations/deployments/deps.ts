@@ -1,5 +1,6 @@
 // What the deployment operations need, named narrowly.
 
+import type { ResidencyRules } from '@holdfast/contract'
 import type { AdmissionContext, normalise } from '@holdfast/core'
 import type { Broker } from '../../ports/broker.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
@@ -8,6 +9,7 @@ import type { SlotAllocator } from '../../store/slots.ts'
 import type { Store } from '../../store/store.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
 import type { Quotas } from '../quotas.ts'
+import type { PlanDeps } from './plan.ts'
 
 export interface DeploymentDeps {
   readonly store: Store
@@ -21,8 +23,10 @@ export interface DeploymentDeps {
   /** Limits, reserved names and the registry allow-list of this control plane. */
   readonly admission: Pick<
     AdmissionContext,
-    'limits' | 'reservedNames' | 'registries' | 'volumesEnabled' | 'namespaces'
+    'limits' | 'reservedNames' | 'registries' | 'volumesEnabled' | 'namespaces' | 'regions'
   >
+  readonly residency: ResidencyRules
+  readonly foresee: PlanDeps['foresee']
   readonly archiveRevisions: number
   /**
    * How a sound body becomes a spec, its material apart from it. Given only to see what stands behind it where it does not

@@ -5,13 +5,13 @@ import {
   type DeploymentSpec,
   type Json,
   type JsonObject,
+  type PlanStep,
+  type RolloutPlanned,
   type TenantId,
 } from '@holdfast/contract'
-import type { RolloutDescription } from '@holdfast/core'
 import type { StoredDeployment } from '../../store/records.ts'
 import { deploymentView } from './deployment-view.ts'
-import { type PlacementPlan, planPlacement } from './plan-placement.ts'
-import { planRolloutSteps, type RolloutDeps } from './plan-rollout.ts'
+import { type PlacementDeps, type PlacementPlan, planPlacement } from './plan-placement.ts'
 
 export interface Plan {
   readonly action: 'create' | 'update' | 'none'
@@ -20,8 +20,20 @@ export interface Plan {
   readonly changes: readonly FieldChange[]
   /** Where the replicas that are not placed yet would go now, with every node and every reason against it. */
   readonly placement: PlacementPlan
-  /** What runs and would be made anew, step by step; absent for a create, since nothing runs yet. */
-  readonly rollout?: RolloutDescription
+  /** What the controllers would do, one step after another. */
+  readonly steps: readonly PlanStep[]
+  /** What runs and would be made anew; absent for a create, since nothing runs yet. */
+  readonly rollout?: RolloutPlanned
+}
+
+export interface Foreseen {
+  readonly steps: readonly PlanStep[]
+  readonly rollout: RolloutPlanned
+}
+
+export interface PlanDeps extends PlacementDeps {
+  /** What the controllers would do about a deployment as it would be stored; `restart` where that is all that was asked. */
+  foresee(tenant: TenantId, next: StoredDeployment, restart: boolean): Foreseen
 }
 
 export interface FieldChange {
@@ -30,13 +42,15 @@ export interface FieldChange {
   readonly to: Json
 }
 
-export function planCreate(placement: PlacementPlan): Plan {
-  return { action: 'create', revision: 1, changes: [], placement }
+export function planCreate(deps: PlanDeps, tenant: TenantId, next: StoredDeployment): Plan {
+  const placement = planPlacement(deps, tenant, next.spec, next.spec.replicas)
+  const { steps } = deps.foresee(tenant, next, false)
+  return { action: 'create', revision: 1, changes: [], placement, steps }
 }
 
 /** `next` is `stored` itself where nothing would be stored. */
 export function planChange(
-  deps: RolloutDeps,
+  deps: PlanDeps,
   tenant: TenantId,
   stored: StoredDeployment,
   next: StoredDeployment,
@@ -48,7 +62,7 @@ export function planChange(
     revision: next.revision,
     changes: changedFields(stored.spec, next.spec),
     placement: planPlacement(deps, tenant, next.spec, Math.max(0, desired - placed)),
-    rollout: planRolloutSteps(deps, tenant, next, restart),
+    ...deps.foresee(tenant, next, restart),
   }
 }
 

@@ -1,26 +1,19 @@
-// Why is a replica nowhere? Now: the filters on the facts of this moment. At an earlier time: what the events of that time
-// say. DECISIONS 1, 2 and 7.
+// Why is a replica nowhere? Now: the filters on the facts of this moment. At an earlier time: what was decided then.
+// DECISIONS 1, 2 and 7.
 
-import {
-  type Candidate,
-  candidateShape,
-  decode,
-  type Event,
-  list,
-  type TenantId,
-  type Why,
-} from '@holdfast/contract'
+import type { TenantId, Why } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
-import type { StoredDeployment } from '../../store/records.ts'
+import { placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
 import { done, type Outcome } from '../caller.ts'
-import { listEvents } from '../read-events.ts'
+import { type KeptDecision, keptDecisions, readDecision } from './decisions.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { findStored } from './find-deployment.ts'
 import { planPlacement } from './plan-placement.ts'
 
-export type WhyDeps = Pick<DeploymentDeps, 'store' | 'quotas' | 'clock'>
+export type WhyDeps = Pick<DeploymentDeps, 'store' | 'quotas' | 'clock' | 'residency'>
 
 export async function readWhy(
   deps: WhyDeps,
@@ -33,7 +26,7 @@ export async function readWhy(
   if (!found.ok) return found
   return at === undefined
     ? done(whyNow(deps, tenant, found.value))
-    : whyThen(deps.store, tenant, found.value, Date.parse(at))
+    : done(await whyThen(deps.store, tenant, found.value, Date.parse(at)))
 }
 
 function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why {
@@ -52,45 +45,27 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   }
 }
 
-const PHASES: { readonly [type: string]: string } = {
-  'deployment.unschedulable': 'Pending',
-  'deployment.stalled': 'Degraded',
-  'deployment.scheduled': 'Progressing',
-  'deployment.progressing': 'Progressing',
-  'deployment.running': 'Running',
-  'deployment.degraded': 'Degraded',
-  'deployment.displaced': 'Degraded',
-  'deployment.rolled_back': 'Degraded',
-  'deployment.stopped': 'Stopped',
-}
-const MOST_EVENTS = 500
-
+/** The decision that was in force then, as it was recorded with the placement that it led to (ADR 0031). */
 async function whyThen(
   store: Store,
   tenant: TenantId,
-  { uid }: StoredDeployment,
+  { uid, createdAt }: StoredDeployment,
   at: number,
-): Promise<Outcome<Why>> {
-  const query = { limit: MOST_EVENTS, after: undefined, type: undefined, subject: uid, severity: undefined }
-  const listed = await listEvents(store, tenant, query)
-  if (!listed.ok) return listed
-  const told = listed.value.items.filter(({ type, time }) => type in PHASES && Date.parse(time) <= at)
-  const newest = told.at(-1)
-  if (newest === undefined) return done(UNDECIDED)
-  const refusal = told.findLast(({ type }) => REFUSALS.has(type))
-  // A refusal holds until all replicas are placed, which is when the next event is another one than of a shortfall.
-  const holds = refusal !== undefined && (refusal === newest || newest.type === 'deployment.degraded')
-  const candidates = holds ? told.filter((event) => isPart(event, refusal)).flatMap(candidatesOf) : []
-  return done({
-    decidedAt: newest.time,
-    phase: PHASES[newest.type] ?? '',
-    summary: holds ? refusal.message : newest.message,
-    candidates,
-    cure: [...new Set(candidates.flatMap(({ refusals }) => refusals.map(({ fix }) => fix).join(' ')))],
-  })
+): Promise<Why> {
+  const kept = keptDecisions(store, tenant, uid)
+  const inForce = kept.findLast((each) => each.at <= at)
+  const found = inForce && (await readDecision(store, tenant, inForce))
+  if (found !== undefined) {
+    const { decidedAt, phase, summary, cure } = found.record
+    return { decidedAt, phase, summary, candidates: [...found.candidates], cure }
+  }
+  const last = store.get(inTenant(tenant, placements, uid))?.record.decided
+  const [oldest] = inForce === undefined ? kept : kept.filter(({ number }) => number > inForce.number)
+  // They are numbered from 1: where the first one is missing, it was there once.
+  const isDropped = last !== undefined && oldest?.number !== 1
+  return isDropped && at >= Date.parse(createdAt) ? notKept(oldest) : UNDECIDED
 }
 
-const REFUSALS = new Set(['deployment.unschedulable', 'deployment.stalled'])
 const UNDECIDED: Why = {
   decidedAt: null,
   phase: 'Pending',
@@ -99,19 +74,14 @@ const UNDECIDED: Why = {
   cure: [],
 }
 
-/** A large matrix is told in several events (SAFETY 4g): all those of one decision are of one summary and one count. */
-function isPart(event: Event, refusal: Event): boolean {
-  if (event === refusal) return true
-  const [one, other] = [partOf(event.data), partOf(refusal.data)]
-  return event.type === refusal.type && one !== undefined && one === other
-}
-
-function partOf(data: Event['data']): string | undefined {
-  if (typeof data !== 'object' || data === null || !('matrix' in data)) return undefined
-  return typeof data.matrix === 'string' ? data.matrix : undefined
-}
-
-function candidatesOf({ data }: Event): Candidate[] {
-  if (typeof data !== 'object' || data === null || !('candidates' in data)) return []
-  return decode(list(candidateShape), data.candidates)
+function notKept(oldest: KeptDecision | undefined): Why {
+  const kept =
+    oldest === undefined
+      ? 'none of its decisions is'
+      : `the oldest one that is kept is of ${new Date(oldest.at).toISOString()}`
+  return {
+    ...UNDECIDED,
+    phase: 'Unknown',
+    summary: `What was decided about this deployment by that time is no longer kept; ${kept}.`,
+  }
 }

@@ -1,7 +1,7 @@
 // POST /api/v1/deployments/{name}/restart: every replica is made anew, under the gates of an update. The spec stays as it
 // is, so that a restart is a revision of its own with the same spec; its secrets are the newest ones. DECISIONS 1 and 5.
 
-import { checkQuotas, planPins } from '@holdfast/core'
+import { checkQuotas, explainResidency, planPins } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import type { StoredDeployment } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
@@ -14,6 +14,7 @@ import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { findToChange } from './find-deployment.ts'
 import { gatherBytes } from './gather-facts.ts'
+import { gatherResidency } from './gather-residency.ts'
 import { storedPins } from './judge-secrets.ts'
 import { planChange } from './plan.ts'
 import { identifySpec, storeRevision } from './store-deployment.ts'
@@ -71,7 +72,10 @@ function decideRestart(
   const { pins, alterations } = planPins({ entries, before: entries, pins: before, credentials, staged })
   const next = { ...kept, ...storedPins(pins), ...made }
   const deployment = deploymentView(deps.store, caller.tenant, next)
-  const written = { deployment, alterations, warnings: [] }
+  const { residency } = gatherResidency(deps, caller.tenant, stored.spec)
+  const demand = stored.spec.placement?.residency
+  const warnings = residency === undefined ? [] : explainResidency(demand, residency)
+  const written = { deployment, alterations, warnings }
   if (options.dryRun) {
     const plan = planChange(deps, caller.tenant, stored, next, true)
     return { kind: 'refuse', result: done({ ...written, plan }) }

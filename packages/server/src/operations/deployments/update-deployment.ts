@@ -30,6 +30,7 @@ import type { DeploymentDeps } from './deps.ts'
 import { addressedBy, nameOf } from './find-deployment.ts'
 import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
+import { gatherResidency } from './gather-residency.ts'
 import {
   gatherSecrets,
   mayBring,
@@ -187,6 +188,7 @@ function judgeUpdate(
     ...(rollback?.digest === undefined ? {} : { archivedDigest: rollback.digest }),
     ...gatherNode(deps.store, transaction, caller.tenant, sentText(sent, 'nodeId')),
     routeHolders: gatherRouteHolders(transaction, caller.tenant, spec, stored),
+    ...gatherResidency(deps, caller.tenant, spec),
   }
   const judged = checkFacts(spec, facts, { mode: 'update', limits: deps.admission.limits }, material)
   const oversized = checkSpecSize(identity)

@@ -1,12 +1,10 @@
 // Which of the labels that a machine advertises may count? Its own words, except about where it stands: those must be what
 // its join token attested, or the machine could attract data that must not be there. SPEC 2.7, SAFETY 2 row 14.
 
-import type { Infer, residencyShape } from '@holdfast/contract'
+import { type Infer, NODE_COUNTRY, NODE_REGION, type residencyShape } from '@holdfast/contract'
 
 type Labels = { readonly [key: string]: string }
 
-const COUNTRY = 'holdfast.io/country'
-const REGION = 'holdfast.io/geo-region'
 const RESERVED = 'holdfast.io/'
 
 export interface RefusedLabel {
@@ -27,8 +25,8 @@ export function attestLabels(
   { country, region }: Infer<typeof residencyShape>,
 ): AttestedLabels {
   const attested = new Map([
-    [COUNTRY, country],
-    [REGION, region],
+    [NODE_COUNTRY, country],
+    [NODE_REGION, region],
   ])
   const labels: { [key: string]: string } = {}
   const refused: RefusedLabel[] = []

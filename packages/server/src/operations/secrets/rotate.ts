@@ -80,6 +80,16 @@ function commitRotation(
     return { decision: { kind: 'refuse', result: refused(storeAway()) }, doomed: [] }
   const { stored, credentials, doomed } = writeRotation(deps, transaction, caller, judged)
   const shown = rotationView(deps.store, caller.tenant, stored, credentials)
-  if (options.dryRun) return { decision: { kind: 'refuse', result: done(shown) }, doomed: [] }
+  if (options.dryRun)
+    return {
+      decision: { kind: 'refuse', result: done({ ...shown, restarts: restartsOf(judged) }) },
+      doomed: [],
+    }
   return { decision: keepOnce(deps.answers, transaction, caller, options, shown), doomed }
+}
+
+/** Where pins move, every consumer of the credential is rolled over; the other steps restart nothing. */
+function restartsOf({ turns }: JudgedRotation): string[] {
+  const moved = turns.filter(({ turn }) => turn.pin !== undefined)
+  return [...new Set(moved.flatMap(({ credential }) => credential.consumers))].sort()
 }

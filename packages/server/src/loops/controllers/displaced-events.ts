@@ -1,0 +1,77 @@
+// A node no longer qualifies for the replicas on it: which label, what is required and what the node reports, and what becomes
+// of each of them. Told when it is decided, once for each replica. SPEC 2.7 and 6, DECISIONS 7.
+
+import { type Assignment, isJsonObject, type Json, type NodeId } from '@holdfast/contract'
+import type { NodeRefusal } from '@holdfast/core'
+import type { Decision } from './decision.ts'
+import type { NodeName, Told } from './rollout-events-texts.ts'
+
+export function displacedByLabels(decision: Decision, nodeName: NodeName): Told[] {
+  return [...decision.displacement.refusals].flatMap(([nodeId, refusal]) => {
+    const fates = fatesOn(decision, nodeId, nodeName)
+    if (fates.length > 0) return [told(nodeId, nodeName(nodeId), refusal, fates)]
+    const stays = staying(decision, nodeId)
+    return stays.length === 0 ? [] : [told(nodeId, nodeName(nodeId), refusal, stays)]
+  })
+}
+
+interface Fate {
+  readonly replica: number
+  /** Null: it has no successor, or none yet. */
+  readonly to: string | null
+  readonly text: string
+}
+
+function told(nodeId: NodeId, name: string, refusal: NodeRefusal, fates: readonly Fate[]): Told {
+  const { filter, required, reported } = refusal
+  const quoted = `required ${JSON.stringify(required)}, reported ${JSON.stringify(reported)}`
+  return {
+    ...{ type: 'deployment.displaced', severity: 'warning', reason: 'labels_changed' },
+    message: `Node ${name} no longer qualifies: ${quoted}. ${fates.map(({ text }) => text).join(' ')}`,
+    data: {
+      ...{ nodeId, nodeName: name, filter, label: labelIn(reported), required, reported },
+      replicas: fates.map(({ replica, to }) => ({ replica, to })),
+    },
+  }
+}
+
+/** Every filter that asks for labels reports them by name. */
+const labelIn = (reported: Json): string | null =>
+  (isJsonObject(reported) ? Object.keys(reported)[0] : undefined) ?? null
+
+/** Those that get a successor by this decision, and those that go by it without one. */
+function fatesOn(decision: Decision, nodeId: NodeId, nodeName: NodeName): Fate[] {
+  const { before, added, kept, displacement } = decision
+  const isHere = (each: Assignment) => each.nodeId === nodeId && each.desired === 'running'
+  const barred = displacement.stances.get(nodeId) === 'barred'
+  return (before?.assignments ?? []).filter(isHere).flatMap(({ id, replica }): Fate[] => {
+    const goes = kept.some((each) => each.id === id && each.desired === 'removed')
+    const next = added.find((each) => each.replica === replica)
+    if (next !== undefined) {
+      const to = nodeName(next.nodeId)
+      return [{ replica, to, text: `Replica ${replica} gets a successor on ${to}.` }]
+    }
+    const hasOther = kept.some(
+      (each) => each.replica === replica && each.desired === 'running' && each.id !== id,
+    )
+    if (!goes || hasOther || replica > decision.stored.spec.replicas) return []
+    const why = barred
+      ? 'may not be there, and is stopped: no other node takes it'
+      : 'is stopped first, then replaced'
+    return [{ replica, to: null, text: `Replica ${replica} ${why}.` }]
+  })
+}
+
+/** Told again when a node refuses otherwise than before; lists fold what is the same. */
+function staying({ before, next, kept, displacement }: Decision, nodeId: NodeId): Fate[] {
+  const isTold = before?.toldRefusals === next?.toldRefusals
+  const { stances, refusals } = displacement
+  if (isTold || stances.get(nodeId) !== 'stranded' || refusals.get(nodeId)?.filter !== 'label_constraint')
+    return []
+  return kept
+    .filter((each) => each.nodeId === nodeId && each.desired === 'running')
+    .map(({ replica }) => ({
+      ...{ replica, to: null },
+      text: `Replica ${replica} stays until another node takes it.`,
+    }))
+}

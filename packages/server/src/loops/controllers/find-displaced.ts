@@ -1,0 +1,122 @@
+// Which of the nodes that have replicas of a deployment may not have them any more, and is there another that takes them? A
+// node's labels may have changed, or the demands of the deployment: both are judged by what is stored now. The labels of a node
+// that is silent are its last ones. SPEC 2.7, DECISIONS 7.
+
+import type { Assignment, NodeId } from '@holdfast/contract'
+import {
+  displacedStance,
+  isHeard,
+  isStateful,
+  type NodeRefusal,
+  type NodeStance,
+  type Placing,
+  stillQualifies,
+  type Workload,
+} from '@holdfast/core'
+import type { StoredDeployment } from '../../store/records.ts'
+import type { TenantView } from './tenant-view.ts'
+
+export interface Displacement {
+  /** Why each node that has a replica of the deployment no longer qualifies for it. */
+  readonly refusals: ReadonlyMap<NodeId, NodeRefusal>
+  /** Of those nodes, for this deployment. */
+  readonly stances: ReadonlyMap<NodeId, NodeStance>
+  /** The answer of all nodes, where none takes what has to go. */
+  readonly nowhere: Placing | undefined
+}
+
+const NOBODY: Displacement = { refusals: new Map(), stances: new Map(), nowhere: undefined }
+
+/** Stopped, or replaced, by one decision: a transaction compares each node that they leave (SAFETY 4a); the others follow. */
+export const DISPLACED_AT_ONCE = 25
+
+interface Question extends Omit<Asked, 'assignments'> {
+  /** Asked only where the deployment demands anything. */
+  current(): readonly Assignment[]
+}
+
+interface Asked {
+  readonly view: TenantView
+  readonly stored: StoredDeployment
+  readonly workload: Workload
+  /** Those that are not over. */
+  readonly assignments: readonly Assignment[]
+  /** The revision of the placement that they are from. */
+  readonly decidedOn: number
+  /** Nothing new may be made for the time being. */
+  readonly gated: boolean
+}
+
+export function findDisplaced(question: Question): Displacement {
+  const { stored, workload } = question
+  const demandsNothing = workload.residency === undefined && workload.placement?.constraints === undefined
+  if (stored.deleting || demandsNothing) return NOBODY
+  const asked: Asked = { ...question, assignments: question.current() }
+  const refusals = refusalsOf(asked)
+  if (refusals.size === 0) return NOBODY
+  const affected = withoutSuccessor(asked, refusals)
+  const placing = affected && placeElsewhere(asked, affected)
+  const open = placing === undefined || placing.unplaced === 0
+  return { refusals, stances: stancesOf(asked, refusals, open), nowhere: open ? undefined : placing }
+}
+
+function stancesOf(
+  { view, stored, assignments, gated }: Asked,
+  refusals: Displacement['refusals'],
+  open: boolean,
+): Map<NodeId, NodeStance> {
+  const stances = new Map<NodeId, NodeStance>()
+  const way = { open, gated, stateful: isStateful(stored.spec) }
+  const inUse = new Set(assignments.filter(isRunning).map(({ nodeId }) => nodeId))
+  let barred = 0
+  for (const [id, refusal] of refusals) {
+    if (!isHeard(view.stanceOf(id))) continue
+    const stance = displacedStance(refusal, way)
+    if (stance === 'barred' && inUse.has(id)) barred += 1
+    stances.set(id, barred > DISPLACED_AT_ONCE ? 'stranded' : stance)
+  }
+  return stances
+}
+
+const isRunning = ({ desired }: Assignment): boolean => desired === 'running'
+
+function refusalsOf({ view, workload, assignments }: Asked): Map<NodeId, NodeRefusal> {
+  const refusals = new Map<NodeId, NodeRefusal>()
+  for (const nodeId of new Set(assignments.map((each) => each.nodeId))) {
+    const node = view.nodeOf(nodeId)
+    const refusal = node && stillQualifies(workload, node)
+    if (refusal !== undefined) refusals.set(nodeId, refusal)
+  }
+  return refusals
+}
+
+/** The first that must go and whose number has nothing yet where it may be. What is on its way out needs a place as well. */
+function withoutSuccessor(
+  { view, stored, assignments }: Asked,
+  refusals: ReadonlyMap<NodeId, NodeRefusal>,
+): Assignment | undefined {
+  const standsWell = ({ nodeId, desired }: Assignment): boolean =>
+    desired === 'running' && !refusals.has(nodeId) && isHeard(view.stanceOf(nodeId))
+  const well = new Set(assignments.filter(standsWell).map(({ replica }) => replica))
+  return assignments.find(
+    ({ replica, nodeId }) =>
+      replica <= stored.spec.replicas &&
+      refusals.has(nodeId) &&
+      !well.has(replica) &&
+      isHeard(view.stanceOf(nodeId)),
+  )
+}
+
+/** As if it were gone; it is counted again before anybody else asks. */
+function placeElsewhere(
+  { view, stored, workload, assignments, decidedOn }: Asked,
+  { nodeId }: Assignment,
+): Placing {
+  const { name, resources } = workload
+  const { scheduling } = view
+  view.reserve(stored.uid, { name, resources, assignments }, decidedOn)
+  scheduling.applyReleased(nodeId, name, resources)
+  const placing = scheduling.place(workload, 1)
+  scheduling.applyAssigned(nodeId, name, resources)
+  return placing
+}

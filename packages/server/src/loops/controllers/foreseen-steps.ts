@@ -1,0 +1,173 @@
+// The turns that were foreseen, as the steps that a person reads: which replica goes where and why, what it takes the place
+// of, and how few are ready meanwhile. DECISIONS 1 (plan).
+
+import type { Assignment, NodeId, PlannedReplica, PlanStep, RolloutPlanned } from '@holdfast/contract'
+import type { NodeStance } from '@holdfast/core'
+import type { Foreseen } from '../../operations/deployments/plan.ts'
+import type { StoredDeployment } from '../../store/records.ts'
+
+/** One decision of the controllers. */
+export interface Turn {
+  readonly added: readonly { readonly assignment: Assignment; readonly why: string }[]
+  /** Told to go by it. */
+  readonly removed: readonly Assignment[]
+  /** What became of the nodes that replicas are on. */
+  readonly stances: ReadonlyMap<NodeId, NodeStance | 'displaced'>
+  /** The numbers that are served right after it, before any agent has done anything. */
+  readonly ready: ReadonlySet<number>
+  readonly waits: string | undefined
+}
+
+export interface ForeseenTurns {
+  readonly stored: StoredDeployment
+  readonly before: readonly Assignment[]
+  readonly readyBefore: ReadonlySet<number>
+  readonly turns: readonly Turn[]
+  /** What still stands in the way after the last of them. */
+  readonly waits: string | undefined
+  readonly restart: boolean
+  nodeName(id: NodeId): string
+}
+
+/** What becomes of one replica: both ends, each with the turn that it belongs to. */
+interface Course {
+  readonly replica: number
+  readonly old?: { readonly assignment: Assignment; readonly at: number }
+  readonly made?: { readonly assignment: Assignment; readonly why: string; readonly at: number }
+}
+
+export function foreseenSteps(foreseen: ForeseenTurns): Foreseen {
+  const { waits, readyBefore, stored } = foreseen
+  const courses = coursesOf(foreseen)
+  const lowest = lowestReady(foreseen)
+  const steps = groupSteps(foreseen, courses)
+  const waiting: PlanStep[] =
+    waits === undefined ? [] : [{ kind: 'wait', replicas: [], lowestReady: lowest, text: waits }]
+  const stopFirst = courses.some(
+    ({ old, made }) => old !== undefined && made !== undefined && old.at < made.at,
+  )
+  const { order, parallelism } = stored.spec.update
+  const anew = courses.filter(({ old, made }) => old !== undefined && made !== undefined)
+  const taken = anew.length > 0 && stopFirst ? 'stop-first' : order
+  const rollout: RolloutPlanned = {
+    ...{ order: taken, parallelism, lowestReady: Math.min(lowest, readyBefore.size) },
+    summary: summaryOf(anew.length, steps, taken, lowest),
+  }
+  return { steps: [...steps, ...waiting], rollout }
+}
+
+function lowestReady({ turns, readyBefore, stored }: ForeseenTurns): number {
+  const wished = (ready: ReadonlySet<number>) =>
+    [...ready].filter((replica) => replica <= stored.spec.replicas).length
+  return Math.min(wished(readyBefore), ...turns.map(({ ready }) => wished(ready)))
+}
+
+/** A number that is made twice on the way is told by what it ends as. */
+function coursesOf({ before, turns }: ForeseenTurns): Course[] {
+  const courses = new Map<number, Course>()
+  const first = new Map(
+    before.filter(({ desired }) => desired === 'running').map((each) => [each.replica, each]),
+  )
+  turns.forEach(({ added, removed }, at) => {
+    for (const assignment of removed) {
+      const known = courses.get(assignment.replica)
+      if (known?.old === undefined && first.get(assignment.replica)?.id === assignment.id)
+        courses.set(assignment.replica, { ...known, replica: assignment.replica, old: { assignment, at } })
+    }
+    for (const { assignment, why } of added)
+      courses.set(assignment.replica, {
+        ...courses.get(assignment.replica),
+        replica: assignment.replica,
+        made: { assignment, why, at },
+      })
+  })
+  return [...courses.values()].sort(
+    (left, right) => startOf(left) - startOf(right) || left.replica - right.replica,
+  )
+}
+
+const startOf = ({ old, made }: Course): number =>
+  Math.min(old?.at ?? Number.POSITIVE_INFINITY, made?.at ?? Number.POSITIVE_INFINITY)
+
+function groupSteps(foreseen: ForeseenTurns, courses: readonly Course[]): PlanStep[] {
+  const groups = Map.groupBy(courses, (course) => `${startOf(course)} ${kindOf(course)}`)
+  return [...groups.values()].map((group) => {
+    const [first] = group
+    const replicas = group.map((course) => plannedReplica(foreseen, course))
+    return {
+      kind: first === undefined ? 'wait' : kindOf(first),
+      replicas,
+      lowestReady: Math.min(...group.map((course) => readyDuring(foreseen, course))),
+      text: group.map((course) => textOf(foreseen, course)).join(' '),
+    }
+  })
+}
+
+function readyDuring({ turns, stored }: ForeseenTurns, course: Course): number {
+  const from = startOf(course)
+  const to = Math.max(course.old?.at ?? from, course.made?.at ?? from)
+  const counts = turns
+    .slice(from, to + 1)
+    .map(({ ready }) => [...ready].filter((replica) => replica <= stored.spec.replicas).length)
+  return Math.min(...counts)
+}
+
+function kindOf({ old, made }: Course): PlanStep['kind'] {
+  if (made === undefined) return 'stop'
+  if (old === undefined) return 'start'
+  return old.assignment.templateHash === made.assignment.templateHash ? 'move' : 'replace'
+}
+
+function plannedReplica(foreseen: ForeseenTurns, course: Course): PlannedReplica {
+  const { old, made, replica } = course
+  return {
+    replica,
+    ...(made === undefined
+      ? {}
+      : {
+          nodeId: made.assignment.nodeId,
+          nodeName: foreseen.nodeName(made.assignment.nodeId),
+          why: made.why,
+        }),
+    ...(old === undefined ? {} : { from: foreseen.nodeName(old.assignment.nodeId) }),
+    reason: reasonOf(foreseen, course),
+  }
+}
+
+function reasonOf({ stored, turns, restart }: ForeseenTurns, course: Course): PlannedReplica['reason'] {
+  const { old, replica } = course
+  if (old === undefined) return 'new_replica'
+  if (stored.deleting || replica > stored.spec.replicas) return 'not_wished'
+  if (kindOf(course) === 'replace') return restart ? 'restart' : 'template_changed'
+  const stance = turns[startOf(course)]?.stances.get(old.assignment.nodeId)
+  if (stance === 'leaving') return 'node_leaving'
+  return stance === 'failed' || stance === 'absent' ? 'node_lost' : 'no_longer_qualifies'
+}
+
+const BECAUSE: { readonly [reason in PlannedReplica['reason']]?: string } = {
+  no_longer_qualifies: ', which no longer qualifies,',
+  node_leaving: ', which is being emptied,',
+  node_lost: ', which is lost,',
+}
+
+function textOf(foreseen: ForeseenTurns, course: Course): string {
+  const { old, made, replica } = course
+  const to = made && `on ${foreseen.nodeName(made.assignment.nodeId)} (${made.why})`
+  if (old === undefined) return `Replica ${replica} starts ${to}.`
+  const from = `replica ${replica} on ${foreseen.nodeName(old.assignment.nodeId)}${BECAUSE[reasonOf(foreseen, course)] ?? ''}`
+  if (made === undefined) return `R${from.slice(1)} stops.`
+  if (old.at < made.at) return `R${from.slice(1)} stops, then its successor starts ${to}.`
+  return `A successor of ${from} starts ${to}; the old one stops once it is ready.`
+}
+
+function summaryOf(
+  count: number,
+  steps: readonly PlanStep[],
+  order: RolloutPlanned['order'],
+  lowest: number,
+): string {
+  if (count === 0) return 'Nothing is recreated.'
+  const pace = steps.filter(({ kind }) => kind === 'replace' || kind === 'move').length
+  const made = `${count === 1 ? '1 replica is' : `${count} replicas are`} recreated`
+  return `${made} in ${pace === 1 ? '1 step' : `${pace} steps`}, ${order}; at least ${lowest} ready on the way.`
+}

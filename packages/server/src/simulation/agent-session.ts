@@ -1,0 +1,177 @@
+// The agent's side of its session over a simulated connection: dial, prove, beat, and dial again, in the times of the real
+// one. SAFETY 4e.
+
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
+import {
+  type AgentMessage,
+  decodeKnown,
+  helloText,
+  joinTemplates,
+  type NodeId,
+  type Observation,
+  type ServerMessage,
+  serverMessageShapes,
+} from '@holdfast/contract'
+import type { Agent } from './agent.ts'
+import type { AgentSideSocket } from './link.ts'
+import type { Machine } from './machine.ts'
+import type { Random } from './random.ts'
+
+/** What enrolment left on the machine's disk. */
+export interface Identity {
+  readonly key: KeyObject
+  readonly publicKey: string
+  readonly encryptionKey: string
+  nodeId: NodeId
+  generation: number
+}
+
+/** PKCS #8 of an Ed25519 key up to its 32 bytes. */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+export function newKeys(random: Random): Pick<Identity, 'key' | 'publicKey' | 'encryptionKey'> {
+  const der = Buffer.concat([PKCS8_PREFIX, random.bytes(32)])
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const { x } = createPublicKey(key).export({ format: 'jwk' })
+  if (x === undefined) throw new Error('a key without a public half')
+  return { key, publicKey: x, encryptionKey: Buffer.from(random.bytes(32)).toString('base64url') }
+}
+
+export interface SessionDeps {
+  readonly random: Random
+  readonly machine: Machine
+  readonly identity: Identity
+  readonly bootId: string
+  /** Undefined where nobody answers. */
+  dial(): AgentSideSocket | undefined
+  agent(): Agent
+}
+
+export interface AgentSession {
+  report(observations: readonly Observation[]): void
+}
+
+interface Talking extends SessionDeps {
+  socket: AgentSideSocket | undefined
+  session: number | undefined
+  told: boolean
+  heardAt: number
+  failures: number
+  beats: NodeJS.Timeout | undefined
+}
+
+export const ENGINE = { version: '29.5.1', apiVersion: '1.52' }
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 20_000
+const STEADY_MS = 10_000
+const OPEN_MS = 20_000
+/** How long a machine without a network waits for an answer to its dialling. */
+const UNANSWERED_MS = 10_000
+const ASK_AFTER = 1.2
+const GONE_AFTER = 2.8
+
+export function startAgentSession(deps: SessionDeps): AgentSession {
+  const talking: Talking = {
+    ...{ ...deps, socket: undefined, session: undefined, told: false },
+    ...{ heardAt: 0, failures: 0, beats: undefined },
+  }
+  connect(talking)
+  return { report: (observations) => report(talking, observations) }
+}
+
+function connect(talking: Talking): void {
+  const socket = talking.machine.connected ? talking.dial() : undefined
+  const began = performance.now()
+  if (socket === undefined) {
+    const waited = talking.machine.connected ? 0 : UNANSWERED_MS
+    setTimeout(() => dialAgain(talking), waited + waitMs(talking))
+    return
+  }
+  Object.assign(talking, { socket, session: undefined, told: false, heardAt: began })
+  const heard = (): void => {
+    talking.heardAt = performance.now()
+  }
+  const late = setTimeout(() => {
+    if (!talking.told) socket.terminate()
+  }, OPEN_MS)
+  socket.on('pong', heard)
+  socket.on('message', (data) => {
+    heard()
+    if (talking.socket === socket) answer(talking, readServerMessage(data))
+  })
+  socket.on('close', () => {
+    clearTimeout(late)
+    clearInterval(talking.beats)
+    talking.socket = undefined
+    if (performance.now() - began >= STEADY_MS) talking.failures = 0
+    setTimeout(() => dialAgain(talking), waitMs(talking))
+  })
+}
+
+function dialAgain(talking: Talking): void {
+  talking.failures += 1
+  connect(talking)
+}
+
+function waitMs({ failures, random }: Talking): number {
+  const step = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 16))
+  return step * (0.5 + random.number() / 2)
+}
+
+function readServerMessage(data: Buffer): ServerMessage {
+  const value: ServerMessage = JSON.parse(data.toString('utf8'))
+  const shape = serverMessageShapes[value.type]
+  if (shape === undefined) throw new Error(`the server says ${value.type}, which no agent knows`)
+  return decodeKnown(shape, value) as ServerMessage
+}
+
+function say({ socket }: Talking, message: AgentMessage): void {
+  if (socket?.isOpen === true) socket.send(JSON.stringify(message))
+}
+
+function report(talking: Talking, observations: readonly Observation[]): void {
+  const { session, told } = talking
+  if (told && session !== undefined && observations.length > 0)
+    say(talking, { type: 'status', session, observations: [...observations] })
+}
+
+function answer(talking: Talking, message: ServerMessage): void {
+  if (message.type === 'challenge') say(talking, hello(talking, message.nonce))
+  if (message.type === 'welcome') {
+    talking.session = message.session
+    startBeats(talking, message.beatMs)
+  }
+  if ((message.type === 'complete' || message.type === 'delta') && message.session === talking.session) {
+    const complete = message.type === 'complete'
+    const gone = message.type === 'delta' ? message.gone : []
+    talking.agent().take({ revision: message.revision, items: joinTemplates(message), complete, gone })
+    if (talking.told && !complete) return
+    talking.told = true
+    report(talking, talking.agent().reports())
+  }
+  if (message.type === 'call') answerCall(talking, message.id)
+}
+
+function answerCall(talking: Talking, id: string): void {
+  const containers = talking.agent().containers()
+  const shown = containers.map((one) => ({ ...one, image: 'simulated', startedAt: null, ours: true }))
+  say(talking, { type: 'answer', id, containers: shown })
+}
+
+function hello({ identity, machine, bootId }: Talking, nonce: string): AgentMessage {
+  const { nodeId, generation, key } = identity
+  const text = helloText(nonce, nodeId, generation, bootId)
+  const signature = sign(null, Buffer.from(text), key).toString('base64url')
+  const facts = { bootId, version: 'simulated', labels: { ...machine.labels }, engine: ENGINE }
+  return { type: 'hello', nodeId, generation, signature, ...facts, capacity: machine.capacity }
+}
+
+function startBeats(talking: Talking, everyMs: number): void {
+  clearInterval(talking.beats)
+  talking.beats = setInterval(() => {
+    const silentMs = performance.now() - talking.heardAt
+    if (silentMs > GONE_AFTER * everyMs) talking.socket?.terminate()
+    else if (silentMs > ASK_AFTER * everyMs) talking.socket?.ping()
+    else if (talking.session !== undefined) say(talking, { type: 'beat', session: talking.session })
+  }, everyMs)
+}

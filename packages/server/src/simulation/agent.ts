@@ -1,0 +1,194 @@
+// An agent without an engine of its own: it plans with the same functions as the real one, acts on a simulated machine and
+// reports what it sees there. It may die at any moment; what it made stays. SAFETY 4e, 4h.
+
+import type { AssignmentId, DesiredItem, Observation } from '@holdfast/contract'
+import {
+  isNews,
+  judgeOrphans,
+  type MissingMarks,
+  markMissing,
+  type NodeAction,
+  planNode,
+  type ReplicaView,
+  sightingOf,
+} from '@holdfast/core/reconcile'
+import { type Engine, inspected, listed, type Machine } from './machine.ts'
+import type { Random } from './random.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+export interface DesiredSet {
+  readonly revision: number
+  readonly items: readonly DesiredItem[]
+  readonly complete: boolean
+  readonly gone: readonly string[]
+}
+
+export interface Agent {
+  take(set: DesiredSet): void
+  /** The newest report of each assignment. */
+  reports(): Observation[]
+  containers(): { readonly id: string; readonly name: string; readonly state: string }[]
+}
+
+export interface AgentDeps {
+  readonly time: VirtualTime
+  readonly random: Random
+  readonly machine: Machine
+  readonly engine: Engine
+  /** How often an agent was started on the machine: its reports are numbered above those of the one before. */
+  readonly starts: number
+  report(observations: readonly Observation[]): void
+}
+
+interface Running extends AgentDeps {
+  readonly desired: Map<AssignmentId, DesiredItem>
+  readonly workedOn: Map<AssignmentId, ReplicaView['activity']>
+  readonly said: Map<AssignmentId, Observation>
+  readonly unsent: Map<AssignmentId, Observation>
+  marks: MissingMarks
+  sets: { revision: number; assignments: ReadonlySet<AssignmentId>; receivedMs: number }[]
+  listedOnce: boolean
+  seq: number
+  planned: boolean
+  sending: boolean
+}
+
+const NUMBERS_PER_START = 2 ** 32
+/** A step that the next one soon makes old waits so long, as in the real agent. */
+const HOLD_MS = 250
+
+export function startAgent(deps: AgentDeps): Agent {
+  const running: Running = {
+    ...deps,
+    ...{ desired: new Map(), workedOn: new Map(), said: new Map(), unsent: new Map(), marks: new Map() },
+    ...{ sets: [], listedOnce: false, planned: false, sending: false },
+    seq: deps.starts * NUMBERS_PER_START,
+  }
+  deps.machine.onChange = () => planPass(running)
+  return {
+    take(set) {
+      takeSet(running, set)
+      planPass(running)
+    },
+    reports: () => [...running.said.values()],
+    containers: () =>
+      [...deps.machine.containers.values()].map(({ id, name, state }) => ({ id, name, state })),
+  }
+}
+
+function takeSet(running: Running, { complete, items, gone, revision }: DesiredSet): void {
+  const { desired, said, unsent, time } = running
+  const named = new Set(items.map(({ assignmentId }) => assignmentId))
+  for (const id of desired.keys()) if ((complete && !named.has(id)) || gone.includes(id)) desired.delete(id)
+  for (const item of items) desired.set(item.assignmentId, item)
+  for (const kept of [said, unsent]) for (const id of kept.keys()) if (!desired.has(id)) kept.delete(id)
+  if (complete) running.sets.push({ revision, assignments: named, receivedMs: time.elapsedMs })
+}
+
+/** One look for all that changes in one moment. */
+function planPass(running: Running): void {
+  if (running.planned) return
+  running.planned = true
+  setImmediate(() => {
+    running.planned = false
+    pass(running)
+  })
+}
+
+function pass(running: Running): void {
+  const own = [...running.machine.containers.values()].map(listed)
+  const desired = [...running.desired.values()]
+  for (const set of running.sets.splice(0)) running.marks = markMissing(running.marks, set, own)
+  const { remove } = judgeOrphans(running.marks, own, new Set(running.desired.keys()))
+  const actions = planNode(desired, own, {
+    names: new Set(own.map(({ name }) => name)),
+    tried: new Map(),
+    skip: new Set(running.workedOn.keys()),
+    mayCreate: () => true,
+    condemned: new Set(),
+    orphans: remove,
+  })
+  for (const action of actions) void act(running, action)
+  running.listedOnce = true
+  for (const item of desired) look(running, item)
+}
+
+const idOf = (action: NodeAction): AssignmentId =>
+  action.kind === 'remove' ? action.assignmentId : action.item.assignmentId
+
+async function act(running: Running, action: NodeAction): Promise<void> {
+  const { workedOn, machine, engine, random } = running
+  const id = idOf(action)
+  const begin = (activity: ReplicaView['activity']): void => {
+    workedOn.set(id, activity)
+    const item = running.desired.get(id)
+    if (item !== undefined) look(running, item)
+  }
+  const held = (containerId: string) => machine.containers.get(containerId)
+  if (action.kind === 'create') {
+    begin('pulling')
+    await pause(20 + random.below(400))
+    begin('starting')
+    const wished = running.desired.get(id)?.desired === 'running'
+    if (wished) engine.start(engine.create(action.item, action.name))
+  }
+  if (action.kind === 'start') {
+    begin('starting')
+    await pause(10 + random.below(50))
+    const container = held(action.container.id)
+    if (container?.state !== 'running' && container !== undefined) engine.start(container)
+  }
+  if (action.kind === 'stop' || action.kind === 'remove') {
+    begin('stopping')
+    const all = action.kind === 'stop' ? [action.container] : action.containers
+    for (const container of all.flatMap((one) => held(one.id) ?? [])) {
+      if (container.state === 'running') await engine.stop(container)
+      if (action.kind === 'remove') engine.remove(container)
+    }
+  }
+  workedOn.delete(id)
+  planPass(running)
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+function look(running: Running, item: DesiredItem): void {
+  const id = item.assignmentId
+  const before = running.said.get(id)
+  const sighting = sightingOf(viewOf(running, item), before)
+  if (sighting === undefined || !isNews(before, sighting)) return
+  running.seq += 1
+  const observation = { ...sighting, seq: running.seq }
+  running.said.set(id, observation)
+  running.unsent.set(id, observation)
+  send(running, isStep(observation))
+}
+
+function viewOf(running: Running, item: DesiredItem): ReplicaView {
+  const { machine, workedOn, listedOnce } = running
+  const container = [...machine.containers.values()].find((one) => one.assignmentId === item.assignmentId)
+  const seen = container && inspected(container)
+  const making = workedOn.has(item.assignmentId) && container === undefined
+  return {
+    ...{ item, activity: workedOn.get(item.assignmentId), making, trouble: '', about: '', unjudged: false },
+    container: seen ?? (listedOnce ? 'absent' : 'unknown'),
+    readySince: container?.ready === true ? (seen?.startedAt ?? undefined) : undefined,
+  }
+}
+
+const isStep = ({ state, reason, gone }: Observation): boolean =>
+  ['pulling', 'starting', 'running'].includes(state) && reason === '' && !gone
+
+function send(running: Running, mayWait: boolean): void {
+  const flush = (): void => {
+    running.sending = false
+    const batch = [...running.unsent.values()]
+    running.unsent.clear()
+    if (batch.length > 0) running.report(batch)
+  }
+  if (!mayWait) setImmediate(flush)
+  else if (!running.sending) {
+    running.sending = true
+    setTimeout(flush, HOLD_MS)
+  }
+}

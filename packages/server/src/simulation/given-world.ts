@@ -1,0 +1,56 @@
+// What a script says of the control plane's own configuration, with what it leaves out.
+
+import type { ResidencyRules } from '@holdfast/contract'
+import { parseImageReference } from '@holdfast/core'
+import { SHIPPED_REGIONS } from '../config/shipped-regions.ts'
+import { DEFAULT_TIMES } from '../gateway/timings.ts'
+import { LEADERSHIP_TIMINGS } from '../loops/leadership/lead-shards.ts'
+import type { LeadershipTimings } from '../loops/leadership/leading.ts'
+import type { Script } from './script.ts'
+
+export const DEFAULT_IMAGE = 'registry.example.com/simulated/app:1.0'
+const DEFAULT_SERVERS = ['a', 'b']
+
+export const serversOf = ({ cluster }: Script): readonly string[] => cluster.servers ?? DEFAULT_SERVERS
+
+export function residencyOf({ cluster }: Script): ResidencyRules {
+  const given = Object.entries(cluster.regions ?? {}).map(([name, countries]) => [name, [...countries]])
+  return {
+    enforcement: cluster.residencyEnforced ?? true,
+    regions: { ...SHIPPED_REGIONS, ...Object.fromEntries(given) },
+  }
+}
+
+/** Every registry that the script names may be used, and answers. */
+export function registriesOf({ steps }: Script): ReadonlySet<string> {
+  const images = steps.flatMap((step) => (step.do === 'apply' ? [step.spec?.['image'] ?? DEFAULT_IMAGE] : []))
+  const hosts = images.flatMap((image) => parseImageReference(String(image))?.host ?? [])
+  return new Set(hosts)
+}
+
+/** How often servers look around. */
+export interface Pace {
+  readonly leadership: LeadershipTimings
+  readonly sweepMs: number
+  readonly silenceLookMs: number
+  /** Of virtual time: no interval is shorter. */
+  readonly coarseMs: number
+}
+
+const COARSE: Pace = {
+  leadership: { beatMs: 6_000, silentMs: 24_000, lagMs: LEADERSHIP_TIMINGS.lagMs, lookMs: 3_000 },
+  sweepMs: 2_000,
+  silenceLookMs: 2_000,
+  coarseMs: 2_000,
+}
+
+/** As compose.ts has it. */
+const SILENCE_LOOK_MS = 1_000
+const TRUE: Pace = {
+  leadership: LEADERSHIP_TIMINGS,
+  sweepMs: DEFAULT_TIMES.sweepMs,
+  silenceLookMs: SILENCE_LOOK_MS,
+  coarseMs: 0,
+}
+
+export const paceOf = ({ pace = 'true' }: Script): Pace => (pace === 'coarse' ? COARSE : TRUE)

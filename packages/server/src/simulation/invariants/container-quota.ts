@@ -1,0 +1,27 @@
+// No container is placed above the quota, whoever places at the same time. SPEC 3 rule 4, DECISIONS 6. That a lowered quota
+// takes nothing away is seen by `serves-until-replaced`.
+
+import { newAssignments } from './assigned.ts'
+import type { Invariant } from './invariant.ts'
+import { createRecentLimits } from './recent-limit.ts'
+
+export const containerQuota: Invariant = {
+  name: 'container-quota',
+  start() {
+    const limits = createRecentLimits('containers')
+    return function* (moment) {
+      limits.note(moment)
+      const grown = new Set([...newAssignments(moment)].map(({ tenant }) => tenant))
+      for (const tenant of grown) {
+        const own = moment.placements.all.filter((kept) => kept.tenant === tenant)
+        const used = own.reduce((sum, { record }) => sum + record.assignments.length, 0)
+        const limit = limits.of(tenant, moment.now)
+        if (used > limit)
+          yield {
+            subject: tenant,
+            message: `has ${used} containers after a placement, and may have ${limit}`,
+          }
+      }
+    }
+  },
+}

@@ -1,0 +1,39 @@
+// An event that was told is never told otherwise and does not disappear before its time. SAFETY 4g. A stable refusal is one
+// event: the same verdicts are not told twice in a row.
+
+import type { Event } from '@holdfast/contract'
+import type { Broken, Invariant } from './invariant.ts'
+
+const REFUSALS: ReadonlySet<Event['type']> = new Set(['deployment.unschedulable', 'deployment.stalled'])
+
+export const eventsStand: Invariant = {
+  name: 'events-stand',
+  start() {
+    const lastOf = new Map<string, Event>()
+    return function* (moment) {
+      for (const { id, was, is } of moment.events.changed) {
+        if (is === undefined) yield { subject: id, message: `${was?.type} is gone` }
+        else if (was !== undefined) yield* rewritten(was, is)
+        else yield* toldAgain(is, lastOf)
+      }
+    }
+  },
+}
+
+/** What is said once more, of the same cause, is one event; when it was said last may be another time. */
+function* rewritten({ time: _before, ...was }: Event, { time: _now, ...is }: Event): Generator<Broken> {
+  if (JSON.stringify(was) !== JSON.stringify(is))
+    yield {
+      subject: is.subject.name,
+      message: `${is.type} was rewritten: "${is.message}", before "${was.message}"`,
+    }
+}
+
+function* toldAgain(event: Event, lastOf: Map<string, Event>): Generator<Broken> {
+  const of = `${event.tenant}/${event.subject.uid}`
+  const last = lastOf.get(of)
+  lastOf.set(of, event)
+  if (!REFUSALS.has(event.type) || last?.type !== event.type) return
+  if (JSON.stringify(last.data) === JSON.stringify(event.data))
+    yield { subject: event.subject.name, message: `${event.type} is told twice in a row: ${event.message}` }
+}

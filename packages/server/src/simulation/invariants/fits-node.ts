@@ -1,0 +1,80 @@
+// A request fits into what is free on the one node that takes it, and is never split. SPEC 3 rule 3, DECISIONS 4 (resources).
+// Requests are no reservations: one that was raised a moment ago may not be known yet to whoever places beside it.
+
+import type { Capacity, DeploymentUid, TenantId } from '@holdfast/contract'
+import { newAssignments, showPlaced } from './assigned.ts'
+import type { Invariant } from './invariant.ts'
+import type { Moment } from './moment.ts'
+
+const ON_ITS_WAY_MS = 15_000
+const KINDS = ['cpuMillis', 'memoryBytes'] as const
+
+export const fitsNode: Invariant = {
+  name: 'fits-node',
+  start() {
+    const requests = createRequests()
+    return function* (moment) {
+      requests.note(moment)
+      for (const placed of newAssignments(moment)) {
+        const { tenant, placement, assignment } = placed
+        const capacity = moment.nodes.was(tenant, assignment.nodeId)?.capacity
+        if (capacity === undefined) continue
+        for (const kind of KINDS) {
+          const asked = requests.least(placement.uid, moment.now)[kind]
+          const used = usedOn(
+            moment,
+            tenant,
+            assignment.nodeId,
+            (uid) => requests.least(uid, moment.now)[kind],
+          )
+          if (asked > 0 && used > capacity[kind])
+            yield {
+              subject: showPlaced(placed),
+              message: `makes ${used} of ${capacity[kind]} ${kind} on ${assignment.nodeId}`,
+            }
+        }
+      }
+    }
+  },
+}
+
+function usedOn(
+  { placements }: Moment,
+  tenant: TenantId,
+  nodeId: string,
+  requestOf: (uid: DeploymentUid) => number,
+): number {
+  return placements.all
+    .filter((kept) => kept.tenant === tenant)
+    .reduce((sum, { record }) => {
+      const here = record.assignments.filter((each) => each.nodeId === nodeId).length
+      return here === 0 ? sum : sum + here * requestOf(record.uid)
+    }, 0)
+}
+
+interface Request {
+  readonly resources: Capacity
+  until: number | undefined
+}
+
+/** What each deployment asks for, at the least of what it asked for lately. */
+function createRequests() {
+  const known = new Map<DeploymentUid, Request[]>()
+  return {
+    note({ deployments, now }: Moment): void {
+      for (const { is } of deployments.changed) {
+        if (is === undefined) continue
+        const before = known.get(is.uid) ?? []
+        const last = before.at(-1)
+        if (last !== undefined) last.until = now + ON_ITS_WAY_MS
+        known.set(is.uid, [...before, { resources: is.spec.resources, until: undefined }])
+      }
+    },
+    least(uid: DeploymentUid, now: number): Capacity {
+      const valid = (known.get(uid) ?? []).filter(({ until }) => until === undefined || until > now)
+      const leastOf = (kind: keyof Capacity) =>
+        valid.length === 0 ? 0 : Math.min(...valid.map(({ resources }) => resources[kind]))
+      return { cpuMillis: leastOf('cpuMillis'), memoryBytes: leastOf('memoryBytes') }
+    },
+  }
+}

@@ -1,0 +1,28 @@
+// An assignment is immutable but for `desired`, which only moves on, and no id comes twice. SAFETY 4e, DECISIONS 5 (Replica).
+
+import { type AssignmentId, DESIRED_STATES } from '@holdfast/contract'
+import { goneAssignments, keptAssignments, newAssignments, showPlaced } from './assigned.ts'
+import type { Invariant } from './invariant.ts'
+
+const FIXED = ['replica', 'nodeId', 'revision', 'templateHash', 'assignedAt'] as const
+
+export const forwardOnly: Invariant = {
+  name: 'forward-only',
+  start() {
+    const gone = new Set<AssignmentId>()
+    return function* (moment) {
+      for (const moved of keptAssignments(moment)) {
+        const { was, assignment: is } = moved
+        const field = FIXED.find((each) => was[each] !== is[each])
+        if (field !== undefined)
+          yield { subject: showPlaced(moved), message: `${field} became ${is[field]} from ${was[field]}` }
+        if (DESIRED_STATES.indexOf(is.desired) < DESIRED_STATES.indexOf(was.desired))
+          yield { subject: showPlaced(moved), message: `is wished ${is.desired} after ${was.desired}` }
+      }
+      for (const placed of newAssignments(moment))
+        if (gone.has(placed.assignment.id))
+          yield { subject: showPlaced(placed), message: 'is there again after it was gone' }
+      for (const { assignment } of goneAssignments(moment)) gone.add(assignment.id)
+    }
+  },
+}

@@ -1,0 +1,88 @@
+// All invariants together, as a simulation asks them. docs/invariants.md says each in one line.
+
+import type { Script } from '../script.ts'
+import type { Snapshot, Violation } from '../snapshot.ts'
+import { acknowledged } from './acknowledged.ts'
+import { antiAffinity } from './anti-affinity.ts'
+import { confirmedGone } from './confirmed-gone.ts'
+import { containerQuota } from './container-quota.ts'
+import { eventsStand } from './events-stand.ts'
+import { fitsNode } from './fits-node.ts'
+import { forwardOnly } from './forward-only.ts'
+import { givenUpLate } from './given-up-late.ts'
+import type { Invariant } from './invariant.ts'
+import { createMoments, type Moment } from './moment.ts'
+import { noMoreThanWished } from './no-more-than-wished.ts'
+import { noStorm } from './no-storm.ts'
+import { nodeNames } from './node-names.ts'
+import { observations, readyIsTrue } from './observations.ts'
+import { oneContainer } from './one-container.ts'
+import { oneOwner } from './one-owner.ts'
+import { residency, residencySettled } from './residency.ts'
+import { servesUntilReplaced } from './serves-until-replaced.ts'
+import { sessions } from './sessions.ts'
+import { settled } from './settled.ts'
+import { slotsInLimits } from './slots-in-limits.ts'
+import { takesWork } from './takes-work.ts'
+import { tenantBoundary } from './tenant-boundary.ts'
+
+export const INVARIANTS: readonly Invariant[] = [
+  tenantBoundary,
+  nodeNames,
+  forwardOnly,
+  confirmedGone,
+  oneContainer,
+  noMoreThanWished,
+  servesUntilReplaced,
+  takesWork,
+  residency,
+  antiAffinity,
+  fitsNode,
+  containerQuota,
+  slotsInLimits,
+  acknowledged,
+  observations,
+  readyIsTrue,
+  sessions,
+  oneOwner,
+  givenUpLate,
+  eventsStand,
+  noStorm,
+  residencySettled,
+  settled,
+]
+
+interface Invariants {
+  /** After every step, in their order. */
+  check(world: Snapshot): Violation[]
+  /** Of the last snapshot, once the script is over and its time to settle, too. */
+  checkEnd(): Violation[]
+}
+
+export function createInvariants(script: Script, invariants: readonly Invariant[] = INVARIANTS): Invariants {
+  const started = invariants.map(({ name, start, atEnd = false }) => ({ name, atEnd, judge: start(script) }))
+  const take = createMoments()
+  let last: Moment | undefined
+  const ask = (moment: Moment, end: boolean): Violation[] => {
+    const found: Violation[] = []
+    for (const { name, atEnd, judge } of started)
+      if (atEnd === end) for (const broken of judge(moment)) found.push({ invariant: name, ...broken })
+    return found
+  }
+  return {
+    check(world) {
+      last = take(world)
+      return ask(last, false)
+    },
+    checkEnd: () => (last === undefined || !isOver(script, last) ? [] : ask(last, true)),
+  }
+}
+
+/** What a few minutes must be enough for: a takeover, a rollout, a machine that is given up. */
+const SETTLE_MS = 120_000
+
+/** A script that leaves something broken, or no time, promises nothing of its end. */
+const isOver = ({ settleMs = SETTLE_MS }: Script, { world: { machines, servers } }: Moment): boolean =>
+  settleMs >= SETTLE_MS &&
+  machines.every(({ powered, connected }) => powered && connected) &&
+  servers.some(({ alive }) => alive)

@@ -1,0 +1,33 @@
+// Nobody writes without end: a decision that finds its own record wanting would be made for ever. A placement is written for
+// what is asked, what is seen and what time brings, which is a few times in a moment and not hundreds. DESIGN 4: level
+// triggered, and a look at what is settled writes nothing.
+
+import type { Invariant } from './invariant.ts'
+
+const WINDOW_MS = 10_000
+/** Above what four replicas that come, fall and go at once can give cause for. */
+const MOST_WRITES = 100
+
+export const noStorm: Invariant = {
+  name: 'no-storm',
+  start() {
+    const windows = new Map<string, { readonly until: number; writes: number }>()
+    return function* (moment) {
+      for (const { tenant, id, is, was } of moment.placements.changed) {
+        const key = `${tenant}/${id}`
+        const known = windows.get(key)
+        const window =
+          known === undefined || known.until <= moment.now
+            ? { until: moment.now + WINDOW_MS, writes: 0 }
+            : known
+        windows.set(key, window)
+        window.writes += 1
+        if (window.writes > MOST_WRITES)
+          yield {
+            subject: (is ?? was)?.name ?? id,
+            message: `is placed anew ${window.writes} times within ${WINDOW_MS / 1000} s`,
+          }
+      }
+    }
+  },
+}

@@ -1,0 +1,29 @@
+// At most one container of an assignment anywhere, and only on the node that it names. SAFETY 4e.
+
+import type { AssignmentId, NodeId } from '@holdfast/contract'
+import { newAssignments } from './assigned.ts'
+import type { Invariant } from './invariant.ts'
+
+export const oneContainer: Invariant = {
+  name: 'one-container',
+  start() {
+    const assigned = new Map<AssignmentId, NodeId>()
+    return function* (moment) {
+      for (const { assignment } of newAssignments(moment)) assigned.set(assignment.id, assignment.nodeId)
+      if (!moment.machinesChanged) return
+      const found = new Set<AssignmentId>()
+      for (const { name, nodeId, containers } of moment.world.machines)
+        for (const { assignmentId } of containers) {
+          const wished = assigned.get(assignmentId)
+          if (found.has(assignmentId))
+            yield { subject: assignmentId, message: `has a second container, on ${name}` }
+          if (wished !== nodeId)
+            yield {
+              subject: assignmentId,
+              message: `is on ${name} (${nodeId}), and was assigned to ${wished ?? 'nobody'}`,
+            }
+          found.add(assignmentId)
+        }
+    }
+  },
+}

@@ -1,0 +1,49 @@
+// The quota of a tenant as it may be known to whoever decides now: a limit that was lowered a moment ago may still be on its
+// way to the cache that a decision reads. DECISIONS 6.
+
+import type { QuotaKind, TenantId } from '@holdfast/contract'
+import type { Snapshot } from '../snapshot.ts'
+import type { Moment } from './moment.ts'
+
+/** Longer than any cache of a replica that may still write lags behind. */
+const ON_ITS_WAY_MS = 15_000
+const DEFAULTS: { readonly [kind in QuotaKind]?: number } = { nodes: 50, deployments: 200, containers: 500 }
+
+interface Limit {
+  readonly limit: number
+  /** Undefined while it is the limit. */
+  until: number | undefined
+}
+
+interface RecentLimits {
+  /** At every moment. */
+  note(moment: Moment): void
+  /** The highest of those that somebody may still hold for the limit. */
+  of(tenant: TenantId, now: number): number
+  lowest(tenant: TenantId, now: number): number
+}
+
+export function createRecentLimits(kind: QuotaKind): RecentLimits {
+  const limits = new Map<TenantId, Limit[]>()
+  let seen: Snapshot['tenants'] | undefined
+  const recent = (tenant: TenantId, now: number): number[] =>
+    (limits.get(tenant) ?? [])
+      .filter(({ until }) => until === undefined || until > now)
+      .map(({ limit }) => limit)
+  return {
+    of: (tenant, now) => Math.max(0, ...recent(tenant, now)),
+    lowest: (tenant, now) => Math.min(...recent(tenant, now)),
+    note({ now, world }) {
+      if (seen === world.tenants) return
+      seen = world.tenants
+      for (const { record } of world.tenants) {
+        const limit = record.quotas[kind] ?? DEFAULTS[kind] ?? Number.POSITIVE_INFINITY
+        const before = limits.get(record.id) ?? []
+        const last = before.at(-1)
+        if (last?.limit === limit) continue
+        if (last !== undefined) last.until = now + ON_ITS_WAY_MS
+        limits.set(record.id, [...before, { limit, until: undefined }])
+      }
+    },
+  }
+}

@@ -1,0 +1,40 @@
+// Residency is a hard filter: nothing is placed where the demand does not allow it, and what stands where it is not allowed
+// any more does not stay. SPEC 2.7. Judged by the labels that enrolment proved, at the moment of the write.
+
+import { deploymentOf, newAssignments, showPlaced } from './assigned.ts'
+import type { Invariant } from './invariant.ts'
+import { residencyForbids } from './where-allowed.ts'
+
+export const residency: Invariant = {
+  name: 'residency',
+  start: ({ cluster }) =>
+    function* (moment) {
+      for (const placed of newAssignments(moment)) {
+        const node = moment.nodes.was(placed.tenant, placed.assignment.nodeId)
+        const spec = deploymentOf(moment, placed)?.spec
+        const why = node && spec && residencyForbids(spec, node, cluster)
+        if (why !== undefined)
+          yield { subject: showPlaced(placed), message: `is placed on ${node?.name}: ${why}` }
+      }
+    },
+}
+
+/** With all faults over and time to move. What is not enforced moves nothing: it only lets nothing new come. */
+export const residencySettled: Invariant = {
+  name: 'residency-settled',
+  atEnd: true,
+  start: ({ cluster }) =>
+    function* (moment) {
+      for (const { tenant, record: placement } of moment.placements.all)
+        for (const assignment of placement.assignments) {
+          const node = moment.nodes.is(tenant, assignment.nodeId)
+          const spec = tenant && deploymentOf(moment, { tenant, placement })?.spec
+          const why = node && spec && residencyForbids(spec, node, cluster)
+          if (why !== undefined && cluster.residencyEnforced !== false && assignment.desired === 'running')
+            yield {
+              subject: showPlaced({ placement, assignment }),
+              message: `stays on ${node?.name}: ${why}`,
+            }
+        }
+    },
+}

@@ -1,0 +1,43 @@
+// Placement never crosses the tenant boundary, neither in a record nor on a machine. SPEC 3, rule 1.
+
+import type { DeploymentUid, TenantId } from '@holdfast/contract'
+import { newAssignments, showPlaced } from './assigned.ts'
+import type { Broken, Invariant } from './invariant.ts'
+import type { Moment } from './moment.ts'
+
+export const tenantBoundary: Invariant = {
+  name: 'tenant-boundary',
+  start() {
+    const owners = new Map<DeploymentUid, TenantId>()
+    return function* (moment) {
+      for (const { tenant, is } of moment.deployments.changed)
+        if (tenant !== undefined && is !== undefined) owners.set(is.uid, tenant)
+      yield* assignedElsewhere(moment)
+      if (moment.machinesChanged) yield* runningElsewhere(moment, owners)
+    }
+  },
+}
+
+function* assignedElsewhere(moment: Moment): Generator<Broken> {
+  for (const placed of newAssignments(moment)) {
+    const { tenant, assignment } = placed
+    const { nodeId } = assignment
+    if (moment.nodes.is(tenant, nodeId) ?? moment.nodes.was(tenant, nodeId)) continue
+    yield { subject: showPlaced(placed), message: `is assigned to ${nodeId}, which is no node of its tenant` }
+  }
+}
+
+function* runningElsewhere(
+  { world }: Moment,
+  owners: ReadonlyMap<DeploymentUid, TenantId>,
+): Generator<Broken> {
+  for (const { name, tenant, containers } of world.machines)
+    for (const { deployment, assignmentId } of containers) {
+      const owner = owners.get(deployment)
+      if (owner !== tenant)
+        yield {
+          subject: name,
+          message: `runs ${assignmentId} of tenant ${owner ?? 'nobody'}, and is a machine of ${tenant}`,
+        }
+    }
+}

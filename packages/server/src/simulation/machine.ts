@@ -1,0 +1,213 @@
+// A machine with its engine: containers that live on when the agent or the servers die, and die with the power. What a
+// container does by itself, how long it takes to start and whether it is healthy, is told to the world by the script.
+
+import type { DeploymentUid, DesiredItem } from '@holdfast/contract'
+import type { OwnContainer, SeenContainer } from '@holdfast/core/reconcile'
+import type { Random } from './random.ts'
+import type { Behaviour } from './script.ts'
+import type { ContainerState, SimulatedContainer } from './snapshot.ts'
+import { newProcess, type SimulatedProcess, type VirtualTime } from './virtual-time.ts'
+
+interface Container extends Pick<OwnContainer, 'id' | 'name' | 'createdAt' | 'assignmentId' | 'generation'> {
+  readonly deployment: DeploymentUid
+  readonly templateHash: string
+  readonly hasCheck: boolean
+  state: 'created' | 'running' | 'exited'
+  stopping: boolean
+  startedAt: number | undefined
+  exitCode: number | null
+  restarts: number
+  ready: boolean
+  unhealthy: boolean
+}
+
+export interface Machine {
+  readonly name: string
+  /** Of the engine; another one each time the power comes back. */
+  process: SimulatedProcess
+  powered: boolean
+  connected: boolean
+  labels: { readonly [key: string]: string }
+  readonly capacity: { readonly cpuMillis: number; readonly memoryBytes: number }
+  readonly containers: Map<string, Container>
+  /** By the agent that runs now. */
+  onChange: () => void
+  made: number
+}
+
+export interface MachineDeps {
+  readonly time: VirtualTime
+  readonly random: Random
+  /** How containers of that deployment behave. */
+  behaviourOf(deployment: string, machine: Machine): Behaviour
+  /** Something is otherwise than before, for whoever checks. */
+  onTouched(): void
+}
+
+const DEFAULT_CAPACITY = { cpuMillis: 4000, memoryBytes: 8 * 1024 ** 3 }
+/** Without a check a container is ready after so long; with one, when it has first passed (DECISIONS 4). */
+const UNCHECKED_READY_MS = 5_000
+const FIRST_CHECK_MS = 400
+const RESTART_MS = 1_000
+
+export function newMachine(given: {
+  readonly name: string
+  readonly labels: Machine['labels']
+  readonly capacity: Machine['capacity'] | undefined
+}): Machine {
+  const { name, labels, capacity = DEFAULT_CAPACITY } = given
+  return {
+    ...{ name, labels, capacity, process: newProcess(`engine ${name}`), powered: true, connected: true },
+    ...{ containers: new Map(), onChange: () => {}, made: 0 },
+  }
+}
+
+export interface Engine {
+  create(item: DesiredItem, name: string): Container
+  start(container: Container): void
+  /** Resolves when it has ended. */
+  stop(container: Container): Promise<void>
+  remove(container: Container): void
+  powerOff(): void
+  powerOn(): void
+}
+
+export function engineOf(deps: MachineDeps, machine: Machine): Engine {
+  const { time, random } = deps
+  const changed = (): void => {
+    deps.onTouched()
+    machine.onChange()
+  }
+  const start = (container: Container): void => startContainer(deps, machine, container, changed)
+  return {
+    start,
+    create: (item, name) => create(deps, machine, item, name, changed),
+    stop(container) {
+      container.stopping = true
+      changed()
+      return new Promise((resolve) => {
+        time.plan(100 + random.below(900), machine.process, () => {
+          Object.assign(container, { state: 'exited', exitCode: 0, ready: false })
+          changed()
+          resolve()
+        })
+      })
+    },
+    remove(container) {
+      machine.containers.delete(container.id)
+      changed()
+    },
+    powerOff() {
+      machine.powered = false
+      machine.process.alive = false
+      for (const container of machine.containers.values()) {
+        container.ready = false
+        if (container.state === 'running') container.state = 'exited'
+      }
+      deps.onTouched()
+    },
+    powerOn() {
+      machine.powered = true
+      machine.process = newProcess(`engine ${machine.name}`)
+      // As the engine does with all that was not stopped on purpose.
+      for (const container of machine.containers.values())
+        if (container.state === 'exited' && !container.stopping) start(container)
+      deps.onTouched()
+    },
+  }
+}
+
+function startContainer(
+  deps: MachineDeps,
+  machine: Machine,
+  container: Container,
+  changed: () => void,
+): void {
+  const { time } = deps
+  const startedAt = time.now
+  Object.assign(container, { state: 'running', stopping: false, startedAt, exitCode: null, ready: false })
+  /** Of this run of the container alone. */
+  const during = (delayMs: number, work: () => void): void =>
+    time.plan(delayMs, machine.process, () => {
+      const same = container.state === 'running' && container.startedAt === startedAt
+      if (!same || machine.containers.get(container.id) !== container) return
+      work()
+      changed()
+    })
+  const { startMs, unhealthy = false, crashAfterMs } = deps.behaviourOf(container.deployment, machine)
+  container.unhealthy = unhealthy
+  const readyMs = startMs ?? (container.hasCheck ? FIRST_CHECK_MS : UNCHECKED_READY_MS)
+  if (!unhealthy)
+    during(readyMs, () => {
+      container.ready = true
+    })
+  if (crashAfterMs !== undefined)
+    during(crashAfterMs, () => {
+      Object.assign(container, { state: 'exited', exitCode: 1, ready: false })
+      startAgain(deps, machine, container, changed)
+    })
+  changed()
+}
+
+/** As the engine does by itself with what was not stopped on purpose. */
+function startAgain(deps: MachineDeps, machine: Machine, container: Container, changed: () => void): void {
+  deps.time.plan(RESTART_MS, machine.process, () => {
+    if (container.state !== 'exited' || container.stopping || !machine.containers.has(container.id)) return
+    container.restarts += 1
+    startContainer(deps, machine, container, changed)
+  })
+}
+
+function create(
+  { time }: MachineDeps,
+  machine: Machine,
+  item: DesiredItem,
+  name: string,
+  changed: () => void,
+): Container {
+  machine.made += 1
+  const { assignmentId, generation, deployment, templateHash } = item
+  const container: Container = {
+    ...{ id: `${machine.name}-${machine.made}`, name, createdAt: Math.floor(time.now / 1000) },
+    ...{ assignmentId, generation, deployment, templateHash, state: 'created', stopping: false },
+    hasCheck: item.template.healthCheck !== undefined,
+    ...{ startedAt: undefined, exitCode: null, restarts: 0, ready: false, unhealthy: false },
+  }
+  machine.containers.set(container.id, container)
+  changed()
+  return container
+}
+
+/** As the engine lists it. */
+export const listed = ({
+  id,
+  name,
+  state,
+  createdAt,
+  assignmentId,
+  generation,
+}: Container): OwnContainer => ({
+  ...{ id, name, state, createdAt, assignmentId, generation },
+})
+
+export function inspected(container: Container): SeenContainer {
+  const { id, state, startedAt, exitCode, restarts, hasCheck, ready, unhealthy } = container
+  return {
+    ...{ id, state, exitCode, restarts, address: null },
+    startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
+    health: !hasCheck ? 'none' : ready ? 'healthy' : unhealthy ? 'unhealthy' : 'starting',
+  }
+}
+
+export function containersOf({ containers }: Machine): SimulatedContainer[] {
+  return [...containers.values()].map((container) => {
+    const { assignmentId, deployment, templateHash, startedAt } = container
+    return { assignmentId, deployment, templateHash, startedAt, state: stateOf(container) }
+  })
+}
+
+function stateOf({ state, stopping, ready, unhealthy }: Container): ContainerState {
+  if (state !== 'running') return state === 'created' ? 'starting' : 'exited'
+  if (stopping) return 'stopping'
+  return ready ? 'ready' : unhealthy ? 'unhealthy' : 'running'
+}

@@ -1,0 +1,72 @@
+// The timers, clocks and the randomness of the process, replaced by those of virtual time and put back. Product code finds
+// them where it always does.
+
+import type { Random } from './random.ts'
+
+export interface Timekeeper {
+  readonly startedAt: number
+  readonly random: Random
+  /** Intervals shorter than this come that seldom. */
+  readonly coarseMs: number
+  elapsedMs(): number
+  later(work: () => void, delayMs: number, everyMs: number | undefined): Cancellable
+  soon(work: () => void): Cancellable
+}
+
+export interface Cancellable {
+  cancelled: boolean
+}
+
+type Callback = (...given: unknown[]) => void
+
+/** What a timer function answers: as much of Node's as is used. */
+interface Handle {
+  readonly planned: Cancellable
+  ref(): Handle
+  unref(): Handle
+  hasRef(): boolean
+}
+
+function handleOf(planned: Cancellable): Handle {
+  const handle: Handle = { planned, ref: () => handle, unref: () => handle, hasRef: () => true }
+  return handle
+}
+
+/** An interval shorter than this is somebody's waiting. */
+const WAITING_MS = 100
+/** Node takes anything below a millisecond for one. */
+const atLeastOne = (ms: number | undefined): number => (ms !== undefined && ms >= 1 ? ms : 1)
+
+/** Answers how to put the real ones back. */
+export function replaceGlobals(time: Timekeeper): () => void {
+  const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis
+  const real = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate }
+  const [realNow, realRandom] = [Date.now, Math.random]
+  Object.assign(globalThis, timersOf(time))
+  Object.defineProperty(performance, 'now', { configurable: true, value: time.elapsedMs })
+  Object.assign(Date, { now: () => time.startedAt + Math.floor(time.elapsedMs()) })
+  Object.assign(Math, { random: time.random.number })
+  return () => {
+    Object.assign(globalThis, real)
+    Reflect.deleteProperty(performance, 'now')
+    Object.assign(Date, { now: realNow })
+    Object.assign(Math, { random: realRandom })
+  }
+}
+
+function timersOf({ later, soon, coarseMs }: Timekeeper) {
+  const clear = (handle: Handle | undefined): void => {
+    if (handle?.planned !== undefined) handle.planned.cancelled = true
+  }
+  return {
+    setTimeout: (work: Callback, ms?: number, ...given: unknown[]) =>
+      handleOf(later(() => work(...given), atLeastOne(ms), undefined)),
+    setInterval: (work: Callback, ms?: number, ...given: unknown[]) => {
+      const askedMs = atLeastOne(ms)
+      const everyMs = askedMs >= WAITING_MS ? Math.max(askedMs, coarseMs) : askedMs
+      return handleOf(later(() => work(...given), everyMs, everyMs))
+    },
+    setImmediate: (work: Callback, ...given: unknown[]) => handleOf(soon(() => work(...given))),
+    ...{ clearTimeout: clear, clearInterval: clear, clearImmediate: clear },
+  }
+}

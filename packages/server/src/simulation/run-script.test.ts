@@ -1,0 +1,197 @@
+// Stories of the real controllers in virtual time. The same seed is the same trace; what a machine's death leads to is told.
+
+import { expect, test } from 'vitest'
+import { type RunOptions, type RunResult, runScript } from './run-script.ts'
+import type { Script, ScriptCluster, Step } from './script.ts'
+import type { Snapshot } from './snapshot.ts'
+
+const CLUSTER: ScriptCluster = {
+  tenants: [{ name: 'acme' }, { name: 'beta' }],
+  nodes: [...['n1', 'n2', 'n3'].map((name) => ({ name, tenant: 'acme' })), { name: 'b1', tenant: 'beta' }],
+}
+const applied = (at: number, spec: object, deployment = 'web'): Step => ({
+  ...{ at, do: 'apply', tenant: 'acme', deployment, spec: { ...spec } },
+})
+const run = (steps: readonly Step[], options: Partial<RunOptions & Script> = {}): Promise<RunResult> => {
+  const { seed = 1, check, settleMs = 180_000 } = options
+  return runScript(
+    { cluster: CLUSTER, steps, settleMs, pace: 'coarse' },
+    { seed, ...(check === undefined ? {} : { check }) },
+  )
+}
+const messages = ({ story }: RunResult, subject: string): string[] =>
+  story.filter((line) => line.subject === subject && line.kind !== 'step').map(({ message }) => message)
+
+/** The last that a check has seen. */
+function watching() {
+  const seen: Snapshot[] = []
+  const check = (snapshot: Snapshot) => {
+    seen[0] = snapshot
+    return []
+  }
+  return { check, last: () => seen[0] }
+}
+
+const LOST: readonly Step[] = [
+  applied(1_000, { replicas: 3 }),
+  { at: 30_000, do: 'node-lost', node: 'n2' },
+  { at: 240_000, do: 'node-back', node: 'n2' },
+]
+
+test('the replica of a lost machine is displaced and runs elsewhere, and the old one goes when it returns', async () => {
+  const { check, last } = watching()
+  const result = await run(LOST, { check })
+  expect(result.violations).toEqual([])
+  const told = messages(result, 'deployment web').join('\n')
+  expect(told).toContain('Node n2 is lost: replica 2 is replaced on')
+  expect(told.indexOf('All 3 replicas are ready')).toBeLessThan(told.indexOf('is lost'))
+  expect(told.lastIndexOf('All 3 replicas are ready')).toBeGreaterThan(told.indexOf('is lost'))
+  expect(messages(result, 'node n2')).toContain('Node n2 is ready; it was failed.')
+  const machines = new Map(last()?.machines.map(({ name, containers }) => [name, containers]))
+  expect(machines.get('n2')).toEqual([])
+  const ready = [...machines.values()].flat().filter(({ state }) => state === 'ready')
+  expect(ready).toHaveLength(3)
+})
+
+test('the same seed gives the same trace to the bit, another seed another one', async () => {
+  const first = await run(LOST)
+  // Between two runs others may have used what a module keeps.
+  await run([applied(500, { replicas: 2 }, 'other')], { seed: 7, settleMs: 20_000 })
+  const again = await run(LOST)
+  expect(again.traceHash).toBe(first.traceHash)
+  expect(again.story).toEqual(first.story)
+  expect(again.steps).toBe(first.steps)
+  expect((await run(LOST, { seed: 2 })).traceHash).not.toBe(first.traceHash)
+})
+
+test('when the server that leads is killed the other one goes on with its work', async () => {
+  const { check, last } = watching()
+  const result = await run(
+    [
+      applied(1_000, { replicas: 2 }),
+      { at: 20_000, do: 'server-killed', server: 'a' },
+      applied(60_000, { replicas: 4 }),
+      { at: 90_000, do: 'server-started', server: 'a' },
+      { at: 110_000, do: 'server-killed', server: 'b' },
+      applied(150_000, { replicas: 1 }),
+    ],
+    { check },
+  )
+  expect(result.violations).toEqual([])
+  expect(messages(result, 'deployment web').filter((text) => text.startsWith('Done'))).toEqual([
+    'Done: revision 1.',
+    'Done: revision 2.',
+    'Done: revision 3.',
+  ])
+  const containers = last()?.machines.flatMap((machine) => machine.containers) ?? []
+  expect(containers.map(({ state }) => state)).toEqual(['ready'])
+  expect(last()?.servers.map(({ alive }) => alive)).toEqual([true, false])
+})
+
+test('a server that stood still, one that loses answers and one without the store change nothing in the end', async () => {
+  const { check, last } = watching()
+  const result = await run(
+    [
+      applied(1_000, { replicas: 3 }),
+      { at: 10_000, do: 'server-paused', server: 'a', forMs: 30_000 },
+      { at: 60_000, do: 'store-flaky', server: 'b', forMs: 20_000 },
+      applied(65_000, { replicas: 2 }),
+      { at: 100_000, do: 'store-cut', server: 'a', forMs: 20_000 },
+      { at: 130_000, do: 'store-slow', server: 'b', forMs: 20_000, delayMs: 300 },
+      { at: 150_000, do: 'node-cut', node: 'n3' },
+      { at: 170_000, do: 'node-healed', node: 'n3' },
+      { at: 180_000, do: 'agent-restart', node: 'n1' },
+      applied(185_000, { replicas: 3 }),
+    ],
+    { check },
+  )
+  expect(result.violations).toEqual([])
+  const containers = last()?.machines.flatMap((machine) => machine.containers) ?? []
+  expect(containers.map(({ state }) => state)).toEqual(['ready', 'ready', 'ready'])
+})
+
+test('what admission refuses is told, and a deleted deployment leaves nothing', async () => {
+  const { check, last } = watching()
+  const result = await run(
+    [
+      applied(1_000, { replicas: -1 }),
+      applied(2_000, { replicas: 1 }),
+      { at: 30_000, do: 'delete', tenant: 'acme', deployment: 'web' },
+    ],
+    { check, settleMs: 60_000 },
+  )
+  const told = messages(result, 'deployment web')
+  expect(told[0]).toMatch(/^Refused: \w+ at replicas/)
+  expect(told).toContain('Deployment web was deleted.')
+  expect(last()?.deployments).toEqual([])
+  expect(last()?.machines.flatMap((machine) => machine.containers)).toEqual([])
+})
+
+test('containers that never become healthy or crash again and again are seen', async () => {
+  const check = { type: 'exec', command: ['true'], interval: '5s', timeout: '10s' }
+  const result = await run([
+    { at: 0, do: 'behave', tenant: 'acme', deployment: 'web', crashAfterMs: 2_000 },
+    applied(1_000, { replicas: 1, healthCheck: check }),
+  ])
+  expect(messages(result, 'deployment web').join('\n')).toContain('0 of 1')
+})
+
+test('the first violation ends the run and is told', async () => {
+  const violation = { invariant: 'none', subject: 'web', message: 'seen' }
+  const result = await run(LOST, {
+    check: ({ deployments }) => (deployments.length > 0 ? [violation] : []),
+  })
+  expect(result.violations).toEqual([violation])
+  expect(result.story.at(-1)?.atMs).toBeLessThan(2_000)
+})
+
+test('a node that re-enrols with other keys has one session, under its new generation', async () => {
+  const { check, last } = watching()
+  await run([applied(1_000, { replicas: 3 }), { at: 20_000, do: 're-enrol', node: 'n1' }], { check })
+  const node = last()?.nodes.find(({ record }) => record.name === 'n1')?.record
+  expect([node?.generation, node?.status]).toEqual([2, 'ready'])
+  expect(last()?.machines.find(({ name }) => name === 'n1')?.containers).toHaveLength(1)
+})
+
+test('a node that is removed by force opens no session any more, until it enrols anew under another id', async () => {
+  const { check, last } = watching()
+  const result = await run(
+    [
+      applied(1_000, { replicas: 3 }),
+      { at: 20_000, do: 'node-removed', node: 'n1', force: true },
+      { at: 60_000, do: 're-enrol', node: 'n1' },
+    ],
+    { check },
+  )
+  expect(result.violations).toEqual([])
+  const nodes = last()?.nodes.filter(({ record }) => record.name === 'n1') ?? []
+  expect(nodes.map(({ record }) => record.generation)).toEqual([1])
+  expect(nodes[0]?.id).toBe(last()?.machines.find(({ name }) => name === 'n1')?.nodeId)
+  expect(messages(result, 'node n1').filter((text) => text.includes('was enrolled'))).toHaveLength(2)
+})
+
+test('a machine without power does not enrol, and what was done twice ends once', async () => {
+  const result = await run(
+    [
+      { at: 1_000, do: 'node-lost', node: 'n1' },
+      { at: 2_000, do: 're-enrol', node: 'n1' },
+      { at: 3_000, do: 'server-paused', server: 'a', forMs: 10_000 },
+      { at: 4_000, do: 'server-paused', server: 'a', forMs: 20_000 },
+    ],
+    { settleMs: 30_000 },
+  )
+  expect(messages(result, 'node n1')).toContain('Refused: the machine is off or without a network')
+  const told = result.story.filter(({ subject }) => subject === 'server a').map(({ atMs }) => atMs)
+  expect(told).toEqual([3_000, 4_000, 24_000])
+})
+
+test('a fault of ours is told as one and ends the run', async () => {
+  const result = await run([
+    { at: 1_000, do: 'node-lost', node: 'nowhere' },
+    { at: 2_000, do: 'node-lost', node: 'n1' },
+  ])
+  expect(result.violations.map(({ invariant, message }) => [invariant, message.split('\n')[0]])).toEqual([
+    ['no-crash', 'Error: the script has no node nowhere'],
+  ])
+  expect(result.story.filter(({ kind }) => kind === 'step')).toEqual([])
+})

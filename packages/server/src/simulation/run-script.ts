@@ -1,0 +1,121 @@
+// A script through the real controllers: same script and seed, same story and same trace, to the bit.
+
+import { paceOf, registriesOf, residencyOf } from './given-world.ts'
+import { createRandom } from './random.ts'
+import type { Script } from './script.ts'
+import { setUp } from './set-up.ts'
+import type { Snapshot, Violation } from './snapshot.ts'
+import { takeStep } from './take-step.ts'
+import type { StoryLine } from './trace.ts'
+import { installVirtualTime, type VirtualTime } from './virtual-time.ts'
+import { createWorld, snapshotOf, type World } from './world.ts'
+
+export interface RunOptions {
+  /** All randomness and every id come from it. */
+  readonly seed: number
+  /** Asked after every virtual event that changed a record or a machine. The first that finds something ends the run. */
+  readonly check?: (snapshot: Snapshot) => readonly Violation[]
+}
+
+export interface RunResult {
+  readonly story: readonly StoryLine[]
+  /** SHA-256 over every line of the story, every write with its revision and every message between agent and server. */
+  readonly traceHash: string
+  readonly violations: readonly Violation[]
+  /** Virtual events that were run. */
+  readonly steps: number
+  /** How often `check` was asked. */
+  readonly checks: number
+}
+
+/** Virtual time begins here, so that ids and records of two runs are alike. */
+const STARTED_AT = Date.UTC(2026, 0, 1)
+const SETTLE_MS = 180_000
+const SHORT_STACK = 4
+const MOST_SET_UP_MS = 120_000
+
+/** One at a time in a process: it takes the timers and clocks of all of it. */
+export async function runScript(script: Script, options: RunOptions): Promise<RunResult> {
+  const { seed } = options
+  const time = installVirtualTime(STARTED_AT, createRandom(seed, 'product'), paceOf(script).coarseMs)
+  const residency = residencyOf(script)
+  const world = createWorld({ seed, time, residency, registries: registriesOf(script), pace: paceOf(script) })
+  const checking = createChecking(world, options.check)
+  const { stackTraceLimit } = Error
+  // Deadlines make an error each, long before anybody needs it.
+  Error.stackTraceLimit = SHORT_STACK
+  const stopListening = listenForRejections(checking.fail)
+  try {
+    await runWhole(script, world, time, checking)
+    return checking.result()
+  } finally {
+    stopListening()
+    time.uninstall()
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+async function runWhole(script: Script, world: World, time: VirtualTime, checking: Checking): Promise<void> {
+  const upBy = time.elapsedMs + MOST_SET_UP_MS
+  let up = false
+  const ready = setUp(world, script).then(() => {
+    up = true
+  })
+  ready.catch(checking.fail)
+  await time
+    .runUntil(upBy, () => checking.settled() || (up && checking.allReady(script)))
+    .catch(checking.fail)
+  if (checking.isOver) return
+  if (!up) throw new Error('the cluster of the script did not come up')
+  world.startedMs = time.elapsedMs
+  for (const step of script.steps) time.plan(step.at, undefined, () => takeStep(world, step, checking.fail))
+  const last = Math.max(0, ...script.steps.map(({ at }) => at))
+  const until = world.startedMs + last + (script.settleMs ?? SETTLE_MS)
+  await time.runUntil(until, checking.settled).catch(checking.fail)
+}
+
+interface Checking {
+  readonly isOver: boolean
+  /** After each event; true ends the run. */
+  settled(): boolean
+  allReady(script: Script): boolean
+  /** A process of ours would have died of it. */
+  fail(error: unknown): void
+  result(): RunResult
+}
+
+function createChecking(world: World, check: RunOptions['check']): Checking {
+  let checks = 0
+  let violations: readonly Violation[] = []
+  const { trace, time, mirror } = world
+  const fail = (error: unknown): void => {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    violations = [...violations, { invariant: 'no-crash', subject: 'server', message }]
+  }
+  return {
+    fail,
+    get isOver() {
+      return violations.length > 0
+    },
+    settled() {
+      if (violations.length > 0) return true
+      if (!world.touched || check === undefined) return false
+      world.touched = false
+      checks += 1
+      violations = check(snapshotOf(world))
+      return violations.length > 0
+    },
+    allReady: ({ cluster }) =>
+      mirror.records().nodes.filter(({ record }) => record.status === 'ready').length ===
+      cluster.nodes.length,
+    result: () => ({
+      ...{ story: trace.story, violations, steps: time.steps, checks },
+      traceHash: trace.hash(),
+    }),
+  }
+}
+
+function listenForRejections(fail: (error: unknown) => void): () => void {
+  process.prependListener('unhandledRejection', fail)
+  return () => process.removeListener('unhandledRejection', fail)
+}

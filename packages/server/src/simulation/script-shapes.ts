@@ -1,0 +1,84 @@
+// What the file of a simulation may hold, as shapes: one for the cluster, one for each kind of step.
+
+import {
+  boolean,
+  integer,
+  json,
+  list,
+  map,
+  type ObjectNode,
+  object,
+  oneOf,
+  optional,
+  QUOTA_KINDS,
+  residencyShape,
+  string,
+} from '@holdfast/contract'
+import type { Step } from './script.ts'
+
+const ms = integer({ minimum: 0 })
+
+export const clusterShape = object({
+  regions: optional(map(list(string()))),
+  residencyEnforced: optional(boolean()),
+  servers: optional(list(string())),
+  tenants: list(object({ name: string(), quotas: optional(map(integer({ minimum: 0 }))) })),
+  nodes: list(
+    object({
+      name: string(),
+      tenant: string(),
+      labels: optional(map(string())),
+      attested: optional(residencyShape),
+      capacity: optional(object({ cpuMillis: integer(), memoryBytes: integer() })),
+    }),
+  ),
+})
+
+/** The whole file, its steps apart: which fields one may have depends on what it does. */
+export const scriptShape = object({
+  seed: optional(integer()),
+  cluster: clusterShape,
+  steps: list(json<unknown>()),
+  settleMs: optional(ms),
+  pace: optional(oneOf(['true', 'coarse'])),
+})
+
+const ofDeployment = { at: ms, do: string(), tenant: string(), deployment: string() }
+const ofNode = { at: ms, do: string(), node: string() }
+const ofServer = { at: ms, do: string(), server: string() }
+const forAWhile = object({ ...ofServer, forMs: ms })
+
+export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
+  apply: object({ ...ofDeployment, spec: optional(map(json<unknown>())) }),
+  delete: object(ofDeployment),
+  behave: object({
+    ...ofDeployment,
+    startMs: optional(ms),
+    unhealthy: optional(boolean()),
+    crashAfterMs: optional(ms),
+  }),
+  'node-lost': object(ofNode),
+  'node-back': object(ofNode),
+  'node-cut': object(ofNode),
+  'node-healed': object(ofNode),
+  'agent-restart': object(ofNode),
+  labels: object({ ...ofNode, labels: map(string()) }),
+  cordon: object(ofNode),
+  uncordon: object(ofNode),
+  drain: object(ofNode),
+  'node-removed': object({ ...ofNode, force: optional(boolean()) }),
+  're-enrol': object({ ...ofNode, attested: optional(residencyShape) }),
+  'server-killed': object(ofServer),
+  'server-started': object(ofServer),
+  'server-paused': forAWhile,
+  'store-cut': forAWhile,
+  'store-flaky': forAWhile,
+  'store-slow': object({ ...forAWhile.fields, delayMs: ms }),
+  quota: object({
+    at: ms,
+    do: string(),
+    tenant: string(),
+    kind: oneOf(QUOTA_KINDS),
+    limit: integer({ minimum: 0 }),
+  }),
+}

@@ -1,0 +1,52 @@
+// The cluster of a script, made as its owner would make it: servers, the platform, tenants with their quotas, and machines
+// that enrol and dial in.
+
+import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
+import { newKeys } from './agent-session.ts'
+import { callerIn, enrol, type Founded, found, makeTenant } from './ask.ts'
+import { serversOf } from './given-world.ts'
+import { newMachine } from './machine.ts'
+import type { Script, ScriptNode } from './script.ts'
+import type { Server } from './server.ts'
+import { addNode, liveServers, startNodeAgent, turnOn, type World } from './world.ts'
+
+export async function setUp(world: World, script: Script): Promise<void> {
+  const { time } = world
+  for (const name of serversOf(script)) world.servers.set(name, undefined)
+  for (const name of serversOf(script)) await turnOn(world, name)
+  const [first] = liveServers(world)
+  if (first === undefined) throw new Error('a cluster needs a server')
+  // What is asked of a server is done by it.
+  await time.runAs(first.process, async () => {
+    world.founded = await found(first)
+    await makeTenants(world, first, world.founded, script)
+    for (const node of script.cluster.nodes) await enrolNode(world, first, world.founded, node)
+  })
+  for (const node of world.nodes.values()) startNodeAgent(world, node)
+}
+
+async function makeTenants(
+  world: World,
+  server: Server,
+  founded: Founded,
+  { cluster }: Script,
+): Promise<void> {
+  for (const { name, quotas = {} } of cluster.tenants)
+    world.tenants.set(name, await makeTenant(server, founded, name, quotas))
+}
+
+async function enrolNode(world: World, server: Server, { token }: Founded, given: ScriptNode): Promise<void> {
+  const { name, labels = {}, capacity, attested = attestedBy(labels) } = given
+  const tenant = world.tenants.get(given.tenant)
+  if (tenant === undefined) throw new Error(`node ${name} is of tenant ${given.tenant}, whom nobody made`)
+  const machine = newMachine({ name, labels, capacity })
+  const keys = newKeys(world.random)
+  const enrolled = await enrol(server, callerIn(tenant, token), { machine, keys, attested })
+  addNode(world, tenant, machine, { ...keys, nodeId: enrolled.nodeId, generation: enrolled.generation })
+}
+
+/** Whoever says nothing else has had the labels of the start proven. */
+function attestedBy(labels: { readonly [key: string]: string }): NonNullable<ScriptNode['attested']> {
+  const { [NODE_COUNTRY]: country, [NODE_REGION]: region } = labels
+  return { ...(country === undefined ? {} : { country }), ...(region === undefined ? {} : { region }) }
+}

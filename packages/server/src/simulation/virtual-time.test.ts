@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest'
+import { createRandom } from './random.ts'
+import { installVirtualTime, newProcess, type VirtualTime } from './virtual-time.ts'
+
+const STARTED_AT = Date.UTC(2026, 0, 1)
+const never = () => false
+
+/** What `work` writes down, in the order in which it happens up to that moment. */
+async function order(
+  untilMs: number,
+  work: (say: (text: string) => void, time: VirtualTime) => void,
+): Promise<string[]> {
+  const time = installVirtualTime(STARTED_AT, createRandom(1, 'test'))
+  const said: string[] = []
+  try {
+    work((text) => said.push(text), time)
+    await time.runUntil(untilMs, never)
+  } finally {
+    time.uninstall()
+  }
+  return said
+}
+
+test('equal times come in the order in which they were planned, earlier ones first', async () => {
+  const said = await order(20, (say) => {
+    setTimeout(() => say('late'), 10)
+    setTimeout(() => say('first at 5'), 5)
+    setTimeout(() => say('second at 5'), 5)
+    setTimeout(() => say('at once is 1'), 0)
+  })
+  expect(said).toEqual(['at once is 1', 'first at 5', 'second at 5', 'late'])
+})
+
+test('an immediate goes before every later timer, also before one of the same moment', async () => {
+  const said = await order(5, (say) => {
+    setTimeout(() => {
+      say('timer')
+      setImmediate(() => {
+        say('immediate')
+        setImmediate(() => say('immediate of it'))
+      })
+    }, 3)
+    setTimeout(() => say('other timer of the moment'), 3)
+  })
+  expect(said).toEqual(['timer', 'immediate', 'immediate of it', 'other timer of the moment'])
+})
+
+test('all promises of an event are through before the next event', async () => {
+  const said = await order(5, (say) => {
+    const chain = async (name: string) => {
+      for (let link = 0; link < 50; link += 1) await undefined
+      say(name)
+    }
+    setTimeout(() => void chain('first'), 1)
+    setTimeout(() => say('second'), 1)
+  })
+  expect(said).toEqual(['first', 'second'])
+})
+
+test('clocks stand still between events and move with them', async () => {
+  const said = await order(100_000, (say) => {
+    const now = () => `${performance.now()} ${Date.now() - STARTED_AT}`
+    say(now())
+    setTimeout(() => say(now()), 90_000)
+  })
+  expect(said).toEqual(['0 0', '90000 90000'])
+})
+
+test('an interval goes on until it is cleared, and a cleared timer never comes', async () => {
+  const said = await order(100, (say) => {
+    let turns = 0
+    const timer = setInterval(() => {
+      turns += 1
+      say(`turn ${turns} at ${performance.now()}`)
+      if (turns === 3) clearInterval(timer)
+    }, 10)
+    clearTimeout(setTimeout(() => say('never'), 5))
+    clearImmediate(setImmediate(() => say('never')))
+    clearTimeout(undefined)
+  })
+  expect(said).toEqual(['turn 1 at 10', 'turn 2 at 20', 'turn 3 at 30'])
+})
+
+test('what a dead process had planned does not happen, nor what it planned in turn', async () => {
+  const said = await order(100, (say, time) => {
+    const process = newProcess('one')
+    time.runAs(process, () => {
+      setInterval(() => say('alive'), 10)
+      setTimeout(() => setTimeout(() => say('inner'), 20), 10)
+    })
+    setTimeout(() => {
+      process.alive = false
+    }, 25)
+  })
+  expect(said).toEqual(['alive', 'alive'])
+})
+
+test('a process that stands still goes on with all that came meanwhile, in order, and sees how late it is', async () => {
+  const said = await order(100, (say, time) => {
+    const process = newProcess('one')
+    time.runAs(process, () => {
+      setTimeout(() => say(`first at ${performance.now()}`), 10)
+      setTimeout(() => say('second'), 20)
+    })
+    time.pause(process)
+    setTimeout(() => time.deliver(process, () => say('delivered')), 30)
+    setTimeout(() => time.resume(process), 50)
+  })
+  expect(said).toEqual(['first at 50', 'second', 'delivered'])
+})
+
+test('randomness comes from the seed', async () => {
+  const draw = async (seed: number) => {
+    const time = installVirtualTime(STARTED_AT, createRandom(seed, 'test'))
+    const drawn = [Math.random(), Math.random()]
+    time.uninstall()
+    return drawn
+  }
+  expect(await draw(1)).toEqual(await draw(1))
+  expect(await draw(1)).not.toEqual(await draw(2))
+})
+
+test('what an event throws ends the run, and the real ones are there again', async () => {
+  const real = globalThis.setTimeout
+  await expect(
+    order(5, () =>
+      setTimeout(() => {
+        throw new Error('broken')
+      }, 1),
+    ),
+  ).rejects.toThrow('broken')
+  expect(globalThis.setTimeout).toBe(real)
+  expect(Object.hasOwn(performance, 'now')).toBe(false)
+  expect(Math.abs(Date.now() - STARTED_AT)).toBeGreaterThan(0)
+})
+
+test('a circle of immediates is named instead of running for ever', async () => {
+  const circle = (): void => {
+    setImmediate(circle)
+  }
+  await expect(order(5, circle)).rejects.toThrow('time does not move on')
+})
+
+test('there is one virtual time in a process', async () => {
+  await expect(order(5, () => installVirtualTime(0, createRandom(1, 'other')))).rejects.toThrow('already')
+})
