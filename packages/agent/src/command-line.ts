@@ -13,7 +13,7 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--cpu-millis N --memory-bytes N]                  offer less than the whole machine
          [--state DIR] [--engine unix:///...]
   holdfast-agent run [--state DIR]                          run until SIGTERM; containers go on without it
-         [--label KEY=VALUE]...                             all labels of this run, instead of those of enrolment
+         [--label KEY=VALUE]... | [--labels none]           all labels of this run, instead of those of enrolment
          [--routes-listen ADDRESS,...]                      where Caddy serves what is routed, :80 unless told
          [--routes-tls off|internal|acme]                   with certificates: :80 leads to :443 then
          [--acme-directory URL] [--acme-email E]
@@ -52,7 +52,8 @@ export type CommandLine = EnrolLine | RunLine
 
 const CA_PIN = /^sha256:[0-9a-f]{64}$/i
 const ENROL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
-const ONCE = ['state', ...ENROL_OPTIONS, ...ROUTING_OPTIONS]
+const RUN_OPTIONS = ['labels', ...ROUTING_OPTIONS]
+const ONCE = ['state', ...ENROL_OPTIONS, ...RUN_OPTIONS]
 
 export function readCommandLine(
   words: readonly string[],
@@ -66,9 +67,11 @@ export function readCommandLine(
   const isOnly = (allowed: readonly string[]): boolean =>
     [...once.keys()].every((key) => key === 'state' || allowed.includes(key))
   if (command === 'run') {
-    const routing = isOnly(ROUTING_OPTIONS) ? readRouting(once) : undefined
-    const told = Object.keys(labels).length === 0 ? undefined : labels
-    return routing === undefined ? undefined : { command, state, labels: told, routing }
+    const routing = isOnly(RUN_OPTIONS) ? readRouting(once) : undefined
+    const told = readLabels(once.get('labels'), labels)
+    return routing === undefined || told === 'unreadable'
+      ? undefined
+      : { command, state, labels: told, routing }
   }
   if (command !== 'enroll' || !isOnly(ENROL_OPTIONS)) return undefined
   const [server, name] = [once.get('server'), once.get('name')]
@@ -81,6 +84,13 @@ export function readCommandLine(
   const [ca, caPin] = [once.get('ca'), once.get('ca-pin')]
   if (caPin !== undefined && (ca !== undefined || !CA_PIN.test(caPin))) return undefined
   return { command, server, token, name, ca, caPin, labels, capacity, state, engine }
+}
+
+/** Undefined: nothing was said of labels. */
+function readLabels(word: string | undefined, labels: Options['labels']): RunLine['labels'] | 'unreadable' {
+  const some = Object.keys(labels).length > 0
+  if (word === undefined) return some ? labels : undefined
+  return word === 'none' && !some ? {} : 'unreadable'
 }
 
 interface Options {

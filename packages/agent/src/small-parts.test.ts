@@ -102,6 +102,7 @@ test.each([
     { labels: { 'holdfast.io/country': 'DE', c: 'd=e' } },
   ],
   [['run', '--state', '/s'], { labels: undefined, state: '/s' }],
+  [['run', '--labels', 'none'], { labels: {} }],
   [
     [...ENROL, '--cpu-millis', '500', '--memory-bytes', '1024'],
     { capacity: { cpuMillis: 500, memoryBytes: 1024 } },
@@ -116,6 +117,9 @@ test.each([
   [['run', '--token', 't']],
   [['run', '--state']],
   [['run', '--label', 'a']],
+  [['run', '--labels', 'all']],
+  [['run', '--labels', 'none', '--label', 'a=b']],
+  [[...ENROL, '--labels', 'none']],
   [['run', '--routes-listen', '80']],
   [['run', '--routes-listen', ':80,:99999']],
   [['run', '--routes-tls', 'on']],

@@ -129,13 +129,20 @@ const TOLD: { readonly [phase in DeploymentStatus['phase']]?: EventType } = {
   Stopped: 'deployment.stopped',
 }
 
+/** What a refusal was about is cured, and nothing had to be placed for it: no other event says so. */
+function isRefusalOver({ before, next, added }: Decision): boolean {
+  return (before?.toldRefusals ?? '') !== '' && next?.toldRefusals === '' && added.length === 0
+}
+
 function phaseEvents(decision: Decision): NewEvent[] {
   const { before, next, status, stored, decidedOn } = decision
   const type = TOLD[status.phase]
-  if (type === undefined || next === undefined || before?.toldPhase === status.phase) return []
+  const isOver = isRefusalOver(decision)
+  const isNews = before?.toldPhase !== status.phase || isOver
+  if (type === undefined || next === undefined || !isNews) return []
   // Before the first running, `scheduled` says it already; the steps of a rollout, and its failure, tell themselves.
   const untold = before?.ranRevision === undefined || next.rollout?.replaces === true
-  if (isFailing(decision) || (status.phase === 'Progressing' && untold)) return []
+  if (isFailing(decision) || (status.phase === 'Progressing' && untold && !isOver)) return []
   // What waits for a node is told with the matrix of all of them.
   if (status.phase === 'Waiting' && status.reason !== DEPENDENCY_UNHEALTHY) return []
   return [

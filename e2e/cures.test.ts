@@ -1,0 +1,231 @@
+// A refusal says what would cure it, as data: done exactly so on real machines, the node takes the replica and runs it, and
+// with less than that it does not. What was decided meanwhile is answered for every moment of the run. DECISIONS 1 and 7.
+
+import type { ChangeKind, Cure, DeploymentUid, ListedEvent, TenantId } from '@holdfast/contract'
+import { waitUntil } from '@holdfast/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { decisions } from '../packages/server/src/store/records.ts'
+import { decisionsOf } from '../tests/support/controllers/decided.ts'
+import { applyCure, put, recordOf, smallerThan, type Ward } from './support/apply-cure.ts'
+import { type CureCase, firstSaid, LANES, type Lane, runThere, staysOn } from './support/cure-cases.ts'
+import { allEvents, checkMoments, isRefusal, shown, whyOf } from './support/decided-moments.ts'
+import { containersOn, type PlacedReplica, placementsOf, untilPhase } from './support/lab-reads.ts'
+import { TIMES } from './support/liveness-times.ts'
+import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
+
+const CURES = 50
+const MOMENTS = 100
+/** From the change to the container: decided, told, pulled, started, reported. */
+const RUNS_MS = 15_000
+const NODES = { acme: 5, globex: 2 }
+const TENANTS = ['acme', 'globex'] as const
+
+interface Cured {
+  readonly name: string
+  readonly kinds: readonly ChangeKind[]
+  /** A smaller change was tried before, in vain. */
+  readonly triedLess: boolean
+  readonly appliedAt: number
+  readonly tookMs: number
+}
+
+let whole: LabPlatform
+const cured: Cured[] = []
+
+const namesOf = (tenant: (typeof TENANTS)[number]): string[] =>
+  Array.from({ length: NODES[tenant] }, (_, at) => `${tenant}-${at + 1}`)
+
+beforeAll(async () => {
+  const all = TENANTS.flatMap(namesOf)
+  whole = await startLabPlatform({
+    nodesPerTenant: NODES,
+    settings: { liveness: TIMES },
+    offers: Object.fromEntries(all.map((node) => [node, firstSaid(node)])),
+  })
+})
+afterAll(() => whole?.stop())
+
+async function wardOf(name: string): Promise<Ward> {
+  const node = whole.node(name)
+  const { tenant } = node
+  const api = whole.api(tenant)
+  const { body } = await api.get('/api/v1/nodes')
+  const found = Object.values(Object(body['items'])).find((each) => Object(each).name === name)
+  return { whole, tenant, api, node, nodeId: String(Object(found).id), said: firstSaid(name) }
+}
+
+async function runLane({ node, cases, beside }: Lane, other: Ward): Promise<void> {
+  const ward = await wardOf(node)
+  if (beside !== undefined) await runThere(ward, beside.name, beside.replicas)
+  for (const each of cases) cured.push(await cureOne(ward, each, other))
+}
+
+async function cureOne(ward: Ward, each: CureCase, other: Ward): Promise<Cured> {
+  const { api, node } = ward
+  const { name, kinds } = each
+  await each.before?.(ward)
+  await create(ward, each, other)
+  const first = await cureFor(ward, name)
+  expect([name, kindsOf(first)]).toEqual([name, kinds.toSorted()])
+  const less = smallerThan(first.changes)
+  if (less !== undefined) await applyCure(ward, name, less)
+  const cure = less === undefined ? first : await cureFor(ward, name)
+  const appliedAt = Date.now()
+  await applyCure(ward, name, cure.changes)
+  const from = performance.now()
+  const on = await untilRuns(ward, name)
+  const tookMs = performance.now() - from
+  if (each.anywhere !== true) expect([name, on]).toEqual([name, node.name])
+  expect(await containersOn(whole, on)).toContain(`${name} running`)
+  await put(api, name, { replicas: 0 })
+  await untilPhase(api, name, 'Stopped')
+  return { name, kinds, triedLess: less !== undefined, appliedAt, tookMs }
+}
+
+const kindsOf = ({ changes }: Cure): ChangeKind[] => changes.map(({ kind }) => kind).sort()
+
+async function create({ api, node }: Ward, each: CureCase, other: Ward): Promise<void> {
+  const { name, wishes = {}, namesOther } = each
+  const { constraints = [], ...rest } = wishes.placement ?? {}
+  const { status, text } = await api.post('/api/v1/deployments', {
+    ...{ kind: 'Deployment', name, image: whole.image, replicas: 1, ...wishes },
+    ...(namesOther === true ? { nodeId: other.nodeId } : {}),
+    placement: { ...rest, constraints: [staysOn(node.name, each), ...constraints] },
+  })
+  expect(status, text).toBe(201)
+}
+
+/** Once it was decided that a replica fits nowhere: what the lane's node says, which is among what the deployment is told. */
+async function cureFor({ api, node }: Ward, name: string): Promise<Cure> {
+  await waitUntil(async () => REASONS.has((await recordOf(api, name)).status.reason), {
+    what: `${name} is refused`,
+  })
+  const { candidates, cure } = await whyOf(api, name)
+  const own = candidates.find(({ nodeName }) => nodeName === node.name)
+  if (own?.cure === undefined) throw new Error(`${name}: ${JSON.stringify(own)}`)
+  expect(cure).toContain(own.cure.text)
+  return own.cure
+}
+
+const REASONS: ReadonlySet<string> = new Set(['unschedulable', 'quota_reached', 'residency_no_match'])
+
+/** What has no check is ready some seconds later; nobody waits for that here. */
+const RUNS: ReadonlySet<string> = new Set(['running', 'ready'])
+
+/** Says where. */
+async function untilRuns({ api }: Ward, name: string): Promise<string> {
+  const { replicas } = await recordOf(api, name)
+  let placed: PlacedReplica[] = []
+  return waitUntil(
+    async () => {
+      placed = await placementsOf(api, name)
+      const runs = placed.filter(({ state }) => RUNS.has(state))
+      return runs.length === replicas && runs[0]?.nodeName
+    },
+    { what: `${name} runs`, timeoutMs: RUNS_MS },
+  ).catch(async (error: Error) => {
+    const why = JSON.stringify(await whyOf(api, name))
+    throw new Error(`${error.message} Placed: ${JSON.stringify(placed)}. Why: ${why}`)
+  })
+}
+
+test('what cures a refusal, done exactly so, makes the node run the replica; less of it does not', async () => {
+  const other = await wardOf('acme-3')
+  const lanes = await Promise.allSettled(LANES.map((lane) => runLane(lane, other)))
+  const faults = lanes.flatMap((lane) => (lane.status === 'rejected' ? [String(lane.reason)] : []))
+  tellCures()
+  expect(faults).toEqual([])
+  expect(cured.length).toBeGreaterThanOrEqual(CURES)
+}, 240_000)
+
+function tellCures(): void {
+  const counts = new Map<string, number>()
+  for (const kind of cured.flatMap(({ kinds }) => kinds)) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  const times = cured.map(({ tookMs }) => tookMs).sort((left, right) => left - right)
+  const [median, slowest] = [times[Math.floor(times.length / 2)] ?? 0, times.at(-1) ?? 0]
+  const tried = cured.filter(({ triedLess }) => triedLess).length
+  const kinds = [...counts].map(([kind, count]) => `${kind} ${count}`).join(', ')
+  console.log(
+    `${cured.length} cures, ${tried} of them after less in vain (${kinds}); running ${Math.round(median)} ms after the change, ${Math.round(slowest)} ms at the most`,
+  )
+}
+
+test('a refusal that stays is one record, however often it is tried', async () => {
+  const ward = await wardOf('acme-3')
+  const { api } = ward
+  await runThere(ward, 'heavy', 1)
+  const body = { kind: 'Deployment', name: 'never', image: whole.image, replicas: 1 }
+  const resources = { cpuMillis: 1_000_000, memoryBytes: 0 }
+  expect((await api.post('/api/v1/deployments', { ...body, resources })).status).toBe(201)
+  await waitUntil(async () => REASONS.has((await recordOf(api, 'never')).status.reason), { what: 'refused' })
+  const { uid } = await recordOf(api, 'never')
+  const before = await decisionsOf(whole.platform.server.store, tenantId('acme'), uid)
+  for (let round = 1; round <= 20; round += 1)
+    await put(api, 'heavy', { resources: { cpuMillis: 100 + round, memoryBytes: round } })
+  const free = 4000 - 120
+  await waitUntil(
+    async () => JSON.stringify(await whyOf(api, 'never')).includes(`"free":{"cpuMillis":${free}}`),
+    { what: 'the last number is known' },
+  )
+  const after = await decisionsOf(whole.platform.server.store, tenantId('acme'), uid)
+  expect([before.length, after.length]).toEqual([1, 1])
+})
+
+const tenantId = (tenant: (typeof TENANTS)[number]): TenantId => whole.platform[tenant].id as TenantId
+
+test('for every moment of the run the answer is what the events prove', async () => {
+  let moments = 0
+  let records = 0
+  for (const tenant of TENANTS) {
+    const api = whole.api(tenant)
+    const told = await allEvents(api)
+    const ofDeployments = Map.groupBy(
+      told.filter(({ subject }) => subject.kind === 'Deployment'),
+      ({ subject }) => subject.name,
+    )
+    for (const [name, events] of ofDeployments) {
+      moments += await checkMoments(api, name, events)
+      const { uid } = await recordOf(api, name)
+      records += await checkRecords(tenant, uid, events)
+      checkOrder(name, events)
+    }
+    const kept = whole.platform.server.store.keysOf(decisions, tenantId(tenant))
+    const bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
+    console.log(`${tenant}: ${told.length} events, ${kept.length} decisions of ${bytes} bytes`)
+  }
+  console.log(`${moments} moments, ${records} decisions`)
+  expect(moments).toBeGreaterThanOrEqual(MOMENTS)
+}, 120_000)
+
+/** None was placed before its cure: with less of it nothing happened. */
+function checkOrder(name: string, events: readonly ListedEvent[]): void {
+  const applied = cured.find((each) => each.name === name)
+  const refusal = events.find(isRefusal)
+  if (applied === undefined || refusal === undefined) return
+  const after = events.filter(({ type, time }) => type === 'deployment.scheduled' && time > refusal.time)
+  for (const { time } of after) expect([name, Date.parse(time) >= applied.appliedAt]).toEqual([name, true])
+}
+
+/** One for each change: none is missing, and none says what the one before it said. */
+async function checkRecords(
+  tenant: (typeof TENANTS)[number],
+  uid: DeploymentUid,
+  events: readonly ListedEvent[],
+): Promise<number> {
+  const kept = await decisionsOf(whole.platform.server.store, tenantId(tenant), uid)
+  expect(kept.map(({ number }) => number)).toEqual(kept.map((_, index) => index + 1))
+  const scheduled = new Set(
+    events.filter(({ type }) => type === 'deployment.scheduled').map(({ time }) => time),
+  )
+  for (const [index, record] of kept.entries()) {
+    const last = kept[index - 1]
+    if (last === undefined || scheduled.has(record.decidedAt)) continue
+    expect(saidOf(record)).not.toEqual(saidOf(last))
+  }
+  return kept.length
+}
+
+type Kept = Awaited<ReturnType<typeof decisionsOf>>[number]
+const saidOf = ({ phase, reason, revision, candidates }: Kept) => ({
+  ...{ phase, reason, revision, candidates: shown(candidates) },
+})
