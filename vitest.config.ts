@@ -8,7 +8,8 @@ const HOUR_MS = 3_600_000
 // unit: pure, no engine. real: against engines that the testkit starts, files one after another on small machines,
 // in one worker, so that each engine is started once for all of them. machines: the same, of what runs on a node; apart,
 // because it waits for Docker most of the time and may run beside the others.
-// lab: whole machines with their own Docker Engines, as root.
+// lab: whole machines with their own Docker Engines, as root. simulation: thousands of seeds, on all cores by itself.
+const SEEDS = 'packages/server/src/simulation/seeds.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 // A condition is waited for as long as a loaded machine may need; a quick one ends the wait at once.
 const onEngines = {
@@ -25,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'tests/unit/**/*.test.ts'],
-          exclude: ['**/*.real.test.ts'],
+          exclude: ['**/*.real.test.ts', SEEDS],
           testTimeout: long ? HOUR_MS : 20_000,
         },
       },
@@ -38,6 +39,7 @@ export default defineConfig({
         },
       },
       { test: { ...onEngines, name: 'machines', include: MACHINES } },
+      { test: { name: 'simulation', include: [SEEDS] } },
       {
         test: {
           name: 'lab',

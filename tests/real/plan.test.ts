@@ -67,14 +67,15 @@ afterEach(async () => {
   expect(controllers.errors).toEqual([])
 })
 
-const planOf = (next: StoredDeployment) => foresee({ store, quotas, residency, clock }, tenant, next, false)
+const planOf = (next: StoredDeployment) =>
+  foresee({ store, quotas, residency, clock }, tenant, { next, restart: false })
 const nameOf = (nodeId: string) => store.get(inTenant(tenant, nodes, nodeId))?.record.name ?? nodeId
 const placesOf = ({ uid }: StoredDeployment) =>
   new Map(runningOf(store, tenant, uid).map(({ replica, nodeId }) => [replica, nameOf(nodeId)]))
 
 async function running(spec: Partial<DeploymentSpec> = {}): Promise<StoredDeployment> {
   const made = deploymentOf('web', { replicas: 3, update: UPDATE, ...spec })
-  const { steps } = planOf(made)
+  const { steps } = await planOf(made)
   await carryOut(made)
   expect(placesOf(made)).toEqual(plannedPlaces(new Map(), steps))
   return made
@@ -128,6 +129,12 @@ const CHANGES: readonly (readonly [string, Partial<DeploymentSpec>, readonly str
     { placement: { constraints: [{ label: 'zone', operator: 'in', values: ['a'] }] } },
     ['move', 'move'],
   ],
+  ['a country that no node is in', { placement: { residency: { country: 'JP' } } }, ['stop', 'wait']],
+  [
+    'a constraint that no node meets',
+    { placement: { constraints: [{ label: 'gpu', operator: 'exists' }] } },
+    ['wait'],
+  ],
   ['what fits nowhere', { replicas: 4, placement: { antiAffinity: ['web'] } }, ['wait']],
   ['beyond the quota', { replicas: 9 }, ['start', 'wait']],
 ]
@@ -137,8 +144,9 @@ describe('what is planned is what is done', () => {
     const first = await running()
     const before = placesOf(first)
     const next = { ...first, revision: 2, spec: { ...first.spec, ...change } }
-    const { steps, rollout } = planOf(next)
+    const { steps, rollout, unplaced } = await planOf(next)
     expect(steps.map(({ kind }) => kind)).toEqual(kinds)
+    expect(unplaced > 0).toBe(kinds.includes('wait'))
     agents?.fewestServed()
     await carryOut(next)
     // Between two moves nothing is left to do for a moment.
@@ -150,7 +158,7 @@ describe('what is planned is what is done', () => {
 test('a full quota forces stop-first, and the plan says so', async () => {
   const first = await running({ replicas: CONTAINERS })
   const next = { ...first, revision: 2, spec: { ...first.spec, environment: { A: 'b' } } }
-  const { rollout, steps } = planOf(next)
+  const { rollout, steps } = await planOf(next)
   expect(rollout).toMatchObject({ order: 'stop-first', lowestReady: CONTAINERS - 1 })
   expect(rollout.summary).toBe(
     '7 replicas are recreated in 7 steps, stop-first; at least 6 ready on the way.',
@@ -162,7 +170,7 @@ test('a full quota forces stop-first, and the plan says so', async () => {
 })
 
 test('each says why its node was chosen', async () => {
-  const plan = planOf(deploymentOf('web', { replicas: 3, placement: { spread: 'zone' } }))
+  const plan = await planOf(deploymentOf('web', { replicas: 3, placement: { spread: 'zone' } }))
   const [first, second, third] = plan.steps[0]?.replicas ?? []
   expect(first?.why).toBe('of 3 that accept it all alike, the first by id')
   expect(second?.why).toMatch(/^of 3 that accept it: zone [ab] has the fewest replicas of web \(0\)/)
@@ -172,9 +180,11 @@ test('each says why its node was chosen', async () => {
 
 test('what a plan waits for is a step of its own', async () => {
   const waiting = deploymentOf('web', { replicas: 1, dependsOn: { db: 'healthy' } })
-  expect(planOf(waiting).steps).toMatchObject([{ kind: 'wait', replicas: [], text: /db must be healthy/ }])
+  expect((await planOf(waiting)).steps).toMatchObject([
+    { kind: 'wait', replicas: [], text: /db must be healthy/ },
+  ])
   const unresolved = { ...deploymentOf('web'), digest: null }
-  expect(planOf(unresolved).steps).toMatchObject([
+  expect((await planOf(unresolved)).steps).toMatchObject([
     { kind: 'wait', text: 'No registry has answered for the image yet: replicas wait for that.' },
   ])
 })
@@ -189,7 +199,7 @@ test('a node that is being emptied, and one that is lost', async () => {
     transaction.put(inTenant(tenant, nodes, lost.id), { ...lost, status: 'failed' })
   })
   await store.fresh()
-  const { steps } = planOf({ ...first, revision: 2 })
+  const { steps } = await planOf({ ...first, revision: 2 })
   const reasons = steps.flatMap(({ replicas }) => replicas.map(({ reason, from }) => [reason, from]))
   expect(reasons.sort()).toEqual([
     ['node_leaving', leaving.name],

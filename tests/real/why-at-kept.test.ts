@@ -316,6 +316,9 @@ describe('a matrix in parts', () => {
     await placing.stop()
     const [decision, ...more] = await decisionsOf(store, tenant, uid)
     expect([decision?.number, more]).toEqual([1, []])
+    await store.fresh()
+    // What was stored of the refusals before them is gone: nobody names it.
+    expect(store.keysOf(decisionParts, tenant).map(({ id }) => id)).toEqual(decision?.parts)
     const { candidates } = await whyAt(store, tenant, 'web', clock.now())
     expect(new Set(candidates.map(({ nodeId }) => nodeId)).size).toBe(NODES)
     const [refusal] = candidates.find(({ nodeId }) => nodeId === first.id)?.refusals ?? []

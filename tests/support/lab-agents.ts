@@ -89,10 +89,14 @@ function enrolWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
 const labelWords = (labels: Labels): string[] =>
   Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`])
 
-function runAgent(node: LabNode, labels: Labels = {}): ManagedProcess {
+/** Undefined: nothing was said since it was enrolled. */
+const configuredWords = (labels: Labels | undefined): string[] =>
+  labels !== undefined && Object.keys(labels).length === 0 ? ['--labels', 'none'] : labelWords(labels ?? {})
+
+function runAgent(node: LabNode, labels: Labels | undefined): ManagedProcess {
   return node.startProcess({
     binary: NODE,
-    args: [AGENT, 'run', '--state', stateOf(node), ...labelWords(labels), ...routingWords(node)],
+    args: [AGENT, 'run', '--state', stateOf(node), ...configuredWords(labels), ...routingWords(node)],
     logFile: join(node.folder, 'agent.log'),
   })
 }

@@ -100,6 +100,7 @@ export const changeShape = object({
   text: string(),
   label: optional(string()),
   value: optional(string()),
+  /** Of a long list of values the first ones. */
   constraint: optional(constraintShape),
   demand: optional(oneOf(RESIDENCY_DEMANDS)),
   /** What is to become free, or what may be requested at the most; what is not named stays as it is. */

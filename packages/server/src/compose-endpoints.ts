@@ -17,7 +17,7 @@ import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
-import { foresee } from './loops/controllers/foresee.ts'
+import { createForesight } from './loops/controllers/foresee.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
@@ -58,8 +58,7 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
       namespaces: config.secrets.namespaces,
     },
     residency: config.residency,
-    foresee: (tenant, next, restart) =>
-      foresee({ store, quotas, clock, residency: config.residency }, tenant, next, restart),
+    foresee: createForesight({ store, quotas, clock, residency: config.residency }),
     archiveRevisions: config.retention.archiveRevisions,
   }
   return [

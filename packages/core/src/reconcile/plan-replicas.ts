@@ -25,7 +25,8 @@ export function planReplicas(
 ): ReplicaPlan {
   const isOver = ({ id, nodeId }: Assignment) =>
     facts.seen(id)?.gone === true || facts.stanceOf(nodeId) === 'absent'
-  const left = assignments.filter((each) => !isOver(each))
+  const dropped = assignments.filter(isOver).slice(0, DROPPED_AT_ONCE)
+  const left = assignments.filter((each) => !dropped.includes(each))
   const byNumber = groupByNumber(left, wish.count)
   const room = facts.room - left.length
   const numbers = [...byNumber].map(([replica, group]) => planNumber(wish, { replica, group, room }, facts))
@@ -33,8 +34,11 @@ export function planReplicas(
   const kept = left.map((each) =>
     each.replica > wish.count || steps.leaving.has(each.id) ? moveOn(each) : each,
   )
-  return { kept, dropped: assignments.filter(isOver), ...steps }
+  return { kept, dropped, ...steps }
 }
+
+/** A transaction deletes what was seen of each (SAFETY 4a); the others follow. */
+const DROPPED_AT_ONCE = 80
 
 function groupByNumber(left: readonly Assignment[], count: number): Map<number, Assignment[]> {
   const byNumber = new Map<number, Assignment[]>()

@@ -1,9 +1,10 @@
 // Filters applied: the first refusal of a node where that is enough, and all of them on all nodes where somebody wants to
 // know. Both ask the same filter files. DESIGN 4.
 
+import type { Refusal } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import type { CheckedCandidate, Filter, NodeRefusal } from './refusal.ts'
+import type { CheckedCandidate, Filter } from './refusal.ts'
 
 /** The quick question: is there a refusal? */
 export function firstRefusal(
@@ -11,7 +12,7 @@ export function firstRefusal(
   workload: Workload,
   node: NodeFacts,
   facts: TenantFacts,
-): NodeRefusal | undefined {
+): Refusal | undefined {
   for (const filter of filters) {
     const refusal = filter.refuse(workload, node, facts)
     if (refusal !== undefined) return refusal
@@ -22,7 +23,7 @@ export function firstRefusal(
 /** The whole matrix: every filter on every node of the tenant, whatever its status, in the order of the names. */
 export function checkCandidates(workload: Workload, facts: TenantFacts): CheckedCandidate[] {
   return [...facts.nodes].sort(byName).map((node) => {
-    const refusals: NodeRefusal[] = []
+    const refusals: Refusal[] = []
     for (const filter of PLACEMENT_FILTERS) {
       const refusal = filter.refuse(workload, node, facts)
       if (refusal !== undefined) refusals.push(refusal)

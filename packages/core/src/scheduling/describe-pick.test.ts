@@ -1,10 +1,15 @@
 // What is said of a choice is what decided it.
 
+import type { NodeId } from '@holdfast/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { arbitraryTenant, arbitraryWorkload } from './arbitrary.fixture.ts'
-import { describePick } from './describe-pick.ts'
+import { createPickDescriber } from './describe-pick.ts'
+import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { aNode, aWorkload, naivePick, nodeIdOf, someFacts } from './fixture.ts'
+
+const describePick = (workload: Workload, facts: TenantFacts, chosen: NodeId) =>
+  createPickDescriber(workload, facts).describe(chosen)
 
 const zone = (value: string) => ({ labels: { zone: value } })
 const running = (count: number) => ({ replicas: new Map([['web', count]]) })
@@ -55,3 +60,40 @@ test('whatever is picked, every rank that is named speaks for it, and some rank 
     { numRuns: 2_000 },
   )
 })
+
+test('kept up replica by replica, it says what one that is made anew says', () => {
+  const came = fc.array(fc.tuple(fc.nat(), fc.boolean()), { maxLength: 6 })
+  fc.assert(
+    fc.property(arbitraryWorkload, arbitraryTenant(1, 2), came, (workload, facts, steps) => {
+      const kept = createPickDescriber(workload, facts)
+      let now = facts
+      for (const [at, unnamed] of steps) {
+        const { id } = facts.nodes[at % facts.nodes.length] ?? aNode(1)
+        kept.count(id, 1, unnamed)
+        now = {
+          ...now,
+          nodes: now.nodes.map((node) => (node.id === id ? withOne(workload, node, unnamed) : node)),
+        }
+      }
+      for (const { id } of now.nodes) expect(kept.describe(id)).toBe(describePick(workload, now, id))
+      for (const [at, unnamed] of steps)
+        kept.count(facts.nodes[at % facts.nodes.length]?.id ?? nodeIdOf(1), -1, unnamed)
+      for (const { id } of facts.nodes) expect(kept.describe(id)).toBe(describePick(workload, facts, id))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+/** As a replica of the workload, or as nobody's. */
+function withOne({ name, resources }: Workload, node: NodeFacts, unnamed: boolean): NodeFacts {
+  const as = unnamed ? '' : name
+  const { cpuMillis, memoryBytes } = node.requested
+  return {
+    ...node,
+    replicas: new Map([...node.replicas, [as, (node.replicas.get(as) ?? 0) + 1]]),
+    requested: {
+      cpuMillis: cpuMillis + resources.cpuMillis,
+      memoryBytes: memoryBytes + resources.memoryBytes,
+    },
+  }
+}

@@ -97,7 +97,7 @@ function stanceOf(cluster: Cluster, deployed: Deployed, id: NodeId): NodeStance 
 }
 
 /** One decision, entered at once; answers what was newly assigned. */
-export function decide(cluster: Cluster, deployed: Deployed): Assignment[] {
+function decide(cluster: Cluster, deployed: Deployed): Assignment[] {
   const { wished, placed } = deployed
   const facts = replicaFacts(cluster, deployed)
   const { kept, missing, rollout, good } = planRollout(wished, placed, facts, cluster.now)
@@ -131,6 +131,7 @@ function whereabouts({ nodes, observed }: Cluster, { workload }: Deployed): Wher
     },
     answers: (nodeId) => nodes.get(nodeId)?.status === 'ready',
     seen: (id) => observed.get(id),
+    isOverdue: () => false,
     most: Number.POSITIVE_INFINITY,
   }
 }

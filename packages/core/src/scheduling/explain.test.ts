@@ -120,8 +120,7 @@ describe('the canonical text', () => {
   const base = explain(FIVE).canonical
 
   test('does not hang on the order of the nodes, nor on sums that move by themselves', () => {
-    const { candidates } = placeReplicas(WORKLOAD, 1, someFacts(FIVE))
-    expect(explainCandidates([...candidates].reverse()).canonical).toBe(base)
+    expect(explain([...FIVE].reverse()).canonical).toBe(base)
     const busier = FIVE.map((node) => (node.name === 'node-5' ? { ...node, ...busy(3900) } : node))
     expect(explain(busier).canonical).toBe(base)
   })

@@ -1,11 +1,10 @@
 // A matrix of refusals in words: the one sentence of a status, what would help, and a text by which two matrices are told
 // apart. SPEC 3, DECISIONS 2 and 7.
 
-import type { Candidate, Json, Refusal } from '@holdfast/contract'
+import type { Candidate, Json } from '@holdfast/contract'
 import { compareCosts } from './cures/cost.ts'
 import { cureText, type ExplainedCandidate, type FoundCure, toCure } from './cures/find-cures.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import type { NodeRefusal } from './refusal.ts'
 
 export interface Explanation {
   readonly summary: string
@@ -43,21 +42,11 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** As it is told to the outside: what a refusal waits for and what a cure costs are for the scheduler alone. */
+/** As it is told to the outside: what a cure costs is for the scheduler alone. */
 function toCandidate({ nodeId, nodeName, refusals, cure }: ExplainedCandidate): Candidate {
-  const told = refusals.map(toRefusal)
-  if (cure === undefined) return { nodeId, nodeName, refusals: told }
-  return { nodeId, nodeName, refusals: told, cure: toCure(cure) }
+  const told = { nodeId, nodeName, refusals: [...refusals] }
+  return cure === undefined ? told : { ...told, cure: toCure(cure) }
 }
-
-/** Field by field: a matrix has thousands of them. */
-const toRefusal = ({ filter, code, required, reported, fix }: NodeRefusal): Refusal => ({
-  filter,
-  code,
-  required,
-  reported,
-  fix,
-})
 
 function summaryOf(explained: readonly ExplainedCandidate[]): string {
   if (explained.length === 0) return 'No node of this tenant is enrolled, so no replica can be placed.'
@@ -105,7 +94,7 @@ function enrolment([first]: readonly ExplainedCandidate[]): string {
 
 /**
  * What is reported of running replicas moves all the time and makes no other reason; what a record says does. The filters
- * write the fields of each value in one order, so nothing has to be sorted but the nodes.
+ * write the fields of each value in one order, and the nodes come in the order of their names, so nothing has to be sorted.
  */
 function canonicalOf(explained: readonly ExplainedCandidate[]): string {
   const textOf = rememberedTexts()
@@ -117,7 +106,7 @@ function canonicalOf(explained: readonly ExplainedCandidate[]): string {
     }
     return text
   })
-  return nodes.sort().join('\n')
+  return nodes.join('\n')
 }
 
 const OF_RECORDS = new Set<string>(PLACEMENT_FILTERS.flatMap(({ name, keptFor }) => (keptFor ? [name] : [])))

@@ -42,4 +42,6 @@ export interface TenantFacts {
   readonly nodes: readonly NodeFacts[]
   /** The quota `containers` acts here, not at admission (SPEC 3, rule 4). */
   readonly containers: { readonly used: number; readonly limit: number }
+  /** Whether any node runs a replica of the deployment, where that is known without looking at all of them. */
+  readonly runs?: (name: string) => boolean
 }

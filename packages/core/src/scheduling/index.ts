@@ -1,6 +1,6 @@
 export { applyChange, type Situation } from './cures/apply-changes.ts'
 export type { ExplainedCandidate } from './cures/find-cures.ts'
-export { describePick } from './describe-pick.ts'
+export { createPickDescriber, type PickDescriber } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'
 export type { NodeFacts, ResidencyWish, TenantFacts, Workload } from './facts.ts'
 export { PLACEMENT_FILTERS } from './filters/index.ts'
@@ -9,7 +9,6 @@ export {
   CURE_KINDS,
   type CureKind,
   type Filter,
-  type NodeRefusal,
 } from './refusal.ts'
 export { answersResidency, residencyLabels, residencyWish } from './residency.ts'
 export { createSchedulingView, type Placing, placeReplicas, type SchedulingView } from './scheduling-view.ts'

@@ -11,11 +11,13 @@ const assigned = (replica: number, node: number, desired: Assignment['desired'] 
   ...{ replica, nodeId: nodeIdOf(node), revision: 1, templateHash: 'one', desired },
   assignedAt: '2026-01-01T00:00:00.000Z',
 })
+const LONG_AGO = '2020-01-01T00:00:00.000Z'
 const numberOf = (id: string): number => Number(id.slice(-2))
 const whereabouts = (seen: Partial<Observation> = { state: 'ready' }): Whereabouts => ({
   mayBeOn: (id) => numberOf(id) === 1 || numberOf(id) === 4,
   answers: (id) => numberOf(id) < 3,
   seen: () => ({ state: 'assigned', reason: '', ...seen }),
+  isOverdue: ({ assignedAt }) => assignedAt === LONG_AGO,
   most: 2,
 })
 const goingOf = (kept: Assignment[], added: Assignment[] = [], seen?: Partial<Observation>): string[] =>
@@ -51,6 +53,11 @@ test.each<[string, Assignment, Partial<Observation>]>([
   ],
   ['a successor on a machine that does not answer', assigned(1, 4), { state: 'starting' }],
   ['an old one on a machine that does not answer', assigned(3, 3, 'removed'), { state: 'ready' }],
+  [
+    'a successor that should long be ready',
+    { ...assigned(1, 1), assignedAt: LONG_AGO },
+    { state: 'starting' },
+  ],
   ['one that is ready already', assigned(3, 1), { state: 'ready' }],
 ])('they do not wait for %s', (_about, other, seen) => {
   expect(goingOf([...forbidden, other], [], seen)).toEqual(['rep_1_2', 'rep_2_2'])

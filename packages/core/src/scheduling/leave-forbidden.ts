@@ -10,6 +10,8 @@ export interface Whereabouts {
   /** Whether what its agent is told happens: it can be heard. */
   answers(nodeId: NodeId): boolean
   seen(id: AssignmentId): Pick<Observation, 'state' | 'reason'> | undefined
+  /** Whether so much time has passed since it was assigned that it should be ready. */
+  isOverdue(assignment: Assignment): boolean
   /** How many go at once: a transaction compares each node that one leaves (SAFETY 4a); the others follow. */
   readonly most: number
 }
@@ -28,9 +30,10 @@ export function leaveForbidden(
   return kept.map((each) => (going.has(each) ? { ...each, desired: 'removed' } : each))
 }
 
-function isOnItsWay({ id, nodeId, desired }: Assignment, { mayBeOn, answers, seen }: Whereabouts): boolean {
+function isOnItsWay(assignment: Assignment, { mayBeOn, answers, seen, isOverdue }: Whereabouts): boolean {
+  const { id, nodeId, desired } = assignment
   if (!answers(nodeId)) return false
   if (desired !== 'running') return true
   const { state, reason = '' } = seen(id) ?? {}
-  return mayBeOn(nodeId) && state !== 'ready' && reason === ''
+  return mayBeOn(nodeId) && state !== 'ready' && reason === '' && !isOverdue(assignment)
 }

@@ -21,19 +21,17 @@ export const CURE_KINDS = [
 ] as const
 export type CureKind = (typeof CURE_KINDS)[number]
 
-export interface NodeRefusal extends Refusal {
-  readonly curedBy: readonly CureKind[]
-}
-
 /** A node with every refusal it has, in the order of the filters; none: it takes a replica. */
 export interface CheckedCandidate {
   readonly nodeId: NodeId
   readonly nodeName: string
-  readonly refusals: readonly NodeRefusal[]
+  readonly refusals: readonly Refusal[]
 }
 
 export interface Filter {
   readonly name: FilterName
+  /** After such a change asking again makes sense. */
+  readonly curedBy: readonly CureKind[]
   /** By code, how a summary counts the nodes that are refused for it: "2 cordoned". */
   readonly phrases: { readonly [code: string]: string }
   /**
@@ -41,5 +39,5 @@ export interface Filter {
    * workload, on this text alone. Such an answer is kept until the record changes; all others are asked for anew.
    */
   readonly keptFor?: (workload: Workload) => string
-  refuse(workload: Workload, node: NodeFacts, facts: TenantFacts): NodeRefusal | undefined
+  refuse(workload: Workload, node: NodeFacts, facts: TenantFacts): Refusal | undefined
 }

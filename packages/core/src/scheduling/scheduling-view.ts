@@ -5,6 +5,7 @@ import type { Capacity, NodeId } from '@holdfast/contract'
 import { checkCandidates } from './check-candidates.ts'
 import { cureCandidates, type ExplainedCandidate } from './cures/find-cures.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
+import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { pickNode } from './pick-node.ts'
 import { CURE_KINDS, type CureKind } from './refusal.ts'
 import {
@@ -47,6 +48,7 @@ export function createSchedulingView(facts: TenantFacts): SchedulingView {
     get nodes() {
       return columnsOf(state).nodes
     },
+    runs: (name) => columnsOf(state).running.has(name),
   }
   return {
     place: (workload, count) => place(state, current, workload, count),
@@ -89,8 +91,10 @@ const explained = (workload: Workload, facts: TenantFacts): ExplainedCandidate[]
 
 /** A new node may take what all others refuse. */
 function curesOf(candidates: readonly ExplainedCandidate[]): CureKind[] {
+  const refusing = new Set<string>()
+  for (const { refusals } of candidates) for (const { filter } of refusals) refusing.add(filter)
   const kinds = new Set<CureKind>(['node_enrolled'])
-  for (const { refusals } of candidates)
-    for (const { curedBy } of refusals) for (const kind of curedBy) kinds.add(kind)
+  for (const { name, curedBy } of PLACEMENT_FILTERS)
+    if (refusing.has(name)) for (const kind of curedBy) kinds.add(kind)
   return CURE_KINDS.filter((kind) => kinds.has(kind))
 }

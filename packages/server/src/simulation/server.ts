@@ -9,7 +9,7 @@ import type { MemoryKeyspace } from '../adapters/memory/keyspace.ts'
 import type { LineCall, LineFault } from '../adapters/memory/line.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { DEFAULT_TIMES } from '../gateway/timings.ts'
-import { foresee } from '../loops/controllers/foresee.ts'
+import { createForesight } from '../loops/controllers/foresee.ts'
 import { startPlacing } from '../loops/controllers/place-deployments.ts'
 import { startSilenceWatch } from '../loops/controllers/watch-silent-nodes.ts'
 import { finishRemovals } from '../loops/finish-removals.ts'
@@ -138,7 +138,7 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
       registries,
       ...{ volumesEnabled: false, namespaces: [], regions: new Set(Object.keys(residency.regions)) },
     },
-    foresee: (tenant, next, restart) => foresee({ store, quotas, clock, residency }, tenant, next, restart),
+    foresee: createForesight({ store, quotas, clock, residency }),
     callNode: async () => 'unreachable',
     publicUrl: 'http://simulated',
   }

@@ -117,8 +117,17 @@ function isNot(constraint: Constraint | undefined): (other: Constraint) => boole
 }
 
 /** One that is written twice is one. */
-export const constraintKey = ({ label, operator, values = [] }: Constraint): string =>
-  JSON.stringify([label, operator, values])
+export function constraintKey(constraint: Constraint): string {
+  const known = keys.get(constraint)
+  if (known !== undefined) return known
+  const { label, operator, values = [] } = constraint
+  const key = JSON.stringify([label, operator, values])
+  keys.set(constraint, key)
+  return key
+}
+
+/** Asked for each of thousands of nodes, of specs that are never changed in place. */
+const keys = new WeakMap<Constraint, string>()
 
 /** A block that demands nothing any more is no demand. */
 function relaxed({ demand, value }: Step, wish: ResidencyWish | undefined): ResidencyWish | undefined {

@@ -1,11 +1,12 @@
 // The smallest change that makes a node take a replica, as data. It is said only after the filters themselves, asked about
 // the facts as they would then be, accept the node: a cure that did not cure would be worse than none. DECISIONS 7.
 
-import type { Change, Cure, NodeId } from '@holdfast/contract'
+import type { Change, Cure, NodeId, Refusal } from '@holdfast/contract'
 import { firstRefusal } from '../check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { PLACEMENT_FILTERS } from '../filters/index.ts'
-import type { CheckedCandidate, NodeRefusal } from '../refusal.ts'
+import { quoteConstraint } from '../filters/label-constraint.ts'
+import type { CheckedCandidate } from '../refusal.ts'
 import { applySteps, draftOf } from './apply-changes.ts'
 import { textOf } from './change-text.ts'
 import { type Cost, costOf, type PricedStep } from './cost.ts'
@@ -25,7 +26,7 @@ export interface ExplainedCandidate extends CheckedCandidate {
 }
 
 /** Undefined where the node accepts already, and where nothing helps. */
-type CureOf = (node: NodeFacts, refusals: readonly NodeRefusal[]) => FoundCure | undefined
+type CureOf = (node: NodeFacts, refusals: readonly Refusal[]) => FoundCure | undefined
 
 /** For one question: what many nodes have in common is found out once. */
 function curesFor(workload: Workload, facts: TenantFacts): CureOf {
@@ -40,7 +41,7 @@ function curesFor(workload: Workload, facts: TenantFacts): CureOf {
     applySteps(draft, after)
     steps.push(...after)
     // The nodes as they are: of others a filter asks only where the deployment itself runs, which no step changes.
-    const then = { nodes, containers: draft.containers }
+    const then = { nodes, containers: draft.containers, runs }
     const isCured = firstRefusal(PLACEMENT_FILTERS, draft.workload, draft.node, then) === undefined
     return isCured ? { node, steps, cost: costOf(steps) } : undefined
   }
@@ -63,7 +64,7 @@ export function cureCandidates(
 }
 
 function stepsFor(
-  refusals: readonly NodeRefusal[],
+  refusals: readonly Refusal[],
   workload: Workload,
   node: NodeFacts,
   labelSteps: (node: NodeFacts) => readonly PricedStep[],
@@ -97,7 +98,7 @@ function toChange(step: PricedStep, node: NodeFacts): Change {
   const change: Change = { kind, text: textOf(step, node) }
   if (label !== undefined) change.label = label
   if (value !== undefined) change.value = value
-  if (constraint !== undefined) change.constraint = constraint
+  if (constraint !== undefined) change.constraint = quoteConstraint(constraint)
   if (demand !== undefined) change.demand = demand
   if (resources !== undefined) change.resources = resources
   if (deployment !== undefined) change.deployment = deployment

@@ -2,12 +2,11 @@
 // deployment that names itself begins anywhere and stays there. DECISIONS 4.
 
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
-import type { CureKind, Filter } from '../refusal.ts'
-
-const CURED_BY: readonly CureKind[] = ['placements', 'deployment']
+import type { Filter } from '../refusal.ts'
 
 export const affinity: Filter = {
   name: 'affinity',
+  curedBy: ['placements', 'deployment'],
   phrases: { affinity_unmet: 'without the deployments to go with' },
   refuse(workload, node, facts) {
     const wanted = workload.placement?.affinity ?? []
@@ -19,11 +18,11 @@ export const affinity: Filter = {
       required: [...wanted],
       reported: wanted.filter((name) => node.replicas.has(name)),
       fix: `Place a replica of ${missing.join(' and of ')} on ${node.name}, or take the name out of placement.affinity.`,
-      curedBy: CURED_BY,
     }
   },
 }
 
-function begins(name: string, workload: Workload, facts: TenantFacts): boolean {
-  return name === workload.name && !facts.nodes.some((node: NodeFacts) => node.replicas.has(name))
+function begins(name: string, workload: Workload, { nodes, runs }: TenantFacts): boolean {
+  if (name !== workload.name) return false
+  return !(runs?.(name) ?? nodes.some((node: NodeFacts) => node.replicas.has(name)))
 }

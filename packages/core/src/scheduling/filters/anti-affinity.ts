@@ -1,12 +1,11 @@
 // Does the node run a replica of a deployment that this one keeps away from? Its own name: replicas on distinct nodes.
 // DECISIONS 4.
 
-import type { CureKind, Filter } from '../refusal.ts'
-
-const CURED_BY: readonly CureKind[] = ['placements', 'deployment']
+import type { Filter } from '../refusal.ts'
 
 export const antiAffinity: Filter = {
   name: 'anti_affinity',
+  curedBy: ['placements', 'deployment'],
   phrases: { anti_affinity_conflict: 'with deployments to keep away from' },
   refuse({ placement }, node) {
     const shunned = placement?.antiAffinity
@@ -18,7 +17,6 @@ export const antiAffinity: Filter = {
       required: { none: [...shunned] },
       reported: Object.fromEntries(present.map((name) => [name, node.replicas.get(name) ?? 0])),
       fix: `Move ${present.join(' and ')} away from ${node.name}, or take the name out of placement.antiAffinity.`,
-      curedBy: CURED_BY,
     }
   },
 }

@@ -2,15 +2,14 @@
 // so it passes. SPEC 2.7, DECISIONS 7.
 
 import { NODE_COUNTRY } from '@holdfast/contract'
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 import { isBlocked } from '../residency.ts'
 import { labelOf } from './label-constraint.ts'
 import { textOfCountries } from './text-of-countries.ts'
 
-const CURED_BY: readonly CureKind[] = ['node_labels', 'deployment']
-
 export const blockedCountry: Filter = {
   name: 'blocked_country',
+  curedBy: ['node_labels', 'deployment'],
   phrases: { residency_country_blocked: 'in a blocked country' },
   keptFor: ({ residency }) => textOfCountries(residency?.blockedCountries ?? []),
   refuse({ residency }, { name, labels }) {
@@ -22,7 +21,6 @@ export const blockedCountry: Filter = {
       required: { [NODE_COUNTRY]: { none: [...(residency.blockedCountries ?? [])] } },
       reported: { [NODE_COUNTRY]: country },
       fix: `Enrol a node in another country than ${name}, or take ${country} out of placement.residency.blockedCountries.`,
-      curedBy: CURED_BY,
     }
   },
 }

@@ -1,7 +1,7 @@
 // Is the machine this tenant's alone? While one claim of two is being released it takes no new work. DECISIONS 5, Claim.
 
 import type { NodeFacts } from '../facts.ts'
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 
 const REFUSED: {
   readonly [claim in Exclude<NodeFacts['claim'], 'sole'>]: { code: string; fix: (name: string) => string }
@@ -16,10 +16,9 @@ const REFUSED: {
   },
 }
 
-const CURED_BY: readonly CureKind[] = ['node_claims']
-
 export const claims: Filter = {
   name: 'claims',
+  curedBy: ['node_claims'],
   phrases: { node_claims_releasing: 'being released', node_claims_shared: 'with another claim' },
   keptFor: () => '',
   refuse(_workload, { name, claim }) {
@@ -31,7 +30,6 @@ export const claims: Filter = {
       required: 'sole',
       reported: claim,
       fix: fix(name),
-      curedBy: CURED_BY,
     }
   },
 }

@@ -1,14 +1,13 @@
 // Does the control plane itself run there? Such a node takes new work of the platform alone, nothing on a deployment
 // overrides that, and it is no fault of the node. SPEC 3 rule 2, DECISIONS 5.
 
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 
 const REQUIRED = { controlPlane: false }
 const REPORTED = { controlPlane: true }
-const CURED_BY: readonly CureKind[] = ['node_role']
-
 export const controlPlaneNode: Filter = {
   name: 'control_plane_node',
+  curedBy: ['node_role'],
   phrases: { control_plane_node: 'of the control plane' },
   keptFor: ({ ofPlatform }) => (ofPlatform ? 'platform' : ''),
   refuse({ ofPlatform }, { name, controlPlane }) {
@@ -19,7 +18,6 @@ export const controlPlaneNode: Filter = {
       required: REQUIRED,
       reported: REPORTED,
       fix: `Enrol another node: the control plane runs on ${name}, which takes the platform's own work only.`,
-      curedBy: CURED_BY,
     }
   },
 }

@@ -1,13 +1,12 @@
 // Is the node open for new work? What already runs on a cordoned node stays. DECISIONS 5.
 
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 
 const REQUIRED = { schedulable: true }
 const REPORTED = { schedulable: false }
-const CURED_BY: readonly CureKind[] = ['node_schedulable']
-
 export const cordon: Filter = {
   name: 'cordon',
+  curedBy: ['node_schedulable'],
   phrases: { node_cordoned: 'cordoned' },
   keptFor: () => '',
   refuse(_workload, { name, schedulable }) {
@@ -18,7 +17,6 @@ export const cordon: Filter = {
       fix: `Uncordon ${name}.`,
       required: REQUIRED,
       reported: REPORTED,
-      curedBy: CURED_BY,
     }
   },
 }

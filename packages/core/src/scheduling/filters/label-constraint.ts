@@ -1,16 +1,15 @@
 // Do the node's labels satisfy every constraint of the deployment? Hard: a node that does not report a label fails what
 // asks for it. A label that is absent is in no list, so notIn holds. SPEC 2.7, DECISIONS 4.
 
-import type { DeploymentSpec } from '@holdfast/contract'
+import type { DeploymentSpec, Json } from '@holdfast/contract'
 import type { NodeFacts } from '../facts.ts'
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 
 type Constraint = NonNullable<NonNullable<DeploymentSpec['placement']>['constraints']>[number]
 
-const CURED_BY: readonly CureKind[] = ['node_labels', 'deployment']
-
 export const labelConstraint: Filter = {
   name: 'label_constraint',
+  curedBy: ['node_labels', 'deployment'],
   phrases: { label_mismatch: 'with other labels' },
   keptFor: ({ placement }) => (placement?.constraints === undefined ? '' : textOf(placement.constraints)),
   refuse({ placement }, node) {
@@ -19,10 +18,9 @@ export const labelConstraint: Filter = {
     return {
       filter: 'label_constraint',
       code: 'label_mismatch',
-      required: unmet,
+      required: unmet.map((constraint) => quote(constraint).required),
       reported: Object.fromEntries(unmet.map(({ label }) => [label, labelOf(label, node.labels) ?? null])),
       fix: unmet.map((constraint) => fixOf(constraint, node)).join(' '),
-      curedBy: CURED_BY,
     }
   },
 }
@@ -57,13 +55,14 @@ export function labelOf(label: string, labels: NodeFacts['labels']): string | un
   return Object.hasOwn(labels, label) ? labels[label] : undefined
 }
 
-function fixOf({ label, operator, values = [] }: Constraint, { name, labels }: NodeFacts): string {
+function fixOf(constraint: Constraint, { name, labels }: NodeFacts): string {
+  const { label, operator } = constraint
   const where = `in the configuration of the agent on ${name}`
   switch (operator) {
     case 'in':
-      return `Set the label ${label} to ${listed(values)} ${where}, or change placement.constraints.`
+      return `Set the label ${label} to ${quote(constraint).text} ${where}, or change placement.constraints.`
     case 'notIn':
-      return `Set the label ${label} to anything but ${listed(values)} ${where}, or change placement.constraints.`
+      return `Set the label ${label} to anything but ${quote(constraint).text} ${where}, or change placement.constraints.`
     case 'exists':
       return `Set the label ${label} ${where}, or change placement.constraints.`
     case 'notExists':
@@ -71,5 +70,43 @@ function fixOf({ label, operator, values = [] }: Constraint, { name, labels }: N
   }
 }
 
-const listed = (values: readonly string[]): string =>
-  values.map((value) => JSON.stringify(value)).join(' or ')
+/** Of the values of one constraint: a matrix says of thousands of nodes what is asked of them, and a list may be long. */
+const MOST_QUOTED = 8
+const QUOTED_CHARACTERS = 256
+
+interface Quoted {
+  readonly constraint: Constraint
+  /** With the number of the values that are not quoted. */
+  readonly required: Json
+  /** The values in a sentence. */
+  readonly text: string
+}
+
+const quotes = new WeakMap<Constraint, Quoted>()
+
+function quote(constraint: Constraint): Quoted {
+  const known = quotes.get(constraint)
+  if (known !== undefined) return known
+  const { values } = constraint
+  const first = firstOf(values ?? [])
+  const texts = first.map((value) => JSON.stringify(value)).join(' or ')
+  const more = (values?.length ?? 0) - first.length
+  const cut = { ...constraint, values: first }
+  const quoted =
+    more === 0
+      ? { constraint, required: constraint, text: texts }
+      : { constraint: cut, required: { ...cut, more }, text: `${texts} or ${more} more` }
+  quotes.set(constraint, quoted)
+  return quoted
+}
+
+function firstOf(values: readonly string[]): string[] {
+  let left = QUOTED_CHARACTERS
+  return values.slice(0, MOST_QUOTED).filter((value, index) => {
+    left -= value.length
+    return index === 0 || left >= 0
+  })
+}
+
+/** As it is told: of a long list of values the first ones. */
+export const quoteConstraint = (constraint: Constraint): Constraint => quote(constraint).constraint

@@ -1,11 +1,10 @@
 // Does the deployment name another node? SPEC 2.7.
 
-import type { CureKind, Filter } from '../refusal.ts'
-
-const CURED_BY: readonly CureKind[] = ['deployment']
+import type { Filter } from '../refusal.ts'
 
 export const namedNode: Filter = {
   name: 'named_node',
+  curedBy: ['deployment'],
   phrases: { not_the_named_node: 'not the named node' },
   keptFor: ({ nodeId }) => nodeId ?? '',
   refuse({ nodeId }, { id, name }) {
@@ -16,7 +15,6 @@ export const namedNode: Filter = {
       required: nodeId,
       reported: id,
       fix: `Set nodeId to ${id} (${name}), or leave it out.`,
-      curedBy: CURED_BY,
     }
   },
 }

@@ -1,13 +1,12 @@
 // May the tenant have one more container? A quota that is reached stops new ones and shrinks nothing; it says the same of
 // every node. SPEC 3 rule 4, DECISIONS 6.
 
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 
 const REQUIRED = { containers: 1 }
-const CURED_BY: readonly CureKind[] = ['quota', 'placements']
-
 export const quota: Filter = {
   name: 'quota',
+  curedBy: ['quota', 'placements'],
   phrases: { containers_quota_reached: 'closed by the quota of containers' },
   refuse(_workload, _node, { containers: { used, limit } }) {
     if (used < limit) return undefined
@@ -17,7 +16,6 @@ export const quota: Filter = {
       required: REQUIRED,
       reported: { free: Math.max(0, limit - used), used, limit },
       fix: `Raise the tenant's quota of containers from ${limit} to ${used + 1}, or stop ${used - limit + 1} of its ${used}.`,
-      curedBy: CURED_BY,
     }
   },
 }

@@ -2,7 +2,7 @@
 // before it gets here. SPEC 3, DECISIONS 5.
 
 import type { NodeStatus } from '@holdfast/contract'
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 
 const FIXES: { readonly [status in Exclude<NodeStatus, 'ready'>]: (name: string) => string } = {
   pending: (name) => `Start the agent on ${name}: it is enrolled and has not connected yet.`,
@@ -11,10 +11,9 @@ const FIXES: { readonly [status in Exclude<NodeStatus, 'ready'>]: (name: string)
     `Bring ${name} back, or remove it and enrol another node: its agent has been silent for long.`,
 }
 
-const CURED_BY: readonly CureKind[] = ['node_status']
-
 export const readiness: Filter = {
   name: 'readiness',
+  curedBy: ['node_status'],
   phrases: { node_not_ready: 'not ready' },
   keptFor: () => '',
   refuse(_workload, { name, status }) {
@@ -25,7 +24,6 @@ export const readiness: Filter = {
       required: 'ready',
       reported: status,
       fix: FIXES[status](name),
-      curedBy: CURED_BY,
     }
   },
 }

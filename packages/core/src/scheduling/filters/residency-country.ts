@@ -1,15 +1,14 @@
 // Does the node stand in the country that the deployment must be in? Hard: a node that reports none is refused. SPEC 2.7.
 
 import { NODE_COUNTRY } from '@holdfast/contract'
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 import { isInCountry } from '../residency.ts'
 import { fixOfLabel } from './fix-of-label.ts'
 import { labelOf } from './label-constraint.ts'
 
-const CURED_BY: readonly CureKind[] = ['node_labels', 'deployment']
-
 export const residencyCountry: Filter = {
   name: 'residency_country',
+  curedBy: ['node_labels', 'deployment'],
   phrases: { residency_country_mismatch: 'not in the required country' },
   keptFor: ({ residency }) => (residency?.country === undefined ? '' : `=${residency.country}`),
   refuse({ residency }, { name, labels, attested }) {
@@ -22,7 +21,6 @@ export const residencyCountry: Filter = {
       required: { [NODE_COUNTRY]: country },
       reported: { [NODE_COUNTRY]: labelOf(NODE_COUNTRY, labels) ?? null },
       fix: `${fixOfLabel(name, wanted)}, or change placement.residency.country.`,
-      curedBy: CURED_BY,
     }
   },
 }

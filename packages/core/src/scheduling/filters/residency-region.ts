@@ -3,16 +3,15 @@
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { NodeFacts, ResidencyWish } from '../facts.ts'
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 import { isInRegion } from '../residency.ts'
 import { fixOfLabel, type WantedLabel } from './fix-of-label.ts'
 import { labelOf } from './label-constraint.ts'
 import { textOfCountries } from './text-of-countries.ts'
 
-const CURED_BY: readonly CureKind[] = ['node_labels', 'deployment']
-
 export const residencyRegion: Filter = {
   name: 'residency_region',
+  curedBy: ['node_labels', 'deployment'],
   phrases: { residency_region_mismatch: 'not in the required region' },
   keptFor: ({ residency }) => (residency?.region === undefined ? '' : textOf(residency.region, residency)),
   refuse({ residency }, { name, labels, attested }) {
@@ -27,7 +26,6 @@ export const residencyRegion: Filter = {
         [NODE_COUNTRY]: labelOf(NODE_COUNTRY, labels) ?? null,
       },
       fix: `${fixOfLabel(name, wantedOf(region, residency, attested))}, or change placement.residency.region.`,
-      curedBy: CURED_BY,
     }
   },
 }

@@ -3,7 +3,7 @@
 
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from '../facts.ts'
-import type { CureKind, Filter } from '../refusal.ts'
+import type { Filter } from '../refusal.ts'
 
 /** Also what the quick path compares with: there is one rule of what fits. */
 export const leastFree = (request: number): number => (request === 0 ? Number.NEGATIVE_INFINITY : request)
@@ -14,10 +14,9 @@ export const freeOn = (node: NodeFacts, kind: keyof Capacity): number =>
 const KINDS = ['cpuMillis', 'memoryBytes'] as const
 const UNITS = { cpuMillis: 'millicores', memoryBytes: 'bytes of memory' } as const
 
-const CURED_BY: readonly CureKind[] = ['placements', 'node_capacity', 'deployment']
-
 export const resources: Filter = {
   name: 'resources',
+  curedBy: ['placements', 'node_capacity', 'deployment'],
   phrases: {
     insufficient_cpu: 'without the CPU',
     insufficient_memory: 'without the memory',
@@ -36,7 +35,6 @@ export const resources: Filter = {
         capacity: pick(short, (kind) => node.capacity[kind]),
       },
       fix: fixOf(short, workload.resources, node),
-      curedBy: CURED_BY,
     }
   },
 }

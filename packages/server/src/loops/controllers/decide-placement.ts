@@ -13,6 +13,7 @@ import {
   planRollout,
   type ReplicaFacts,
   type RolloutPlan,
+  updateRulesOf,
   type Whereabouts,
   type Workload,
 } from '@holdfast/core'
@@ -50,7 +51,7 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   const { plan, placing } = placeMissing(deps, stored, { workload, wanted, displacement })
   const added = newAssignments(deps, stored, plan, placing, decidedOn)
   const held = giveUpLost(plan.kept, added, facts)
-  const kept = leaveForbidden(held, added, whereabouts(deps, facts, displacement))
+  const kept = leaveForbidden(held, added, whereabouts(deps, stored, facts, displacement))
   const { candidates, cures, unplaced } = placing.unplaced > 0 ? placing : (displacement.nowhere ?? placing)
   const refused = unplaced > 0 ? explainCandidates(candidates) : undefined
   const unmet = plan.held ? gates : []
@@ -71,11 +72,19 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   }
 }
 
-function whereabouts({ view }: DecideDeps, { seen }: ReplicaFacts, { refusals }: Displacement): Whereabouts {
+function whereabouts(
+  { view, now, listensUntil }: DecideDeps,
+  { spec }: StoredDeployment,
+  { seen }: ReplicaFacts,
+  { refusals }: Displacement,
+): Whereabouts {
+  const { progressDeadlineMs } = updateRulesOf(spec)
   return {
     mayBeOn: (id) => (refusals.get(id)?.filter ?? 'label_constraint') === 'label_constraint',
     answers: (id) => view.nodeOf(id)?.status === 'ready',
     seen,
+    isOverdue: ({ assignedAt }) =>
+      Date.parse(now) > Math.max(Date.parse(assignedAt) + progressDeadlineMs, listensUntil),
     most: DISPLACED_AT_ONCE,
   }
 }
@@ -107,12 +116,18 @@ function nodesOf(
     kept,
     added,
     before,
+    stored,
     displacement: { refusals },
-  }: Pick<Decision, 'plan' | 'kept' | 'added' | 'before' | 'displacement'>,
+  }: Pick<Decision, 'plan' | 'kept' | 'added' | 'before' | 'stored' | 'displacement'>,
 ) {
+  // What is not wished any more goes whatever its node is.
+  const count = stored.deleting ? 0 : stored.spec.replicas
   const absent = plan.dropped.filter(({ nodeId }) => stanceOf(nodeId) === 'absent')
   const moved = kept.filter(
-    (each) => stanceOf(each.nodeId) !== 'staying' && before?.assignments.includes(each) !== true,
+    (each) =>
+      each.replica <= count &&
+      stanceOf(each.nodeId) !== 'staying' &&
+      before?.assignments.includes(each) !== true,
   )
   const numbers = new Set(added.map(({ replica }) => replica))
   const left = kept.filter(({ nodeId, replica }) => numbers.has(replica) && refusals.has(nodeId))

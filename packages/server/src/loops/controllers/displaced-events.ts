@@ -1,18 +1,21 @@
 // A node no longer qualifies for the replicas on it: which label, what is required and what the node reports, and what becomes
 // of each of them. Told when it is decided, once for each replica. SPEC 2.7 and 6, DECISIONS 7.
 
-import { type Assignment, isJsonObject, type Json, type NodeId } from '@holdfast/contract'
-import type { NodeRefusal } from '@holdfast/core'
+import { type Assignment, isJsonObject, type Json, type NodeId, type Refusal } from '@holdfast/contract'
 import type { Decision } from './decision.ts'
+import { DISPLACED_AT_ONCE } from './find-displaced.ts'
 import type { NodeName, Told } from './rollout-events-texts.ts'
 
 export function displacedByLabels(decision: Decision, nodeName: NodeName): Told[] {
-  return [...decision.displacement.refusals].flatMap(([nodeId, refusal]) => {
+  const events = { moved: [] as Told[], staying: [] as Told[] }
+  for (const [nodeId, refusal] of decision.displacement.refusals) {
     const fates = fatesOn(decision, nodeId, nodeName)
-    if (fates.length > 0) return [told(nodeId, nodeName(nodeId), refusal, fates)]
-    const stays = staying(decision, nodeId)
-    return stays.length === 0 ? [] : [told(nodeId, nodeName(nodeId), refusal, stays)]
-  })
+    const stays = fates.length > 0 ? [] : staying(decision, nodeId)
+    if (fates.length > 0) events.moved.push(told(nodeId, nodeName(nodeId), refusal, fates))
+    if (stays.length > 0) events.staying.push(told(nodeId, nodeName(nodeId), refusal, stays))
+  }
+  // All of them are in the matrix that is told with them, and a transaction holds no more (SAFETY 4a).
+  return [...events.moved, ...events.staying.slice(0, DISPLACED_AT_ONCE)]
 }
 
 interface Fate {
@@ -22,7 +25,7 @@ interface Fate {
   readonly text: string
 }
 
-function told(nodeId: NodeId, name: string, refusal: NodeRefusal, fates: readonly Fate[]): Told {
+function told(nodeId: NodeId, name: string, refusal: Refusal, fates: readonly Fate[]): Told {
   const { filter, required, reported } = refusal
   const quoted = `required ${JSON.stringify(required)}, reported ${JSON.stringify(reported)}`
   return {

@@ -2,12 +2,11 @@
 // node's labels may have changed, or the demands of the deployment: both are judged by what is stored now. The labels of a node
 // that is silent are its last ones. SPEC 2.7, DECISIONS 7.
 
-import type { Assignment, NodeId } from '@holdfast/contract'
+import type { Assignment, NodeId, Refusal } from '@holdfast/contract'
 import {
   displacedStance,
   isHeard,
   isStateful,
-  type NodeRefusal,
   type NodeStance,
   type Placing,
   stillQualifies,
@@ -18,7 +17,7 @@ import type { TenantView } from './tenant-view.ts'
 
 export interface Displacement {
   /** Why each node that has a replica of the deployment no longer qualifies for it. */
-  readonly refusals: ReadonlyMap<NodeId, NodeRefusal>
+  readonly refusals: ReadonlyMap<NodeId, Refusal>
   /** Of those nodes, for this deployment. */
   readonly stances: ReadonlyMap<NodeId, NodeStance>
   /** The answer of all nodes, where none takes what has to go. */
@@ -80,8 +79,8 @@ function stancesOf(
 
 const isRunning = ({ desired }: Assignment): boolean => desired === 'running'
 
-function refusalsOf({ view, workload, assignments }: Asked): Map<NodeId, NodeRefusal> {
-  const refusals = new Map<NodeId, NodeRefusal>()
+function refusalsOf({ view, workload, assignments }: Asked): Map<NodeId, Refusal> {
+  const refusals = new Map<NodeId, Refusal>()
   for (const nodeId of new Set(assignments.map((each) => each.nodeId))) {
     const node = view.nodeOf(nodeId)
     const refusal = node && stillQualifies(workload, node)
@@ -93,7 +92,7 @@ function refusalsOf({ view, workload, assignments }: Asked): Map<NodeId, NodeRef
 /** The first that must go and whose number has nothing yet where it may be. What is on its way out needs a place as well. */
 function withoutSuccessor(
   { view, stored, assignments }: Asked,
-  refusals: ReadonlyMap<NodeId, NodeRefusal>,
+  refusals: ReadonlyMap<NodeId, Refusal>,
 ): Assignment | undefined {
   const standsWell = ({ nodeId, desired }: Assignment): boolean =>
     desired === 'running' && !refusals.has(nodeId) && isHeard(view.stanceOf(nodeId))

@@ -3,15 +3,8 @@
 // except by what changes meanwhile. DECISIONS 1 (plan).
 
 import type { Assignment, NodeId, TenantId } from '@holdfast/contract'
-import {
-  dependencyText,
-  describePick,
-  isReady,
-  type NodeStance,
-  type TenantFacts,
-  type Workload,
-} from '@holdfast/core'
-import type { Foreseen } from '../../operations/deployments/plan.ts'
+import { createPickDescriber, dependencyText, isReady, type NodeStance } from '@holdfast/core'
+import type { Foreseen, PlanDeps, PlanQuestion } from '../../operations/deployments/plan.ts'
 import { gatherTenantFacts, workloadOf } from '../../operations/scheduling-facts.ts'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import {
@@ -29,6 +22,7 @@ import { decidePlacement } from './decide-placement.ts'
 import type { Decision } from './decision.ts'
 import { foreseenSteps, type Turn } from './foreseen-steps.ts'
 import { createForeseenStore, type ForeseenStore } from './foreseen-store.ts'
+import { createPickReasons, type PickReasons } from './pick-reasons.ts'
 import { createTenantView, type TenantView } from './tenant-view.ts'
 
 export interface ForeseeDeps extends Pick<PlacingDeps, 'quotas' | 'residency'> {
@@ -41,6 +35,7 @@ interface World extends Omit<ForeseeDeps, 'store'> {
   readonly view: TenantView
   readonly tenant: TenantId
   readonly stored: StoredDeployment
+  readonly reasons: PickReasons
 }
 
 /** A replica takes at most four looks: its successor is made, found ready, its old one told to go, and found gone. */
@@ -48,21 +43,52 @@ const turnsFor = (replicas: number): number => 20 + 4 * replicas
 
 const UNRESOLVED = 'No registry has answered for the image yet: replicas wait for that.'
 
-/** `restart`: that is all that was asked for. */
-export function foresee(
+/** A tenant's plans are made one after another; whoever asks for more than these at once is not waited for. */
+const MOST_WAITING = 8
+
+export function createForesight(deps: ForeseeDeps): PlanDeps['foresee'] {
+  const lanes = new Map<TenantId, { last: Promise<unknown>; waiting: number }>()
+  return async (tenant, question) => {
+    const lane = lanes.get(tenant) ?? { last: Promise.resolve(), waiting: 0 }
+    if (lane.waiting === MOST_WAITING) return undefined
+    lanes.set(tenant, lane)
+    lane.waiting += 1
+    const made = lane.last.then(() => foresee(deps, tenant, question))
+    lane.last = made.catch(() => undefined)
+    return made.finally(() => {
+      lane.waiting -= 1
+      if (lane.waiting === 0) lanes.delete(tenant)
+    })
+  }
+}
+
+/** Of work at a time; then others have their turn, since a rollout may have hundreds of decisions. */
+const SLICE_MS = 8
+
+function createPauses(): () => Promise<void> {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < SLICE_MS) return
+    await new Promise((resolve) => setImmediate(resolve))
+    since = performance.now()
+  }
+}
+
+export async function foresee(
   deps: ForeseeDeps,
   tenant: TenantId,
-  stored: StoredDeployment,
-  restart: boolean,
-): Foreseen {
-  const store = createForeseenStore(deps.store)
-  store.put(tenant, deployments, stored.spec.name, stored)
-  const world: World = { ...deps, store, tenant, stored, view: createTenantView(store, deps.quotas, tenant) }
+  { next: stored, restart }: Pick<PlanQuestion, 'next' | 'restart'>,
+): Promise<Foreseen> {
+  const pause = createPauses()
+  const store = createForeseenStore(deps.store, tenant)
+  store.put(deployments, stored.spec.name, stored)
+  const world: World = { ...deps, store, tenant, stored, ...viewsOf(deps, store, tenant, stored) }
   const before = assignmentsOf(world)
   const readyBefore = readyNumbers(world, before)
   const turns: Turn[] = []
   const most = turnsFor(Math.max(stored.spec.replicas, before.length))
   while (turns.length < most) {
+    await pause()
     const turn = takeTurn(world)
     if (turn === undefined) break
     turns.push(turn)
@@ -70,7 +96,23 @@ export function foresee(
   const nodeName = (id: NodeId) => store.get(inTenant(tenant, nodes, id))?.record.name ?? id
   const unresolved = stored.digest === null && stored.spec.replicas > 0
   const waits = unresolved ? UNRESOLVED : turns.at(-1)?.waits
-  return foreseenSteps({ stored, before, readyBefore, turns, waits, restart, nodeName })
+  const unplaced = turns.at(-1)?.unplaced ?? 0
+  return { ...foreseenSteps({ stored, before, readyBefore, turns, waits, restart, nodeName }), unplaced }
+}
+
+function viewsOf(
+  { quotas, residency }: ForeseeDeps,
+  store: ForeseenStore,
+  tenant: TenantId,
+  { spec, uid }: StoredDeployment,
+): Pick<World, 'view' | 'reasons'> {
+  const workload = workloadOf(store, tenant, spec, residency)
+  const placed = store.get(inTenant(tenant, placements, uid))?.record.assignments ?? []
+  const facts = gatherTenantFacts(store, quotas, tenant)
+  return {
+    view: createTenantView(store, quotas, tenant),
+    reasons: createPickReasons(workload, createPickDescriber(workload, facts), placed),
+  }
 }
 
 function assignmentsOf({ store, tenant, stored }: World): readonly Assignment[] {
@@ -79,23 +121,21 @@ function assignmentsOf({ store, tenant, stored }: World): readonly Assignment[] 
 
 /** One decision, as it would be written, and what the agents then do. Undefined: there is nothing left to do. */
 function takeTurn(world: World): Turn | undefined {
-  const { store, tenant, stored, view, residency, clock, quotas } = world
+  const { store, tenant, stored, view, residency, clock, reasons } = world
   const before = assignmentsOf(world)
-  const facts = gatherTenantFacts(store, quotas, tenant)
   const now = timestamp(clock)
   const decision = decidePlacement({ store, tenant, view, residency, now, listensUntil: 0 }, stored)
   if (decision.settled || decision.next === undefined) return undefined
-  store.put(tenant, placements, stored.uid, decision.next)
+  store.put(placements, stored.uid, decision.next)
   view.takePlacement(stored.uid)
   const after = decision.next.assignments
   const stances = new Map<NodeId, NodeStance | 'displaced'>()
   for (const { nodeId } of before)
     stances.set(nodeId, decision.displacement.stances.has(nodeId) ? 'displaced' : view.stanceOf(nodeId))
   const ready = readyNumbers(world, after)
-  const workload = workloadOf(store, tenant, stored.spec, residency)
   const turn = {
-    ...{ added: picked(decision, workload, facts), removed: toldToGo(before, after), stances, ready },
-    waits: waitsOf(decision),
+    ...{ added: reasons.of(decision), removed: toldToGo(before, after), stances, ready },
+    ...waitsOf(decision),
   }
   for (const each of after) act(world, each, now)
   return turn
@@ -114,54 +154,28 @@ function readyNumbers({ store, tenant }: World, assignments: readonly Assignment
   return new Set(serving.map(({ replica }) => replica))
 }
 
-function waitsOf({ refused, unmet, plan, added }: Decision): string | undefined {
-  if (unmet.length > 0) return dependencyText(unmet)
-  if (refused === undefined) return undefined
-  const numbers = plan.missing.slice(added.length).map(({ replica }) => replica)
-  return `Without a node: replica ${[...new Set(numbers)].join(', ')}. ${refused.summary}`
-}
-
-/** Each with what spoke for its node when it was chosen: those before it count, those that it replaces do not. */
-function picked({ added, kept, plan }: Decision, workload: Workload, facts: TenantFacts): Turn['added'] {
-  const numbers = new Set(plan.missing.map(({ replica }) => replica))
-  const going = kept.filter((each) => !isRunning(each) || numbers.has(each.replica))
-  const counted = new Map<NodeId, number>()
-  const count = (nodeId: NodeId, by: number) => counted.set(nodeId, (counted.get(nodeId) ?? 0) + by)
-  for (const { nodeId } of going) count(nodeId, -1)
-  return added.map((assignment) => {
-    const why = describePick(workload, withCounted(facts, workload, counted), assignment.nodeId)
-    count(assignment.nodeId, 1)
-    return { assignment, why }
-  })
-}
-
-function withCounted(
-  facts: TenantFacts,
-  { name }: Workload,
-  counted: ReadonlyMap<NodeId, number>,
-): TenantFacts {
-  return {
-    ...facts,
-    nodes: facts.nodes.map((node) => {
-      const by = counted.get(node.id) ?? 0
-      if (by === 0) return node
-      const replicas = new Map(node.replicas)
-      const own = (replicas.get(name) ?? 0) + by
-      if (own > 0) replicas.set(name, own)
-      else replicas.delete(name)
-      return { ...node, replicas }
-    }),
-  }
+function waitsOf({ refused, unmet, plan, added }: Decision): Pick<Turn, 'waits' | 'unplaced'> {
+  if (unmet.length > 0) return { waits: dependencyText(unmet), unplaced: 0 }
+  if (refused === undefined) return { waits: undefined, unplaced: 0 }
+  const numbers = [...new Set(plan.missing.slice(added.length).map(({ replica }) => replica))]
+  const who =
+    numbers.length > 0
+      ? `Without a node: replica ${numbers.join(', ')}.`
+      : 'No other node takes what should move.'
+  // What stays where it should not be, until another node takes it, asks for one all the same.
+  return { waits: `${who} ${refused.summary}`, unplaced: Math.max(1, numbers.length) }
 }
 
 /** An agent that answers has what is wished ready at once, and what is not, gone. */
 function act({ store, tenant, stored }: World, { id, nodeId, desired }: Assignment, now: string): void {
   if (store.get(inTenant(tenant, nodes, nodeId))?.record.status !== 'ready') return
   const gone = desired !== 'running'
+  const known = store.get(inTenant(tenant, observations, id))?.record
+  if (known?.gone === gone && (gone || isReady(known))) return
   const seen: StoredObservation = {
     ...{ v: 1, assignmentId: id, deployment: stored.uid, nodeId, at: now, generation: 1, seq: 1 },
     ...{ state: gone ? 'stopped' : 'ready', containerId: null, startedAt: now, exitCode: null },
     ...{ restarts: 0, reason: '', gone },
   }
-  store.put(tenant, observations, id, seen)
+  store.put(observations, id, seen)
 }

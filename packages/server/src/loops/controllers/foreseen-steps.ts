@@ -16,6 +16,8 @@ export interface Turn {
   /** The numbers that are served right after it, before any agent has done anything. */
   readonly ready: ReadonlySet<number>
   readonly waits: string | undefined
+  /** Replicas that no node takes. */
+  readonly unplaced: number
 }
 
 export interface ForeseenTurns {
@@ -36,7 +38,7 @@ interface Course {
   readonly made?: { readonly assignment: Assignment; readonly why: string; readonly at: number }
 }
 
-export function foreseenSteps(foreseen: ForeseenTurns): Foreseen {
+export function foreseenSteps(foreseen: ForeseenTurns): Pick<Foreseen, 'steps' | 'rollout'> {
   const { waits, readyBefore, stored } = foreseen
   const courses = coursesOf(foreseen)
   const lowest = lowestReady(foreseen)

@@ -87,3 +87,22 @@ test('rests double up to the longest, with jitter between half and all', () => {
   expect([1, 2, 3, 60].map(growingRest(100, 1_000, () => 1))).toEqual([100, 200, 400, 1_000])
   expect(growingRest(100, 1_000, () => 0)(1)).toBe(50)
 })
+
+test('work that ends at once leaves others their turn', async () => {
+  let worked = 0
+  const queue = createKeyQueue({
+    concurrency: 64,
+    work: async () => {
+      worked += 1
+      const until = performance.now() + 2
+      while (performance.now() < until);
+    },
+    restMs: () => 0,
+    onError: () => undefined,
+  })
+  for (let key = 0; key < 100; key += 1) queue.add(String(key))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(worked).toBeLessThan(50)
+  await expect.poll(() => [worked, queue.size]).toEqual([100, 0])
+  await queue.stop()
+})

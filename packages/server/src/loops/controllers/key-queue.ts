@@ -33,6 +33,8 @@ interface Running extends KeyQueueOptions {
   waiting: string[]
   next: number
   stopped: boolean
+  /** When the first key of this turn of the event loop was begun. */
+  since?: number | undefined
 }
 
 export function createKeyQueue(options: KeyQueueOptions): KeyQueue {
@@ -80,6 +82,7 @@ const CUT_AFTER = 1_000
 
 function pump(queue: Running): void {
   while (!queue.stopped && queue.turns.size < queue.concurrency && queue.next < queue.waiting.length) {
+    if (!hasTime(queue)) return
     const key = queue.waiting[queue.next] ?? ''
     queue.next += 1
     const entry = queue.entries.get(key)
@@ -90,6 +93,21 @@ function pump(queue: Running): void {
     queue.waiting = queue.waiting.slice(queue.next)
     queue.next = 0
   }
+}
+
+/** Work that needs no answer of anybody goes on without a pause: after so long, others have their turn. */
+const SLICE_MS = 10
+
+function hasTime(queue: Running): boolean {
+  const now = performance.now()
+  if (queue.since === undefined) {
+    queue.since = now
+    setImmediate(() => {
+      queue.since = undefined
+      pump(queue)
+    })
+  }
+  return now - queue.since < SLICE_MS
 }
 
 function start(queue: Running, key: string, entry: Entry): void {

@@ -46,7 +46,12 @@ export function startPlacing(deps: PlacingDeps): Placing {
   })
   const controller: Controller = { deps, tenants: new Map(), queue, due: createDueLooks() }
   const unwatch = store.subscribe((changes) => {
-    for (const change of changes) noticeChange(controller, change)
+    // All of it is noted before anything is looked at: a look takes what it is compared with from the cache, which has all of
+    // it, and would decide on a view that has half.
+    const keys = new Set<string>()
+    const noting: Controller = { ...controller, queue: { add: (key) => void keys.add(key) } }
+    for (const change of changes) noticeChange(noting, change)
+    for (const key of keys) queue.add(key)
   })
   const unfollow = leadership.subscribe((change) => followShards(controller, change))
   for (const { record } of store.list(tenants)) enqueueAll(controller, record.id)

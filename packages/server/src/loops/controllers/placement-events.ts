@@ -106,7 +106,18 @@ function refusalEvents(decision: Decision): NewEvent[] {
   }))
 }
 
-export function partsOf({ candidates }: Pick<Explanation, 'candidates'>): Candidate[][] {
+/** By the explanation: a matrix of thousands of nodes is told, stored and recorded, and measured once. */
+const divided = new WeakMap<object, Candidate[][]>()
+
+export function partsOf(explanation: Pick<Explanation, 'candidates'>): Candidate[][] {
+  const known = divided.get(explanation)
+  if (known !== undefined) return known
+  const parts = divide(explanation)
+  divided.set(explanation, parts)
+  return parts
+}
+
+function divide({ candidates }: Pick<Explanation, 'candidates'>): Candidate[][] {
   const parts: Candidate[][] = [[]]
   let bytes = 0
   for (const candidate of candidates) {

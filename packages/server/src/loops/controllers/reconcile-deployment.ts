@@ -11,7 +11,7 @@ import { type Controller, type KnownTenant, keyOf, TENANT_LENGTH, tenantOf } fro
 import { decidePlacement } from './decide-placement.ts'
 import type { Decision } from './decision.ts'
 import { eventsOf } from './placement-events.ts'
-import { recordDecision, storeMatrix } from './record-decision.ts'
+import { dropMatrix, isLarge, recordDecision, storeMatrix } from './record-decision.ts'
 
 export async function reconcileDeployment(controller: Controller, key: string): Promise<void> {
   const tenant = key.slice(0, TENANT_LENGTH) as TenantId
@@ -66,7 +66,8 @@ async function write(
       recordEvent(transaction, clock, tenant, event)
       return { kind: 'commit', result: undefined }
     })
-  const matrix = await storeMatrix(leadership, tenant, first)
+  // Not to be waited for otherwise: what the cache showed to the decision is what the transaction has to compare.
+  const matrix = isLarge(first) ? await storeMatrix(leadership, tenant, first) : undefined
   let decided = parts.length === 0 && matrix === undefined ? first : undefined
   const isWritten = await leadership.fenced<boolean>(tenant, (transaction) => {
     const stored = transaction.get(inTenant(tenant, deployments, first.stored.spec.name))
@@ -81,8 +82,10 @@ async function write(
       recordEvent(transaction, decidedAt, tenant, { place, ...event })
     return { kind: 'commit', result: true }
   })
+  if (isWritten) return
   // What was decided meanwhile is another decision, of a matrix that is not stored yet.
-  if (!isWritten) controller.queue.add(keyOf(tenant, first.stored.spec.name))
+  controller.queue.add(keyOf(tenant, first.stored.spec.name))
+  if (matrix !== undefined) await dropMatrix(leadership, tenant, matrix)
 }
 
 function stage(transaction: Transaction, tenant: TenantId, decision: Decision): void {

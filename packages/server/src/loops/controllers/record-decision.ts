@@ -50,6 +50,9 @@ export interface StoredMatrix {
   readonly last: readonly Candidate[]
 }
 
+/** Whether its matrix has to be stored before it. */
+export const isLarge = (decision: Decision): boolean => partsToRecord(decision).length > 1
+
 /** What is too large for the transaction of the decision goes before it, as its events do (SAFETY 4g). */
 export async function storeMatrix(
   leadership: Pick<Leadership, 'fenced'>,
@@ -72,6 +75,22 @@ export async function storeMatrix(
     })
   const ids = before.map((part) => part.id)
   return { number, refusals: next.toldRefusals, explanation: refused, ids, last: parts.at(-1) ?? [] }
+}
+
+const DROPPED_AT_ONCE = 100
+
+/** No decision will name it: nodes that change all the time must not pile up what nobody reads. */
+export async function dropMatrix(
+  leadership: Pick<Leadership, 'fenced'>,
+  tenant: TenantId,
+  { ids }: StoredMatrix,
+): Promise<void> {
+  for (let from = 0; from < ids.length; from += DROPPED_AT_ONCE)
+    await leadership.fenced<void>(tenant, (transaction) => {
+      for (const id of ids.slice(from, from + DROPPED_AT_ONCE))
+        transaction.delete(inTenant(tenant, decisionParts, id))
+      return { kind: 'commit', result: undefined }
+    })
 }
 
 /** False: its matrix is too large and is not stored, so that it cannot be recorded and must not be written. */

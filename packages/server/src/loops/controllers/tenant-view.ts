@@ -168,12 +168,15 @@ function count(state: State, uid: DeploymentUid, now: Counted): void {
   else state.counted.set(uid, now)
   if (before.assignments.length === 0 && now.assignments.length === 0) return
   const room = sameRoom(before, now)
-  const kept = new Set(room ? now.assignments.map(({ id }) => id) : [])
-  const known = new Set(room ? before.assignments.map(({ id }) => id) : [])
-  for (const { id, nodeId } of before.assignments) if (!kept.has(id)) leave(state, nodeId, id)
-  for (const { id, nodeId } of now.assignments) if (!known.has(id)) enter(state, nodeId, id, now)
+  const kept = new Set(room ? now.assignments.map(placeOf) : [])
+  const known = new Set(room ? before.assignments.map(placeOf) : [])
+  for (const each of before.assignments) if (!kept.has(placeOf(each))) leave(state, each.nodeId, each.id)
+  for (const each of now.assignments) if (!known.has(placeOf(each))) enter(state, each.nodeId, each.id, now)
   enterQuota(state)
 }
+
+/** Decided again on the same state, an assignment has the same id, on another node perhaps. */
+const placeOf = ({ id, nodeId }: Assignment): string => `${nodeId}/${id}`
 
 function sameRoom(before: Reserved, now: Reserved): boolean {
   const { cpuMillis, memoryBytes } = now.resources

@@ -46,7 +46,7 @@ export function startLeadership(options: LeadershipOptions): Leadership {
     fence: createFence(options.store, options.replica, () => giveUp(leading)),
     watch: createHeartbeatWatch(timings.silentMs),
     listeners: new Set(),
-    leaving: new Set(),
+    leaving: new Map(),
     mustRefresh: false,
     lastBeat: Number.NEGATIVE_INFINITY,
   }

@@ -45,8 +45,11 @@ export interface Leading extends LeadershipOptions {
   readonly fence: Fence
   readonly watch: HeartbeatWatch
   readonly listeners: Set<(change: ShardChange) => void>
-  /** On their way to somebody else: not ours any more, whatever the records still say. */
-  readonly leaving: Set<number>
+  /**
+   * On their way to somebody else, each with the token that it was ours with: not ours any more, as long as the records still
+   * say that one. Another token says that it went and has come back, also where both were heard of at once.
+   */
+  readonly leaving: Map<number, number>
   /** Set when what the cache shows may be older than what made us give up. */
   mustRefresh: boolean
   lastBeat: number
@@ -64,7 +67,7 @@ export function settleOwnership(leading: Leading): void {
   for (let shard = 0; shard < SHARDS; shard += 1) {
     const token = tokenOf(leading, shard)
     const before = fence.held.get(shard)
-    if (token === undefined) leaving.delete(shard)
+    if (token !== leaving.get(shard)) leaving.delete(shard)
     if (before !== undefined && before !== token) contradicted = true
     else if (before === undefined && token !== undefined && !leaving.has(shard)) gained.set(shard, token)
   }

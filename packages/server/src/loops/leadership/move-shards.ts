@@ -46,7 +46,10 @@ export async function handOver(leading: Leading, now: number): Promise<void> {
   }
   const leads = (id: string) => store.get(globally(serverReplicas, id))?.record.leads === true
   const given = planHandOver(owners, watch.live(now).filter(leads), replica)
-  for (const { shard } of given) leaving.add(shard)
+  for (const { shard } of given) {
+    const token = store.get(shardAddress(shard))?.modRevision
+    if (token !== undefined) leaving.set(shard, token)
+  }
   // Told before it is done: what begins now would be refused by the fence.
   const lost = given.map(({ shard }) => shard).filter((shard) => fence.held.delete(shard))
   tellChange(leading, { gained: [], lost })

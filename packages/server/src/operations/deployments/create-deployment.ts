@@ -27,10 +27,9 @@ import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
 import { gatherResidency } from './gather-residency.ts'
 import { gatherSecrets, mayBring, storedPins, takeMaterial } from './judge-secrets.ts'
-import { planCreate } from './plan.ts'
 import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
 import { type InHand, type MaterialWanted, writeWithMaterial } from './write-with-material.ts'
-import type { Written } from './written.ts'
+import { type DecidedWrite, type Written, withPlan } from './written.ts'
 
 export interface CreateOptions extends Kept<Written> {
   readonly dryRun: boolean
@@ -56,14 +55,11 @@ export async function createDeployment(
   const oversized = checkSpecSize(identity)
   if (oversized.length > 0) return refused(...oversized)
   const held = holdSlot(deps, caller.tenant, KIND)
-  try {
-    return await writeWithMaterial(deps, caller, options, (transaction, hand) => {
-      const slot = held.choose()
-      return decideCreate(deps, transaction, { caller, admitted, image, slot, identity, options, hand })
-    })
-  } finally {
-    held.release()
-  }
+  const outcome = await writeWithMaterial(deps, caller, options, (transaction, hand) => {
+    const slot = held.choose()
+    return decideCreate(deps, transaction, { caller, admitted, image, slot, identity, options, hand })
+  }).finally(() => held.release())
+  return withPlan(deps, caller.tenant, outcome)
 }
 
 interface Creating {
@@ -80,7 +76,7 @@ function decideCreate(
   deps: DeploymentDeps,
   transaction: Transaction,
   creating: Creating,
-): Decision<Outcome<Written> | MaterialWanted> {
+): Decision<Outcome<DecidedWrite> | MaterialWanted> {
   const { caller, admitted, image, slot, options, hand } = creating
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
   const gone = requireLiveCaller(transaction, caller)
@@ -118,8 +114,8 @@ function decideCreate(
     warnings: [...admitted.warnings, ...judged.warnings],
   }
   if (options.dryRun) {
-    const plan = planCreate(deps, caller.tenant, stored)
-    return { kind: 'refuse', result: done({ ...written, plan }) }
+    const toPlan = { stored: undefined, next: stored, restart: false }
+    return { kind: 'refuse', result: done({ ...written, toPlan }) }
   }
   takeSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)
   storeRevision(deps, transaction, caller, stored, { brought: secrets.brought })

@@ -29,11 +29,25 @@ export interface Plan {
 export interface Foreseen {
   readonly steps: readonly PlanStep[]
   readonly rollout: RolloutPlanned
+  /** Replicas that no node takes once all that can be done is done. */
+  readonly unplaced: number
+}
+
+/** What would be stored, and over what. */
+export interface PlanQuestion {
+  /** Undefined: it would be created. The very record that is there where nothing would be stored. */
+  readonly stored: StoredDeployment | undefined
+  readonly next: StoredDeployment
+  /** That is all that was asked for. */
+  readonly restart: boolean
 }
 
 export interface PlanDeps extends PlacementDeps {
-  /** What the controllers would do about a deployment as it would be stored; `restart` where that is all that was asked. */
-  foresee(tenant: TenantId, next: StoredDeployment, restart: boolean): Foreseen
+  /**
+   * What the controllers would do about a deployment as it would be stored. Takes as long as the rollout has steps, and
+   * keeps nobody else waiting; undefined where the tenant has asked for too many at once.
+   */
+  foresee(tenant: TenantId, question: PlanQuestion): Promise<Foreseen | undefined>
 }
 
 export interface FieldChange {
@@ -42,27 +56,24 @@ export interface FieldChange {
   readonly to: Json
 }
 
-export function planCreate(deps: PlanDeps, tenant: TenantId, next: StoredDeployment): Plan {
-  const placement = planPlacement(deps, tenant, next.spec, next.spec.replicas)
-  const { steps } = deps.foresee(tenant, next, false)
-  return { action: 'create', revision: 1, changes: [], placement, steps }
-}
-
-/** `next` is `stored` itself where nothing would be stored. */
-export function planChange(
+/** Made when nothing is held any more: a decision of the store is taken several times, a plan once. */
+export async function makePlan(
   deps: PlanDeps,
   tenant: TenantId,
-  stored: StoredDeployment,
-  next: StoredDeployment,
-  restart = false,
-): Plan {
+  question: PlanQuestion,
+): Promise<Plan | undefined> {
+  const { stored, next } = question
+  const foreseen = await deps.foresee(tenant, question)
+  if (foreseen === undefined) return undefined
   const { desired, placed } = deploymentView(deps.store, tenant, next).status.replicas
+  const missing = stored === undefined ? next.spec.replicas : Math.max(foreseen.unplaced, desired - placed)
+  const placement = planPlacement(deps, tenant, next.spec, missing)
+  const { steps, rollout } = foreseen
+  if (stored === undefined) return { action: 'create', revision: 1, changes: [], placement, steps }
   return {
-    action: next === stored ? 'none' : 'update',
-    revision: next.revision,
+    ...{ action: next === stored ? 'none' : 'update', revision: next.revision },
     changes: changedFields(stored.spec, next.spec),
-    placement: planPlacement(deps, tenant, next.spec, Math.max(0, desired - placed)),
-    ...deps.foresee(tenant, next, restart),
+    ...{ placement, steps, rollout },
   }
 }
 

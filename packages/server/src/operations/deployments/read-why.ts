@@ -2,6 +2,7 @@
 // DECISIONS 1, 2 and 7.
 
 import type { TenantId, Why } from '@holdfast/contract'
+import { DEPENDENCY_UNHEALTHY } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
@@ -33,7 +34,10 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   const { store, clock } = deps
   const { status } = deploymentView(store, tenant, stored)
   const { desired, placed } = status.replicas
-  const plan = planPlacement(deps, tenant, stored.spec, Math.max(0, desired - placed))
+  // One that should move and that no other node takes has a node, and asks for another.
+  const { shortfall } = store.get(inTenant(tenant, placements, stored.uid))?.record ?? {}
+  const asked = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
+  const plan = planPlacement(deps, tenant, stored.spec, Math.max(asked, desired - placed))
   // What keeps a replica that has a node from being ready is no matter of placement: the status says it.
   const settled = plan.unplaced === 0
   return {

@@ -16,9 +16,8 @@ import { findToChange } from './find-deployment.ts'
 import { gatherBytes } from './gather-facts.ts'
 import { gatherResidency } from './gather-residency.ts'
 import { storedPins } from './judge-secrets.ts'
-import { planChange } from './plan.ts'
 import { identifySpec, storeRevision } from './store-deployment.ts'
-import type { Written } from './written.ts'
+import { type DecidedWrite, type Written, withPlan } from './written.ts'
 
 export interface RestartOptions extends Kept<Written> {
   readonly dryRun: boolean
@@ -31,12 +30,13 @@ export async function restartDeployment(
   pathName: string,
   options: RestartOptions,
 ): Promise<Outcome<Written>> {
-  return deps.store.transact<Outcome<Written>>((transaction) => {
+  const outcome = await deps.store.transact<Outcome<DecidedWrite>>((transaction) => {
     const found = findToRestart(deps, transaction, caller, pathName, options.ifMatch)
     return found.ok
       ? decideRestart(deps, transaction, caller, found.value, options)
       : { kind: 'refuse', result: found }
   })
+  return withPlan(deps, caller.tenant, outcome)
 }
 
 function findToRestart(
@@ -62,7 +62,7 @@ function decideRestart(
   caller: Caller,
   stored: StoredDeployment,
   options: RestartOptions,
-): Decision<Outcome<Written>> {
+): Decision<Outcome<DecidedWrite>> {
   const revision = stored.revision + 1
   const made = { revision, restartRevision: revision, updatedAt: timestamp(deps.clock), tx: transaction.id }
   const { pins: before = {}, ...kept } = stored
@@ -76,10 +76,8 @@ function decideRestart(
   const demand = stored.spec.placement?.residency
   const warnings = residency === undefined ? [] : explainResidency(demand, residency)
   const written = { deployment, alterations, warnings }
-  if (options.dryRun) {
-    const plan = planChange(deps, caller.tenant, stored, next, true)
-    return { kind: 'refuse', result: done({ ...written, plan }) }
-  }
+  if (options.dryRun)
+    return { kind: 'refuse', result: done({ ...written, toPlan: { stored, next, restart: true } }) }
   const message = `Deployment ${next.spec.name} is restarted, revision ${revision}.`
   storeRevision(deps, transaction, caller, next, { asked: { verb: 'restarted', message } })
   return keepOnce(deps.answers, transaction, caller, options, written)

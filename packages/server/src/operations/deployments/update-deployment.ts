@@ -39,10 +39,10 @@ import {
   storedPins,
   takeMaterial,
 } from './judge-secrets.ts'
-import { changedFields, planChange } from './plan.ts'
+import { changedFields } from './plan.ts'
 import { type Asked, identifySpec, storeRevision } from './store-deployment.ts'
 import { type InHand, type MaterialWanted, writeWithMaterial } from './write-with-material.ts'
-import type { Written } from './written.ts'
+import { type DecidedWrite, type Written, withPlan } from './written.ts'
 
 export interface UpdateOptions {
   readonly dryRun: boolean
@@ -73,7 +73,7 @@ export async function updateDeployment(
     const outcome = await writeWithMaterial(deps, caller, options, (transaction, hand) =>
       decideUpdate(deps, transaction, { caller, addressed, sent, image, options, hand }),
     )
-    if (outcome !== ASK_REGISTRY) return outcome
+    if (outcome !== ASK_REGISTRY) return withPlan(deps, caller.tenant, outcome)
   }
 }
 
@@ -93,7 +93,7 @@ function decideUpdate(
   deps: DeploymentDeps,
   transaction: Transaction,
   updating: Updating,
-): Decision<Outcome<Written> | typeof ASK_REGISTRY | MaterialWanted> {
+): Decision<Outcome<DecidedWrite> | typeof ASK_REGISTRY | MaterialWanted> {
   const judged = judgeUpdate(deps, transaction, updating)
   if (!judged.ok) return { kind: 'refuse', result: judged }
   if (updating.image === undefined && sentText(updating.sent, 'image') !== undefined)
@@ -108,10 +108,8 @@ function decideUpdate(
     warnings,
   }
   const { caller, options } = updating
-  if (options.dryRun) {
-    const plan = planChange(deps, caller.tenant, stored, next)
-    return { kind: 'refuse', result: done({ ...written, plan }) }
-  }
+  if (options.dryRun)
+    return { kind: 'refuse', result: done({ ...written, toPlan: { stored, next, restart: false } }) }
   // A PUT that changes nothing stores nothing: there is no new revision to archive or to report.
   if (next === stored) return { kind: 'refuse', result: done(written) }
   const asked = askedFor(stored, next, options.rollback)

@@ -28,12 +28,13 @@ export function attestLabels(
     [NODE_COUNTRY, country],
     [NODE_REGION, region],
   ])
-  const labels: { [key: string]: string } = {}
+  const labels: [label: string, value: string][] = []
   const refused: RefusedLabel[] = []
   for (const [label, value] of Object.entries(advertised)) {
     const known = attested.get(label) ?? null
-    if (!label.startsWith(RESERVED) || value === known) labels[label] = value
+    if (!label.startsWith(RESERVED) || value === known) labels.push([label, value])
     else refused.push({ label, advertised: value, attested: known })
   }
-  return { labels, refused }
+  // Entry by entry: to assign `__proto__` would set nothing and say nothing.
+  return { labels: Object.fromEntries(labels), refused }
 }

@@ -166,6 +166,11 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ['residency-settled', 'it stays where it may not be', [demands({ country: 'FR' })]],
   [
     'anti-affinity',
+    'two of its own at once',
+    [asked(shunsItself), placed(first, successor, anAssignment(R3, N2, { replica: 2 }))],
+  ],
+  [
+    'anti-affinity',
     'beside itself',
     [asked(shunsItself), placed(first, anAssignment(R2, N1, { replica: 2 }))],
   ],

@@ -81,7 +81,8 @@ function* unsettledDeployment(
     yield { subject: name, message: `is placed for revision ${placement.revision} of ${stored.revision}` }
   // What fails by itself is replaced, taken back or left to be looked at: another matter.
   if (isIll(script, name) || placement?.rollout?.failure !== undefined) return
-  if (assignments.length > numbers)
+  // While a successor finds no node, all that served before it stand by.
+  if (assignments.length > numbers && placement?.shortfall === undefined)
     yield { subject: name, message: `has ${assignments.length} replicas of ${numbers} numbers` }
   if (numbers > replicas) yield { subject: name, message: `has ${numbers} replicas of ${replicas}` }
   if (numbers < replicas) yield* unplaced(moment, tenant, stored, placement, script)

@@ -1,0 +1,104 @@
+// A tenant's machines and a deployment that runs on them, as a cache shows them: no engine, nothing is written.
+
+import { randomUUID } from 'node:crypto'
+import type { AssignmentId, DeploymentSpec, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import { encodeRecord } from '../../store/encode.ts'
+import { createKeyspace } from '../../store/keys.ts'
+import { createRecordIndex } from '../../store/record-index.ts'
+import { aDeployment, aSpec } from '../../store/records.fixture.ts'
+import {
+  type Collection,
+  deployments,
+  nodeNames,
+  nodes,
+  observations,
+  placements,
+  type StoredDeployment,
+  type StoredObservation,
+} from '../../store/records.ts'
+import type { ForeseeDeps } from './foresee.ts'
+
+export const NOW = '2026-01-01T00:00:00.000Z'
+export const tenant = randomUUID() as TenantId
+
+function aCluster(machines: number) {
+  const keyspace = createKeyspace()
+  const index = createRecordIndex(keyspace, (_key, error) => {
+    throw error
+  })
+  let revision = 1
+  const enter = <T>(key: string, collection: Collection<T>, record: T): void => {
+    revision += 1
+    const value = encodeRecord(collection, record)
+    index.put({ key, value, createRevision: revision, modRevision: revision, version: 1 })
+  }
+  const put = <T>(collection: Collection<T>, id: string, record: T): void =>
+    enter(keyspace.tenantKey(tenant, collection.folder, id), collection, record)
+  const ids = Array.from({ length: machines }, (_, at) => `node_${String(at).padStart(26, '0')}` as NodeId)
+  for (const id of ids) {
+    put(nodes, id, {
+      ...{ v: 1, id, name: id, generation: 1, publicKey: '', encryptionKey: '', labels: {}, attested: {} },
+      ...{
+        controlPlane: false,
+        schedulable: true,
+        status: 'ready',
+        statusSince: NOW,
+        createdAt: NOW,
+        slot: 0,
+      },
+      ...{ capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 33 }, engine: { version: '', apiVersion: '' } },
+      session: { replica: null, epoch: 1, bootId: 'boot' },
+    })
+    const claims = [{ tenant, nodeId: id, state: 'active' as const }]
+    enter(keyspace.globalKey(nodeNames.folder, id), nodeNames, { v: 1, claims })
+  }
+  const deps: ForeseeDeps = {
+    store: {
+      get: ({ collection, tenant: owner, id }) => index.get(collection, owner, id),
+      list: (collection, owner) => index.list(collection, owner),
+      keysOf: (collection, owner) => index.keysOf(collection, owner),
+      get revision() {
+        return revision
+      },
+    },
+    quotas: { limit: () => 1_000 },
+    residency: { enforcement: true, regions: {} },
+    clock: { now: () => Date.parse(NOW) },
+  }
+  return { deps, put, ids }
+}
+
+interface Rollout {
+  readonly deps: ForeseeDeps
+  readonly next: StoredDeployment
+}
+
+/** So many replicas run on the machines, each ready, of something that is not wished any more. */
+export function aRollout(
+  replicas: number,
+  machines: number,
+  spec: Partial<DeploymentSpec> = {},
+  seen: Partial<StoredObservation> = {},
+): Rollout {
+  const { deps, put, ids } = aCluster(machines)
+  const uid = `dep_${'0'.repeat(26)}` as DeploymentUid
+  const digest = `sha256:${'d'.repeat(64)}`
+  const next = aDeployment('web', { uid, digest, revision: 2, spec: { ...aSpec('web'), replicas, ...spec } })
+  put(deployments, 'web', next)
+  const assignments = Array.from({ length: replicas }, (_, at) => {
+    const id = `asg_${at}` as AssignmentId
+    const nodeId = ids[at % ids.length] ?? ('' as NodeId)
+    put(observations, id, {
+      ...{ v: 1, assignmentId: id, deployment: uid, nodeId, at: NOW, generation: 1, seq: 1, state: 'ready' },
+      ...{ containerId: null, startedAt: NOW, exitCode: null, restarts: 0, reason: '', gone: false },
+      ...seen,
+    })
+    const made = { revision: 1, templateHash: 'old', desired: 'running' as const, assignedAt: NOW }
+    return { id, replica: at + 1, nodeId, ...made }
+  })
+  put(placements, uid, {
+    ...{ v: 1, uid, name: 'web', revision: 1, assignments, everAssigned: true, templates: {} },
+    ...{ toldRefusals: '', toldPhase: 'Running', ranRevision: 1 },
+  })
+  return { deps, next }
+}

@@ -1,0 +1,55 @@
+// A small cluster that a seed describes: few machines and tight quotas, so that everything is soon in everything's way.
+
+import type { Random } from '../random.ts'
+import type { ScriptCluster, ScriptNode, ScriptTenant } from '../script.ts'
+import { between, chance, oneOf } from './choose.ts'
+
+export const COUNTRIES = ['DE', 'FR', 'US'] as const
+const REGIONS: { readonly [region: string]: readonly string[] } = { eu: ['DE', 'FR'], us: ['US'] }
+export const REGION_NAMES = Object.keys(REGIONS)
+export const ZONES = ['a', 'b'] as const
+
+export function randomCluster(random: Random): ScriptCluster {
+  const tenants = Array.from({ length: between(random, 1, 3) }, (_, index) =>
+    randomTenant(random, `t${index + 1}`),
+  )
+  return {
+    regions: REGIONS,
+    ...(chance(random, 5) ? { residencyEnforced: false } : {}),
+    servers: chance(random, 75) ? ['a', 'b'] : ['a', 'b', 'c'],
+    tenants,
+    nodes: tenants.flatMap(({ name }) =>
+      Array.from({ length: between(random, 1, 4) }, (_, index) =>
+        randomNode(random, name, `${name}n${index + 1}`),
+      ),
+    ),
+  }
+}
+
+function randomTenant(random: Random, name: string): ScriptTenant {
+  const containers = chance(random, 50) ? { containers: between(random, 1, 8) } : {}
+  const deployments = chance(random, 30) ? { deployments: between(random, 1, 4) } : {}
+  return { name, quotas: { ...containers, ...deployments } }
+}
+
+function randomNode(random: Random, tenant: string, name: string): ScriptNode {
+  const country = oneOf(random, COUNTRIES)
+  return {
+    ...{ name, tenant, labels: randomLabels(random, country) },
+    attested: { country, region: regionOf(country) },
+    capacity: { cpuMillis: between(random, 2, 8) * 500, memoryBytes: between(random, 2, 8) * 2 ** 28 },
+  }
+}
+
+const regionOf = (country: string): string =>
+  REGION_NAMES.find((region) => REGIONS[region]?.includes(country)) ?? 'eu'
+
+/** Mostly the truth about where it stands, sometimes nothing, sometimes a lie. */
+export function randomLabels(random: Random, country: string): { [key: string]: string } {
+  const told = chance(random, 80) ? country : oneOf(random, COUNTRIES)
+  return {
+    ...(chance(random, 85) ? { 'holdfast.io/country': told } : {}),
+    ...(chance(random, 50) ? { 'holdfast.io/geo-region': regionOf(told) } : {}),
+    zone: oneOf(random, ZONES),
+  }
+}

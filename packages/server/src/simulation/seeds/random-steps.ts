@@ -1,0 +1,175 @@
+// What happens to the cluster, one thing after another: often several within the same second, since what goes wrong goes
+// wrong together. At the end every fault is over, so that what is left must settle.
+
+import type { Random } from '../random.ts'
+import type { ScriptCluster, Step, StepAction } from '../script.ts'
+import { between, chance, oneOf, weighted } from './choose.ts'
+import { COUNTRIES, randomLabels } from './random-cluster.ts'
+import { randomSpec } from './random-spec.ts'
+
+const NAMES = ['web', 'db', 'job'] as const
+const LEAST_TURNS = 6
+const MOST_TURNS = 18
+const HEALED_AFTER_MS = 5_000
+
+interface Telling {
+  readonly random: Random
+  readonly cluster: ScriptCluster
+  readonly off: Set<string>
+  readonly cut: Set<string>
+  readonly dead: Set<string>
+  marks: number
+}
+
+export function randomSteps(random: Random, cluster: ScriptCluster): Step[] {
+  const telling: Telling = { random, cluster, off: new Set(), cut: new Set(), dead: new Set(), marks: 0 }
+  const steps: Step[] = []
+  let at = 2_000
+  for (let left = between(random, LEAST_TURNS, MOST_TURNS); left > 0; left -= 1) {
+    for (const action of steps.length < 2 ? [apply(telling)] : nextActions(telling)) {
+      steps.push({ at, ...action })
+      at += between(random, 0, 300)
+    }
+    at += pauseMs(random)
+  }
+  return [...steps, ...heal(telling).map((action): Step => ({ at: at + HEALED_AFTER_MS, ...action }))]
+}
+
+const pauseMs = (random: Random): number =>
+  weighted(random, [
+    [45, 0],
+    [35, between(random, 300, 6_000)],
+    [17, between(random, 6_000, 30_000)],
+    // Long enough for a node that is away to be given up.
+    [3, between(random, 125_000, 140_000)],
+  ])
+
+const serversOf = ({ cluster }: Telling): readonly string[] => cluster.servers ?? ['a', 'b']
+
+function nextActions(telling: Telling): StepAction[] {
+  const make = weighted<(telling: Telling) => StepAction | undefined | StepAction[]>(telling.random, [
+    [30, apply],
+    [5, remove],
+    [4, behave],
+    [13, troubleNode],
+    [12, changeNode],
+    [16, troubleServer],
+    [8, changeQuota],
+    [7, decideBlindly],
+    [5, takeOver],
+  ])
+  return [make(telling) ?? []].flat()
+}
+
+/** Every server hears late of everything, and much is asked at once: decisions meet what has changed meanwhile. */
+function decideBlindly(telling: Telling): StepAction[] {
+  const { random } = telling
+  const late = { forMs: 10_000, delayMs: between(random, 300, 1_500) }
+  const meanwhile = Array.from({ length: between(random, 3, 6) }, () =>
+    weighted(random, [
+      [50, apply],
+      [35, changeNode],
+      [15, changeQuota],
+    ])(telling),
+  )
+  const slow = serversOf(telling).map((server): StepAction => ({ do: 'store-slow', server, ...late }))
+  return [...slow, ...meanwhile.flatMap((action) => action ?? [])]
+}
+
+/** One is away for as long as its shards take to change hands, and comes back while there is work. */
+function takeOver(telling: Telling): StepAction[] {
+  const { random } = telling
+  const server = oneOf(random, serversOf(telling))
+  const forMs = between(random, 11_500, 14_500)
+  const away: StepAction = chance(random, 50)
+    ? { do: 'server-paused', server, forMs }
+    : { do: 'store-cut', server, forMs }
+  return [apply(telling), away, apply(telling), apply(telling)]
+}
+
+function apply(telling: Telling): StepAction {
+  const { random, cluster } = telling
+  const deployment = oneOf(random, NAMES)
+  telling.marks += 1
+  const spec = randomSpec(random, NAMES, deployment, telling.marks)
+  return { do: 'apply', tenant: oneOf(random, cluster.tenants).name, deployment, spec }
+}
+
+function remove({ random, cluster }: Telling): StepAction {
+  return { do: 'delete', tenant: oneOf(random, cluster.tenants).name, deployment: oneOf(random, NAMES) }
+}
+
+function behave({ random, cluster }: Telling): StepAction {
+  const of = { tenant: oneOf(random, cluster.tenants).name, deployment: oneOf(random, NAMES) }
+  const kind = random.below(3)
+  if (kind === 0) return { do: 'behave', ...of, unhealthy: true }
+  if (kind === 1) return { do: 'behave', ...of, crashAfterMs: between(random, 500, 20_000) }
+  return { do: 'behave', ...of, startMs: between(random, 100, 15_000) }
+}
+
+/** Back from what it suffers, or into something. */
+function troubleNode({ random, cluster, off, cut }: Telling): StepAction {
+  const node = oneOf(random, cluster.nodes).name
+  if (off.delete(node)) return { do: 'node-back', node }
+  if (cut.delete(node)) return { do: 'node-healed', node }
+  const kind = random.below(5)
+  if (kind < 2) return { do: 'agent-restart', node }
+  if (kind === 2) {
+    off.add(node)
+    return { do: 'node-lost', node }
+  }
+  cut.add(node)
+  return { do: 'node-cut', node }
+}
+
+function changeNode({ random, cluster, off, cut }: Telling): StepAction | undefined {
+  const { name: node } = oneOf(random, cluster.nodes)
+  const isThere = !off.has(node) && !cut.has(node)
+  const country = oneOf(random, COUNTRIES)
+  return weighted<StepAction | undefined>(random, [
+    [40, isThere ? { do: 'labels', node, labels: randomLabels(random, country) } : undefined],
+    [15, { do: 'cordon', node }],
+    [20, { do: 'uncordon', node }],
+    [15, { do: 'drain', node }],
+    [10, isThere ? { do: 're-enrol', node, attested: { country } } : undefined],
+  ])
+}
+
+function troubleServer(telling: Telling): StepAction {
+  const { random, dead } = telling
+  const server = oneOf(random, serversOf(telling))
+  if (dead.delete(server)) return { do: 'server-started', server }
+  const kind = weighted(random, [
+    [15, 'killed'],
+    [25, 'paused'],
+    [15, 'cut'],
+    [20, 'flaky'],
+    [25, 'slow'],
+  ])
+  if (kind === 'killed' && dead.size + 1 < serversOf(telling).length) {
+    dead.add(server)
+    return { do: 'server-killed', server }
+  }
+  if (kind === 'paused') return { do: 'server-paused', server, forMs: between(random, 500, 30_000) }
+  if (kind === 'cut') return { do: 'store-cut', server, forMs: between(random, 500, 25_000) }
+  if (kind === 'slow')
+    return {
+      do: 'store-slow',
+      server,
+      forMs: between(random, 1_000, 30_000),
+      delayMs: between(random, 20, 1_500),
+    }
+  return { do: 'store-flaky', server, forMs: between(random, 500, 20_000) }
+}
+
+function changeQuota({ random, cluster }: Telling): StepAction {
+  const { name: tenant } = oneOf(random, cluster.tenants)
+  const kind = chance(random, 75) ? 'containers' : 'deployments'
+  return { do: 'quota', tenant, kind, limit: between(random, 0, 9) }
+}
+
+const heal = ({ off, cut, dead }: Telling): StepAction[] => [
+  ...[...off].map((node): StepAction => ({ do: 'node-back', node })),
+  ...[...cut].map((node): StepAction => ({ do: 'node-healed', node })),
+  ...[...dead].map((server): StepAction => ({ do: 'server-started', server })),
+]

@@ -1,0 +1,33 @@
+// One seed: its script through the simulation with every invariant asked after every step, and once more at the end.
+
+import { createInvariants } from '../invariants/index.ts'
+import { runScript } from '../run-script.ts'
+import type { Script } from '../script.ts'
+import type { Violation } from '../snapshot.ts'
+import { randomScript } from './random-script.ts'
+
+export interface SeedResult {
+  readonly seed: number
+  readonly traceHash: string
+  /** Empty: all is well. */
+  readonly violations: readonly Violation[]
+  readonly steps: number
+  readonly checks: number
+}
+
+export const runSeed = (seed: number): Promise<SeedResult> => runGiven(randomScript(seed), seed)
+
+/** The same for a script that was cut down. A process that dies of a fault of ours breaks an invariant, too. */
+export async function runGiven(script: Script, seed: number): Promise<SeedResult> {
+  const invariants = createInvariants(script)
+  try {
+    const result = await runScript(script, { seed, check: invariants.check })
+    const { traceHash, steps, checks } = result
+    const violations = result.violations.length > 0 ? result.violations : invariants.checkEnd()
+    return { seed, traceHash, violations, steps, checks }
+  } catch (error) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    const violations = [{ invariant: 'no-crash', subject: 'a process of ours', message }]
+    return { seed, traceHash: '', violations, steps: 0, checks: 0 }
+  }
+}

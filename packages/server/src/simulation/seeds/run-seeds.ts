@@ -1,0 +1,71 @@
+// Many seeds on all processors. Results come in any order; each seed by itself is the same wherever it runs.
+
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import type { Script } from '../script.ts'
+import type { SeedResult } from './run-seed.ts'
+
+interface SeedsWanted {
+  readonly seeds: Iterable<number>
+  readonly threads?: number
+  /** The worker of another copy of the code; default: that of this one. */
+  readonly worker?: URL
+  /** Says whether to go on. */
+  onResult(result: SeedResult): boolean
+}
+
+const OWN_WORKER = new URL('./seed-worker.ts', import.meta.url)
+
+/** Resolves when all are run, or `onResult` wants no more. */
+export async function runSeeds(wanted: SeedsWanted): Promise<void> {
+  const { threads = availableParallelism(), worker: url = OWN_WORKER } = wanted
+  const left = wanted.seeds[Symbol.iterator]()
+  const workers = Array.from({ length: threads }, () => new Worker(url))
+  let over = false
+  const onResult = (result: SeedResult): void => {
+    if (!wanted.onResult(result)) over = true
+  }
+  const next = (): number | undefined => {
+    const { value, done } = over ? { value: undefined, done: true } : left.next()
+    return done === true ? undefined : value
+  }
+  try {
+    await Promise.all(workers.map((worker) => runOn(worker, next, onResult)))
+  } finally {
+    await Promise.all(workers.map((worker) => worker.terminate()))
+  }
+}
+
+function runOn(
+  worker: Worker,
+  next: () => number | undefined,
+  onResult: (result: SeedResult) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const goOn = (): void => {
+      const seed = next()
+      if (seed === undefined) resolve()
+      else worker.postMessage({ seed })
+    }
+    worker.on('error', reject)
+    worker.on('message', (result: SeedResult) => {
+      onResult(result)
+      goOn()
+    })
+    goOn()
+  })
+}
+
+/** What is left of the seed's script when all is taken away that the invariant is broken without. */
+export async function shrinkSeed(seed: number, invariant: string): Promise<Script> {
+  const worker = new Worker(OWN_WORKER)
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.on('error', reject)
+      worker.on('message', resolve)
+      worker.postMessage({ seed, shrinkFor: invariant })
+    })
+  } finally {
+    await worker.terminate()
+  }
+}

@@ -1,0 +1,102 @@
+// Are the guards of the product seen by the simulation? One after another each is taken out of a copy, and seeds are run until
+// an invariant that should see it is broken; the same seed without the bug must be good. SAFETY 5 (seeded-bug gate).
+//
+//   node scripts/seeded-bugs.ts [--most <seeds>] [--check] [<bug> ...]
+
+import { join } from 'node:path'
+import { argv, exit, stdout } from 'node:process'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { SeedResult } from '../packages/server/src/simulation/seeds/run-seed.ts'
+import { runSeeds } from '../packages/server/src/simulation/seeds/run-seeds.ts'
+import { BUGS, type Bug } from './seeded-bugs/bugs.ts'
+import { applyEdit, copyPackages } from './seeded-bugs/copy-packages.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const WORKER = 'packages/server/src/simulation/seeds/seed-worker.ts'
+const MOST = 500
+
+interface Found {
+  readonly seed: number
+  readonly invariant: string
+  readonly message: string
+  /** Seeds that were run until then. */
+  readonly ran: number
+}
+
+const { values, positionals } = parseArgs({
+  args: argv.slice(2),
+  allowPositionals: true,
+  options: { most: { type: 'string' }, check: { type: 'boolean' } },
+})
+const wanted = BUGS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const most = Number(values.most ?? MOST)
+let missed = 0
+for (const bug of wanted) if (!(await tryBug(bug))) missed += 1
+stdout.write(
+  `${wanted.length - missed} of ${wanted.length} seeded bugs ${values.check ? 'can be made' : 'were found'}.\n`,
+)
+exit(missed === 0 ? 0 : 1)
+
+async function tryBug(bug: Bug): Promise<boolean> {
+  const copy = copyPackages(ROOT)
+  try {
+    for (const edit of bug.edits) applyEdit(copy.folder, edit)
+    if (values.check) return true
+    const began = performance.now()
+    const found = await hunt(bug, pathToFileURL(join(copy.folder, WORKER)))
+    const seconds = ((performance.now() - began) / 1000).toFixed(1)
+    stdout.write(
+      `${bug.name}: ${found === undefined ? `NOT FOUND in ${most} seeds` : show(found)}, ${seconds} s\n`,
+    )
+    return found !== undefined
+  } finally {
+    copy.remove()
+  }
+}
+
+function show({ seed, invariant, message, ran }: Found): string {
+  return `${invariant} after ${ran} seeds (seed ${seed}: ${message})`
+}
+
+async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
+  const reds: Found[] = []
+  let ran = 0
+  await runSeeds({
+    worker,
+    seeds: seedsUpTo(most),
+    onResult(result) {
+      ran += 1
+      const broken = brokenIn(result, bug)
+      if (broken !== undefined) reds.push({ seed: result.seed, ...broken, ran })
+      return reds.length === 0
+    },
+  })
+  for (const red of reds) if (await isGoodWithout(red)) return red
+  return undefined
+}
+
+function* seedsUpTo(last: number): Generator<number> {
+  for (let seed = 1; seed <= last; seed += 1) yield seed
+}
+
+/** Another invariant may be broken, too; counted is one that is there for this. */
+function brokenIn(
+  { violations }: SeedResult,
+  { seenBy }: Bug,
+): Pick<Found, 'invariant' | 'message'> | undefined {
+  const one = violations.find(({ invariant }) => seenBy.includes(invariant))
+  return one && { invariant: one.invariant, message: `${one.subject} ${one.message}`.slice(0, 160) }
+}
+
+async function isGoodWithout({ seed }: Found): Promise<boolean> {
+  let good = false
+  await runSeeds({
+    ...{ seeds: [seed], threads: 1 },
+    onResult({ violations }) {
+      good = violations.length === 0
+      return true
+    },
+  })
+  return good
+}

@@ -1,0 +1,208 @@
+// The guards that are taken out, one for each bug: where, and by which invariants that should be seen.
+
+export interface Edit {
+  readonly file: string
+  /** There once, or the bug cannot be made. */
+  readonly find: string
+  readonly replace: string
+}
+
+export interface Bug {
+  readonly name: string
+  readonly edits: readonly Edit[]
+  readonly seenBy: readonly string[]
+}
+
+const core = (file: string, find: string, replace: string): Edit => ({
+  ...{ file: `packages/core/src/${file}`, find, replace },
+})
+const server = (file: string, find: string, replace: string): Edit => ({
+  ...{ file: `packages/server/src/${file}`, find, replace },
+})
+
+export const BUGS: readonly Bug[] = [
+  {
+    name: 'a wish that moves back',
+    edits: [
+      core(
+        'reconcile/plan-replicas.ts',
+        'steps.leaving.has(each.id) ? moveOn(each) : each,',
+        `steps.leaving.has(each.id) ? moveOn(each) : each.desired === 'removed' ? { ...each, desired: 'running' } : each,`,
+      ),
+    ],
+    seenBy: ['forward-only'],
+  },
+  {
+    name: 'an assignment dropped before its agent confirmed',
+    edits: [
+      core(
+        'reconcile/plan-replicas.ts',
+        'facts.seen(id)?.gone === true ||',
+        `facts.seen(id)?.state === 'stopping' ||`,
+      ),
+    ],
+    seenBy: ['confirmed-gone', 'one-container'],
+  },
+  {
+    name: 'an old replica goes before its successor serves',
+    edits: [
+      core('reconcile/plan-replicas-number.ts', '(each) => served ||', '(each) => stays !== undefined ||'),
+    ],
+    seenBy: ['serves-until-replaced'],
+  },
+  {
+    name: 'no residency filter',
+    edits: [
+      core(
+        'scheduling/filters/residency-country.ts',
+        'isInCountry(residency, labels)) return',
+        'labels !== undefined) return',
+      ),
+    ],
+    seenBy: ['residency'],
+  },
+  {
+    name: 'labels count unproved',
+    edits: [
+      server(
+        'operations/nodes/attest-labels.ts',
+        'value === known) labels',
+        'value !== known || value === known) labels',
+      ),
+    ],
+    seenBy: ['sessions'],
+  },
+  {
+    name: 'a quota of one more',
+    edits: [core('scheduling/filters/quota.ts', 'if (used < limit) return', 'if (used <= limit) return')],
+    seenBy: ['container-quota'],
+  },
+  {
+    name: 'no anti-affinity',
+    edits: [
+      core('scheduling/filters/index.ts', '  antiAffinity,\n', ''),
+      core(
+        'scheduling/pick-node.ts',
+        'const shunned = antiAffinity.flatMap((name) => running.get(name) ?? [])',
+        'const shunned = antiAffinity.slice(0, 0).flatMap((name) => running.get(name) ?? [])',
+      ),
+    ],
+    seenBy: ['anti-affinity'],
+  },
+  {
+    name: 'a cordon that holds nothing back',
+    edits: [core('scheduling/filters/index.ts', '  cordon,\n', '')],
+    seenBy: ['takes-work'],
+  },
+  {
+    name: 'nodes of all tenants',
+    edits: [
+      server(
+        'loops/controllers/tenant-view.ts',
+        'const listed = store.list(nodes, tenant).map(',
+        'const listed = store.list(tenants).flatMap(({ record }) => store.list(nodes, record.id)).map(',
+      ),
+      server(
+        'loops/controllers/tenant-view.ts',
+        'const record = store.get(inTenant(tenant, nodes, id))?.record\n  const before',
+        'const record = store.list(tenants).map((each) => store.get(inTenant(each.record.id, nodes, id))?.record).find((each) => each !== undefined)\n  const before',
+      ),
+      server(
+        'loops/controllers/tenant-view.ts',
+        'import { nodeNames, nodes, placements,',
+        'import { tenants, nodeNames, nodes, placements,',
+      ),
+      server(
+        'operations/scheduling-facts.ts',
+        `if (own?.state !== 'active') return 'releasing'`,
+        `if (own?.state !== 'active') return 'sole'`,
+      ),
+    ],
+    seenBy: ['tenant-boundary'],
+  },
+  {
+    name: 'a node that was decided on is not compared',
+    edits: [
+      server(
+        'loops/controllers/reconcile-deployment.ts',
+        'for (const id of decision.nodeIds) transaction.get(inTenant(tenant, nodes, id))',
+        '',
+      ),
+    ],
+    seenBy: ['takes-work', 'residency', 'fits-node'],
+  },
+  {
+    name: 'what was read is not compared',
+    edits: [
+      server(
+        'store/transaction.ts',
+        'if (found !== undefined) compare(unchanged(key, found.modRevision))',
+        'if (found !== undefined) key.at(0)',
+      ),
+    ],
+    seenBy: [
+      'acknowledged',
+      'forward-only',
+      'sessions',
+      'container-quota',
+      'slots-in-limits',
+      'no-more-than-wished',
+    ],
+  },
+  {
+    name: 'a lost answer taken for a commit',
+    edits: [
+      server(
+        'store/settle-unknown.ts',
+        `if (succeeded) return { kind: 'refused', revision }`,
+        `if (succeeded) return { kind: 'committed', revision }`,
+      ),
+    ],
+    seenBy: ['acknowledged'],
+  },
+  {
+    name: 'a gap between list and watch',
+    edits: [
+      server('store/cache.ts', 'startRevision: listed.revision + 1', 'startRevision: listed.revision + 2'),
+    ],
+    seenBy: ['settled', 'no-crash'],
+  },
+  {
+    name: 'a session without a new epoch',
+    edits: [server('gateway/open-session.ts', 'epoch: node.session.epoch + 1', 'epoch: node.session.epoch')],
+    seenBy: ['sessions'],
+  },
+  {
+    name: 'signs of life that do not count',
+    edits: [
+      server(
+        'gateway/connection.ts',
+        `message.session !== session.epoch) return\n  session.heardAt = performance.now()`,
+        'message.session !== session.epoch) return',
+      ),
+    ],
+    seenBy: ['given-up-late'],
+  },
+  {
+    name: 'a refusal told at each look',
+    edits: [
+      server(
+        'loops/controllers/placement-events.ts',
+        'before?.toldRefusals === next.toldRefusals) return []',
+        'next.toldRefusals.length < 0) return []',
+      ),
+    ],
+    seenBy: ['events-stand'],
+  },
+  {
+    name: 'a deployment removed with its containers there',
+    edits: [
+      server(
+        'loops/finish-removals.ts',
+        'left.assignments.length > 0) return',
+        'left.assignments.length < 0) return',
+      ),
+    ],
+    seenBy: ['acknowledged', 'settled', 'confirmed-gone'],
+  },
+]

@@ -1,0 +1,53 @@
+// A copy of the packages in which something may be broken: the sources copied, their dependencies linked.
+
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import type { Edit } from './bugs.ts'
+
+const OWN = '@holdfast'
+
+export interface PackagesCopy {
+  readonly folder: string
+  remove(): void
+}
+
+export function copyPackages(root: string): PackagesCopy {
+  const folder = mkdtempSync(join(tmpdir(), 'seeded-bug-'))
+  cpSync(join(root, 'packages'), join(folder, 'packages'), {
+    recursive: true,
+    filter: (source) => basename(source) !== 'node_modules',
+  })
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+  linkModules(join(root, 'node_modules'), join(folder, 'node_modules'))
+  mkdirSync(join(folder, 'node_modules', OWN))
+  for (const name of readdirSync(join(folder, 'packages')))
+    symlinkSync(join(folder, 'packages', name), join(folder, 'node_modules', OWN, name))
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+function linkModules(from: string, to: string): void {
+  mkdirSync(to)
+  for (const name of readdirSync(from)) if (name !== OWN) symlinkSync(join(from, name), join(to, name))
+}
+
+/** What is to be replaced must be there, once: a guard that has moved is not removed by accident. */
+export function applyEdit(folder: string, { file, find, replace }: Edit): void {
+  const path = join(folder, file)
+  const before = readFileSync(path, 'utf8')
+  const found = before.split(find).length - 1
+  if (found !== 1) throw new Error(`${file} has ${found} times, and once is needed: ${find}`)
+  writeFileSync(
+    path,
+    before.replace(find, () => replace),
+  )
+}
