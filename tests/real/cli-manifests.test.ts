@@ -100,7 +100,7 @@ describe('apply', () => {
     const big = manifest('big', 'resources: {cpuMillis: 900000, memoryBytes: 0}\n')
     const ran = await world.cli(['apply', '-f', write('big.yaml', big), '--wait'])
     expect(ran).toMatchObject({ code: 4, stdout: 'deployment/big created\ndeployment/big not well\n' })
-    expect(ran.stderr).toMatch(/NODE +REFUSES BY +REQUIRED +REPORTED +FIX\n/)
+    expect(ran.stderr).toMatch(/NODE +REFUSES BY +REQUIRED +REPORTED +CURE\n/)
     for (const node of ['n1', 'n2']) expect(ran.stderr).toMatch(new RegExp(`${node} +\\w+`))
   })
 })

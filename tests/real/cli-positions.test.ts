@@ -31,6 +31,7 @@ afterAll(() => world.platform.stop())
 const OF_THE_SERVER: ReadonlySet<string> = new Set([
   ...[
     'registry_not_allowed',
+    'residency_region_undeclared',
     'volume_binding_unavailable',
     'dependency_not_found',
     'dependency_has_no_health_check',

@@ -4,7 +4,7 @@
 import type { TenantId, TokenId } from '@holdfast/contract'
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { applyRetention, boundEventBytes, type Retention } from '../../packages/server/src/loops/retention.ts'
+import { applyRetention, boundBytes, type Retention } from '../../packages/server/src/loops/retention.ts'
 import type { Caller } from '../../packages/server/src/operations/caller.ts'
 import { createIdempotentAnswers } from '../../packages/server/src/operations/idempotency.ts'
 import { sweepJoinTokens } from '../../packages/server/src/operations/nodes/clean-up-nodes.ts'
@@ -64,13 +64,13 @@ test('events are bounded by their bytes: the oldest go first, whole revisions at
   const [seen = ''] = before.cursors
   // Room for seven: the first two batches go, and not a part of the second.
   const retention = keep({ bytes: 7 * 52 * KIB })
-  await boundEventBytes({ store, clock, retention })
+  await boundBytes({ store, clock, retention })
   const after = await toldNow(store, tenant, seen)
   expect([...after.names].sort()).toEqual(['c1', 'c2', 'c3', 'd1', 'd2', 'd3'])
   expect(after.cursors).toEqual(before.cursors.slice(6))
   expect(after.truncated).toEqual({ after: seen, oldest: before.cursors[6] })
   expect(eventBytes(store, tenant)).toBeLessThan(retention.events.bytes)
-  await boundEventBytes({ store, clock, retention })
+  await boundBytes({ store, clock, retention })
   expect((await toldNow(store, tenant)).names).toHaveLength(6)
 })
 
@@ -87,7 +87,7 @@ test('one turn brings a tenant that is far above its bytes back below them, and 
     )
   const retention = keep({ bytes: 1024 * KIB })
   expect(eventBytes(store, tenant)).toBeGreaterThan(4 * retention.events.bytes)
-  await boundEventBytes({ store, clock, retention })
+  await boundBytes({ store, clock, retention })
   await store.fresh()
   expect(eventBytes(store, tenant)).toBeLessThanOrEqual(retention.events.bytes)
   expect(eventBytes(store, tenant)).toBeGreaterThan(retention.events.bytes / 2)

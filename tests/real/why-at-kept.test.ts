@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Placing, startPlacing } from '../../packages/server/src/loops/controllers/place-deployments.ts'
 import { finishRemovals } from '../../packages/server/src/loops/finish-removals.ts'
 import { DECISION_BOUNDS, retainDecisions } from '../../packages/server/src/loops/retain-decisions.ts'
-import { applyRetention, boundEventBytes } from '../../packages/server/src/loops/retention.ts'
+import { applyRetention, boundBytes } from '../../packages/server/src/loops/retention.ts'
 import { decisionId } from '../../packages/server/src/operations/deployments/decisions.ts'
 import type { KeyValueEngine } from '../../packages/server/src/ports/key-value.ts'
 import { realClock as clock } from '../../packages/server/src/real-world.ts'
@@ -177,7 +177,7 @@ describe('what is kept', () => {
     )
     await store.fresh()
     expect(decisionBytes()).toBeGreaterThan(DECISION_BOUNDS.bytes)
-    await boundEventBytes({ store, clock, retention: RETENTION })
+    await boundBytes({ store, clock, retention: RETENTION })
     await store.fresh()
     expect(decisionBytes()).toBeLessThanOrEqual(DECISION_BOUNDS.bytes)
     expect((await daysKept(large.uid)).at(-1)).toBe(1)

@@ -5,7 +5,7 @@ import type { Config } from './config/schema.ts'
 import { createCompaction } from './loops/compact-history.ts'
 import { finishRemovals } from './loops/finish-removals.ts'
 import { type Repeating, repeat } from './loops/repeat.ts'
-import { applyRetention, boundEventBytes } from './loops/retention.ts'
+import { applyRetention, boundBytes } from './loops/retention.ts'
 import type { StorePressure } from './loops/store-pressure.ts'
 import { sweepIntents } from './loops/sweep-intents.ts'
 import { sweepExecTickets } from './operations/deployments/open-exec.ts'
@@ -51,7 +51,7 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
     loop('compaction', 60 * SECOND_MS, createCompaction({ engine, currentRevision: () => store.revision })),
     loop('pressure', 10 * SECOND_MS, pressure.measure),
     loop('retention', 60 * SECOND_MS, () => applyRetention({ store, clock, retention })),
-    loop('event bytes', 5 * SECOND_MS, () => boundEventBytes({ store, clock, retention })),
+    loop('bytes', 5 * SECOND_MS, () => boundBytes({ store, clock, retention })),
     loop('join tokens', 60 * SECOND_MS, () => sweepJoinTokens({ store, clock })),
     loop('exec tickets', 60 * SECOND_MS, () => sweepExecTickets({ store, clock })),
     loop('intents', 30 * SECOND_MS, () => sweepIntents({ store, clock, secrets })),

@@ -44,7 +44,7 @@ export async function applyRetention(deps: RetentionDeps): Promise<void> {
  * One event or decision may be as large as a transaction, so their number alone bounds nothing: a tenant whose nodes change
  * their labels all the time could fill the store. Called more often than the rest.
  */
-export async function boundEventBytes({ store, clock, retention }: RetentionDeps): Promise<void> {
+export async function boundBytes({ store, clock, retention }: RetentionDeps): Promise<void> {
   const most = retention.events.bytes
   for (const { record } of store.list(tenants)) {
     if (store.storedBytes(record.id) > DECISION_BOUNDS.bytes)

@@ -15,11 +15,11 @@ export interface Situation {
 /** What changes are made of: a change without its sentence. */
 export type Step = Omit<Change, 'text'>
 
-/** Copies, to be changed in place: of thousands of nodes each is copied once, however much of it changes. */
+/** What is so by now; a change puts another one in the place of what it changes, and the rest is never copied. */
 interface Draft {
-  readonly workload: { -readonly [key in keyof Workload]: Workload[key] }
-  readonly node: { -readonly [key in keyof NodeFacts]: NodeFacts[key] }
-  readonly containers: { -readonly [key in keyof TenantFacts['containers']]: number }
+  workload: Workload
+  node: NodeFacts
+  containers: TenantFacts['containers']
 }
 
 export function applyChange(change: Step, situation: Situation): Situation {
@@ -28,10 +28,11 @@ export function applyChange(change: Step, situation: Situation): Situation {
   return { workload, node, facts: { nodes, containers } }
 }
 
-export function draftOf({ workload, node, facts: { containers } }: Situation): Draft {
-  const { used, limit } = containers
-  return { workload: { ...workload }, node: { ...node }, containers: { used, limit } }
-}
+export const draftOf = ({ workload, node, facts: { containers } }: Situation): Draft => ({
+  workload,
+  node,
+  containers,
+})
 
 /** One after the other, to the draft itself. */
 export function applySteps(draft: Draft, steps: readonly Step[]): Draft {
@@ -40,75 +41,86 @@ export function applySteps(draft: Draft, steps: readonly Step[]): Draft {
 }
 
 const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => void } = {
-  make_ready({ node }) {
-    node.status = 'ready'
+  make_ready: (draft) => changeNode(draft, { status: 'ready' }),
+  uncordon: (draft) => changeNode(draft, { schedulable: true }),
+  set_label: (draft, { label, value }) => setLabel(draft, label, value),
+  attest_label(draft, { label, value }) {
+    const { attested } = draft.node
+    if (label === NODE_COUNTRY && value !== undefined)
+      changeNode(draft, { attested: { ...attested, country: value } })
+    if (label === NODE_REGION && value !== undefined)
+      changeNode(draft, { attested: { ...attested, region: value } })
+    setLabel(draft, label, value)
   },
-  uncordon({ node }) {
-    node.schedulable = true
-  },
-  set_label: ({ node }, { label, value }) => setLabel(node, label, value),
-  attest_label({ node }, { label, value }) {
-    if (label === NODE_COUNTRY && value !== undefined) node.attested = { ...node.attested, country: value }
-    if (label === NODE_REGION && value !== undefined) node.attested = { ...node.attested, region: value }
-    setLabel(node, label, value)
-  },
-  free({ node }, { resources: { cpuMillis = 0, memoryBytes = 0 } = {} }) {
-    const { requested } = node
-    node.requested = {
-      cpuMillis: requested.cpuMillis - cpuMillis,
-      memoryBytes: requested.memoryBytes - memoryBytes,
-    }
+  free(draft, { resources: { cpuMillis = 0, memoryBytes = 0 } = {} }) {
+    const { requested } = draft.node
+    changeNode(draft, {
+      requested: {
+        cpuMillis: requested.cpuMillis - cpuMillis,
+        memoryBytes: requested.memoryBytes - memoryBytes,
+      },
+    })
   },
   /** It is one container more of the tenant. */
-  place_beside({ node, containers }, { deployment = '' }) {
-    node.replicas = new Map(node.replicas).set(deployment, (node.replicas.get(deployment) ?? 0) + 1)
-    containers.used += 1
+  place_beside(draft, { deployment = '' }) {
+    const { replicas } = draft.node
+    changeNode(draft, { replicas: new Map(replicas).set(deployment, (replicas.get(deployment) ?? 0) + 1) })
+    draft.containers = { ...draft.containers, used: draft.containers.used + 1 }
   },
-  move_away({ node }, { deployment = '' }) {
-    const replicas = new Map(node.replicas)
+  move_away(draft, { deployment = '' }) {
+    const replicas = new Map(draft.node.replicas)
     replicas.delete(deployment)
-    node.replicas = replicas
+    changeNode(draft, { replicas })
   },
-  name_node({ workload }, { nodeId }) {
-    workload.nodeId = nodeId
+  name_node: (draft, { nodeId }) => changeWorkload(draft, { nodeId }),
+  change_constraint(draft, { constraint }) {
+    const { constraints = [], ...rest } = draft.workload.placement ?? {}
+    changeWorkload(draft, { placement: { ...rest, constraints: constraints.filter(isNot(constraint)) } })
   },
-  change_constraint({ workload }, { constraint }) {
-    const { constraints = [], ...rest } = workload.placement ?? {}
-    workload.placement = { ...rest, constraints: constraints.filter(isNot(constraint)) }
+  change_affinity(draft, { deployment }) {
+    const { affinity = [], ...rest } = draft.workload.placement ?? {}
+    changeWorkload(draft, {
+      placement: { ...rest, affinity: affinity.filter((name) => name !== deployment) },
+    })
   },
-  change_affinity({ workload }, { deployment }) {
-    const { affinity = [], ...rest } = workload.placement ?? {}
-    workload.placement = { ...rest, affinity: affinity.filter((name) => name !== deployment) }
+  change_anti_affinity(draft, { deployment }) {
+    const { antiAffinity = [], ...rest } = draft.workload.placement ?? {}
+    changeWorkload(draft, {
+      placement: { ...rest, antiAffinity: antiAffinity.filter((name) => name !== deployment) },
+    })
   },
-  change_anti_affinity({ workload }, { deployment }) {
-    const { antiAffinity = [], ...rest } = workload.placement ?? {}
-    workload.placement = { ...rest, antiAffinity: antiAffinity.filter((name) => name !== deployment) }
+  change_residency: (draft, change) =>
+    changeWorkload(draft, { residency: relaxed(change, draft.workload.residency) }),
+  lower_request(draft, { resources }) {
+    const { cpuMillis, memoryBytes } = draft.workload.resources
+    changeWorkload(draft, {
+      resources: {
+        cpuMillis: resources?.cpuMillis ?? cpuMillis,
+        memoryBytes: resources?.memoryBytes ?? memoryBytes,
+      },
+    })
   },
-  change_residency({ workload }, change) {
-    workload.residency = relaxed(change, workload.residency)
+  raise_quota(draft, { limit = draft.containers.limit }) {
+    draft.containers = { ...draft.containers, limit }
   },
-  lower_request({ workload }, { resources }) {
-    const { cpuMillis, memoryBytes } = workload.resources
-    workload.resources = {
-      cpuMillis: resources?.cpuMillis ?? cpuMillis,
-      memoryBytes: resources?.memoryBytes ?? memoryBytes,
-    }
-  },
-  raise_quota({ containers }, { limit }) {
-    containers.limit = limit ?? containers.limit
-  },
-  enforce_residency({ workload }) {
-    workload.residency = workload.residency && { ...workload.residency, enforced: true }
+  enforce_residency(draft) {
+    const { residency } = draft.workload
+    changeWorkload(draft, { residency: residency && { ...residency, enforced: true } })
   },
 }
 
-function setLabel(node: Draft['node'], label: string | undefined, value: string | undefined): void {
+function changeNode(draft: Draft, changed: Partial<NodeFacts>): void {
+  draft.node = { ...draft.node, ...changed }
+}
+
+function changeWorkload(draft: Draft, changed: Partial<Workload>): void {
+  draft.workload = { ...draft.workload, ...changed }
+}
+
+function setLabel(draft: Draft, label: string | undefined, value: string | undefined): void {
   if (label === undefined) return
-  if (value !== undefined) node.labels = { ...node.labels, [label]: value }
-  else {
-    const { [label]: _before, ...labels } = node.labels
-    node.labels = labels
-  }
+  const { [label]: _before, ...labels } = draft.node.labels
+  changeNode(draft, { labels: value === undefined ? labels : { ...labels, [label]: value } })
 }
 
 function isNot(constraint: Constraint | undefined): (other: Constraint) => boolean {
