@@ -79,15 +79,25 @@ describe('events', () => {
   })
 
   test('as they happen, until Ctrl-C', async () => {
-    let cordoned = false
+    let seen = false
+    // What happens before the stream is open is not told: so it happens until it is.
+    const keepHappening = async (): Promise<void> => {
+      while (!seen) {
+        await world.cli(['node', 'cordon', 'n2'])
+        await world.cli(['node', 'uncordon', 'n2'])
+      }
+    }
+    let happening = Promise.resolve()
     const ran = await world.cli(['events', '--watch', '-o', 'json', '--subject', 'n2'], {
-      onStart: () =>
-        void world.cli(['node', 'cordon', 'n2']).then(() => world.cli(['node', 'uncordon', 'n2'])),
+      onStart() {
+        happening = keepHappening()
+      },
       onOutput(all, interrupt) {
-        cordoned ||= all.includes('node.cordoned')
-        if (cordoned) interrupt()
+        seen ||= all.includes('node.cordoned')
+        if (seen) interrupt()
       },
     })
+    await happening
     expect(ran).toMatchObject({ code: 130, stderr: '' })
     const [first = ''] = ran.stdout.split('\n')
     expect(JSON.parse(first)).toMatchObject({ type: 'node.cordoned', subject: { name: 'n2' } })
