@@ -60,7 +60,11 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   const unchanged = kept === held && added.length === 0 && isUnchanged(plan, assignments)
   const settled = unchanged && sameStory(before, next)
   if (settled) view.release(stored.uid)
-  else view.reserve(stored.uid, { name, resources, assignments: next?.assignments ?? [] }, decidedOn)
+  // What is dropped takes its room until the store has let it go: others must not be given it before.
+  else {
+    const counted = [...(next?.assignments ?? []), ...plan.dropped]
+    view.reserve(stored.uid, { name, resources, assignments: counted }, decidedOn)
+  }
   return {
     ...made,
     settled,

@@ -148,7 +148,8 @@ function takePlacement(state: State, uid: DeploymentUid): PlacementChange {
   else state.shown.set(uid, now)
   const { decidedOn } = state.counted.get(uid) ?? EMPTY
   // Older than what was decided here: the decision is still on its way.
-  const outdated = decidedOn !== UNDECIDED && (found?.modRevision ?? 0) <= decidedOn
+  const outdated =
+    decidedOn !== UNDECIDED && (found === undefined ? decidedOn === 0 : found.modRevision <= decidedOn)
   if (!outdated) count(state, uid, { ...now, decidedOn: UNDECIDED })
   return change
 }
