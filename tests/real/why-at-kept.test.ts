@@ -2,7 +2,7 @@
 // silence; and parts of a large matrix count only with the decision that names them. DECISIONS 6, ADR 0031.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
-import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { waitUntil } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Placing, startPlacing } from '../../packages/server/src/loops/controllers/place-deployments.ts'
 import { finishRemovals } from '../../packages/server/src/loops/finish-removals.ts'
@@ -27,7 +27,7 @@ import { globally, inTenant, type Transaction } from '../../packages/server/src/
 import { decisionsOf, whyAt } from '../support/controllers/decided.ts'
 import { createMortal } from '../support/controllers/mortal-engine.ts'
 import * as world from '../support/controllers/placing-world.ts'
-import { openTestStore, type TestStoreOptions } from '../support/store/open-test-store.ts'
+import { createTestStores, type TestStores } from '../support/store/test-stores.ts'
 
 const DAY_MS = 24 * 3_600_000
 const KIB = 1024
@@ -36,29 +36,18 @@ const RETENTION = {
   audit: { days: 30, max: 10_000 },
 }
 
-let root: string
+let stores: TestStores
 let store: Store
 let tenant: TenantId
 let now: number
-let ends: (() => Promise<void> | void)[]
 
 beforeEach(async () => {
-  root = `/${uniqueName('kept')}`
-  ends = []
-  store = await open()
+  stores = createTestStores('kept')
+  store = await stores.open()
   tenant = await world.addTenant(store)
   now = clock.now()
 })
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end()
-})
-
-async function open(options: Partial<TestStoreOptions> = {}): Promise<Store> {
-  const { endpoints } = await sharedEtcd()
-  const opened = await openTestStore({ endpoints, root, ...options })
-  ends.push(opened.close)
-  return opened.store
-}
+afterEach(() => stores.close())
 
 function stageDecision(
   transaction: Transaction,
@@ -217,7 +206,7 @@ const inCharge = (on: Store): Placing =>
 test('two that both believe to be in charge record each decision once', async () => {
   const node = world.aNode('n1', { schedulable: false })
   await world.addNodes(store, tenant, node)
-  const both = [inCharge(await open()), inCharge(await open())]
+  const both = [inCharge(await stores.open()), inCharge(await stores.open())]
   const { uid } = await world.put(store, tenant, world.deploymentOf('web'))
   for (let round = 1; round <= 40; round += 1) {
     const before = world.placementOf(store, tenant, uid)?.decided?.number ?? 0
@@ -280,7 +269,7 @@ describe('a matrix in parts', () => {
         if (isPart && parts === 1) await meanwhile()
         return engine.transact(request, options)
       }
-    return open({ wrap: (engine) => ({ ...engine, transact: transact(engine) }) })
+    return stores.open({ wrap: (engine) => ({ ...engine, transact: transact(engine) }) })
   }
 
   test('of a deployment that goes away meanwhile is not written', async () => {
@@ -327,7 +316,7 @@ describe('a matrix in parts', () => {
 
   async function dieAt(atWrite: number): Promise<boolean> {
     const mortal = createMortal(atWrite, 'after')
-    const first = inCharge(await open({ wrap: mortal.wrap }))
+    const first = inCharge(await stores.open({ wrap: mortal.wrap }))
     const stored = await world.put(store, tenant, world.deploymentOf('web', { placement: { constraints } }))
     const isDecided = () => world.placementOf(store, tenant, stored.uid)?.decided !== undefined
     await waitUntil(() => mortal.dead || isDecided(), { what: 'it is dead or has decided' })
@@ -335,7 +324,7 @@ describe('a matrix in parts', () => {
     const early = await whyAt(store, tenant, 'web', clock.now())
     expect([0, NODES]).toContain(early.candidates.length)
     await Promise.race([first.stop(), mortal.death])
-    const second = inCharge(await open())
+    const second = inCharge(await stores.open())
     await waitUntil(isDecided, { what: 'the heir has decided' })
     const { candidates } = await whyAt(store, tenant, 'web', clock.now())
     expect(new Set(candidates.map(({ nodeId }) => nodeId)).size).toBe(NODES)

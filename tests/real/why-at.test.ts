@@ -2,7 +2,7 @@
 // each change, on real etcd with the real controllers. DECISIONS 1 and 7, ADR 0031.
 
 import type { Candidate, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
-import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { waitUntil } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { finishRemovals } from '../../packages/server/src/loops/finish-removals.ts'
 import { deploymentView } from '../../packages/server/src/operations/deployments/deployment-view.ts'
@@ -24,33 +24,22 @@ import { createMortal, type DeathMoment } from '../support/controllers/mortal-en
 import * as world from '../support/controllers/placing-world.ts'
 import { createSetClock } from '../support/controllers/set-clock.ts'
 import { scaledTimings } from '../support/controllers/timings.ts'
-import { openTestStore, type TestStoreOptions } from '../support/store/open-test-store.ts'
+import { createTestStores, type TestStores } from '../support/store/test-stores.ts'
 
-let root: string
+let stores: TestStores
 let store: Store
 let tenant: TenantId
-let ends: (() => Promise<void> | void)[]
 
 beforeEach(async () => {
-  root = `/${uniqueName('why')}`
-  ends = []
-  store = await open()
+  stores = createTestStores('why')
+  store = await stores.open()
   tenant = await world.addTenant(store)
 })
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end()
-})
-
-async function open(options: Partial<TestStoreOptions> = {}): Promise<Store> {
-  const { endpoints } = await sharedEtcd()
-  const opened = await openTestStore({ endpoints, root, ...options })
-  ends.push(opened.close)
-  return opened.store
-}
+afterEach(() => stores.close())
 
 function start(on: Store = store, options: world.ControllerOptions = {}): world.Controllers {
   const controllers = world.startControllers(on, { timings: scaledTimings(0.02), ...options })
-  ends.push(controllers.stop)
+  stores.ends.push(controllers.stop)
   return controllers
 }
 
@@ -164,7 +153,7 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
     }
     expect(new Set(moments.map(({ phase }) => phase)).size).toBeGreaterThan(3)
     const told = (await world.eventsOf(store, tenant)).filter(({ subject }) => subject.uid === web.uid)
-    const other = await open()
+    const other = await stores.open()
     for (const moment of moments) await checkMoment(moment, told, other)
     await checkTimes(told)
     await checkRecords(told)
@@ -301,8 +290,8 @@ describe('whoever dies at a write', () => {
     const node = world.aNode(`${tenant.slice(0, 8)}-1`, { schedulable: false })
     await world.addNodes(store, tenant, node)
     const mortal = createMortal(atWrite, moment)
-    const doomed = start(await open({ wrap: mortal.wrap }), { replica: `mortal-${atWrite}-${moment}` })
-    ends.pop()
+    const doomed = start(await stores.open({ wrap: mortal.wrap }), { replica: `mortal-${atWrite}-${moment}` })
+    stores.ends.pop()
     const { uid } = await world.put(store, tenant, world.deploymentOf('web'))
     const isPlaced = () => world.runningOf(store, tenant, uid).length === 1
     const isRefused = () => world.placementOf(store, tenant, uid)?.shortfall !== undefined
@@ -310,7 +299,7 @@ describe('whoever dies at a write', () => {
     await change(node, { schedulable: true })
     await waitUntil(() => mortal.dead || isPlaced(), { what: 'it is dead or done' })
     await Promise.race([doomed.stop(), mortal.death])
-    const heir = start(await open(), { replica: `heir-${atWrite}-${moment}` })
+    const heir = start(await stores.open(), { replica: `heir-${atWrite}-${moment}` })
     await waitUntil(isPlaced, { what: 'the heir has placed it' })
     await quiet(heir)
     await checkProven(uid)
@@ -346,7 +335,7 @@ test('an owner whose clock is behind records its decision after the last one', a
   await first.stop()
   const late = createSetClock()
   late.advance(-60_000)
-  start(await open(), { replica: 'two', clock: late })
+  start(await stores.open(), { replica: 'two', clock: late })
   await change(node, { schedulable: true })
   await waitUntil(() => world.runningOf(store, tenant, uid).length === 1, { what: 'it is placed' })
   const kept = await decisionsOf(store, tenant, uid)

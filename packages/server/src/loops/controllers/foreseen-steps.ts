@@ -39,29 +39,25 @@ interface Course {
 }
 
 export function foreseenSteps(foreseen: ForeseenTurns): Pick<Foreseen, 'steps' | 'rollout'> {
-  const { waits, readyBefore, stored } = foreseen
+  const { waits, readyBefore, turns, stored } = foreseen
   const courses = coursesOf(foreseen)
-  const lowest = lowestReady(foreseen)
+  const lowest = lowestOf(stored, [readyBefore, ...turns.map(({ ready }) => ready)])
   const steps = groupSteps(foreseen, courses)
   const waiting: PlanStep[] =
     waits === undefined ? [] : [{ kind: 'wait', replicas: [], lowestReady: lowest, text: waits }]
-  const stopFirst = courses.some(
-    ({ old, made }) => old !== undefined && made !== undefined && old.at < made.at,
-  )
-  const { order, parallelism } = stored.spec.update
+  const { parallelism } = stored.spec.update
   const anew = courses.filter(({ old, made }) => old !== undefined && made !== undefined)
-  const taken = anew.length > 0 && stopFirst ? 'stop-first' : order
-  const rollout: RolloutPlanned = {
-    ...{ order: taken, parallelism, lowestReady: Math.min(lowest, readyBefore.size) },
-    summary: summaryOf(anew.length, steps, taken, lowest),
-  }
-  return { steps: [...steps, ...waiting], rollout }
+  const order = anew.some(isStopFirst) ? 'stop-first' : stored.spec.update.order
+  const summary = summaryOf(anew.length, steps, order, lowest)
+  return { steps: [...steps, ...waiting], rollout: { order, parallelism, lowestReady: lowest, summary } }
 }
 
-function lowestReady({ turns, readyBefore, stored }: ForeseenTurns): number {
-  const wished = (ready: ReadonlySet<number>) =>
-    [...ready].filter((replica) => replica <= stored.spec.replicas).length
-  return Math.min(wished(readyBefore), ...turns.map(({ ready }) => wished(ready)))
+const isStopFirst = ({ old, made }: Course): boolean =>
+  old !== undefined && made !== undefined && old.at < made.at
+
+/** Of the numbers that are wished. */
+function lowestOf({ spec }: StoredDeployment, moments: readonly ReadonlySet<number>[]): number {
+  return Math.min(...moments.map((ready) => [...ready].filter((replica) => replica <= spec.replicas).length))
 }
 
 /** A number that is made twice on the way is told by what it ends as. */
@@ -108,10 +104,10 @@ function groupSteps(foreseen: ForeseenTurns, courses: readonly Course[]): PlanSt
 function readyDuring({ turns, stored }: ForeseenTurns, course: Course): number {
   const from = startOf(course)
   const to = Math.max(course.old?.at ?? from, course.made?.at ?? from)
-  const counts = turns
-    .slice(from, to + 1)
-    .map(({ ready }) => [...ready].filter((replica) => replica <= stored.spec.replicas).length)
-  return Math.min(...counts)
+  return lowestOf(
+    stored,
+    turns.slice(from, to + 1).map(({ ready }) => ready),
+  )
 }
 
 function kindOf({ old, made }: Course): PlanStep['kind'] {
@@ -158,7 +154,7 @@ function textOf(foreseen: ForeseenTurns, course: Course): string {
   if (old === undefined) return `Replica ${replica} starts ${to}.`
   const from = `replica ${replica} on ${foreseen.nodeName(old.assignment.nodeId)}${BECAUSE[reasonOf(foreseen, course)] ?? ''}`
   if (made === undefined) return `R${from.slice(1)} stops.`
-  if (old.at < made.at) return `R${from.slice(1)} stops, then its successor starts ${to}.`
+  if (isStopFirst(course)) return `R${from.slice(1)} stops, then its successor starts ${to}.`
   return `A successor of ${from} starts ${to}; the old one stops once it is ready.`
 }
 

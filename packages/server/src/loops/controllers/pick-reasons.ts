@@ -6,6 +6,7 @@ import type { Assignment, AssignmentId } from '@holdfast/contract'
 import type { PickDescriber, Workload } from '@holdfast/core'
 import type { Decision } from './decision.ts'
 import type { Turn } from './foreseen-steps.ts'
+import { makingWay } from './pass-over.ts'
 
 export interface PickReasons {
   of(decision: Pick<Decision, 'added' | 'kept' | 'plan'>): Turn['added']
@@ -17,14 +18,12 @@ interface Counted extends Pick<Assignment, 'nodeId'> {
 
 /** `describer` is of the facts with what is `placed`. */
 export function createPickReasons(
-  { name, placement }: Workload,
+  workload: Workload,
   describer: PickDescriber,
   placed: readonly Assignment[],
 ): PickReasons {
   const counted = new Map<AssignmentId, Counted>()
   for (const { id, nodeId } of placed) counted.set(id, { nodeId, unnamed: false })
-  const { affinity = [], antiAffinity = [] } = placement ?? {}
-  const allCount = affinity.includes(name) || antiAffinity.includes(name)
   const drop = (id: AssignmentId, { nodeId, unnamed }: Counted): void => {
     counted.delete(id)
     describer.count(nodeId, -1, unnamed)
@@ -35,10 +34,8 @@ export function createPickReasons(
   }
   return {
     of({ added, kept, plan }) {
-      const numbers = new Set(plan.missing.map(({ replica }) => replica))
-      const isUnnamed = ({ desired, replica }: Assignment) =>
-        !allCount && (desired === 'removed' || numbers.has(replica))
-      const now = new Map(kept.map((each) => [each.id, isUnnamed(each)]))
+      const going = new Set(makingWay(workload, kept, plan.missing))
+      const now = new Map(kept.map((each) => [each.id, going.has(each)]))
       for (const [id, one] of counted) if (now.get(id) !== one.unnamed) drop(id, one)
       for (const { id, nodeId } of kept)
         if (!counted.has(id)) enter(id, { nodeId, unnamed: now.get(id) === true })

@@ -4,6 +4,7 @@ import type { Assignment, AssignmentId, DeploymentUid, Event, NodeId, TenantId }
 import { shardOf } from '../../loops/leadership/shard-of.ts'
 import { aDeployment, aSpec } from '../../store/records.fixture.ts'
 import type { StoredDeployment, StoredNode, StoredObservation, StoredPlacement } from '../../store/records.ts'
+import type { Records } from '../mirror.ts'
 import type { Kept, SimulatedMachine, Snapshot } from '../snapshot.ts'
 
 export const OWN = '11111111-1111-4111-8111-111111111111' as TenantId
@@ -141,15 +142,7 @@ export function aWorld(): Snapshot {
   }
 }
 
-type Folder =
-  | 'deployments'
-  | 'placements'
-  | 'observations'
-  | 'nodes'
-  | 'nodeNames'
-  | 'slots'
-  | 'shards'
-  | 'events'
+type Folder = Exclude<keyof Records, 'tenants'>
 
 /** The world after a write of one record; without one, after its deletion. */
 export function written<F extends Folder>(
