@@ -50,7 +50,7 @@ gather_beside() {
 # count_tests REPORT STATUS
 count_tests() {
   local status="$2" counts
-  read -ra counts <<<"$(count_report "$1")"
+  read -ra counts <<<"$(node scripts/count-report.ts "$1" "$reports/failures.txt" || echo 0 0 0)"
   # A run that breaks off has no failed test to show for it.
   if ((status != 0 && counts[1] == 0)); then counts[1]=1; fi
   passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
@@ -78,21 +78,6 @@ recorded() {
   return "${PIPESTATUS[0]}"
 }
 
-# Prints "passed failed skipped" of a vitest report; "0 0 0" where there is none. A file that fails without a failed test
-# of its own, because it could not be loaded or a hook of it broke, counts as one.
-count_report() {
-  node -e '
-    const fs = require("fs")
-    const report = fs.existsSync(process.argv[1]) ? JSON.parse(fs.readFileSync(process.argv[1], "utf8")) : {}
-    const count = (name) => report[name] ?? 0
-    const broken = (report.testResults ?? []).filter(
-      (file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"),
-    ).length
-    const failed = count("numFailedTests") + broken
-    console.log(count("numPassedTests"), failed, count("numPendingTests") + count("numTodoTests"))
-  ' "$1" || echo 0 0 0
-}
-
 run_timed() {
   local name="$1" started=$SECONDS status=0
   shift
@@ -114,6 +99,7 @@ note_end() {
 finish() {
   printf '\n=== %s steps in %s s\n' "${#summary[@]}" "$SECONDS"
   printf '  %s\n' "${summary[@]}"
+  if [[ -s $reports/failures.txt ]]; then printf '=== what failed\n' && cat "$reports/failures.txt"; fi
   printf '%s\n' "$1"
   if ((skipped > 0)); then printf 'Skipped among the tests: %s, which run in the long versions or on one engine line only.\n' "$skipped"; fi
   printf '\n%s passed, %s failed\n' "$passed" "$failed"

@@ -153,15 +153,15 @@ test('they come back: what is stale is gone, and they take work again', async ()
 
 test('three of five of two tenants fall silent at once: nobody is given up for a while', async () => {
   const silent = ['acme-1', 'acme-2', 'globex-1']
-  const before = new Map(await Promise.all(silent.map(failuresBefore)))
   const cutMs = Date.now()
   for (const name of silent) whole.lab.partition(whole.node(name), 'control-plane')
   await untilStatus(silent, 'unreachable', LIVENESS.unreachableSeconds * 1000 + REPLACED_MS)
   const unreachableMs = Date.now() - cutMs
   await waitUntil(massSilence, { what: 'the gauge says so' })
   await untilStatus(silent, 'failed', HELD_MS + REPLACED_MS)
+  // The last of each: who failed in the first test, too, may be told of once, with a count.
   const toldMs = await Promise.all(
-    silent.map(async (name) => ((await toldAt('node.failed', name)).at(before.get(name) ?? 0) ?? 0) - cutMs),
+    silent.map(async (name) => ((await toldAt('node.failed', name)).at(-1) ?? 0) - cutMs),
   )
   console.log(`unreachable after ${unreachableMs} ms, failed after ${toldMs.join(', ')} ms`)
   for (const ms of toldMs) expect(ms).toBeGreaterThanOrEqual(HELD_MS - LIVENESS.beatSeconds * 1000)
@@ -169,10 +169,6 @@ test('three of five of two tenants fall silent at once: nobody is given up for a
   await untilStatus(silent, 'ready', 60_000)
   await waitUntil(async () => (await containersOf('acme')).length === 3, { what: 'nothing runs twice' })
 })
-
-async function failuresBefore(name: string): Promise<[string, number]> {
-  return [name, (await toldAt('node.failed', name)).length]
-}
 
 async function massSilence(): Promise<boolean> {
   const { text } = await whole.platform.api().get('/metrics')
