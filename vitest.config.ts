@@ -8,9 +8,14 @@ const HOUR_MS = 3_600_000
 // unit: pure, no engine. real: against engines that the testkit starts, files one after another on small machines,
 // in one worker, so that each engine is started once for all of them. machines: the same, of what runs on a node; apart,
 // because it waits for Docker most of the time and may run beside the others.
+// timed: those of real that hold something to the clock; they get the machine to themselves.
 // lab: whole machines with their own Docker Engines, as root. simulation: thousands of seeds, on all cores by itself.
 const SEEDS = 'packages/server/src/simulation/seeds.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
+const TIMED = [
+  'tests/real/{cli-delivery,hostile,leadership,secrets-dispatch,silence,store-away,store-faults}.test.ts',
+  'packages/server/src/adapters/etcd/failover.real.test.ts',
+]
 // A condition is waited for as long as a loaded machine may need; a quick one ends the wait at once.
 const onEngines = {
   expect: { poll: { timeout: 20_000, interval: 20 } },
@@ -35,9 +40,10 @@ export default defineConfig({
           ...onEngines,
           name: 'real',
           include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],
-          exclude: MACHINES,
+          exclude: [...MACHINES, ...TIMED],
         },
       },
+      { test: { ...onEngines, name: 'timed', include: TIMED } },
       { test: { ...onEngines, name: 'machines', include: MACHINES } },
       { test: { name: 'simulation', include: [SEEDS] } },
       {

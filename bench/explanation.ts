@@ -21,7 +21,7 @@ const { values } = parseArgs({
   options: {
     nodes: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '5' },
-    milliseconds: { type: 'string', default: '300' },
+    milliseconds: { type: 'string', default: '1000' },
     check: { type: 'boolean', default: false },
   },
 })
@@ -70,7 +70,10 @@ const refusing = someFacts(
 
 interface Part {
   readonly about: string
+  /** CPU time, with the collection of what it leaves behind. */
   readonly ms: number
+  /** How long one takes by the clock, in the median. */
+  readonly clockMs: number
 }
 
 /** All that can be read of it: parts are made when they are. */
@@ -84,16 +87,18 @@ function partsOf(about: string, workload: Workload, facts: TenantFacts): Part[] 
   const view = createSchedulingView(facts)
   const { candidates } = view.place(workload, 1)
   if (candidates.length !== NODES) throw new Error('it found a node')
-  const msOf = (act: () => unknown): number => {
-    measureThread(SLICE_MS, act)
-    const slices = Array.from({ length: ROUNDS }, () => measureThread(SLICE_MS, act).perSecond)
-    return 1000 / median(slices)
-  }
   return [
-    { about, ms: msOf(() => told(view.place(workload, 1).candidates)) },
-    { about: '  of it the matrix', ms: msOf(() => checkCandidates(workload, facts)) },
-    { about: '  of it the words', ms: msOf(() => told(candidates)) },
+    partOf(about, () => told(view.place(workload, 1).candidates)),
+    partOf('  of it the matrix', () => checkCandidates(workload, facts)),
+    partOf('  of it the words', () => told(candidates)),
   ]
+}
+
+function partOf(about: string, act: () => unknown): Part {
+  measureThread(SLICE_MS, act)
+  const slices = Array.from({ length: ROUNDS }, () => measureThread(SLICE_MS, act))
+  const ms = 1000 / median(slices.map(({ perSecond }) => perSecond))
+  return { about, ms, clockMs: median(slices.flatMap(({ micros }) => micros)) / 1000 }
 }
 
 const refusals = checkCandidates(unwanted, refusing)[0]?.refusals.length
@@ -108,8 +113,8 @@ const others = (busyMicros() - began.busy - (cpuMicros([process.pid]) - began.ow
 console.log(
   `explanation of ${NODES} nodes, ${PLACEMENT_FILTERS.length} filters, CPU time, medians of ${ROUNDS}`,
 )
-for (const { about, ms } of [...usual, ...every])
-  console.log(`  ${about.padEnd(28)} ${ms.toFixed(2).padStart(7)} ms`)
+for (const { about, ms, clockMs } of [...usual, ...every])
+  console.log(`  ${about.padEnd(28)} ${ms.toFixed(2).padStart(7)} ms, by the clock ${clockMs.toFixed(2)} ms`)
 console.log(`  other cores ${Math.max(0, others).toFixed(2)}`)
 const reached = [usual, every].every(([whole]) => (whole?.ms ?? MOST_MS) < MOST_MS)
 console.log(reached ? 'all figures reached' : `not all figures reached (under ${MOST_MS} ms)`)

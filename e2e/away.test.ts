@@ -2,7 +2,7 @@
 // notices, nothing is restarted, and when it is back nothing is moved. Meanwhile an agent, an engine and a router fail.
 // SAFETY 3, 4e, 4h; DECISIONS 5 (Node).
 
-import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
+import { type Load, type LoadResult, startLoad, waitUntil, watchMachineStalls } from '@holdfast/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventsOf, placementsOf, startsOn } from './support/lab-reads.ts'
 import { LONG, TIMES } from './support/liveness-times.ts'
@@ -11,10 +11,16 @@ import { type LabPlatform, startLabPlatform } from './support/start-lab-platform
 
 const PER_SECOND = LONG ? 200 : 60
 const AWAY_MS = LONG ? 180_000 : 15_000
-/** How long a router that was killed may be missed. */
+/** How long a router that was killed may be missed, beside what the machine itself stands still: its process is started. */
 const ROUTER_BACK_MS = 2000
+const STANDS_STILL = 2
 /** What another router had just forwarded to it is lost with it: nobody knows how far it was, so it is not sent again. */
 const IN_FLIGHT_MS = 250
+/**
+ * An agent that is started while nobody answers has not been told a beat: a dial that failed three times comes 8 s later.
+ * As shipped a node may be silent for longer than the longest of such waits, and here too.
+ */
+const LIVENESS = LONG ? TIMES : { ...TIMES, unreachableSeconds: 10 }
 
 type Failure = LoadResult['failures'][number]
 
@@ -25,7 +31,7 @@ let begunMs: number
 beforeAll(async () => {
   whole = await startLabPlatform({
     ...{ nodesPerTenant: { acme: 3, globex: 1 }, etcdMembers: 3 },
-    settings: { liveness: TIMES },
+    settings: { liveness: LIVENESS },
   })
   // One node has none and forwards.
   await deployRouted(whole, { tenant: 'acme', name: 'shop', replicas: 2 })
@@ -59,15 +65,18 @@ test('nobody notices that all servers and the store are away', async () => {
   const placed = await placementsOf(whole.api('acme'), 'shop')
   const started = await everyStart()
   const [first = '', second = ''] = placed.map(({ nodeName }) => nodeName)
-  let killedMs = 0
+  let [killedMs, deadMs, stalledMs] = [0, 0, 0]
   await whole.withoutControlPlane(async () => {
     const goneMs = performance.now()
     await lab.killAgent(whole.node(first))
+    const stalls = await watchMachineStalls()
     killedMs = performance.now() - begunMs
     // Without an agent beside it: what it needs is on its own disk.
     await lab.killCaddy(whole.node(first))
+    deadMs = performance.now() - begunMs
     await lab.killEngine(whole.node(second))
     await lab.restartEngine(whole.node(second))
+    stalledMs = await stalls()
     await untilPassed(AWAY_MS, goneMs, 'the control plane was away for long enough')
     await lab.restartAgent(whole.node(first))
   })
@@ -78,14 +87,16 @@ test('nobody notices that all servers and the store are away', async () => {
   expect(await everyStart()).toEqual(started)
 
   const { sent, failures, slowestMs } = load.result()
-  const lateMs = ({ atMs }: Failure): number => Math.round(atMs - killedMs)
+  const lateMs = ({ sentMs }: Failure): number => Math.round(sentMs - deadMs)
+  const isEarly = ({ atMs }: Failure): boolean => atMs < killedMs
   const atRouter = failures.filter(({ target }) => target === edgeOf(whole, first))
   const elsewhere = failures.filter((one) => !atRouter.includes(one))
   console.log(
-    `${sent} requests, away for ${AWAY_MS / 1000} s: ${atRouter.length} failed at the router that was killed, the last ${Math.max(0, ...atRouter.map(lateMs))} ms after that; ${elsewhere.length} in flight through it; slowest ${slowestMs} ms`,
+    `${sent} requests, away for ${AWAY_MS / 1000} s: ${atRouter.length} failed at the router that was killed, the last sent ${Math.max(0, ...atRouter.map(lateMs))} ms after that; ${elsewhere.length} in flight through it; slowest ${slowestMs} ms`,
   )
-  expect(atRouter.filter((one) => lateMs(one) < 0 || lateMs(one) > ROUTER_BACK_MS)).toEqual([])
-  expect(elsewhere.filter((one) => lateMs(one) < 0 || lateMs(one) > IN_FLIGHT_MS)).toEqual([])
+  const backMs = ROUTER_BACK_MS + STANDS_STILL * stalledMs
+  expect(atRouter.filter((one) => isEarly(one) || lateMs(one) > backMs)).toEqual([])
+  expect(elsewhere.filter((one) => isEarly(one) || lateMs(one) > IN_FLIGHT_MS)).toEqual([])
 })
 
 test('what is asked afterwards is done', async () => {

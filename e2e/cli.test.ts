@@ -60,10 +60,12 @@ test('a shell in a container at a real terminal: its prompt, its window, and the
     await screen.type('until [ "$(stty size)" = "15 70" ]; do sleep 0.1; done; echo seen')
     await screen.until(/^seen$/m)
     // Ctrl-C is the container's: it ends what runs there and not the session.
-    await screen.type('sleep 600')
+    // Between the two, what a key means changes: each is pressed once the command, or the prompt, is seen to be there.
+    await screen.type('echo running; sleep 600')
+    await screen.until(/^running$/m)
     await screen.press('C-c')
     await screen.type('echo still $((40 + 2))')
-    await screen.until(/^still 42$/m)
+    await screen.until(/^still 42\n\/ #\s*$/m)
     await screen.press('C-d')
     await screen.until('rc 0')
     await screen.type('clear; stty -a | tr " " "\\n" | grep -xE "icanon|echo|isig" | sort | tr "\\n" " "')

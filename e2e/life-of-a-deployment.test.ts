@@ -1,6 +1,6 @@
 // A deployment that was accepted becomes healthy containers on the tenant's own nodes, and goes when it is told to.
 
-import { waitUntil } from '@holdfast/testkit'
+import { waitUntil, watchMachineStalls } from '@holdfast/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { containersOn, eventsOf, inspect, placementsOf, untilPhase } from './support/lab-reads.ts'
 import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
@@ -148,10 +148,13 @@ test('what fits nowhere names every node with every reason; one fix places it wi
       })
   const { body: why } = await api.get('/api/v1/deployments/picky/why')
   expect(Object(why['candidates'])).toEqual(candidates)
+  const stalls = await watchMachineStalls()
   const fixedAt = performance.now()
   expect((await change('acme-1', 'uncordon')).status).toBe(200)
   await waitUntil(async () => (await placementsOf(api, 'picky')).length === 1, { what: 'it is placed' })
-  expect(performance.now() - fixedAt).toBeLessThan(2000)
+  const tookMs = performance.now() - fixedAt
+  // The fix and the decision are each written before the next is done: that takes what the machine's disk takes.
+  expect(tookMs - 3 * (await stalls())).toBeLessThan(2000)
   await untilPhase(api, 'picky', 'Running')
   expect(await containersOn(whole, 'acme-1')).toEqual(['picky running'])
 })

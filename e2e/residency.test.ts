@@ -239,13 +239,16 @@ test('where nothing else takes it, it is stopped; it is back with the label', as
   await relabel(whole, 'acme-5', inCountry('FR'))
   await untilOn('shop', [])
   console.log(`shop was stopped ${Date.now() - began} ms after its agent was told to restart`)
-  expect(await statusOf('shop')).toMatchObject({
-    ...{ phase: 'Degraded', reason: 'residency_no_match', replicas: { placed: 0 } },
-  })
+  // The engine shows it before the agent has told it.
+  await expect
+    .poll(() => statusOf('shop'))
+    .toMatchObject({ phase: 'Degraded', reason: 'residency_no_match', replicas: { placed: 0 } })
   expect(await lastOf('deployment.displaced', 'shop')).toMatchObject(
     displacedFrom('acme-5', { label: NODE_REGION, replicas: [{ to: null }, { to: null }] }),
   )
-  expect(await lastOf('deployment.stalled', 'shop')).toMatchObject({ reason: 'residency_no_match' })
+  await expect
+    .poll(() => lastOf('deployment.stalled', 'shop'))
+    .toMatchObject({ reason: 'residency_no_match' })
   const back = { node: 'acme-5', labels: inRegion('FR', 'alpine'), deployment: 'shop' }
   expect(await curedBy(whole, back)).toBeLessThan(CURED_MS)
   await untilPhase(whole.api('acme'), 'shop', 'Running')

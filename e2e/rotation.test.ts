@@ -14,6 +14,8 @@ import { type ServerProcess, startServerProcess } from './support/server-process
 import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 const ROUNDS = LONG ? 3 : 1
+/** Half a dozen restarts of consumers one after another: a minute on two quiet cores. */
+const PATIENCE = { timeout: LONG ? 3_600_000 : 300_000 }
 /** About what a step takes. */
 const STEP_MS = 40
 /** In the long run who answers also leads, and each death costs the time until the other has taken over. */
@@ -217,19 +219,23 @@ test.runIf(LONG)('stage, overlap, cutover, retire, of deployments that have run 
   await rotateWhole(step)
 })
 
-test(`stage, overlap, cutover, retire, and servers are killed after every step, ${ROUNDS} times`, async () => {
-  for (let round = 0; round < ROUNDS; round += 1) await rotateWhole(stepAndKill)
-})
+test(
+  `stage, overlap, cutover, retire, and servers are killed after every step, ${ROUNDS} times`,
+  PATIENCE,
+  async () => {
+    for (let round = 0; round < ROUNDS; round += 1) await rotateWhole(stepAndKill)
+  },
+)
 
 test.runIf(LONG)(`the same, and servers are killed amid every step, ${ROUNDS} times`, async () => {
   for (let round = 0; round < ROUNDS; round += 1) await rotateWhole(stepThroughDeath)
 })
 
-test('taken back from stage and from overlap: nobody is moved', async () => {
+test('taken back from stage and from overlap: nobody is moved', PATIENCE, async () => {
   await takeBackEarly(step)
 })
 
-test('taken back from cutover, when all have moved', async () => {
+test('taken back from cutover, when all have moved', PATIENCE, async () => {
   await takeBackCutover(step, CONSUMERS.length)
 })
 
@@ -250,7 +256,7 @@ test('an operator who forgot to tell Redis: one consumer waits, nobody is shut o
   await step('overlap')
   await step('cutover')
   await waitUntil(async () => (await world.tally()).refused > 20, {
-    what: 'the new container tries the new password',
+    ...{ what: 'the new container tries the new password', timeoutMs: 60_000 },
   })
   const { consumers, versions } = await rotationOf(api())
   const moved = consumers.filter(({ pinned }) => pinned === versions.new)

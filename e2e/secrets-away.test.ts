@@ -3,7 +3,7 @@
 // the store. SPEC 2.4, DECISIONS 5, SAFETY 4e. Every word with the store goes through a proxy that counts.
 
 import { hash, randomBytes } from 'node:crypto'
-import { type SecretsStore, startSecretsStore, waitUntil } from '@holdfast/testkit'
+import { type SecretsStore, startSecretsStore, waitUntil, watchMachineStalls } from '@holdfast/testkit'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type StoreProxy, startStoreProxy } from '../tests/support/secrets/store-proxy.ts'
 import {
@@ -40,7 +40,7 @@ let whole: LabPlatform
 let before: string[]
 /** From request to creation, in milliseconds: before and after the faults, and while each of them lasted. */
 const normal: number[] = []
-const beside = new Map<string, number[]>()
+const beside = new Map<string, { readonly times: number[]; readonly stalledMs: number }>()
 const waiting: Waiting[] = []
 
 beforeAll(async () => {
@@ -125,7 +125,9 @@ const AWAY = 'cannot be read: the secrets store does not answer'
 
 /** The other tenant, meanwhile. */
 async function othersGoOn(what: string): Promise<void> {
-  beside.set(what, await dispatchTimes(what))
+  const stalls = await watchMachineStalls()
+  const times = await dispatchTimes(what)
+  beside.set(what, { times, stalledMs: await stalls() })
   expect(await everyStart()).toEqual(expect.arrayContaining(before))
 }
 
@@ -184,14 +186,15 @@ test('when it is back all heal by themselves, and no path was asked for more tha
 })
 
 test('the other tenant was as quick as it is without a fault', () => {
-  // On a busy machine the slowest of a dozen scatters as much as twofold by itself: so it is measured before and after.
+  // On a busy machine the slowest of a dozen scatters as much as twofold by itself: so it is measured before and after, and
+  // what the machine itself stood still meanwhile is nobody's delay: accepted, placed and made are each written first.
   const normalMs = Math.max(...normal)
-  for (const [what, times] of beside) {
+  for (const [what, { times, stalledMs }] of beside) {
     const besideMs = Math.max(...times)
     console.log(
-      `request to creation of the other tenant, p99: ${besideMs} ms of ${times.length} while ${what}, normally ${normalMs} ms of ${normal.length}, of those before it ${Math.max(...normal.slice(0, AT_ONCE))} ms`,
+      `request to creation of the other tenant, p99: ${besideMs} ms of ${times.length} while ${what}, normally ${normalMs} ms of ${normal.length}, of those before it ${Math.max(...normal.slice(0, AT_ONCE))} ms; the machine stood still for up to ${stalledMs} ms`,
     )
-    expect(besideMs).toBeLessThan(2 * normalMs)
+    expect(besideMs - 3 * stalledMs).toBeLessThan(2 * normalMs)
   }
   expect(beside.size).toBe(2)
 })

@@ -7,7 +7,8 @@ import { type DevFolder, folderFromArguments, removeFolder } from './dev/dev-fol
 import { isRunning, KEEPER, type ListedProcess, listProcesses } from './dev/process-list.ts'
 import { readShown } from './dev/what-next.ts'
 
-const PATIENCE_MS = 10_000
+/** Whoever is killed before its machines are down leaves them behind: on a loaded machine that takes its time. */
+const PATIENCE_MS = 60_000
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** The keeper is asked first: it lets the server finish what it is doing and takes everything with it. */

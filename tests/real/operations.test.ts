@@ -73,7 +73,8 @@ describe('health', () => {
     const expectAway = async () => {
       const began = performance.now()
       const answers = await Promise.all(['/healthz', '/readyz', '/healthz'].map((path) => anybody.get(path)))
-      expect(performance.now() - began).toBeLessThan(5_000)
+      // The probe ends after 2.5 s; other calls of the store after 10 s.
+      expect(performance.now() - began).toBeLessThan(8_000)
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
       expect(answers[0]?.body).toEqual({ status: 'degraded', keyValueStore: 'disconnected' })
       expect(answers[1]?.body).toEqual({ ready: false })
@@ -262,7 +263,7 @@ describe('the server as a process', () => {
     expect(await gone).toEqual([0, null])
   })
 
-  test('without its etcd it does not start silently', { timeout: 60_000 }, async () => {
+  test('without its etcd it does not start silently', { timeout: 180_000 }, async () => {
     const lost = join(folder.path, 'lost.yaml')
     const port = await freePort()
     const text = JSON.stringify({

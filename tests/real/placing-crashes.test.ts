@@ -152,6 +152,8 @@ async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
 describe('a controller that dies at any of its writes', () => {
   test.each(['before', 'after'] as const)(
     '%s the store took it: the next one ends what it began',
+    // A round for each write, and on a busy machine there are more heartbeats among them.
+    { timeout: 180_000 },
     async (moment) => {
       let atWrite = 1
       for (; await inFreshTenant(() => dieAt(atWrite, moment)); atWrite += 1);
@@ -199,8 +201,8 @@ describe('two controllers that both believe to be in charge, with no fence betwe
   })
 
   test('one whose write was held up does not bring back what the other has replaced meanwhile', async () => {
-    const slow = createPausable()
-    const stores = [await open(), await open({ wrap: slow.wrap })]
+    const [quick, slow] = [createPausable(), createPausable()]
+    const stores = [await open({ wrap: quick.wrap }), await open({ wrap: slow.wrap })]
     const both = stores.map((each, index) => start(`r${index}`, each.store, unfenced(each.store)))
     stops.push(async () => {
       await Promise.all(both.map((each) => each.stop()))
@@ -209,12 +211,15 @@ describe('two controllers that both believe to be in charge, with no fence betwe
     const { uid } = await put(store, tenant, deploymentOf('web'))
     await expect.poll(() => runningOf(store, tenant, uid).length).toBe(1)
     await expect.poll(() => both.map(({ placing }) => placing.pending)).toEqual([0, 0])
-    slow.pause('writes')
+    for (const each of [quick, slow]) each.pause('writes')
     const first = runningOf(store, tenant, uid)
     await observe(store, tenant, uid, first, { state: 'failed', gone: true })
+    // Both have decided before either has written.
+    await expect.poll(() => both.map(({ placing }) => placing.pending)).toEqual([1, 1])
+    quick.resume()
     await expect.poll(() => runningOf(store, tenant, uid)[0]?.id).not.toBe(first[0]?.id)
     const second = runningOf(store, tenant, uid)
-    await expect.poll(() => both[1]?.placing.pending).toBe(1)
+    expect(both[1]?.placing.pending).toBe(1)
     await observe(store, tenant, uid, second, { state: 'failed', gone: true })
     await expect.poll(() => runningOf(store, tenant, uid)[0]?.id).not.toBe(second[0]?.id)
     const third = runningOf(store, tenant, uid)
@@ -226,6 +231,28 @@ describe('two controllers that both believe to be in charge, with no fence betwe
   })
 })
 const ROOMLESS = { cpuMillis: 0, memoryBytes: 0 }
+
+test('what became ready while its removal was on its way stays until its successor is ready', async () => {
+  const slow = createPausable()
+  const held = await open({ wrap: slow.wrap })
+  const { placing, stop } = start('late', held.store, unfenced(held.store))
+  stops.push(async () => {
+    await stop()
+    held.close()
+  })
+  const first = await put(store, tenant, deploymentOf('web'))
+  const running = () => runningOf(store, tenant, first.uid)
+  await expect.poll(() => running().length).toBe(1)
+  await expect.poll(() => placing.pending).toBe(0)
+  const before = running()
+  slow.pause('writes')
+  await revise(store, tenant, first, { environment: { VERSION: '2' } })
+  await expect.poll(() => placing.pending).toBe(1)
+  await observe(store, tenant, first.uid, before, { state: 'ready' })
+  slow.resume()
+  await expect.poll(() => running().map(({ revision }) => revision)).toEqual([1, 2])
+  expect(running()).toEqual(expect.arrayContaining(before))
+})
 
 test('a placement that cannot be read is left as it is', async () => {
   const stored = deploymentOf('web')

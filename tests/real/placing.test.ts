@@ -24,6 +24,7 @@ import {
   startControllers,
   write,
 } from '../support/controllers/placing-world.ts'
+import { startBarePace } from '../support/store/bare-pace.ts'
 import { openTestStore, type TestStore } from '../support/store/open-test-store.ts'
 
 let opened: TestStore
@@ -205,6 +206,8 @@ describe('a deployment that fits nowhere', () => {
     }
     expect(runningOf(store, tenant, uid)).toEqual([])
 
+    const { endpoints } = await sharedEtcd()
+    const pace = startBarePace(endpoints)
     const began = performance.now()
     const [a] = five
     if (a === undefined) throw new Error('five nodes')
@@ -212,7 +215,10 @@ describe('a deployment that fits nowhere', () => {
       transaction.put(inTenant(tenant, nodes, a.id), { ...a, schedulable: true }),
     )
     await expect.poll(() => runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)).toEqual([a.id])
-    expect(performance.now() - began).toBeLessThan(2_000)
+    const [tookMs, heldUpMs] = [performance.now() - began, pace.heldUpMs()]
+    await pace.stop()
+    // Two writes lead to it, one after the other: each may have waited for the disk.
+    expect(tookMs - heldUpMs).toBeLessThan(2_000)
     expect(placementOf(store, tenant, uid)).toMatchObject({ toldRefusals: '', everAssigned: true })
     expect((await eventsOf(store, tenant)).map(({ type }) => type)).toEqual([
       'deployment.unschedulable',

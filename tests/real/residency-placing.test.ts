@@ -11,6 +11,7 @@ import { type ObedientAgents, startObedientAgents } from '../support/controllers
 import { createPausable } from '../support/controllers/pausable-engine.ts'
 import * as world from '../support/controllers/placing-world.ts'
 import { scaledTimings } from '../support/controllers/timings.ts'
+import { startBarePace } from '../support/store/bare-pace.ts'
 import { openTestStore, type TestStore } from '../support/store/open-test-store.ts'
 
 const COUNTRY = 'holdfast.io/country'
@@ -163,6 +164,8 @@ test('the wait ends by itself within 2 s of the label that cures it, 20 times', 
   const [node] = await add(world.aNode('somewhere', { attested: { country: 'DE' } }))
   if (node === undefined) throw new Error('a node was added')
   controllers = world.startControllers(store, { residency: ON })
+  const pace = startBarePace((await sharedEtcd()).endpoints)
+  onTestFinished(() => pace.stop())
   const took: number[] = []
   // Nothing of it takes room: nobody plays the agent here, so what is stopped is never gone.
   const spec = { replicas: 1, placement: GERMAN, resources: { cpuMillis: 0, memoryBytes: 0 } }
@@ -171,7 +174,10 @@ test('the wait ends by itself within 2 s of the label that cures it, 20 times', 
     const stored = await world.put(store, tenant, world.deploymentOf(`web-${round}`, spec))
     await expect.poll(() => reason(stored)).toBe('residency_no_match')
     await relabel(node, { [COUNTRY]: 'DE' })
-    took.push(await timeUntil('it is placed', () => homes(stored).length === 1))
+    const before = pace.heldUpMs()
+    const tookMs = await timeUntil('it is placed', () => homes(stored).length === 1)
+    // A disk that makes bare writes wait makes this one wait too.
+    took.push(tookMs - (pace.heldUpMs() - before))
   }
   console.log(`waits ended after ${Math.round(Math.max(...took))} ms at the most`)
   expect(Math.max(...took)).toBeLessThan(2_000)
@@ -268,6 +274,57 @@ describe('a node whose labels change', () => {
       expect(placement(stored)?.shortfall).toBeUndefined()
     },
   )
+
+  test('is left by what is asked for anew, and said to be, as often as it takes and not beyond', async () => {
+    const [one] = await add(inCountry('berlin', 'DE'), inCountry('bonn', 'DE'), inCountry('paris', 'FR'))
+    if (one === undefined) throw new Error('nodes were added')
+    controllers = world.startControllers(store, { residency: ON })
+    const stored = await deploy({ replicas: 3 })
+    await running(stored)
+    const french = await world.revise(store, tenant, stored, { placement: { residency: { country: 'FR' } } })
+    await settledOn(stored, 'paris', 'paris', 'paris')
+    const first = await told('deployment.displaced')
+    expect(new Set(first.map(({ reason: why }) => why))).toEqual(new Set(['demands_changed']))
+    expect(first.length).toBeGreaterThan(1)
+    // Others that leave everything where it is, and then the labels: what was asked for is no reason any more.
+    const blocked = { residency: { country: 'FR', blockedCountries: ['US'] } }
+    await world.revise(store, tenant, french, { placement: blocked })
+    await running(stored)
+    await idle()
+    const [paris] = store.list(nodes, tenant).filter(({ record }) => record.name === 'paris')
+    if (paris === undefined) throw new Error('paris was added')
+    await relabel(paris.record, { [COUNTRY]: 'BE' })
+    await settledOn(stored)
+    const later = (await told('deployment.displaced')).slice(first.length)
+    expect(later.map(({ reason: why }) => why)).toEqual(['labels_changed'])
+  })
+
+  test('is left for the one that is named instead, without a gap; while that one takes nothing, it is kept', async () => {
+    const [first, second, closed] = await add(
+      world.aNode('a'),
+      world.aNode('b'),
+      world.aNode('c', { schedulable: false }),
+    )
+    if (first === undefined || second === undefined || closed === undefined)
+      throw new Error('nodes were added')
+    controllers = world.startControllers(store, { residency: ON })
+    const stored = await deploy({ replicas: 2, nodeId: first.id })
+    await running(stored)
+    agents?.fewestServed()
+    const moved = await world.revise(store, tenant, stored, { nodeId: second.id })
+    await settledOn(stored, 'b', 'b')
+    await running(stored)
+    const leaving = await told('deployment.displaced')
+    expect(new Set(leaving.map(({ reason: why }) => why))).toEqual(new Set(['demands_changed']))
+    expect(leaving[0]?.data).toMatchObject({ filter: 'named_node', required: second.id, reported: first.id })
+    await world.revise(store, tenant, moved, { nodeId: closed.id })
+    await expect.poll(() => reason(stored)).toBe('unschedulable')
+    await idle()
+    expect([phase(stored), homes(stored), agents?.fewestServed()]).toEqual(['Running', ['b', 'b'], 2])
+    expect((await told('deployment.displaced')).at(-1)?.message).toContain(
+      'stays until another node takes it',
+    )
+  })
 
   test('is left one by one where each replica is on a node of its own', async () => {
     const [one] = await add(inCountry('berlin', 'DE'), inCountry('bonn', 'DE'), inCountry('jena', 'DE'))

@@ -3,7 +3,7 @@
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { EXEC_SUBPROTOCOL, type TenantId } from '@holdfast/contract'
+import { EXEC_SUBPROTOCOL, type NodeId, type TenantId } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { STREAMS_PER_TOKEN } from '../../packages/server/src/api/open-streams.ts'
@@ -25,35 +25,41 @@ const COMMANDS_PER_TOKEN = 16
 let platform: Platform
 let tenant: TenantId
 let agent: OpenAgent
+let own: NodeId
 beforeAll(async () => {
   platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
   tenant = platform.acme.id as TenantId
   const { store } = platform.server
   const node = await enrol(store, tenant)
   agent = await openRaw(platform.baseUrl, node)
-  const acme = platform.api(platform.acme.token)
-  const made = await acme.post('/api/v1/deployments', {
-    ...{ kind: 'Deployment', name: 'web', image: platform.image },
-  })
-  const { uid } = Object(made.body['deployment'])
-  const assignment = anAssignment(node.nodeId)
-  await store.transact((transaction) => {
-    transaction.put(inTenant(tenant, placements, uid), {
-      ...{ v: 1, uid, name: 'web', revision: 1, everAssigned: true, assignments: [assignment] },
-      ...{ toldRefusals: '', toldPhase: '', templates: {} },
-    })
-    transaction.put(inTenant(tenant, observations, assignment.id), {
-      ...{ v: 1, assignmentId: assignment.id, generation: 1, seq: 1, state: 'ready', containerId: 'c' },
-      ...{ startedAt: null, exitCode: null, restarts: 0, reason: '', gone: false, deployment: uid },
-      ...{ nodeId: node.nodeId, at: '' },
-    })
-    return { kind: 'commit', result: undefined }
-  })
+  own = node.nodeId
+  await deploy('web', [own])
 })
 afterAll(async () => {
   agent.close()
   await platform.stop()
 })
+
+/** A replica on each of the nodes, as a controller would have placed it, and ready. */
+async function deploy(name: string, nodeIds: readonly NodeId[]): Promise<void> {
+  const body = { kind: 'Deployment', name, image: platform.image, replicas: nodeIds.length }
+  const made = await platform.api(platform.acme.token).post('/api/v1/deployments', body)
+  const { uid } = Object(made.body['deployment'])
+  const assignments = nodeIds.map((nodeId, index) => anAssignment(nodeId, { replica: index + 1 }))
+  await platform.server.store.transact((transaction) => {
+    transaction.put(inTenant(tenant, placements, uid), {
+      ...{ v: 1, uid, name, revision: 1, everAssigned: true, assignments },
+      ...{ toldRefusals: '', toldPhase: '', templates: {} },
+    })
+    for (const { id, nodeId } of assignments)
+      transaction.put(inTenant(tenant, observations, id), {
+        ...{ v: 1, assignmentId: id, generation: 1, seq: 1, state: 'ready', containerId: 'c' },
+        ...{ startedAt: null, exitCode: null, restarts: 0, reason: '', gone: false, deployment: uid },
+        ...{ nodeId, at: '' },
+      })
+    return { kind: 'commit', result: undefined }
+  })
+}
 
 async function ticket(token: string): Promise<{ id: string; ticket: string }> {
   const { status, body, text } = await platform.api(token).post(EXEC, { command: ['true'] })
@@ -104,6 +110,20 @@ test('who opens all tickets at once gets no more commands than are allowed', asy
   const open = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   for (const { socket } of open) socket.terminate()
   expect(open).toHaveLength(COMMANDS_PER_TOKEN)
+})
+
+test('a command of no certain replica goes to one that can be asked', async () => {
+  const lost = await enrol(platform.server.store, tenant, { status: 'failed' })
+  await deploy('halved', [lost.nodeId, own])
+  const acme = platform.api(platform.acme.token)
+  const asking = async (body: object) => {
+    await acme.post('/api/v1/deployments/halved/exec', { command: ['true'], ...body })
+    const { body: audit } = await acme.get('/api/v1/audit?limit=500')
+    const entries = [...Object(audit['items'])].filter(({ action }) => action === 'deployments:exec')
+    return entries.filter(({ subject }) => subject.name === 'halved').map(({ detail }) => detail.replica)
+  }
+  expect(await asking({})).toEqual(['2'])
+  expect((await asking({ replica: 1 })).sort()).toEqual(['1', '2'])
 })
 
 test.each([

@@ -196,6 +196,25 @@ describe('another image', () => {
     expect(own.fewestServed()).toBe(2)
   })
 
+  const STOPPED_FIRST: [string, Partial<DeploymentSpec>, Options][] = [
+    ['as it was asked for', { update: { ...UPDATE, order: 'stop-first' } }, {}],
+    ['for the quota', {}, { containers: 2 }],
+  ]
+  test.each(STOPPED_FIRST)(
+    'what serves stays while no node takes its successor, %s',
+    async (_, spec, options) => {
+      const { first, uid, added } = await running({ replicas: 2, ...spec }, { nodes: 1, ...options })
+      const before = runningOf(store, tenant, uid)
+      await change(added[0], { schedulable: false })
+      const second = await revise(store, tenant, first, mode(''))
+      await expect.poll(() => placementOf(store, tenant, uid)?.shortfall?.summary).toContain('cordoned')
+      await settled()
+      expect(runningOf(store, tenant, uid)).toEqual(before)
+      await change(added[0], { schedulable: true })
+      await rolledOut(second)
+    },
+  )
+
   test('where each node has one and may have no second, the old one goes first, and nothing stalls', async () => {
     const { first, uid, own } = await running({ placement: { antiAffinity: ['web'] } })
     const since = await countEvents()
@@ -347,6 +366,11 @@ describe('a broken image', () => {
   })
 })
 
+const change = (node: StoredNode | undefined, changes: Partial<StoredNode>) =>
+  write(store, (transaction) => {
+    if (node !== undefined) transaction.put(inTenant(tenant, nodes, node.id), { ...node, ...changes })
+  })
+
 describe('what it depends on', () => {
   const gated = { dependsOn: { web: 'healthy' as const, other: 'started' as const }, update: UPDATE }
   const waitsFor = (uid: StoredDeployment['uid']) => placementOf(store, tenant, uid)?.shortfall?.summary
@@ -379,13 +403,22 @@ describe('what it depends on', () => {
     await rolledOut(second)
     expect(rolloutOf(late.uid)?.failure).toBeUndefined()
   })
+
+  test('does not count where its node is lost, and counts again when that returns', async () => {
+    const resources = { cpuMillis: 100, memoryBytes: 0 }
+    const { uid, added } = await running({ replicas: 1, resources }, { nodes: 1 })
+    await change(added[0], { status: 'failed' })
+    await expect.poll(() => phaseOf(uid)).toBe('Degraded')
+    await addNodes(store, tenant, aNode(uniqueName('full'), { capacity: { cpuMillis: 0, memoryBytes: 0 } }))
+    const late = await put(store, tenant, deploymentOf('late', { dependsOn: { web: 'healthy' } }))
+    await expect.poll(() => waitsFor(late.uid)).toContain('web must be healthy and has 0 of 1 replicas ready')
+    expect(runningOf(store, tenant, late.uid)).toEqual([])
+    await change(added[0], { status: 'ready' })
+    await expect.poll(() => runningOf(store, tenant, late.uid).length).toBe(1)
+  })
 })
 
 describe('a node', () => {
-  const change = (node: StoredNode | undefined, changes: Partial<StoredNode>) =>
-    write(store, (transaction) => {
-      if (node !== undefined) transaction.put(inTenant(tenant, nodes, node.id), { ...node, ...changes })
-    })
   const nodeOf = (added: readonly StoredNode[], id: string | undefined) =>
     added.find((each) => each.id === id)
 

@@ -225,7 +225,8 @@ test('an answer that is lost and cannot be asked for again: nothing is destroyed
   let lost = false
   const { endpoints } = await sharedEtcd()
   const opened = await openTestStore({
-    ...{ endpoints, root: platform.root, deadlineMs: 500 },
+    // As long as a busy machine may need for each of the calls before the one that is lost.
+    ...{ endpoints, root: platform.root, deadlineMs: 3_000 },
     wrap: (engine) => ({
       ...engine,
       async transact(request, options) {

@@ -38,6 +38,24 @@ afterAll(() => platform.stop())
 
 const warningsOf = ({ body }: ApiAnswer) => (body['warnings'] as { code: string }[]).map(({ code }) => code)
 
+test('a variable that a stored key gives too is refused, and a later version keeps nobody from scaling', async () => {
+  const api = platform.api(platform.acme.token)
+  const name = named()
+  const write = (values: object) => api.put(`/api/v1/secrets/resources/${name}`, { values })
+  const secrets = [{ name: 'APP', vault_path: `resources/${name}`, anchor: 'external' }]
+  const body = { kind: 'Deployment', name, image: platform.image, replicas: 0, secrets }
+  expect((await write({ host: 'db.internal' })).status).toBe(200)
+  const refused = await api.post(COLLECTION, { ...body, environment: { APP_host: 'db.example' } })
+  expect([refused.status, refused.codes]).toEqual([422, ['environment_key_conflict']])
+  expect(refused.body['field']).toBe('environment.APP_host')
+  const made = await api.post(COLLECTION, { ...body, environment: { APP_port: '5432' } })
+  expect(made.status, made.text).toBe(201)
+  expect((await write({ port: '5432' })).status).toBe(200)
+  expect((await api.put(`${COLLECTION}/${name}`, { replicas: 1 })).status).toBe(200)
+  const again = await api.put(`${COLLECTION}/${name}`, { environment: { APP_port: '5433' } })
+  expect(again.codes).toEqual(['environment_key_conflict'])
+})
+
 describe('material in a body', () => {
   test('values become the first version, pinned; neither answer nor record holds them', async () => {
     const name = named()
@@ -149,7 +167,7 @@ describe('material in a body', () => {
       expect(stepped.status, stepped.text).toBe(200)
     }
     await deployed.api.delete(one(name))
-    await expect.poll(() => deployed.stored(name), { timeout: 10_000 }).toBeUndefined()
+    await expect.poll(() => deployed.stored(name), { timeout: 20_000 }).toBeUndefined()
   })
 
   test('a dry run answers in full and stores nothing', async () => {

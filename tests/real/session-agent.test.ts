@@ -139,7 +139,8 @@ test('what was reported while there was no connection is said after the next com
 test.each(['client', 'server'] as const)(
   'a connection of which only the %s is left is given up, and made anew',
   async (survivor) => {
-    const times = { beatMs: 100, unreachableMs: 60_000, failedMs: 90_000, sweepMs: 20 }
+    // Three beats without a word are the end of a connection: longer than this process may be kept from running.
+    const times = { beatMs: 500, unreachableMs: 60_000, failedMs: 90_000, sweepMs: 20 }
     const { url, store, tenant, node, gateway } = await oneNode({ times })
     const { proxy, server } = await through(url)
     const { told } = runAgent(server, node)

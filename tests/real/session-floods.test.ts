@@ -72,8 +72,9 @@ test('a node opens one session in its time, whatever it advertises, and leaves o
 test('a node whose turn was used up is let in when its time has come', async () => {
   const { url, store } = await gatewayForTest({ times: { reopenMs: 300 } })
   const node = await enrol(store, await addTenant(store))
-  await openRaw(url, node)
+  // Its turn is used up by its hello, and what it hears back may come late.
   const began = performance.now()
+  await openRaw(url, node)
   await waitUntil(
     async () => {
       const agent = await dialRaw(url)
@@ -82,7 +83,7 @@ test('a node whose turn was used up is let in when its time has come', async () 
     },
     { what: 'it is let in again' },
   )
-  expect(performance.now() - began).toBeGreaterThan(200)
+  expect(performance.now() - began).toBeGreaterThan(290)
 })
 
 test('a node that says more than its share of bytes is cut, however few its messages are', async () => {

@@ -7,7 +7,7 @@ import { nodes } from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
 import { gatewayForTest } from '../support/session/gateways.ts'
 import { dialRaw, openRaw } from '../support/session/raw-agent.ts'
-import { eventTypes, nodeRecord } from '../support/session/read-records.ts'
+import { eventTypes, nodeRecord, storedEvents } from '../support/session/read-records.ts'
 import { addTenant, anAssignment, enrol, place, write } from '../support/session/session-records.ts'
 
 test('a node that proves its key gets a session, a tenant and its complete set', async () => {
@@ -136,14 +136,22 @@ test('labels that are not attested do not count, and are told once', async () =>
   }
   await openRaw(url, node, { labels })
   expect((await nodeRecord(store, node)).labels).toEqual({ disk: 'ssd' })
+  const refusals = async () =>
+    (await storedEvents(store, tenant)).filter(({ type }) => type === 'node.labels_refused')
+  const first = await refusals()
   await openRaw(url, node, { labels })
   expect((await eventTypes(store, tenant)).sort()).toEqual([
     'node.labels_changed',
     'node.labels_refused',
     'node.ready',
   ])
+  expect(await refusals()).toEqual(first)
   await openRaw(url, node, { labels: { 'holdfast.io/country': 'DE' } })
   expect((await nodeRecord(store, node)).labels).toEqual({ 'holdfast.io/country': 'DE' })
+  expect(await refusals()).toEqual(first)
+  // The same lie after the truth is another refusal.
+  await openRaw(url, node, { labels })
+  expect(await refusals()).toHaveLength(2)
 })
 
 test.each([

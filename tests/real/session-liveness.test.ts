@@ -20,25 +20,28 @@ test('a silent node is unreachable, then failed, and ready when it comes back', 
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
   const node = await enrol(store, tenant)
+  // Before its first sign of life: what it hears back may come late.
+  const began = performance.now()
   const agent = await openRaw(url, node)
   const status = async () => (await nodeRecord(store, node)).status
-  const began = performance.now()
   await waitUntil(async () => (await status()) === 'unreachable', { what: 'it is unreachable' })
   expect(performance.now() - began).toBeGreaterThan(290)
   expect(await agent.closed()).toBe(1006)
   await waitUntil(async () => (await status()) === 'failed', { what: 'it is failed' })
   expect(performance.now() - began).toBeGreaterThan(890)
-  await openRaw(url, node)
+  // One that beats: however long it takes to read what became of it.
+  const agents = await startSimulatedAgents({ url, nodes: [node] })
   expect(await status()).toBe('ready')
   const told = ['node.ready', 'node.unreachable', 'node.failed', 'node.ready']
   expect((await eventTypes(store, tenant)).sort()).toEqual(told.sort())
+  agents.close()
 })
 
 test('a socket that closes is no silence: the time counts from the last sign of life', async () => {
   const { url, store } = await gatewayForTest({ times: { ...QUICK, unreachableMs: 600, failedMs: 60_000 } })
   const node = await enrol(store, await addTenant(store))
-  const agent = await openRaw(url, node)
   const heard = performance.now()
+  const agent = await openRaw(url, node)
   agent.close()
   const again = await waitUntil(
     async () => (await nodeRecord(store, node)).status === 'unreachable' && performance.now(),
@@ -62,7 +65,8 @@ test('a node that was cut for what it said, and does not come back, is unreachab
 
 test('a session that was written but could not be opened is silent, and that is told', async () => {
   const late = createHeldWatch()
-  const { url, store, gateway } = await gatewayForTest({ times: QUICK, wrap: late.wrap, deadlineMs: 300 })
+  // As long as a busy machine may need for a write: only what is held back takes longer.
+  const { url, store, gateway } = await gatewayForTest({ times: QUICK, wrap: late.wrap, deadlineMs: 4_000 })
   const node = await enrol(store, await addTenant(store))
   const agent = await dialRaw(url)
   const { nonce } = await agent.next('challenge')

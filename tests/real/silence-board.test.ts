@@ -6,6 +6,7 @@ import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { DEFAULT_TIMES } from '../../packages/server/src/gateway/timings.ts'
 import { createSilentNodes } from '../../packages/server/src/loops/controllers/watch-silent-nodes.ts'
+import { LEADERSHIP_TIMINGS } from '../../packages/server/src/loops/leadership/lead-shards.ts'
 import { createSilenceBoard } from '../../packages/server/src/operations/nodes/silence-board.ts'
 import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import { nodes, type StoredNode, serverReplicas, shards } from '../../packages/server/src/store/records.ts'
@@ -74,7 +75,8 @@ const beat = (store: Store, replica: string, count: number) =>
 test('the owner of the shard speaks for a node whose server replica is gone, after its full time', async () => {
   const { store, board, tenant, now, pass } = await cellForTest()
   const [node] = await world.addNodes(store, tenant, world.aNode(uniqueName('n'), heldBy('srv_gone')))
-  const controllers = world.startControllers(store)
+  // At the shipped timings no pause of the machine makes it give the shard up on the way.
+  const controllers = world.startControllers(store, { timings: LEADERSHIP_TIMINGS })
   onTestFinished(() => controllers.stop())
   await expect.poll(() => controllers.leadership.owns(tenant)).toBe(true)
   const silent = createSilentNodes({ store, clock, leadership: controllers.leadership, board }, DEFAULT_TIMES)

@@ -17,7 +17,8 @@ import type { TestGateway } from '../support/session/start-gateway.ts'
 const { beatMs, unreachableMs, failedMs, massWindowMs, massHoldMs } = DEFAULT_TIMES
 const TIMES = {
   ...{ beatMs: beatMs / 100, unreachableMs: unreachableMs / 100, failedMs: failedMs / 100, sweepMs: 20 },
-  ...{ massWindowMs: massWindowMs / 100, massHoldMs: massHoldMs / 100 },
+  // The window is a twentieth: those that fell silent at once may be written down one slow write after another.
+  ...{ massWindowMs: massWindowMs / 20, massHoldMs: massHoldMs / 100 },
 }
 /** The last beat may have come that long before the cut. */
 const SLACK_MS = 3 * TIMES.beatMs
@@ -101,7 +102,8 @@ test('two of five are given up in time', async () => {
   silenced.close()
   const failures = await failuresOf(gateway, two)
   expect(Math.min(...failures)).toBeGreaterThan(TIMES.failedMs - SLACK_MS)
-  expect(Math.max(...failures)).toBeLessThan(TIMES.failedMs + TIMES.massHoldMs / 2)
+  // Had they been held, it would have been no earlier than that.
+  expect(Math.max(...failures)).toBeLessThan(TIMES.failedMs + TIMES.massHoldMs - SLACK_MS)
 })
 
 test('many at once whose sessions are held by two replicas: neither gives up its own', async () => {
@@ -175,8 +177,7 @@ test('the server was away: whoever takes over gives the nodes their full time, a
   const took = performance.now()
   leadFor(second, 'after')
   await agentsOf(second, [back])
-  const [failed = 0] = await failuresOf(second, [lost])
-  expect(failed + 50).toBeGreaterThan(TIMES.failedMs)
+  await failuresOf(second, [lost])
   expect(performance.now() - took).toBeGreaterThan(TIMES.failedMs)
   expect((await nodeRecord(second.store, back)).status).toBe('ready')
   expect((await eventTypes(second.store, tenant)).sort()).toEqual(
@@ -185,7 +186,9 @@ test('the server was away: whoever takes over gives the nodes their full time, a
 })
 
 test('a control-plane node is there while the server on it is, then its agent counts, and nothing is told', async () => {
-  const gateway = await gatewayForTest({ times: TIMES })
+  // Longer than a busy machine may need for one heartbeat of the server.
+  const times = { ...TIMES, unreachableMs: 2_000, failedMs: 2_500 }
+  const gateway = await gatewayForTest({ times })
   const tenant = await addTenant(gateway.store)
   const node = await enrol(gateway.store, tenant, { controlPlane: true, name: 'machine-1' })
   const { stop } = beatFor(gateway, 'srv_there', { nodeName: 'machine-1' })
@@ -197,7 +200,7 @@ test('a control-plane node is there while the server on it is, then its agent co
   await waitUntil(
     async () => {
       seen.add(await status())
-      return performance.now() - from > 2 * TIMES.failedMs
+      return performance.now() - from > 2 * times.failedMs
     },
     { what: 'it is silent for long' },
   )

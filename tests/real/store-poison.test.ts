@@ -65,7 +65,8 @@ test('a transaction on an unreadable record fails at once, and works when it is 
   await store.fresh()
   const since = performance.now()
   await expect(create(store, poisoned, 'bad')).rejects.toMatchObject({ name: 'UnreadableRecordError' })
-  expect(performance.now() - since).toBeLessThan(1_000)
+  // Well before the deadline of ten seconds, also where the machine stands still for a while.
+  expect(performance.now() - since).toBeLessThan(5_000)
   await write(engine, key, encodeRecord(deployments, aDeployment('bad')))
   await store.fresh()
   expect(await create(store, poisoned, 'bad')).toBe('exists')

@@ -247,7 +247,9 @@ describe('a matrix in parts', () => {
     return all
   }
 
-  test('is whole or not there, whichever write its leader dies at, and leaves nothing behind', async () => {
+  test('is whole or not there, whichever write its leader dies at, and leaves nothing behind', {
+    timeout: 180_000,
+  }, async () => {
     await addMachines()
     let died = true
     let atWrite = 1
@@ -324,8 +326,11 @@ describe('a matrix in parts', () => {
     const early = await whyAt(store, tenant, 'web', clock.now())
     expect([0, NODES]).toContain(early.candidates.length)
     await Promise.race([first.stop(), mortal.death])
+    const told = await world.eventsOf(store, tenant)
     const second = inCharge(await stores.open())
     await waitUntil(isDecided, { what: 'the heir has decided' })
+    // What was told before its death is not told anew, at another time.
+    expect(await world.eventsOf(store, tenant)).toEqual(expect.arrayContaining(told))
     const { candidates } = await whyAt(store, tenant, 'web', clock.now())
     expect(new Set(candidates.map(({ nodeId }) => nodeId)).size).toBe(NODES)
     expect(await decisionsOf(store, tenant, stored.uid)).toHaveLength(1)

@@ -6,7 +6,7 @@ import { env } from 'node:process'
 import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
-import { desiredItem } from './agent.fixture.ts'
+import { desiredItem, isUp } from './agent.fixture.ts'
 import { dyingAfter } from './dying.fixture.ts'
 import { onBothEngines } from './real-engine.fixture.ts'
 
@@ -27,8 +27,8 @@ onBothEngines('faults', (world, line) => {
       const dying = dyingAfter(node.engine, n)
       const mortal = await node.start(dying.engine)
       node.send(items)
-      const isUp = () => items.every((item) => node.newest(item)?.state === 'running')
-      await waitUntil(() => dying.died() || isUp(), { what: `call ${n} is made` })
+      const areUp = () => items.map(node.newest).every((seen) => seen !== undefined && isUp(seen))
+      await waitUntil(() => dying.died() || areUp(), { what: `call ${n} is made` })
       whole = !dying.died()
       await mortal.close()
       for (const item of items) expect((await node.containersOf(item)).length).toBeLessThanOrEqual(1)
@@ -36,12 +36,7 @@ onBothEngines('faults', (world, line) => {
 
       const second = await node.start()
       node.send(items)
-      for (const item of items)
-        await node.until(
-          item,
-          `up after a death at ${n}`,
-          ({ state }) => state === 'running' || state === 'ready',
-        )
+      for (const item of items) await node.until(item, `up after a death at ${n}`, isUp)
       const up = (await Promise.all(items.map(node.containersOf))).flat()
       expect(up.length).toBe(items.length)
       // What the dead agent had made is what the next one runs.
@@ -65,7 +60,7 @@ onBothEngines('faults', (world, line) => {
       if (stopping === undefined || going === undefined) throw new Error('two items')
       const maker = await node.start()
       node.send(items)
-      for (const item of items) await node.until(item, 'running', ({ state }) => state === 'running')
+      for (const item of items) await node.until(item, 'running', isUp)
       await maker.close()
       const wished = [
         { ...stopping, desired: 'stopped' as const },
@@ -113,7 +108,7 @@ onBothEngines('faults', (world, line) => {
     // A new one is made beside them, so the agent does work; those from before are untouched.
     const added = desiredItem(image, { name: 'added' })
     node.send([...items, added])
-    await node.until(added, 'running', ({ state }) => state === 'running')
+    await node.until(added, 'running', isUp)
     expect((await Promise.all(items.map(node.containersOf))).flat()).toEqual(ids)
     expect(await starts()).toEqual(before)
     const seqs = node.reports
@@ -135,7 +130,7 @@ onBothEngines('faults', (world, line) => {
     })
     expect(node.reports).toEqual([])
     await docker.resume()
-    for (const item of items) await node.until(item, 'running', ({ state }) => state === 'running')
+    for (const item of items) await node.until(item, 'running', isUp)
     for (const item of items) expect((await node.containersOf(item)).length).toBe(1)
     await agent.close()
     await node.clear()
@@ -146,8 +141,8 @@ onBothEngines('faults', (world, line) => {
     const { node, agent } = await world().newNode()
     const [kept, stopped, lost] = [desiredItem(image), desiredItem(image), desiredItem(image)]
     node.send([kept, { ...stopped, desired: 'stopped' }, lost])
-    const { containerId } = await node.until(kept, 'running', ({ state }) => state === 'running')
-    const { containerId: lostId } = await node.until(lost, 'running', ({ state }) => state === 'running')
+    const { containerId } = await node.until(kept, 'running', isUp)
+    const { containerId: lostId } = await node.until(lost, 'running', isUp)
     await agent.close()
     await node.engine.stopContainer(containerId ?? '', 0)
     await node.engine.removeContainer(lostId ?? '')
@@ -168,7 +163,7 @@ onBothEngines('faults', (world, line) => {
     const { node, agent } = await world().newNode()
     const items = Array.from({ length: 5 }, (_, index) => desiredItem(image, { name: `item-${index}` }))
     node.send(items)
-    for (const item of items) await node.until(item, 'running', ({ state }) => state === 'running')
+    for (const item of items) await node.until(item, 'running', isUp)
     const held = async () => (await Promise.all(items.map(node.containersOf))).flat().length
     node.send(items.slice(1))
     node.aheadMs = 61_000
@@ -230,12 +225,12 @@ onBothEngines('faults', (world, line) => {
       const { node, agent } = await world().newNode()
       const [lost, added] = [desiredItem(image), desiredItem(image, { name: 'added' })]
       node.send([lost])
-      const { containerId } = await node.until(lost, 'running', ({ state }) => state === 'running')
+      const { containerId } = await node.until(lost, 'running', isUp)
       await agent.close()
       await node.engine.removeContainer(containerId ?? '')
       const next = await node.start()
       node.send([added], { complete: false })
-      await node.until(added, 'running', ({ state }) => state === 'running')
+      await node.until(added, 'running', isUp)
       await next.close()
       expect(await node.containersOf(lost)).toEqual([])
       await node.clear()
@@ -248,7 +243,7 @@ onBothEngines('faults', (world, line) => {
     const items = [desiredItem(image), desiredItem(image)]
     const held = async () => (await Promise.all(items.map(node.containersOf))).flat().length
     node.send(items)
-    for (const item of items) await node.until(item, 'running', ({ state }) => state === 'running')
+    for (const item of items) await node.until(item, 'running', isUp)
     // Also once its revisions are again above those from before: what it forgot is still forgotten.
     for (const revision of [3, 4, 5000, 5001]) {
       node.send([], { revision })
@@ -256,7 +251,7 @@ onBothEngines('faults', (world, line) => {
     }
     const added = desiredItem(image, { name: 'added' })
     node.send([added])
-    await node.until(added, 'running', ({ state }) => state === 'running')
+    await node.until(added, 'running', isUp)
     await agent.close()
     expect(await held()).toBe(2)
     expect(node.logged.filter((one) => one.includes('the store went back'))).toHaveLength(1)

@@ -55,6 +55,10 @@ export function desiredItem(
   })
 }
 
+/** It runs; what has no check is called ready some seconds later, whether or not somebody has looked by then. */
+export const isUp = ({ state }: Pick<Observation, 'state'>): boolean =>
+  state === 'running' || state === 'ready'
+
 export interface TestNode {
   readonly tenant: TenantId
   readonly folder: string

@@ -2,7 +2,7 @@
 
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
-import { desiredItem } from './agent.fixture.ts'
+import { desiredItem, isUp } from './agent.fixture.ts'
 import { onBothEngines } from './real-engine.fixture.ts'
 
 onBothEngines('a node of the control plane', (world) => {
@@ -10,7 +10,7 @@ onBothEngines('a node of the control plane', (world) => {
     const { node, agent } = await world().newNode()
     const there = desiredItem(world().image)
     node.send([there])
-    const { containerId } = await node.until(there, 'running', ({ state }) => state === 'running')
+    const { containerId } = await node.until(there, 'running', isUp)
     node.welcome({ controlPlane: true, platform: false })
     const more = desiredItem(world().image, { name: 'more' })
     node.send([there, more])
@@ -36,7 +36,7 @@ onBothEngines('a node of the control plane', (world) => {
     node.welcome({ controlPlane: true, platform: true })
     const item = desiredItem(world().image)
     node.send([item])
-    await node.until(item, 'running', ({ state }) => state === 'running')
+    await node.until(item, 'running', isUp)
     await agent.close()
     await node.clear()
   })
@@ -47,7 +47,7 @@ onBothEngines('a node whose containers nobody wishes', (world) => {
     const { node, agent } = await world().newNode()
     const items = Array.from({ length: 5 }, () => desiredItem(world().image, { name: 'left' }))
     node.send(items)
-    for (const item of items) await node.until(item, 'running', ({ state }) => state === 'running')
+    for (const item of items) await node.until(item, 'running', isUp)
     for (const aheadMs of [0, 61_000, 122_000, 183_000]) {
       node.aheadMs = aheadMs
       node.send([])

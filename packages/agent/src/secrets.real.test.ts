@@ -8,7 +8,7 @@ import { PROOF_LABEL } from '@holdfast/core/reconcile'
 import { waitUntil } from '@holdfast/testkit'
 import Docker from 'dockerode'
 import { expect, it } from 'vitest'
-import { desiredItem, type TestNode } from './agent.fixture.ts'
+import { desiredItem, isUp, type TestNode } from './agent.fixture.ts'
 import { EngineError } from './ports/engine.ts'
 import { NoSessionError } from './ports/session.ts'
 import { onBothEngines } from './real-engine.fixture.ts'
@@ -70,14 +70,14 @@ onBothEngines('containers with secrets', (world) => {
     node.send([item, plain])
     const refused = await node.until(item, 'refused', ({ reason }) => reason === 'secret_unresolved')
     expect(refused).toMatchObject({ state: 'starting', containerId: null, about: REFUSED.about })
-    await node.until(plain, 'running', ({ state }) => state === 'running')
+    await node.until(plain, 'running', isUp)
     expect(await node.containersOf(item)).toEqual([])
     node.environment = async () => ({ kind: 'unresolved', about: 'DB: denied' })
     tryAgain(node, [item, plain])
     await node.until(item, 'refused otherwise', ({ about }) => about === 'DB: denied')
     node.environment = async () => GIVEN
     tryAgain(node, [item, plain])
-    const healed = await node.until(item, 'running', ({ state }) => state === 'running')
+    const healed = await node.until(item, 'running', isUp)
     expect([healed.reason, healed.about, healed.proof]).toEqual(['', undefined, GIVEN.proof])
     expect((await inspect(healed.containerId)).Config.Env).toContain(`DB_key=${CANARY}`)
   })
@@ -98,9 +98,9 @@ onBothEngines('containers with secrets', (world) => {
     node.send(waiting)
     await waitUntil(() => asked === waiting.length, { what: 'all were asked for' })
     node.send([...waiting, plain])
-    await node.until(plain, 'running', ({ state }) => state === 'running')
+    await node.until(plain, 'running', isUp)
     answer()
-    for (const item of waiting) await node.until(item, 'running', ({ state }) => state === 'running')
+    for (const item of waiting) await node.until(item, 'running', isUp)
   })
 
   it('ask anew after each end of the agent, and are started without asking where they exist', async () => {
@@ -121,7 +121,7 @@ onBothEngines('containers with secrets', (world) => {
     await agent.close()
     const second = await node.start()
     node.send([item])
-    const made = await node.until(item, 'running', ({ state }) => state === 'running')
+    const made = await node.until(item, 'running', isUp)
     expect([made.proof, await node.containersOf(item)]).toEqual([`attempt-${asked}`, [made.containerId]])
     await second.close()
     const before = asked

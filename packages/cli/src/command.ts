@@ -15,7 +15,8 @@ export interface ArgumentSpec {
   /** Takes all that is left. */
   readonly many?: boolean
   readonly choices?: readonly string[]
-  readonly completes?: LiveNames
+  /** Where it is a name: of what, which may depend on the arguments before it. */
+  readonly completes?: LiveNames | ((before: readonly string[]) => LiveNames | undefined)
 }
 
 export interface OptionSpec {

@@ -25,7 +25,7 @@ function explainField(word: string): string | undefined {
     .join('.')
   const shape = path.split('.').reduce<ShapeNode | undefined>(fieldOf, deploymentBodyShape)
   if (shape === undefined) return undefined
-  const codes = CODES.filter((code) => isAbout(entryOf(code).field, path))
+  const codes = CODES.filter((code) => !OF_OTHERS.test(code) && isAbout(entryOf(code).field, path))
   return [
     `# \`${path}\``,
     '',
@@ -63,9 +63,18 @@ function descriptionOf(shape: ShapeNode): string {
     : own
 }
 
-/** `secrets[<i>].name | name` is about `secrets.name` and about `name`. */
+/** Codes of volumes, jobs, networks and the archive, which have fields called as some of a manifest. */
+const OF_OTHERS = /^(?:volume_spec|job|network|archive)_/
+
+/** `secrets[<i>].name | name` is about `secrets.name` and `name`; `update.<field>` about `update` and `update.order`. */
 const isAbout = (patterns: string, path: string): boolean =>
-  patterns.split(' | ').some((pattern) => pattern.replaceAll(/\[<\w+>\]|\.<\w+>/g, '') === path)
+  patterns.split(' | ').some((pattern) => {
+    const named = pattern.replaceAll(/\[["<].*?[">]\]/g, '')
+    const whole = named.replaceAll(/\.<\w+>/g, '')
+    return whole === path || (named.endsWith('.<field>') && path === `${whole}.${lastOf(path)}`)
+  })
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
 function fieldPaths(shape: ShapeNode, parent: string): string[] {
   if (shape.kind === 'optional' || shape.kind === 'nullable') return fieldPaths(shape.inner, parent)

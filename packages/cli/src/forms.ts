@@ -11,6 +11,10 @@ export const POSITIVE_NUMBER: Form = {
   expected: 'a whole number from 1',
   test: (text) => /^[1-9]\d{0,8}$/.test(text),
 }
+export const PAGE_SIZE: Form = {
+  expected: 'a whole number from 1 to 500',
+  test: (text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= 500,
+}
 export const DURATION: Form = {
   expected: 'a duration such as 30s, 5m or 1h',
   test: (text) => durationSeconds(text) !== undefined,

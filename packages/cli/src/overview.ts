@@ -1,9 +1,10 @@
 // What `status` draws: as text, from the same columns as `get`.
 
 import type { Client, Result } from '@holdfast/client'
-import { memory } from './print/amounts.ts'
+import { ofKind } from './print/amounts.ts'
 import { paint } from './print/color.ts'
-import { tableLines } from './print/table.ts'
+import type { Printed } from './print/output.ts'
+import { type Column, type TableOptions, tableLines } from './print/table.ts'
 import { deployments } from './resources/deployments.ts'
 import { EVENT_COLUMNS } from './resources/events.ts'
 import { nodes } from './resources/nodes.ts'
@@ -43,14 +44,22 @@ export async function overviewLines(
       paint(head, 'bold', colored),
       ...(used.length === 0 ? [] : [paint(used.map(quotaText).join('  '), 'gray', colored)]),
       '',
-      ...tableLines(deployments.columns, deployed.value, { nowMs, colored }),
+      ...listLines(deployments, deployments.columns, deployed.value, { nowMs, colored }),
       '',
-      ...tableLines(NODE_COLUMNS, machines.value, { nowMs, colored }),
+      ...listLines(nodes, NODE_COLUMNS, machines.value, { nowMs, colored }),
       '',
       ...tableLines(NEWS_COLUMNS, events.value.items.toReversed(), { nowMs, colored }),
     ],
   }
 }
+
+/** Headers with nothing below them say less than a word. */
+const listLines = <T>(
+  { kind, begin = '' }: Pick<Printed<T>, 'kind' | 'begin'>,
+  columns: readonly Column<T>[],
+  items: readonly T[],
+  options: TableOptions,
+): string[] => (items.length === 0 ? [`no ${kind}s yet: ${begin}`] : tableLines(columns, items, options))
 
 interface Used {
   readonly kind: string
@@ -60,8 +69,6 @@ interface Used {
 
 /** `stored_bytes` as people say it: stored 42KiB/16MiB. */
 function quotaText({ kind, used, limit }: Used): string {
-  const [, things] = /^(.*)_bytes$/.exec(kind) ?? []
-  return things === undefined
-    ? `${kind} ${used}/${limit}`
-    : `${things} ${memory(used)}/${memory(limit)}`.replaceAll('_', ' ')
+  const things = kind.replace(/_bytes$/, '')
+  return `${things} ${ofKind(kind, used)}/${ofKind(kind, limit)}`
 }

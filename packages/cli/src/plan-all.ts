@@ -12,6 +12,7 @@ import { paint } from './print/color.ts'
 import { matrixLines } from './print/matrix.ts'
 import { yamlText } from './print/output.ts'
 import { plain, plainLines } from './print/plain.ts'
+import { setIn } from './print/sections.ts'
 import { indented, outSheet } from './print/sheet.ts'
 import { hang } from './print/table.ts'
 import { print, type Terminal } from './terminal.ts'
@@ -91,5 +92,5 @@ function printConsequences(terminal: Terminal, { placement, steps, rollout }: Dr
   if (unplaced === 0) return
   print(terminal, `  without a node: ${unplaced}`)
   print(terminal, plain(`  ${placement.summary}`))
-  for (const line of matrixLines(placement, indented(outSheet(terminal), 2))) print(terminal, `  ${line}`)
+  for (const line of setIn(matrixLines(placement, indented(outSheet(terminal), 2)))) print(terminal, line)
 }

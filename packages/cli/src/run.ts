@@ -39,13 +39,17 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
 const COMPLETE = '__complete'
 
 async function printCompletions(typed: readonly string[], env: Env, terminal: Terminal): Promise<ExitCode> {
-  const { complete } = await import('./completion/complete.ts')
+  const [{ complete }, { typedSettings }] = await Promise.all([
+    import('./completion/complete.ts'),
+    import('./completion/typed-settings.ts'),
+  ])
   const contextsFile = contextsPath(env)
   const found = await complete(COMMANDS, typed, {
     contextsFile,
     async settings() {
       const file = await readContextsFile(contextsFile)
-      const chosen = file.ok ? chooseSettings({ flags: {}, env, contexts: file.contexts }) : file
+      const flags = typedSettings(typed)
+      const chosen = file.ok ? chooseSettings({ flags, env, contexts: file.contexts }) : file
       return chosen.ok ? chosen.settings : undefined
     },
   })

@@ -3,9 +3,13 @@
 import type { Invocation } from './command.ts'
 import { tellError } from './print/failure.ts'
 
+/** A token does not show which tenant it is of. */
+const NO_TENANT =
+  'no tenant is named: --tenant <id>, or HOLDFAST_TENANT; each event names it: holdfast events -o json'
+
 export async function tenantOf({ settings, terminal }: Invocation): Promise<string | undefined> {
   const chosen = await settings()
   const tenant = chosen.ok ? chosen.settings.tenant : undefined
-  if (tenant === undefined) tellError(terminal, 'no tenant is named: --tenant <id>, or HOLDFAST_TENANT')
+  if (tenant === undefined) tellError(terminal, NO_TENANT)
   return tenant
 }

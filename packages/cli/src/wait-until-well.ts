@@ -9,6 +9,7 @@ import { tellFailure } from './print/failure.ts'
 import { createLive } from './print/live.ts'
 import { matrixLines } from './print/matrix.ts'
 import { plain } from './print/plain.ts'
+import { setIn } from './print/sections.ts'
 import { errSheet, indented, outSheet } from './print/sheet.ts'
 import { print, type Terminal, tell } from './terminal.ts'
 
@@ -120,7 +121,7 @@ async function explainUnwell(
     tell(terminal, plain(`${name}: ${status.phase}: ${status.message}`))
     const why = await client.deployments.why(name)
     if (why.ok && isUnplaced(why.value))
-      for (const line of matrixLines(why.value, indented(errSheet(terminal), 2))) tell(terminal, `  ${line}`)
+      for (const line of setIn(matrixLines(why.value, indented(errSheet(terminal), 2)))) tell(terminal, line)
   }
   return EXIT.unwell
 }

@@ -4,7 +4,7 @@ import type { Result } from '@holdfast/client'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { pause } from './pause.ts'
 import { tellFailure } from './print/failure.ts'
-import type { Seen } from './resources/index.ts'
+import type { RowOptions, Seen } from './resources/index.ts'
 import { print, type Terminal, tell } from './terminal.ts'
 
 const LOOK_MS = 1000
@@ -13,16 +13,16 @@ export async function watchRows(
   terminal: Terminal,
   first: Seen,
   look: () => Promise<Result<Seen>>,
-  wide: boolean,
+  shape: Pick<RowOptions, 'form' | 'wide'>,
 ): Promise<ExitCode> {
   // All ages are told for one moment, so that a line differs only by what it says.
   const since = terminal.now()
-  let before = first.rows({ nowMs: since, wide })
+  let before = first.rows({ nowMs: since, ...shape })
   while (await pause(LOOK_MS, terminal.interrupted)) {
     const looked = await look()
     if (!looked.ok) return tellFailure(terminal, looked.failure)
-    const now = looked.value.rows({ nowMs: since, wide })
-    const shown = looked.value.rows({ nowMs: terminal.now(), wide })
+    const now = looked.value.rows({ nowMs: since, ...shape })
+    const shown = looked.value.rows({ nowMs: terminal.now(), ...shape })
     for (const [name, row] of now) if (before.get(name) !== row) print(terminal, shown.get(name) ?? row)
     for (const name of before.keys()) if (!now.has(name)) tell(terminal, `${name} is gone`)
     before = now

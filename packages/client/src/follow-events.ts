@@ -31,7 +31,7 @@ export interface FollowOptions {
 }
 
 /** The server says something at least every 15 s. */
-const IDLE_MS = 45_000
+const FORM = { type: 'text/event-stream', idleMs: 45_000 } as const
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
 /** In a row, with nothing heard between them: about half a minute. */
@@ -44,7 +44,7 @@ export async function* followEvents(
   let cursor = after
   let failures = 0
   while (signal?.aborted !== true) {
-    const opened = await openStream(connection, streamCall(filter, cursor, signal), IDLE_MS)
+    const opened = await openStream(connection, streamCall(filter, cursor, signal), FORM)
     if (!opened.ok && isFinal(opened.failure, failures)) return yield* giveUp(opened.failure)
     if (opened.ok) {
       const end = yield* readEvents(opened.value, (reached) => {
@@ -65,7 +65,7 @@ function streamCall(filter: EventFilter, cursor: string, signal: AbortSignal | u
     method: 'GET',
     path: '/events/stream',
     query: { ...filter },
-    headers: { accept: 'text/event-stream', 'last-event-id': cursor },
+    headers: { accept: FORM.type, 'last-event-id': cursor },
     repeat: 'safe',
     signal,
   }
@@ -74,6 +74,8 @@ function streamCall(filter: EventFilter, cursor: string, signal: AbortSignal | u
 /** A "no" stays a no; a server that is away may come back. */
 function isFinal(failure: Failure, failures: number): boolean {
   if (failures >= MOST_FAILURES || failure.kind === 'interrupted') return true
+  // A page that came instead of the stream, with a status that says that all is well.
+  if (failure.kind === 'unexpected' && failure.status < 300) return true
   return failure.kind === 'rejected' && failure.status < 429
 }
 

@@ -2,7 +2,7 @@
 // that a connection which died without a word is noticed.
 
 import type { Connection } from './connection.ts'
-import { readRefusal } from './read-answer.ts'
+import { contentType, NO_TYPE, notOurs, readRefusal } from './read-answer.ts'
 import type { ApiCall } from './request.ts'
 import { failed, type Result } from './result.ts'
 import { send, silenceOf } from './send.ts'
@@ -14,11 +14,17 @@ export type StreamEnd =
 /** Gives texts as they come, and at last why no more come. */
 export type TextStream = AsyncGenerator<string, StreamEnd, void>
 
-/** `idleMs`: how long nothing may come; absent where silence is usual. */
+export interface StreamForm {
+  /** The content type it comes in. */
+  readonly type: string
+  /** How long nothing may come; absent where silence is usual. */
+  readonly idleMs?: number
+}
+
 export async function openStream(
   connection: Connection,
   call: ApiCall,
-  idleMs?: number,
+  { type, idleMs }: StreamForm,
 ): Promise<Result<TextStream>> {
   const patience = createPatience()
   patience.wait(connection.deadlineMs)
@@ -30,7 +36,14 @@ export async function openStream(
     return failed({ kind: 'unreachable', reason: `${baseUrl}: ${reason}` })
   }
   const { response } = attempt
-  if (response.ok) return { ok: true, value: readTexts(call, response, patience, idleMs) }
+  // A page of somebody else, such as a portal's, is no stream that ended: asking again would bring it again.
+  const isOurs = [type, NO_TYPE].includes(contentType(response))
+  if (response.ok && isOurs) return { ok: true, value: readTexts(call, response, patience, idleMs) }
+  if (response.ok) {
+    patience.end()
+    await response.body?.cancel().catch(() => {})
+    return failed(notOurs(response))
+  }
   const text = await response.text().catch(() => '')
   patience.end()
   return failed(readRefusal(response, text))

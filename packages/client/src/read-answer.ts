@@ -23,14 +23,18 @@ export function readRefusal(response: Response, text: string): Failure {
   return { kind: 'unexpected', status, reason: `the server failed; its request id is ${requestId}` }
 }
 
-function notOurs({ status, headers }: Response): Failure {
-  const type = headers.get('content-type')?.split(';')[0] ?? 'no content type'
+export function notOurs(response: Response): Failure {
   return {
     kind: 'unexpected',
-    status,
-    reason: `what answered is no Holdfast server, or another version of it (${type})`,
+    status: response.status,
+    reason: `what answered is no Holdfast server, or another version of it (${contentType(response)})`,
   }
 }
+
+export const NO_TYPE = 'no content type'
+
+export const contentType = ({ headers }: Response): string =>
+  headers.get('content-type')?.split(';')[0]?.trim() ?? NO_TYPE
 
 function tryDecode<T>(shape: Shape<T>, text: string): T | undefined {
   try {

@@ -21,6 +21,7 @@ export type LogNews =
 /** As much as the server gives: after a cut nothing of it is to be missing. */
 const MOST_LINES = 10_000
 const MOST_CUTS = 5
+const FORM = { type: 'application/x-ndjson' } as const
 const PAUSE_MS = 500
 
 export async function* readLogs(
@@ -32,7 +33,7 @@ export async function* readLogs(
   const seen = createSeen()
   for (let cuts = 0; cuts <= MOST_CUTS; ) {
     const wanted = seen.lastTime === undefined ? query : { ...query, since: seen.lastTime, tail: MOST_LINES }
-    const opened = await openStream(connection, { ...callFor(name, wanted), signal })
+    const opened = await openStream(connection, { ...callFor(name, wanted), signal }, FORM)
     if (!opened.ok) return yield* tellFailure(opened.failure)
     const end = yield* readNewLines(opened.value, seen, () => {
       cuts = 0

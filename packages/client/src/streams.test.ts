@@ -103,6 +103,25 @@ describe('events', () => {
     ])
   })
 
+  test('a page of somebody else is no stream, and is not asked for again', async () => {
+    let asked = 0
+    const url = await serve((_url, _id, response) => {
+      asked += 1
+      response
+        .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
+        .end('<html>Please log in</html>')
+    })
+    const client = createClient({ baseUrl: url, world: { wait: async () => {} } })
+    const news: (EventNews | LogNews)[] = []
+    // Whoever goes on asking is stopped by the count, not by the clock.
+    for await (const one of client.followEvents({ after: '0-0' })) if (news.push(one) > 3) break
+    for await (const one of client.logs('web', { follow: true })) news.push(one)
+    const reason = 'what answered is no Holdfast server, or another version of it (text/html)'
+    const failed = { kind: 'failed', failure: { kind: 'unexpected', status: 200, reason } }
+    expect(news).toEqual([failed, failed])
+    expect(asked).toBe(2)
+  })
+
   test('a server that stays away is given up', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', world: { wait: async () => {} } })
     const news: EventNews[] = []

@@ -138,11 +138,13 @@ test('the parts have checks of their own', () => {
 })
 
 test('the longest and most repetitive texts are judged in linear time', () => {
-  const started = performance.now()
+  const started = process.cpuUsage()
   for (const unit of ['a', 'a-', 'a__', 'a/', '-', '_', '.', 'a.', '0', ':', '@']) {
     for (let length = 100; length <= 600; length += 100)
       parseImageReference(`${unit.repeat(length)}!`.slice(-600))
     parseImageReference(unit.repeat(1_000_000))
   }
-  expect(performance.now() - started).toBeLessThan(500)
+  // Of the processor's time, whoever else uses it; one that looks back at every place takes minutes.
+  const { user, system } = process.cpuUsage(started)
+  expect((user + system) / 1000).toBeLessThan(5000)
 })

@@ -51,8 +51,8 @@ async function open(): Promise<TestClient> {
 }
 
 const receives = (client: TestClient, text: string) =>
-  waitUntil(() => client.text() === text, { what: `"${text}" arrives`, timeoutMs: 5_000 })
-const closes = (client: TestClient) => waitUntil(client.closed, { what: 'it closes', timeoutMs: 5_000 })
+  waitUntil(() => client.text() === text, { what: `"${text}" arrives` })
+const closes = (client: TestClient) => waitUntil(client.closed, { what: 'it closes' })
 
 test('bytes pass both ways, and an end on one side is an end on the other', async () => {
   const client = await open()

@@ -29,7 +29,7 @@ test('an engine dies with its starter, even when that is killed with -9, and the
   const pid = Number(pidText)
   expect(isAlive(pid)).toBe(true)
   starter?.kill('SIGKILL')
-  await waitUntil(() => !isAlive(pid), { what: 'etcd is gone', timeoutMs: 5_000 })
+  await waitUntil(() => !isAlive(pid), { what: 'etcd is gone' })
   expect(existsSync(dataDir)).toBe(true)
   await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the starter is gone' })
   sweepTempFolders()

@@ -16,7 +16,8 @@ export interface LoadOptions {
 }
 
 export interface LoadFailure {
-  /** Milliseconds since the load began. */
+  /** When it was sent, and when it was known to have failed: milliseconds since the load began. */
+  readonly sentMs: number
   readonly atMs: number
   readonly target: string
   readonly kept: boolean
@@ -52,6 +53,8 @@ interface Shot {
   readonly target: string
   readonly kept: boolean
   readonly again: boolean
+  /** The first time. */
+  readonly sentMs: number
 }
 
 export function startLoad(options: LoadOptions): Load {
@@ -62,8 +65,9 @@ export function startLoad(options: LoadOptions): Load {
   const open = new Set<Promise<void>>()
   let [sent, answered, reconnects, slowestMs] = [0, 0, 0, 0]
 
-  const fail = ({ target, kept }: Shot, cause: string): void =>
-    void failures.push({ atMs: Math.round(performance.now() - begunMs), target, kept, cause })
+  const sinceBegun = (): number => Math.round(performance.now() - begunMs)
+  const fail = ({ target, kept, sentMs }: Shot, cause: string): void =>
+    void failures.push({ sentMs, atMs: sinceBegun(), target, kept, cause })
   async function shoot(shot: Shot): Promise<void> {
     const firedMs = performance.now()
     const outcome = await ask(options, shot, agents.get(shot.target))
@@ -85,7 +89,7 @@ export function startLoad(options: LoadOptions): Load {
       // In turn, and over all targets both.
       const kept = Math.floor(sent / options.targets.length) % 2 === 0
       sent += 1
-      const one = shoot({ target, kept, again: false }).finally(() => open.delete(one))
+      const one = shoot({ target, kept, again: false, sentMs: sinceBegun() }).finally(() => open.delete(one))
       open.add(one)
     }
   }, TICK_MS)

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, expect, test } from 'vitest'
@@ -35,22 +36,39 @@ async function startElsewhere(): Promise<LabTrace> {
   const [line] = await once(createInterface(starter.stdout), 'line')
   const [namespace = '', folder = ''] = String(line).split(' ')
   const prefix = namespace.replace(/-.*/, '')
-  return { prefix, folder: dirname(folder), pids: labProcesses(prefix) }
+  return { prefix, folder: dirname(folder), pids: await settledProcesses(prefix) }
 }
+
+/** What only started or paused a container is there for a moment longer than its command. */
+async function settledProcesses(prefix: string): Promise<number[]> {
+  let pids: number[] = []
+  const areTheSame = (): boolean => {
+    const before = pids.join()
+    pids = labProcesses(prefix)
+    return pids.length > 0 && pids.join() === before
+  }
+  await waitUntil(areTheSame, { what: 'its processes have settled', intervalMs: 500 })
+  return pids
+}
+
+const nameOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+const isOfOwner = (pid: number): boolean => ['dockerd', 'containerd', 'caddy'].includes(nameOf(pid))
 
 test('what a lab leaves behind when its owner is killed with -9, the next lab removes', async () => {
   const trace = await startElsewhere()
   lab = await startLab({ tenants: ['acme'], nodesPerTenant: 1, engine: 'old' })
   expect(lab.nodes[0]?.namespace.startsWith(`${trace.prefix}-`)).toBe(false)
   expect(trace.pids.filter(isAlive)).toEqual(trace.pids)
+  const owned = trace.pids.filter(isOfOwner)
+  expect(owned).toHaveLength(6)
   await lab.stop()
 
   starter?.kill('SIGKILL')
   await waitUntil(() => !isAlive(starter?.pid ?? 0), { what: 'the owner is gone' })
   // Engines and routers go with their owner; the shims and the containers do not.
-  await waitUntil(() => trace.pids.filter(isAlive).length === trace.pids.length - 6, {
-    what: 'the engines are gone',
-  })
+  await waitUntil(() => !owned.some(isAlive), { what: 'the engines are gone' })
+  const others = trace.pids.filter((pid) => !owned.includes(pid))
+  expect(others.filter(isAlive)).toEqual(others)
   expect(labLeftovers(trace).length).toBeGreaterThan(4)
   lab = await startLab({ tenants: ['acme'], nodesPerTenant: 1, engine: 'old' })
   await waitUntil(() => !trace.pids.some(isAlive), { what: 'its processes are gone' })

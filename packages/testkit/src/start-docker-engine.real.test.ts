@@ -54,8 +54,9 @@ describe.each<{ line: DockerLine; apiVersion: string }>([
       /acme\/web:1\.0$/,
     )
     const begun = performance.now()
-    await docker('stop', '--time', '10', 'web')
-    expect(performance.now() - begun).toBeLessThan(5_000)
+    // One that heeds no signal is killed when the time is over.
+    await docker('stop', '--time', '60', 'web')
+    expect(performance.now() - begun).toBeLessThan(30_000)
   })
 
   test('a container survives kill -9 of dockerd and of containerd with the same id and process', async () => {

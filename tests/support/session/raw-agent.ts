@@ -47,12 +47,12 @@ export async function dialRaw(url: string): Promise<RawAgent> {
     next: async <T extends ServerMessage['type']>(type: T) => {
       const found = await waitUntil(
         () => heard.find((message): message is Of<T> => message.type === type && !taken.has(message)),
-        { what: `the server says ${type}`, timeoutMs: 10_000 },
+        { what: `the server says ${type}`, timeoutMs: 20_000 },
       )
       taken.add(found)
       return found
     },
-    closed: () => waitUntil(() => code, { what: 'the server closes the connection', timeoutMs: 10_000 }),
+    closed: () => waitUntil(() => code, { what: 'the server closes the connection', timeoutMs: 20_000 }),
     close: () => socket.terminate(),
   }
 }

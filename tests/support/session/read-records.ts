@@ -1,6 +1,6 @@
 // What the store holds now, read past every cache of the gateway under test.
 
-import type { AssignmentId, EventType, TenantId } from '@holdfast/contract'
+import type { AssignmentId, Event, EventType, TenantId } from '@holdfast/contract'
 import {
   events,
   nodes,
@@ -22,10 +22,14 @@ export async function nodeRecord(
   return found.record
 }
 
-export async function eventTypes(store: Store, tenant: TenantId): Promise<EventType[]> {
+export async function storedEvents(store: Store, tenant: TenantId): Promise<Event[]> {
   await store.fresh()
   const keys = store.keysOf(events, tenant).map(({ key }) => key)
-  return (await store.read(events, keys)).flatMap((event) => event?.type ?? [])
+  return (await store.read(events, keys)).flatMap((event) => event ?? [])
+}
+
+export async function eventTypes(store: Store, tenant: TenantId): Promise<EventType[]> {
+  return (await storedEvents(store, tenant)).map(({ type }) => type)
 }
 
 export async function observationOf(

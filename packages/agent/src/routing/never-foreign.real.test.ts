@@ -238,7 +238,8 @@ test(`no history makes a route serve another's container (seed ${SEED})`, {
   await settle()
   await askAll('at the end', true)
   expect(foreign).toEqual([])
-  expect(counts.served).toBeGreaterThan(STEPS / 4)
+  // Of thousands that were asked; a history in which Caddy is away for long serves few.
+  expect(counts.served).toBeGreaterThan(STEPS / 20)
   process.stdout.write(
     `${STEPS} steps in ${Math.round(performance.now() - begun)} ms (seed ${SEED}): ${counts.asked} asked, ${counts.served} served, none foreign; ${[...done].map(([kind, count]) => `${kind} ${count}`).join(', ')}\n`,
   )

@@ -3,6 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type DeploymentUid, decode, routedDeploymentShape } from '@holdfast/contract'
+import { waitUntil } from '@holdfast/testkit'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { type RouterAdmin, RouterError } from '../ports/router.ts'
@@ -49,6 +50,15 @@ function newRouter(over: Partial<RouterAdmin> = {}) {
   })
   return { router, admin, led, lines, clock }
 }
+/** Longer than a test may take: who waits for it does not end. */
+const FOREVER_MS = 600_000
+function settling(done: Promise<void>) {
+  const watched = { settled: false }
+  void done.then(() => {
+    watched.settled = true
+  })
+  return watched
+}
 const took = async (work: Promise<void>): Promise<number> => {
   const begun = performance.now()
   await work
@@ -56,13 +66,22 @@ const took = async (work: Promise<void>): Promise<number> => {
 }
 
 test('a router that hangs is waited for once; then it is known to be away', async () => {
-  const hanging = async (): Promise<void> => {
-    await pause(400)
-    throw new RouterError('unavailable', 'no answer')
-  }
+  const pending: ((error: Error) => void)[] = []
+  const hanging = (): Promise<void> => new Promise((_, reject) => pending.push(reject))
   const { router, led } = newRouter({ load: hanging })
-  expect(await took(router.applied(2000))).toBeGreaterThan(350)
-  for (let count = 0; count < 3; count += 1) expect(await took(router.applied(2000))).toBeLessThan(200)
+  const first = settling(router.applied(FOREVER_MS))
+  await waitUntil(() => pending.length > 0, { what: 'it is told' })
+  await pause(0)
+  expect(first.settled).toBe(false)
+  const giveUp = (): boolean => {
+    for (const reject of pending.splice(0)) reject(new RouterError('unavailable', 'no answer'))
+    return first.settled
+  }
+  await waitUntil(giveUp, { what: 'it was waited for' })
+  // It hangs again, and nobody waits for it.
+  for (let count = 0; count < 3; count += 1) await router.applied(FOREVER_MS)
+  await waitUntil(() => pending.length > 0, { what: 'it is told again' })
+  await router.applied(FOREVER_MS)
   expect(led.at(-1)).toEqual([ADDRESS])
   router.close()
 })
@@ -125,9 +144,11 @@ test('what an agent before us withdrew is waited for as well', async () => {
   await router.applied(1000)
   const engine = { inspectContainer: async () => ({ id: 'b', startedAt: '1', address: '10.208.0.9' }) }
   const drain = createDrain({ engine, router, admin })
-  await drain('b', 2000)
+  await drain('b', 10_000)
   expect(counts.asked).toBe(4)
-  expect(await took(drain('b', 2000))).toBeLessThan(40)
+  // Nothing is in flight: it is asked once, and not for a while.
+  await drain('b', 10_000)
+  expect(counts.asked).toBe(5)
   router.close()
 })
 
@@ -148,7 +169,8 @@ test('a drain ends when nothing was in flight for a while; one answer that is mi
   const before = counts.asked
   counts.busy = 3
   await drain('a', 5000)
-  expect(counts.asked - before).toBeGreaterThan(5)
+  // Behind the one that was missing, another that was busy, and then those of the while, in which this process may pause.
+  expect(counts.asked - before).toBeGreaterThan(4)
   counts.busy = Number.POSITIVE_INFINITY
   expect(await took(drain('a', 1000))).toBeGreaterThan(990)
   router.close()

@@ -19,8 +19,11 @@ import {
   routesTo,
 } from './routed-node.fixture.ts'
 
-const RATE = 100
 const LONG = env.HOLDFAST_LONG === '1'
+/** Each request is a process in the container: a short run is not alone on its machine, and more than it carries queue up. */
+const RATE = LONG ? 100 : 40
+/** The longest for which what is in flight is waited for: when it is over, whoever still waits for an answer gets none. */
+const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
 /** Every call is the last of some agent in a long run; of a short one every twelfth, beginning with another on each line. */
 const STEP = LONG ? 1 : 12
 
@@ -40,7 +43,7 @@ async function endLoads(loads: ReturnType<typeof startLoads>, what: string): Pro
 
 onBothEngines('routes and an agent that dies', (world, line) => {
   const successor = (image: string, { deployment }: DesiredItem): DesiredItem =>
-    desiredItem(image, { healthCheck: CHECK, stopGracePeriod: '8s' }, { deployment })
+    desiredItem(image, ROUTED, { deployment })
   const addressOf = async ({ node }: RoutedNode, item: DesiredItem): Promise<string> => {
     const [id = ''] = await node.containersOf(item)
     return (await node.engine.inspectContainer(id)).address ?? ''
@@ -56,7 +59,7 @@ onBothEngines('routes and an agent that dies', (world, line) => {
     const place = await routedNode(world())
     const { node, admin, edge } = place
     const images = [await routedImage(world(), '1'), await routedImage(world(), '2')]
-    let current = desiredItem(images[0] ?? '', { healthCheck: CHECK, stopGracePeriod: '8s' })
+    let current = desiredItem(images[0] ?? '', ROUTED)
     const maker = await node.start()
     node.send([current], { routes: routesTo(current) })
     await ready(node, current)
@@ -99,7 +102,7 @@ onBothEngines('routes and an agent that dies', (world, line) => {
         ...{ caddy: settings, configFile: caddy.configFile },
       })
     const images = [await routedImage(world(), '1'), await routedImage(world(), '2')]
-    let current = desiredItem(images[0] ?? '', { healthCheck: CHECK, stopGracePeriod: '8s' })
+    let current = desiredItem(images[0] ?? '', ROUTED)
     let agent = await start()
     let revision = 1000
     const restart = async () => {

@@ -15,6 +15,7 @@ interface Listed {
 
 const LISTED: Printed<Listed> = {
   kind: 'context',
+  begin: 'holdfast login --url <address> keeps one',
   nameOf: ({ name }) => name,
   columns: [
     { header: 'CURRENT', value: ({ current }) => (current ? '*' : ' ') },

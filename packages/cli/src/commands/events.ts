@@ -3,9 +3,9 @@
 import type { Client, EventFilter } from '@holdfast/client'
 import type { Invocation, OnlineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { POSITIVE_NUMBER } from '../forms.ts'
+import { PAGE_SIZE } from '../forms.ts'
 import { tellFailure } from '../print/failure.ts'
-import { OUTPUT_OPTION, printItems } from '../print/output.ts'
+import { OUTPUT_OPTION, printItems, refuseYamlWatch } from '../print/output.ts'
 import { outSheet } from '../print/sheet.ts'
 import { tableLines } from '../print/table.ts'
 import { print, type Terminal, tell } from '../terminal.ts'
@@ -22,7 +22,11 @@ export const events: OnlineCommand = {
       summary: 'of one severity only',
       choices: ['info', 'warning', 'error'],
     },
-    { flags: '--limit <number>', summary: 'how many of the past (default: 100)', form: POSITIVE_NUMBER },
+    {
+      flags: '--limit <number>',
+      summary: 'how many of the past, at most 500 (default: 100)',
+      form: PAGE_SIZE,
+    },
     OUTPUT_OPTION,
   ],
   examples: [
@@ -32,12 +36,13 @@ export const events: OnlineCommand = {
   online: true,
   async run(invocation, client) {
     const { terminal, text, flag } = invocation
+    const form = text('output')
+    if (flag('watch') && form === 'yaml') return refuseYamlWatch(terminal)
     const filter = filterOf(invocation)
-    const limit = Math.min(500, Number(text('limit') ?? 100))
+    const limit = Number(text('limit') ?? 100)
     const page = await client.events({ ...filter, limit }, { signal: terminal.interrupted })
     if (!page.ok) return tellFailure(terminal, page.failure)
     const { events: resource } = await import('../resources/events.ts')
-    const form = text('output')
     if (!flag('watch') || form === undefined || form === 'table' || form === 'wide')
       await printItems(terminal, form, resource, page.value.items)
     if (!flag('watch')) return EXIT.ok

@@ -3,19 +3,23 @@
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { tellError, tellFailure } from '../print/failure.ts'
-import { OUTPUT_OPTION } from '../print/output.ts'
-import { RESOURCE_NAMES } from '../resource-names.ts'
+import { OUTPUT_OPTION, refuseYamlWatch } from '../print/output.ts'
+import { LIVE_KINDS, RESOURCE_NAMES } from '../resource-names.ts'
+import { print } from '../terminal.ts'
 
 export const get: OnlineCommand = {
   name: 'get',
   summary: 'list things of one kind, or show one of them',
   args: [
     { name: 'kind', summary: 'what to list', choices: RESOURCE_NAMES },
-    { name: 'name', summary: 'one of them', optional: true, completes: 'deployments' },
+    { name: 'name', summary: 'one of them', optional: true, completes: ([kind = '']) => LIVE_KINDS[kind] },
   ],
   options: [
     OUTPUT_OPTION,
-    { flags: '-w, --watch', summary: 'go on, and show each line again when it changes' },
+    {
+      flags: '-w, --watch',
+      summary: 'go on, and show each line again when it changes; with -o json one object a line',
+    },
   ],
   examples: [
     ['holdfast get deployments', 'All deployments of the tenant.'],
@@ -28,6 +32,7 @@ export const get: OnlineCommand = {
     const resource = findResource(kind)
     if (resource === undefined) return EXIT.usage
     const form = text('output')
+    if (flag('watch') && form === 'yaml') return refuseYamlWatch(terminal)
     const first = await resource.look(client, name)
     if (!first.ok) return tellFailure(terminal, first.failure)
     const isFound = first.value.rows({ nowMs: terminal.now() }).size > 0
@@ -40,7 +45,12 @@ export const get: OnlineCommand = {
       return EXIT.ok
     }
     const { watchRows } = await import('../watch-rows.ts')
-    await first.value.print(terminal, form === 'wide' ? form : 'table')
-    return watchRows(terminal, first.value, () => resource.look(client, name), form === 'wide')
+    const look = () => resource.look(client, name)
+    if (form !== 'json' && form !== 'name') {
+      await first.value.print(terminal, form)
+      return watchRows(terminal, first.value, look, { wide: form === 'wide' })
+    }
+    for (const row of first.value.rows({ nowMs: terminal.now(), form }).values()) print(terminal, row)
+    return watchRows(terminal, first.value, look, { form })
   },
 }

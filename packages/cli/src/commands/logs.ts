@@ -37,8 +37,7 @@ export const logs: OnlineCommand = {
     for await (const news of client.logs(deploymentName(typed), query, terminal.interrupted)) {
       if (news.kind === 'failed') return tellFailure(terminal, news.failure)
       const { line } = news
-      if ('skipped' in line)
-        tell(terminal, `replica ${line.skipped.replica}: ${line.skipped.lines} lines were skipped`)
+      if ('skipped' in line) tell(terminal, skippedText(line.skipped))
       else if ('unavailable' in line) {
         const { replica, node, reason } = line.unavailable
         tell(terminal, `replica ${replica} on ${node} cannot be read: ${reason}`)
@@ -47,6 +46,10 @@ export const logs: OnlineCommand = {
     return terminal.interrupted.aborted ? EXIT.interrupted : EXIT.ok
   },
 }
+
+/** What a slow reader missed. */
+const skippedText = ({ replica, lines }: { readonly replica: number; readonly lines: number }): string =>
+  `replica ${replica}: ${lines === 1 ? '1 line was' : `${lines} lines were`} skipped`
 
 const numberOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text)

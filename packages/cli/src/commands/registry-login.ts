@@ -23,14 +23,15 @@ export const registryLogin: OnlineCommand = {
   online: true,
   async run({ terminal, args: [host = ''], text, flag }, client) {
     const username = text('username')
+    if (username === undefined) {
+      tellError(terminal, 'no user is named: -u <name>')
+      return EXIT.usage
+    }
     const password = flag('password-stdin')
       ? new TextDecoder().decode(await terminal.readInput()).replace(/\r?\n$/, '')
       : await terminal.askSecret('Password: ')
-    if (username === undefined || password === undefined) {
-      tellError(
-        terminal,
-        username === undefined ? 'no user is named: -u <name>' : 'no password is given: --password-stdin',
-      )
+    if (password === undefined) {
+      tellError(terminal, 'no password is given: --password-stdin')
       return EXIT.usage
     }
     const kept = await client.registries.setCredential(host, { username, password })

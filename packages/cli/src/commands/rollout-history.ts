@@ -8,6 +8,7 @@ import { POSITIVE_NUMBER } from '../forms.ts'
 import { age } from '../print/age.ts'
 import { tellFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems, yamlText } from '../print/output.ts'
+import { print } from '../terminal.ts'
 
 export const rolloutHistory: OnlineCommand = {
   name: 'rollout history',
@@ -28,7 +29,8 @@ export const rolloutHistory: OnlineCommand = {
     if (revision !== undefined) {
       const read = await client.deployments.archivedRevision(name, Number(revision))
       if (!read.ok) return tellFailure(terminal, read.failure)
-      terminal.out(await yamlText(read.value.spec))
+      if (text('output') === 'json') print(terminal, JSON.stringify(read.value.spec, null, 2))
+      else terminal.out(await yamlText(read.value.spec))
       return EXIT.ok
     }
     const { readAll } = await import('@holdfast/client')

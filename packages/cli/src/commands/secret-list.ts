@@ -9,6 +9,7 @@ import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
 
 const SECRETS: Printed<SecretSummary> = {
   kind: 'secret',
+  begin: 'holdfast secret set <path> writes one',
   nameOf: ({ path }) => path,
   columns: [
     { header: 'PATH', value: ({ path }) => path },

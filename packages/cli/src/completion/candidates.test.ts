@@ -20,12 +20,18 @@ describe('candidates', () => {
     expect(at('--context', '')).toEqual({ words: [], live: 'contexts' })
     expect(at('apply', '-f', '')).toEqual({ words: [] })
   })
+  test('names of the kind that get was asked for', () => {
+    expect(at('get', 'deployment', '')).toEqual({ words: [], live: 'deployments' })
+    expect(at('get', '-o', 'wide', 'nodes', 'n')).toEqual({ words: [], live: 'nodes' })
+    expect(at('get', 'quotas', '')).toEqual({ words: [] })
+  })
   test('arguments, by choice or by live name', () => {
     expect(at('get', '').words).toContain('deployments')
     expect(at('describe', '')).toEqual({ words: [], live: 'deployments' })
     expect(at('--verbose', 'node', 'drain', 'n')).toEqual({ words: [], live: 'nodes' })
     expect(at('delete', 'a', 'b', '')).toEqual({ words: [], live: 'deployments' })
     expect(at('describe', 'a', '')).toEqual({ words: [] })
+    expect(at('--context', 'b', 'describe', '')).toEqual({ words: [], live: 'deployments' })
   })
 })
 

@@ -18,20 +18,19 @@ export function candidatesFor(
 ): Candidates {
   const before = typed.slice(0, -1)
   const current = typed.at(-1) ?? ''
-  const command = longestMatch(commands, before)
+  const command = longestMatch(commands, positional(before, globals))
   const options = [...(command?.options ?? []), ...globals]
   const waiting = optionNamed(options, before.at(-1) ?? '')
   if (waiting !== undefined && takesValue(waiting)) return ofValue(waiting)
   if (current.startsWith('-')) return { words: options.flatMap(longFlags) }
   if (command === undefined) return { words: nextWords(commands, positional(before, globals)) }
-  const given = positional(before, options).length - command.name.split(' ').length
+  const given = positional(before, options).slice(command.name.split(' ').length)
   const { args = [] } = command
   const last = args.at(-1)
-  return ofArgument(args[given] ?? (last?.many === true ? last : undefined))
+  return ofArgument(args[given.length] ?? (last?.many === true ? last : undefined), given)
 }
 
-function longestMatch(commands: readonly Command[], typed: readonly string[]): Command | undefined {
-  const words = typed.filter((word) => !word.startsWith('-'))
+function longestMatch(commands: readonly Command[], words: readonly string[]): Command | undefined {
   return commands
     .filter(({ name }) => name.split(' ').every((word, at) => words[at] === word))
     .sort((left, right) => right.name.length - left.name.length)[0]
@@ -61,8 +60,9 @@ const optionNamed = (options: readonly OptionSpec[], word: string): OptionSpec |
 const ofValue = ({ flags, choices }: OptionSpec): Candidates =>
   flags.startsWith('--context ') ? { words: [], live: 'contexts' } : { words: choices ?? [] }
 
-function ofArgument(argument: ArgumentSpec | undefined): Candidates {
+function ofArgument(argument: ArgumentSpec | undefined, before: readonly string[]): Candidates {
   if (argument === undefined) return NONE
   const { choices = [], completes } = argument
-  return { words: choices, ...(completes === undefined ? {} : { live: completes }) }
+  const live = typeof completes === 'function' ? completes(before) : completes
+  return { words: choices, ...(live === undefined ? {} : { live }) }
 }

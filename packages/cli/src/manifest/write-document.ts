@@ -61,11 +61,15 @@ const bodyOf = (value: Json): SentDeployment => (isJsonObject(value) ? value : {
 
 /** Fields that are stored, are not in the document, and stay: PUT keeps what is not sent. DECISIONS 2. */
 const OPTIONAL_FIELDS = [
-  ...(['nodeId', 'healthCheck', 'environment', 'volumes', 'placement', 'dependsOn', 'limits'] as const),
-  ...(['routes', 'labels', 'command', 'args'] as const),
+  ...(['nodeId', 'healthCheck', 'environment', 'secrets', 'volumes', 'placement', 'dependsOn'] as const),
+  ...(['limits', 'composedEnvironment', 'routes', 'labels', 'command', 'args'] as const),
 ]
 
 export function keptFields(value: Json, before: Before): string[] {
   if (before === undefined || !isJsonObject(value)) return []
-  return OPTIONAL_FIELDS.filter((field) => before[field] !== undefined && value[field] === undefined)
+  return OPTIONAL_FIELDS.filter((field) => isThere(before[field]) && value[field] === undefined)
 }
+
+/** A record has `secrets` always, empty where there are none. */
+const isThere = (stored: DeploymentRecord[(typeof OPTIONAL_FIELDS)[number]]): boolean =>
+  stored !== undefined && !(Array.isArray(stored) && stored.length === 0)

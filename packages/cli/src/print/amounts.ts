@@ -9,3 +9,7 @@ export function memory(bytes: number): string {
   const amount = bytes / 1024 ** power
   return `${Number.isInteger(amount) ? amount : amount.toFixed(1)}${UNITS[power]}`
 }
+
+/** Of a quota: those of bytes say so in their name. */
+export const ofKind = (kind: string, amount: number): string =>
+  kind.endsWith('_bytes') ? memory(amount) : String(amount)

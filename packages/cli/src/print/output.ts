@@ -1,7 +1,9 @@
 // -o: the same items for people, for machines and for shells. JSON and YAML are what the API answered, times absolute.
 
 import type { OptionSpec } from '../command.ts'
-import { print, type Terminal } from '../terminal.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { print, type Terminal, tell } from '../terminal.ts'
+import { tellError } from './failure.ts'
 import { outSheet } from './sheet.ts'
 import { type Column, tableLines } from './table.ts'
 
@@ -15,6 +17,10 @@ export const OUTPUT_OPTION: OptionSpec = {
 export interface Printed<T> {
   /** `deployment` in `deployment/web`. */
   readonly kind: string
+  /** Where it is more than the kind with an s. */
+  readonly plural?: string
+  /** What to type where there is none yet. */
+  readonly begin?: string
   nameOf(item: T): string
   readonly columns: readonly Column<T>[]
 }
@@ -23,10 +29,11 @@ export interface Printed<T> {
 export async function printItems<T>(
   terminal: Terminal,
   form: string | undefined,
-  { kind, nameOf, columns }: Printed<T>,
+  printed: Printed<T>,
   items: readonly T[],
   one = false,
 ): Promise<void> {
+  const { kind, nameOf, columns } = printed
   const whole = one ? items[0] : { items }
   if (form === 'json') return print(terminal, JSON.stringify(whole, null, 2))
   if (form === 'yaml') return terminal.out(await yamlText(whole))
@@ -36,11 +43,26 @@ export async function printItems<T>(
     ...outSheet(terminal),
   })
   // An empty list is no data: who pipes it on gets nothing.
-  if (items.length === 0) return terminal.err(`no ${kind}s\n`)
+  if (items.length === 0) return tellNone(terminal, printed)
   terminal.out(`${lines.join('\n')}\n`)
+}
+
+/** The next step is for people; a script reads the same words always. */
+function tellNone(
+  terminal: Terminal,
+  { kind, plural = `${kind}s`, begin }: Pick<Printed<never>, 'kind' | 'plural' | 'begin'>,
+): void {
+  const next = begin === undefined || !terminal.errIsTerminal ? '' : ` yet: ${begin}`
+  tell(terminal, `no ${plural}${next}`)
 }
 
 export async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml')
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** YAML that goes on is no document; a table would not be what was asked for. */
+export function refuseYamlWatch(terminal: Terminal): ExitCode {
+  tellError(terminal, '--watch gives a table, names, or with -o json one object a line; no YAML')
+  return EXIT.usage
 }

@@ -4,11 +4,12 @@ import type { Failure } from '@holdfast/client'
 import type { Code, NodeId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { age } from './age.ts'
-import { cpu, memory } from './amounts.ts'
+import { cpu, memory, ofKind } from './amounts.ts'
 import { exitCodeOf } from './failure.ts'
 import { cutTo, widthOf, wrapWords } from './fit.ts'
 import { matrixLines } from './matrix.ts'
 import { plain, plainLines } from './plain.ts'
+import { setIn } from './sections.ts'
 import { alignRows, tableLines } from './table.ts'
 
 describe('a table', () => {
@@ -124,6 +125,9 @@ describe('the matrix', () => {
   })
 })
 
+test('what is set in ends where its words end', () =>
+  expect(setIn(['a', '', 'b'])).toEqual(['  a', '', '  b']))
+
 describe('how long ago', () => {
   const now = Date.parse('2026-01-31T12:00:00Z')
   test.each([
@@ -140,6 +144,7 @@ describe('how long ago', () => {
 })
 
 test('amounts', () => {
+  expect([ofKind('stored_bytes', 16 * 1024 ** 2), ofKind('nodes', 50)]).toEqual(['16MiB', '50'])
   expect([cpu(4000), cpu(250), memory(0), memory(8 * 1024 ** 3), memory(1_600_000)]).toEqual([
     ...['4', '250m', '0B', '8GiB', '1.5MiB'],
   ])

@@ -17,6 +17,8 @@ export const factLines = (
   )
 
 export const section = (title: string, lines: readonly string[], { colored }: Sheet): string[] =>
-  lines.length === 0
-    ? []
-    : ['', paint(`${title}:`, 'bold', colored), ...lines.map((line) => (line === '' ? '' : `  ${line}`))]
+  lines.length === 0 ? [] : ['', paint(`${title}:`, 'bold', colored), ...setIn(lines)]
+
+/** By two blanks; an empty line stays empty. */
+export const setIn = (lines: readonly string[]): string[] =>
+  lines.map((line) => (line === '' ? '' : `  ${line}`))

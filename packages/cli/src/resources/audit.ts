@@ -6,6 +6,7 @@ import type { Resource } from './resource.ts'
 export const audit: Resource<AuditEntry> = {
   names: ['audit'],
   kind: 'entry',
+  plural: 'entries',
   nameOf: ({ id }) => id,
   list: (client) => readAll((page) => client.audit(page)),
   columns: [

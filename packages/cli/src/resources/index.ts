@@ -22,17 +22,24 @@ export interface AnyResource {
   look(client: Client, name: string | undefined): Promise<Result<Seen>>
 }
 
+export interface RowOptions extends TableOptions {
+  /** Absent: a row of the table. */
+  readonly form?: 'json' | 'name'
+}
+
 export interface Seen {
   print(terminal: Terminal, form: string | undefined): Promise<void>
-  /** By name, without a header. */
-  rows(options: TableOptions): ReadonlyMap<string, string>
+  /** By name, one line each, without a header. */
+  rows(options: RowOptions): ReadonlyMap<string, string>
 }
 
 function anyResource<T>(resource: Resource<T>): AnyResource {
-  const { names, nameOf, columns } = resource
+  const { names, kind, nameOf, columns } = resource
   const seen = (items: readonly T[], one: boolean): Seen => ({
     print: (terminal, form) => printItems(terminal, form, resource, items, one),
-    rows(options) {
+    rows({ form, ...options }) {
+      if (form === 'json') return new Map(items.map((item) => [nameOf(item), JSON.stringify(item)]))
+      if (form === 'name') return new Map(items.map((item) => [nameOf(item), `${kind}/${nameOf(item)}`]))
       const lines = tableLines(columns, items, { ...options, header: false })
       return new Map(items.map((item, at) => [nameOf(item), lines[at] ?? '']))
     },

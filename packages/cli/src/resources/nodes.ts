@@ -8,7 +8,7 @@ import type { Resource } from './resource.ts'
 export const nodes: Resource<Node> = {
   names: ['nodes', 'node'],
   kind: 'node',
-  completes: 'nodes',
+  begin: 'holdfast node join-token <name> prints what to type on a machine',
   nameOf: ({ name }) => name,
   list: (client) => readAll((page) => client.nodes.list(page)),
   read: findNode,

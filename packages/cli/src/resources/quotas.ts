@@ -1,4 +1,5 @@
 import type { QuotaList } from '@holdfast/contract'
+import { ofKind } from '../print/amounts.ts'
 import type { Resource } from './resource.ts'
 
 export const quotas: Resource<QuotaList['items'][number]> = {
@@ -11,7 +12,7 @@ export const quotas: Resource<QuotaList['items'][number]> = {
   },
   columns: [
     { header: 'KIND', value: ({ kind }) => kind },
-    { header: 'USED', value: ({ used }) => String(used) },
-    { header: 'LIMIT', value: ({ limit }) => String(limit) },
+    { header: 'USED', value: ({ kind, used }) => ofKind(kind, used) },
+    { header: 'LIMIT', value: ({ kind, limit }) => ofKind(kind, limit) },
   ],
 }

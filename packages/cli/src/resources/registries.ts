@@ -5,7 +5,7 @@ import type { Resource } from './resource.ts'
 export const registries: Resource<Registry> = {
   names: ['registries', 'registry'],
   kind: 'registry',
-  completes: 'registries',
+  plural: 'registries',
   nameOf: ({ host }) => host,
   async list(client) {
     const listed = await client.registries.list()

@@ -79,6 +79,16 @@ describe('what is chosen', () => {
     ],
   ])('%s', (_, flags, env, settings) => expect(choose(flags, env)).toEqual({ ok: true, settings }))
 
+  test.each(['evil', 'http://a/api', 'ftp://a', 'http://user:hunter2@a'])(
+    'an address such as %s is refused',
+    (url) => {
+      const why = expect.stringMatching(/is no address of a platform: it must be an address such as https/)
+      const chosen = choose({}, { HOLDFAST_URL: url })
+      expect(chosen).toEqual({ ok: false, why })
+      expect(JSON.stringify(chosen)).not.toContain('hunter2')
+    },
+  )
+
   test('a context that nobody knows is refused', () =>
     expect(choose({ context: 'd' })).toEqual({ ok: false, why: 'there is no context d; known are: a, b, c' }))
 })

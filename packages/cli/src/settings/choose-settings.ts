@@ -2,6 +2,7 @@
 // file is never sent to an address from elsewhere, and nobody else is trusted by its authority.
 
 import type { Chosen, Settings } from '../command.ts'
+import { HTTP_URL } from '../forms.ts'
 import type { Contexts } from './contexts.ts'
 
 type Texts = { readonly [name: string]: string | undefined }
@@ -19,6 +20,11 @@ export function chooseSettings({ flags, env, contexts }: Sources): Chosen {
   if (wanted !== undefined && kept === undefined)
     return { ok: false, why: `there is no context ${wanted}; known are: ${known(contexts)}` }
   const url = flags.url ?? given(env.HOLDFAST_URL) ?? kept?.url
+  if (url !== undefined && !HTTP_URL.test(url))
+    return {
+      ok: false,
+      why: `${withoutUser(url)} is no address of a platform: it must be ${HTTP_URL.expected}`,
+    }
   const own = kept !== undefined && sameAddress(url, kept.url) ? kept : undefined
   const token = flags.token ?? given(env.HOLDFAST_TOKEN) ?? own?.token
   const tenant = flags.tenant ?? given(env.HOLDFAST_TENANT) ?? own?.tenant
@@ -34,6 +40,9 @@ export function chooseSettings({ flags, env, contexts }: Sources): Chosen {
     },
   }
 }
+
+/** A user in an address may come with a password. */
+const withoutUser = (url: string): string => url.replace(/^.*@/, '...@')
 
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
 const known = ({ contexts }: Contexts): string => Object.keys(contexts).join(', ') || 'none'

@@ -11,6 +11,7 @@ import {
 import { parseImageReference } from '../image-reference.ts'
 import type { SentMaterial } from '../secrets/material.ts'
 import { checkDependencies } from './check-dependencies.ts'
+import { checkKnownKeys } from './check-known-keys.ts'
 import { explainResidency } from './check-residency.ts'
 import { checkSecretFacts, explainExisting } from './check-secret-facts.ts'
 import type { AdmissionContext } from './context.ts'
@@ -42,6 +43,11 @@ export function checkFacts(
     ...checkImage(spec.image, image),
     ...checkNode(spec, node, existing),
     ...checkSecretFacts(spec, credentials, mode === 'update' ? existing : undefined),
+    ...checkKnownKeys(spec, mode === 'update' ? existing?.record : undefined, {
+      credentials,
+      material,
+      limits,
+    }),
     ...checkRoutes(spec, routeHolders),
     ...checkQuotas(quotas),
   ]

@@ -1,17 +1,19 @@
 import type { ResidencyDemand } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
+import type { Stand } from '../scheduling/residency.ts'
 import { explainResidency } from './check-residency.ts'
 
 const RULES = { enforcement: true, regions: { dach: ['AT', 'CH', 'DE'], moon: ['XX'] } }
-const node = (country?: string, region?: string) => ({
-  ...(country === undefined ? {} : { 'holdfast.io/country': country }),
-  ...(region === undefined ? {} : { 'holdfast.io/geo-region': region }),
-  zone: 'a',
+const node = (country?: string, region?: string): Stand => ({
+  labels: {
+    ...(country === undefined ? {} : { 'holdfast.io/country': country }),
+    ...(region === undefined ? {} : { 'holdfast.io/geo-region': region }),
+    zone: 'a',
+  },
 })
-type Node = ReturnType<typeof node>
 
 describe('whether a node answers', () => {
-  test.each<[string, ResidencyDemand, Node[], boolean]>([
+  test.each<[string, ResidencyDemand, Stand[], boolean]>([
     ['the country', { country: 'DE' }, [node('FR'), node('DE')], true],
     ['another country', { country: 'DE' }, [node('FR')], false],
     ['no country', { country: 'DE' }, [node()], false],
@@ -21,6 +23,7 @@ describe('whether a node answers', () => {
     ['both, on two nodes', { country: 'DE', region: 'moon' }, [node('DE'), node('XX')], false],
     ['a blocked country', { blockedCountries: ['US'] }, [node('US')], false],
     ['a node of no country beside a blocked one', { blockedCountries: ['US'] }, [node('US'), node()], true],
+    ['one that hides it', { blockedCountries: ['US'] }, [{ ...node(), hiddenCountry: 'US' }], false],
     ['the region, and blocked', { region: 'dach', blockedCountries: ['AT'] }, [node('AT')], false],
     ['no node at all', { blockedCountries: ['US'] }, [], false],
     ['nothing demanded', {}, [], true],
@@ -61,7 +64,7 @@ test('what nodes advertise is listed once each, sorted, in the field and in the 
 })
 
 test('nodes that say nothing and nodes that are not there are told apart', () => {
-  const whyOf = (reachable: Node[]) =>
+  const whyOf = (reachable: Stand[]) =>
     explainResidency({ country: 'DE' }, { rules: RULES, reachable }).map(({ why }) => why)
   expect(whyOf([node()])[0]).toContain('the countries (none) and the regions (none).')
   expect(whyOf([])[0]).toContain('No node of this tenant is reachable.')

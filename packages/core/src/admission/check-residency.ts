@@ -19,7 +19,7 @@ export function explainResidency(
   const wish = residencyWish(demand, rules)
   if (wish === undefined) return []
   if (!wish.enforced) return [{ code: 'residency_enforcement_off', field: FIELD, why: ENFORCEMENT_OFF }]
-  if (reachable.some((labels) => answersResidency(wish, labels))) return []
+  if (reachable.some((node) => answersResidency(wish, node))) return []
   const [countries, regions] = [distinct(reachable, NODE_COUNTRY), distinct(reachable, NODE_REGION)]
   const advertised =
     reachable.length === 0
@@ -37,7 +37,7 @@ export function explainResidency(
 }
 
 function distinct(nodes: ResidencyFact['reachable'], label: string): string[] {
-  const values = nodes.flatMap((labels) => (Object.hasOwn(labels, label) ? [labels[label] ?? ''] : []))
+  const values = nodes.flatMap(({ labels }) => (Object.hasOwn(labels, label) ? [labels[label] ?? ''] : []))
   return [...new Set(values)].sort()
 }
 

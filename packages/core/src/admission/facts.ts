@@ -2,6 +2,7 @@
 // judged. DESIGN 4, step 3.
 
 import type { DeploymentRecord, ResidencyRules } from '@holdfast/contract'
+import type { Stand } from '../scheduling/residency.ts'
 
 export interface ExistingFact {
   readonly record: DeploymentRecord
@@ -38,13 +39,15 @@ export interface CredentialFact {
   readonly newest: number | null
   /** The version that a deployment without a pin uses. */
   readonly initial: number | null
+  /** Of the version that the containers of this write would be made with; absent where the write brings it. */
+  readonly keys?: readonly string[]
 }
 
 /** What residency can be honoured with. */
 export interface ResidencyFact {
   readonly rules: ResidencyRules
-  /** The labels of each node of the tenant that has a live session. */
-  readonly reachable: readonly { readonly [label: string]: string }[]
+  /** Each node of the tenant that has a live session. */
+  readonly reachable: readonly Stand[]
 }
 
 export interface QuotaFact {

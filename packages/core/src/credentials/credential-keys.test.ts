@@ -40,10 +40,12 @@ test.each([
 ])('%s names none', (key) => expect(namesCredential(key)).toBe(false))
 
 test('a hostile name costs nothing', () => {
-  const started = performance.now()
+  const started = process.cpuUsage()
   for (const unit of ['a', 'A', 'aA', 'A_', '_', '0', 'password', 'KEY_'])
     namesCredential(unit.repeat(100_000))
-  expect(performance.now() - started).toBeLessThan(200)
+  // Of the processor's time, whoever else uses it; one that looks back at every place takes minutes.
+  const { user, system } = process.cpuUsage(started)
+  expect((user + system) / 1000).toBeLessThan(2000)
 })
 
 describe('a name with its value', () => {

@@ -1,7 +1,7 @@
 // May replicas of a deployment be made now? `dependsOn` is asked when one starts or is recreated, not continuously.
 // DECISIONS 4: `healthy` wants every wished replica of the other ready, `started` running or ready; and at least one wished.
 
-import type { Assignment, AssignmentId, DeploymentSpec, Observation } from '@holdfast/contract'
+import type { Assignment, AssignmentId, DeploymentSpec, NodeId, Observation } from '@holdfast/contract'
 import { isReady } from './observe-replica.ts'
 
 export interface Dependency {
@@ -9,6 +9,8 @@ export interface Dependency {
   readonly deleting: boolean
   readonly assignments: readonly Assignment[]
   seen(id: AssignmentId): Pick<Observation, 'state' | 'reason'> | undefined
+  /** The node is silent for so long that what was last seen of its replicas no longer counts. */
+  isLost(nodeId: NodeId): boolean
 }
 
 export interface UnmetDependency {
@@ -32,7 +34,8 @@ function whatItLacks(other: Dependency | undefined, condition: 'healthy' | 'star
   if (other.deleting) return 'is being deleted'
   if (other.replicas === 0) return 'is stopped: it has 0 replicas'
   const fit = other.assignments.filter(
-    (each) => each.desired === 'running' && isAs(condition, other.seen(each.id)),
+    ({ id, nodeId, desired }) =>
+      desired === 'running' && !other.isLost(nodeId) && isAs(condition, other.seen(id)),
   )
   const numbers = new Set(fit.map(({ replica }) => replica).filter((replica) => replica <= other.replicas))
   if (numbers.size === other.replicas) return undefined

@@ -331,6 +331,18 @@ describe('a lost node', () => {
       { phase: 'Degraded', reason: 'node_lost' },
     ],
     [
+      'a replacement waits for another deployment',
+      status(
+        {
+          ...{ assignments: [assigned(1), elsewhere], ranRevision: 1 },
+          shortfall: { reason: 'dependency_unhealthy', summary: 'Waits for db.' },
+        },
+        [ready, ready],
+        lost,
+      ),
+      { phase: 'Degraded', reason: 'node_lost', message: '1 of 2 replicas are ready. Waits for db.' },
+    ],
+    [
       'replaced',
       status({ assignments: [...two, { ...elsewhere, desired: 'removed' }] }, [ready, ready], lost),
       { phase: 'Running' },

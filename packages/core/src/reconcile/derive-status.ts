@@ -117,8 +117,7 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
   const { shortfall, rollout, good } = facts.placed ?? {}
   if (rollout?.failure !== undefined) return failedUpdate(spec, rollout, good, count)
   if (count.unresolved.length > 0) return withoutSecrets(spec, count)
-  if (shortfall?.reason === DEPENDENCY_UNHEALTHY)
-    return { phase: 'Waiting', reason: DEPENDENCY_UNHEALTHY, message: shortfall.summary }
+  if (shortfall?.reason === DEPENDENCY_UNHEALTHY) return atGate(facts, count, shortfall.summary)
   if (count.placed < count.desired) return short(facts, count)
   if (count.ready >= count.desired)
     return facts.imageDigest === null ? formerRuns(count) : allReady(rollout, shortfall, count)
@@ -128,6 +127,14 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
   return ran
     ? { phase: 'Degraded', reason: 'not_ready', message }
     : { phase: 'Progressing', reason: '', message }
+}
+
+/** What ran and is in trouble is worse than something new that waits. */
+function atGate({ placed }: StatusFacts, count: ReplicaCount, summary: string): PhaseText {
+  const { trouble, ready, desired } = count
+  return placed?.ranRevision !== undefined && trouble !== undefined && ready < desired
+    ? { phase: 'Degraded', reason: trouble, message: `${readyText(count)} ${summary}` }
+    : { phase: 'Waiting', reason: DEPENDENCY_UNHEALTHY, message: summary }
 }
 
 const allReadyText = (desired: number): string =>

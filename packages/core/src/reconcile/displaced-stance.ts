@@ -1,8 +1,9 @@
 // What becomes of replicas on a node that no longer qualifies, since its labels or the demands of the deployment changed. A
 // successor comes first wherever one can come. Where none can, residency is a hard rule, and what may not be there is stopped;
-// for a constraint of labels nothing is killed. SPEC 2.7, DECISIONS 7.
+// for a constraint of labels, or a node by name, nothing is killed. SPEC 2.2, 2.7, DECISIONS 7.
 
-import type { FilterName } from '@holdfast/contract'
+import type { Refusal } from '@holdfast/contract'
+import { mayStayForNow } from '../scheduling/still-qualifies.ts'
 import type { NodeStance } from './replica-wish.ts'
 
 interface WayOut {
@@ -15,9 +16,9 @@ interface WayOut {
 }
 
 export function displacedStance(
-  { filter }: { readonly filter: FilterName },
+  refusal: Pick<Refusal, 'filter'>,
   { open, gated, stateful }: WayOut,
 ): NodeStance {
-  if (filter === 'label_constraint') return open ? 'leaving' : 'stranded'
+  if (mayStayForNow(refusal)) return open ? 'leaving' : 'stranded'
   return open && !gated && !stateful ? 'leaving' : 'barred'
 }

@@ -60,13 +60,32 @@ export function planNumber(wish: ReplicaWish, numbered: Numbered, facts: Replica
     (each) => served || mustGo(each) || (!wish.gated && isUseless(wish, each, facts)),
   )
   const spare = wish.hold ? [] : fitting.filter((each) => each !== stays)
-  const leaving = [...useless, ...spare, ...(alive.length > 0 ? lost : [])]
+  const doubled = stays === undefined ? servingTwice(wish, without(old, useless), facts) : []
+  const leaving = [...useless, ...doubled, ...spare, ...(alive.length > 0 ? lost : [])]
   if (stays !== undefined) {
     const wasReady = facts.seen(stays.id)?.state === 'ready'
     return { leaving, moving: wish.careful ? !served : !wasReady }
   }
-  const rest = old.filter((each) => !useless.includes(each))
+  const rest = without(old, [...useless, ...doubled])
   return { leaving, ...withoutFitting(wish, numbered, facts, { rest, leaving }) }
+}
+
+const without = (all: readonly Assignment[], some: readonly Assignment[]): Assignment[] =>
+  all.filter((each) => !some.includes(each))
+
+/**
+ * Where one was superseded in the moment in which it became ready, the one before it serves as well: one is enough until the
+ * newest has a node, and what ran well is the one. The other would take the room that the newest may be waiting for.
+ */
+function servingTwice(
+  { aim, goodHash }: ReplicaWish,
+  old: readonly Assignment[],
+  facts: ReplicaFacts,
+): Assignment[] {
+  const superseded = old.filter(({ templateHash }) => templateHash !== aim?.templateHash)
+  const serving = superseded.filter((each) => isServing(each, facts))
+  const kept = serving.find(({ templateHash }) => templateHash === goodHash) ?? serving.at(-1)
+  return serving.filter((each) => each !== kept)
 }
 
 interface Split {

@@ -58,6 +58,18 @@ describe('wished replicas against assigned ones', () => {
     ])
   })
 
+  test('two of one number that both serve and are both not wished: what ran well stays, and one is enough', () => {
+    const both = [assigned(1), successor(1)]
+    const third = { aim: { revision: 3, templateHash: 'o' } }
+    const plan = planReplicas(wishing(1, third), both, facts())
+    expect(wishes(plan.kept)).toEqual(['rep_1 running', 'rep_n1 removed'])
+    expect(plan.missing).toEqual([{ replica: 1, revision: 3, templateHash: 'o' }])
+    const unknown = planReplicas(wishing(1, { ...third, goodHash: undefined }), both, facts())
+    expect(wishes(unknown.kept)).toEqual(['rep_1 removed', 'rep_n1 running'])
+    const sick = planReplicas(wishing(1, third), both, seeing({ rep_1: { reason: 'unhealthy' } }))
+    expect(wishes(sick.kept)).toEqual(['rep_1 running', 'rep_n1 running'])
+  })
+
   test('fewer wished: the highest numbers go', () => {
     const { kept, missing } = planReplicas(wishing(1), three, facts())
     expect(kept.map(({ desired }) => desired)).toEqual(['running', 'removed', 'removed'])

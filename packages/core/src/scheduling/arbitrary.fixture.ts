@@ -53,11 +53,12 @@ const attested: fc.Arbitrary<NodeFacts['attested']> = fc.oneof(
   { weight: 1, arbitrary: fc.record(places, { requiredKeys: [] }) },
 )
 
-/** A node tells what was attested, or less, and never anything else. */
+/** A node tells what was attested, or less, and never anything else; what it hides behind a lie is known. */
 export const arbitraryStanding = fc
-  .tuple(ownLabels, attested, mostly(true, false), mostly(true, false))
-  .map(([own, ofToken, tellsCountry, tellsRegion]) => ({
+  .tuple(ownLabels, attested, mostly(true, false), mostly(true, false), fc.boolean())
+  .map(([own, ofToken, tellsCountry, tellsRegion, lies]) => ({
     attested: ofToken,
+    hiddenCountry: lies && !tellsCountry ? ofToken.country : undefined,
     labels: {
       ...own,
       ...(ofToken.country !== undefined && tellsCountry ? { [NODE_COUNTRY]: ofToken.country } : {}),

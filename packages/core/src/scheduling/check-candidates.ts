@@ -20,17 +20,26 @@ export function firstRefusal(
   return undefined
 }
 
+/** The whole question: each filter that refuses. */
+export function allRefusals(workload: Workload, node: NodeFacts, facts: TenantFacts): Refusal[] {
+  const refusals: Refusal[] = []
+  for (const filter of PLACEMENT_FILTERS) {
+    const refusal = filter.refuse(workload, node, facts)
+    if (refusal !== undefined) refusals.push(refusal)
+  }
+  return refusals
+}
+
 /** The whole matrix: every filter on every node of the tenant, whatever its status, in the order of the names. */
 export function checkCandidates(workload: Workload, facts: TenantFacts): CheckedCandidate[] {
-  return [...facts.nodes].sort(byName).map((node) => {
-    const refusals: Refusal[] = []
-    for (const filter of PLACEMENT_FILTERS) {
-      const refusal = filter.refuse(workload, node, facts)
-      if (refusal !== undefined) refusals.push(refusal)
-    }
-    return { nodeId: node.id, nodeName: node.name, refusals }
-  })
+  return sortedByName(facts.nodes).map((node) => ({
+    nodeId: node.id,
+    nodeName: node.name,
+    refusals: allRefusals(workload, node, facts),
+  }))
 }
+
+export const sortedByName = (nodes: readonly NodeFacts[]): NodeFacts[] => [...nodes].sort(byName)
 
 /** By code units: the order must not depend on where the server runs. */
 function byName(left: NodeFacts, right: NodeFacts): number {

@@ -16,21 +16,29 @@ import {
 } from './displacement.fixture.ts'
 import type { NodeFacts, Workload } from './facts.ts'
 import { aNode, naivePick, nodeIdOf } from './fixture.ts'
+import type { Stand } from './residency.ts'
 
 const SEED = 20_261_115
 const NODES = 5
 
 type Change =
-  | { readonly kind: 'labels'; readonly at: number; readonly labels: NodeFacts['labels'] }
+  | ({ readonly kind: 'labels'; readonly at: number } & Stand)
   | { readonly kind: 'status'; readonly at: number; readonly status: NodeFacts['status'] }
   | { readonly kind: 'cordon'; readonly at: number; readonly schedulable: boolean }
   | { readonly kind: 'ill'; readonly at: number; readonly ill: boolean }
   | { readonly kind: 'demand'; readonly at: number; readonly residency: Workload['residency'] }
 
 const at = fc.nat(NODES - 1)
-const labels = arbitraryStanding.map((stands) => stands.labels)
 const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('labels'), at, labels }) },
+  {
+    weight: 6,
+    arbitrary: fc.tuple(at, arbitraryStanding).map(([index, { labels, hiddenCountry }]) => ({
+      kind: 'labels' as const,
+      at: index,
+      labels,
+      hiddenCountry,
+    })),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -92,7 +100,7 @@ function allows({ residency }: Workload, node: NodeFacts | undefined): boolean {
   if (residency?.country !== undefined && residency.country !== country) return false
   if (residency?.region !== undefined && residency.region !== region && !covered.has(country ?? ''))
     return false
-  return !new Set(residency?.blockedCountries).has(country ?? '')
+  return !new Set(residency?.blockedCountries).has(country ?? node?.hiddenCountry ?? '')
 }
 
 const running = ({ placed }: Deployed): Assignment[] =>

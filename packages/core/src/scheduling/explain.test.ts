@@ -84,7 +84,8 @@ test('the quota says the same of every node, once', () => {
 })
 
 test('no node at all', () => {
-  expect(explain([])).toEqual({
+  const { summary, candidates, cure, canonical } = explain([])
+  expect({ summary, candidates, cure, canonical }).toEqual({
     summary: 'No node of this tenant is enrolled, so no replica can be placed.',
     candidates: [],
     cure: ['Enrol a node.'],

@@ -1,10 +1,11 @@
 // A matrix of refusals in words: the one sentence of a status, what would help, and a text by which two matrices are told
 // apart. SPEC 3, DECISIONS 2 and 7.
 
-import type { Candidate, Json } from '@holdfast/contract'
+import type { Candidate, Json, Refusal } from '@holdfast/contract'
 import { compareCosts } from './cures/cost.ts'
 import { cureText, type ExplainedCandidate, type FoundCure, toCure } from './cures/find-cures.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
+import { once, rememberedBy } from './remembered.ts'
 
 export interface Explanation {
   readonly summary: string
@@ -18,34 +19,42 @@ export interface Explanation {
 
 const MAX_CURES = 10
 
-/** The matrix in full and the text of it are made when they are read: a refusal that was told already needs no words. */
 export function explainCandidates(explained: readonly ExplainedCandidate[]): Explanation {
-  const candidates = once(() => explained.map(toCandidate))
-  const canonical = once(() => canonicalOf(explained))
-  return {
-    summary: summaryOf(explained),
-    get candidates() {
-      return candidates()
-    },
-    cure: curesOf(explained),
-    get canonical() {
-      return canonical()
-    },
-  }
+  return new ExplainedMatrix(explained)
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
+/**
+ * The matrix in full and the text of it are made when they are read: a refusal that was told already needs no words. A
+ * class, since an object that is written with getters of its own gets a hidden class of its own: the engine keeps that, and
+ * by it the whole matrix, until it cleans up the old objects.
+ */
+class ExplainedMatrix implements Explanation {
+  readonly summary: string
+  readonly cure: string[]
+  readonly #candidates: () => Candidate[]
+  readonly #canonical: () => string
+
+  constructor(explained: readonly ExplainedCandidate[]) {
+    this.summary = summaryOf(explained)
+    this.cure = curesOf(explained)
+    this.#candidates = once(() => explained.map(toCandidate))
+    this.#canonical = once(() => canonicalOf(explained))
+  }
+
+  get candidates(): Candidate[] {
+    return this.#candidates()
+  }
+
+  get canonical(): string {
+    return this.#canonical()
   }
 }
 
 /** As it is told to the outside: what a cure costs is for the scheduler alone. */
 function toCandidate({ nodeId, nodeName, refusals, cure }: ExplainedCandidate): Candidate {
-  const told = { nodeId, nodeName, refusals: [...refusals] }
-  return cure === undefined ? told : { ...told, cure: toCure(cure) }
+  return cure === undefined
+    ? { nodeId, nodeName, refusals }
+    : { nodeId, nodeName, refusals, cure: toCure(cure) }
 }
 
 function summaryOf(explained: readonly ExplainedCandidate[]): string {
@@ -58,13 +67,12 @@ function summaryOf(explained: readonly ExplainedCandidate[]): string {
 
 /** The most frequent first, otherwise in the order of the filters. A node counts once for each of its reasons. */
 function countedReasons(explained: readonly ExplainedCandidate[]): [string, number][] {
-  const counts = new Map<string, number>()
-  for (const { refusals } of explained)
-    for (const { code } of refusals) counts.set(code, (counts.get(code) ?? 0) + 1)
+  const counted = rememberedBy((_code: string) => ({ count: 0 }))
+  for (const { refusals } of explained) for (const { code } of refusals) counted(code).count += 1
   return PLACEMENT_FILTERS.flatMap(({ phrases }) => Object.entries(phrases))
     .flatMap(([code, phrase]): [string, number][] => {
-      const count = counts.get(code)
-      return count === undefined ? [] : [[phrase, count]]
+      const { count } = counted(code)
+      return count === 0 ? [] : [[phrase, count]]
     })
     .sort(([, left], [, right]) => right - left)
 }
@@ -98,28 +106,30 @@ function enrolment([first]: readonly ExplainedCandidate[]): string {
  */
 function canonicalOf(explained: readonly ExplainedCandidate[]): string {
   const textOf = rememberedTexts()
-  const nodes = explained.map(({ nodeId, refusals }) => {
-    let text: string = nodeId
-    for (const { filter, code, required, reported } of refusals) {
-      text += ` ${filter} ${code} ${textOf(required)}`
-      if (OF_RECORDS.has(filter)) text += ` ${textOf(reported)}`
-    }
-    return text
-  })
-  return nodes.join('\n')
+  const pieces: string[] = []
+  for (const { nodeId, refusals } of explained) {
+    if (pieces.length > 0) pieces.push('\n')
+    pieces.push(nodeId)
+    for (const refusal of refusals) pieces.push(textOf(refusal))
+  }
+  return pieces.join('')
 }
 
 const OF_RECORDS = new Set<string>(PLACEMENT_FILTERS.flatMap(({ name, keptFor }) => (keptFor ? [name] : [])))
 const MAX_TEXTS = 256
 
-/** What a filter says of many nodes is mostly one and the same value. */
-function rememberedTexts(): (value: Json) => string {
-  const texts = new Map<Json, string>()
-  return (value) => {
-    const known = texts.get(value)
-    if (known !== undefined) return known
-    const text = JSON.stringify(value)
-    if (texts.size < MAX_TEXTS) texts.set(value, text)
+/** What a filter says of many nodes is mostly one and the same, made of the same values. */
+function rememberedTexts(): (refusal: Refusal) => string {
+  const texts = new Map<Json, { readonly code: string; readonly required: Json; readonly text: string }>()
+  return ({ filter, code, required, reported }) => {
+    const isOfRecord = OF_RECORDS.has(filter)
+    const key = isOfRecord ? reported : required
+    const known = texts.get(key)
+    if (known?.code === code && known.required === required) return known.text
+    const told = isOfRecord ? [required, reported] : [required]
+    // Joined, a text is in one piece and quickly copied, once for each node.
+    const text = ['', filter, code, ...told.map((value) => JSON.stringify(value))].join(' ')
+    if (texts.size < MAX_TEXTS) texts.set(key, { code, required, text })
     return text
   }
 }

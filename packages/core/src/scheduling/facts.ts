@@ -11,6 +11,8 @@ export interface NodeFacts {
   readonly labels: { readonly [key: string]: string }
   /** What its join token says of where it stands: the node may advertise this and nothing else. */
   readonly attested: { readonly country?: string; readonly region?: string }
+  /** Attested, and hidden behind another that was refused: nothing is gained by a lie. SAFETY 2 row 14. */
+  readonly hiddenCountry?: string | undefined
   /** `sole`: only this tenant claims the machine, and the claim is active. Otherwise it takes no new work. */
   readonly claim: 'sole' | 'releasing' | 'shared'
   readonly capacity: Capacity

@@ -12,4 +12,4 @@ export {
 } from './refusal.ts'
 export { answersResidency, residencyLabels, residencyWish } from './residency.ts'
 export { createSchedulingView, type Placing, placeReplicas, type SchedulingView } from './scheduling-view.ts'
-export { stillQualifies } from './still-qualifies.ts'
+export { mayStayForNow, stillQualifies } from './still-qualifies.ts'

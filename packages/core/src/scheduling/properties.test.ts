@@ -36,7 +36,9 @@ const DEMANDS: Demands = {
     told(n, 'holdfast.io/geo-region') === w.residency.region ||
     w.residency.regionCountries.some((country) => country === told(n, 'holdfast.io/country')),
   blocked_country: (w, n) =>
-    !(w.residency?.blockedCountries ?? []).some((country) => country === told(n, 'holdfast.io/country')),
+    !(w.residency?.blockedCountries ?? []).some(
+      (country) => country === (told(n, 'holdfast.io/country') ?? n.hiddenCountry),
+    ),
   label_constraint: (w, n) =>
     !(w.placement?.constraints ?? []).some(({ label, operator, values }) => {
       const has = told(n, label) !== undefined

@@ -25,7 +25,7 @@ export type CureKind = (typeof CURE_KINDS)[number]
 export interface CheckedCandidate {
   readonly nodeId: NodeId
   readonly nodeName: string
-  readonly refusals: readonly Refusal[]
+  readonly refusals: Refusal[]
 }
 
 export interface Filter {

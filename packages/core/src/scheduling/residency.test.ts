@@ -52,5 +52,5 @@ test.each<[ResidencyDemand, { [label: string]: string }, boolean]>([
   [{ blockedCountries: ['FR'] }, {}, true],
 ])('%j of a node with %j: %s', (demand, labels, answer) => {
   const wish = residencyWish(demand, RULES)
-  expect(wish && answersResidency(wish, labels)).toBe(answer)
+  expect(wish && answersResidency(wish, { labels })).toBe(answer)
 })

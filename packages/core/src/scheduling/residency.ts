@@ -47,12 +47,19 @@ export function isInRegion({ region, regionCountries }: ResidencyWish, labels: L
   return country !== undefined && regionCountries.includes(country)
 }
 
+/** Of a node, what counts of where it stands. */
+export type Stand = Pick<NodeFacts, 'labels' | 'hiddenCountry'>
+
+/** As far as a country may be blocked. */
+export const countryOf = ({ labels, hiddenCountry }: Stand): string | undefined =>
+  labelOf(NODE_COUNTRY, labels) ?? hiddenCountry
+
 /** A node that reports no country is in none of the list. DECISIONS 7. */
-export function isBlocked({ blockedCountries = [] }: ResidencyWish, labels: Labels): boolean {
-  const country = labelOf(NODE_COUNTRY, labels)
+export function isBlocked({ blockedCountries = [] }: ResidencyWish, node: Stand): boolean {
+  const country = countryOf(node)
   return country !== undefined && blockedCountries.includes(country)
 }
 
 /** Whether the node stands where the deployment may be; whether that is enforced is another question. */
-export const answersResidency = (wish: ResidencyWish, labels: Labels): boolean =>
-  isInCountry(wish, labels) && isInRegion(wish, labels) && !isBlocked(wish, labels)
+export const answersResidency = (wish: ResidencyWish, node: Stand): boolean =>
+  isInCountry(wish, node.labels) && isInRegion(wish, node.labels) && !isBlocked(wish, node)

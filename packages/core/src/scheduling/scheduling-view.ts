@@ -1,8 +1,7 @@
 // One tenant's nodes and what runs on them, kept ready for decisions: made once from facts, then told of each change. Other
 // tenants' nodes are in other views, so neither a placement nor its cost crosses the boundary. SPEC 3 rule 1.
 
-import type { Capacity, NodeId } from '@holdfast/contract'
-import { checkCandidates } from './check-candidates.ts'
+import type { Capacity, FilterName, NodeId } from '@holdfast/contract'
 import { cureCandidates, type ExplainedCandidate } from './cures/find-cures.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
@@ -43,22 +42,21 @@ export interface SchedulingView {
 
 export function createSchedulingView(facts: TenantFacts): SchedulingView {
   const state = createTenantState(facts)
-  const current: TenantFacts = {
-    containers: state.containers,
-    get nodes() {
-      return columnsOf(state).nodes
-    },
-    runs: (name) => columnsOf(state).running.has(name),
-  }
   return {
-    place: (workload, count) => place(state, current, workload, count),
-    candidates: (workload) => explained(workload, current),
+    place: (workload, count) => place(state, factsNow(state), workload, count),
+    candidates: (workload) => cureCandidates(workload, factsNow(state)),
     applyAssigned: (nodeId, name, resources) => enterReplica(state, nodeId, name, resources),
     applyReleased: (nodeId, name, resources) => dropReplica(state, nodeId, name, resources),
     setNode: (node) => enterNode(state, node),
     removeNode: (nodeId) => dropNode(state, nodeId),
     setContainers: (containers) => Object.assign(state.containers, containers),
   }
+}
+
+/** What comes and goes while a decision is made is seen in them; which nodes there are does not change meanwhile. */
+function factsNow(state: TenantState): TenantFacts {
+  const { nodes, running } = columnsOf(state)
+  return { nodes, containers: state.containers, runs: (name) => running.has(name) }
 }
 
 /** For one decision: a view made and used once. */
@@ -80,21 +78,18 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
     entered += 1
   }
   const unplaced = count - placed.length
-  const candidates = unplaced > 0 ? explained(workload, facts) : []
+  // At once: what would help depends on what is entered at this moment.
+  const candidates = unplaced > 0 ? cureCandidates(workload, facts) : []
   for (const nodeId of placed.slice(0, entered)) dropReplica(state, nodeId, name, resources)
   return { placed, unplaced, candidates, cures: unplaced > 0 ? curesOf(candidates) : [] }
 }
 
-/** At once: what would help depends on what is entered at this moment. */
-const explained = (workload: Workload, facts: TenantFacts): ExplainedCandidate[] =>
-  cureCandidates(workload, facts, checkCandidates(workload, facts))
-
 /** A new node may take what all others refuse. */
 function curesOf(candidates: readonly ExplainedCandidate[]): CureKind[] {
-  const refusing = new Set<string>()
-  for (const { refusals } of candidates) for (const { filter } of refusals) refusing.add(filter)
+  const refuses = (name: FilterName): boolean =>
+    candidates.some(({ refusals }) => refusals.some(({ filter }) => filter === name))
   const kinds = new Set<CureKind>(['node_enrolled'])
   for (const { name, curedBy } of PLACEMENT_FILTERS)
-    if (refusing.has(name)) for (const kind of curedBy) kinds.add(kind)
+    if (refuses(name)) for (const kind of curedBy) kinds.add(kind)
   return CURE_KINDS.filter((kind) => kinds.has(kind))
 }

@@ -3,7 +3,7 @@
 
 import { isTenantId, type Json, type Rejection, type TenantId, type TokenId } from '@holdfast/contract'
 import { may, reject, rolesThatMay } from '@holdfast/core'
-import type { Caller } from '../operations/caller.ts'
+import { type Caller, limited } from '../operations/caller.ts'
 import type { Authenticate, Credential } from './authenticate.ts'
 import { type ChosenTenant, chooseTenant } from './choose-tenant.ts'
 import type { ApiRequest, DescribedEndpoint, Endpoint, OpenEndpoint } from './endpoint.ts'
@@ -38,7 +38,8 @@ export async function identify(gate: Gate, head: RequestHead): Promise<Passage<C
   const credential = await gate.authenticate(single(head.headers['authorization']))
   if ('code' in credential) return stop(credential, { 'www-authenticate': 'Bearer realm="holdfast"' })
   const waitSeconds = gate.rateLimit(credential.token.id)
-  return waitSeconds === 0 ? { ok: true, value: credential } : limited('Authorization', waitSeconds)
+  if (waitSeconds > 0) return { ok: false, refusal: limited('Authorization', waitSeconds) }
+  return { ok: true, value: credential }
 }
 
 /** Without a token the same order holds for what is left of it: how often this address asks, headers, query. */
@@ -48,15 +49,11 @@ export function admitOpenRequest(
   address: string,
 ): Passage<undefined> {
   const waitSeconds = endpoint.waitSeconds(address)
-  if (waitSeconds > 0) return limited(endpoint.credential, waitSeconds)
+  if (waitSeconds > 0) return { ok: false, refusal: limited(endpoint.credential, waitSeconds) }
   const headers = readHeaders(endpoint, head)
   if ('code' in headers) return stop(headers)
   const query = readQuery(head.rawQuery, endpoint.query)
   return query.ok ? { ok: true, value: undefined } : { ok: false, refusal: { rejections: query.rejections } }
-}
-
-function limited(field: string, seconds: number): { ok: false; refusal: Refusal } {
-  return stop(reject('rate_limited', field, undefined, { seconds }), { 'retry-after': `${seconds}` })
 }
 
 export async function admitRequest(

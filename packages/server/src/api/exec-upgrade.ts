@@ -15,7 +15,7 @@ import { admitOpenRequest } from './admit-request.ts'
 import { type ExecTimes, serveExec } from './exec-socket.ts'
 import type { FailedJoins } from './failed-joins.ts'
 import { readQuery } from './query-parameters.ts'
-import { type Refusal, refusalBody } from './reply.ts'
+import { type Refusal, refusalBody, refusalHeaders } from './reply.ts'
 import { rawQuery } from './route-table.ts'
 import { execSocketEndpoint } from './routes/exec.ts'
 import { createTokenPlaces, type TokenPlaces } from './token-places.ts'
@@ -159,7 +159,7 @@ function refuse({ publicUrl }: Serving, socket: Duplex, requestId: string, refus
     'content-type': 'application/json; charset=utf-8',
     'x-request-id': requestId,
     'x-content-type-options': 'nosniff',
-    ...refusal.headers,
+    ...refusalHeaders(refusal),
   }
   answerUpgrade(socket, status, headers, JSON.stringify(refusalBody(refusal.rejections, publicUrl)))
 }

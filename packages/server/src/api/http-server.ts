@@ -12,6 +12,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { limited } from '../operations/caller.ts'
 import { underTaint } from '../ports/taint.ts'
 import { UnstorableRecordError } from '../store/encode.ts'
 import { StoreUnavailableError } from '../store/store.ts'
@@ -189,7 +190,7 @@ function serveEndpoint(serving: Serving, endpoint: Endpoint): void {
       const body = readBody(endpoint, request, bodyDepth)
       if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
       const place = endpoint.streams ? streams.take(passage.caller.token) : undefined
-      if (endpoint.streams && place === undefined) return refuse(request, reply, tooManyStreams())
+      if (endpoint.streams && place === undefined) return refuse(request, reply, limited('Authorization', 1))
       const passed = { request, reply, passage, body: body.value, place }
       try {
         return await underTaint(body.value, () => carryOut(serving, endpoint, passed), request.url)
@@ -231,12 +232,6 @@ async function carryOut(
 }
 
 const isStreamed = (answer: Answer | StreamedAnswer): answer is StreamedAnswer => 'stream' in answer
-
-function tooManyStreams(): Refusal {
-  const seconds = 1
-  const rejection = reject('rate_limited', 'Authorization', undefined, { seconds })
-  return { rejections: [rejection], headers: { 'retry-after': `${seconds}` } }
-}
 
 function serveOpenEndpoint({ app, bodyDepth, refuse }: Serving, endpoint: OpenEndpoint): void {
   app.route({

@@ -11,6 +11,7 @@ export interface Refusal {
   /** The first one answers with the second status of its catalogue entry. */
   readonly alternative?: boolean
   readonly headers?: { readonly [name: string]: string }
+  readonly retryAfterSeconds?: number
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -49,10 +50,14 @@ export function sendStream(reply: FastifyReply, { status, type, stream }: Stream
 export function sendRefusal(reply: FastifyReply, refusal: Refusal, publicUrl: string): FastifyReply {
   const [first] = refusal.rejections
   if (first === undefined) throw new TypeError('a refusal without a rejection')
-  void reply.headers({ ...refusal.headers })
+  void reply.headers(refusalHeaders(refusal))
   const { status, alternativeStatus } = entryOf(first.code)
   const answered = refusal.alternative === true ? (alternativeStatus?.status ?? status) : status
   return sendJson(reply, answered, JSON.stringify(refusalBody(refusal.rejections, publicUrl)))
+}
+
+export function refusalHeaders({ headers, retryAfterSeconds }: Refusal): { [name: string]: string } {
+  return { ...headers, ...(retryAfterSeconds === undefined ? {} : { 'retry-after': `${retryAfterSeconds}` }) }
 }
 
 /** `doc` is a path inside the product and an address on the wire. */

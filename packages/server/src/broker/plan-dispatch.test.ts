@@ -41,7 +41,6 @@ test.each([
   ['overlap', 1, 2, {}],
   ['cutover', 1, 1, { next: 2 }],
   ['cutover', 1, 2, { previous: 1 }],
-  ['cutover', null, 2, {}],
   ['cutover', 1, 5, {}],
 ] as const)('in %s of %s to 2, a container with %s has %j beside', (phase, old, version, beside) => {
   const rotation = { phase, old, new: 2, since: '', startedBy: 'web' }

@@ -57,5 +57,5 @@ function versionBeside(
   // Also while a cutover is taken back: until it is over some run with the new one, and the target has to take both.
   if (current === rotation.old) return { next: rotation.new }
   const isNew = rotation.phase === 'cutover' && current === rotation.new
-  return isNew && rotation.old !== null ? { previous: rotation.old } : {}
+  return isNew ? { previous: rotation.old } : {}
 }

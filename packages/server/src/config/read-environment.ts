@@ -19,13 +19,16 @@ import type { SettingNode } from './setting.ts'
 
 export type Environment = { readonly [name: string]: string | undefined }
 
-/** Ours, but read by the command line, the client and the tests. */
+/** Ours, but read by the command line, the client, the agent and the tests. */
 const OTHER_VARIABLES: readonly string[] = [
   'HOLDFAST_CONFIG',
   'HOLDFAST_URL',
   'HOLDFAST_TOKEN',
   'HOLDFAST_TENANT',
   'HOLDFAST_CONTEXT',
+  'HOLDFAST_CA_FILE',
+  'HOLDFAST_JOIN_TOKEN',
+  'HOLDFAST_SEED',
   'HOLDFAST_ENGINES',
   'HOLDFAST_LONG',
 ]

@@ -3,7 +3,7 @@
 // more than once a minute: its agent says it again after each complete set.
 
 import { orphansFoundEvent } from '../operations/nodes/node-events.ts'
-import { recordEvent } from '../operations/record-write.ts'
+import { recordEventOnce } from '../operations/record-write.ts'
 import { nodes } from '../store/records.ts'
 import type { Decision } from '../store/store.ts'
 import { inTenant, type Transaction } from '../store/transaction.ts'
@@ -50,6 +50,6 @@ function stage(
   // Compared at commit: an older session cannot write once a newer one stands in the record.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))
   if (node === undefined || !isHolder(node, session, replica)) return { kind: 'refuse', result: undefined }
-  recordEvent(transaction, clock, tenant, orphansFoundEvent(node, names))
-  return { kind: 'commit', result: undefined }
+  const isNews = recordEventOnce(transaction, clock, tenant, orphansFoundEvent(node, names))
+  return { kind: isNews ? 'commit' : 'refuse', result: undefined }
 }

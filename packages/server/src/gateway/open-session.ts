@@ -3,7 +3,7 @@
 
 import type { Hello, TenantId } from '@holdfast/contract'
 import { isLabelKey, isLabelValue } from '@holdfast/core'
-import { type AttestedLabels, attestLabels } from '../operations/nodes/attest-labels.ts'
+import { type AttestedLabels, attestLabels, markOf } from '../operations/nodes/attest-labels.ts'
 import { labelsRefusedEvent, nodeSubject } from '../operations/nodes/node-events.ts'
 import { type NewEvent, recordEvent } from '../operations/record-write.ts'
 import { timestamp } from '../ports/clock.ts'
@@ -56,12 +56,13 @@ function takeUp(
   { clock, replica }: Running,
   node: StoredNode,
   { bootId, engine, capacity, peerAddress: said }: Hello,
-  { labels }: AttestedLabels,
+  { labels, refused }: AttestedLabels,
 ): StoredNode {
-  const { peerAddress: _before, ...kept } = node
-  const peerAddress = soundPeerAddress(said)
+  const { peerAddress: _before, refusedMark: _told, ...kept } = node
+  const [peerAddress, refusedMark] = [soundPeerAddress(said), markOf(refused)]
   return {
     ...kept,
+    ...(refusedMark === undefined ? {} : { refusedMark }),
     ...(peerAddress === undefined ? {} : { peerAddress }),
     labels,
     engine,
@@ -95,9 +96,8 @@ function recordOpening(
       message: `Node ${node.name} advertises other labels than before.`,
       data: { before: node.labels, after: next.labels },
     })
-  // The same advertisement at each connection is one event.
-  if (refused.length > 0)
-    record(labelsRefusedEvent(node, refused, `${node.generation} ${JSON.stringify(refused)}`))
+  // The same advertisement at each connection is one event, and one that comes back after another is news again.
+  if (refused.length > 0 && node.refusedMark !== next.refusedMark) record(labelsRefusedEvent(next, refused))
 }
 
 type Labels = Hello['labels']

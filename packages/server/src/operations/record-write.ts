@@ -59,6 +59,18 @@ export function recordEvent(
   transaction.put(inTenant(tenant, events, id), { v: 1, id, tenant, time: timestamp(clock), ...shown })
 }
 
+/** For what may be reported again: false where it was told already, and then there is nothing to commit. */
+export function recordEventOnce(
+  transaction: Transaction,
+  clock: Clock,
+  tenant: Caller['tenant'],
+  event: NewEvent,
+): boolean {
+  if (!transaction.requireAbsent(inTenant(tenant, events, eventId(event)))) return false
+  recordEvent(transaction, clock, tenant, event)
+  return true
+}
+
 /** The same thing reported twice is one event. */
 function eventId({ type, subject, cause, place }: NewEvent): string {
   const digest = hash('sha256', JSON.stringify([type, subject.kind, subject.uid, cause]), 'hex').slice(0, 32)

@@ -1,28 +1,24 @@
 // A tenant's credential for a registry: written to the secrets store, pinned by a record here, read by the broker alone.
 // Two stores, one order (SAFETY 4a): intent, new version by check-and-set, then the transaction that pins it and ends the
-// intent. Until that commits nobody uses the version; if it never does, the janitor destroys it.
+// intent. Until that commits nobody uses the version; if it never does, the janitor destroys it. A version that counts no more
+// has an intent again, by which it goes: none is destroyed for its number alone, which a slow write may be about to pin.
 
-import {
-  decode,
-  type Json,
-  object,
-  type Registry,
-  type Rejection,
-  string,
-  type TenantId,
-} from '@holdfast/contract'
+import { decode, type Json, object, type Registry, type Rejection, string } from '@holdfast/contract'
 import { parseRegistryHost, reject } from '@holdfast/core'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { secret } from '../ports/secret.ts'
 import type { SecretsWriter } from '../ports/secrets-store.ts'
 import { intents, registryCredentials } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { globally, inTenant } from '../store/transaction.ts'
+import { globally, inTenant, type Transaction } from '../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from './caller.ts'
 import { checkShape, type FieldChecks } from './check-shape.ts'
 import { recordAudit } from './record-write.ts'
 import { requireLiveCaller } from './require-live-caller.ts'
-import { stageVersion } from './stage-version.ts'
+import { intentIdOf, intentOf } from './secrets/burn-number.ts'
+import { destroyStaged } from './secrets/destroy-staged.ts'
+import { doomVersions } from './secrets/doom-versions.ts'
+import { type StagedVersion, stageVersion } from './stage-version.ts'
 
 export const credentialShape = object({ username: string(), password: string() })
 
@@ -88,6 +84,7 @@ async function pinCredential(
     if (newest < staged.version) {
       transaction.put(address, { v: 1, host, version: staged.version, updatedAt })
       transaction.delete(intent)
+      if (newest > 0) leaveToJanitor(transaction, caller, host, newest, updatedAt)
     }
     recordAudit(transaction, clock, caller, {
       action: 'registries:credential-written',
@@ -102,43 +99,38 @@ export async function removeRegistryCredential(
   caller: Caller,
   host: string,
 ): Promise<Outcome<Registry>> {
-  const { store, clock, secrets } = deps
+  const { store, clock } = deps
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
-  let removed = 0
+  let doomed: readonly StagedVersion[] = []
   const outcome = await store.transact<Outcome<Registry>>((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
     if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
     const address = inTenant(caller.tenant, registryCredentials, known)
     const stored = transaction.get(address)
     if (stored === undefined) return { kind: 'refuse', result: refused(reject('not_found', 'path', host)) }
-    removed = stored.version
     transaction.delete(address)
+    doomed = doomVersions(transaction, clock, caller.tenant, { registryHost: known }, [stored.version])
     recordAudit(transaction, clock, caller, {
       action: 'registries:credential-removed',
       subject: { kind: 'Registry', name: known },
     })
     return { kind: 'commit', result: done({ host: known, credential: false }) }
   })
-  if (outcome.ok) await destroyUpTo(secrets, caller.tenant, known, removed)
+  if (outcome.ok) await destroyStaged(deps, caller.tenant, doomed)
   return outcome
 }
 
-/**
- * Unpinned already: nobody can use them any more. A later version stays, for a write may have pinned it meanwhile. A store
- * that is away keeps versions that the next write numbers past.
- */
-async function destroyUpTo(
-  secrets: SecretsWriter,
-  tenant: TenantId,
-  host: string,
-  last: number,
-): Promise<void> {
-  const path = { registryHost: host }
-  const found = await secrets.currentVersion(tenant, path)
-  const versions = found.kind === 'ok' ? found.versions : []
-  const old = versions.filter(({ version, destroyed }) => !destroyed && version <= last)
-  await Promise.all(old.map(({ version }) => secrets.destroyVersion(tenant, path, version)))
+/** Not at once: who has read the record a moment ago is on the way to fetch it. */
+function leaveToJanitor(
+  transaction: Transaction,
+  { tenant }: Caller,
+  registryHost: string,
+  replaced: number,
+  createdAt: string,
+): void {
+  const intent = globally(intents, intentIdOf(tenant, { registryHost }, replaced))
+  transaction.put(intent, { ...intentOf(tenant, { registryHost }, replaced), createdAt })
 }
 
 function allowedHost({ allowed }: Pick<RegistryDeps, 'allowed'>, host: string): string | undefined {

@@ -43,8 +43,12 @@ export function nodeFacts(
   const { id, name, status, schedulable, controlPlane, labels, attested, capacity } = node
   const claim = claimOn(store, tenant, node)
   const known = { id, name, status, schedulable, controlPlane, labels, attested, capacity }
-  return { ...known, claim, requested, replicas }
+  return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas }
 }
+
+/** Of a node whose words about itself were refused. */
+export const hiddenCountry = ({ refusedMark, attested }: StoredNode): string | undefined =>
+  refusedMark === undefined ? undefined : attested.country
 
 /** A machine that nobody is known to claim is not solely ours. */
 function claimOn(store: Pick<Store, 'get'>, tenant: TenantId, { id, name }: StoredNode): NodeFacts['claim'] {

@@ -83,6 +83,26 @@ test('every fault is told, not the first alone', () => {
   expect(faultsOf(text)).toHaveLength(2)
 })
 
+test('also beside a time that cannot be read, each at its place', () => {
+  const text = `${CLUSTER}speed: 5
+steps:
+  - { at: soon, do: node-lost, node: n1 }
+  - { at: 1s, do: node-los, node: n1 }
+  - { at: -1, do: store-cut, server: a, for: ever }
+`
+  expect(faultsOf(text).map((fault) => fault.split(' ')[1])).toEqual([
+    ...['speed:', 'steps[0].at:', 'steps[1].do:', 'steps[2].at:', 'steps[2].for:'],
+  ])
+  const names = `${CLUSTER}steps:
+  - { at: soon, do: node-lost, node: n8 }
+  - { at: 1s, do: cordon, node: n1, nod: n9 }
+settle: later
+`
+  expect(faultsOf(names).map((fault) => fault.split(' ')[1])).toEqual([
+    ...['steps[0].at:', 'steps[0].node:', 'steps[1].nod:', 'settle:'],
+  ])
+})
+
 test('a name that is given twice is a fault', () => {
   const text = 'cluster: { tenants: [{ name: a }, { name: a }], nodes: [] }\nsteps: []\n'
   expect(faultsOf(text).join()).toContain('cluster.tenants[1].name: received a, expected each name once')

@@ -46,11 +46,10 @@ export function readScript(text: string, fileName: string): ReadScript {
       })),
     }
   const faults = findFaults(document)
+    .map((fault) => ({ fault, offset: offsetOf(document, fault.field) }))
+    .sort((left, right) => left.offset - right.offset)
   if (faults.length > 0)
-    return {
-      ok: false,
-      faults: faults.map((fault) => ({ ...fault, where: where(offsetOf(document, fault.field)) })),
-    }
+    return { ok: false, faults: faults.map(({ fault, offset }) => ({ ...fault, where: where(offset) })) }
   // A decoder: the faults above are what makes the value a script.
   return { ok: true, script: withMilliseconds(toPlain(document)) as unknown as Script }
 }
@@ -60,13 +59,15 @@ type Unplaced = Omit<ConfigFault, 'where'>
 function findFaults(document: Document): Unplaced[] {
   const plain = toPlain(document)
   const durations = findDurationFaults(plain, '')
-  if (durations.length > 0) return durations
   const value = withMilliseconds(plain)
   const whole = findShapeFaults(scriptShape, value).map(explain)
-  if (whole.length > 0) return whole
-  const steps = Array.isArray(value['steps']) ? value['steps'] : []
-  const ofSteps = steps.flatMap((step, index) => findStepFaults(step, elementPath('steps', index)))
-  return ofSteps.length > 0 ? ofSteps : findNameFaults(value as unknown as Script)
+  const steps: readonly unknown[] = Array.isArray(value['steps']) ? value['steps'] : []
+  const ofSteps = steps.map((step, index) => findStepFaults(step, elementPath('steps', index)))
+  const faults = [...durations, ...whole, ...ofSteps.flat()]
+  // Names are looked up where there is a cluster, and of steps that have any.
+  if (whole.length > 0) return faults
+  const isSound = (index: number) => ofSteps[index]?.length === 0
+  return [...faults, ...findNameFaults(value as unknown as Script, isSound)]
 }
 
 function toPlain(document: Document): Fields {
@@ -86,13 +87,18 @@ function findDurationFaults(value: unknown, path: string): Unplaced[] {
     // What a client sends is judged by admission.
     if (name === 'spec') return []
     if (DURATIONS[name] === undefined) return findDurationFaults(inner, field)
-    const sound =
-      name === 'at' && typeof inner === 'number' ? inner >= 0 : durationMs(String(inner)) !== undefined
+    if (millisecondsOf(name, inner) !== undefined) return []
     const expected = 'a time: a whole number and ms, s, m or h, for example 90s'
-    return sound ? [] : [{ kind: 'type' as const, field, received: quoteReceived(field, inner), expected }]
+    return [{ kind: 'type' as const, field, received: quoteReceived(field, inner), expected }]
   })
 }
 
+function millisecondsOf(name: string, said: unknown): number | undefined {
+  if (name === 'at' && typeof said === 'number') return said >= 0 ? said : undefined
+  return durationMs(String(said))
+}
+
+/** A time that cannot be read is a fault of its own, and no other one follows from it. */
 function withMilliseconds(value: Fields): Fields {
   const change = (inner: unknown): unknown => {
     if (Array.isArray(inner)) return inner.map(change)
@@ -102,7 +108,7 @@ function withMilliseconds(value: Fields): Fields {
     Object.entries(value).map(([name, inner]) => {
       const meant = DURATIONS[name]
       if (name === 'spec' || meant === undefined) return [name, name === 'spec' ? inner : change(inner)]
-      return [meant, typeof inner === 'number' ? inner : durationMs(String(inner))]
+      return [meant, millisecondsOf(name, inner) ?? 0]
     }),
   )
 }
@@ -140,7 +146,7 @@ function explain({ kind, path, value, expected }: ShapeFault): Unplaced {
 }
 
 /** Whom a step or a node names must be there, and each name once. */
-function findNameFaults(script: Script): Unplaced[] {
+function findNameFaults(script: Script, isSound: (step: number) => boolean): Unplaced[] {
   const { tenants, nodes } = script.cluster
   const known = {
     tenant: tenants.map(({ name }) => name),
@@ -153,6 +159,7 @@ function findNameFaults(script: Script): Unplaced[] {
     return [{ kind: 'conflict', field, received: name, expected }]
   }
   const named = (step: Step, index: number): Unplaced[] => {
+    if (!isSound(index)) return []
     const at = elementPath('steps', index)
     return [
       ...('tenant' in step ? missing('tenant', step.tenant, `${at}.tenant`) : []),

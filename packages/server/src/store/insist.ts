@@ -33,8 +33,9 @@ function isPassing(error: unknown, mode: 'once' | 'repeatable'): boolean {
 export async function within<R>(until: number, work: Promise<R>): Promise<R> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const error = new EngineError('deadline', 'no', 'no answer in time')
-    timer = setTimeout(() => reject(error), Math.max(0, until - performance.now()))
+    // Made when it is wanted: before every read an error that nobody sees would be taken down with its stack.
+    const giveUp = (): void => reject(new EngineError('deadline', 'no', 'no answer in time'))
+    timer = setTimeout(giveUp, Math.max(0, until - performance.now()))
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

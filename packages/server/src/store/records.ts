@@ -112,8 +112,7 @@ export const storedCredentialShape = object({
   rotation: optional(
     object({
       phase: oneOf(['stage', 'overlap', 'cutover']),
-      /** Null where the credential had no version before. */
-      old: nullable(integer()),
+      old: integer(),
       new: integer(),
       since: string(),
       /** The name of the deployment that asked; its own containers go first. */
@@ -180,6 +179,8 @@ export const storedNodeShape = object({
   /** As last advertised, less what is not attested. */
   labels: map(string()),
   attested: residencyShape,
+  /** Of what it advertised last and was not attested: the same once more is no news. Absent: all of it counts. */
+  refusedMark: optional(string()),
   controlPlane: boolean(),
   schedulable: boolean(),
   /** Its replicas are being moved away, successor first; the node takes no new work meanwhile. */
@@ -251,6 +252,8 @@ export const storedPlacementShape = object({
   toldPhase: string(),
   /** Of this revision: the secrets that were told not to be had, each with its cause; absent where none was. */
   toldSecrets: optional(list(string())),
+  /** By which labels all that runs was last found to be where it may be, as a hash; absent where none was asked for. */
+  metDemands: optional(string()),
   /** Why a replica is nowhere, for the status; absent while all are placed. */
   shortfall: optional(object({ reason: string(), summary: string() })),
   /** The newest deployment revision of which every replica was once ready. */

@@ -17,13 +17,15 @@ let settings: CaddySettings
 let edge: string
 let peer: string
 const servers: Server[] = []
+/** What was asked for slowly is answered when the test says so. */
+const held: (() => void)[] = []
 
 /** A web server that says who it is and what it was asked with. */
 async function backendServer(name: string, address = '127.0.0.1', port = 0): Promise<number> {
   const server = createServer((asked, answer) => {
     const told = { name, hop: asked.headers['holdfast-hop'], for: asked.headers['x-forwarded-for'] }
     const say = (): void => void answer.end(JSON.stringify(told))
-    if (asked.url?.includes('slow')) setTimeout(say, 1000)
+    if (asked.url?.includes('slow')) held.push(say)
     else say()
   })
   servers.push(server)
@@ -207,6 +209,7 @@ test('what is in flight is seen, also after it was withdrawn', async () => {
   await waitUntil(async () => (await inFlight()) === 1, { what: 'it is in flight' })
   await tell([backend('web', web, { local: [] })])
   expect(await inFlight()).toBe(1)
+  for (const say of held.splice(0)) say()
   expect((await slow).status).toBe(200)
   await waitUntil(async () => (await inFlight()) === 0, { what: 'it is answered' })
 })

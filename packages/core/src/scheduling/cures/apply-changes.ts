@@ -3,6 +3,7 @@
 
 import { type Change, type ChangeKind, type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { NodeFacts, ResidencyWish, TenantFacts, Workload } from '../facts.ts'
+import { rememberedFor } from '../remembered.ts'
 import { residencyLabels } from '../residency.ts'
 
 /** A node that a replica is to go to, with all that is asked about it. */
@@ -15,7 +16,7 @@ export interface Situation {
 /** What changes are made of: a change without its sentence. */
 export type Step = Omit<Change, 'text'>
 
-/** What is so by now; a change puts another one in the place of what it changes, and the rest is never copied. */
+/** What is so by now; a change puts another one in the place of what it changes, and what was given stays as it is. */
 interface Draft {
   workload: Workload
   node: NodeFacts
@@ -23,12 +24,15 @@ interface Draft {
 }
 
 export function applyChange(change: Step, situation: Situation): Situation {
-  const { workload, node, containers } = applySteps(draftOf(situation), [change])
+  const { workload, node, containers } = applySteps(
+    draftOf(situation.workload, situation.node, situation.facts),
+    [change],
+  )
   const nodes = situation.facts.nodes.map((each) => (each.id === node.id ? node : each))
   return { workload, node, facts: { nodes, containers } }
 }
 
-export const draftOf = ({ workload, node, facts: { containers } }: Situation): Draft => ({
+export const draftOf = (workload: Workload, node: NodeFacts, { containers }: TenantFacts): Draft => ({
   workload,
   node,
   containers,
@@ -41,86 +45,89 @@ export function applySteps(draft: Draft, steps: readonly Step[]): Draft {
 }
 
 const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => void } = {
-  make_ready: (draft) => changeNode(draft, { status: 'ready' }),
-  uncordon: (draft) => changeNode(draft, { schedulable: true }),
-  set_label: (draft, { label, value }) => setLabel(draft, label, value),
+  make_ready(draft) {
+    draft.node = { ...draft.node, status: 'ready' }
+  },
+  uncordon(draft) {
+    draft.node = { ...draft.node, schedulable: true }
+  },
+  set_label(draft, { label, value }) {
+    draft.node = { ...draft.node, labels: labelled(draft.node.labels, label, value) }
+  },
   attest_label(draft, { label, value }) {
-    const { attested } = draft.node
-    if (label === NODE_COUNTRY && value !== undefined)
-      changeNode(draft, { attested: { ...attested, country: value } })
-    if (label === NODE_REGION && value !== undefined)
-      changeNode(draft, { attested: { ...attested, region: value } })
-    setLabel(draft, label, value)
+    const labels = labelled(draft.node.labels, label, value)
+    const attested: { country?: string; region?: string } = { ...draft.node.attested }
+    if (label === NODE_COUNTRY && value !== undefined) attested.country = value
+    if (label === NODE_REGION && value !== undefined) attested.region = value
+    draft.node = { ...draft.node, labels, attested }
   },
   free(draft, { resources: { cpuMillis = 0, memoryBytes = 0 } = {} }) {
     const { requested } = draft.node
-    changeNode(draft, {
-      requested: {
-        cpuMillis: requested.cpuMillis - cpuMillis,
-        memoryBytes: requested.memoryBytes - memoryBytes,
-      },
-    })
+    const left = {
+      cpuMillis: requested.cpuMillis - cpuMillis,
+      memoryBytes: requested.memoryBytes - memoryBytes,
+    }
+    draft.node = { ...draft.node, requested: left }
   },
   /** It is one container more of the tenant. */
   place_beside(draft, { deployment = '' }) {
-    const { replicas } = draft.node
-    changeNode(draft, { replicas: new Map(replicas).set(deployment, (replicas.get(deployment) ?? 0) + 1) })
+    const replicas = new Map(draft.node.replicas)
+    replicas.set(deployment, (replicas.get(deployment) ?? 0) + 1)
+    draft.node = { ...draft.node, replicas }
     draft.containers = { ...draft.containers, used: draft.containers.used + 1 }
   },
   move_away(draft, { deployment = '' }) {
     const replicas = new Map(draft.node.replicas)
     replicas.delete(deployment)
-    changeNode(draft, { replicas })
+    draft.node = { ...draft.node, replicas }
   },
-  name_node: (draft, { nodeId }) => changeWorkload(draft, { nodeId }),
+  name_node(draft, { nodeId }) {
+    draft.workload = { ...draft.workload, nodeId }
+  },
   change_constraint(draft, { constraint }) {
     const { constraints = [], ...rest } = draft.workload.placement ?? {}
-    changeWorkload(draft, { placement: { ...rest, constraints: constraints.filter(isNot(constraint)) } })
+    const placement = { ...rest, constraints: constraints.filter(isNot(constraint)) }
+    draft.workload = { ...draft.workload, placement }
   },
   change_affinity(draft, { deployment }) {
     const { affinity = [], ...rest } = draft.workload.placement ?? {}
-    changeWorkload(draft, {
-      placement: { ...rest, affinity: affinity.filter((name) => name !== deployment) },
-    })
+    const placement = { ...rest, affinity: affinity.filter((name) => name !== deployment) }
+    draft.workload = { ...draft.workload, placement }
   },
   change_anti_affinity(draft, { deployment }) {
     const { antiAffinity = [], ...rest } = draft.workload.placement ?? {}
-    changeWorkload(draft, {
-      placement: { ...rest, antiAffinity: antiAffinity.filter((name) => name !== deployment) },
-    })
+    const placement = { ...rest, antiAffinity: antiAffinity.filter((name) => name !== deployment) }
+    draft.workload = { ...draft.workload, placement }
   },
-  change_residency: (draft, change) =>
-    changeWorkload(draft, { residency: relaxed(change, draft.workload.residency) }),
-  lower_request(draft, { resources }) {
+  change_residency(draft, change) {
+    draft.workload = { ...draft.workload, residency: relaxed(change, draft.workload.residency) }
+  },
+  lower_request(draft, { resources = {} }) {
     const { cpuMillis, memoryBytes } = draft.workload.resources
-    changeWorkload(draft, {
-      resources: {
-        cpuMillis: resources?.cpuMillis ?? cpuMillis,
-        memoryBytes: resources?.memoryBytes ?? memoryBytes,
-      },
-    })
+    const lower = {
+      cpuMillis: resources.cpuMillis ?? cpuMillis,
+      memoryBytes: resources.memoryBytes ?? memoryBytes,
+    }
+    draft.workload = { ...draft.workload, resources: lower }
   },
   raise_quota(draft, { limit = draft.containers.limit }) {
     draft.containers = { ...draft.containers, limit }
   },
   enforce_residency(draft) {
     const { residency } = draft.workload
-    changeWorkload(draft, { residency: residency && { ...residency, enforced: true } })
+    draft.workload = { ...draft.workload, residency: residency && { ...residency, enforced: true } }
   },
 }
 
-function changeNode(draft: Draft, changed: Partial<NodeFacts>): void {
-  draft.node = { ...draft.node, ...changed }
-}
-
-function changeWorkload(draft: Draft, changed: Partial<Workload>): void {
-  draft.workload = { ...draft.workload, ...changed }
-}
-
-function setLabel(draft: Draft, label: string | undefined, value: string | undefined): void {
-  if (label === undefined) return
-  const { [label]: _before, ...labels } = draft.node.labels
-  changeNode(draft, { labels: value === undefined ? labels : { ...labels, [label]: value } })
+function labelled(
+  labels: NodeFacts['labels'],
+  label: string | undefined,
+  value: string | undefined,
+): NodeFacts['labels'] {
+  if (label === undefined) return labels
+  if (value !== undefined) return { ...labels, [label]: value }
+  const { [label]: _before, ...others } = labels
+  return others
 }
 
 function isNot(constraint: Constraint | undefined): (other: Constraint) => boolean {
@@ -129,17 +136,9 @@ function isNot(constraint: Constraint | undefined): (other: Constraint) => boole
 }
 
 /** One that is written twice is one. */
-export function constraintKey(constraint: Constraint): string {
-  const known = keys.get(constraint)
-  if (known !== undefined) return known
-  const { label, operator, values = [] } = constraint
-  const key = JSON.stringify([label, operator, values])
-  keys.set(constraint, key)
-  return key
-}
-
-/** Asked for each of thousands of nodes, of specs that are never changed in place. */
-const keys = new WeakMap<Constraint, string>()
+export const constraintKey = rememberedFor(({ label, operator, values = [] }: Constraint): string =>
+  JSON.stringify([label, operator, values]),
+)
 
 /** A block that demands nothing any more is no demand. */
 function relaxed({ demand, value }: Step, wish: ResidencyWish | undefined): ResidencyWish | undefined {

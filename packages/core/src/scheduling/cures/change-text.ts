@@ -48,10 +48,9 @@ function constraintText({ label, operator, values = [] }: Constraint): string {
 }
 
 function amounts({ cpuMillis, memoryBytes }: Partial<Capacity> = {}): string {
-  return [
-    ...(cpuMillis === undefined ? [] : [counted(cpuMillis, 'millicore')]),
-    ...(memoryBytes === undefined ? [] : [memoryText(memoryBytes)]),
-  ].join(' and ')
+  const cpu = cpuMillis === undefined ? '' : counted(cpuMillis, 'millicore')
+  if (memoryBytes === undefined) return cpu
+  return cpu === '' ? memoryText(memoryBytes) : `${cpu} and ${memoryText(memoryBytes)}`
 }
 
 const UNITS = [

@@ -2,11 +2,11 @@
 
 import { type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
-import { checkCandidates } from '../check-candidates.ts'
+import { allRefusals, checkCandidates } from '../check-candidates.ts'
 import type { NodeFacts, ResidencyWish, TenantFacts, Workload } from '../facts.ts'
 import { aNode, aWorkload, someFacts } from '../fixture.ts'
 import { applyChange } from './apply-changes.ts'
-import { cureCandidates, cureText } from './find-cures.ts'
+import { cureCandidates, curesFor, cureText } from './find-cures.ts'
 
 const GIB = 1024 ** 3
 const MIB = 1024 ** 2
@@ -19,7 +19,7 @@ function cureOf(
 ): string | undefined {
   const facts: TenantFacts = someFacts([aNode(1, node), ...others], used, limit)
   const wished = aWorkload(workload)
-  const found = cureCandidates(wished, facts, checkCandidates(wished, facts))
+  const found = cureCandidates(wished, facts)
   const cure = found.find(({ nodeName }) => nodeName === 'node-1')?.cure
   return cure && cureText(cure)
 }
@@ -289,16 +289,14 @@ describe('residency', () => {
 })
 
 test('what does not cure is not said, whatever was refused', () => {
-  const facts = someFacts([aNode(1, { schedulable: false, status: 'failed' })])
-  const [candidate] = checkCandidates(aWorkload(), facts)
+  const node = aNode(1, { schedulable: false, status: 'failed' })
+  const facts = someFacts([node])
+  const refusals = allRefusals(aWorkload(), node, facts)
   const cured = (filter: string) =>
-    cureCandidates(aWorkload(), facts, [
-      {
-        nodeId: aNode(1).id,
-        nodeName: 'node-1',
-        refusals: candidate?.refusals.filter((refusal) => refusal.filter !== filter) ?? [],
-      },
-    ])[0]?.cure
+    curesFor(aWorkload(), facts)(
+      node,
+      refusals.filter((refusal) => refusal.filter !== filter),
+    )
   expect([cured('cordon'), cured('readiness')]).toEqual([undefined, undefined])
   expect(cured('quota')).toBeDefined()
 })

@@ -1,12 +1,13 @@
 // The smallest change that makes a node take a replica, as data. It is said only after the filters themselves, asked about
 // the facts as they would then be, accept the node: a cure that did not cure would be worse than none. DECISIONS 7.
 
-import type { Change, Cure, NodeId, Refusal } from '@holdfast/contract'
-import { firstRefusal } from '../check-candidates.ts'
+import type { Change, Cure, Refusal } from '@holdfast/contract'
+import { allRefusals, firstRefusal, sortedByName } from '../check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { PLACEMENT_FILTERS } from '../filters/index.ts'
 import { quoteConstraint } from '../filters/label-constraint.ts'
 import type { CheckedCandidate } from '../refusal.ts'
+import { rememberedBy } from '../remembered.ts'
 import { applySteps, draftOf } from './apply-changes.ts'
 import { textOf } from './change-text.ts'
 import { type Cost, costOf, type PricedStep } from './cost.ts'
@@ -20,26 +21,27 @@ export interface FoundCure {
   readonly cost: Cost
 }
 
-/** Of a node that refuses: what would make it take one. Absent where nothing would. */
+/** Of a node that refuses: what would make it take one. Undefined where nothing would. */
 export interface ExplainedCandidate extends CheckedCandidate {
-  readonly cure?: FoundCure
+  readonly cure: FoundCure | undefined
 }
 
 /** Undefined where the node accepts already, and where nothing helps. */
 type CureOf = (node: NodeFacts, refusals: readonly Refusal[]) => FoundCure | undefined
 
 /** For one question: what many nodes have in common is found out once. */
-function curesFor(workload: Workload, facts: TenantFacts): CureOf {
+export function curesFor(workload: Workload, facts: TenantFacts): CureOf {
   const { nodes } = facts
   const labelSteps = labelStepsOf(workload)
-  const runs = remembered((name) => nodes.some(({ replicas }) => replicas.has(name)))
+  const runs = rememberedBy((name: string) => nodes.some(({ replicas }) => replicas.has(name)))
   return (node, refusals) => {
     const steps = stepsFor(refusals, workload, node, labelSteps, runs)
     if (steps === undefined || refusals.length === 0) return undefined
-    const draft = applySteps(draftOf({ workload, node, facts }), steps)
-    const after = stepsAfter(draft.workload, draft.containers)
-    applySteps(draft, after)
-    steps.push(...after)
+    const draft = applySteps(draftOf(workload, node, facts), steps)
+    for (const step of stepsAfter(draft.workload, draft.containers)) {
+      applySteps(draft, [step])
+      steps.push(step)
+    }
     // The nodes as they are: of others a filter asks only where the deployment itself runs, which no step changes.
     const then = { nodes, containers: draft.containers, runs }
     const isCured = firstRefusal(PLACEMENT_FILTERS, draft.workload, draft.node, then) === undefined
@@ -47,19 +49,12 @@ function curesFor(workload: Workload, facts: TenantFacts): CureOf {
   }
 }
 
-/** Every refused node with its cure, where there is one. */
-export function cureCandidates(
-  workload: Workload,
-  facts: TenantFacts,
-  candidates: readonly CheckedCandidate[],
-): ExplainedCandidate[] {
+/** The whole matrix, and of every refused node its cure, where there is one. */
+export function cureCandidates(workload: Workload, facts: TenantFacts): ExplainedCandidate[] {
   const cureOf = curesFor(workload, facts)
-  const nodes = new Map<NodeId, NodeFacts>()
-  for (const node of facts.nodes) nodes.set(node.id, node)
-  return candidates.map(({ nodeId, nodeName, refusals }) => {
-    const node = nodes.get(nodeId)
-    const cure = node && cureOf(node, refusals)
-    return cure === undefined ? { nodeId, nodeName, refusals } : { nodeId, nodeName, refusals, cure }
+  return sortedByName(facts.nodes).map((node) => {
+    const refusals = allRefusals(workload, node, facts)
+    return { nodeId: node.id, nodeName: node.name, refusals, cure: cureOf(node, refusals) }
   })
 }
 
@@ -105,15 +100,4 @@ function toChange(step: PricedStep, node: NodeFacts): Change {
   if (nodeId !== undefined) change.nodeId = nodeId
   if (limit !== undefined) change.limit = limit
   return change
-}
-
-function remembered(ask: (name: string) => boolean): (name: string) => boolean {
-  const known = new Map<string, boolean>()
-  return (name) => {
-    const before = known.get(name)
-    if (before !== undefined) return before
-    const answer = ask(name)
-    known.set(name, answer)
-    return answer
-  }
 }

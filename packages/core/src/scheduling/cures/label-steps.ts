@@ -8,7 +8,9 @@
 import { type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { RESIDENCY_FILTERS } from '../filters/index.ts'
-import { labelConstraint, labelOf } from '../filters/label-constraint.ts'
+import { isMet, labelOf, textOfValue } from '../filters/label-constraint.ts'
+import { once } from '../remembered.ts'
+import { countryOf } from '../residency.ts'
 import { applySteps, constraintKey, draftOf, type Step } from './apply-changes.ts'
 import { type Cost, compareCosts, costOf, type PricedStep } from './cost.ts'
 
@@ -20,22 +22,27 @@ const NO_FACTS: TenantFacts = { nodes: [], containers: { used: 0, limit: 0 } }
 /** The steps after which no filter on labels refuses; of the same values they are the same, so they are found once. */
 export function labelStepsOf(workload: Workload): (node: NodeFacts) => PricedStep[] {
   const questions = questionsOf(workload)
-  const found = questions.map(() => new Map<string, readonly PricedStep[]>())
   return (node) => {
     const steps: PricedStep[] = []
-    for (const [at, question] of questions.entries()) {
-      const key = valuesText(question, node)
-      const known = found[at]?.get(key)
-      const answer = known ?? cheapestOf(question, node)
-      if (known === undefined) found[at]?.set(key, answer)
-      steps.push(...answer)
-    }
+    for (const question of questions) steps.push(...answerTo(question, node))
     return steps
   }
 }
 
+function answerTo(question: Question, node: NodeFacts): readonly PricedStep[] {
+  const { answers, valuesOf } = question
+  const values = valuesOf(node)
+  const known = answers.get(values)
+  if (known !== undefined) return known
+  const answer = cheapestOf(question, node)
+  answers.set(values, answer)
+  return answer
+}
+
 interface Question {
-  readonly labels: readonly string[]
+  /** All that it reads of a node: of the same values the answer is the same. */
+  readonly valuesOf: (node: NodeFacts) => string
+  readonly answers: Map<string, readonly PricedStep[]>
   /** What it asks, and nothing else. */
   readonly workload: Workload
   /** For each label what it may be made, beginning with nothing: it stays as it is. A few, however much is asked. */
@@ -62,9 +69,9 @@ function questionsOf(workload: Workload): Question[] {
 /** The region varies first, and of equal cures the first one stays: its own name comes before a country of it. */
 function placeQuestion(workload: Workload): Question {
   const { country, region, regionCountries = [], blockedCountries = [] } = workload.residency ?? {}
-  const wantedOn = onFirst((node) => {
+  const wanted = once(() => {
     const meets = (label: string, value: string): boolean =>
-      unmetBy(workload, node, label, value).every((constraint) => constraint.label !== label)
+      unmetBy(workload, label, value).every((constraint) => constraint.label !== label)
     const isOpen = (value: string): boolean => !blockedCountries.includes(value) && meets(NODE_COUNTRY, value)
     const listed = inListsOf(NODE_COUNTRY, workload).filter((value) => (country ?? value) === value)
     return {
@@ -73,11 +80,18 @@ function placeQuestion(workload: Workload): Question {
     }
   })
   return {
-    labels: PLACES,
+    answers: new Map(),
+    valuesOf: ({ labels, attested, hiddenCountry }) =>
+      [
+        ...[labelOf(NODE_COUNTRY, labels), labelOf(NODE_REGION, labels), hiddenCountry],
+        ...[attested.country, attested.region],
+      ]
+        .map(textOfValue)
+        .join('\u0000'),
     workload,
     settings: (node) => [
-      placesOf(NODE_COUNTRY, wantedOn(node).countries, node.attested.country, node),
-      placesOf(NODE_REGION, wantedOn(node).regions, node.attested.region, node),
+      placesOf(NODE_COUNTRY, wanted().countries, node.attested.country, node),
+      placesOf(NODE_REGION, wanted().regions, node.attested.region, node),
     ],
   }
 }
@@ -105,41 +119,27 @@ const STAYS: Setting = []
 
 /** What is best to set does not depend on what is set. */
 function labelQuestion(label: string, workload: Workload): Question {
-  const settings = onFirst((node) => [
-    label.startsWith(RESERVED) ? [STAYS] : [STAYS, bestOf(label, workload, node)],
-  ])
-  return { labels: [label], workload, settings }
-}
-
-function bestOf(label: string, workload: Workload, node: NodeFacts): Setting {
-  const values = [...new Set(inListsOf(label, workload)), undefined, unlisted(workload)]
-  const unmet = values.map((value) => unmetBy(workload, node, label, value).length)
-  const value = values[unmet.indexOf(Math.min(...unmet))]
-  return [{ kind: 'set_label', label, ...(value === undefined ? {} : { value }), amount: 1 }]
-}
-
-/** The same for all nodes, found out with the first. */
-function onFirst<T>(find: (node: NodeFacts) => T): (node: NodeFacts) => T {
-  let found: { readonly value: T } | undefined
-  return (node) => {
-    found ??= { value: find(node) }
-    return found.value
+  const settings = once(() => [label.startsWith(RESERVED) ? [STAYS] : [STAYS, bestOf(label, workload)]])
+  return {
+    answers: new Map(),
+    valuesOf: ({ labels }) => textOfValue(labelOf(label, labels)),
+    workload,
+    settings,
   }
 }
 
-const ABSENT = '\u0001'
-const valuesText = ({ labels: keys }: Question, { labels, attested }: NodeFacts): string => {
-  const values = keys.map((key) => labelOf(key, labels) ?? ABSENT).join('\u0000')
-  return keys.length === 1
-    ? values
-    : `${values}\u0000${attested.country ?? ABSENT}\u0000${attested.region ?? ABSENT}`
+function bestOf(label: string, workload: Workload): Setting {
+  const values = [...new Set(inListsOf(label, workload)), undefined, unlisted(workload)]
+  const unmet = values.map((value) => unmetBy(workload, label, value).length)
+  const value = values[unmet.indexOf(Math.min(...unmet))]
+  return [{ kind: 'set_label', label, ...(value === undefined ? {} : { value }), amount: 1 }]
 }
 
 /** Each combination of values with what is then still in the way taken out of the deployment. */
 function cheapestOf({ workload, settings }: Question, node: NodeFacts): readonly PricedStep[] {
   let best: { readonly steps: readonly PricedStep[]; readonly cost: Cost } | undefined
   for (const chosen of combined(settings(node))) {
-    const changed = applySteps(draftOf({ workload, node, facts: NO_FACTS }), chosen).node
+    const changed = applySteps(draftOf(workload, node, NO_FACTS), chosen).node
     const steps = [...chosen, ...relaxations(workload, changed)]
     const cost = costOf(steps)
     if (best === undefined || compareCosts(cost, best.cost) < 0) best = { steps, cost }
@@ -171,16 +171,13 @@ function unlisted(workload: Workload): string {
   }
 }
 
-/** Of all that the question asks, what the node does not meet. */
-const unmetOn = (workload: Workload, node: NodeFacts): readonly Constraint[] =>
-  constraintsOf(workload).filter((constraint) => {
-    const alone = { ...workload, placement: { constraints: [constraint] } }
-    return labelConstraint.refuse(alone, node, NO_FACTS) !== undefined
-  })
+/** Of all that the question asks, what is not met with these labels. */
+const unmetWith = (workload: Workload, labels: NodeFacts['labels']): readonly Constraint[] =>
+  constraintsOf(workload).filter((constraint) => !isMet(constraint, labels))
 
 /** The same with one label only. */
-const unmetBy = (workload: Workload, node: NodeFacts, label: string, value: string | undefined) =>
-  unmetOn(workload, { ...node, labels: value === undefined ? {} : { [label]: value } })
+const unmetBy = (workload: Workload, label: string, value: string | undefined) =>
+  unmetWith(workload, value === undefined ? {} : { [label]: value })
 
 function relaxations(workload: Workload, node: NodeFacts): PricedStep[] {
   return [
@@ -189,13 +186,13 @@ function relaxations(workload: Workload, node: NodeFacts): PricedStep[] {
         ? []
         : [{ ...relaxing(name, workload, node), amount: 1 }],
     ),
-    ...unmetOn(workload, node).map(
+    ...unmetWith(workload, node.labels).map(
       (constraint): PricedStep => ({ kind: 'change_constraint', constraint, amount: 1 }),
     ),
   ]
 }
 
-function relaxing(filter: string, { residency }: Workload, { labels }: NodeFacts): Step {
+function relaxing(filter: string, { residency }: Workload, node: NodeFacts): Step {
   const kind = 'change_residency' as const
   const of = (demand: NonNullable<Step['demand']>, value: string | undefined): Step => ({
     kind,
@@ -204,5 +201,5 @@ function relaxing(filter: string, { residency }: Workload, { labels }: NodeFacts
   })
   if (filter === 'residency_country') return of('country', residency?.country)
   if (filter === 'residency_region') return of('region', residency?.region)
-  return of('blockedCountries', labelOf(NODE_COUNTRY, labels))
+  return of('blockedCountries', countryOf(node))
 }

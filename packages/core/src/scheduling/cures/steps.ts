@@ -3,7 +3,8 @@
 
 import type { Capacity, FilterName } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
-import { freeOn, leastFree } from '../filters/resources.ts'
+import { freeOn, shortOn } from '../filters/resources.ts'
+import { rememberedFor } from '../remembered.ts'
 import type { PricedStep } from './cost.ts'
 
 const MAKE_READY: readonly PricedStep[] = [{ kind: 'make_ready', amount: 1 }]
@@ -30,29 +31,35 @@ export const STEPS: { readonly [filter in FilterName]?: Steps | 'labels' | 'afte
 /** Nothing can be placed beside itself before it is there, nor beside what it keeps away from. */
 function joining({ name, placement }: Workload, { replicas }: NodeFacts, runs: (name: string) => boolean) {
   const { affinity = [], antiAffinity = [] } = placement ?? {}
-  const missing = affinity.filter((other) => !replicas.has(other) && (other !== name || runs(name)))
-  return [...new Set(missing)].map((other): PricedStep => {
+  const steps: PricedStep[] = []
+  for (const other of distinct(affinity)) {
+    if (replicas.has(other) || (other === name && !runs(name))) continue
     const isOut = other === name || antiAffinity.includes(other)
-    return { kind: isOut ? 'change_affinity' : 'place_beside', deployment: other, amount: 1 }
-  })
+    steps.push({ kind: isOut ? 'change_affinity' : 'place_beside', deployment: other, amount: 1 })
+  }
+  return steps
 }
 
 /** A replica of its own that moves away needs a node itself: that would be no gain. */
 function parting({ name, placement }: Workload, { replicas }: NodeFacts) {
   const { affinity = [], antiAffinity = [] } = placement ?? {}
-  const present = antiAffinity.filter((other) => replicas.has(other))
-  return [...new Set(present)].map((other): PricedStep => {
+  const steps: PricedStep[] = []
+  for (const other of distinct(antiAffinity)) {
+    const count = replicas.get(other)
+    if (count === undefined) continue
     const isOut = other === name || affinity.includes(other)
-    if (isOut) return { kind: 'change_anti_affinity', deployment: other, amount: 1 }
-    return { kind: 'move_away', deployment: other, amount: replicas.get(other) ?? 1 }
-  })
+    if (isOut) steps.push({ kind: 'change_anti_affinity', deployment: other, amount: 1 })
+    else steps.push({ kind: 'move_away', deployment: other, amount: count })
+  }
+  return steps
 }
 
-const KINDS = ['cpuMillis', 'memoryBytes'] as const
+/** A name that is written twice is one. */
+const distinct = rememberedFor((names: readonly string[]): readonly string[] => [...new Set(names)])
 
 /** On a machine that is too small for the request room does not help; and who lowers it at all, lowers all that is short. */
 function fitting({ resources }: Workload, node: NodeFacts): PricedStep[] {
-  const short = KINDS.filter((kind) => freeOn(node, kind) < leastFree(resources[kind]))
+  const short = shortOn(node, resources)
   const lowers = short.some((kind) => resources[kind] > node.capacity[kind])
   const named: { -readonly [kind in keyof Capacity]?: number } = {}
   let amount = 0

@@ -2,6 +2,7 @@
 // DECISIONS 4.
 
 import type { Filter } from '../refusal.ts'
+import { rememberedFor } from '../remembered.ts'
 
 export const antiAffinity: Filter = {
   name: 'anti_affinity',
@@ -9,14 +10,18 @@ export const antiAffinity: Filter = {
   phrases: { anti_affinity_conflict: 'with deployments to keep away from' },
   refuse({ placement }, node) {
     const shunned = placement?.antiAffinity
-    const present = shunned?.filter((name) => node.replicas.has(name)) ?? []
-    if (shunned === undefined || present.length === 0) return undefined
+    if (shunned === undefined || !shunned.some((name) => node.replicas.has(name))) return undefined
+    const present = shunned.filter((name) => node.replicas.has(name))
+    const reported: { [name: string]: number } = {}
+    for (const name of present) reported[name] = node.replicas.get(name) ?? 0
     return {
       filter: 'anti_affinity',
       code: 'anti_affinity_conflict',
-      required: { none: [...shunned] },
-      reported: Object.fromEntries(present.map((name) => [name, node.replicas.get(name) ?? 0])),
+      required: required(shunned),
+      reported,
       fix: `Move ${present.join(' and ')} away from ${node.name}, or take the name out of placement.antiAffinity.`,
     }
   },
 }
+
+const required = rememberedFor((shunned: readonly string[]) => ({ none: [...shunned] }))

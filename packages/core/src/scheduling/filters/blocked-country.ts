@@ -1,10 +1,11 @@
 // Does the node stand in a country where the deployment must not be? A node that reports no country is in none of the list,
-// so it passes. SPEC 2.7, DECISIONS 7.
+// so it passes; one that reports another than it was attested stands where it was attested. SPEC 2.7, DECISIONS 7.
 
 import { NODE_COUNTRY } from '@holdfast/contract'
+import type { ResidencyWish } from '../facts.ts'
 import type { Filter } from '../refusal.ts'
-import { isBlocked } from '../residency.ts'
-import { labelOf } from './label-constraint.ts'
+import { rememberedBy, rememberedFor } from '../remembered.ts'
+import { countryOf, isBlocked } from '../residency.ts'
 import { textOfCountries } from './text-of-countries.ts'
 
 export const blockedCountry: Filter = {
@@ -12,15 +13,22 @@ export const blockedCountry: Filter = {
   curedBy: ['node_labels', 'deployment'],
   phrases: { residency_country_blocked: 'in a blocked country' },
   keptFor: ({ residency }) => textOfCountries(residency?.blockedCountries ?? []),
-  refuse({ residency }, { name, labels }) {
-    if (residency === undefined || !isBlocked(residency, labels)) return undefined
-    const country = labelOf(NODE_COUNTRY, labels) ?? null
+  refuse({ residency }, node) {
+    if (residency === undefined || !isBlocked(residency, node)) return undefined
+    const { required, reported, fix } = saidFor(residency)
+    const country = countryOf(node) ?? ''
     return {
       filter: 'blocked_country',
       code: 'residency_country_blocked',
-      required: { [NODE_COUNTRY]: { none: [...(residency.blockedCountries ?? [])] } },
-      reported: { [NODE_COUNTRY]: country },
-      fix: `Enrol a node in another country than ${name}, or take ${country} out of placement.residency.blockedCountries.`,
+      required,
+      reported: reported(country),
+      fix: `Enrol a node in another country than ${node.name}${fix(country)}`,
     }
   },
 }
+
+const saidFor = rememberedFor(({ blockedCountries = [] }: ResidencyWish) => ({
+  required: { [NODE_COUNTRY]: { none: [...blockedCountries] } },
+  reported: rememberedBy((country: string) => ({ [NODE_COUNTRY]: country })),
+  fix: rememberedBy((country: string) => `, or take ${country} out of placement.residency.blockedCountries.`),
+}))

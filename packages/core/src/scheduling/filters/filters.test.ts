@@ -61,6 +61,28 @@ test('no two filters share a code', () => {
   for (const code of codes) expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
 })
 
+test('what is remembered of one question is not said of another', () => {
+  const refused = (used: number, limit: number) =>
+    quota.refuse(aWorkload(), aNode(1), someFacts([], used, limit))?.reported
+  expect([refused(5, 5), refused(6, 5), refused(6, 6), refused(5, 5)]).toEqual([
+    ...[
+      { free: 0, used: 5, limit: 5 },
+      { free: 0, used: 6, limit: 5 },
+    ],
+    ...[
+      { free: 0, used: 6, limit: 6 },
+      { free: 0, used: 5, limit: 5 },
+    ],
+  ])
+  const constraints = [{ label: 'zone', operator: 'in' as const, values: ['a'] }]
+  const asked = aWorkload({ placement: { constraints } })
+  const labelled = (name: string, labels: NodeFacts['labels']) =>
+    labelConstraint.refuse(asked, aNode(1, { name, labels }), someFacts([]))
+  const told = [labelled('n1', { zone: 'b' }), labelled('n2', { zone: 'b' }), labelled('n3', {})]
+  expect(told.map((refusal) => refusal?.reported)).toEqual([{ zone: 'b' }, { zone: 'b' }, { zone: null }])
+  expect(told.map((refusal) => refusal?.fix.match(/on (\w+),/)?.[1])).toEqual(['n1', 'n2', 'n3'])
+})
+
 const notReady = (reported: Json) => ({ code: 'node_not_ready', required: 'ready', reported })
 checkTable(readiness, [
   ['ready', {}, { status: 'ready' }],

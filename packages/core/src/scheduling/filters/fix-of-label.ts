@@ -1,15 +1,24 @@
 // What makes a node report where it stands: a line in its agent's configuration where its join token attested that, and
 // another enrolment where it did not, since nothing else is believed of it. SPEC 2.7, SAFETY 2 row 14.
 
-export interface WantedLabel {
+interface WantedLabel {
   readonly label: string
   readonly value: string
   readonly attested: string | undefined
 }
 
-export function fixOfLabel(nodeName: string, { label, value, attested }: WantedLabel): string {
-  if (attested === value)
-    return `Set the label ${label} to ${JSON.stringify(value)} in the configuration of the agent on ${nodeName}`
+/** The same of all nodes of which the same is attested, but for the name. */
+export function fixOfLabel(
+  { label, value, attested }: WantedLabel,
+  demand: string,
+): (nodeName: string) => string {
+  const ending = `, or change ${demand}.`
+  if (attested === value) {
+    const set = `Set the label ${label} to ${JSON.stringify(value)} in the configuration of the agent on `
+    return (nodeName) => `${set}${nodeName}${ending}`
+  }
   const token = attested === undefined ? 'none' : JSON.stringify(attested)
-  return `Enrol a node whose join token attests ${label} ${JSON.stringify(value)} (that of ${nodeName} attests ${token})`
+  const enrol = `Enrol a node whose join token attests ${label} ${JSON.stringify(value)} (that of `
+  const attests = ` attests ${token})${ending}`
+  return (nodeName) => `${enrol}${nodeName}${attests}`
 }

@@ -147,6 +147,8 @@ checkTable(blockedCountry, 'residency_country_blocked', [
   ['another country', { blockedCountries: ['US', 'CN'] }, inCountry('DE')],
   ['a listed one', { blockedCountries: ['US', 'CN'] }, inCountry('CN'), blocked(['US', 'CN'], 'CN')],
   ['a node that reports none', { blockedCountries: ['US'] }, {}],
+  ['one that hides it', { blockedCountries: ['US'] }, { hiddenCountry: 'US' }, blocked(['US'], 'US')],
+  ['one that hides another', { blockedCountries: ['US'] }, { hiddenCountry: 'DE' }],
   ['a node that reports only a region', { blockedCountries: ['US'] }, { labels: { [R]: 'na' } }],
   [
     'demanded and blocked at once',

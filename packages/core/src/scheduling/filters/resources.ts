@@ -4,6 +4,7 @@
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from '../facts.ts'
 import type { Filter } from '../refusal.ts'
+import { rememberedBy, rememberedFor } from '../remembered.ts'
 
 /** Also what the quick path compares with: there is one rule of what fits. */
 export const leastFree = (request: number): number => (request === 0 ? Number.NEGATIVE_INFINITY : request)
@@ -11,7 +12,11 @@ export const leastFree = (request: number): number => (request === 0 ? Number.NE
 export const freeOn = (node: NodeFacts, kind: keyof Capacity): number =>
   node.capacity[kind] - node.requested[kind]
 
-const KINDS = ['cpuMillis', 'memoryBytes'] as const
+type Kinds = readonly (keyof Capacity)[]
+const NOTHING: Kinds = []
+const CPU: Kinds = ['cpuMillis']
+const MEMORY: Kinds = ['memoryBytes']
+const BOTH: Kinds = ['cpuMillis', 'memoryBytes']
 const UNITS = { cpuMillis: 'millicores', memoryBytes: 'bytes of memory' } as const
 
 export const resources: Filter = {
@@ -23,37 +28,48 @@ export const resources: Filter = {
     insufficient_resources: 'without the CPU and the memory',
   },
   refuse(workload, node) {
-    const short = KINDS.filter((kind) => freeOn(node, kind) < leastFree(workload.resources[kind]))
-    const [first, second] = short
-    if (first === undefined) return undefined
+    const short = shortOn(node, workload.resources)
+    if (short.length === 0) return undefined
+    const free = { cpuMillis: freeOn(node, 'cpuMillis'), memoryBytes: freeOn(node, 'memoryBytes') }
     return {
       filter: 'resources',
-      code: second === undefined ? CODES[first] : 'insufficient_resources',
-      required: pick(short, (kind) => workload.resources[kind]),
-      reported: {
-        free: pick(short, (kind) => freeOn(node, kind)),
-        capacity: pick(short, (kind) => node.capacity[kind]),
-      },
+      code: codeOf(short),
+      required: requiredOf(workload.resources)(short),
+      reported: { free: pick(short, free), capacity: pick(short, node.capacity) },
       fix: fixOf(short, workload.resources, node),
     }
   },
 }
 
-const CODES = { cpuMillis: 'insufficient_cpu', memoryBytes: 'insufficient_memory' } as const
-
-function pick(
-  kinds: readonly (keyof Capacity)[],
-  value: (kind: keyof Capacity) => number,
-): { [kind: string]: number } {
-  const amounts: { [kind: string]: number } = {}
-  for (const kind of kinds) amounts[kind] = value(kind)
-  return amounts
+/** Of what the node has too little. */
+export function shortOn(node: NodeFacts, request: Capacity): Kinds {
+  const lacksCpu = freeOn(node, 'cpuMillis') < leastFree(request.cpuMillis)
+  const lacksMemory = freeOn(node, 'memoryBytes') < leastFree(request.memoryBytes)
+  if (lacksCpu) return lacksMemory ? BOTH : CPU
+  return lacksMemory ? MEMORY : NOTHING
 }
 
-function fixOf(short: readonly (keyof Capacity)[], request: Capacity, node: NodeFacts): string {
-  const lower = short.map((kind) => `resources.${kind} to ${Math.max(0, freeOn(node, kind))}`).join(' and ')
+function codeOf(short: Kinds): string {
+  if (short === BOTH) return 'insufficient_resources'
+  return short === CPU ? 'insufficient_cpu' : 'insufficient_memory'
+}
+
+const requiredOf = rememberedFor((request: Capacity) => rememberedBy((short: Kinds) => pick(short, request)))
+
+function pick(short: Kinds, { cpuMillis, memoryBytes }: Capacity): { [kind: string]: number } {
+  if (short === BOTH) return { cpuMillis, memoryBytes }
+  return short === CPU ? { cpuMillis } : { memoryBytes }
+}
+
+function fixOf(short: Kinds, request: Capacity, node: NodeFacts): string {
+  const lower = joined(short, (kind) => `resources.${kind} to ${Math.max(0, freeOn(node, kind))}`)
   if (short.some((kind) => request[kind] > node.capacity[kind]))
     return `Lower ${lower}: ${node.name} is too small for the request even with nothing else on it.`
-  const missing = short.map((kind) => `${request[kind] - freeOn(node, kind)} ${UNITS[kind]}`).join(' and ')
+  const missing = joined(short, (kind) => `${request[kind] - freeOn(node, kind)} ${UNITS[kind]}`)
   return `Free ${missing} on ${node.name}, or lower ${lower}.`
+}
+
+function joined(short: Kinds, textOf: (kind: keyof Capacity) => string): string {
+  if (short === BOTH) return `${textOf('cpuMillis')} and ${textOf('memoryBytes')}`
+  return textOf(short === CPU ? 'cpuMillis' : 'memoryBytes')
 }

@@ -107,7 +107,8 @@ describe('losing the leader', () => {
     await waitUntil(() => engine.transact(unconditionally(put(key)), { deadlineMs: 1_500 }), {
       what: 'another member takes a write',
     })
-    expect(performance.now() - since).toBeLessThan(8_000)
+    // Never, if it waited for the paused one; an election on a busy machine takes its time.
+    expect(performance.now() - since).toBeLessThan(20_000)
     expect(await verdict).toEqual(['deadline', 'unknown'])
   })
 
@@ -117,7 +118,7 @@ describe('losing the leader', () => {
     const key = uniquePrefix()
     await write(engine, key, 'x')
     cluster.members.find((member) => member.endpoint === followerFirst[0])?.pause()
-    expect(await engine.range({ key }, { deadlineMs: 4_000 })).toMatchObject({ count: 1 })
+    expect(await engine.range({ key }, { deadlineMs: 10_000 })).toMatchObject({ count: 1 })
   })
 
   test('without a majority a write is refused, and is not made later', async () => {
@@ -157,7 +158,8 @@ describe('reaching a member', () => {
     const { hostname, port } = new URL(cluster.endpoints[0] ?? '')
     const proxy = await startChaosProxy(hostname, Number(port))
     onTestFinished(() => proxy.stop())
-    const engine = clientOf({ endpoints: [`http://${proxy.host}:${proxy.port}`], deadlineMs: 1_000 })
+    // As long as a slow disk may need for the writes that succeed.
+    const engine = clientOf({ endpoints: [`http://${proxy.host}:${proxy.port}`], deadlineMs: 4_000 })
     await write(engine, uniquePrefix())
     proxy.halfOpen()
     await expect(write(engine, uniquePrefix())).rejects.toMatchObject({

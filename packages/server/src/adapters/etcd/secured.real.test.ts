@@ -68,7 +68,7 @@ describe('TLS', () => {
     const watch = recordWatch(engine, under(prefix), revision)
     await waitUntil(() => watch.story().length === 1, { what: 'the watch speaks TLS too' })
     for (const lacking of [{ ca: tls.ca }, { cert: tls.cert, key: tls.key }]) {
-      const stranger = clientOf({ endpoints: [endpoint], tls: lacking, deadlineMs: 1_000 })
+      const stranger = clientOf({ endpoints: [endpoint], tls: lacking, deadlineMs: 3_000 })
       await expect(stranger.transact(unconditionally(put(`${prefix}b/`)))).rejects.toMatchObject({
         reason: 'unavailable',
       })

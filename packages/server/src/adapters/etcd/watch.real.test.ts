@@ -20,6 +20,9 @@ import {
 } from '../../store/conformance/fixtures.ts'
 import { createEtcdClient, type EtcdClientOptions } from './create-etcd-client.ts'
 
+/** Patience enough for a member that a busy machine does not let run for a while. */
+const PULSE = { quietMs: 300, patienceMs: 1_500 }
+
 let cluster: EtcdCluster
 let direct: KeyValueEngine
 
@@ -45,7 +48,7 @@ const addressOf = (proxy: ChaosProxy) => `http://${proxy.host}:${proxy.port}`
 function clientOf(options: EtcdClientOptions): { engine: KeyValueEngine; resumes: string[] } {
   const resumes: string[] = []
   const log = { warn: (fields: object) => resumes.push(JSON.stringify(fields)) }
-  const engine = createEtcdClient({ watchPulse: { quietMs: 300, patienceMs: 300 }, ...options, log })
+  const engine = createEtcdClient({ watchPulse: PULSE, ...options, log })
   onTestFinished(() => engine.close())
   return { engine, resumes }
 }
@@ -139,7 +142,8 @@ describe('a broken stream', () => {
     await caughtUp(watch, await write(direct, `${prefix}b/`))
     const before = resumes.length
     proxy.stall()
-    await waitUntil(() => resumes.length > before, { what: 'the silence is noticed', timeoutMs: 3_000 })
+    // Patience that had grown with each of the five tries would be far longer.
+    await waitUntil(() => resumes.length > before, { what: 'the silence is noticed', timeoutMs: 8_000 })
     expect(resumes.at(-1)).toContain('no sign of life')
   })
 
@@ -152,7 +156,7 @@ describe('a broken stream', () => {
     proxy.resume()
     proxy.stall()
     const silent = () => resumes.some((reason) => reason.includes('no sign of life'))
-    await waitUntil(silent, { what: 'the silence is noticed', timeoutMs: 4_000 })
+    await waitUntil(silent, { what: 'the silence is noticed', timeoutMs: 9_000 })
   })
 
   test('a member that is away for long is found again', async () => {

@@ -193,12 +193,12 @@ test('a registry that never answers, or drips, ends at the deadline', async () =
   for (const answer of [silent, drip]) {
     const started = performance.now()
     expect(await ask(answer, { deadlineMs: 300 })).toEqual({ kind: 'unreachable', cause: 'timeout' })
-    expect(performance.now() - started).toBeLessThan(1500)
+    // Without a deadline it would not end.
+    expect(performance.now() - started).toBeLessThan(8_000)
   }
 })
 
 test('the deadline is for the whole check, not for each request of it', async () => {
-  const started = performance.now()
   const slow: Answer = (request, response, host) => {
     setTimeout(() => {
       if (request.url?.startsWith('/token')) response.end('{"token":"t"}')
@@ -207,8 +207,8 @@ test('the deadline is for the whole check, not for each request of it', async ()
       else response.end()
     }, 150)
   }
+  // Each request of it is answered in time: a deadline of their own would let all of them through.
   expect(await ask(slow, { deadlineMs: 400 })).toEqual({ kind: 'unreachable', cause: 'timeout' })
-  expect(performance.now() - started).toBeLessThan(1500)
 })
 
 test('an endless body is cut at the cap', async () => {

@@ -40,7 +40,9 @@ export function createSecretsReader(options: {
     readVersion: async (tenant, path, version) => {
       const from = pathOfVersion(tenant, path, version, granted)
       if (from === undefined) return { kind: 'denied' }
-      return readAs(client, children, tenant, { method: 'GET', path: from, signal: client.deadline() })
+      return client.within((signal) =>
+        readAs(client, children, tenant, { method: 'GET', path: from, signal }),
+      )
     },
   }
 }

@@ -30,6 +30,8 @@ export interface SecretsStoreClientOptions {
 export interface SecretsStoreClient extends SecretsStoreHealth {
   /** A signal for one operation; its calls share it. */
   deadline(): AbortSignal
+  /** The same for what is done often: the deadline ends with the operation, and goes off for none that is over. */
+  within<T>(operation: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** With this client's identity. After a 403 with a dead token it logs in anew, once. */
   call(call: StoreCall): Promise<CallOutcome>
   /** With a token of the caller's own. */
@@ -54,6 +56,7 @@ export function createSecretsStoreClient(options: SecretsStoreClientOptions): Se
   }
   return {
     deadline: () => AbortSignal.timeout(deadlineMs),
+    within: (operation) => endInTime(operation, deadlineMs),
     call,
     callAs: (token, request) => callStore(address, request, token),
     health: async () => {
@@ -64,6 +67,16 @@ export function createSecretsStoreClient(options: SecretsStoreClientOptions): Se
     logins: () => session.logins,
     nowMs,
     close: () => address.origin.agent.destroy(),
+  }
+}
+
+async function endInTime<T>(operation: (signal: AbortSignal) => Promise<T>, deadlineMs: number): Promise<T> {
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), deadlineMs)
+  try {
+    return await operation(deadline.signal)
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -33,11 +33,13 @@ export function createSecretsWriter(options: {
     health: () => store.client.health(),
     provisionTenant: (tenant) => provisionTenant(store.client, tenant, store.granted),
     removeTenant: (tenant) => removeTenant(store.client, tenant),
-    writeVersion: (tenant, path, document, cas) => writeVersion(store, tenant, path, document, cas),
-    currentVersion: (tenant, path) => readVersions(store, tenant, path, store.client.deadline()),
+    writeVersion: (tenant, path, document, cas) =>
+      store.client.within((signal) => writeVersion(store, tenant, path, document, cas, signal)),
+    currentVersion: (tenant, path) =>
+      store.client.within((signal) => readVersions(store, tenant, path, signal)),
     destroyVersion: (tenant, path, version) =>
-      destroyVersions(store, tenant, path, [version], store.client.deadline()),
-    deleteAll: (tenant, path) => deleteAll(store, tenant, path),
+      store.client.within((signal) => destroyVersions(store, tenant, path, [version], signal)),
+    deleteAll: (tenant, path) => store.client.within((signal) => deleteAll(store, tenant, path, signal)),
   }
 }
 
@@ -47,10 +49,10 @@ async function writeVersion(
   path: SecretPath,
   document: SecretDocument,
   cas: number,
+  signal: AbortSignal,
 ): Promise<{ kind: 'ok'; version: number } | Conflict | Denied | Unavailable> {
   const to = storePath(tenant, 'data', path, store.granted)
   if (to === undefined) return { kind: 'denied' }
-  const signal = store.client.deadline()
   const body = `{"options":{"cas":${Math.trunc(cas)}},"data":${documentText(document)}}`
   const answer = await store.client.call({ method: 'POST', path: to, body, signal })
   if (answer.kind === 'refused') return explainRefusal(await readVersions(store, tenant, path, signal), cas)
@@ -117,8 +119,8 @@ async function deleteAll(
   store: Store,
   tenant: TenantId,
   path: SecretPath,
+  signal: AbortSignal,
 ): Promise<Done | Denied | Unavailable> {
-  const signal = store.client.deadline()
   const found = await readVersions(store, tenant, path, signal)
   if (found.kind === 'absent') return { kind: 'ok' }
   if (found.kind !== 'ok') return found

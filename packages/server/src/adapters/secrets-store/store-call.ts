@@ -120,7 +120,8 @@ export function withinDeadline<T>(work: Promise<T>, signal: AbortSignal): Promis
   const late = () => unavailable('timeout', 'no')
   if (signal.aborted) return Promise.resolve(late())
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => resolve(late()), { once: true })
-    work.then(resolve, reject)
+    const giveUp = (): void => resolve(late())
+    signal.addEventListener('abort', giveUp, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
   })
 }

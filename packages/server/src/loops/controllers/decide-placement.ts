@@ -1,14 +1,16 @@
 // One decision about one deployment: what its placement record should be, from the records as the cache shows them. Nothing
 // is written here; the room that the decision takes is reserved in the tenant's view. DESIGN 4, DECISIONS 4 and 5.
 
-import type { Assignment } from '@holdfast/contract'
+import type { Assignment, AssignmentId, NodeId, Refusal } from '@holdfast/contract'
 import {
   DEPENDENCY_UNHEALTHY,
   explainCandidates,
   giveUpLost,
+  isHeard,
   isServing,
   isUnchanged,
   leaveForbidden,
+  mayStayForNow,
   type Placing,
   planRollout,
   type ReplicaFacts,
@@ -26,10 +28,13 @@ import { DISPLACED_AT_ONCE, type Displacement, findDisplaced } from './find-disp
 import { makeWay } from './make-way.ts'
 import { nextPlacement, sameStory } from './next-placement.ts'
 import { passOver } from './pass-over.ts'
+import { spareServing } from './spare-serving.ts'
 import { dependenciesOf, replicaFacts, wishedOf } from './wished-deployment.ts'
 
 /** A transaction compares each node that it decides on, and holds 120 compares at the most (SAFETY 4a). */
 const NODES_AT_ONCE = 100
+/** Nodes, and what was seen of replicas; what is left is for the records of the deployment and for the fence. */
+const COMPARED_AT_ONCE = 110
 
 export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Decision {
   const { store, tenant, view, now } = deps
@@ -45,20 +50,24 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
     current: () => assignments.filter((each) => !isOver(deps, each)),
   })
   const facts = replicaFacts(store, tenant, view, stored, displacement)
-  const wanted = planRollout(wishedOf(stored, gates, displacement), placed, facts, Date.parse(now))
+  const planned = planRollout(wishedOf(stored, gates, displacement), placed, facts, Date.parse(now))
   const { name, resources } = stored.spec
-  view.reserve(stored.uid, { name, resources, assignments: wanted.kept }, decidedOn)
+  view.reserve(stored.uid, { name, resources, assignments: planned.kept }, decidedOn)
+  const count = stored.deleting ? 0 : stored.spec.replicas
+  const { plan: wanted, nowhere } = spareServing({ view, workload, facts, assignments, count }, planned)
   const { plan, placing } = placeMissing(deps, stored, { workload, wanted, displacement })
   const added = newAssignments(deps, stored, plan, placing, decidedOn)
   const held = giveUpLost(plan.kept, added, facts)
   const kept = leaveForbidden(held, added, whereabouts(deps, stored, facts, displacement))
-  const { candidates, cures, unplaced } = placing.unplaced > 0 ? placing : (displacement.nowhere ?? placing)
+  const other = displacement.nowhere ?? nowhere ?? placing
+  const { candidates, cures, unplaced } = placing.unplaced > 0 ? placing : other
   const refused = unplaced > 0 ? explainCandidates(candidates) : undefined
   const unmet = plan.held ? gates : []
   const made = { stored, before, decidedOn, plan, kept, added, refused, cures, unmet, displacement, now }
   const { next, status, untoldSecrets } = nextPlacement(deps, made, workload)
   const unchanged = kept === held && added.length === 0 && isUnchanged(plan, assignments)
   const settled = unchanged && sameStory(before, next)
+  const nodeIds = nodesOf(facts, made)
   if (settled) view.release(stored.uid)
   // What is dropped takes its room until the store has let it go: others must not be given it before.
   else {
@@ -71,7 +80,8 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
     next,
     status,
     untoldSecrets,
-    nodeIds: nodesOf(facts, made),
+    nodeIds,
+    seenIds: sightingsOf(facts, made, nodeIds),
     ...seenOf(facts, assignments),
   }
 }
@@ -84,7 +94,7 @@ function whereabouts(
 ): Whereabouts {
   const { progressDeadlineMs } = updateRulesOf(spec)
   return {
-    mayBeOn: (id) => (refusals.get(id)?.filter ?? 'label_constraint') === 'label_constraint',
+    mayBeOn: (id) => mayStay(refusals.get(id)),
     answers: (id) => view.nodeOf(id)?.status === 'ready',
     seen,
     isOverdue: ({ assignedAt }) =>
@@ -92,6 +102,8 @@ function whereabouts(
     most: DISPLACED_AT_ONCE,
   }
 }
+
+const mayStay = (refusal: Refusal | undefined): boolean => refusal === undefined || mayStayForNow(refusal)
 
 function seenOf(facts: ReplicaFacts, assignments: readonly Assignment[]): Pick<Decision, 'ready' | 'lost'> {
   const serving = assignments.filter((each) => isServing(each, facts))
@@ -107,7 +119,7 @@ function isOver({ store, tenant, view }: DecideDeps, { id, nodeId }: Assignment)
 
 /** At a gate: what waits for a node is no later for it. */
 const hasWaited = (before: StoredPlacement | undefined): boolean =>
-  before?.toldPhase === 'Waiting' && before.shortfall?.reason === DEPENDENCY_UNHEALTHY
+  before?.shortfall?.reason === DEPENDENCY_UNHEALTHY
 
 /**
  * Whoever moves because of what its node is, must find it so still: a release can be taken back, a lost node return, a label
@@ -136,6 +148,23 @@ function nodesOf(
   const numbers = new Set(added.map(({ replica }) => replica))
   const left = kept.filter(({ nodeId, replica }) => numbers.has(replica) && refusals.has(nodeId))
   return new Set([...added, ...absent, ...moved, ...left].map(({ nodeId }) => nodeId))
+}
+
+/**
+ * Who goes because it does not serve may serve by now, and who takes its place may serve no more: a controller that hears late
+ * must not leave a number without a replica. What is silent is judged by its node.
+ */
+function sightingsOf(
+  { stanceOf }: ReplicaFacts,
+  { kept, before, stored }: Pick<Decision, 'kept' | 'before' | 'stored'>,
+  nodeIds: ReadonlySet<NodeId>,
+): AssignmentId[] {
+  const count = stored.deleting ? 0 : stored.spec.replicas
+  const isGoing = (each: Assignment) =>
+    each.replica <= count && each.desired === 'removed' && before?.assignments.includes(each) !== true
+  const numbers = new Set(kept.filter(isGoing).map(({ replica }) => replica))
+  const decidedOn = kept.filter(({ nodeId, replica }) => numbers.has(replica) && isHeard(stanceOf(nodeId)))
+  return decidedOn.slice(0, COMPARED_AT_ONCE - nodeIds.size).map(({ id }) => id)
 }
 
 const NOTHING_PLACED: Placing = { placed: [], unplaced: 0, candidates: [], cures: [] }

@@ -48,6 +48,14 @@ test('what stays where a constraint does not want it is told of some nodes: the 
   expect(within.length + decision.nodeIds.size).toBeLessThan(MOST)
 })
 
+test('what goes because it was never ready is compared as it was seen, as far as a transaction holds it', () => {
+  const { nodeIds, seenIds } = decide(aRollout(2, 2, {}, { state: 'starting' }))
+  expect([nodeIds.size, seenIds]).toEqual([2, ['asg_0', 'asg_1']])
+  const many = decide(aRollout(MANY, MANY, {}, { state: 'starting' }))
+  expect(many.kept.every(({ desired }) => desired === 'removed')).toBe(true)
+  expect(many.nodeIds.size + many.seenIds.length).toBe(110)
+})
+
 test('what is confirmed gone is dropped in parts', () => {
   const decision = decide(aRollout(MANY, 5, { replicas: 0 }, { gone: true, state: 'stopped' }))
   expect(decision.plan.dropped).toHaveLength(80)

@@ -29,6 +29,8 @@ export interface Decision {
   readonly added: readonly Assignment[]
   /** Nodes whose record decided something: they are compared at commit. */
   readonly nodeIds: ReadonlySet<NodeId>
+  /** Assignments of which what was seen decided that one of their number goes: that is compared at commit as well. */
+  readonly seenIds: readonly AssignmentId[]
   /** Where a replica fits nowhere. */
   readonly refused: Explanation | undefined
   readonly cures: readonly CureKind[]

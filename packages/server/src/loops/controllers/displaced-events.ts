@@ -1,18 +1,21 @@
-// A node no longer qualifies for the replicas on it: which label, what is required and what the node reports, and what becomes
-// of each of them. Told when it is decided, once for each replica. SPEC 2.7 and 6, DECISIONS 7.
+// A node no longer qualifies for the replicas on it: whether by its labels or by what is asked of them, which label, what is
+// required and what the node reports, and what becomes of each replica. Told when it is decided, once for each replica. SPEC 2.7 and 6, DECISIONS 7.
 
 import { type Assignment, isJsonObject, type Json, type NodeId, type Refusal } from '@holdfast/contract'
+import { mayStayForNow } from '@holdfast/core'
 import type { Decision } from './decision.ts'
 import { DISPLACED_AT_ONCE } from './find-displaced.ts'
 import type { NodeName, Told } from './rollout-events-texts.ts'
 
 export function displacedByLabels(decision: Decision, nodeName: NodeName): Told[] {
   const events = { moved: [] as Told[], staying: [] as Told[] }
-  for (const [nodeId, refusal] of decision.displacement.refusals) {
+  const { before, displacement } = decision
+  const reason = before?.metDemands === displacement.demands ? 'labels_changed' : 'demands_changed'
+  for (const [nodeId, refusal] of displacement.refusals) {
     const fates = fatesOn(decision, nodeId, nodeName)
     const stays = fates.length > 0 ? [] : staying(decision, nodeId)
-    if (fates.length > 0) events.moved.push(told(nodeId, nodeName(nodeId), refusal, fates))
-    if (stays.length > 0) events.staying.push(told(nodeId, nodeName(nodeId), refusal, stays))
+    if (fates.length > 0) events.moved.push(told(nodeId, nodeName(nodeId), reason, refusal, fates))
+    if (stays.length > 0) events.staying.push(told(nodeId, nodeName(nodeId), reason, refusal, stays))
   }
   // All of them are in the matrix that is told with them, and a transaction holds no more (SAFETY 4a).
   return [...events.moved, ...events.staying.slice(0, DISPLACED_AT_ONCE)]
@@ -25,11 +28,17 @@ interface Fate {
   readonly text: string
 }
 
-function told(nodeId: NodeId, name: string, refusal: Refusal, fates: readonly Fate[]): Told {
+function told(
+  nodeId: NodeId,
+  name: string,
+  reason: 'labels_changed' | 'demands_changed',
+  refusal: Refusal,
+  fates: readonly Fate[],
+): Told {
   const { filter, required, reported } = refusal
   const quoted = `required ${JSON.stringify(required)}, reported ${JSON.stringify(reported)}`
   return {
-    ...{ type: 'deployment.displaced', severity: 'warning', reason: 'labels_changed' },
+    ...{ type: 'deployment.displaced', severity: 'warning', reason },
     message: `Node ${name} no longer qualifies: ${quoted}. ${fates.map(({ text }) => text).join(' ')}`,
     data: {
       ...{ nodeId, nodeName: name, filter, label: labelIn(reported), required, reported },
@@ -69,8 +78,9 @@ function fatesOn(decision: Decision, nodeId: NodeId, nodeName: NodeName): Fate[]
 function staying({ before, next, kept, displacement }: Decision, nodeId: NodeId): Fate[] {
   const isTold = before?.toldRefusals === next?.toldRefusals
   const { stances, refusals } = displacement
-  if (isTold || stances.get(nodeId) !== 'stranded' || refusals.get(nodeId)?.filter !== 'label_constraint')
-    return []
+  const refusal = refusals.get(nodeId)
+  const isWish = refusal !== undefined && mayStayForNow(refusal)
+  if (isTold || stances.get(nodeId) !== 'stranded' || !isWish) return []
   return kept
     .filter((each) => each.nodeId === nodeId && each.desired === 'running')
     .map(({ replica }) => ({

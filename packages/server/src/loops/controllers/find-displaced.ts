@@ -2,6 +2,7 @@
 // node's labels may have changed, or the demands of the deployment: both are judged by what is stored now. The labels of a node
 // that is silent are its last ones. SPEC 2.7, DECISIONS 7.
 
+import { hash } from 'node:crypto'
 import type { Assignment, NodeId, Refusal } from '@holdfast/contract'
 import {
   displacedStance,
@@ -16,6 +17,8 @@ import type { StoredDeployment } from '../../store/records.ts'
 import type { TenantView } from './tenant-view.ts'
 
 export interface Displacement {
+  /** What is asked of a node, by name or by its labels, as a hash; undefined where nothing is. */
+  readonly demands: string | undefined
   /** Why each node that has a replica of the deployment no longer qualifies for it. */
   readonly refusals: ReadonlyMap<NodeId, Refusal>
   /** Of those nodes, for this deployment. */
@@ -24,7 +27,7 @@ export interface Displacement {
   readonly nowhere: Placing | undefined
 }
 
-const NOBODY: Displacement = { refusals: new Map(), stances: new Map(), nowhere: undefined }
+const NOBODY = { refusals: new Map(), stances: new Map(), nowhere: undefined }
 
 /** Stopped, or replaced, by one decision: a transaction compares each node that they leave (SAFETY 4a); the others follow. */
 export const DISPLACED_AT_ONCE = 25
@@ -48,15 +51,25 @@ interface Asked {
 
 export function findDisplaced(question: Question): Displacement {
   const { stored, workload } = question
-  const demandsNothing = workload.residency === undefined && workload.placement?.constraints === undefined
-  if (stored.deleting || demandsNothing) return NOBODY
+  if (stored.deleting || demandsNothing(workload)) return { ...NOBODY, demands: undefined }
+  const demands = demandsOf(workload)
   const asked: Asked = { ...question, assignments: question.current() }
   const refusals = refusalsOf(asked)
-  if (refusals.size === 0) return NOBODY
+  if (refusals.size === 0) return { ...NOBODY, demands }
   const affected = withoutSuccessor(asked, refusals)
   const placing = affected && placeElsewhere(asked, affected)
   const open = placing === undefined || placing.unplaced === 0
-  return { refusals, stances: stancesOf(asked, refusals, open), nowhere: open ? undefined : placing }
+  const nowhere = open ? undefined : placing
+  return { demands, refusals, stances: stancesOf(asked, refusals, open), nowhere }
+}
+
+const demandsNothing = ({ residency, placement, nodeId }: Workload): boolean =>
+  residency === undefined && placement?.constraints === undefined && nodeId === undefined
+
+/** With what a region covers by now: that is configuration, and changes as well. */
+function demandsOf({ residency, placement, nodeId }: Workload): string {
+  const asked = JSON.stringify([residency ?? null, placement?.constraints ?? null, nodeId ?? null])
+  return hash('sha256', asked, 'hex').slice(0, 16)
 }
 
 function stancesOf(
@@ -77,7 +90,7 @@ function stancesOf(
   return stances
 }
 
-const isRunning = ({ desired }: Assignment): boolean => desired === 'running'
+export const isRunning = ({ desired }: Pick<Assignment, 'desired'>): boolean => desired === 'running'
 
 function refusalsOf({ view, workload, assignments }: Asked): Map<NodeId, Refusal> {
   const refusals = new Map<NodeId, Refusal>()

@@ -20,6 +20,7 @@ import { inTenant } from '../../store/transaction.ts'
 import type { PlacingDeps } from './controller.ts'
 import { decidePlacement } from './decide-placement.ts'
 import type { Decision } from './decision.ts'
+import { isRunning } from './find-displaced.ts'
 import { foreseenSteps, type Turn } from './foreseen-steps.ts'
 import { createForeseenStore, type ForeseenStore } from './foreseen-store.ts'
 import { createPickReasons, type PickReasons } from './pick-reasons.ts'
@@ -140,8 +141,6 @@ function takeTurn(world: World): Turn | undefined {
   for (const each of after) act(world, each, now)
   return turn
 }
-
-const isRunning = ({ desired }: Assignment): boolean => desired === 'running'
 
 function toldToGo(before: readonly Assignment[], after: readonly Assignment[]): Assignment[] {
   const kept = new Set(after.filter(isRunning).map(({ id }) => id))

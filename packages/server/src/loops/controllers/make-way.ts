@@ -33,16 +33,21 @@ export function makeWay(
   return { ...plan, kept, missing: plan.missing.filter(({ replica }) => !waiting.has(replica)) }
 }
 
+const isInItsWay = (
+  view: Pick<TenantView, 'scheduling'>,
+  workload: Workload,
+  own: readonly Assignment[],
+): boolean => own.length > 0 && placeWithout(view, workload, own).unplaced === 0
+
 /** Whether one more finds a node once these are gone. They are counted again before anybody else asks. */
-function isInItsWay(
+export function placeWithout(
   { scheduling }: Pick<TenantView, 'scheduling'>,
   workload: Workload,
   own: readonly Assignment[],
-): boolean {
+): Placing {
   const { name, resources } = workload
-  if (own.length === 0) return false
   for (const { nodeId } of own) scheduling.applyReleased(nodeId, name, resources)
-  const { unplaced } = scheduling.place(workload, 1)
+  const placing = scheduling.place(workload, 1)
   for (const { nodeId } of own) scheduling.applyAssigned(nodeId, name, resources)
-  return unplaced === 0
+  return placing
 }

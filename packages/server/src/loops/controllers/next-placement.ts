@@ -19,7 +19,10 @@ import type { DecideDeps, Decision } from './decision.ts'
 import { decidedNext } from './record-decision.ts'
 import { tellSecrets } from './secret-events.ts'
 
-type Made = Pick<Decision, 'stored' | 'before' | 'plan' | 'kept' | 'added' | 'refused' | 'unmet'>
+type Made = Pick<
+  Decision,
+  'stored' | 'before' | 'plan' | 'kept' | 'added' | 'refused' | 'unmet' | 'displacement'
+>
 
 export function nextPlacement(
   { store, tenant, view, now }: DecideDeps,
@@ -46,6 +49,9 @@ export function nextPlacement(
   )
   if (assignments.length === 0 && (deleting || (before === undefined && shortfall === undefined)))
     return { next: undefined, status, untoldSecrets: [] }
+  const { demands, refusals } = made.displacement
+  // Until nothing is where it may not be any more, it is known what has changed: the labels or what is asked of them.
+  const metDemands = refusals.size === 0 ? demands : before?.metDemands
   const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
   const next: StoredPlacement = {
     ...{ v: 1, uid, name: spec.name, revision, assignments },
@@ -54,6 +60,7 @@ export function nextPlacement(
     toldRefusals: refused === undefined ? '' : hash('sha256', refused.canonical, 'hex').slice(0, 32),
     toldPhase: status.phase,
     ...(toldSecrets.length === 0 ? {} : { toldSecrets }),
+    ...(metDemands === undefined ? {} : { metDemands }),
     ...(shortfall === undefined ? {} : { shortfall }),
     ...(ranRevision === undefined ? {} : { ranRevision }),
     ...(rollout === undefined ? {} : { rollout }),
@@ -110,6 +117,7 @@ export function sameStory(before: StoredPlacement | undefined, next: StoredPlace
   if (before === undefined || next === undefined) return before === next
   return (
     before.decided === next.decided &&
+    before.metDemands === next.metDemands &&
     before.ranRevision === next.ranRevision &&
     before.rollout === next.rollout &&
     before.good === next.good

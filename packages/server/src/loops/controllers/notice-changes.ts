@@ -71,13 +71,14 @@ function takePlacement({ queue, tenants }: Controller, tenant: TenantId, uid: De
 }
 
 function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void {
-  const { view, waiting } = tenantOf(controller, tenant)
+  const { view, waiting, dependents } = tenantOf(controller, tenant)
   const kinds = view.takeNode(id)
   for (const kind of kinds) wake(controller, tenant, waiting.curedBy(kind))
   const stance = view.stanceOf(id)
   // One that returns may still have what is wished: its replicas count again. One with other labels may not have it any more.
   if (stance !== 'staying' || kinds.includes('node_status') || kinds.includes('node_labels'))
-    wake(controller, tenant, view.deploymentsOn(id))
+    for (const name of view.deploymentsOn(id))
+      wake(controller, tenant, [name, ...dependents.waitingFor(name)])
   if (stance === 'leaving') controller.queue.add(nodeKeyOf(tenant, id))
 }
 

@@ -1,11 +1,11 @@
 // One look at one deployment: a decision on what the cache shows and, where there is something to write, one fenced
 // transaction that compares everything that was decided on. SAFETY 4a and 4b.
 
-import type { TenantId } from '@holdfast/contract'
-import { recordEvent } from '../../operations/record-write.ts'
+import type { AssignmentId, TenantId } from '@holdfast/contract'
+import { recordEvent, recordEventOnce } from '../../operations/record-write.ts'
 import { timestamp } from '../../ports/clock.ts'
 import { deployments, nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
-import { inTenant, type Transaction } from '../../store/transaction.ts'
+import { inTenant, type Transaction, UnreadableRecordError } from '../../store/transaction.ts'
 import { LostLeadershipError } from '../leadership/fence.ts'
 import { type Controller, type KnownTenant, keyOf, TENANT_LENGTH, tenantOf } from './controller.ts'
 import { decidePlacement } from './decide-placement.ts'
@@ -63,8 +63,9 @@ async function write(
   const parts = eventsOf(first, nodeName).before
   for (const event of parts)
     await leadership.fenced(tenant, (transaction) => {
-      recordEvent(transaction, clock, tenant, event)
-      return { kind: 'commit', result: undefined }
+      // Whoever led before may have told it already.
+      const isNews = recordEventOnce(transaction, clock, tenant, event)
+      return { kind: isNews ? 'commit' : 'refuse', result: undefined }
     })
   // Not to be waited for otherwise: what the cache showed to the decision is what the transaction has to compare.
   const matrix = isLarge(first) ? await storeMatrix(leadership, tenant, first) : undefined
@@ -91,8 +92,18 @@ async function write(
 function stage(transaction: Transaction, tenant: TenantId, decision: Decision): void {
   // One that is lost must be absent and not merely unreadable; one that is chosen must still be as it was.
   for (const id of decision.nodeIds) transaction.get(inTenant(tenant, nodes, id))
+  for (const id of decision.seenIds) compareSighting(transaction, tenant, id)
   const address = inTenant(tenant, placements, decision.stored.uid)
   if (decision.next === undefined) transaction.delete(address)
   else transaction.put(address, decision.next)
   for (const { id } of decision.plan.dropped) transaction.delete(inTenant(tenant, observations, id))
+}
+
+/** What cannot be read was decided on as if nothing had been seen, and keeps nobody from deciding. */
+function compareSighting(transaction: Transaction, tenant: TenantId, id: AssignmentId): void {
+  try {
+    transaction.get(inTenant(tenant, observations, id))
+  } catch (error) {
+    if (!(error instanceof UnreadableRecordError)) throw error
+  }
 }

@@ -232,14 +232,16 @@ function changesOf(before: NodeFacts, now: NodeFacts): CureKind[] {
   if (before.schedulable !== now.schedulable) kinds.push('node_schedulable')
   if (before.controlPlane !== now.controlPlane) kinds.push('node_role')
   if (before.claim !== now.claim) kinds.push('node_claims')
-  if (!sameMap(before.labels, now.labels)) kinds.push('node_labels')
+  if (!sameStand(before, now)) kinds.push('node_labels')
   const { cpuMillis, memoryBytes } = before.capacity
   if (cpuMillis !== now.capacity.cpuMillis || memoryBytes !== now.capacity.memoryBytes)
     kinds.push('node_capacity')
   return kinds
 }
 
-function sameMap(left: NodeFacts['labels'], right: NodeFacts['labels']): boolean {
-  const keys = Object.keys(left)
-  return keys.length === Object.keys(right).length && keys.every((key) => left[key] === right[key])
+function sameStand(left: NodeFacts, right: NodeFacts): boolean {
+  const keys = Object.keys(left.labels)
+  const sameKeys = keys.length === Object.keys(right.labels).length
+  if (!sameKeys || left.hiddenCountry !== right.hiddenCountry) return false
+  return keys.every((key) => left.labels[key] === right.labels[key])
 }

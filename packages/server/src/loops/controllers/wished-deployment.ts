@@ -11,7 +11,7 @@ import {
   type WishedDeployment,
 } from '@holdfast/core'
 import { targetOf } from '../../operations/deployments/revision-target.ts'
-import { deployments, observations, placements, type StoredDeployment } from '../../store/records.ts'
+import { deployments, nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { DISPLACED_AT_ONCE, type Displacement } from './find-displaced.ts'
@@ -61,6 +61,7 @@ export function dependenciesOf(
       ...{ replicas: other.spec.replicas, deleting: other.deleting },
       assignments: store.get(inTenant(tenant, placements, other.uid))?.record.assignments ?? [],
       seen: (id) => store.get(inTenant(tenant, observations, id))?.record,
+      isLost: (id) => store.get(inTenant(tenant, nodes, id))?.record.status === 'failed',
     }
   })
 }

@@ -25,14 +25,17 @@ interface Sized {
   readonly secrets: Pick<SecretsOfWrite, 'counts' | 'crowded'>
   /** Other deployments that were read. */
   readonly dependencies: number
+  /** Why no registry has said what the image is: that is told by an event of its own. */
+  readonly unresolved: string | undefined
 }
 
 /** In the transaction, and in the store for one more version of what gets one. Lists that each are within their limits may be too much together where all of them are replaced at once. */
-export function checkRoom({ spec, before, secrets, dependencies }: Sized): Rejection[] {
+export function checkRoom({ spec, before, secrets, dependencies, unresolved }: Sized): Rejection[] {
   const [routes, routesBefore] = [spec.routes?.length ?? 0, before?.routes?.length ?? 0]
   const { labels, dropped, changed, brought, first } = secrets.counts
   const compares = ALWAYS + dependencies + routes + labels + dropped + first
-  const writes = ALWAYS + routes + routesBefore + changed + dropped + brought + first
+  const told = unresolved === undefined ? 0 : 1
+  const writes = ALWAYS + told + routes + routesBefore + changed + dropped + brought + first
   const excess = Math.max(compares, writes) - MAX_OPERATIONS
   if (excess <= 0) return [...secrets.crowded]
   const max = Math.max(1, spec.secrets.length - Math.ceil(excess / PER_MATERIAL))

@@ -23,7 +23,7 @@ import { checkRoom, checkSpecSize } from './check-size.ts'
 import { gatherRouteHolders } from './claim-routes.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
-import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
+import { gatherBytes, gatherDependencies, gatherImage, unresolvedBy } from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
 import { gatherResidency } from './gather-residency.ts'
 import { gatherSecrets, mayBring, storedPins, takeMaterial } from './judge-secrets.ts'
@@ -102,7 +102,9 @@ function decideCreate(
   const judged = checkFacts(spec, facts, { mode: 'create', limits: deps.admission.limits }, material)
   if (judged.rejections.length > 0 || slot.kind === 'full')
     return { kind: 'refuse', result: refusedBy(judged) }
-  const crowded = checkRoom({ spec, before: undefined, secrets, dependencies: facts.dependencies.size })
+  const unresolved = unresolvedBy(judged)
+  const dependencies = facts.dependencies.size
+  const crowded = checkRoom({ spec, before: undefined, secrets, dependencies, unresolved })
   if (crowded.length > 0) return { kind: 'refuse', result: refused(...crowded) }
   if (!takeMaterial(transaction, spec, secrets, hand.made))
     return { kind: 'refuse', result: { wanted: secrets.wanted } }
@@ -118,7 +120,7 @@ function decideCreate(
     return { kind: 'refuse', result: done({ ...written, toPlan }) }
   }
   takeSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)
-  storeRevision(deps, transaction, caller, stored, { brought: secrets.brought })
+  storeRevision(deps, transaction, caller, stored, { brought: secrets.brought, unresolved })
   return keepOnce(deps.answers, transaction, caller, options, written)
 }
 

@@ -2,7 +2,7 @@
 // compared at commit, so a fact that changes meanwhile sends the decision back to here.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
-import type { DependencyFact, ImageFact, QuotaFact } from '@holdfast/core'
+import type { checkFacts, DependencyFact, ImageFact, QuotaFact } from '@holdfast/core'
 import type { ImageAnswer } from '../../ports/broker.ts'
 import { deployments, registryCredentials } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
@@ -60,6 +60,14 @@ function imageFact(answer: ImageAnswer): ImageFact {
     case 'credentials_unavailable':
       return { answer: answer.kind }
   }
+}
+
+/** Why no registry has said what the image is; undefined where that is known, or nobody was asked. */
+export function unresolvedBy({
+  imageDigest,
+  warnings,
+}: Pick<ReturnType<typeof checkFacts>, 'imageDigest' | 'warnings'>): string | undefined {
+  return imageDigest === null ? warnings.find(({ code }) => code === 'registry_unreachable')?.why : undefined
 }
 
 /** What one revision adds beside its spec, which it writes twice: keys, record, archive entry, event, audit entry. */

@@ -4,6 +4,7 @@
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import type { ResidencyFact } from '@holdfast/core'
 import { nodes } from '../../store/records.ts'
+import { hiddenCountry } from '../scheduling-facts.ts'
 import type { DeploymentDeps } from './deps.ts'
 
 /** Asked only where something is demanded: a tenant may have many nodes. */
@@ -16,6 +17,6 @@ export function gatherResidency(
   const reachable = store
     .list(nodes, tenant)
     .filter(({ record }) => record.status === 'ready')
-    .map(({ record }) => record.labels)
+    .map(({ record }) => ({ labels: record.labels, hiddenCountry: hiddenCountry(record) }))
   return { residency: { rules, reachable } }
 }

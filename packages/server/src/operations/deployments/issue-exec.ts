@@ -2,19 +2,21 @@
 // names the program and how long the command is, never its arguments. DECISIONS 1, 2 and 8.
 
 import {
+  type Assignment,
   decode,
   execRequestShape,
   type IssuedExec,
   type Json,
   type Rejection,
   type ReplicaState,
+  type TenantId,
 } from '@holdfast/contract'
-import { reject, safeKey } from '@holdfast/core'
+import { isReady, reject, safeKey } from '@holdfast/core'
 import type { Clock, IdSource } from '../../ports/clock.ts'
-import { execTickets, observations, placements, type StoredDeployment } from '../../store/records.ts'
+import { execTickets, nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
-import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { type Caller, done, limited, type Outcome, refused } from '../caller.ts'
 import { checkShape } from '../check-shape.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
@@ -47,7 +49,7 @@ export async function issueExec(
   if (!found.ok) return found
   const place = choosePlace(store, caller, found.value, replica)
   if (place === undefined) return refused(nowhere(replica))
-  if (openTickets(store, caller, clock) >= MAX_TICKETS) return refused(tooMany())
+  if (openTickets(store, caller, clock) >= MAX_TICKETS) return limited('Authorization', EXEC_TICKET_MS / 1000)
   const { text, secretHash, sealed } = mintExecTicket(ids, { ...place, command, tty })
   const id = ids.ulid()
   return store.transact((transaction) => {
@@ -92,7 +94,7 @@ function checkCommand(value: Json): Rejection | undefined {
 type Place = Pick<ExecOrder, 'assignmentId' | 'nodeId' | 'replica'>
 const RUNNING: readonly ReplicaState[] = ['running', 'ready']
 
-/** The replica that was asked for, or the first; one that is ready goes before one that only runs. */
+/** The replica that was asked for, or the first; one that serves goes before one that only runs. */
 function choosePlace(
   store: Store,
   { tenant }: Caller,
@@ -100,13 +102,20 @@ function choosePlace(
   replica: number | undefined,
 ): Place | undefined {
   const assignments = store.get(inTenant(tenant, placements, uid))?.record.assignments ?? []
-  const rank = (id: string): number =>
-    RUNNING.indexOf(store.get(inTenant(tenant, observations, id))?.record.state ?? 'pending')
   const [first] = assignments
     .filter((each) => each.desired === 'running' && (replica === undefined || each.replica === replica))
-    .filter(({ id }) => rank(id) >= 0)
-    .sort((left, right) => rank(right.id) - rank(left.id) || left.replica - right.replica)
+    .map((each) => ({ ...each, rank: rankOf(store, tenant, each) }))
+    .filter(({ rank }) => rank > 0)
+    .sort((left, right) => right.rank - left.rank || left.replica - right.replica)
   return first && { assignmentId: first.id, nodeId: first.nodeId, replica: first.replica }
+}
+
+/** 0: it runs nowhere. What was last seen on a node that is lost comes after all that is heard. */
+function rankOf(store: Store, tenant: TenantId, { id, nodeId }: Assignment): 0 | 1 | 2 | 3 {
+  const seen = store.get(inTenant(tenant, observations, id))?.record
+  if (seen === undefined || !RUNNING.includes(seen.state)) return 0
+  if (store.get(inTenant(tenant, nodes, nodeId))?.record.status === 'failed') return 1
+  return isReady(seen) ? 3 : 2
 }
 
 const nowhere = (replica: number | undefined): Rejection =>
@@ -118,6 +127,3 @@ function openTickets(store: Store, { token }: Caller, clock: Clock): number {
     .list(execTickets)
     .filter(({ record }) => record.token === token && Date.parse(record.expiresAt) > now).length
 }
-
-const tooMany = (): Rejection =>
-  reject('rate_limited', 'Authorization', undefined, { seconds: EXEC_TICKET_MS / 1000 })

@@ -6,13 +6,16 @@ import {
   type DeploymentSpec,
   elementPath,
   type Rejection,
+  type SecretEntry,
   type TenantId,
 } from '@holdfast/contract'
 import {
+  anchorVolume,
   type CredentialFact,
   checkPersistable,
   may,
   type Pins,
+  pinOf,
   planPins,
   type QuotaFact,
   type SentMaterial,
@@ -98,7 +101,7 @@ export function gatherSecrets(
   )
   const createdAt = timestamp(clock)
   return {
-    ...{ facts, pins, alterations, wanted },
+    ...{ facts: withKnownKeys(spec, found, pins, wanted), pins, alterations, wanted },
     quotas: choice.kind === 'full' ? [choice.quota] : [],
     crowded: checkVersions(store, tenant, spec, found, wanted),
     brought: made.map(({ label, version, keys }) => ({
@@ -109,6 +112,29 @@ export function gatherSecrets(
     ...(choice.kind === 'busy' ? { busy: choice.until } : {}),
   }
 }
+
+/** What a write brings is what its containers are made with, unless a volume keeps them where they are (DECISIONS 5). */
+function withKnownKeys(
+  { secrets }: DeploymentSpec,
+  found: Credentials,
+  pins: Pins,
+  wanted: readonly SentMaterial[],
+): ReadonlyMap<string, CredentialFact> {
+  const anchored = new Set(
+    secrets.filter(({ anchor }) => anchorVolume(anchor) !== undefined).map(pathOfEntry),
+  )
+  const facts = [...credentialFacts(found)].map(([label, fact]): [string, CredentialFact] => {
+    const isBrought = wanted.some((material) => material.label === label)
+    const path = pathOf({ namespace: fact.namespace, label })
+    const version = pinOf(pins, path) ?? fact.initial
+    const listed = found.get(label)?.versions.find((one) => one.version === version)
+    if (listed === undefined || (isBrought && !anchored.has(path))) return [label, fact]
+    return [label, { ...fact, keys: listed.keys }]
+  })
+  return new Map(facts)
+}
+
+const pathOfEntry = ({ vault_path }: SecretEntry): string => vault_path
 
 /** What the transaction has room for beside three copies of the spec (SAFETY 4a). */
 const MAX_CREDENTIAL_BYTES = 200 * 1024

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { execTickets, type StoredToken, tenants, tokens } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
-import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { type Caller, done, limited, type Outcome, refused } from '../caller.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { type ExecOrder, openExecTicket } from './exec-ticket.ts'
@@ -17,6 +17,7 @@ export interface OpenedExec {
 }
 
 const ID = /^exec_([0-9A-HJKMNP-TV-Z]{26})$/
+const RETRY_SECONDS = 30
 /** Of one transaction (SAFETY 4a). */
 const AT_ONCE = 80
 
@@ -39,8 +40,7 @@ export async function openExec(
     const asker = transaction.get(globally(tokens, token))
     if (requireLiveCaller(transaction, caller) !== undefined || !isValid(asker, clock))
       return { kind: 'refuse', result: refused(noTicket()) }
-    if (!mayOpen(token))
-      return { kind: 'refuse', result: refused(reject('rate_limited', 'ticket', undefined, { seconds: 30 })) }
+    if (!mayOpen(token)) return { kind: 'refuse', result: limited('ticket', RETRY_SECONDS) }
     transaction.delete(globally(execTickets, key))
     recordAudit(transaction, clock, caller, {
       action: 'deployments:exec-open',

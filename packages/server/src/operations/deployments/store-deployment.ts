@@ -7,7 +7,7 @@ import { canonicalSpec } from '@holdfast/core'
 import { archive, deployments, type StoredDeployment } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
-import { recordAudit, recordEvent } from '../record-write.ts'
+import { type NewEvent, recordAudit, recordEvent } from '../record-write.ts'
 import { type BroughtVersion, claimCredentials, labelsOf } from '../secrets/claim-credentials.ts'
 import { tellWritten } from '../secrets/tell-written.ts'
 import { claimRoutes } from './claim-routes.ts'
@@ -40,6 +40,8 @@ export interface RevisionParts {
   readonly asked?: Asked
   /** The versions that it pins and that no credential lists yet. */
   readonly brought?: readonly BroughtVersion[]
+  /** Why no registry has said what its image is. */
+  readonly unresolved?: string | undefined
 }
 
 export function storeRevision(
@@ -47,7 +49,7 @@ export function storeRevision(
   transaction: Transaction,
   caller: Caller,
   stored: StoredDeployment,
-  { asked = askedToCreate(stored), brought = [] }: RevisionParts = {},
+  { asked = askedToCreate(stored), brought = [], unresolved }: RevisionParts = {},
 ): void {
   requirePersistable(stored.spec)
   const { name } = stored.spec
@@ -71,7 +73,10 @@ export function storeRevision(
     reason: verb,
     message,
     data: { revision: stored.revision, specHash: stored.specHash, ...data },
+    ...(unresolved === undefined ? {} : { place: 0 }),
   })
+  if (unresolved !== undefined)
+    recordEvent(transaction, deps.clock, caller.tenant, unreachable(stored, unresolved))
   for (const [label, namespace] of brought.length === 0 ? [] : labelsOf(stored.spec))
     for (const { version } of brought.filter((one) => one.label === label))
       tellWritten(transaction, deps.clock, caller.tenant, { namespace, label }, version)
@@ -82,6 +87,15 @@ export function storeRevision(
     revision: stored.revision,
     ...(brought.length === 0 ? {} : { detail: { secrets: brought.map(labelled).join(', ') } }),
   })
+}
+
+/** What it waits for from now on, behind what was asked. DECISIONS 3 (image) and 7. */
+function unreachable({ uid, revision, spec: { name, image } }: StoredDeployment, why: string): NewEvent {
+  return {
+    ...{ type: 'image.unreachable', severity: 'warning', subject: { kind: 'Deployment', name, uid } },
+    ...{ cause: String(revision), reason: 'registry_unreachable', message: why, place: 1 },
+    data: { image, revision },
+  }
 }
 
 const labelled = ({ label, version }: BroughtVersion): string => `${label} version ${version}`

@@ -28,7 +28,7 @@ import { gatherRouteHolders } from './claim-routes.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { addressedBy, nameOf } from './find-deployment.ts'
-import { gatherBytes, gatherDependencies, gatherImage } from './gather-facts.ts'
+import { gatherBytes, gatherDependencies, gatherImage, unresolvedBy } from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
 import { gatherResidency } from './gather-residency.ts'
 import {
@@ -98,7 +98,7 @@ function decideUpdate(
   if (!judged.ok) return { kind: 'refuse', result: judged }
   if (updating.image === undefined && sentText(updating.sent, 'image') !== undefined)
     return { kind: 'refuse', result: ASK_REGISTRY }
-  const { stored, next, secrets, alterations, warnings } = judged.value
+  const { stored, next, secrets, alterations, warnings, unresolved } = judged.value
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
   if (!takeMaterial(transaction, next.spec, secrets, updating.hand.made))
     return { kind: 'refuse', result: { wanted: secrets.wanted } }
@@ -113,7 +113,7 @@ function decideUpdate(
   // A PUT that changes nothing stores nothing: there is no new revision to archive or to report.
   if (next === stored) return { kind: 'refuse', result: done(written) }
   const asked = askedFor(stored, next, options.rollback)
-  storeRevision(deps, transaction, caller, next, { asked, brought: secrets.brought })
+  storeRevision(deps, transaction, caller, next, { asked, brought: secrets.brought, unresolved })
   if (options.rollback === undefined) return { kind: 'commit', result: done(written) }
   return keepOnce(deps.answers, transaction, caller, options.rollback, written)
 }
@@ -141,6 +141,8 @@ interface JudgedUpdate extends Pick<Written, 'alterations' | 'warnings'> {
   /** The same object where the update changes nothing. */
   readonly next: StoredDeployment
   readonly secrets: SecretsOfWrite
+  /** Why no registry has said what the image is. */
+  readonly unresolved: string | undefined
 }
 
 function judgeUpdate(
@@ -193,11 +195,12 @@ function judgeUpdate(
   if (oversized.length > 0) return refused(...oversized, ...judged.rejections)
   if (judged.rejections.length > 0) return refusedBy(judged)
   const dependencies = facts.dependencies?.size ?? 0
-  const crowded = checkRoom({ spec, before: stored.spec, secrets, dependencies })
+  const unresolved = unresolvedBy(judged)
+  const crowded = checkRoom({ spec, before: stored.spec, secrets, dependencies, unresolved })
   if (crowded.length > 0) return refused(...crowded)
   const { pins } = secrets
   return done({
-    ...{ stored, secrets },
+    ...{ stored, secrets, unresolved },
     next: nextRevision(deps, transaction, stored, {
       ...{ specHash: identity.specHash, spec, digest: judged.imageDigest, always, pins },
     }),

@@ -1,8 +1,7 @@
 // The answer of a write of a deployment. DECISIONS 2: `{deployment, alterations, warnings}`, a dry run with its `plan`.
 
 import type { Alteration, DeploymentRecord, TenantId, Warning } from '@holdfast/contract'
-import { reject } from '@holdfast/core'
-import { done, type Outcome, refused } from '../caller.ts'
+import { done, limited, type Outcome } from '../caller.ts'
 import { makePlan, type Plan, type PlanDeps, type PlanQuestion } from './plan.ts'
 
 export interface Written {
@@ -29,7 +28,5 @@ export async function withPlan(
   const { toPlan, ...written } = outcome.value
   if (toPlan === undefined) return done(written)
   const plan = await makePlan(deps, tenant, toPlan)
-  return plan === undefined
-    ? refused(reject('rate_limited', 'Authorization', undefined, { seconds: RETRY_SECONDS }))
-    : done({ ...written, plan })
+  return plan === undefined ? limited('Authorization', RETRY_SECONDS) : done({ ...written, plan })
 }

@@ -1,6 +1,7 @@
 // Which of the labels that a machine advertises may count? Its own words, except about where it stands: those must be what
 // its join token attested, or the machine could attract data that must not be there. SPEC 2.7, SAFETY 2 row 14.
 
+import { hash } from 'node:crypto'
 import { type Infer, NODE_COUNTRY, NODE_REGION, type residencyShape } from '@holdfast/contract'
 
 type Labels = { readonly [key: string]: string }
@@ -37,4 +38,12 @@ export function attestLabels(
   }
   // Entry by entry: to assign `__proto__` would set nothing and say nothing.
   return { labels: Object.fromEntries(labels), refused }
+}
+
+/** Tells one refused advertisement from another; kept with the node, so that one refusal is one event. */
+export function markOf(refused: readonly RefusedLabel[]): string | undefined {
+  if (refused.length === 0) return undefined
+  const inOrder = refused.toSorted((left, right) => (left.label < right.label ? -1 : 1))
+  const parts = inOrder.map(({ label, advertised, attested }) => [label, advertised, attested])
+  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32)
 }

@@ -20,7 +20,7 @@ import { globally, inTenant, type Transaction } from '../../store/transaction.ts
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { type HeldSlot, holdSlot, takeSlot } from '../hold-slot.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
-import { attestLabels } from './attest-labels.ts'
+import { attestLabels, markOf } from './attest-labels.ts'
 import { checkEnrolment } from './check-enrolment.ts'
 import { type Claim, claimName, claimOf, readClaims, writeClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
@@ -133,6 +133,8 @@ interface NodeParts {
  */
 function nodeFrom({ clock }: NodeDeps, { wanted, token, nodeId, known, slot, own }: NodeParts): StoredNode {
   const now = timestamp(clock)
+  const { labels, refused: unattested } = attestLabels(wanted.labels ?? {}, token.residency)
+  const refusedMark = markOf(unattested)
   const { publicKey, encryptionKey, capacity, engine } = wanted
   return {
     v: 1,
@@ -140,8 +142,9 @@ function nodeFrom({ clock }: NodeDeps, { wanted, token, nodeId, known, slot, own
     name: wanted.nodeName,
     generation: (known?.generation ?? 0) + 1,
     ...{ publicKey, encryptionKey, capacity, engine },
-    labels: attestLabels(wanted.labels ?? {}, token.residency).labels,
+    labels,
     attested: token.residency,
+    ...(refusedMark === undefined ? {} : { refusedMark }),
     controlPlane: token.controlPlane || known?.controlPlane === true,
     // A release had closed it; whoever joins again takes that back.
     schedulable: own?.state === 'releasing' || (known?.schedulable ?? true),
@@ -171,11 +174,8 @@ function storeNode(
   writeClaims(transaction, node.name, claims)
   recordEvent(transaction, clock, token.tenant, enrolledEvent(node))
   const { refused: unattested } = attestLabels(wanted.labels ?? {}, token.residency)
-  if (unattested.length > 0) {
-    // The same words as at a session's opening: one advertisement is one event.
-    const cause = `${node.generation} ${JSON.stringify(unattested)}`
-    recordEvent(transaction, clock, token.tenant, labelsRefusedEvent(node, unattested, cause))
-  }
+  if (unattested.length > 0)
+    recordEvent(transaction, clock, token.tenant, labelsRefusedEvent(node, unattested))
   recordAudit(transaction, clock, joiner(token, presented, requestId), {
     action: 'nodes:enrolled',
     subject: { kind: 'Node', name: node.name },

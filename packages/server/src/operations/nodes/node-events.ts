@@ -22,14 +22,17 @@ export function enrolledEvent(node: StoredNode): NewEvent {
   }
 }
 
-/** `cause` tells this advertisement from the last one that was refused. */
-export function labelsRefusedEvent(node: Named, refused: readonly RefusedLabel[], cause: string): NewEvent {
+/** Of the enrolment or the opening that made the node as it is: told where it is another refusal than the last. */
+export function labelsRefusedEvent(
+  node: Pick<StoredNode, 'id' | 'name' | 'session'>,
+  refused: readonly RefusedLabel[],
+): NewEvent {
   const names = refused.map(({ label }) => label).join(', ')
   return {
     type: 'node.labels_refused',
     severity: 'warning',
     subject: nodeSubject(node),
-    cause,
+    cause: String(node.session.epoch),
     reason: 'not_attested',
     message: `Node ${node.name} advertises what its join token did not attest: ${names}. It does not count.`,
     data: { refused: refused.map((each) => ({ ...each })) },

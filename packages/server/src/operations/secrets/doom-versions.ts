@@ -4,6 +4,7 @@
 
 import type { TenantId } from '@holdfast/contract'
 import { type Clock, timestamp } from '../../ports/clock.ts'
+import type { SecretPath } from '../../ports/secrets-store.ts'
 import { intents } from '../../store/records.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import type { StagedVersion } from '../stage-version.ts'
@@ -13,10 +14,10 @@ export function doomVersions(
   transaction: Transaction,
   clock: Clock,
   tenant: TenantId,
-  { namespace, label }: { readonly namespace: string; readonly label: string },
+  of: SecretPath,
   versions: readonly number[],
 ): StagedVersion[] {
-  const path = { namespace, label }
+  const path = 'registryHost' in of ? of : { namespace: of.namespace, label: of.label }
   const createdAt = timestamp(clock)
   return versions.map((version) => {
     const intent = doomedIdOf(tenant, path, version)

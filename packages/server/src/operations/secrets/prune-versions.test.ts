@@ -24,14 +24,14 @@ describe('what is needed', () => {
     [[1, 2, 3], { old: 2, new: 3 }, [], [1]],
     // The newest one that is not staged stays beside those of the rotation.
     [[1, 2, 3, 4], { old: 1, new: 4 }, [], [2]],
-    [[1, 2, 3, 4], { old: null, new: 2 }, [1], [3]],
+    [[1, 2, 3, 4], { old: 1, new: 2 }, [], [3]],
   ])('of %j with rotation %j and %j in use, %j go', (numbers, rotation, used, gone) => {
     expect(unneededVersions(credential(numbers, rotation), uses(...used))).toEqual(gone)
   })
 
   test('what a rotation has staged is nobody else’s newest', () => {
     expect(newestUnstaged(credential([1, 2], { old: 1, new: 2 }))).toBe(1)
-    expect(newestUnstaged(credential([2], { old: null, new: 2 }))).toBeUndefined()
+    expect(newestUnstaged(credential([2], { old: 1, new: 2 }))).toBeUndefined()
   })
 })
 

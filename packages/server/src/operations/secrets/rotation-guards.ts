@@ -3,14 +3,7 @@
 // enough: whoever has only the new version gets the old one back by a write of that record alone (core, rotation-model).
 
 import type { Assignment, TenantId } from '@holdfast/contract'
-import {
-  anchorVolume,
-  isReady,
-  pinOf,
-  type Rotating,
-  type RotationConsumer,
-  type RotationFacts,
-} from '@holdfast/core'
+import { anchorVolume, isReady, pinOf, type RotationConsumer, type RotationFacts } from '@holdfast/core'
 import {
   credentials,
   deployments,
@@ -55,18 +48,13 @@ export function gatherRotation(
     changed?.spec.name === name ? changed : store.get(inTenant(tenant, deployments, name))?.record
   const former = formerConsumers(store, tenant, credential)
   return {
-    rotation: rotatingOf(credential),
+    rotation: credential.rotation,
     versions: credential.versions.map(({ version }) => version),
     consumers: [
       ...credential.consumers.map((name) => consumerOf(store, tenant, credential, name, recordOf(name))),
       ...former.map((placement) => formerConsumer(credential, placement)),
     ],
   }
-}
-
-export function rotatingOf({ rotation }: StoredCredential): Rotating | undefined {
-  // No rotation is begun from nothing: a null is never written, and no version has the number 0.
-  return rotation && { ...rotation, old: rotation.old ?? 0 }
 }
 
 function consumerOf(

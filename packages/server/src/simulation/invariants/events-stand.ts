@@ -20,12 +20,11 @@ export const eventsStand: Invariant = {
   },
 }
 
-/** What is said once more, of the same cause, is one event; when it was said last may be another time. */
-function* rewritten({ time: _before, ...was }: Event, { time: _now, ...is }: Event): Generator<Broken> {
+function* rewritten(was: Event, is: Event): Generator<Broken> {
   if (JSON.stringify(was) !== JSON.stringify(is))
     yield {
       subject: is.subject.name,
-      message: `${is.type} was rewritten: "${is.message}", before "${was.message}"`,
+      message: `${is.type} was rewritten: "${is.message}" at ${is.time}, before "${was.message}" at ${was.time}`,
     }
 }
 

@@ -247,6 +247,7 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ['given-up-late', 'failed after a minute', [away, passed(60_000), node({ status: 'failed' })]],
   ['events-stand', 'an event that is gone', [event({}), (world) => written(world, 'events', OWN, 'evt_1')]],
   ['events-stand', 'an event that says something else', [event({}), event({ message: 'Two nodes.' })]],
+  ['events-stand', 'an event at another time', [event({}), event({ time: '2026-01-01T00:00:09.000Z' })]],
   ['events-stand', 'a stable refusal, twice', [event({}), event({}, 'evt_2')]],
   ['no-storm', 'a record that is written without end', Array.from({ length: 101 }, () => placed(first))],
   ['settled', 'a container that nobody wishes', [containers(N2, R2)]],

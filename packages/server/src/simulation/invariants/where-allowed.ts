@@ -24,8 +24,10 @@ export function residencyForbids(
     return `it stands in ${stands.country ?? 'no country'}, wanted is ${country}`
   if (region !== undefined && !isInRegion(stands, region, cluster))
     return `it stands in ${stands.country ?? 'no country'} and ${stands.region ?? 'no region'}, wanted is ${region}`
-  const blocked = stands.country !== undefined && blockedCountries.includes(stands.country)
-  return blocked ? `it stands in ${stands.country}, which is blocked` : undefined
+  // Behind a lie it stands where it was attested.
+  const known = stands.country ?? (node.refusedMark === undefined ? undefined : node.attested.country)
+  const blocked = known !== undefined && blockedCountries.includes(known)
+  return blocked ? `it stands in ${known}, which is blocked` : undefined
 }
 
 interface Stands {

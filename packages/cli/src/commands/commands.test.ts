@@ -1,0 +1,85 @@
+// What single commands do with what was typed, on answers that are written down.
+
+import { describe, expect, test } from 'vitest'
+import { invocation, scriptClient, scriptTerminal } from '../scripted-terminal.fixture.ts'
+import { events } from './events.ts'
+import { get } from './get.ts'
+import { registryLogin } from './registry-login.ts'
+import { rolloutHistory } from './rollout-history.ts'
+import { status } from './status.ts'
+
+const ARCHIVED = {
+  ...{ name: 'web', uid: 'dep_1', revision: 3, specHash: 'x', author: 'tok_1' },
+  createdAt: '2026-01-31T11:00:00.000Z',
+  spec: {
+    ...{ kind: 'Deployment', name: 'web', image: 'registry.example.com/web:1.4.2', replicas: 1 },
+    ...{ secrets: [], secretsVersion: 0, resources: { cpuMillis: 0, memoryBytes: 0 } },
+    update: { order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '300s' },
+    stopGracePeriod: '10s',
+  },
+}
+
+describe('what was asked for is given, or refused', () => {
+  test('one revision as JSON, and else as a manifest', async () => {
+    const client = scriptClient({ 'GET /archives/deployments/web/3': ARCHIVED })
+    const shown = async (typed: { [option: string]: string }) => {
+      const terminal = scriptTerminal()
+      await rolloutHistory.run(invocation(terminal, ['web'], { revision: '3', ...typed }), client)
+      return terminal.printed.out
+    }
+    expect(JSON.parse(await shown({ output: 'json' }))).toEqual(ARCHIVED.spec)
+    expect(await shown({})).toMatch(/^kind: Deployment\nname: web\n/)
+  })
+
+  test.each([
+    ['get', get, ['nodes']],
+    ['events', events, []],
+  ])('%s --watch has no YAML, and asks nothing', async (_, command, args) => {
+    const terminal = scriptTerminal()
+    const typed = invocation(terminal, args, { watch: true, output: 'yaml' })
+    expect(await command.run(typed, scriptClient({}))).toBe(2)
+    expect(terminal.printed).toEqual({ out: '', err: expect.stringContaining('no YAML') })
+  })
+
+  test('get --watch -o json is one object a line', async () => {
+    const quota = { kind: 'nodes', used: 1, limit: 50 }
+    const terminal = { ...scriptTerminal(), interrupted: AbortSignal.abort() }
+    const typed = invocation(terminal, ['quotas'], { watch: true, output: 'json' })
+    expect(await get.run(typed, scriptClient({ 'GET /quotas': { items: [quota] } }))).toBe(130)
+    expect(terminal.printed.out).toBe(`${JSON.stringify(quota)}\n`)
+  })
+
+  test('registry login asks for no password where nobody is named', async () => {
+    const terminal = scriptTerminal()
+    expect(await registryLogin.run(invocation(terminal, ['registry.example.com']), scriptClient({}))).toBe(2)
+    expect(terminal.printed.err).toBe('error: no user is named: -u <name>\n')
+  })
+})
+
+describe('a list without anything in it', () => {
+  const told = async (kind: string, path: string, isTerminal: boolean) => {
+    const terminal = scriptTerminal({ isTerminal })
+    const empty = { items: [], nextCursor: null }
+    await get.run(invocation(terminal, [kind]), scriptClient({ [`GET ${path}`]: empty }))
+    return terminal.printed
+  }
+  test('is told in the plural', async () => {
+    expect(await told('registries', '/registries', false)).toEqual({ out: '', err: 'no registries\n' })
+    expect(await told('audit', '/audit?limit=500', false)).toEqual({ out: '', err: 'no entries\n' })
+  })
+  test('has no headers in the overview', async () => {
+    const terminal = scriptTerminal()
+    const none = { items: [], nextCursor: null }
+    const answers = { 'GET /deployments?limit=500': none, 'GET /nodes?limit=500': none }
+    const quotas = { items: [{ kind: 'stored_bytes', used: 2048, limit: 16 * 1024 ** 2 }] }
+    await status.run(
+      invocation(terminal, []),
+      scriptClient({ ...answers, 'GET /quotas': quotas, 'GET /events?limit=10': none }),
+    )
+    expect(terminal.printed.out).toMatch(/\nstored 2KiB\/16MiB\n\nno deployments yet: .*\n\nno nodes yet: /)
+  })
+  test('names the next step to whoever sits there', async () => {
+    expect((await told('nodes', '/nodes?limit=500', false)).err).toBe('no nodes\n')
+    expect((await told('nodes', '/nodes?limit=500', true)).err).toMatch(/^no nodes yet: holdfast node join-/)
+  })
+})
