@@ -74,7 +74,13 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a quota of one more',
-    edits: [core('scheduling/filters/quota.ts', 'if (used < limit) return', 'if (used <= limit) return')],
+    edits: [
+      core(
+        'scheduling/filters/quota.ts',
+        'if (containers.used < containers.limit) return',
+        'if (containers.used <= containers.limit) return',
+      ),
+    ],
     seenBy: ['container-quota'],
   },
   {

@@ -74,6 +74,30 @@ describe('a write', () => {
     ])
   })
 
+  test('If-Match is the newest version: another is a conflict that leaves no version behind', async () => {
+    const label = world.newLabel()
+    const body = { values: { password: 'p-one' } }
+    const send = (etag: string, query = '') =>
+      world.api.put(`${at(label)}${query}`, body, { 'if-match': etag })
+    expect((await send('"1"')).codes).toEqual(['revision_conflict'])
+    const first = await send('"0"')
+    expect([first.status, first.headers.get('etag')]).toEqual([200, '"1"'])
+    for (const query of ['', '?dryRun=true']) {
+      const stale = await send('"0"', query)
+      expect([stale.status, stale.codes]).toEqual([412, ['revision_conflict']])
+    }
+    expect((await send('"1"')).body).toMatchObject({ version: 2 })
+    expect((await world.api.delete(at(label), { 'if-match': '"1"' })).codes).toEqual(['revision_conflict'])
+    expect(await world.eye.numbersOf(`resources/${label}`)).toHaveLength(2)
+    expect((await world.api.delete(at(label), { 'if-match': '"2"' })).status).toBe(202)
+    expect(await world.leftIntents()).toEqual([])
+  })
+
+  test('what has no revision to compare refuses If-Match instead of passing over it', async () => {
+    const answer = await world.api.delete('/api/v1/registries/nowhere/credential', { 'if-match': '"1"' })
+    expect([answer.status, answer.codes]).toEqual([400, ['header_invalid']])
+  })
+
   test('tells an event and the audit list of it, without keys and values', async () => {
     const label = world.newLabel()
     await world.write(label, { unspeakable_key: 'unspeakable value' })

@@ -5,7 +5,7 @@ import { listedEventShape } from './event.ts'
 import type { NodeId } from './ids.ts'
 import type { Json } from './json.ts'
 import { candidateShape } from './placement.ts'
-import { alterationShape, warningShape } from './rejection.ts'
+import { alterationShape, triedShape, warningShape } from './rejection.ts'
 import {
   branded,
   type Infer,
@@ -81,11 +81,8 @@ export const rolloutPlanShape = object({
 })
 export type RolloutPlanned = Infer<typeof rolloutPlanShape>
 
-/** Nothing was stored. */
-export const dryRunShape = object({
-  alterations: list(alterationShape),
-  warnings: list(warningShape),
-  plan: object({
+export const dryRunShape = triedShape(
+  object({
     action: oneOf(['create', 'update', 'none']),
     revision: integer(),
     changes: list(object({ field: string(), from: json<Json>(), to: json<Json>() })),
@@ -94,7 +91,7 @@ export const dryRunShape = object({
     steps: list(planStepShape),
     rollout: optional(rolloutPlanShape),
   }),
-})
+)
 export type DryRun = Infer<typeof dryRunShape>
 
 export const statusWithTimelineShape = object({

@@ -2,7 +2,7 @@
 
 import type { Code } from './catalogue/index.ts'
 import type { Json } from './json.ts'
-import { branded, type Infer, json, object, oneOf, optional, string } from './shape.ts'
+import { branded, type Infer, json, list, object, oneOf, optional, type Shape, string } from './shape.ts'
 
 export const rejectionShape = object({
   code: branded<Code>(),
@@ -56,3 +56,7 @@ export const warningShape = object({
   advertised: optional(json<Json>()),
 })
 export type Warning = Infer<typeof warningShape>
+
+/** What a dry run answers: nothing was stored, and the plan is what the write would have answered, or do. */
+export const triedShape = <T>(plan: Shape<T>) =>
+  object({ alterations: list(alterationShape), warnings: list(warningShape), plan })

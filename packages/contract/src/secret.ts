@@ -1,7 +1,7 @@
 // Secrets of a tenant as the API speaks of them: what is written, never read back; which versions there are, who reads them,
 // and how far a rotation is. SPEC 2.4, 2.5; DECISIONS 1, 2 and 5. No shape here has room for a value but those of a write.
 
-import { alterationShape, warningShape } from './rejection.ts'
+import { triedShape } from './rejection.ts'
 import {
   boolean,
   type Infer,
@@ -42,13 +42,6 @@ export const secretWrittenShape = object({
   keys: list(string()),
 })
 export type SecretWritten = Infer<typeof secretWrittenShape>
-
-/** Nothing was stored: the plan is what the write would have answered. */
-export const secretDryRunShape = object({
-  alterations: list(alterationShape),
-  warnings: list(warningShape),
-  plan: secretWrittenShape,
-})
 
 export const secretVersionShape = object({
   version: integer(),
@@ -140,13 +133,11 @@ export const rotationShape = object({
 })
 export type Rotation = Infer<typeof rotationShape>
 
-/** Nothing was stored: the plan is the rotation as the step would have left it. */
-export const rotationDryRunShape = object({
-  alterations: list(alterationShape),
-  warnings: list(warningShape),
-  plan: object({
+/** The plan is the rotation as the step would have left it. */
+export const rotationDryRunShape = triedShape(
+  object({
     ...rotationShape.fields,
     /** The deployments whose containers the step would make anew, one deployment after another. */
     restarts: list(string()),
   }),
-})
+)

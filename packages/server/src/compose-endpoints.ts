@@ -1,6 +1,7 @@
 // Every endpoint of this process, with what its operations need.
 
 import { RESERVED_NAMES } from '@holdfast/core'
+import { withDryRuns } from './api/dry-runs.ts'
 import type { AnyEndpoint } from './api/endpoint.ts'
 import { createFailedJoins, type FailedJoins } from './api/failed-joins.ts'
 import { activityEndpoints } from './api/routes/activity.ts'
@@ -61,26 +62,22 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
     foresee: createForesight({ store, quotas, clock, residency: config.residency }),
     archiveRevisions: config.retention.archiveRevisions,
   }
+  const material = { limits: config.limits, namespaces: config.secrets.namespaces }
+  const idle = { secrets: idleSecrets(secrets) }
   return [
-    ...deploymentEndpoints(deployments),
+    ...withDryRuns(deploymentEndpoints, deployments),
     ...logEndpoints({ store, clock, openStream }),
     ...execEndpoints({ store, clock, ids }, deps.failedTickets),
     ...archiveEndpoints(store),
     ...activityEndpoints(store),
-    ...tenantEndpoints({ store, clock, ids, secrets, answers, quotas }),
-    ...registryEndpoints({ store, clock, secrets, allowed }),
-    ...secretEndpoints({
-      ...{ store, clock, ids, secrets, slots, quotas },
-      limits: config.limits,
-      namespaces: config.secrets.namespaces,
-    }),
+    ...withDryRuns(tenantEndpoints, { store, clock, ids, secrets, answers, quotas }, idle),
+    ...withDryRuns(registryEndpoints, { store, clock, secrets, allowed }, idle),
+    ...withDryRuns(secretEndpoints, { ...material, store, clock, ids, secrets, slots, quotas }, idle),
     ...rotationEndpoints({
-      ...{ store, clock, ids, secrets, slots, quotas, answers },
-      limits: config.limits,
-      namespaces: config.secrets.namespaces,
+      ...{ ...material, store, clock, ids, secrets, slots, quotas, answers },
       archiveRevisions: config.retention.archiveRevisions,
     }),
-    ...nodeEndpoints({
+    ...withDryRuns(nodeEndpoints, {
       ...{ store, clock, ids, slots, quotas, answers, callNode },
       publicUrl: config.publicUrl,
       ...shownCaPin(config),
@@ -89,6 +86,17 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
     ...schedulerEndpoints(config.residency),
     ...errorEndpoints(),
   ]
+}
+
+/** For a write that is only tried: what is asked is answered, and nothing is made or destroyed. */
+function idleSecrets(secrets: SecretsWriter): SecretsWriter {
+  const nothingDone = async () => ({ kind: 'ok' as const })
+  return {
+    ...secrets,
+    ...{ provisionTenant: nothingDone, removeTenant: nothingDone },
+    ...{ destroyVersion: nothingDone, deleteAll: nothingDone },
+    writeVersion: async (_tenant, _path, _document, cas) => ({ kind: 'ok', version: cas + 1 }),
+  }
 }
 
 /** Agents come to the public address: with plain HTTP there is nothing to pin. */

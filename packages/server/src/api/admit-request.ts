@@ -127,7 +127,9 @@ function readHeaders(endpoint: DescribedEndpoint, { headers }: RequestHead): Con
   if (endpoint.body !== undefined && contentType !== undefined && !JSON_CONTENT.test(contentType)) {
     return invalid('Content-Type', contentType, 'application/json, or none')
   }
-  const ifMatch = endpoint.headers.includes('If-Match') ? single(headers['if-match']) : undefined
+  const ifMatch = endpoint.method === 'GET' ? undefined : single(headers['if-match'])
+  if (ifMatch !== undefined && !endpoint.headers.includes('If-Match'))
+    return invalid('If-Match', ifMatch, 'none: what is written here has no revision to compare')
   if (ifMatch !== undefined && !ETAG.test(ifMatch))
     return invalid('If-Match', ifMatch, 'one ETag as it was answered, for example "3", or *')
   const key = endpoint.headers.includes('Idempotency-Key') ? single(headers['idempotency-key']) : undefined

@@ -68,13 +68,15 @@ function joinTokenEndpoint(deps: NodeEndpointDeps): Endpoint {
   }
 }
 
-/** What is kept for a repeated request is the answer without the token: a secret is answered once, whoever asks twice. */
+/** What is kept for a repeated request, or only planned, is the answer without the token: a secret is answered once, whoever asks twice. */
 function issue(deps: NodeEndpointDeps, request: ApiRequest) {
-  const shown = (issued: IssuedJoinToken): KeptAnswer => ({ status: 201, body: issued })
   const remembered = ({ nodeName, expiresAt }: IssuedJoinToken): KeptAnswer => ({
     status: 201,
     body: { nodeName, expiresAt },
   })
+  const shown = request.query.dryRun
+    ? remembered
+    : (issued: IssuedJoinToken): KeptAnswer => ({ status: 201, body: issued })
   return answerOnce(
     deps.answers,
     request,

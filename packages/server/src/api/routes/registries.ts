@@ -1,6 +1,6 @@
 // /api/v1/registries: which registries may be used, and the tenant's credentials for them. DECISIONS 1 and 8.
 
-import { list, object, registryShape } from '@holdfast/contract'
+import { list, object, registryShape, triedShape } from '@holdfast/contract'
 import {
   credentialShape,
   listRegistries,
@@ -8,6 +8,7 @@ import {
   type RegistryDeps,
   removeRegistryCredential,
 } from '../../operations/registries.ts'
+import { planned } from '../dry-runs.ts'
 import { answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 
 const CREDENTIAL = '/api/v1/registries/{host}/credential'
@@ -33,16 +34,17 @@ export function registryEndpoints(deps: RegistryDeps): Endpoint[] {
       path: CREDENTIAL,
       action: 'registries:write',
       summary: 'Set the credential for a registry; it goes to the secrets store and is never answered',
-      query: [],
+      query: ['dryRun'],
       headers: [],
       body: credentialShape,
       success: { status: 200, shape: registryShape },
+      dryRun: triedShape(registryShape),
       codes: ['registry_not_allowed', 'field_unknown', 'field_type_invalid', 'secrets_store_unavailable'],
-      handle: async (request) =>
-        answerWith(
-          await putRegistryCredential(deps, request.caller, param(request, 'host'), request.body),
-          (registry) => answer(200, registry),
-        ),
+      handle: async (request) => {
+        const { caller, body, query } = request
+        const outcome = await putRegistryCredential(deps, caller, param(request, 'host'), body, query)
+        return answerWith(outcome, (registry) => answer(200, query.dryRun ? planned(registry) : registry))
+      },
     },
     {
       method: 'DELETE',

@@ -6,9 +6,10 @@ import type { Idempotency, KeptAnswer } from '../../operations/idempotency.ts'
 import { readRotation } from '../../operations/secrets/read-rotation.ts'
 import { rotateSecrets } from '../../operations/secrets/rotate.ts'
 import type { RotateDeps } from '../../operations/secrets/rotate-deps.ts'
+import { planned } from '../dry-runs.ts'
 import { type Answer, type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 import { answerOnce, kept } from '../idempotent.ts'
-import { MATERIAL_CODES, planned } from './secrets.ts'
+import { MATERIAL_CODES } from './secrets.ts'
 
 const ROTATE = '/api/v1/deployments/{name}/secrets/rotate'
 

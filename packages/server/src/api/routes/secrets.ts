@@ -4,15 +4,16 @@ import {
   type Code,
   pageShape,
   secretConsumerShape,
-  secretDryRunShape,
   secretReferenceShape,
   secretShape,
   secretWriteShape,
   secretWrittenShape,
+  triedShape,
 } from '@holdfast/contract'
 import { deleteSecret } from '../../operations/secrets/delete-secret.ts'
 import { listConsumers, listReferences, listSecrets } from '../../operations/secrets/read-secrets.ts'
 import { type WriteSecretDeps, writeSecret } from '../../operations/secrets/write-secret.ts'
+import { planned } from '../dry-runs.ts'
 import { type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 
 const COLLECTION = '/api/v1/secrets'
@@ -100,19 +101,22 @@ function writeEndpoint(deps: WriteSecretDeps): Endpoint {
     summary:
       'Write a new version of a secret with exactly the keys sent; the answer names them and holds no value',
     query: ['dryRun'],
-    headers: [],
+    headers: ['If-Match'],
     body: secretWriteShape,
     success: { status: 200, shape: secretWrittenShape },
-    dryRun: secretDryRunShape,
+    dryRun: triedShape(secretWrittenShape),
     codes: [
       ...PATH_CODES,
       ...MATERIAL_CODES,
-      ...(['secret_in_use', 'quota_exceeded', 'secrets_store_unavailable'] as const),
+      ...(['secret_in_use', 'quota_exceeded', 'secrets_store_unavailable', 'revision_conflict'] as const),
     ],
     handle: async (request) => {
-      const { caller, body, query } = request
-      const outcome = await writeSecret(deps, caller, pathOf(request), body, query)
-      return answerWith(outcome, (written) => answer(200, query.dryRun ? planned(written) : written))
+      const { caller, body, query, ifMatch } = request
+      const options = { dryRun: query.dryRun, ifMatch }
+      const outcome = await writeSecret(deps, caller, pathOf(request), body, options)
+      return answerWith(outcome, (written) =>
+        query.dryRun ? answer(200, planned(written)) : answer(200, written, String(written.version)),
+      )
     },
   }
 }
@@ -124,16 +128,17 @@ function deleteEndpoint(deps: WriteSecretDeps): Endpoint {
     action: 'secrets:write',
     summary: 'Destroy all versions of a secret that nothing refers to',
     query: [],
-    headers: [],
+    headers: ['If-Match'],
     success: { status: 202, shape: secretShape },
-    codes: ['secret_not_found', 'secret_in_use'],
-    handle: async (request) =>
-      answerWith(await deleteSecret(deps, request.caller, pathOf(request)), (secret) => answer(202, secret)),
+    codes: ['secret_not_found', 'secret_in_use', 'revision_conflict'],
+    handle: async (request) => {
+      const { caller, ifMatch } = request
+      return answerWith(await deleteSecret(deps, caller, pathOf(request), ifMatch), (secret) =>
+        answer(202, secret),
+      )
+    },
   }
 }
-
-/** What a dry run answers: nothing else about it is another than was asked for. */
-export const planned = <T>(plan: T) => ({ alterations: [], warnings: [], plan })
 
 const pathOf = (request: ApiRequest) => ({
   namespace: param(request, 'namespace'),

@@ -211,13 +211,15 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   ]
 }
 
-/** What is kept for a repeated request is the record without the token: a secret is answered once, whoever asks twice. */
+/** What is kept for a repeated request, or only planned, is the record without the token: a secret is answered once, whoever asks twice. */
 function issue(deps: TenantEndpointDeps, request: ApiRequest) {
-  const shown = (issued: IssuedToken): KeptAnswer => ({ status: 201, body: issued })
   const remembered = ({ token: _secret, ...issued }: IssuedToken): KeptAnswer => ({
     status: 201,
     body: issued,
   })
+  const shown = request.query.dryRun
+    ? remembered
+    : (issued: IssuedToken): KeptAnswer => ({ status: 201, body: issued })
   return answerOnce(
     deps.answers,
     request,

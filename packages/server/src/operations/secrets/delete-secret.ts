@@ -7,14 +7,21 @@ import { credentials, type StoredCredential } from '../../store/records.ts'
 import type { Decision, Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { checkIfMatch } from '../check-if-match.ts'
 import { freeSlot } from '../hold-slot.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import type { StageDeps, StagedVersion } from '../stage-version.ts'
 import { destroyStaged } from './destroy-staged.ts'
 import { doomVersions } from './doom-versions.ts'
+import { newestVersion } from './judge-secret-write.ts'
 import { secretView } from './read-secrets.ts'
 import { gatherUses, nameUsers, pathOf } from './version-uses.ts'
+
+interface SecretAddress {
+  readonly namespace: string
+  readonly resource: string
+}
 
 interface Deleted {
   readonly shown: SecretSummary
@@ -24,9 +31,12 @@ interface Deleted {
 export async function deleteSecret(
   deps: StageDeps,
   caller: Caller,
-  path: { readonly namespace: string; readonly resource: string },
+  path: SecretAddress,
+  ifMatch: string | undefined,
 ): Promise<Outcome<SecretSummary>> {
-  const outcome = await deps.store.transact((transaction) => decideDelete(deps, transaction, caller, path))
+  const outcome = await deps.store.transact((transaction) =>
+    decideDelete(deps, transaction, caller, path, ifMatch),
+  )
   if (!outcome.ok) return outcome
   await destroyStaged(deps, caller.tenant, outcome.value.doomed)
   return done(outcome.value.shown)
@@ -36,7 +46,8 @@ function decideDelete(
   deps: StageDeps,
   transaction: Transaction,
   caller: Caller,
-  { namespace, resource: label }: { readonly namespace: string; readonly resource: string },
+  { namespace, resource: label }: SecretAddress,
+  ifMatch: string | undefined,
 ): Decision<Outcome<Deleted>> {
   const { tenant } = caller
   const gone = requireLiveCaller(transaction, caller)
@@ -45,6 +56,8 @@ function decideDelete(
   const credential = transaction.get(address)
   if (credential === undefined || credential.namespace !== namespace || credential.versions.length === 0)
     return { kind: 'refuse', result: refused(reject('secret_not_found', 'resource', label)) }
+  const conflict = checkIfMatch(ifMatch, newestVersion(credential))
+  if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
   const users = usersOf(deps.store, caller, credential)
   if (users.length > 0) {
     const inUse = reject('secret_in_use', 'resource', label, { consumers: nameUsers(users) })

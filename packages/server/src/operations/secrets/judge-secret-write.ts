@@ -7,6 +7,7 @@ import { credentials, type StoredCredential } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
+import { checkIfMatch } from '../check-if-match.ts'
 import type { SlotDeps } from '../hold-slot.ts'
 import { credentialQuota } from './hold-slots.ts'
 import { checkVersionRoom } from './prune-versions.ts'
@@ -23,6 +24,8 @@ export interface SecretWrite {
   readonly namespace: string
   readonly label: string
   readonly keys: readonly string[]
+  /** Of the version that the writer believes to be the newest. */
+  readonly ifMatch?: string | undefined
 }
 
 /** Before anything is staged. What the cache refuses is looked at again on a current view before it is said. */
@@ -48,6 +51,8 @@ export function judgeSecretWrite(
   stored: StoredCredential | undefined,
   slots: readonly QuotaFact[],
 ): Rejection[] {
+  const conflict = checkIfMatch(write.ifMatch, newestVersion(stored))
+  if (conflict !== undefined) return [conflict]
   const faults = [
     ...checkSecretPath(write.namespace, write.label, deps.namespaces, stored?.namespace),
     stored && checkVersionRoom(stored, gatherUses(deps.store, write.caller.tenant)(stored)),
@@ -56,6 +61,10 @@ export function judgeSecretWrite(
   const bytes = budgetOf(deps, write)
   return [...faults.filter((fault) => fault !== undefined), ...checkQuotas([...slots, bytes])]
 }
+
+/** By which a secret is told from what it was; 0 where nothing is listed. */
+export const newestVersion = (stored: Pick<StoredCredential, 'versions'> | undefined): number =>
+  Math.max(0, ...(stored?.versions.map(({ version }) => version) ?? []))
 
 /** Records travel in one transaction, which takes 1.5 MiB (SAFETY 4a); names of keys are what makes them long. */
 const MAX_RECORD_BYTES = 400 * 1024

@@ -38,7 +38,7 @@ export async function writeSecret(
   caller: Caller,
   path: { readonly namespace: string; readonly resource: string },
   sent: Json,
-  { dryRun = false }: { readonly dryRun?: boolean } = {},
+  { dryRun = false, ifMatch }: { readonly dryRun?: boolean; readonly ifMatch?: string | undefined } = {},
 ): Promise<Outcome<SecretWritten>> {
   const { namespace, resource: label } = path
   const misplaced = checkSecretPath(namespace, label, deps.namespaces)
@@ -46,7 +46,7 @@ export async function writeSecret(
   const verdict = checkSecretWrite(sent, deps)
   if (!verdict.accepted) return refused(...verdict.rejections)
   const material = { namespace, label, ...verdict.material }
-  const write = { caller, namespace, label, keys: keysOf(material) }
+  const write = { caller, namespace, label, keys: keysOf(material), ifMatch }
   const faults = await judgeBefore(deps, write)
   if (faults.length > 0) return refused(...faults)
   const staged = await (dryRun ? foreseeMaterial : stageMaterial)(deps, caller, [material])

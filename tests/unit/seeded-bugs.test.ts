@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { BUGS } from '../../scripts/seeded-bugs/bugs.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+test.each(BUGS.map(({ name, edits }) => [name, edits] as const))(
+  '%s: what it removes is there',
+  (_, edits) => {
+    for (const { file, find } of edits) {
+      const parts = readFileSync(join(ROOT, file), 'utf8').split(find)
+      expect([file, find, parts.length - 1]).toEqual([file, find, 1])
+    }
+  },
+)
