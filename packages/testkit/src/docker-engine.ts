@@ -3,6 +3,7 @@
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { env } from 'node:process'
 import { engineBinary } from './engine-binaries.ts'
@@ -54,14 +55,19 @@ export async function launchDockerEngine(
 ): Promise<DockerEngine> {
   const files = writeFiles(place, line)
   const binaries = binariesOf(line)
-  const startContainerd = () =>
-    start(place, binaries.containerd, 'containerd', ['--config', files.containerdConfig])
+  // As on a machine, where dockerd comes after it: one that meets a socket at which nobody listens any more gives up.
+  const startContainerd = async () => {
+    rmSync(files.containerdSocket, { force: true })
+    const started = start(place, binaries.containerd, 'containerd', ['--config', files.containerdConfig])
+    await waitUntilReady(started, 'containerd listens', () => listens(files.containerdSocket))
+    return started
+  }
   const startDockerd = () => {
     // A killed one leaves it, and the number may be another process by now.
     rmSync(files.pidFile, { force: true })
     return start(place, binaries.dockerd, 'dockerd', dockerdFlags(place, files, settings))
   }
-  let containerd = startContainerd()
+  let containerd = await startContainerd()
   let dockerd = startDockerd()
   const ready = () => waitForPing(dockerd, files.socketPath)
   const apiVersion = await ready()
@@ -75,14 +81,14 @@ export async function launchDockerEngine(
     resume: () => dockerd.resume(),
     restart: async () => {
       await dockerd.kill()
-      if (containerd.hasExited()) containerd = startContainerd()
+      if (containerd.hasExited()) containerd = await startContainerd()
       dockerd = startDockerd()
       await ready()
     },
     killContainerd: () => containerd.kill(),
     restartContainerd: async () => {
       await containerd.kill()
-      containerd = startContainerd()
+      containerd = await startContainerd()
     },
   }
 }
@@ -159,6 +165,16 @@ function start(place: LabPlace, binary: string, name: string, args: readonly str
     no_proxy: LAB_ADDRESSES,
   }
   return startInPlace(place, { binary, args, logFile, env: variables })
+}
+
+function listens(socketPath: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const dialled = connect(socketPath, () => {
+      dialled.destroy()
+      resolve(true)
+    })
+    dialled.once('error', reject)
+  })
 }
 
 async function waitForPing(dockerd: EngineProcess, socketPath: string): Promise<string> {
