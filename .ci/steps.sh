@@ -31,10 +31,24 @@ test_step() {
 # test_step_beside NAME COMMAND...: begins a vitest run that waits more than it works; gather_beside waits for it, shows
 # what it printed, and counts it.
 test_step_beside() {
-  beside_name="$1" beside_report="$reports/beside.json" beside_output="$reports/beside.txt" beside_started=$SECONDS
+  local name="$1"
   shift
+  begin_beside "$name" "$reports/beside.json" "$@" --reporter=default --reporter=json --outputFile.json="$reports/beside.json"
+}
+
+# step_beside NAME COMMAND...: the same of a check without tests of its own.
+step_beside() {
+  local name="$1"
+  shift
+  begin_beside "$name" '' "$@"
+}
+
+# begin_beside NAME REPORT COMMAND...
+begin_beside() {
+  beside_name="$1" beside_report="$2" beside_output="$reports/beside.txt" beside_started=$SECONDS
+  shift 2
   printf '\n=== %s: begun beside what follows: %s\n' "$beside_name" "$*"
-  "$@" --reporter=default --reporter=json --outputFile.json="$beside_report" >"$beside_output" 2>&1 </dev/null &
+  "$@" >"$beside_output" 2>&1 </dev/null &
   beside_pid=$!
 }
 
@@ -44,7 +58,7 @@ gather_beside() {
   printf '\n=== %s: what it printed\n' "$beside_name"
   cat "$beside_output"
   note_end "$beside_name" "$beside_started" "$status"
-  count_tests "$beside_report" "$status"
+  if [[ -n $beside_report ]]; then count_tests "$beside_report" "$status"; elif ((status != 0)); then failed=$((failed + 1)); fi
 }
 
 # count_tests REPORT STATUS

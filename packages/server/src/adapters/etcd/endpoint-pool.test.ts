@@ -2,13 +2,13 @@
 
 import { connectivityState } from '@grpc/grpc-js'
 import { expect, test, vi } from 'vitest'
-import { type Endpoint, makeEndpointPool } from './endpoint-pool.ts'
+import { type Endpoint, makeEndpoint, makeEndpointPool } from './endpoint-pool.ts'
 
 /** A member whose connection looks sound, whatever is at its other end. */
 function member(name: string, lastAnswerAt: number) {
   const getConnectivityState = () => connectivityState.READY
   const client = { getChannel: () => ({ getConnectivityState }) } as unknown as Endpoint['client']
-  return { name, client, lastAnswerAt, renew: vi.fn() }
+  return { name, client, lastAnswerAt, openedAt: lastAnswerAt, renew: vi.fn() }
 }
 
 const soon = () => performance.now() + 60_000
@@ -38,4 +38,56 @@ test('a lone member keeps its connection', () => {
   const a = member('a', Number.NEGATIVE_INFINITY)
   makeEndpointPool([a]).leave(a)
   expect(a.renew).not.toHaveBeenCalled()
+})
+
+/** Its connection stands so long after it was begun; never, where that is not said. */
+function dialled(name: string, takesMs = Number.POSITIVE_INFINITY) {
+  let opened = 0
+  const endpoint = makeEndpoint(name, () => {
+    opened += 1
+    return slowClient(takesMs)
+  })
+  return { endpoint, opened: () => opened }
+}
+
+function slowClient(takesMs: number): Endpoint['client'] {
+  const { READY, CONNECTING, SHUTDOWN } = connectivityState
+  const begun = performance.now()
+  let closed = false
+  const state = () => (closed ? SHUTDOWN : performance.now() - begun >= takesMs ? READY : CONNECTING)
+  const channel = {
+    getConnectivityState: state,
+    watchConnectivityState(before: number, until: number, told: (error?: Error) => void) {
+      if (state() !== before) told()
+      else if (Date.now() >= until) told(new Error('too late'))
+      else setTimeout(() => channel.watchConnectivityState(before, until, told), 2)
+    },
+  }
+  const close = () => {
+    closed = true
+  }
+  return { getChannel: () => channel, close } as unknown as Endpoint['client']
+}
+
+test('many who look for a member at once do not undo what another of them has begun', async () => {
+  const [gone, slow] = [dialled('gone'), dialled('slow', 150)]
+  const pool = makeEndpointPool([gone.endpoint, slow.endpoint])
+  // As after a failover: what is left has answered nothing for long.
+  for (const { endpoint } of [gone, slow]) endpoint.openedAt = Number.NEGATIVE_INFINITY
+  const found: Promise<Endpoint>[] = []
+  for (let asker = 0; asker < 30; asker += 1) {
+    found.push(pool.acquire(performance.now() + 10_000))
+    await new Promise((resolve) => setTimeout(resolve, 40))
+  }
+  for (const endpoint of await Promise.all(found)) expect(endpoint.name).toBe('slow')
+  expect(slow.opened()).toBe(2)
+})
+
+test('who has no more time does not wait for the others', async () => {
+  const pool = makeEndpointPool([dialled('gone').endpoint])
+  const patient = pool.acquire(performance.now() + 1_200).catch(String)
+  const since = performance.now()
+  await expect(pool.acquire(since + 50)).rejects.toThrow('no etcd member could be reached')
+  expect(performance.now() - since).toBeLessThan(900)
+  expect(await patient).toContain('no etcd member could be reached')
 })

@@ -9,6 +9,8 @@ export interface Endpoint {
   client: Client
   /** When this member last answered anything at all, on the monotonic clock. */
   lastAnswerAt: number
+  /** When the present connection was begun. */
+  openedAt: number
   /** Drops the connection for a new one: the present one may lead nowhere without our being told. */
   renew(): void
 }
@@ -18,9 +20,11 @@ export function makeEndpoint(name: string, open: () => Client): Endpoint {
     name,
     client: open(),
     lastAnswerAt: Number.NEGATIVE_INFINITY,
+    openedAt: performance.now(),
     renew() {
       endpoint.client.close()
       endpoint.client = open()
+      endpoint.openedAt = performance.now()
     },
   }
   return endpoint
@@ -46,25 +50,33 @@ const ROUND_PAUSE_MS = 100
 
 export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
   let current = 0
+  let looking: Promise<Endpoint | undefined> | undefined
   const at = (offset: number) => endpoints[(current + offset) % endpoints.length]
 
   async function acquire(deadlineAt: number): Promise<Endpoint> {
-    const preferred = at(0)
-    if (preferred && isReady(preferred)) return preferred
     do {
-      const found = await firstThatConnects(deadlineAt)
+      const preferred = at(0)
+      if (preferred && isReady(preferred)) return preferred
+      const found = await Promise.race([look(), pause(deadlineAt - performance.now())])
       if (found) return found
       await pause(Math.min(ROUND_PAUSE_MS, deadlineAt - performance.now()))
     } while (performance.now() < deadlineAt)
     throw new EngineError('unavailable', 'no', 'no etcd member could be reached')
   }
 
-  async function firstThatConnects(deadlineAt: number): Promise<Endpoint | undefined> {
+  /** One round for all who need a member: each on its own, they would drop the connections that others have just begun. */
+  function look(): Promise<Endpoint | undefined> {
+    looking ??= firstThatConnects().finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+
+  async function firstThatConnects(): Promise<Endpoint | undefined> {
     const order = endpoints.map((_, offset) => at(offset))
     for (const [offset, endpoint] of order.entries()) {
       if (endpoint && offset > 0) renewIfStale(endpoint)
-      if (!endpoint || !(await connects(endpoint, Math.min(deadlineAt, performance.now() + CONNECT_MS))))
-        continue
+      if (!endpoint || !(await connects(endpoint, performance.now() + CONNECT_MS))) continue
       current = endpoints.indexOf(endpoint)
       return endpoint
     }
@@ -81,8 +93,10 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
   return { endpoints, acquire, leave }
 }
 
+/** One that was only just begun had no time to bring anything. */
 function renewIfStale(endpoint: Endpoint): void {
-  if (performance.now() - endpoint.lastAnswerAt > STALE_MS) endpoint.renew()
+  const { lastAnswerAt, openedAt } = endpoint
+  if (performance.now() - Math.max(lastAnswerAt, openedAt) > STALE_MS) endpoint.renew()
 }
 
 function isReady(endpoint: Endpoint): boolean {
@@ -105,6 +119,6 @@ async function connects(endpoint: Endpoint, until: number): Promise<boolean> {
   }
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)))
+function pause(ms: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms), undefined))
 }
