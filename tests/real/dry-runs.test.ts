@@ -30,8 +30,8 @@ beforeAll(async () => {
 })
 afterAll(() => platform.stop())
 
-/** Of both parts of the keyspace, without what replicas tell each other and what changes by itself. */
-const OF_THE_SERVERS = /\/g\/(?:replicas|shards|fresh|epochs|leases)[^/]*\//
+/** Of both parts of the keyspace, without what server replicas tell each other. */
+const OF_THE_SERVERS = /\/g\/(?:replica|shard)\//
 async function everything(): Promise<KeyDump> {
   const dump = await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`)
   return Object.fromEntries(Object.entries(dump).filter(([key]) => !OF_THE_SERVERS.test(key)))
