@@ -1,5 +1,6 @@
 // Which etcd member is asked next? The current one as long as it answers; the next in the list when it does not.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '@grpc/grpc-js'
 import { connectivityState } from '@grpc/grpc-js'
 import { EngineError } from '../../ports/key-value.ts'
@@ -57,11 +58,17 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
     do {
       const preferred = at(0)
       if (preferred && isReady(preferred)) return preferred
-      const found = await Promise.race([look(), pause(deadlineAt - performance.now())])
+      const found = await foundBy(deadlineAt)
       if (found) return found
       await pause(Math.min(ROUND_PAUSE_MS, deadlineAt - performance.now()))
     } while (performance.now() < deadlineAt)
     throw new EngineError('unavailable', 'no', 'no etcd member could be reached')
+  }
+
+  async function foundBy(deadlineAt: number): Promise<Endpoint | undefined> {
+    const waiting = new AbortController()
+    const late = pause(deadlineAt - performance.now(), undefined, { signal: waiting.signal })
+    return Promise.race([look(), late]).finally(() => waiting.abort())
   }
 
   /** One round for all who need a member: each on its own, they would drop the connections that others have just begun. */
@@ -117,8 +124,4 @@ async function connects(endpoint: Endpoint, until: number): Promise<boolean> {
     )
     if (!changed) return false
   }
-}
-
-function pause(ms: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms), undefined))
 }

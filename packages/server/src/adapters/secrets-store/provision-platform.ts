@@ -44,11 +44,14 @@ export async function provisionPlatform(
   return 'kind' in broker ? broker : { kind: 'ok', api, broker }
 }
 
-export async function setUpPlatform(
+export const setUpPlatform = (privileged: SecretsStoreClient, namespaces: readonly string[]) =>
+  privileged.within((signal) => setUp(privileged, namespaces, signal))
+
+async function setUp(
   privileged: SecretsStoreClient,
   namespaces: readonly string[],
+  signal: AbortSignal,
 ): Promise<PlatformSetUp | Failure> {
-  const signal = privileged.deadline()
   const write: Write = (path, body) =>
     privileged.call({ method: 'POST', path, body: JSON.stringify(body), signal })
   const ready = await requireAppRole(privileged, write, signal)
@@ -112,12 +115,15 @@ async function requireAppRole(
   return type === 'approle' ? undefined : unavailable('answer_invalid', 'no')
 }
 
-export async function issueIdentity(
+export const issueIdentity = (privileged: SecretsStoreClient, which: IdentityName) =>
+  privileged.within((signal) => issue(privileged, which, signal))
+
+async function issue(
   privileged: SecretsStoreClient,
   which: IdentityName,
+  signal: AbortSignal,
 ): Promise<Identity | Failure> {
   const path = `auth/approle/role/${which === 'api' ? API_IDENTITY : BROKER_IDENTITY}`
-  const signal = privileged.deadline()
   const role = await privileged.call({ method: 'GET', path: `${path}/role-id`, signal })
   if (role.kind !== 'ok') return failure(role)
   const issued = await privileged.call({ method: 'POST', path: `${path}/secret-id`, body: '{}', signal })

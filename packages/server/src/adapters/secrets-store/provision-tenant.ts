@@ -20,10 +20,10 @@ export async function provisionTenant(
   client: SecretsStoreClient,
   tenant: TenantId,
   granted: readonly string[],
+  signal: AbortSignal,
 ): Promise<Outcome> {
   const mount = mountOf(tenant)
   if (mount === undefined) return { kind: 'denied' }
-  const signal = client.deadline()
   const mounted = await ensureMount(client, mount, signal)
   if (mounted.kind !== 'ok') return mounted
   const settled = await ensureSettings(client, mount, signal)
@@ -62,10 +62,13 @@ async function ensureSettings(
 }
 
 /** Unmounts: every version of every secret of the tenant is gone with it. Repeating it is ok. */
-export async function removeTenant(client: SecretsStoreClient, tenant: TenantId): Promise<Outcome> {
+export async function removeTenant(
+  client: SecretsStoreClient,
+  tenant: TenantId,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const mount = mountOf(tenant)
   if (mount === undefined) return { kind: 'denied' }
-  const signal = client.deadline()
   const unmounted = await client.call({ method: 'DELETE', path: `sys/mounts/${mount}`, signal })
   if (unmounted.kind !== 'ok' && unmounted.kind !== 'absent') return outcome(unmounted)
   const path = `sys/policies/acl/${tenantPolicyName(tenant)}`

@@ -129,7 +129,7 @@ function childTokens(client: SecretsStoreClient): ChildTokens {
 async function mintChild(client: SecretsStoreClient, tenant: TenantId): Promise<Minted> {
   const body = JSON.stringify({ policies: [tenantPolicyName(tenant)], ttl: CHILD_TTL })
   const path = `auth/token/create/${BROKER_IDENTITY}`
-  const answer = await client.call({ method: 'POST', path, body, signal: client.deadline() })
+  const answer = await client.within((signal) => client.call({ method: 'POST', path, body, signal }))
   if (answer.kind === 'unavailable') return { ...answer, applied: 'no' }
   if (answer.kind !== 'ok') return { kind: 'denied' }
   const token = member(answer.body, 'auth', 'client_token')

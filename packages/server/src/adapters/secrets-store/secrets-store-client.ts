@@ -28,9 +28,7 @@ export interface SecretsStoreClientOptions {
 }
 
 export interface SecretsStoreClient extends SecretsStoreHealth {
-  /** A signal for one operation; its calls share it. */
-  deadline(): AbortSignal
-  /** The same for what is done often: the deadline ends with the operation, and goes off for none that is over. */
+  /** One operation, whose calls share the signal. The deadline ends with it, and goes off for none that is over. */
   within<T>(operation: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** With this client's identity. After a 403 with a dead token it logs in anew, once. */
   call(call: StoreCall): Promise<CallOutcome>
@@ -55,7 +53,6 @@ export function createSecretsStoreClient(options: SecretsStoreClientOptions): Se
     return second.kind === 'token' ? callStore(address, request, second.token) : second
   }
   return {
-    deadline: () => AbortSignal.timeout(deadlineMs),
     within: (operation) => endInTime(operation, deadlineMs),
     call,
     callAs: (token, request) => callStore(address, request, token),

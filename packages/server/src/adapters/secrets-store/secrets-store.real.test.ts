@@ -126,9 +126,13 @@ test('a revoked token is replaced by a new login, a living one that may not is d
   expect((await mine.currentVersion(tenant, web)).kind).toBe('absent')
   const path = `kv-${tenant}/data/deployments/web`
   const logins = real.audited('auth/approle/login')
-  expect(await client.call({ method: 'GET', path, signal: client.deadline() })).toEqual({ kind: 'denied' })
+  expect(await client.within((signal) => client.call({ method: 'GET', path, signal }))).toEqual({
+    kind: 'denied',
+  })
   expect(real.audited('auth/approle/login')).toBe(logins)
-  await client.call({ method: 'POST', path: 'auth/token/revoke-self', body: '{}', signal: client.deadline() })
+  await client.within((signal) =>
+    client.call({ method: 'POST', path: 'auth/token/revoke-self', body: '{}', signal }),
+  )
   expect((await mine.currentVersion(tenant, web)).kind).toBe('absent')
 })
 
@@ -139,7 +143,9 @@ test('children that were revoked are minted anew', async () => {
   const mine = createSecretsReader({ client, namespaces })
   expect((await mine.readVersion(tenant, web, 1)).kind).toBe('ok')
   // With the parent its children die.
-  await client.call({ method: 'POST', path: 'auth/token/revoke-self', body: '{}', signal: client.deadline() })
+  await client.within((signal) =>
+    client.call({ method: 'POST', path: 'auth/token/revoke-self', body: '{}', signal }),
+  )
   expect((await mine.readVersion(tenant, web, 1)).kind).toBe('ok')
 })
 
@@ -176,7 +182,7 @@ test('a token is renewed before it ends and got anew after it ended', async () =
   const logins = () => real.audited('auth/approle/login') - before.logins
   const renewals = () => real.audited('auth/token/renew-self') - before.renewals
   const tenant = tenantId()
-  const look = (path: string) => client.call({ method: 'GET', path, signal: client.deadline() })
+  const look = (path: string) => client.within((signal) => client.call({ method: 'GET', path, signal }))
   // The store refuses: there is no such mount. What matters is that it knew the token.
   const good = async () => expect(await look(`sys/mounts/kv-${tenant}`)).toEqual({ kind: 'refused' })
   await Promise.all([good(), good(), good()])

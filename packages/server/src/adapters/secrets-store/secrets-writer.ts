@@ -31,8 +31,9 @@ export function createSecretsWriter(options: {
   const store: Store = { client: options.client, granted: requireNamespaces(options.namespaces) }
   return {
     health: () => store.client.health(),
-    provisionTenant: (tenant) => provisionTenant(store.client, tenant, store.granted),
-    removeTenant: (tenant) => removeTenant(store.client, tenant),
+    provisionTenant: (tenant) =>
+      store.client.within((signal) => provisionTenant(store.client, tenant, store.granted, signal)),
+    removeTenant: (tenant) => store.client.within((signal) => removeTenant(store.client, tenant, signal)),
     writeVersion: (tenant, path, document, cas) =>
       store.client.within((signal) => writeVersion(store, tenant, path, document, cas, signal)),
     currentVersion: (tenant, path) =>

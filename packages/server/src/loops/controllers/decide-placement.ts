@@ -29,7 +29,7 @@ import { makeWay } from './make-way.ts'
 import { nextPlacement, sameStory } from './next-placement.ts'
 import { passOver } from './pass-over.ts'
 import { spareServing } from './spare-serving.ts'
-import { dependenciesOf, replicaFacts, wishedOf } from './wished-deployment.ts'
+import { dependenciesOf, replicaFacts, wishedCount, wishedOf } from './wished-deployment.ts'
 
 /** A transaction compares each node that it decides on, and holds 120 compares at the most (SAFETY 4a). */
 const NODES_AT_ONCE = 100
@@ -53,7 +53,7 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   const planned = planRollout(wishedOf(stored, gates, displacement), placed, facts, Date.parse(now))
   const { name, resources } = stored.spec
   view.reserve(stored.uid, { name, resources, assignments: planned.kept }, decidedOn)
-  const count = stored.deleting ? 0 : stored.spec.replicas
+  const count = wishedCount(stored)
   const { plan: wanted, nowhere } = spareServing({ view, workload, facts, assignments, count }, planned)
   const { plan, placing } = placeMissing(deps, stored, { workload, wanted, displacement })
   const added = newAssignments(deps, stored, plan, placing, decidedOn)
@@ -137,7 +137,7 @@ function nodesOf(
   }: Pick<Decision, 'plan' | 'kept' | 'added' | 'before' | 'stored' | 'displacement'>,
 ) {
   // What is not wished any more goes whatever its node is.
-  const count = stored.deleting ? 0 : stored.spec.replicas
+  const count = wishedCount(stored)
   const absent = plan.dropped.filter(({ nodeId }) => stanceOf(nodeId) === 'absent')
   const moved = kept.filter(
     (each) =>
@@ -159,7 +159,7 @@ function sightingsOf(
   { kept, before, stored }: Pick<Decision, 'kept' | 'before' | 'stored'>,
   nodeIds: ReadonlySet<NodeId>,
 ): AssignmentId[] {
-  const count = stored.deleting ? 0 : stored.spec.replicas
+  const count = wishedCount(stored)
   const isGoing = (each: Assignment) =>
     each.replica <= count && each.desired === 'removed' && before?.assignments.includes(each) !== true
   const numbers = new Set(kept.filter(isGoing).map(({ replica }) => replica))

@@ -7,6 +7,7 @@ import type { Decision } from './decision.ts'
 import { displacedByLabels } from './displaced-events.ts'
 import { failed } from './rollout-events-failed.ts'
 import { type NodeName, replicasText, type Told } from './rollout-events-texts.ts'
+import { wishedCount } from './wished-deployment.ts'
 
 export function rolloutEvents(decision: Decision, nodeName: NodeName): Told[] {
   return [
@@ -91,7 +92,7 @@ const wasRunning = ({ before }: Decision, id: string): boolean =>
 /** Those that this decision lets go, of numbers that are still wished. */
 function goers(decision: Decision): Assignment[] {
   const { kept, stored } = decision
-  const count = stored.deleting ? 0 : stored.spec.replicas
+  const count = wishedCount(stored)
   return kept.filter(
     ({ id, desired, replica }) => desired === 'removed' && replica <= count && wasRunning(decision, id),
   )

@@ -11,13 +11,18 @@ import {
   type WishedDeployment,
 } from '@holdfast/core'
 import { targetOf } from '../../operations/deployments/revision-target.ts'
-import { deployments, nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
+import { isLost } from '../../operations/nodes/node-status.ts'
+import { deployments, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { DISPLACED_AT_ONCE, type Displacement } from './find-displaced.ts'
 import type { TenantView } from './tenant-view.ts'
 
 type ReadStore = Pick<Store, 'get'>
+
+/** So many numbers are wished: of what is being deleted, none. */
+export const wishedCount = ({ deleting, spec }: Pick<StoredDeployment, 'deleting' | 'spec'>): number =>
+  deleting ? 0 : spec.replicas
 
 export function wishedOf(
   stored: StoredDeployment,
@@ -61,7 +66,7 @@ export function dependenciesOf(
       ...{ replicas: other.spec.replicas, deleting: other.deleting },
       assignments: store.get(inTenant(tenant, placements, other.uid))?.record.assignments ?? [],
       seen: (id) => store.get(inTenant(tenant, observations, id))?.record,
-      isLost: (id) => store.get(inTenant(tenant, nodes, id))?.record.status === 'failed',
+      isLost: (id) => isLost(store, tenant, id),
     }
   })
 }

@@ -3,9 +3,10 @@
 
 import type { DeploymentRecord, DeploymentStatus, TenantId } from '@holdfast/contract'
 import { deriveStatus, residencyLabels } from '@holdfast/core'
-import { nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
+import { observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
+import { isLost } from '../nodes/node-status.ts'
 
 export function deploymentView(
   store: Pick<Store, 'get'>,
@@ -28,6 +29,6 @@ function statusOf(
     imageDigest: digest,
     placed: store.get(inTenant(tenant, placements, uid))?.record,
     observed: (id) => store.get(inTenant(tenant, observations, id))?.record,
-    isLost: (id) => store.get(inTenant(tenant, nodes, id))?.record.status === 'failed',
+    isLost: (id) => isLost(store, tenant, id),
   })
 }

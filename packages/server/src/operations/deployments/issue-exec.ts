@@ -13,11 +13,12 @@ import {
 } from '@holdfast/contract'
 import { isReady, reject, safeKey } from '@holdfast/core'
 import type { Clock, IdSource } from '../../ports/clock.ts'
-import { execTickets, nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
+import { execTickets, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 import { type Caller, done, limited, type Outcome, refused } from '../caller.ts'
 import { checkShape } from '../check-shape.ts'
+import { isLost } from '../nodes/node-status.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { EXEC_TICKET_MS, type ExecOrder, mintExecTicket } from './exec-ticket.ts'
@@ -114,7 +115,7 @@ function choosePlace(
 function rankOf(store: Store, tenant: TenantId, { id, nodeId }: Assignment): 0 | 1 | 2 | 3 {
   const seen = store.get(inTenant(tenant, observations, id))?.record
   if (seen === undefined || !RUNNING.includes(seen.state)) return 0
-  if (store.get(inTenant(tenant, nodes, nodeId))?.record.status === 'failed') return 1
+  if (isLost(store, tenant, nodeId)) return 1
   return isReady(seen) ? 3 : 2
 }
 

@@ -6,7 +6,6 @@ import {
   type DeploymentSpec,
   elementPath,
   type Rejection,
-  type SecretEntry,
   type TenantId,
 } from '@holdfast/contract'
 import {
@@ -101,7 +100,7 @@ export function gatherSecrets(
   )
   const createdAt = timestamp(clock)
   return {
-    ...{ facts: withKnownKeys(spec, found, pins, wanted), pins, alterations, wanted },
+    ...{ facts: withKnownKeys(facts, spec, found, pins, wanted), pins, alterations, wanted },
     quotas: choice.kind === 'full' ? [choice.quota] : [],
     crowded: checkVersions(store, tenant, spec, found, wanted),
     brought: made.map(({ label, version, keys }) => ({
@@ -115,15 +114,16 @@ export function gatherSecrets(
 
 /** What a write brings is what its containers are made with, unless a volume keeps them where they are (DECISIONS 5). */
 function withKnownKeys(
+  known: ReadonlyMap<string, CredentialFact>,
   { secrets }: DeploymentSpec,
   found: Credentials,
   pins: Pins,
   wanted: readonly SentMaterial[],
 ): ReadonlyMap<string, CredentialFact> {
   const anchored = new Set(
-    secrets.filter(({ anchor }) => anchorVolume(anchor) !== undefined).map(pathOfEntry),
+    secrets.filter(({ anchor }) => anchorVolume(anchor) !== undefined).map(({ vault_path }) => vault_path),
   )
-  const facts = [...credentialFacts(found)].map(([label, fact]): [string, CredentialFact] => {
+  const facts = [...known].map(([label, fact]): [string, CredentialFact] => {
     const isBrought = wanted.some((material) => material.label === label)
     const path = pathOf({ namespace: fact.namespace, label })
     const version = pinOf(pins, path) ?? fact.initial
@@ -133,8 +133,6 @@ function withKnownKeys(
   })
   return new Map(facts)
 }
-
-const pathOfEntry = ({ vault_path }: SecretEntry): string => vault_path
 
 /** What the transaction has room for beside three copies of the spec (SAFETY 4a). */
 const MAX_CREDENTIAL_BYTES = 200 * 1024

@@ -20,7 +20,7 @@ import { globally, inTenant, type Transaction } from '../../store/transaction.ts
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { type HeldSlot, holdSlot, takeSlot } from '../hold-slot.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
-import { attestLabels, markOf } from './attest-labels.ts'
+import { type AttestedLabels, attestLabels, markOf } from './attest-labels.ts'
 import { checkEnrolment } from './check-enrolment.ts'
 import { type Claim, claimName, claimOf, readClaims, writeClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
@@ -82,8 +82,9 @@ function decideEnrolment(
   const known = own && transaction.get(inTenant(token.tenant, nodes, nodeId))
   const room = known === undefined ? findRoom(deps, transaction, token.tenant, held, nodeId) : known.slot
   if (typeof room !== 'number') return room
-  const node = nodeFrom(deps, { wanted, token, nodeId, known, slot: room, own })
-  storeNode(deps, transaction, enrolling, { token, claims, node })
+  const labels = attestLabels(wanted.labels ?? {}, token.residency)
+  const node = nodeFrom(deps, { wanted, token, labels, nodeId, known, slot: room, own })
+  storeNode(deps, transaction, enrolling, { token, claims, node, labels })
   const warnings = engineWarnings(node.engine.version)
   const enrolled = { nodeId, tenant: token.tenant, generation: node.generation }
   return { kind: 'commit', result: done(warnings.length === 0 ? enrolled : { ...enrolled, warnings }) }
@@ -122,6 +123,7 @@ interface NodeParts {
   readonly wanted: Enrolment
   readonly token: StoredJoinToken
   readonly nodeId: NodeId
+  readonly labels: AttestedLabels
   readonly known: StoredNode | undefined
   readonly slot: number
   readonly own: Claim | undefined
@@ -131,10 +133,10 @@ interface NodeParts {
  * A machine that comes back keeps its id and what was decided about it. Its new generation and epoch make the old key and
  * the old session void. That it stands for the control plane is taken from it by a platform administrator alone.
  */
-function nodeFrom({ clock }: NodeDeps, { wanted, token, nodeId, known, slot, own }: NodeParts): StoredNode {
+function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
+  const { wanted, token, labels, nodeId, known, slot, own } = parts
   const now = timestamp(clock)
-  const { labels, refused: unattested } = attestLabels(wanted.labels ?? {}, token.residency)
-  const refusedMark = markOf(unattested)
+  const refusedMark = markOf(labels.refused)
   const { publicKey, encryptionKey, capacity, engine } = wanted
   return {
     v: 1,
@@ -142,7 +144,7 @@ function nodeFrom({ clock }: NodeDeps, { wanted, token, nodeId, known, slot, own
     name: wanted.nodeName,
     generation: (known?.generation ?? 0) + 1,
     ...{ publicKey, encryptionKey, capacity, engine },
-    labels,
+    labels: labels.labels,
     attested: token.residency,
     ...(refusedMark === undefined ? {} : { refusedMark }),
     controlPlane: token.controlPlane || known?.controlPlane === true,
@@ -161,19 +163,19 @@ interface Joining {
   readonly token: StoredJoinToken
   readonly claims: readonly Claim[]
   readonly node: StoredNode
+  readonly labels: AttestedLabels
 }
 
 function storeNode(
   { clock }: NodeDeps,
   transaction: Transaction,
-  { wanted, presented, requestId }: Enrolling,
-  { token, claims, node }: Joining,
+  { presented, requestId }: Enrolling,
+  { token, claims, node, labels: { refused: unattested } }: Joining,
 ): void {
   transaction.delete(globally(joinTokens, presented.id))
   transaction.put(inTenant(token.tenant, nodes, node.id), node)
   writeClaims(transaction, node.name, claims)
   recordEvent(transaction, clock, token.tenant, enrolledEvent(node))
-  const { refused: unattested } = attestLabels(wanted.labels ?? {}, token.residency)
   if (unattested.length > 0)
     recordEvent(transaction, clock, token.tenant, labelsRefusedEvent(node, unattested))
   recordAudit(transaction, clock, joiner(token, presented, requestId), {

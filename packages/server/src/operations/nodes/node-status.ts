@@ -1,9 +1,10 @@
 // What silence makes of a node, and how that is written and told: by the replica that holds its session, or by the owner of
 // its shard when nobody does. DECISIONS 5 (Node), SAFETY 4e.
 
-import type { NodeStatus, TenantId } from '@holdfast/contract'
+import type { NodeId, NodeStatus, TenantId } from '@holdfast/contract'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type NewEvent, recordEvent } from '../record-write.ts'
 import { nodeSubject } from './node-events.ts'
@@ -25,6 +26,10 @@ export function dueToSilence(
   if (silentMs >= unreachableMs && told === 'ready') return 'unreachable'
   return silentMs >= failedMs && told === 'unreachable' ? 'failed' : undefined
 }
+
+/** The node is given up: what was last seen of its replicas no longer counts. */
+export const isLost = (store: Pick<Store, 'get'>, tenant: TenantId, id: NodeId): boolean =>
+  store.get(inTenant(tenant, nodes, id))?.record.status === 'failed'
 
 /** What the event tells beside the status itself. */
 export interface StatusStory {

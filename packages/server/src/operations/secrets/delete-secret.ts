@@ -14,14 +14,9 @@ import { requireLiveCaller } from '../require-live-caller.ts'
 import type { StageDeps, StagedVersion } from '../stage-version.ts'
 import { destroyStaged } from './destroy-staged.ts'
 import { doomVersions } from './doom-versions.ts'
-import { newestVersion } from './judge-secret-write.ts'
+import { newestVersion, type SecretAddress } from './judge-secret-write.ts'
 import { secretView } from './read-secrets.ts'
 import { gatherUses, nameUsers, pathOf } from './version-uses.ts'
-
-interface SecretAddress {
-  readonly namespace: string
-  readonly resource: string
-}
 
 interface Deleted {
   readonly shown: SecretSummary

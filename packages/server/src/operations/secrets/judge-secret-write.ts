@@ -18,6 +18,12 @@ export interface JudgeDeps extends SlotDeps {
   readonly namespaces: readonly string[]
 }
 
+/** As the path of a request names it. */
+export interface SecretAddress {
+  readonly namespace: string
+  readonly resource: string
+}
+
 /** To a path that is sound. */
 export interface SecretWrite {
   readonly caller: Caller

@@ -15,7 +15,13 @@ import { requireLiveCaller } from '../require-live-caller.ts'
 import { takeIntent } from '../stage-version.ts'
 import { newCredential, withVersion } from './claim-credentials.ts'
 import { type HeldSlots, holdCredentialSlots } from './hold-slots.ts'
-import { judgeBefore, judgeSecretWrite, needsSlot, type SecretWrite } from './judge-secret-write.ts'
+import {
+  judgeBefore,
+  judgeSecretWrite,
+  needsSlot,
+  type SecretAddress,
+  type SecretWrite,
+} from './judge-secret-write.ts'
 import { pruneVersions } from './prune-versions.ts'
 import {
   destroyMaterial,
@@ -36,7 +42,7 @@ export interface WriteSecretDeps extends MaterialDeps, SlotDeps {
 export async function writeSecret(
   deps: WriteSecretDeps,
   caller: Caller,
-  path: { readonly namespace: string; readonly resource: string },
+  path: SecretAddress,
   sent: Json,
   { dryRun = false, ifMatch }: { readonly dryRun?: boolean; readonly ifMatch?: string | undefined } = {},
 ): Promise<Outcome<SecretWritten>> {
