@@ -24,8 +24,10 @@ const onEngines = {
   fileParallelism: false,
   isolate: false,
 }
+const WARNINGS = 'tests/support/no-warnings.ts'
 export default defineConfig({
   test: {
+    setupFiles: [WARNINGS],
     projects: [
       {
         test: {

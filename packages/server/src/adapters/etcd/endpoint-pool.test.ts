@@ -91,3 +91,8 @@ test('who has no more time does not wait for the others', async () => {
   expect(performance.now() - since).toBeLessThan(900)
   expect(await patient).toContain('no etcd member could be reached')
 })
+
+test('who comes with no time left is refused, without a timer in the past', async () => {
+  const pool = makeEndpointPool([dialled('gone').endpoint])
+  await expect(pool.acquire(performance.now() - 5_000)).rejects.toThrow('no etcd member could be reached')
+})

@@ -60,14 +60,14 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
       if (preferred && isReady(preferred)) return preferred
       const found = await foundBy(deadlineAt)
       if (found) return found
-      await pause(Math.min(ROUND_PAUSE_MS, deadlineAt - performance.now()))
+      await pause(Math.min(ROUND_PAUSE_MS, leftUntil(deadlineAt)))
     } while (performance.now() < deadlineAt)
     throw new EngineError('unavailable', 'no', 'no etcd member could be reached')
   }
 
   async function foundBy(deadlineAt: number): Promise<Endpoint | undefined> {
     const waiting = new AbortController()
-    const late = pause(deadlineAt - performance.now(), undefined, { signal: waiting.signal })
+    const late = pause(leftUntil(deadlineAt), undefined, { signal: waiting.signal })
     return Promise.race([look(), late]).finally(() => waiting.abort())
   }
 
@@ -100,6 +100,11 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
   return { endpoints, acquire, leave }
 }
 
+/** Never below zero: Node writes a warning of its own about a timer in the past, on our standard error. */
+function leftUntil(at: number): number {
+  return Math.max(0, at - performance.now())
+}
+
 /** One that was only just begun had no time to bring anything. */
 function renewIfStale(endpoint: Endpoint): void {
   const { lastAnswerAt, openedAt } = endpoint
@@ -117,8 +122,8 @@ async function connects(endpoint: Endpoint, until: number): Promise<boolean> {
     const state = channel.getConnectivityState(true)
     if (state === connectivityState.READY) return true
     if (state === connectivityState.TRANSIENT_FAILURE || state === connectivityState.SHUTDOWN) return false
-    const leftMs = until - performance.now()
-    if (leftMs <= 0) return false
+    const leftMs = leftUntil(until)
+    if (leftMs === 0) return false
     const changed = await new Promise<boolean>((resolve) =>
       channel.watchConnectivityState(state, Date.now() + leftMs, (error) => resolve(!error)),
     )
