@@ -34,6 +34,8 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'tests/unit/**/*.test.ts'],
           exclude: ['**/*.real.test.ts', SEEDS],
+          // By itself vitest leaves a core free for watching, which is half of a small machine.
+          maxWorkers: '100%',
           testTimeout: long ? HOUR_MS : 20_000,
         },
       },

@@ -4,4 +4,7 @@
 import { folderFromArguments } from './dev/dev-folder.ts'
 import { orderPower } from './dev/power.ts'
 
-process.stdout.write(`${await orderPower(folderFromArguments([]), process.argv.slice(2))}\n`)
+const { done, text } = await orderPower(folderFromArguments([]), process.argv.slice(2))
+const tell = done ? process.stdout : process.stderr
+tell.write(`${text}\n`)
+process.exitCode = done ? 0 : 1

@@ -48,7 +48,11 @@ function cleanUpAtExit(clone: string, variables: NodeJS.ProcessEnv): void {
 function freshEnvironment(home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !/^(npm_|HOLDFAST_(?!ENGINES))/.test(name))
   const path = env['PATH']?.split(':').filter((folder) => !folder.includes('node_modules'))
-  return { ...Object.fromEntries(kept), PATH: path?.join(':'), HOLDFAST_CONFIG: join(home, 'contexts.yaml') }
+  return {
+    ...Object.fromEntries(kept),
+    PATH: path?.join(':'),
+    HOLDFAST_CONTEXTS_FILE: join(home, 'contexts.yaml'),
+  }
 }
 
 /** Runs it, a second time and more where it only looks and what it looks for may still come. */

@@ -211,4 +211,32 @@ export const BUGS: readonly Bug[] = [
     ],
     seenBy: ['acknowledged', 'settled', 'confirmed-gone'],
   },
+  {
+    name: 'no gate before what another one is waited for',
+    edits: [
+      core('reconcile/plan-replicas.ts', '  if (wish.gated)\n', '  if (wish.gated && missing.length < 0)\n'),
+    ],
+    seenBy: ['waits-for-others'],
+  },
+  {
+    name: 'a gate that one ready replica opens',
+    edits: [
+      core(
+        'reconcile/dependency-gate.ts',
+        'if (numbers.size === other.replicas) return undefined',
+        'if (numbers.size > 0) return undefined',
+      ),
+    ],
+    seenBy: ['waits-for-others'],
+  },
+  {
+    name: 'nodes of the control plane take everybody’s work',
+    edits: [core('scheduling/filters/index.ts', '  controlPlaneNode,\n', '')],
+    seenBy: ['takes-work'],
+  },
+  {
+    name: 'forgotten history that is not listed anew',
+    edits: [server('store/cache.ts', 'onCompacted: relist', 'onCompacted: () => {}')],
+    seenBy: ['settled', 'one-owner', 'given-up-late'],
+  },
 ]

@@ -78,12 +78,12 @@ describe('contexts', () => {
     const path = join(home, 'odd.yaml')
     writeFileSync(path, 'contexts: {}\n', { mode: 0o644 })
     const listed = await cli(['get', 'deployments'], {
-      HOLDFAST_CONFIG: path,
+      HOLDFAST_CONTEXTS_FILE: path,
       HOLDFAST_URL: platform.baseUrl,
     })
     expect(listed.stderr).toContain('can be read by others: chmod 600')
     writeFileSync(path, 'contexts: [', { mode: 0o600 })
-    expect(await cli(['context', 'list'], { HOLDFAST_CONFIG: path })).toMatchObject({ code: 1 })
+    expect(await cli(['context', 'list'], { HOLDFAST_CONTEXTS_FILE: path })).toMatchObject({ code: 1 })
   })
 })
 

@@ -102,6 +102,15 @@ describe('at a terminal', () => {
     await expectSane()
   })
 
+  test('exec -t without -i passes no key on, so Ctrl-C ends it here', async () => {
+    await open(peer.url)
+    await screen.type('holdfast exec -t web -- sh -c "echo here; sleep 30"; echo "rc $?"')
+    await screen.until(/^here$/m)
+    await screen.press('C-c')
+    await screen.until('rc 130')
+    await expectSane()
+  })
+
   test('logs -f shows what would steer the terminal as text, and Ctrl-C ends it', async () => {
     await open(peer.url)
     await screen.type('holdfast logs -f web; echo "rc $?"')
@@ -111,11 +120,23 @@ describe('at a terminal', () => {
     await expectSane()
   })
 
+  test('Ctrl-C at a hidden question ends the command', async () => {
+    await open(peer.url)
+    await screen.type('holdfast secret set resources/x --prompt first --prompt second; echo "rc $?"')
+    await screen.until('first:')
+    await screen.press('x')
+    await screen.press('C-m')
+    await screen.until('second:')
+    await screen.press('C-c')
+    expect(await screen.until('rc 130')).not.toContain('error')
+    await expectSane()
+  })
+
   test('login asks for the token and does not show it', async () => {
     await open(world.platform.baseUrl)
     const { token } = world.platform.acme
     await screen.type(
-      'clear; HOLDFAST_TOKEN= HOLDFAST_CONFIG=/tmp/holdfast-$$/c.yaml holdfast login; echo "rc $?"; rm -r /tmp/holdfast-$$',
+      'clear; HOLDFAST_TOKEN= HOLDFAST_CONTEXTS_FILE=/tmp/holdfast-$$/c.yaml holdfast login; echo "rc $?"; rm -r /tmp/holdfast-$$',
     )
     await screen.until('Token:')
     await screen.type(token)

@@ -136,11 +136,21 @@ test('every event of a life is there, in order, with its subject', async () => {
   await api.put(`${COLLECTION}/told`, { replicas: 2 })
   const { uid } = await read('told')
   await api.delete(`${COLLECTION}/told`)
-  const types = async () => {
+  const told = async () => {
     const { body } = await api.get(`/api/v1/events?subject=${uid}`)
-    return Object.values(Object(body['items'])).map((event) => Object(event).type)
+    return Object.values(Object(body['items'])).map((event) => [Object(event).type, Object(event).reason])
   }
-  await expect.poll(types).toEqual(['deployment.created', 'deployment.updated', 'deployment.deleted'])
+  const going = ['deployment.progressing', 'deleting']
+  // With the answer, and so before anything has stopped.
+  expect(await told()).toContainEqual(going)
+  await expect
+    .poll(told)
+    .toEqual([
+      ['deployment.created', 'created'],
+      ['deployment.updated', 'updated'],
+      going,
+      ['deployment.deleted', 'deleted'],
+    ])
 })
 
 test('what one tenant has is nothing to another', async () => {

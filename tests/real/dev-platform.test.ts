@@ -30,7 +30,7 @@ const OTHER = { url: 'https://holdfast.example', token: 'hf_other' }
 
 function run(script: 'dev-up' | 'dev-down', variables: { [name: string]: string } = {}) {
   const child = spawn(execPath, [join(ROOT, `scripts/${script}.ts`), '--folder', folder], {
-    env: { ...env, HOLDFAST_CONFIG: contextsFile(), ...variables },
+    env: { ...env, HOLDFAST_CONTEXTS_FILE: contextsFile(), ...variables },
   })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) {

@@ -43,7 +43,14 @@ const keep = (changes: Partial<Retention['events']>): Retention => ({
 })
 
 async function toldNow(store: Store, tenant: TenantId, after?: string) {
-  const query = { limit: 500, after, type: undefined, subject: undefined, severity: undefined }
+  const query = {
+    limit: 500,
+    after,
+    before: undefined,
+    type: undefined,
+    subject: undefined,
+    severity: undefined,
+  }
   const listed = await listEvents(store, tenant, query)
   if (!listed.ok) throw new Error('the list was refused')
   const { items, truncated } = listed.value

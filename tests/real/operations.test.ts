@@ -60,6 +60,24 @@ describe('health', () => {
     expect((await anybody.get('/readyz')).body).toEqual({ ready: true })
   })
 
+  test.each(['/healthz', '/readyz', '/docs'])(
+    'HEAD %s answers anybody what GET does, without a body',
+    async (path) => {
+      const [got, head] = await Promise.all(
+        ['GET', 'HEAD'].map((method) => fetch(`${platform.baseUrl}${path}`, { method })),
+      )
+      const [whole, nothing] = [await got?.text(), await head?.text()]
+      expect([head?.status, head?.headers.get('content-type')]).toEqual([
+        got?.status,
+        got?.headers.get('content-type'),
+      ])
+      expect([head?.headers.get('content-length'), nothing]).toEqual([
+        `${Buffer.byteLength(whole ?? '')}`,
+        '',
+      ])
+    },
+  )
+
   test('says disconnected within seconds when etcd is paused or gone, and connected again after', {
     timeout: 120_000,
   }, async () => {

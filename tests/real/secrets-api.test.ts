@@ -36,6 +36,35 @@ describe('a write', () => {
     expect(await world.leftIntents()).toEqual([])
   })
 
+  test('takes a value that the platform writes itself: the name of a field, the id of the tenant or of the token', async () => {
+    const { id, token } = world.platform.acme
+    const caller = `tok_${token.split('_')[1]}`
+    for (const value of [
+      'createdAt',
+      'runningRevision',
+      'secretsVersion',
+      'volume_access_mode_conflict',
+      id,
+      caller,
+    ]) {
+      const label = world.newLabel()
+      const written = await world.write(label, { value })
+      expect([value, written.status], written.text).toEqual([value, 200])
+      expect(await world.eye.read(`resources/${label}`, 1)).toEqual({ value })
+      const name = world.newLabel()
+      const secrets = [{ name: 'DB', vault_path: `resources/${name}`, values: { value } }]
+      const { image } = world.platform
+      const deployed = await world.api.post(DEPLOYMENTS, {
+        kind: 'Deployment',
+        name,
+        image,
+        replicas: 0,
+        secrets,
+      })
+      expect([value, deployed.status], deployed.text).toEqual([value, 201])
+    }
+  })
+
   test('generates by both ways, beside values, and each value differs', async () => {
     const label = world.newLabel()
     const sent = {

@@ -163,6 +163,11 @@ const dependencies: readonly Provocation[] = [
   fault('dependency_not_found', 'dependsOn.nobody', { dependsOn: { nobody: 'started' } }),
   fault('dependency_has_no_health_check', 'dependsOn.plain', { dependsOn: { plain: 'healthy' } }),
   {
+    code: 'dependency_has_no_health_check',
+    field: 'healthCheck',
+    sent: () => ({ method: 'PUT', path: '/api/v1/deployments/web', body: { healthCheck: null } }),
+  },
+  {
     code: 'dependency_invalid',
     field: 'dependsOn["chain-3"]',
     sent: () => ({

@@ -61,7 +61,7 @@ export const TAKEN_ROUTE = { host: 'taken.example', path: '/', port: 80 }
 export const BOUND_LABEL = 'bound'
 const CHAIN = 17
 
-/** What the provocations stand on: `web` with a health check and a route, `plain` without, a chain of dependencies, a full tenant. */
+/** What the provocations stand on: `web` with a health check and a route, `plain` without, which waits for it, a chain of dependencies, a full tenant. */
 export async function prepareWorld(platform: Platform): Promise<World> {
   const admin = platform.api()
   const api = platform.api(platform.acme.token)
@@ -75,7 +75,7 @@ export async function prepareWorld(platform: Platform): Promise<World> {
     { name: 'web', healthCheck: CHECK, routes: [TAKEN_ROUTE] },
     { 'idempotency-key': 'taken' },
   )
-  await create({ name: 'plain' })
+  await create({ name: 'plain', dependsOn: { web: 'healthy' } })
   for (let level = 0; level < CHAIN; level += 1) {
     await create({
       name: `chain-${level}`,

@@ -8,6 +8,7 @@ import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp } from './agent.fixture.ts'
 import { dyingAfter } from './dying.fixture.ts'
+import { EngineError } from './ports/engine.ts'
 import { onBothEngines } from './real-engine.fixture.ts'
 
 /** Every call is somebody's last in a long run; in a short one every third, beginning with another on each line. */
@@ -202,10 +203,7 @@ onBothEngines('faults', (world, line) => {
     node.send(items)
     await waitUntil(() => seen.creates > 1, { what: 'creates are under way' })
     const before = seen.lists
-    node.send(
-      items.map((item) => ({ ...item, desired: 'removed' as const })),
-      { complete: false },
-    )
+    node.send(items.map((item) => ({ ...item, desired: 'removed' as const })))
     await waitUntil(() => seen.lists > before, { what: 'the engine is listed' })
     expect(items.map(goneOf)).toEqual(items.map(() => 0))
     creates.resolve()
@@ -216,6 +214,53 @@ onBothEngines('faults', (world, line) => {
     // Said once: none of them turned out to be there after all.
     expect(items.map(goneOf)).toEqual(items.map(() => 1))
     await agent.close()
+  })
+
+  it.runIf(line === 'new')('tries again in time what failed, whichever passes come in between', async () => {
+    let failed = false
+    const { node, agent } = await world().newNode((engine) => ({
+      ...engine,
+      async createContainer(name, body) {
+        if (failed) return engine.createContainer(name, body)
+        failed = true
+        throw new EngineError('failed', 'not this time')
+      },
+    }))
+    const item = desiredItem(world().image)
+    node.send([item])
+    await node.until(item, 'not made', ({ reason }) => reason === 'create_failed')
+    node.send([item])
+    const isItUp = () => isUp(node.newest(item) ?? { state: 'pulling' })
+    await waitUntil(isItUp, { what: 'it is up', timeoutMs: 20_000 })
+    await agent.close()
+    await node.clear()
+  })
+
+  it.runIf(line === 'new')('starts again what ends while its start is under way', async () => {
+    const ended = Promise.withResolvers<void>()
+    let starts = 0
+    const { node, agent } = await world().newNode((engine) => ({
+      ...engine,
+      async startContainer(id) {
+        starts += 1
+        await engine.startContainer(id)
+        if (starts > 1) return
+        await engine.stopContainer(id, 0)
+        await ended.promise
+      },
+      async inspectContainer(id) {
+        const found = await engine.inspectContainer(id)
+        // What is done about it comes before the answer to the start.
+        if (found.state === 'exited') setTimeout(ended.resolve)
+        return found
+      },
+    }))
+    const item = desiredItem(world().image)
+    node.send([item])
+    await waitUntil(() => starts === 2, { what: 'it is started again', timeoutMs: 20_000 })
+    expect((await node.containersOf(item)).length).toBe(1)
+    await agent.close()
+    await node.clear()
   })
 
   it.runIf(line === 'new')(

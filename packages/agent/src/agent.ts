@@ -127,7 +127,7 @@ function startNode(
     board,
     readiness,
     log,
-    onChange: () => converger.nudge(),
+    onChange: (id) => converger.nudge(id),
     onUnsafe: (id) => converger.condemn(id),
   })
   const converger = startConverging({

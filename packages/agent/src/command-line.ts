@@ -1,6 +1,8 @@
-// What was typed: the words of `enroll` and `run`, or undefined when they make no sense.
+// What was typed: the words of `enroll` and `run`. What makes no sense is thrown as a fault of usage, by name.
 
+import { nearestName } from '@holdfast/contract'
 import { ROUTING_OPTIONS, type RoutingLine, readRouting } from './routing-line.ts'
+import { UsageFault } from './usage-fault.ts'
 
 const DEFAULT_STATE = '/var/lib/holdfast-agent'
 const DEFAULT_ENGINE = 'unix:///var/run/docker.sock'
@@ -52,45 +54,77 @@ export type CommandLine = EnrolLine | RunLine
 
 const CA_PIN = /^sha256:[0-9a-f]{64}$/i
 const ENROL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
-const RUN_OPTIONS = ['labels', ...ROUTING_OPTIONS]
-const ONCE = ['state', ...ENROL_OPTIONS, ...RUN_OPTIONS]
+const OPTIONS = {
+  enroll: ['state', 'label', ...ENROL_OPTIONS],
+  run: ['state', 'label', 'labels', ...ROUTING_OPTIONS],
+}
 
 export function readCommandLine(
   words: readonly string[],
   environment: { readonly [name: string]: string | undefined },
-): CommandLine | undefined {
+): CommandLine {
   const [command = '', ...rest] = words
-  const options = readOptions(rest)
-  if (options === undefined) return undefined
-  const { once, labels } = options
+  if (command !== 'enroll' && command !== 'run')
+    throw new UsageFault(`There is no command ${JSON.stringify(command)}: enroll or run.`)
+  const options = readOptions(command, rest)
+  return command === 'run' ? readRun(options) : readEnrol(options, environment.HOLDFAST_JOIN_TOKEN)
+}
+
+function readRun({ once, labels }: Options): RunLine {
   const state = once.get('state') ?? DEFAULT_STATE
-  const isOnly = (allowed: readonly string[]): boolean =>
-    [...once.keys()].every((key) => key === 'state' || allowed.includes(key))
-  if (command === 'run') {
-    const routing = isOnly(RUN_OPTIONS) ? readRouting(once) : undefined
-    const told = readLabels(once.get('labels'), labels)
-    return routing === undefined || told === 'unreadable'
-      ? undefined
-      : { command, state, labels: told, routing }
+  return {
+    command: 'run',
+    state,
+    labels: readLabels(once.get('labels'), labels),
+    routing: readRouting(once),
   }
-  if (command !== 'enroll' || !isOnly(ENROL_OPTIONS)) return undefined
-  const [server, name] = [once.get('server'), once.get('name')]
-  const token = once.get('token') ?? environment.HOLDFAST_JOIN_TOKEN
-  if (server === undefined || token === undefined || name === undefined || !URL.canParse(server))
-    return undefined
+}
+
+function readEnrol({ once, labels }: Options, joinToken: string | undefined): EnrolLine {
   const engine = once.get('engine') ?? DEFAULT_ENGINE
-  const capacity = readCapacity(once)
-  if (!engine.startsWith('unix://') || capacity === 'unreadable') return undefined
-  const [ca, caPin] = [once.get('ca'), once.get('ca-pin')]
-  if (caPin !== undefined && (ca !== undefined || !CA_PIN.test(caPin))) return undefined
-  return { command, server, token, name, ca, caPin, labels, capacity, state, engine }
+  if (!engine.startsWith('unix://'))
+    throw new UsageFault(`--engine ${engine}: accepted is unix:// and the path of the engine's socket.`)
+  return {
+    command: 'enroll',
+    server: readServer(once.get('server')),
+    token: needed('token', once.get('token') ?? joinToken),
+    name: needed('name', once.get('name')),
+    ...readTrust(once.get('ca'), once.get('ca-pin')),
+    labels,
+    capacity: readCapacity(once.get('cpu-millis'), once.get('memory-bytes')),
+    state: once.get('state') ?? DEFAULT_STATE,
+    engine,
+  }
+}
+
+function needed(option: string, value: string | undefined): string {
+  if (value === undefined) throw new UsageFault(`enroll needs --${option}.`)
+  return value
+}
+
+function readServer(given: string | undefined): string {
+  const server = needed('server', given)
+  if (!URL.canParse(server))
+    throw new UsageFault(`--server ${server}: accepted is an address such as https://holdfast.example:8443.`)
+  return server
+}
+
+function readTrust(ca: string | undefined, caPin: string | undefined): Pick<EnrolLine, 'ca' | 'caPin'> {
+  if (ca !== undefined && caPin !== undefined)
+    throw new UsageFault('--ca and --ca-pin: accepted is one of them.')
+  if (caPin !== undefined && !CA_PIN.test(caPin))
+    throw new UsageFault(`--ca-pin ${caPin}: accepted is sha256: and 64 hexadecimal digits.`)
+  return { ca, caPin }
 }
 
 /** Undefined: nothing was said of labels. */
-function readLabels(word: string | undefined, labels: Options['labels']): RunLine['labels'] | 'unreadable' {
+function readLabels(word: string | undefined, labels: Options['labels']): RunLine['labels'] {
   const some = Object.keys(labels).length > 0
   if (word === undefined) return some ? labels : undefined
-  return word === 'none' && !some ? {} : 'unreadable'
+  if (word !== 'none')
+    throw new UsageFault(`--labels ${word}: accepted is none, or --label KEY=VALUE for each.`)
+  if (some) throw new UsageFault('--labels none and --label: accepted is one of them.')
+  return {}
 }
 
 interface Options {
@@ -99,26 +133,43 @@ interface Options {
 }
 
 /** Each option has a value and comes once; only labels come again. */
-function readOptions(words: readonly string[]): Options | undefined {
+function readOptions(command: keyof typeof OPTIONS, words: readonly string[]): Options {
   const once = new Map<string, string>()
   const labels = new Map<string, string>()
   for (let index = 0; index < words.length; index += 2) {
-    const option = words[index]?.replace(/^--/, '') ?? ''
+    const option = readOption(command, words[index] ?? '')
     const value = words[index + 1]
-    if (value === undefined || !words[index]?.startsWith('--')) return undefined
+    if (value === undefined) throw new UsageFault(`--${option} has no value.`)
     const equals = value.indexOf('=')
-    if (option === 'label' && equals > 0) labels.set(value.slice(0, equals), value.slice(equals + 1))
-    else if (ONCE.includes(option) && !once.has(option)) once.set(option, value)
-    else return undefined
+    if (option === 'label' && equals < 1) throw new UsageFault(`--label ${value}: accepted is KEY=VALUE.`)
+    if (option === 'label') labels.set(value.slice(0, equals), value.slice(equals + 1))
+    else if (once.has(option)) throw new UsageFault(`--${option} is given twice.`)
+    else once.set(option, value)
   }
   return { once, labels: Object.fromEntries(labels) }
 }
 
-function readCapacity(once: ReadonlyMap<string, string>): EnrolLine['capacity'] | 'unreadable' {
-  const [cpu, memory] = [once.get('cpu-millis'), once.get('memory-bytes')]
+function readOption(command: keyof typeof OPTIONS, word: string): string {
+  const option = word.replace(/^--/, '')
+  const known = OPTIONS[command]
+  if (word.startsWith('--') && known.includes(option)) return option
+  // Only what looks like an option is repeated: anything else may be the value of one, a token for instance.
+  if (!word.startsWith('--'))
+    throw new UsageFault(`${command} takes options with two dashes, each with a value.`)
+  const nearest = nearestName(option, known)
+  throw new UsageFault(`${command} has no option ${word}.${nearest ? ` Did you mean --${nearest}?` : ''}`)
+}
+
+function readCapacity(cpu: string | undefined, memory: string | undefined): EnrolLine['capacity'] {
   if (cpu === undefined && memory === undefined) return undefined
-  const [cpuMillis, memoryBytes] = [Number(cpu), Number(memory)]
-  const sound =
-    Number.isSafeInteger(cpuMillis) && Number.isSafeInteger(memoryBytes) && cpuMillis > 0 && memoryBytes > 0
-  return sound ? { cpuMillis, memoryBytes } : 'unreadable'
+  if (cpu === undefined || memory === undefined)
+    throw new UsageFault('--cpu-millis and --memory-bytes: accepted are both or neither.')
+  return { cpuMillis: readCount('cpu-millis', cpu), memoryBytes: readCount('memory-bytes', memory) }
+}
+
+function readCount(option: string, text: string): number {
+  const count = Number(text)
+  if (!Number.isSafeInteger(count) || count <= 0)
+    throw new UsageFault(`--${option} ${text}: accepted is a whole number above zero.`)
+  return count
 }

@@ -1,19 +1,22 @@
 // Brings the engine to what is wished, again and again: list, plan, act. Passes come one after another; what a pass starts
 // goes on beside the next ones. An assignment that was being worked on when a list was asked for is left out of that list's
-// plan, since the list may be older than the work. SAFETY 4e.
+// plan, since the list may be older than the work. SAFETY 4e. A change to a few assignments lists the containers of those
+// alone: a list of all takes the engine as long as a create.
 
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
-import { type OwnContainer, planNode, readOwnLabels } from '@holdfast/core/reconcile'
+import { type OwnContainer, planNode } from '@holdfast/core/reconcile'
 import type { Logger } from 'pino'
-import { createLoop } from './loop.ts'
-import { createOrphanWatch } from './orphan-watch.ts'
-import type { Engine, ListedContainer } from './ports/engine.ts'
+import { createLoop, type Scope } from './loop.ts'
+import { createOrphanWatch, type OrphanWatch } from './orphan-watch.ts'
+import { createOwnContainers } from './own-containers.ts'
+import type { Engine } from './ports/engine.ts'
 import type { DesiredChange, Session } from './ports/session.ts'
 import type { ReplicaBoard } from './replica-board.ts'
 import type { Requisites } from './requisites.ts'
 import type { Addresses } from './routing/addresses.ts'
 import type { Drain } from './routing/drain.ts'
 import { createSetbacks } from './setbacks.ts'
+import { createWishes } from './wishes.ts'
 import { createWorkers } from './workers.ts'
 
 export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
@@ -44,22 +47,22 @@ export interface Converger {
   setDesired(change: DesiredChange, source: 'server' | 'kept'): void
   desired(): ReadonlyMap<AssignmentId, DesiredItem>
   condemn(containerId: string): void
-  nudge(): void
+  /** Something changed on the engine; undefined: nobody knows of what. */
+  nudge(id: AssignmentId | undefined): void
   /** Ends when nothing is under way any more; containers are left as they are. */
   close(): Promise<void>
 }
 
 export function startConverging(deps: ConvergeDeps): Converger {
   const { engine, tenant, board, observer, log } = deps
-  const desired = new Map<AssignmentId, DesiredItem>()
+  const wishes = createWishes()
+  const { desired } = wishes
+  const { names, ...containers } = createOwnContainers(engine, tenant)
   const tried = new Map<AssignmentId, string>()
   const condemned = new Set<string>()
-  /** Of which the server itself has spoken; of those that are only kept on disk none is made (SAFETY 4h). */
-  const told = new Set<AssignmentId>()
   const orphans = createOrphanWatch(log, deps.onOrphansLeft)
-  let hasSet = false
 
-  const loop = createLoop(pass, deps.random, (error) =>
+  const loop = createLoop<AssignmentId>(pass, deps.random, (error) =>
     log.warn({ message: String(error) }, 'the engine gave no list'),
   )
   const condemn = (containerId: string): void => {
@@ -67,50 +70,51 @@ export function startConverging(deps: ConvergeDeps): Converger {
     loop.nudge()
   }
   const setbacks = createSetbacks(desired, deps.monotonicMs, deps.random)
-  const { confirm } = observer
-  const onMore = (ms: number): void => (ms === 0 ? loop.nudge() : loop.wakeIn(ms))
-  const workers = createWorkers({ ...deps, desired, setbacks, tried, condemn, confirm, onMore })
+  const nudgeFor = (ids: readonly AssignmentId[]): void =>
+    containers.isKnown() ? loop.nudgeFor(ids) : loop.nudge()
+  const onMore = (id: AssignmentId): void => (desired.has(id) ? nudgeFor([id]) : loop.nudge())
+  const acting = { tried, names, condemn, confirm: observer.confirm, onMore, onLater: loop.wakeIn }
+  const workers = createWorkers({ ...deps, ...acting, desired, setbacks })
 
-  async function pass(): Promise<void> {
-    if (!hasSet) return
+  const nudge = (id: AssignmentId | undefined): void => {
+    if (id !== undefined && workers.noteChange(id)) return
+    const wish = id === undefined ? undefined : desired.get(id)?.desired
+    // Of what is gone and was not removed by us the name is free again, which a list of all says.
+    const isLost = id !== undefined && wish !== 'removed' && board.view(id)?.container === 'absent'
+    if (id === undefined || wish === undefined || isLost) loop.nudge()
+    else nudgeFor([id])
+  }
+  async function pass(scope: Scope<AssignmentId>): Promise<void> {
+    if (!wishes.areKnown()) return
     const workedOn = workers.workedOn()
-    const listed = await engine.listContainers()
-    const own = listed.flatMap((container) => readOwn(container, tenant))
-    observer.takeList(
-      own,
-      [...desired.keys()].filter((id) => !workedOn.has(id)),
-    )
-    const actions = planNode([...desired.values()], own, {
-      names: new Set(listed.map(({ name }) => name)),
+    // What is worked on is planned again when that has ended.
+    const listed = scope === 'all' ? scope : new Set([...scope].filter((id) => !workers.noteChange(id)))
+    const own = await containers.list(listed)
+    const items = [...desired.values()].filter((item) => listed === 'all' || listed.has(item.assignmentId))
+    observer.takeList(own, settledIds(items, workedOn))
+    const actions = planNode(items, own, {
+      names: names.all(),
       tried,
       skip: new Set([...workedOn, ...setbacks.waiting()]),
-      mayCreate: (id) => told.has(id),
+      mayCreate: wishes.wasTold,
       condemned,
-      orphans: orphans.find(own, new Set(desired.keys())),
+      orphans: listed === 'all' ? orphans.find(own, new Set(desired.keys())) : [],
     })
     for (const action of actions) workers.run(action)
+    // Those that this pass left out have no other time of their own.
+    if (scope === 'all') loop.wakeIn(setbacks.soonestMs())
   }
-
   return {
     setDesired(change, from) {
-      takeChange(desired, change)
-      if (from === 'server') for (const { assignmentId } of change.items) told.add(assignmentId)
-      for (const id of told) if (!desired.has(id)) told.delete(id)
-      hasSet = true
+      wishes.take(change, from)
       board.setItems(desired)
-      const { revision, complete } = change
-      if (from === 'server' && complete)
-        orphans.takeComplete({
-          revision,
-          assignments: new Set(desired.keys()),
-          receivedMs: deps.monotonicMs(),
-        })
-      else orphans.noteRevision(revision)
-      loop.nudge()
+      takeRevision(orphans, change, from, { desired, nowMs: deps.monotonicMs() })
+      if (change.complete) loop.nudge()
+      else nudgeFor(change.items.map(({ assignmentId }) => assignmentId))
     },
     desired: () => desired,
     condemn,
-    nudge: loop.nudge,
+    nudge,
     async close() {
       loop.stop()
       await workers.close()
@@ -118,15 +122,17 @@ export function startConverging(deps: ConvergeDeps): Converger {
   }
 }
 
-function takeChange(desired: Map<AssignmentId, DesiredItem>, change: DesiredChange): void {
-  if (change.complete) desired.clear()
-  for (const item of change.items) desired.set(item.assignmentId, item)
-  for (const id of desired.keys()) if (change.gone.includes(id)) desired.delete(id)
-}
+const settledIds = (items: readonly DesiredItem[], workedOn: ReadonlySet<AssignmentId>): AssignmentId[] =>
+  items.map(({ assignmentId }) => assignmentId).filter((id) => !workedOn.has(id))
 
-function readOwn(container: ListedContainer, tenant: TenantId): OwnContainer[] {
-  const labels = readOwnLabels(container.labels, tenant)
-  if (labels === undefined) return []
-  const { id, name, state, createdAt } = container
-  return [{ id, name, state, createdAt, ...labels }]
+/** Only a complete set of the server says what nobody wishes. */
+function takeRevision(
+  orphans: OrphanWatch,
+  { revision, complete }: DesiredChange,
+  from: 'server' | 'kept',
+  { desired, nowMs }: { readonly desired: ReadonlyMap<AssignmentId, DesiredItem>; readonly nowMs: number },
+): void {
+  const assignments = new Set(desired.keys())
+  if (from === 'server' && complete) orphans.takeComplete(revision, { assignments, receivedMs: nowMs })
+  else orphans.noteRevision(revision)
 }

@@ -32,6 +32,7 @@ export function dyingAfter(engine: Engine, n: number): Dying {
   const dying: Engine = {
     version: wrap('version', engine.version),
     listContainers: wrap('list', engine.listContainers),
+    listLabelled: wrap('listLabelled', engine.listLabelled),
     createContainer: wrap('create', engine.createContainer),
     startContainer: wrap('start', engine.startContainer),
     stopContainer: wrap('stop', engine.stopContainer),

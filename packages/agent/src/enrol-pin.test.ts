@@ -179,5 +179,5 @@ test('the command line takes a pin or a file, and no pin of another form', () =>
     ['--ca-pin', 'a'.repeat(64)],
     ['--ca-pin', good, '--ca', 'f'],
   ])
-    expect(readCommandLine([...words, ...more], {})).toBeUndefined()
+    expect(() => readCommandLine([...words, ...more], {})).toThrow('--ca-pin')
 })

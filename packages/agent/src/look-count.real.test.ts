@@ -1,4 +1,5 @@
-// What a rollout costs beside its creates and starts: every look takes processor time from the engine.
+// What a rollout costs beside its creates and starts: every look takes processor time from the engine, and a list of all as
+// much as a create.
 
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
@@ -7,6 +8,8 @@ import type { Engine } from './ports/engine.ts'
 import { onBothEngines } from './real-engine.fixture.ts'
 
 const CONTAINERS = 20
+const FEW = 3
+const TURNS = 2
 /** However much comes and goes, the engine is listed after this time. */
 const LIST_EVERY_MS = 30_000
 
@@ -48,6 +51,37 @@ onBothEngines('a rollout', (world, line) => {
     // One that was busy with its start when the event came may be looked at again.
     expect(per('inspectContainer')).toBeLessThanOrEqual(1.1)
     expect(calls.get('listContainers')).toBeLessThanOrEqual(lists)
+    await node.clear()
+  })
+
+  it('that replaces a few makes each under the first name it tries, and lists nothing but them', async () => {
+    const calls = new Map<string, number>()
+    const { node } = await world().newNode((engine) => counted(engine, calls))
+    // Nobody else's on this engine.
+    const template = { name: 'replaced' }
+    const newItems = () => Array.from({ length: FEW }, () => desiredItem(world().image, template))
+    let items = newItems()
+    node.send(items)
+    for (const item of items) await node.until(item, 'running', isUp)
+    calls.clear()
+    const begun = performance.now()
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      const old = items.map((item) => ({ ...item, desired: 'removed' as const }))
+      items = newItems()
+      node.send([...items, ...old], { complete: false })
+      for (const item of items) await node.until(item, 'running', isUp)
+      for (const item of old) await node.until(item, 'gone', ({ gone }) => gone)
+    }
+    const replaced = FEW * TURNS
+    expect(
+      ['createContainer', 'startContainer', 'stopContainer', 'removeContainer'].map((name) =>
+        calls.get(name),
+      ),
+    ).toEqual(Array.from({ length: 4 }, () => replaced))
+    expect(calls.get('listLabelled')).toBeLessThanOrEqual(3 * replaced)
+    expect(calls.get('listContainers') ?? 0).toBeLessThanOrEqual(
+      Math.ceil((performance.now() - begun) / LIST_EVERY_MS),
+    )
     await node.clear()
   })
 })

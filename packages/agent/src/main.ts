@@ -11,6 +11,7 @@ import { EnrolmentFailed, enrol } from './enrol.ts'
 import { loadNodeState } from './node-state.ts'
 import { EngineError } from './ports/engine.ts'
 import { startSession } from './session/start-session.ts'
+import { UsageFault } from './usage-fault.ts'
 
 const UNIX = 'unix://'
 
@@ -60,24 +61,29 @@ async function run({ state: folder, labels, routing }: RunLine): Promise<number>
   return 0
 }
 
+const ASKS_FOR_HELP = ['help', '--help', '-h']
+
 async function main(): Promise<void> {
-  const line = readCommandLine(process.argv.slice(2), process.env)
-  if (line === undefined) {
-    process.stderr.write(USAGE)
-    process.exitCode = 2
-  } else if (line.command === 'enroll') await runEnrol(line)
+  const words = process.argv.slice(2)
+  if (words.some((word) => ASKS_FOR_HELP.includes(word))) {
+    process.stdout.write(USAGE)
+    return
+  }
+  const line = readCommandLine(words, process.env)
+  if (line.command === 'enroll') await runEnrol(line)
   else process.exitCode = await run(line)
 }
 
 /** What an operator can mend is said in a sentence; a fault of ours keeps its stack. */
 function fail(error: unknown): never {
   process.stderr.write(`${explain(error)}\n`)
-  process.exit(1)
+  process.exit(error instanceof UsageFault ? 2 : 1)
 }
 
 function explain(error: unknown): string {
   if (error instanceof EngineError) return `The Docker Engine does not answer as it should: ${error.message}`
   if (error instanceof EnrolmentFailed) return error.message
+  if (error instanceof UsageFault) return `${error.message} All of it: holdfast-agent --help`
   if (!(error instanceof Error)) return String(error)
   return 'syscall' in error ? error.message : (error.stack ?? error.message)
 }

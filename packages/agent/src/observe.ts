@@ -21,8 +21,8 @@ export interface Observer {
 
 export interface ObserveDeps extends LookDeps {
   readonly engine: Pick<Engine, 'inspectContainer' | 'watchContainers'>
-  /** Something changed that the loop may have to mend. */
-  onChange(): void
+  /** Something changed that the loop may have to mend; undefined: nobody knows of what. */
+  onChange(id: AssignmentId | undefined): void
 }
 
 export function startObserving(deps: ObserveDeps): Observer {
@@ -38,12 +38,12 @@ export function startObserving(deps: ObserveDeps): Observer {
     if (action === 'die' || action === 'destroy') starts.forget(containerId)
     if (action === 'destroy') {
       markAbsent(id, containerId)
-      deps.onChange()
+      deps.onChange(id)
       return
     }
     const looked = look(id, containerId)
     // Only then: for a moment an engine still lists as running what it says has ended.
-    if (action === 'die') void looked.then(deps.onChange)
+    if (action === 'die') void looked.then(() => deps.onChange(id))
   }
   async function watch(): Promise<void> {
     let delay = FIRST_RETRY_MS
@@ -51,7 +51,7 @@ export function startObserving(deps: ObserveDeps): Observer {
       delay = FIRST_RETRY_MS
       starts.forgetAll()
       // What happened before the stream was open is in the list.
-      deps.onChange()
+      deps.onChange(undefined)
     }
     while (!ending.signal.aborted) {
       await engine.watchContainers(ASSIGNMENT_LABEL, onOpen, onEvent, ending.signal).catch(() => {})

@@ -14,7 +14,7 @@ function watch(noted: number, revisions: readonly number[]) {
   const orphans = createOrphanWatch(pino({}, { write: (line: string) => told.push(line) }), () => {})
   orphans.noteRevision(noted)
   for (const [index, revision] of revisions.entries())
-    orphans.takeComplete({ revision, assignments: new Set(), receivedMs: index * MINUTE })
+    orphans.takeComplete(revision, { assignments: new Set(), receivedMs: index * MINUTE })
   return { found: orphans.find(own, new Set()).map(({ id }) => id), told }
 }
 
@@ -42,7 +42,7 @@ test('too many at once are left, and told whenever they are others than before',
   )
   const all = [a, b, c, d].filter((one) => one !== undefined)
   const minute = (at: number, own: typeof all): number => {
-    orphans.takeComplete({ revision: 100 + at, assignments: new Set(), receivedMs: at * MINUTE })
+    orphans.takeComplete(100 + at, { assignments: new Set(), receivedMs: at * MINUTE })
     return orphans.find(own, new Set()).length
   }
   expect([minute(0, all), minute(1, all), minute(2, all.toReversed())]).toEqual([0, 0, 0])

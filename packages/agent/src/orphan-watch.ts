@@ -15,7 +15,7 @@ import type { Logger } from 'pino'
 export interface OrphanWatch {
   /** Of a set that takes nothing away: a change, or the one kept on disk. */
   noteRevision(revision: number): void
-  takeComplete(set: CompleteSet): void
+  takeComplete(revision: number, set: CompleteSet): void
   /** To be asked with each list: the sets that came since the last one are judged by it. */
   find(own: readonly OwnContainer[], desired: ReadonlySet<AssignmentId>): readonly OwnContainer[]
 }
@@ -44,8 +44,7 @@ export function createOrphanWatch(
   }
   return {
     noteRevision,
-    takeComplete(set) {
-      const { revision } = set
+    takeComplete(revision, set) {
       if (revision < newestRevision && !wentBack) {
         wentBack = true
         log.error(

@@ -20,6 +20,7 @@ import type { ReplicaBoard } from './replica-board.ts'
 import type { Requisites } from './requisites.ts'
 import type { Addresses } from './routing/addresses.ts'
 import type { Drain } from './routing/drain.ts'
+import type { TakenNames } from './taken-names.ts'
 
 export interface PerformDeps {
   readonly engine: Engine
@@ -31,6 +32,7 @@ export interface PerformDeps {
   readonly drain: Drain
   /** Names that creates under way or of unknown outcome may hold. */
   readonly tried: Map<AssignmentId, string>
+  readonly names: TakenNames
   /** May the node make something new for it? */
   mayMake(id: AssignmentId): boolean
   condemn(containerId: string): void
@@ -102,21 +104,21 @@ async function createUnderFreeName(
   wanted: string,
   given: GivenEnvironment | undefined,
 ): Promise<string> {
-  const { engine, tenant, tried, addresses } = deps
+  const { engine, tenant, tried, names, addresses } = deps
   const address = await failAs('network_failed', (async () => addresses.take(item.assignmentId))())
   const body = containerSettings(item, tenant, address, given)
   const unsafe = findUnsafeSettings(body, tenantNetwork(tenant))
   if (unsafe.length > 0)
     throw new ActionError('refused_by_agent', new Error(unsafe.join(', ')), { final: true })
-  const taken = new Set<string>()
   for (
     let name = wanted;
     ;
-    name = lowestFreeName(item.template.name, new Set([...taken, ...tried.values()]))
+    name = lowestFreeName(item.template.name, new Set([...names.all(), ...tried.values()]))
   ) {
     tried.set(item.assignmentId, name)
     const made = await createOnce(deps, item, name, body)
     if (made !== 'taken') {
+      names.add(name)
       tried.delete(item.assignmentId)
       return made
     }
@@ -124,11 +126,11 @@ async function createUnderFreeName(
     // The engine also finds a container by the beginning of its id.
     if (holder.name !== name)
       throw new EngineError('conflict', 'The name is held by a container that is not to be seen yet.')
+    names.add(name)
     if (readOwnLabels(holder.labels, tenant)?.assignmentId === item.assignmentId) {
       tried.delete(item.assignmentId)
       return adopt(deps, holder)
     }
-    taken.add(name)
   }
 }
 
@@ -180,10 +182,11 @@ const isAddressTaken = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('Address already in use')
 
 /** The container cannot have another one: it goes, and the next pass makes it anew. */
-async function giveAddressUp({ engine, addresses }: PerformDeps, id: string): Promise<void> {
-  const { address } = await engine.inspectContainer(id)
+async function giveAddressUp({ engine, addresses, names }: PerformDeps, id: string): Promise<void> {
+  const { address, name } = await engine.inspectContainer(id)
   if (address !== null) addresses.note(address)
   await engine.removeContainer(id)
+  names.drop(name)
 }
 
 async function stop(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer): Promise<void> {
@@ -209,8 +212,9 @@ async function remove(
   if (item?.desired === 'removed') board.update(id, { container: 'absent' })
 }
 
-async function endContainer(deps: PerformDeps, { id, state }: OwnContainer, grace: number): Promise<void> {
-  const { engine } = deps
+async function endContainer(deps: PerformDeps, container: OwnContainer, grace: number): Promise<void> {
+  const { engine, names } = deps
+  const { id, name, state } = container
   try {
     if (state === 'running' || state === 'restarting' || state === 'paused') {
       await drainFirst(deps, id, grace)
@@ -220,6 +224,7 @@ async function endContainer(deps: PerformDeps, { id, state }: OwnContainer, grac
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error
   }
+  names.drop(name)
 }
 
 const drainFirst = ({ drain }: PerformDeps, id: string, grace: number): Promise<void> =>

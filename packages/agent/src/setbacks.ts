@@ -25,6 +25,8 @@ export interface Setbacks {
   note(id: AssignmentId, kind: SetbackKind): number
   clear(id: AssignmentId): void
   waiting(): AssignmentId[]
+  /** Until the first of those that wait may be tried again; infinite where none will be. */
+  soonestMs(): number
 }
 
 const DELAYS: { readonly [kind in SetbackKind]: (count: number, random: number) => number } = {
@@ -43,6 +45,8 @@ interface Noted {
 
 export function createSetbacks(desired: Desired, nowMs: () => number, random: () => number): Setbacks {
   const noted = new Map<AssignmentId, Noted>()
+  const waitingAt = (now: number): [AssignmentId, Noted][] =>
+    [...noted].filter(([id, { untilMs, wish }]) => untilMs > now && desired.get(id)?.desired === wish)
   return {
     note(id, kind) {
       const last = noted.get(id)
@@ -52,11 +56,10 @@ export function createSetbacks(desired: Desired, nowMs: () => number, random: ()
       return delay
     },
     clear: (id) => noted.delete(id),
-    waiting() {
+    waiting: () => waitingAt(nowMs()).map(([id]) => id),
+    soonestMs() {
       const now = nowMs()
-      return [...noted]
-        .filter(([id, { untilMs, wish }]) => untilMs > now && desired.get(id)?.desired === wish)
-        .map(([id]) => id)
+      return Math.min(...waitingAt(now).map(([, { untilMs }]) => untilMs - now))
     },
   }
 }

@@ -40,9 +40,9 @@ test('a failed assignment waits longer each time, not at all for another wish, a
     500, 1000,
   ])
   now = 999
-  expect(setbacks.waiting()).toEqual([item.assignmentId])
+  expect([setbacks.waiting(), setbacks.soonestMs()]).toEqual([[item.assignmentId], 1])
   now = 1000
-  expect(setbacks.waiting()).toEqual([])
+  expect([setbacks.waiting(), setbacks.soonestMs()]).toEqual([[], Number.POSITIVE_INFINITY])
   setbacks.note(item.assignmentId, 'final')
   now = Number.MAX_SAFE_INTEGER
   expect(setbacks.waiting()).toEqual([item.assignmentId])
@@ -112,29 +112,41 @@ test.each([
 })
 
 test.each([
-  [[]],
-  [['runs']],
-  [['run', '--token', 't']],
-  [['run', '--state']],
-  [['run', '--label', 'a']],
-  [['run', '--labels', 'all']],
-  [['run', '--labels', 'none', '--label', 'a=b']],
-  [[...ENROL, '--labels', 'none']],
-  [['run', '--routes-listen', '80']],
-  [['run', '--routes-listen', ':80,:99999']],
-  [['run', '--routes-tls', 'on']],
-  [['run', '--acme-email', 'a@b.test']],
-  [['run', '--peer-address', ':8081']],
-  [['run', '--peer-address', '10.0.0.1:80']],
-  [[...ENROL, '--routes-tls', 'off']],
-  [['enroll', '--server', 'https://h', '--name', 'n1']],
-  [[...ENROL, '--name', 'n2']],
-  [[...ENROL, '--label', 'a']],
-  [[...ENROL, '--engine', 'tcp://1.2.3.4']],
-  [[...ENROL, '--cpu-millis', '500']],
-  [[...ENROL, '--loud']],
-])('%j is not', (words) => {
-  expect(readCommandLine(words, {})).toBeUndefined()
+  [[], 'no command ""'],
+  [['runs'], 'no command "runs"'],
+  [['run', '--token', 't'], 'run has no option --token'],
+  [['run', '--state'], '--state has no value'],
+  [['run', '--label', 'a'], '--label a: accepted is KEY=VALUE'],
+  [['run', '--labels', 'all'], '--labels all: accepted is none'],
+  [['run', '--labels', 'none', '--label', 'a=b'], '--labels none and --label'],
+  [[...ENROL, '--labels', 'none'], 'no option --labels. Did you mean --label?'],
+  [['run', '--routes-listen', '80'], '--routes-listen 80: accepted is HOST:PORT'],
+  [['run', '--routes-listen', ':80,:99999'], '--routes-listen :99999:'],
+  [['run', '--routes-tls', 'on'], '--routes-tls on: accepted is off, internal or acme'],
+  [['run', '--acme-email', 'a@b.test'], 'go with --routes-tls acme'],
+  [['run', '--routes-tls', 'acme', '--acme-directory', 'here'], '--acme-directory here:'],
+  [['run', '--peer-address', ':8081'], '--peer-address :8081: accepted is a host'],
+  [['run', '--peer-address', '10.0.0.1'], '--peer-address 10.0.0.1: accepted is HOST:PORT'],
+  [['run', '--peer-address', '10.0.0.1:80'], 'Port 80 is for other nodes'],
+  [['run', '--peer-listen', 'x'], '--peer-listen x:'],
+  [[...ENROL, '--routes-tls', 'off'], 'enroll has no option --routes-tls'],
+  [['enroll', '--server', 'https://h', '--name', 'n1'], 'enroll needs --token'],
+  [['enroll', '--server', 'h', '--name', 'n1', '--token', 't'], '--server h: accepted is an address'],
+  [[...ENROL, '--name', 'n2'], '--name is given twice'],
+  [[...ENROL, '--label', 'a'], '--label a:'],
+  [[...ENROL, '--engine', 'tcp://1.2.3.4'], '--engine tcp://1.2.3.4: accepted is unix://'],
+  [[...ENROL, '--cpu-millis', '500'], 'both or neither'],
+  [[...ENROL, '--cpu-millis', '0', '--memory-bytes', '1'], '--cpu-millis 0: accepted is a whole number'],
+  [[...ENROL, '--loud', 'x'], 'enroll has no option --loud'],
+])('%j is not, and it is said why: %s', (words, why) => {
+  expect(() => readCommandLine(words, {})).toThrow(why)
+})
+
+test('what may be a token is not repeated', () => {
+  const words = ['enroll', '--name', 'n1', 'hfj_a-token-without-its-option']
+  expect(() => readCommandLine(words, {})).toThrow(
+    /^enroll takes options with two dashes, each with a value\.$/,
+  )
 })
 
 test('the token may come from the environment', () => {

@@ -18,14 +18,18 @@ export interface WorkerDeps extends PerformDeps, Pick<Session, 'containerEnviron
   readonly setbacks: Setbacks
   /** Creates and starts at once; beyond two for each core they only take longer. */
   readonly concurrency: number
-  /** There may be more to do, after so many milliseconds. */
-  onMore(afterMs: number): void
+  /** There may be more to do about it. */
+  onMore(id: AssignmentId): void
+  /** There is more to do after so many milliseconds. */
+  onLater(afterMs: number): void
   readonly log: Logger
 }
 
 export interface Workers {
   run(action: NodeAction): void
   workedOn(): Set<AssignmentId>
+  /** Something changed about it: there is more to do when the work on it has ended well. False where there is none. */
+  noteChange(id: AssignmentId): boolean
   /** What is under way is waited for. */
   close(): Promise<void>
 }
@@ -35,6 +39,7 @@ type Create = Extract<NodeAction, { readonly kind: 'create' }>
 export function createWorkers(deps: WorkerDeps): Workers {
   const { board, setbacks, log } = deps
   const busy = new Map<AssignmentId, Promise<void>>()
+  const changed = new Set<AssignmentId>()
   const making = createLimit(deps.concurrency)
   const ending = createLimit(ENDS_AT_ONCE)
   const asking = createLimit(ASKED_AT_ONCE)
@@ -44,11 +49,15 @@ export function createWorkers(deps: WorkerDeps): Workers {
     setbacks.clear(id)
     board.update(id, { trouble: '', about: '' })
     log.info({ assignment: id, action: action.kind }, 'done')
+    const isChanged = changed.delete(id)
+    const wish = deps.desired.get(id)?.desired ?? 'removed'
+    if (action.kind === 'remove' && action.item?.desired === 'removed' && wish === 'removed') return
     // What was removed to make room is made in the next pass, and a wish that changed meanwhile is seen there.
-    if (action.kind === 'remove' || action.item.desired !== deps.desired.get(id)?.desired) deps.onMore(0)
+    if (isChanged || action.kind === 'remove' || action.item.desired !== wish) deps.onMore(id)
   }
   function fail(id: AssignmentId, action: NodeAction, error: unknown): void {
     const told = error instanceof ActionError ? error : undefined
+    changed.delete(id)
     const retryMs = setbacks.note(id, kindOf(error))
     if (told !== undefined) board.update(id, { trouble: told.reason, about: told.about })
     const reason = told?.reason
@@ -56,7 +65,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
       { assignment: id, action: action.kind, reason, message: wordsOf(action, error), retryMs },
       'failed',
     )
-    if (Number.isFinite(retryMs)) deps.onMore(retryMs)
+    if (Number.isFinite(retryMs)) deps.onLater(retryMs)
   }
   /** The environment is asked for when nothing else is missing, and is known to nobody but this one create. */
   async function createAsked(action: Create): Promise<void> {
@@ -88,6 +97,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
       busy.set(id, work)
     },
     workedOn: () => new Set(busy.keys()),
+    noteChange: (id) => busy.has(id) && changed.add(id).has(id),
     async close() {
       closed = true
       await Promise.allSettled(busy.values())

@@ -18,7 +18,7 @@ export async function connect(
   const { createClient } = await import('@holdfast/client')
   const seconds = durationSeconds(invocation.text('timeout') ?? '')
   const client = createClient({
-    baseUrl: url,
+    ...{ baseUrl: url, signal: invocation.terminal.interrupted },
     ...(token === undefined ? {} : { token }),
     ...(tenant === undefined ? {} : { tenant }),
     ...(seconds === undefined ? {} : { deadlineMs: seconds * 1000 }),

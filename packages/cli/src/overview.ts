@@ -17,18 +17,17 @@ const NEWS_COLUMNS = EVENT_COLUMNS.filter(({ header }) => header !== 'REASON')
 export interface Glance {
   readonly nowMs: number
   readonly colored: boolean
-  readonly signal: AbortSignal
 }
 
 export async function overviewLines(
   client: Client,
-  { nowMs, colored, signal }: Glance,
+  { nowMs, colored }: Glance,
 ): Promise<Result<readonly string[]>> {
   const [deployed, machines, quotas, events] = await Promise.all([
     deployments.list(client),
     nodes.list(client),
-    client.tenants.quotas({ signal }),
-    client.events({ limit: EVENTS }, { signal }),
+    client.tenants.quotas(),
+    client.events({ limit: EVENTS }),
   ])
   if (!deployed.ok) return deployed
   if (!machines.ok) return machines

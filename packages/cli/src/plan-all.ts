@@ -37,7 +37,7 @@ export async function planAll(
   let exitCode: ExitCode = EXIT.ok
   const items: ({ readonly name: string } & DryRun)[] = []
   for (const manifest of manifests) {
-    const planned = await planDocument(client, manifest.value, terminal.interrupted)
+    const planned = await planDocument(client, manifest.value)
     if (!planned.ok) {
       const code = tellRefused(terminal, manifest, planned.failure)
       exitCode = exitCode === EXIT.ok ? code : exitCode

@@ -1,6 +1,8 @@
 // The terminal of this process. A signal asks once to end in order; a second one ends at once.
 
+import { on } from 'node:events'
 import { stderr, stdin, stdout } from 'node:process'
+import { addAbortSignal } from 'node:stream'
 import { EXIT } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -31,8 +33,8 @@ export function createRealTerminal({ env, color }: RealTerminalOptions): Termina
     color: color && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
     columns: () => stdout.columns ?? DEFAULT_COLUMNS,
     rows: () => stdout.rows ?? DEFAULT_ROWS,
-    readInput,
-    askSecret,
+    readInput: () => readInput(interrupted.signal),
+    askSecret: (question) => askSecret(question, interrupted),
     interrupted: interrupted.signal,
     now: Date.now,
   }
@@ -48,41 +50,44 @@ function endQuietlyOnBrokenPipe(): void {
   }
 }
 
-async function readInput(): Promise<Uint8Array> {
+/** Whoever waits for a pipe that says nothing, or for a person, is to be stopped by the first Ctrl-C. */
+async function readInput(interrupted: AbortSignal): Promise<Uint8Array> {
   const chunks: Buffer[] = []
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
+  for await (const chunk of addAbortSignal(interrupted, stdin)) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks)
 }
 
 const BACKSPACES = new Set(['\b', '\x7f'])
 const CTRL_C = '\x03'
 /** Enter, or the end of what is typed. */
-const ENDS = new Set(['\r', '\n', '\x04', CTRL_C])
+const ENDS = new Set(['\r', '\n', '\x04'])
 
 /** The terminal is set back whatever happens. */
-async function askSecret(question: string): Promise<string | undefined> {
+async function askSecret(question: string, interrupted: AbortController): Promise<string | undefined> {
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined
   stderr.write(question)
   stdin.setRawMode(true)
   stdin.resume()
   try {
-    return await new Promise((resolve) => {
-      let typed = ''
-      stdin.on('data', function take(chunk: Buffer) {
-        for (const character of chunk.toString()) {
-          const end = ENDS.has(character)
-          if (BACKSPACES.has(character)) typed = typed.slice(0, -1)
-          else if (!end) typed += character
-          if (!end) continue
-          stdin.off('data', take)
-          resolve(character === CTRL_C ? undefined : typed)
-          return
-        }
-      })
-    })
+    return await typedLine(interrupted)
   } finally {
     stdin.setRawMode(false)
     stdin.pause()
     stderr.write('\n')
   }
+}
+
+/** Rejects when it is interrupted: by a key, which is one of many here, or by a signal from elsewhere. */
+async function typedLine(interrupted: AbortController): Promise<string> {
+  const decoder = new TextDecoder()
+  const typed: string[] = []
+  for await (const [chunk] of on(stdin, 'data', { signal: interrupted.signal })) {
+    for (const character of decoder.decode(chunk, { stream: true })) {
+      if (ENDS.has(character)) return typed.join('')
+      if (character === CTRL_C) interrupted.abort()
+      else if (BACKSPACES.has(character)) typed.pop()
+      else typed.push(character)
+    }
+  }
+  return typed.join('')
 }

@@ -1,5 +1,5 @@
-// The socket of an exec between this terminal and the container. With a terminal of its own every key goes there, Ctrl-C
-// too; however it ends, this terminal is set back.
+// The socket of an exec between this terminal and the container. With -it every key goes there, Ctrl-C too; however it
+// ends, this terminal is set back.
 
 import { stdin, stdout } from 'node:process'
 import { decodeExecFrame, encodeResize, encodeStdin } from '@holdfast/client'
@@ -18,6 +18,8 @@ const HANDSHAKE_MS = 10_000
 /** What may be on its way before stdin is read no further. */
 const MOST_BUFFERED = 256 * 1024
 const LOOK_AGAIN_MS = 20
+/** The server asks every 30 s whether somebody is there. Without this a dead line would keep a terminal whose Ctrl-C goes there. */
+const SILENCE_MS = 100_000
 /** The server takes no longer message. */
 const PIECE_BYTES = 16 * 1024
 
@@ -29,11 +31,13 @@ export async function runExec(terminal: Terminal, url: string, options: ExecOpti
   const stop = (): void => socket.terminate()
   terminal.interrupted.addEventListener('abort', stop)
   let release = (): void => {}
+  const patience = setTimeout(stop, SILENCE_MS)
   try {
     return await new Promise((resolve) => {
       socket.on('open', () => {
         release = attach(socket, options)
       })
+      for (const heard of ['open', 'ping', 'message']) socket.on(heard, () => patience.refresh())
       socket.on('message', (data, isBinary) => {
         const output = isBinary && Buffer.isBuffer(data) ? decodeExecFrame(data) : undefined
         if (output?.kind === 'exit') resolve(exitCodeOf(terminal, output))
@@ -41,7 +45,8 @@ export async function runExec(terminal: Terminal, url: string, options: ExecOpti
         else if (output !== undefined) terminal.err(output.bytes)
       })
       socket.on('error', ({ message }) => {
-        if (!terminal.interrupted.aborted) tellError(terminal, `the command cannot be reached: ${message}`)
+        if (terminal.interrupted.aborted) return resolve(EXIT.interrupted)
+        tellError(terminal, `the command cannot be reached: ${message}`)
         resolve(EXIT.unreachable)
       })
       socket.on('close', () => {
@@ -49,9 +54,11 @@ export async function runExec(terminal: Terminal, url: string, options: ExecOpti
         tellError(terminal, 'the connection to the command was cut')
         resolve(EXIT.unreachable)
       })
+      if (terminal.interrupted.aborted) stop()
     })
   } finally {
     release()
+    clearTimeout(patience)
     terminal.interrupted.removeEventListener('abort', stop)
     socket.removeAllListeners()
     socket.on('error', () => {})
@@ -81,15 +88,16 @@ function attach(socket: WebSocket, { tty, input }: ExecOptions): () => void {
   if (tty) {
     resize()
     stdout.on('resize', resize)
-    stdin.setRawMode(true)
   }
+  // Where no key is passed on, Ctrl-C is for this side.
+  if (tty && input) stdin.setRawMode(true)
   if (input) {
     stdin.on('data', take)
     stdin.on('end', end)
     stdin.resume()
   } else if (!tty) end()
   return () => {
-    if (tty) stdin.setRawMode(false)
+    if (tty && input) stdin.setRawMode(false)
     stdout.off('resize', resize)
     stdin.off('data', take)
     stdin.off('end', end)

@@ -30,6 +30,7 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    if (terminal.interrupted.aborted) return EXIT.interrupted
     tellError(terminal, error instanceof Error ? error.message : 'something unknown went wrong')
     return EXIT.error
   }
@@ -84,11 +85,16 @@ function invocationOf({ args, options }: Typed, env: Env, terminal: Terminal): I
     return typeof value === 'string' ? value : undefined
   }
   const contextsFile = contextsPath(env)
+  let settings: Promise<Chosen> | undefined
   return {
     ...{ args, text, terminal, contextsFile },
     texts: (option) => [given(option) ?? []].flat().filter((each) => typeof each === 'string'),
     flag: (option) => given(option) === true,
-    settings: () => gatherSettings(text, env, terminal, contextsFile),
+    // Asked for more than once, and warned of once.
+    settings() {
+      settings ??= gatherSettings(text, env, terminal, contextsFile)
+      return settings
+    },
   }
 }
 

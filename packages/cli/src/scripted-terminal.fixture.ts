@@ -48,12 +48,16 @@ export function invocation(
   }
 }
 
-/** Answers by `GET /path`; whatever is not in the table was not to be asked. */
-export function scriptClient(answers: { readonly [asked: string]: unknown }): Client {
+/** Answers by `GET /path`; whatever is not in the table was not to be asked. `away`: so many calls find nobody. */
+export function scriptClient(answers: { readonly [asked: string]: unknown }, { away = 0 } = {}): Client {
+  let unanswered = away
   return createClient({
     baseUrl: 'http://platform',
     world: {
+      wait: async () => {},
       async fetch(url, { method }) {
+        unanswered -= 1
+        if (unanswered >= 0) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
         const answer = answers[`${method} ${url.replace('http://platform/api/v1', '')}`]
         if (answer === undefined) throw new Error(`${method} ${url} was not to be asked`)
         return new Response(JSON.stringify(answer), { status: 200 })

@@ -12,9 +12,9 @@ export interface Terminal {
   readonly color: boolean
   columns(): number
   rows(): number
-  /** All of stdin, as bytes. */
+  /** All of stdin, as bytes. Rejects at Ctrl-C. */
   readInput(): Promise<Uint8Array>
-  /** A line that is not shown while it is typed; undefined where nobody can be asked. */
+  /** A line that is not shown while it is typed; undefined where nobody can be asked. Rejects at Ctrl-C. */
   askSecret(question: string): Promise<string | undefined>
   /** Fires at Ctrl-C. */
   readonly interrupted: AbortSignal

@@ -5,7 +5,7 @@ import type { DeploymentRecord, PlacementEntry, Why } from '@holdfast/contract'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { pause } from './pause.ts'
 import { paint, paintState } from './print/color.ts'
-import { tellFailure } from './print/failure.ts'
+import { tellError, tellFailure } from './print/failure.ts'
 import { createLive } from './print/live.ts'
 import { matrixLines } from './print/matrix.ts'
 import { plain } from './print/plain.ts'
@@ -42,8 +42,15 @@ export async function waitUntilWell(
   const since = new Map<string, number>()
   const end = terminal.now() + longestMs
   for (;;) {
-    const looks = await lookAtAll(client, awaited, terminal.interrupted)
-    if ('failure' in looks) return tellFailure(terminal, looks.failure)
+    const looks = await lookAtAll(client, awaited)
+    if ('failure' in looks) {
+      if (!isAway(looks.failure) || terminal.now() >= end) return tellFailure(terminal, looks.failure)
+      live.show(['the platform does not answer; what was applied is stored, and is waited for'])
+      if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
+      continue
+    }
+    const other = looks.find(({ record }, at) => record.revision > (awaited[at]?.revision ?? record.revision))
+    if (other !== undefined) return tellOther(terminal, other)
     const { colored } = errSheet(terminal)
     live.show(looks.flatMap((look) => progressLines(look, colored)))
     const verdicts = looks.map((look, at) => judge(look, awaited[at]?.revision, since, terminal.now()))
@@ -54,20 +61,32 @@ export async function waitUntilWell(
   }
 }
 
+/** For a moment, perhaps: the control plane may die and come back, and what it acknowledged comes with it. */
+const isAway = (failure: Failure): boolean =>
+  failure.kind === 'unreachable' || (failure.kind === 'rejected' && failure.status === 503)
+
 async function lookAtAll(
   client: Client,
   awaited: readonly Awaited[],
-  signal: AbortSignal,
 ): Promise<Look[] | { readonly failure: Failure }> {
   const looks: Look[] = []
   for (const { name } of awaited) {
-    const record = await client.deployments.read(name, { signal })
+    const record = await client.deployments.read(name)
     if (!record.ok) return record
-    const placements = await client.deployments.placements(name, { signal })
+    const placements = await client.deployments.placements(name)
     if (!placements.ok) return placements
     looks.push({ record: record.value, placements: placements.value.items })
   }
   return looks
+}
+
+/** What was waited for comes no more. */
+function tellOther(terminal: Terminal, { record: { name, revision } }: Look): ExitCode {
+  tellError(
+    terminal,
+    `${name} was changed meanwhile, to revision ${revision}: holdfast rollout status ${name}`,
+  )
+  return EXIT.conflict
 }
 
 function judge(

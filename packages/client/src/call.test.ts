@@ -137,6 +137,19 @@ describe('a call', () => {
     expect(await asked).toEqual({ ok: false, failure: { kind: 'interrupted' } })
   })
 
+  test('without a signal of its own ends by that of the client', async () => {
+    const given = new AbortController()
+    const hang = (_url: string, init: RequestInit): Promise<Response> =>
+      new Promise((_, reject) => init.signal?.addEventListener('abort', () => reject(new Error('aborted'))))
+    const client = createClient({ baseUrl: 'http://h', world: { fetch: hang }, signal: given.signal })
+    const interrupted = { ok: false, failure: { kind: 'interrupted' } }
+    const asked = [client.tenants.quotas(), client.tenants.create({ name: 'a' }), client.nodes.drain('n')]
+    const follow = [client.followEvents({ after: '0-0' }).next(), client.logs('web', {}).next()]
+    given.abort()
+    expect(await Promise.all(asked)).toEqual([interrupted, interrupted, interrupted])
+    expect(await Promise.all(follow)).toEqual(Array(2).fill({ done: true, value: undefined }))
+  })
+
   test('names no other thing than it was given', async () => {
     const { client, asked } = clientOn(...Array.from({ length: 4 }, () => jsonAnswer(404, REFUSAL)))
     for (const name of ['..', '.', '', 'a/b?c#d']) await client.deployments.read(name)

@@ -13,7 +13,8 @@ import { execUrl } from './exec-frames.ts'
 import { type FollowOptions, followEvents } from './follow-events.ts'
 import { type LogQuery, readLogs } from './read-logs.ts'
 
-export interface ClientOptions extends Pick<Connection, 'baseUrl' | 'token' | 'tenant' | 'observe'> {
+export interface ClientOptions
+  extends Pick<Connection, 'baseUrl' | 'token' | 'tenant' | 'signal' | 'observe'> {
   readonly deadlineMs?: number
   readonly world?: Partial<World>
 }

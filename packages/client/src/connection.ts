@@ -29,6 +29,8 @@ export interface Connection {
   /** Of a whole call, its repetitions included. */
   readonly deadlineMs: number
   readonly world: World
+  /** Ends every call that has no signal of its own. */
+  readonly signal?: AbortSignal
   observe?(exchange: Exchange): void
 }
 
@@ -39,20 +41,16 @@ export const realWorld: World = {
   now: () => performance.now(),
   wait: (ms, signal) =>
     new Promise((resolve, reject) => {
-      const give = (): void => reject(signal.reason)
-      if (signal.aborted) return give()
+      const giveUp = (): void => {
+        clearTimeout(timer)
+        reject(signal.reason)
+      }
       const timer = setTimeout(() => {
-        signal.removeEventListener('abort', give)
+        signal.removeEventListener('abort', giveUp)
         resolve()
       }, ms)
-      signal.addEventListener(
-        'abort',
-        () => {
-          clearTimeout(timer)
-          give()
-        },
-        { once: true },
-      )
+      signal.addEventListener('abort', giveUp, { once: true })
+      if (signal.aborted) giveUp()
     }),
   newKey: () => crypto.randomUUID(),
 }

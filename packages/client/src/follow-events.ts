@@ -7,6 +7,7 @@ import { createMessageParser } from './event-source.ts'
 import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
 import type { ApiCall } from './request.ts'
 import type { Failure } from './result.ts'
+import { isFinal, pauseAfter } from './resume.ts'
 
 export interface EventFilter {
   readonly type?: string | undefined
@@ -32,14 +33,10 @@ export interface FollowOptions {
 
 /** The server says something at least every 15 s. */
 const FORM = { type: 'text/event-stream', idleMs: 45_000 } as const
-const FIRST_PAUSE_MS = 200
-const LONGEST_PAUSE_MS = 5_000
-/** In a row, with nothing heard between them: about half a minute. */
-const MOST_FAILURES = 10
 
 export async function* followEvents(
   connection: Connection,
-  { filter = {}, after, signal }: FollowOptions,
+  { filter = {}, after, signal = connection.signal }: FollowOptions,
 ): AsyncGenerator<EventNews, void, void> {
   let cursor = after
   let failures = 0
@@ -54,7 +51,7 @@ export async function* followEvents(
       if (end.kind === 'interrupted') return
       yield { kind: 'resuming', reason: end.kind === 'cut' ? end.reason : 'the server ended the stream' }
     }
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
+    const pause = pauseAfter(failures)
     failures += 1
     await connection.world.wait(pause, signal ?? new AbortController().signal).catch(() => {})
   }
@@ -69,14 +66,6 @@ function streamCall(filter: EventFilter, cursor: string, signal: AbortSignal | u
     repeat: 'safe',
     signal,
   }
-}
-
-/** A "no" stays a no; a server that is away may come back. */
-function isFinal(failure: Failure, failures: number): boolean {
-  if (failures >= MOST_FAILURES || failure.kind === 'interrupted') return true
-  // A page that came instead of the stream, with a status that says that all is well.
-  if (failure.kind === 'unexpected' && failure.status < 300) return true
-  return failure.kind === 'rejected' && failure.status < 429
 }
 
 function* giveUp(failure: Failure): Generator<EventNews, void, void> {

@@ -1,11 +1,13 @@
 // The lines of a deployment's containers as they come, one JSON value a line. What was skipped and who could not be read is
-// told among them. A stream that is followed is taken up again after a cut, from the time of the last line. DECISIONS 1.
+// told among them. A stream that is followed is taken up again when it breaks or its server stops, from the time of the last
+// line. DECISIONS 1.
 
 import { decodeKnown, type LogLine, logEntryShape, logGapShape, logSkipShape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
 import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
 import { segment } from './request.ts'
 import type { Failure } from './result.ts'
+import { isFinal, MOST_FAILURES, pauseAfter } from './resume.ts'
 
 export interface LogQuery {
   readonly follow?: boolean
@@ -20,32 +22,48 @@ export type LogNews =
 
 /** As much as the server gives: after a cut nothing of it is to be missing. */
 const MOST_LINES = 10_000
-const MOST_CUTS = 5
 const FORM = { type: 'application/x-ndjson' } as const
-const PAUSE_MS = 500
+/** A stream that held for so long did not break at once: fetch itself gives up what is silent for five minutes. */
+const HELD_MS = 60_000
 
 export async function* readLogs(
   connection: Connection,
   name: string,
   query: LogQuery,
-  signal?: AbortSignal,
+  signal = connection.signal,
 ): AsyncGenerator<LogNews, void, void> {
   const seen = createSeen()
-  for (let cuts = 0; cuts <= MOST_CUTS; ) {
+  let failures = 0
+  let last: StreamEnd | undefined
+  while (signal?.aborted !== true) {
     const wanted = seen.lastTime === undefined ? query : { ...query, since: seen.lastTime, tail: MOST_LINES }
     const opened = await openStream(connection, { ...callFor(name, wanted), signal }, FORM)
-    if (!opened.ok) return yield* tellFailure(opened.failure)
-    const end = yield* readNewLines(opened.value, seen, () => {
-      cuts = 0
-    })
-    if (end.kind !== 'cut') return
-    cuts += 1
-    const last = query.follow !== true || seen.lastTime === undefined || cuts > MOST_CUTS
-    if (last)
-      return yield* tellFailure({ kind: 'unreachable', reason: `${connection.baseUrl}: ${end.reason}` })
-    await connection.world.wait(PAUSE_MS, signal ?? new AbortController().signal).catch(() => {})
+    if (!opened.ok) {
+      if (last?.kind === 'ended' && isGone(opened.failure)) return
+      if (last === undefined || isFinal(opened.failure, failures)) return yield* tellFailure(opened.failure)
+    } else {
+      const openedAt = connection.world.now()
+      last = yield* readNewLines(opened.value, seen, () => {
+        failures = 0
+      })
+      if (last.kind === 'interrupted' || (last.kind === 'ended' && query.follow !== true)) return
+      if (connection.world.now() - openedAt >= HELD_MS) failures = 0
+      if (query.follow !== true || failures >= MOST_FAILURES)
+        return yield* tellFailure(brokenOff(connection, last))
+    }
+    const pause = pauseAfter(failures)
+    failures += 1
+    await connection.world.wait(pause, signal ?? new AbortController().signal).catch(() => {})
   }
 }
+
+/** What is followed ends in order when its server stops, its token counts no more, or there is nothing left to follow. */
+const isGone = (failure: Failure): boolean => failure.kind === 'rejected' && failure.status === 404
+
+const brokenOff = ({ baseUrl }: Connection, end: StreamEnd): Failure => ({
+  kind: 'unreachable',
+  reason: `${baseUrl}: ${end.kind === 'cut' ? end.reason : 'the server ended the stream'}`,
+})
 
 function callFor(name: string, { follow, tail, since, replica }: LogQuery) {
   return {
@@ -75,7 +93,8 @@ async function* readNewLines(
       if (text === '' || !seen.isNew(text)) continue
       const line = readLine(text)
       seen.note(text, line)
-      onLine()
+      // Who cannot be read is said at each beginning.
+      if ('time' in line) onLine()
       yield { kind: 'line', line }
     }
   }

@@ -5,10 +5,12 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClient } from './client.ts'
+import type { World } from './connection.ts'
 import { createMessageParser } from './event-source.ts'
 import { decodeExecFrame, encodeResize, encodeStdin } from './exec-frames.ts'
 import type { EventNews } from './follow-events.ts'
 import type { LogNews } from './read-logs.ts'
+import { silence } from './scripted-world.fixture.ts'
 
 let server: Server | undefined
 afterEach(() => {
@@ -132,19 +134,28 @@ describe('events', () => {
 
 describe('logs', () => {
   const line = { time: 't', replica: 1, node: 'n1', stream: 'stdout', text: 'hellö' }
-  const read = async (url: string): Promise<LogNews[]> => {
+  const read = async (url: string, world: Partial<World> = {}): Promise<LogNews[]> => {
     const news: LogNews[] = []
-    for await (const one of createClient({ baseUrl: url }).logs('web', { follow: true, tail: 5 }))
-      news.push(one)
+    const client = createClient({ baseUrl: url, world: { wait: async () => {}, ...world } })
+    for await (const one of client.logs('web', { follow: true, tail: 5 })) news.push(one)
     return news
   }
+  const refuse = (response: ServerResponse, status: number, code: string): void => {
+    const rejection = { code, field: 'name', received: '', expected: '', why: '', doc: '' }
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ ...rejection, rejections: [rejection] }))
+  }
+  const textsOf = (news: readonly LogNews[]) =>
+    news.map((one) => one.kind === 'line' && Object(one.line).text)
 
   test('lines, what was skipped and who could not be read', async () => {
     const skipped = { skipped: { replica: 1, lines: 3, bytes: 9 } }
     const unavailable = { unavailable: { replica: 2, node: 'n2', reason: 'unreachable' } }
-    let asked = ''
+    const asked: string[] = []
     const url = await serve((requested, _id, response) => {
-      asked = `${requested.pathname}${requested.search}`
+      asked.push(`${requested.pathname}${requested.search}`)
+      // Nothing is left to follow.
+      if (asked.length > 1) return refuse(response, 404, 'deployment_not_found')
       const text = [line, skipped, unavailable].map((each) => `${JSON.stringify(each)}\n`).join('')
       const bytes = Buffer.from(text)
       response.write(bytes.subarray(0, 66))
@@ -153,7 +164,7 @@ describe('logs', () => {
     expect(await read(url)).toEqual(
       [line, skipped, unavailable].map((each) => ({ kind: 'line', line: each })),
     )
-    expect(asked).toBe('/api/v1/deployments/web/logs?follow=true&tail=5')
+    expect(asked[0]).toBe('/api/v1/deployments/web/logs?follow=true&tail=5')
   })
 
   test('are taken up after a cut, each told once', async () => {
@@ -164,14 +175,53 @@ describe('logs', () => {
       asked.push(requested.search)
       if (asked.length === 1)
         response.write(`${at(1, 'a')}${at(2, 'b')}${at(3, 'half').slice(0, 30)}`, () => response.destroy())
-      else response.end(`${at(2, 'b')}${at(3, 'c')}`)
+      else if (asked.length === 2) response.end(`${at(2, 'b')}${at(3, 'c')}`)
+      else refuse(response, 404, 'deployment_not_found')
     })
-    expect((await read(url)).map((news) => news.kind === 'line' && Object(news.line).text)).toEqual([
-      'a',
-      'b',
-      'c',
+    expect(textsOf(await read(url))).toEqual(['a', 'b', 'c'])
+    expect(asked.slice(0, 2)).toEqual([
+      '?follow=true&tail=5',
+      '?follow=true&tail=10000&since=2026-01-01T00%3A00%3A02Z',
     ])
-    expect(asked).toEqual(['?follow=true&tail=5', '?follow=true&tail=10000&since=2026-01-01T00%3A00%3A02Z'])
+  })
+
+  test('go on when the server that ended them is back, after a while of refused connections', async () => {
+    const asked: string[] = []
+    const url = await serve((requested, _id, response) => {
+      asked.push(requested.search)
+      if (asked.length === 1) response.end(`${JSON.stringify({ ...line, text: 'before' })}\n`)
+      else if (asked.length === 2) response.end(`${JSON.stringify({ ...line, time: 'u', text: 'after' })}\n`)
+      else refuse(response, 401, 'unauthenticated')
+    })
+    let refused = 0
+    const fetchOrRefuse: World['fetch'] = (address, init) => {
+      if (asked.length !== 1 || refused === 4) return fetch(address, init)
+      refused += 1
+      return Promise.reject(silence('ECONNREFUSED'))
+    }
+    const news = await read(url, { fetch: fetchOrRefuse })
+    expect(textsOf(news)).toEqual(['before', 'after', false])
+    // The end of a stream that must not be read any more is no good end.
+    expect(news.at(-1)).toMatchObject({ kind: 'failed', failure: { kind: 'rejected', status: 401 } })
+    expect(refused).toBe(4)
+  })
+
+  test('of a deployment that writes nothing are followed for as long as it takes', async () => {
+    let asked = 0
+    const url = await serve((_url, _id, response) => {
+      asked += 1
+      if (asked > 30) return refuse(response, 401, 'unauthenticated')
+      response.write('\n', () => response.destroy())
+    })
+    // As fetch cuts what is silent for five minutes.
+    let minutes = 0
+    const now = () => {
+      minutes += 5
+      return minutes * 60_000
+    }
+    const news = await read(url, { now })
+    expect(news).toMatchObject([{ kind: 'failed', failure: { kind: 'rejected' } }])
+    expect(asked).toBe(31)
   })
 
   test('a cut that stays is told', async () => {

@@ -22,6 +22,15 @@ import {
 
 export const pageShape = <T>(item: Shape<T>) => object({ items: list(item), nextCursor: nullable(string()) })
 
+export const eventPageShape = object({
+  ...pageShape(listedEventShape).fields,
+  /** There are older ones that were not looked at: `before` it goes on with them. */
+  earlierCursor: optional(string()),
+  /** Events behind the cursor that was sent are kept no more. */
+  truncated: optional(object({ after: string(), oldest: nullable(string()) })),
+})
+export type EventPage = Infer<typeof eventPageShape>
+
 export const writtenShape = object({
   deployment: deploymentRecordShape,
   alterations: list(alterationShape),
@@ -97,6 +106,8 @@ export type DryRun = Infer<typeof dryRunShape>
 export const statusWithTimelineShape = object({
   ...deploymentStatusShape.fields,
   timeline: list(listedEventShape),
+  /** The story is longer, or older events were not looked at: /events goes on `before` it. */
+  earlierCursor: optional(string()),
 })
 export type StatusWithTimeline = Infer<typeof statusWithTimelineShape>
 

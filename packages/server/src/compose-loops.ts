@@ -46,10 +46,12 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
     const moved = changes.some(({ key }) => key.folder === placements.folder)
     if (asked || (moved && store.listWithIds(removals).length > 0)) removing.nudge()
   })
+  const measuring = loop('pressure', 10 * SECOND_MS, pressure.measure)
+  measuring.nudge()
   return [
     removing,
     loop('compaction', 60 * SECOND_MS, createCompaction({ engine, currentRevision: () => store.revision })),
-    loop('pressure', 10 * SECOND_MS, pressure.measure),
+    measuring,
     loop('retention', 60 * SECOND_MS, () => applyRetention({ store, clock, retention })),
     loop('bytes', 5 * SECOND_MS, () => boundBytes({ store, clock, retention })),
     loop('join tokens', 60 * SECOND_MS, () => sweepJoinTokens({ store, clock })),

@@ -8,7 +8,7 @@ import { readClusterCa } from './connect-engines.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
 import { gatewayTimes } from './gateway/timings.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
-import { startSilenceWatch } from './loops/controllers/watch-silent-nodes.ts'
+import { SILENCE_LOOK_MS, startSilenceWatch } from './loops/controllers/watch-silent-nodes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
 import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
 import { startRotations } from './loops/rotations.ts'
@@ -20,8 +20,6 @@ import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { Secret } from './ports/secret.ts'
 import { realClock as clock, realIds as ids } from './real-world.ts'
 import type { Store } from './store/store.ts'
-
-const SILENCE_LOOK_MS = 1_000
 
 export interface NodeSideDeps {
   readonly config: Config

@@ -43,6 +43,7 @@ type Installed =
   | 'ip'
   | 'iptables'
   | 'nsenter'
+  | 'mount'
   | 'umount'
 export type EngineBinary = Built | Installed
 

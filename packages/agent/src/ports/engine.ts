@@ -90,8 +90,10 @@ export interface EngineExec extends EngineStream {
 
 export interface Engine {
   version(): Promise<EngineVersion>
-  /** All containers of the machine. */
+  /** All containers of the machine. Costs the engine up to a millisecond for each of them. */
   listContainers(): Promise<ListedContainer[]>
+  /** Those of them that carry the label with this value. */
+  listLabelled(label: string, value: string): Promise<ListedContainer[]>
   /** Gives the id. The name decides between two: the second create of one name is a conflict. */
   createContainer(name: string, body: CreateBody): Promise<string>
   /** A container that runs already is a success. */

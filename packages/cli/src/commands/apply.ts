@@ -60,7 +60,7 @@ async function applyAll({ terminal }: Invocation, client: Client, manifests: rea
   const applied: Awaited[] = []
   let exitCode: ExitCode = EXIT.ok
   for (const manifest of manifests) {
-    const outcome = await applyDocument(client, manifest.value, terminal.interrupted)
+    const outcome = await applyDocument(client, manifest.value)
     if (outcome.ok) {
       tellApplied(terminal, manifest, outcome)
       const { name, revision } = outcome.written.deployment

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { invocation, scriptClient, scriptTerminal } from '../scripted-terminal.fixture.ts'
+import { describe as describeCommand } from './describe.ts'
 import { events } from './events.ts'
 import { get } from './get.ts'
 import { registryLogin } from './registry-login.ts'
@@ -54,6 +55,51 @@ describe('what was asked for is given, or refused', () => {
     expect(await registryLogin.run(invocation(terminal, ['registry.example.com']), scriptClient({}))).toBe(2)
     expect(terminal.printed.err).toBe('error: no user is named: -u <name>\n')
   })
+})
+
+const UNTIL_FOUND = '/events?subject=web&limit=2'
+
+test('events are looked for as far back as it takes, and the watch goes on from the newest', async () => {
+  const told = (message: string) => ({
+    ...{ id: `evt_${message}`, type: 'deployment.updated', tenant: 't', time: '2026-01-31T11:00:00.000Z' },
+    ...{ severity: 'info', subject: { kind: 'Deployment', name: 'web', uid: 'dep_1' }, reason: '', message },
+    ...{ data: {}, cursor: '', count: 1, firstSeen: '', lastSeen: '2026-01-31T11:00:00.000Z' },
+  })
+  const client = scriptClient({
+    [`GET ${UNTIL_FOUND}`]: { items: [], nextCursor: '90-0', earlierCursor: '60-0' },
+    [`GET ${UNTIL_FOUND}&before=60-0`]: { items: [told('two')], nextCursor: '59-0', earlierCursor: '30-0' },
+    'GET /events?subject=web&limit=1&before=30-0': { items: [told('one')], nextCursor: '29-0' },
+  })
+  const typed = { subject: 'web', limit: '2', output: 'name' }
+  const terminal = scriptTerminal()
+  expect(await events.run(invocation(terminal, [], typed), client)).toBe(0)
+  expect(terminal.printed.out).toBe('event/evt_one\nevent/evt_two\n')
+  const page = await client.pastEvents({ subject: 'web', limit: 2 })
+  expect(page.ok && [page.value.nextCursor, page.value.earlierCursor]).toEqual(['90-0', undefined])
+})
+
+test('a story that is longer than what is shown says where the rest is', async () => {
+  const status = {
+    ...{ phase: 'Running', reason: '', message: '', runningRevision: 3 },
+    ...{ replicas: { desired: 1, placed: 1, ready: 1 }, image: { reference: 'x', digest: null } },
+  }
+  const { spec, ...archived } = ARCHIVED
+  const record = { ...spec, ...archived, updatedAt: archived.createdAt, status, residencyLabels: {} }
+  const why = { decidedAt: null, phase: 'Running', summary: '', candidates: [], cure: [] }
+  const shown = async (story: object) => {
+    const terminal = scriptTerminal()
+    const client = scriptClient({
+      'GET /deployments/web': record,
+      'GET /deployments/web/status': { ...status, timeline: [], ...story },
+      'GET /deployments/web/placements': { items: [] },
+      'GET /deployments/web/why': why,
+    })
+    await describeCommand.run(invocation(terminal, ['web']), client)
+    return terminal.printed
+  }
+  const hint = 'older ones: holdfast events --subject web --limit 500'
+  expect(await shown({ earlierCursor: '30-0' })).toEqual({ out: expect.stringContaining(hint), err: '' })
+  expect(await shown({})).toEqual({ out: expect.not.stringContaining(hint), err: '' })
 })
 
 describe('a list without anything in it', () => {

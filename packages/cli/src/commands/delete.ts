@@ -29,7 +29,7 @@ export const remove: OnlineCommand = {
     if (typeof named === 'number') return named
     let exitCode: ExitCode = EXIT.ok
     for (const name of named) {
-      const removed = await client.deployments.remove(name, { signal: terminal.interrupted })
+      const removed = await client.deployments.remove(name)
       if (removed.ok) print(terminal, `deployment/${removed.value.name} deleting`)
       else {
         const code = tellFailure(terminal, removed.failure)
@@ -77,7 +77,7 @@ async function waitUntilGone(
   const end = terminal.now() + longestMs
   for (const name of names) {
     for (;;) {
-      const read = await client.deployments.read(name, { signal: terminal.interrupted })
+      const read = await client.deployments.read(name)
       if (!read.ok && read.failure.kind === 'rejected' && read.failure.status === 404) break
       if (!read.ok) return tellFailure(terminal, read.failure)
       if (terminal.now() >= end) {

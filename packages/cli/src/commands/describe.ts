@@ -23,12 +23,11 @@ export const describe: OnlineCommand = {
   online: true,
   async run({ terminal, args: [typed] }, client) {
     const name = deploymentName(typed)
-    const options = { signal: terminal.interrupted }
     const [record, status, placements, why] = await Promise.all([
-      client.deployments.read(name, options),
-      client.deployments.status(name, options),
-      client.deployments.placements(name, options),
-      client.deployments.why(name, undefined, options),
+      client.deployments.read(name),
+      client.deployments.status(name),
+      client.deployments.placements(name),
+      client.deployments.why(name),
     ])
     if (!record.ok) return tellFailure(terminal, record.failure)
     if (!status.ok) return tellFailure(terminal, status.failure)
@@ -41,7 +40,7 @@ export const describe: OnlineCommand = {
       ...headLines(record.value, nowMs, sheet),
       ...section('No node for a replica', waits(record.value) ? matrixLines(why.value, inside) : [], sheet),
       ...section('Replicas', replicaLines(placements.value.items, nowMs, inside), sheet),
-      ...section('What happened', timelineLines(status.value, nowMs, inside), sheet),
+      ...section('What happened', timelineLines(record.value.name, status.value, nowMs, inside), sheet),
     ]
     terminal.out(`${lines.join('\n')}\n`)
     return EXIT.ok
@@ -94,8 +93,13 @@ function replicaLines(items: readonly PlacementEntry[], nowMs: number, { colored
   return alignRows([heads.map((head) => paint(head, 'gray', colored)), ...rows])
 }
 
-function timelineLines({ timeline }: StatusWithTimeline, nowMs: number, { columns }: Sheet): string[] {
-  return alignRows(
+function timelineLines(
+  name: string,
+  { timeline, earlierCursor }: StatusWithTimeline,
+  nowMs: number,
+  { columns }: Sheet,
+): string[] {
+  const told = alignRows(
     timeline.map(({ lastSeen, type, count, message }) => [
       `${age(lastSeen, nowMs)} ago`,
       plain(type),
@@ -103,4 +107,7 @@ function timelineLines({ timeline }: StatusWithTimeline, nowMs: number, { column
     ]),
     columns,
   )
+  return earlierCursor === undefined
+    ? told
+    : [...told, `older ones: holdfast events --subject ${plain(name)} --limit 500`]
 }

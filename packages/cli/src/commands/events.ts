@@ -40,7 +40,7 @@ export const events: OnlineCommand = {
     if (flag('watch') && form === 'yaml') return refuseYamlWatch(terminal)
     const filter = filterOf(invocation)
     const limit = Number(text('limit') ?? 100)
-    const page = await client.events({ ...filter, limit }, { signal: terminal.interrupted })
+    const page = await client.pastEvents({ ...filter, limit })
     if (!page.ok) return tellFailure(terminal, page.failure)
     const { events: resource } = await import('../resources/events.ts')
     if (!flag('watch') || form === undefined || form === 'table' || form === 'wide')
@@ -69,7 +69,7 @@ async function watch(
   form: string | undefined,
 ): Promise<ExitCode> {
   const { EVENT_COLUMNS } = await import('../resources/events.ts')
-  for await (const news of client.followEvents({ filter, after, signal: terminal.interrupted })) {
+  for await (const news of client.followEvents({ filter, after })) {
     if (news.kind === 'failed') return tellFailure(terminal, news.failure)
     if (news.kind === 'resuming') tell(terminal, `resuming: ${news.reason}`)
     else if (news.kind === 'truncated') tell(terminal, 'some of what happened is kept no more')

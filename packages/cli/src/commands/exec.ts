@@ -34,9 +34,7 @@ export const exec: OnlineCommand = {
     }
     const replica = text('replica')
     const wanted = { command, tty, ...(replica === undefined ? {} : { replica: Number(replica) }) }
-    const issued = await client.deployments.exec(deploymentName(typed), wanted, {
-      signal: terminal.interrupted,
-    })
+    const issued = await client.deployments.exec(deploymentName(typed), wanted)
     if (!issued.ok) return tellFailure(terminal, issued.failure)
     const { runExec } = await import('../run-exec.ts')
     return runExec(terminal, client.execUrl(issued.value), { tty, input: flag('stdin') })

@@ -13,7 +13,7 @@ export const login: OfflineCommand = {
   name: 'login',
   summary: 'keep an address and a token as a context, and make it the current one',
   details:
-    'The token comes from --token-stdin, HOLDFAST_TOKEN or a hidden question, and is tried before it is kept. With --ca-file the path of that file is kept too. The file of contexts is ~/.config/holdfast/config.yaml; its owner alone may read it.',
+    'The token comes from --token-stdin, HOLDFAST_TOKEN or a hidden question, and is tried before it is kept. With --ca-file the path of that file is kept too. The file of contexts is ~/.config/holdfast/config.yaml, or the one that HOLDFAST_CONTEXTS_FILE names; its owner alone may read it.',
   options: [
     { flags: '--name <context>', summary: 'what to call the context (default: the host of the address)' },
     { flags: '--token-stdin', summary: 'read the token from stdin' },
@@ -35,8 +35,9 @@ export const login: OfflineCommand = {
       tellError(terminal, !chosen.ok ? chosen.why : file.ok ? '' : file.why)
       return EXIT.usage
     }
-    const { url, tenant, caFile } = chosen.settings
-    const token = url === undefined ? undefined : await tokenFor(invocation, chosen.settings.token)
+    const { url, tenant, caFile, context: current = '' } = chosen.settings
+    const kept = file.contexts.contexts[current]?.token
+    const token = url === undefined ? undefined : await tokenFor(invocation, chosen.settings.token, kept)
     if (url === undefined || token === undefined) {
       tellError(
         terminal,
@@ -51,7 +52,7 @@ export const login: OfflineCommand = {
       tellError(terminal, connected.why)
       return EXIT.usage
     }
-    const tried = await connected.client.tenants.quotas({ signal: terminal.interrupted })
+    const tried = await connected.client.tenants.quotas()
     if (!tried.ok) return tellFailure(terminal, tried.failure)
     const name = invocation.text('name') ?? new URL(url).host
     const context = {
@@ -66,12 +67,13 @@ export const login: OfflineCommand = {
   },
 }
 
-/** Asked for only where nobody gave one; a token of an earlier login is not taken for a new one. */
+/** Asked for only where nobody gave one now. What an earlier login kept is tried again where nothing is typed. */
 async function tokenFor(
-  { terminal, flag, text }: Invocation,
+  { terminal, flag }: Invocation,
   known: string | undefined,
+  kept: string | undefined,
 ): Promise<string | undefined> {
   if (flag('token-stdin')) return new TextDecoder().decode(await terminal.readInput()).trim() || undefined
-  const asked = text('token') === undefined ? await terminal.askSecret('Token: ') : undefined
-  return asked?.trim() || known
+  if (known !== undefined && known !== kept) return known
+  return (await terminal.askSecret('Token: '))?.trim() || known
 }

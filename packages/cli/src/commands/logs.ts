@@ -34,7 +34,7 @@ export const logs: OnlineCommand = {
       replica: numberOf(text('replica')),
       since: since === undefined ? undefined : pointInTime(since, terminal.now()),
     }
-    for await (const news of client.logs(deploymentName(typed), query, terminal.interrupted)) {
+    for await (const news of client.logs(deploymentName(typed), query)) {
       if (news.kind === 'failed') return tellFailure(terminal, news.failure)
       const { line } = news
       if ('skipped' in line) tell(terminal, skippedText(line.skipped))

@@ -1,11 +1,12 @@
 // What runs on a node is moved away, successor first.
 
+import type { Node } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
-import { EXIT } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { changeNode, NODE_ARGUMENT } from '../node-command.ts'
 import { pause } from '../pause.ts'
 import { tellError, tellFailure } from '../print/failure.ts'
-import { print } from '../terminal.ts'
+import { print, type Terminal } from '../terminal.ts'
 import { waitMs, waitOptions } from './apply.ts'
 
 const LOOK_MS = 500
@@ -26,10 +27,7 @@ export const nodeDrain: OnlineCommand = {
     for (;;) {
       const node = await findNode(client, (args[0] ?? '').replace(/^node\//, ''))
       if (!node.ok) return tellFailure(terminal, node.failure)
-      if (node.value.draining !== true) {
-        print(terminal, `node/${node.value.name} drained`)
-        return EXIT.ok
-      }
+      if (node.value.draining !== true) return tellOver(terminal, node.value)
       if (terminal.now() >= end) {
         tellError(
           terminal,
@@ -40,4 +38,17 @@ export const nodeDrain: OnlineCommand = {
       if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
     }
   },
+}
+
+/** Emptied, it stays closed. One that takes work again was opened by somebody, and is not empty. */
+function tellOver(terminal: Terminal, { name, schedulable }: Node): ExitCode {
+  if (!schedulable) {
+    print(terminal, `node/${name} drained`)
+    return EXIT.ok
+  }
+  tellError(
+    terminal,
+    `somebody opened ${name} to new work again: it is not drained; holdfast node drain ${name} begins anew`,
+  )
+  return EXIT.conflict
 }

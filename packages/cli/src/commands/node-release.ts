@@ -14,9 +14,7 @@ export const nodeRelease: OnlineCommand = {
   examples: [['holdfast node release n1 --tenant 0b7a...', 'n1 is free once it is drained.']],
   online: true,
   async run({ terminal, args: [typed = ''] }, client) {
-    const released = await client.nodes.releaseClaim(typed.replace(/^node\//, ''), {
-      signal: terminal.interrupted,
-    })
+    const released = await client.nodes.releaseClaim(typed.replace(/^node\//, ''))
     if (!released.ok) return tellFailure(terminal, released.failure)
     print(terminal, `node/${released.value.name} being released`)
     return EXIT.ok

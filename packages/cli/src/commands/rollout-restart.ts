@@ -17,7 +17,7 @@ export const rolloutRestart: OnlineCommand = {
   async run(invocation, client) {
     const { terminal, args } = invocation
     const name = deploymentName(args[0])
-    const done = await client.deployments.restart(name, { signal: terminal.interrupted })
+    const done = await client.deployments.restart(name)
     if (!done.ok) return tellFailure(terminal, done.failure)
     print(terminal, `deployment/${name} restarting`)
     return followWritten(invocation, client, done.value)

@@ -38,10 +38,7 @@ export const rolloutUndo: OnlineCommand = {
       return EXIT.notFound
     }
     const { revision, etag } = target.value
-    const done = await client.deployments.rollBack(name, revision, {
-      signal: terminal.interrupted,
-      ifMatch: etag,
-    })
+    const done = await client.deployments.rollBack(name, revision, { ifMatch: etag })
     if (!done.ok) return tellFailure(terminal, done.failure)
     print(
       terminal,

@@ -24,7 +24,7 @@ export const status: OnlineCommand = {
   async run({ terminal }, client) {
     const { overviewLines } = await import('../overview.ts')
     const { colored } = outSheet(terminal)
-    const look = () => overviewLines(client, { nowMs: terminal.now(), colored, signal: terminal.interrupted })
+    const look = () => overviewLines(client, { nowMs: terminal.now(), colored })
     const first = await look()
     if (!first.ok) return tellFailure(terminal, first.failure)
     if (!terminal.outIsTerminal) {

@@ -12,7 +12,7 @@ export const tenantCreate: OnlineCommand = {
   examples: [['holdfast tenant create acme', 'Prints its id.']],
   online: true,
   async run({ terminal, args: [name = ''] }, client) {
-    const made = await client.tenants.create({ name }, { signal: terminal.interrupted })
+    const made = await client.tenants.create({ name })
     if (!made.ok) return tellFailure(terminal, made.failure)
     print(terminal, `tenant/${made.value.id} created`)
     return EXIT.ok

@@ -27,7 +27,7 @@ export const tenantQuota: OnlineCommand = {
       }
       quotas[kind] = Number(limit)
     }
-    const changed = await client.tenants.change(tenant, { quotas }, { signal: terminal.interrupted })
+    const changed = await client.tenants.change(tenant, { quotas })
     if (!changed.ok) return tellFailure(terminal, changed.failure)
     print(terminal, `tenant/${changed.value.id} configured`)
     return EXIT.ok

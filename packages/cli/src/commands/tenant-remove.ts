@@ -13,7 +13,7 @@ export const tenantRemove: OnlineCommand = {
   examples: [['holdfast tenant remove 0b7a...', 'There is no way back.']],
   online: true,
   async run({ terminal, args: [tenant = ''] }, client) {
-    const gone = await client.tenants.remove(tenant, { signal: terminal.interrupted })
+    const gone = await client.tenants.remove(tenant)
     if (!gone.ok) return tellFailure(terminal, gone.failure)
     print(terminal, `tenant/${gone.value.id} being removed`)
     return EXIT.ok

@@ -31,7 +31,7 @@ export const why: OnlineCommand = {
   async run({ terminal, args: [typed], text }, client) {
     const at = text('at')
     const time = at === undefined ? undefined : pointInTime(at, terminal.now())
-    const read = await client.deployments.why(deploymentName(typed), time, { signal: terminal.interrupted })
+    const read = await client.deployments.why(deploymentName(typed), time)
     if (!read.ok) return tellFailure(terminal, read.failure)
     if (text('output') === 'json') print(terminal, JSON.stringify(read.value, null, 2))
     else if (text('output') === 'yaml') terminal.out(await yamlText(read.value))

@@ -3,11 +3,20 @@
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
+/**
+ * Bash takes a colon for the end of a word: addresses and contexts have one, so what it cut is put together again, and it
+ * is given what follows the colon, which is all that it replaces.
+ */
 const BASH = `_holdfast() {
-  local IFS=$'\\n'
-  local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  local IFS=$'\\n' word cut= words=()
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    if [[ -n $cut || $word == :* ]]; then words[\${#words[@]}-1]+=$word; else words+=("$word"); fi
+    if [[ $word == *: ]]; then cut=yes; else cut=; fi
+  done
   COMPREPLY=($(holdfast __complete -- "\${words[@]}" 2>/dev/null))
-  [ \${#COMPREPLY[@]} -eq 0 ] && compopt -o default
+  if [[ \${#COMPREPLY[@]} -eq 0 ]]; then compopt -o default; return; fi
+  word="\${words[\${#words[@]}-1]}"
+  [[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${word%"\${word##*:}"}"}")
 }
 complete -F _holdfast holdfast
 `
@@ -21,11 +30,13 @@ _holdfast() {
 if [ "$funcstack[1]" = "_holdfast" ]; then _holdfast "$@"; else compdef _holdfast holdfast; fi
 `
 
-const FISH = `function __holdfast_complete
+/** Files are offered where there is nothing else to offer, as in the others. */
+const FISH = `function __holdfast_find
   set -l words (commandline -opc) (commandline -ct)
-  holdfast __complete -- $words[2..-1] 2>/dev/null
+  set -g __holdfast_found (holdfast __complete -- $words[2..-1] 2>/dev/null)
+  test (count $__holdfast_found) -gt 0
 end
-complete -c holdfast -a '(__holdfast_complete)'
+complete -c holdfast -n __holdfast_find -f -a '$__holdfast_found'
 `
 
 export const COMPLETION_SCRIPTS: { readonly [shell in Shell]: string } = { bash: BASH, zsh: ZSH, fish: FISH }

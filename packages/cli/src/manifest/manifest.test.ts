@@ -265,7 +265,7 @@ describe('a file says what is sent', () => {
           expect(checkOffline(manifests[0]?.value ?? null)).toEqual(judged)
         }
       }),
-      { numRuns: env.HOLDFAST_LONG === '1' ? 5000 : 300 },
+      { numRuns: env.HOLDFAST_LONG === '1' ? 5000 : 120 },
     ))
 
   test('every place of every rejection is found', () =>
@@ -279,7 +279,7 @@ describe('a file says what is sent', () => {
           expect(end).toBeLessThanOrEqual(manifest.file.text.length)
         }
       }),
-      { numRuns: 200 },
+      { numRuns: env.HOLDFAST_LONG === '1' ? 2000 : 100 },
     ))
 
   test('whole numbers stay exact', () =>

@@ -20,38 +20,38 @@ export type Planned =
   | { readonly ok: true; readonly plan: DryRun; readonly before: Before }
   | { readonly ok: false; readonly failure: Failure }
 
-export async function applyDocument(client: Client, value: Json, signal: AbortSignal): Promise<Applied> {
+export async function applyDocument(client: Client, value: Json): Promise<Applied> {
   const sent = bodyOf(value)
-  const found = await readBefore(client, value, signal)
+  const found = await readBefore(client, value)
   if (!found.ok) return found
   const before = found.value
   const written =
     before === undefined
-      ? await client.deployments.create(sent, { signal })
-      : await client.deployments.update(before.name, sent, { signal, ifMatch: String(before.revision) })
+      ? await client.deployments.create(sent)
+      : await client.deployments.update(before.name, sent, { ifMatch: String(before.revision) })
   if (!written.ok) return written
   const { revision } = written.value.deployment
   const verb = before === undefined ? 'created' : before.revision === revision ? 'unchanged' : 'configured'
   return { ok: true, verb, written: written.value, before }
 }
 
-export async function planDocument(client: Client, value: Json, signal: AbortSignal): Promise<Planned> {
+export async function planDocument(client: Client, value: Json): Promise<Planned> {
   const sent = bodyOf(value)
-  const found = await readBefore(client, value, signal)
+  const found = await readBefore(client, value)
   if (!found.ok) return found
   const before = found.value
   const planned =
     before === undefined
-      ? await client.deployments.tryCreate(sent, { signal })
-      : await client.deployments.tryUpdate(before.name, sent, { signal, ifMatch: String(before.revision) })
+      ? await client.deployments.tryCreate(sent)
+      : await client.deployments.tryUpdate(before.name, sent, { ifMatch: String(before.revision) })
   return planned.ok ? { ok: true, plan: planned.value, before } : planned
 }
 
 /** A document without a usable name is sent as a new one: the answer names what it lacks. */
-async function readBefore(client: Client, value: Json, signal: AbortSignal): Promise<Result<Before>> {
+async function readBefore(client: Client, value: Json): Promise<Result<Before>> {
   const name = nameOf(value)
   if (name === undefined) return { ok: true, value: undefined }
-  const read = await client.deployments.read(name, { signal })
+  const read = await client.deployments.read(name)
   const isAbsent = !read.ok && read.failure.kind === 'rejected' && read.failure.status === 404
   return isAbsent ? { ok: true, value: undefined } : read
 }

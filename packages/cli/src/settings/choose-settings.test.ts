@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { chooseSettings } from './choose-settings.ts'
+import { contextsPath } from './contexts-file.ts'
 
 const contexts = {
   current: 'a',
@@ -91,4 +92,10 @@ describe('what is chosen', () => {
 
   test('a context that nobody knows is refused', () =>
     expect(choose({ context: 'd' })).toEqual({ ok: false, why: 'there is no context d; known are: a, b, c' }))
+})
+
+test('the file of contexts has a variable of its own: that of the server names another file', () => {
+  const env = { HOME: '/home/ada', HOLDFAST_CONFIG: '/etc/holdfast/server.yaml' }
+  expect(contextsPath(env)).toBe('/home/ada/.config/holdfast/config.yaml')
+  expect(contextsPath({ ...env, HOLDFAST_CONTEXTS_FILE: '/tmp/contexts.yaml' })).toBe('/tmp/contexts.yaml')
 })

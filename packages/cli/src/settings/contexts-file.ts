@@ -11,7 +11,7 @@ type Env = { readonly [name: string]: string | undefined }
 
 export function contextsPath(env: Env): string {
   const base = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config')
-  return env.HOLDFAST_CONFIG || join(base, 'holdfast', 'config.yaml')
+  return env.HOLDFAST_CONTEXTS_FILE || join(base, 'holdfast', 'config.yaml')
 }
 
 export type ReadFile =

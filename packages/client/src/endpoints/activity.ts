@@ -1,22 +1,21 @@
 // /events, /audit and /errors: what happened, who did it, and what a code means. DECISIONS 1.
 
-import { auditEntryShape, listedCodeShape, listedEventShape, pageShape } from '@holdfast/contract'
+import { auditEntryShape, eventPageShape, listedCodeShape, pageShape } from '@holdfast/contract'
 import { itemsShape } from '../answers.ts'
 import type { CallOptions, Calls } from '../calls.ts'
-import type { EventFilter } from '../follow-events.ts'
 import type { PageQuery } from '../pages.ts'
+import { type EventQuery, type PastQuery, readPastEvents } from '../past-events.ts'
 import { segment } from '../request.ts'
 
-export interface EventQuery extends EventFilter {
-  readonly after?: string | undefined
-  readonly limit?: number
-}
-
 export function activityCalls({ get }: Calls) {
+  const events = (query: EventQuery = {}, options?: CallOptions) =>
+    get('/events', eventPageShape, { ...query }, options)
   return {
-    /** Without `after` the newest, oldest of them first. */
-    events: (query: EventQuery = {}, options?: CallOptions) =>
-      get('/events', pageShape(listedEventShape), { ...query }, options),
+    /** One answer: without a cursor the newest, oldest of them first; `earlierCursor` where older ones were not looked at. */
+    events,
+    /** As many answers as it takes to find `limit`, or all there are. */
+    pastEvents: (query: PastQuery, options?: CallOptions) =>
+      readPastEvents((each) => events(each, options), query),
     audit: (page: PageQuery = {}, options?: CallOptions) =>
       get('/audit', pageShape(auditEntryShape), { ...page }, options),
     errors: (options?: CallOptions) => get('/errors', itemsShape(listedCodeShape), {}, options),

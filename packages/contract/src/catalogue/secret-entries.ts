@@ -54,7 +54,8 @@ export const secretEntryCodes = {
     why: 'Holdfast stopped its own write because secret values were still in the record.',
     doc: markdown(
       'The request is not at fault. A last check before every write makes sure that secret values are in no record; it',
-      'found some that an earlier step had to remove. Nothing was stored, and the values are not repeated here.',
+      'found some that an earlier step had to remove. Nothing was stored, and the values are not repeated here. A value',
+      'that is word for word a piece of a sentence of Holdfast itself, such as `was written.`, is found in the same way.',
       '',
       '**What to do.** Report it to the operator of the platform as a fault of Holdfast, with the time of the request.',
       'To go on, write the values with `PUT /api/v1/secrets/<namespace>/<resource>` and send the deployment without',

@@ -95,6 +95,15 @@ describe('dependsOn', () => {
     expect(summary(create({ dependsOn }, { dependencies }).rejections)).toEqual(expected)
   })
 
+  test('who is waited for until it is healthy keeps its check', () => {
+    const check = { type: 'exec', command: ['true'] }
+    const refusal = update({}, { existing, dependents: ['shop', 'mail'] }).rejections
+    expect(summary(refusal)).toEqual(['dependency_has_no_health_check healthCheck'])
+    expect(refusal[0]?.expected).toContain('until web is healthy: shop, mail')
+    expect(update({ healthCheck: check }, { existing, dependents: ['shop'] }).rejections).toEqual([])
+    expect(update({}, { existing, dependents: [] }).rejections).toEqual([])
+  })
+
   test('is not judged when it was not asked', () => {
     expect(create({ dependsOn: { db: 'healthy' } }, {}).rejections).toEqual([])
   })

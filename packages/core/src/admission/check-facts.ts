@@ -10,7 +10,7 @@ import {
 } from '@holdfast/contract'
 import { parseImageReference } from '../image-reference.ts'
 import type { SentMaterial } from '../secrets/material.ts'
-import { checkDependencies } from './check-dependencies.ts'
+import { checkDependencies, checkDependents } from './check-dependencies.ts'
 import { checkKnownKeys } from './check-known-keys.ts'
 import { explainResidency } from './check-residency.ts'
 import { checkSecretFacts, explainExisting } from './check-secret-facts.ts'
@@ -40,6 +40,7 @@ export function checkFacts(
   const rejections = [
     ...(mode === 'create' ? checkFree(spec.name, existing) : checkFound({ name: spec.name }, existing)),
     ...(dependencies === undefined ? [] : checkDependencies(spec, dependencies, limits)),
+    ...checkDependents(spec, facts.dependents ?? []),
     ...checkImage(spec.image, image),
     ...checkNode(spec, node, existing),
     ...checkSecretFacts(spec, credentials, mode === 'update' ? existing : undefined),

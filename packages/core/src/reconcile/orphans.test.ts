@@ -6,8 +6,7 @@ import { judgeOrphans, type MissingMarks, markMissing } from './orphans.ts'
 import type { OwnContainer } from './plan-node.ts'
 
 const NONE: MissingMarks = new Map()
-const set = (receivedMs: number, ids: readonly string[] = [], revision = 100) => ({
-  revision,
+const set = (receivedMs: number, ids: readonly string[] = []) => ({
   receivedMs,
   assignments: new Set(ids.map(assignmentOf)),
 })
@@ -28,12 +27,6 @@ test('stays when it came back in between, or is wished now', () => {
   const back = markMissing(once, set(30_000, ['A']), [a])
   expect(removed(markMissing(back, set(60_000), [a]), [a])).toEqual([])
   expect(removed(markMissing(once, set(60_000), [a]), [a], ['A'])).toEqual([])
-})
-
-test('stays when the set is older than the container', () => {
-  const young = aContainer('A', 'running', { generation: 101 })
-  const twice = markMissing(markMissing(NONE, set(0), [young]), set(60_000), [young])
-  expect(removed(twice, [young])).toEqual([])
 })
 
 test.each([

@@ -1,6 +1,7 @@
 // Containers with our labels that nobody wishes any more. Absence is weak evidence: a set may be old, and a store that was
-// restored from a backup knows less than it did. So it takes two Complete sets a minute apart, each at least as new as the
-// container, and never most of a node at once: that is left to the operator. SAFETY 4e.
+// restored from a backup knows less than it did. So it takes two Complete sets a minute apart, and never most of a node at
+// once: that is left to the operator. That no set is older than what brought the container is the agent's to see to, which
+// knows the newest revision it was ever told (orphan-watch.ts there). SAFETY 4e.
 
 import type { AssignmentId } from '@holdfast/contract'
 import type { OwnContainer } from './plan-node.ts'
@@ -13,7 +14,6 @@ const ALWAYS_ALLOWED = 3
 export type MissingMarks = ReadonlyMap<AssignmentId, { readonly firstMs: number; readonly lastMs: number }>
 
 export interface CompleteSet {
-  readonly revision: number
   readonly assignments: ReadonlySet<AssignmentId>
   /** Of a clock that never goes back. */
   readonly receivedMs: number
@@ -25,9 +25,7 @@ export function markMissing(
   set: CompleteSet,
   containers: readonly OwnContainer[],
 ): MissingMarks {
-  const missing = containers.filter(
-    ({ assignmentId, generation }) => !set.assignments.has(assignmentId) && set.revision >= generation,
-  )
+  const missing = containers.filter(({ assignmentId }) => !set.assignments.has(assignmentId))
   return new Map(
     missing.map(({ assignmentId }) => [
       assignmentId,

@@ -96,7 +96,7 @@ function planOrphans({ orphans, skip }: PlanFacts): NodeAction[] {
   })
 }
 
-/** In the order of their ids, which is that of time, so that a plan made again gives the same names. */
+/** In the order of their ids, so that a plan made again gives the same names. */
 function planCreates(items: readonly DesiredItem[], { names, tried }: PlanFacts): NodeAction[] {
   const taken = new Set([...names, ...tried.values()])
   const inOrder = items.toSorted((a, b) => (a.assignmentId < b.assignmentId ? -1 : 1))

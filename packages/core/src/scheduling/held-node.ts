@@ -2,6 +2,7 @@
 
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from './facts.ts'
+import { sameStand } from './residency.ts'
 
 export interface HeldNode extends NodeFacts {
   readonly requested: { -readonly [kind in keyof Capacity]: number }
@@ -26,15 +27,7 @@ export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
     before.schedulable === after.schedulable &&
     before.controlPlane === after.controlPlane &&
     before.claim === after.claim &&
-    sameLabels(before.labels, after.labels)
-  )
-}
-
-function sameLabels(before: NodeFacts['labels'], after: NodeFacts['labels']): boolean {
-  const keys = Object.keys(after)
-  return (
-    keys.length === Object.keys(before).length &&
-    keys.every((key) => Object.hasOwn(before, key) && before[key] === after[key])
+    sameStand(before, after)
   )
 }
 

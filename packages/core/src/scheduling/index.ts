@@ -10,6 +10,6 @@ export {
   type CureKind,
   type Filter,
 } from './refusal.ts'
-export { answersResidency, residencyLabels, residencyWish } from './residency.ts'
+export { answersResidency, residencyLabels, residencyWish, sameStand } from './residency.ts'
 export { createSchedulingView, type Placing, placeReplicas, type SchedulingView } from './scheduling-view.ts'
 export { mayStayForNow, stillQualifies } from './still-qualifies.ts'

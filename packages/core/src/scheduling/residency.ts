@@ -50,6 +50,14 @@ export function isInRegion({ region, regionCountries }: ResidencyWish, labels: L
 /** Of a node, what counts of where it stands. */
 export type Stand = Pick<NodeFacts, 'labels' | 'hiddenCountry'>
 
+/** Whether every filter that asks for labels, or for where a node stands, answers the same of both. */
+export function sameStand(left: Stand, right: Stand): boolean {
+  const keys = Object.keys(left.labels)
+  const sameKeys = keys.length === Object.keys(right.labels).length
+  if (!sameKeys || left.hiddenCountry !== right.hiddenCountry) return false
+  return keys.every((key) => left.labels[key] === right.labels[key])
+}
+
 /** As far as a country may be blocked. */
 export const countryOf = ({ labels, hiddenCountry }: Stand): string | undefined =>
   labelOf(NODE_COUNTRY, labels) ?? hiddenCountry

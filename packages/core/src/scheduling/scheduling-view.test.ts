@@ -13,6 +13,7 @@ const busy = (share: number): Partial<NodeFacts> => ({
 })
 const zone = (value: string): Partial<NodeFacts> => ({ labels: { zone: value } })
 const inZone = (value: string) => ({ label: 'zone', operator: 'in' as const, values: [value] })
+const outside = (country: string) => ({ blockedCountries: [country], enforced: true, regionCountries: [] })
 const web = (count: number): Partial<NodeFacts> => ({ replicas: new Map([['web', count]]) })
 const numbers = (ids: readonly string[]): number[] => ids.map((id) => Number(id.slice(-4)))
 
@@ -189,6 +190,7 @@ describe('what a view is told', () => {
     ['claim', { claim: 'shared' }, { claim: 'sole' }, {}],
     ['label', zone('b'), zone('a'), { placement: { constraints: [inZone('a')] } }],
     ['label that is new', { labels: {} }, zone('a'), { placement: { constraints: [inZone('a')] } }],
+    ['a country behind a lie', { hiddenCountry: 'US' }, {}, { residency: outside('US') }],
     ['capacity', { capacity: { cpuMillis: 1, memoryBytes: 1 } }, {}, { resources: half }],
     ['what runs there', web(1), {}, { placement: { antiAffinity: ['web'] } }],
   ])('a change of %s opens a node, and the change back closes it', (_about, closed, open, workload) => {

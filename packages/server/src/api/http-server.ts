@@ -36,6 +36,7 @@ import {
 import { INTERNAL_URLS, type InternalCalls, serveInternalCalls } from './internal-calls.ts'
 import type { OpenPage } from './open-page.ts'
 import { createOpenStreams, type OpenStreams, type StreamPlace } from './open-streams.ts'
+import { ownWords } from './own-words.ts'
 import { readBody } from './read-body.ts'
 import { type Refusal, sendAnswer, sendJson, sendRefusal, sendStream } from './reply.ts'
 import { createRequestObserver, type RequestMetrics, type RequestObserver } from './request-observer.ts'
@@ -63,6 +64,8 @@ interface Serving extends HttpServerOptions {
   readonly observer: RequestObserver
   readonly admitted: WeakMap<FastifyRequest, Admitted>
   readonly streams: OpenStreams
+  /** Its own, told whatever was sent. */
+  readonly words: string
   refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply
 }
 
@@ -97,7 +100,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const silent = watchSilentConnections(app.server, options.tls !== undefined)
   app.addHook('preClose', async () => silent.close())
   const admitted = new WeakMap<FastifyRequest, Admitted>()
-  const serving = { ...options, app, observer, refuse, admitted, streams }
+  const words = ownWords(options.endpoints)
+  const serving = { ...options, app, observer, refuse, admitted, streams, words }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
   broken.watch(app)
@@ -136,7 +140,10 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: S
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
   )
   const open = new Set([...INTERNAL_URLS, ...pages.map(({ path }) => routeUrl(path))])
-  const known = [...endpoints, ...pages.map(({ path }) => ({ method: 'GET', path }) as const)]
+  const known = [
+    ...endpoints,
+    ...pages.flatMap(({ path }) => PAGE_METHODS.map((method) => ({ method, path }))),
+  ]
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
     const { url = '' } = request.routeOptions
@@ -169,18 +176,26 @@ function headOf(request: FastifyRequest): RequestHead {
   return { headers: request.headers, params, rawQuery: rawQuery(request.originalUrl), requestId: request.id }
 }
 
+/** Load balancers and monitors ask with HEAD as well. */
+const PAGE_METHODS = ['GET', 'HEAD']
+
 function servePages({ app, pages, refuse }: Serving): void {
   for (const page of pages) {
-    app.get(routeUrl(page.path), async (request, reply) => {
-      const rendered = await page.render(headOf(request).params)
-      if (rendered === undefined) return refuse(request, reply, unknownPath([], 'GET', request.originalUrl))
-      return reply.code(rendered.status).header('content-type', rendered.type).send(rendered.body)
+    app.route({
+      method: PAGE_METHODS,
+      url: routeUrl(page.path),
+      handler: async (request, reply) => {
+        const rendered = await page.render(headOf(request).params)
+        if (rendered === undefined)
+          return refuse(request, reply, unknownPath([], request.method, request.originalUrl))
+        return reply.code(rendered.status).header('content-type', rendered.type).send(rendered.body)
+      },
     })
   }
 }
 
 function serveEndpoint(serving: Serving, endpoint: Endpoint): void {
-  const { app, admitted, bodyDepth, streams, refuse } = serving
+  const { app, admitted, bodyDepth, streams, words, refuse } = serving
   app.route({
     method: endpoint.method,
     url: routeUrl(endpoint.path),
@@ -193,7 +208,9 @@ function serveEndpoint(serving: Serving, endpoint: Endpoint): void {
       if (endpoint.streams && place === undefined) return refuse(request, reply, limited('Authorization', 1))
       const passed = { request, reply, passage, body: body.value, place }
       try {
-        return await underTaint(body.value, () => carryOut(serving, endpoint, passed), request.url)
+        const { tenant, token } = passage.caller
+        const open = [request.url, tenant, token, words]
+        return await underTaint(body.value, () => carryOut(serving, endpoint, passed), open)
       } catch (error) {
         place?.release()
         throw error

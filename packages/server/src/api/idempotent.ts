@@ -36,3 +36,21 @@ export const kept = <T>(
   idempotency: Idempotency | undefined,
   answerOf: (value: T) => KeptAnswer,
 ): Kept<T> => ({ idempotency, answerOf })
+
+interface Issuing<T> {
+  /** What may be told twice. */
+  withoutToken(issued: T): object
+  run(kept: Kept<T>): Promise<Outcome<T>>
+}
+
+/** A token is answered once, whoever asks twice: what is kept for a repeated request, or only planned, is without it. */
+export function issueOnce<T extends object>(
+  answers: IdempotentAnswers,
+  request: ApiRequest,
+  path: string,
+  { withoutToken, run }: Issuing<T>,
+): Promise<Outcome<Answer>> {
+  const remembered = (issued: T): KeptAnswer => ({ status: 201, body: withoutToken(issued) })
+  const shown = request.query.dryRun ? remembered : (issued: T): KeptAnswer => ({ status: 201, body: issued })
+  return answerOnce(answers, request, path, (once) => run(kept(once, remembered)), shown)
+}

@@ -10,6 +10,7 @@ export interface ParsedQuery {
   readonly limit: number
   readonly cursor?: string
   readonly after?: string
+  readonly before?: string
   readonly type?: string
   readonly subject?: string
   readonly severity?: string
@@ -66,6 +67,7 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
   },
   cursor: text('the nextCursor of an earlier answer'),
   after: text('the cursor of an event'),
+  before: text('the cursor of an event, or the earlierCursor of an earlier answer'),
   type: choice(EVENT_TYPES),
   subject: text('the name or uid of what the event is about'),
   severity: choice(SEVERITIES),

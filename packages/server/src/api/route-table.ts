@@ -1,7 +1,6 @@
 // From a raw path to an endpoint, or to the right "no": there is no such path, or not with this method.
 
 import { describeReceived, reject } from '@holdfast/core'
-import type { DescribedEndpoint } from './endpoint.ts'
 import type { Refusal } from './reply.ts'
 
 /** `/api/v1/deployments/{name}` as the router writes it. */
@@ -30,12 +29,13 @@ export function rawQuery(url: string): string {
   return mark < 0 ? '' : url.slice(mark + 1)
 }
 
+interface Routed {
+  readonly method: string
+  readonly path: string
+}
+
 /** `endpoints` are all that this server answers, its open pages among them. */
-export function unknownPath(
-  endpoints: readonly Pick<DescribedEndpoint, 'method' | 'path'>[],
-  method: string,
-  url: string,
-): Refusal {
+export function unknownPath(endpoints: readonly Routed[], method: string, url: string): Refusal {
   const path = url.split(/[?#]/)[0] ?? ''
   const known = routablePath(path) === UNROUTABLE ? [] : methodsOf(endpoints, path)
   if (known.length === 0) return { rejections: [reject('not_found', 'path', path, {}, describePath(path))] }
@@ -64,7 +64,7 @@ function describePath(path: string): string {
 const REDACTED_PATH = '<redacted path>'
 const isRedacted = (text: string): boolean => text.startsWith('<redacted ')
 
-function methodsOf(endpoints: readonly Pick<DescribedEndpoint, 'method' | 'path'>[], path: string): string[] {
+function methodsOf(endpoints: readonly Routed[], path: string): string[] {
   return endpoints.filter((endpoint) => matches(endpoint.path, path)).map(({ method }) => method)
 }
 

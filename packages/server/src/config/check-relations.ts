@@ -16,6 +16,7 @@ export function checkRelations(draft: Draft, needsIdentities = true): void {
   checkIdentities(draft, needsIdentities)
   checkRegistries(draft)
   checkLiveness(draft)
+  checkGenerated(draft)
 }
 
 const BEATS_UNTIL_UNREACHABLE = 3
@@ -30,6 +31,12 @@ function checkLiveness(draft: Draft): void {
     conflict(draft, 'liveness.unreachableSeconds', unreachable, `at least ${least}, three beats`)
   if (failed <= unreachable)
     conflict(draft, 'liveness.failedSeconds', failed, `more than liveness.unreachableSeconds, ${unreachable}`)
+}
+
+function checkGenerated(draft: Draft): void {
+  const [least, most] = ['Min', 'Max'].map((end) => Number(read(draft, `limits.generateBytes${end}`)))
+  if (least === undefined || most === undefined || most >= least) return
+  conflict(draft, 'limits.generateBytesMax', most, `at least limits.generateBytesMin, ${least}`)
 }
 
 function checkEtcd(draft: Draft): void {

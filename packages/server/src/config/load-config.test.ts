@@ -212,6 +212,11 @@ describe('every kind of fault', () => {
       `conflict liveness.unreachableSeconds @ hf.yaml:${NEXT}:33`,
       '29',
     ],
+    [
+      'limits: { generateBytesMin: 64, generateBytesMax: 32 }',
+      `conflict limits.generateBytesMax @ hf.yaml:${NEXT}:51`,
+      '32',
+    ],
     ['liveness: { failedSeconds: 40 }', `conflict liveness.failedSeconds @ hf.yaml:${NEXT}:28`, '40'],
     ['retention: { events: { days: 0 } }', `range retention.events.days @ hf.yaml:${NEXT}:30`, '0'],
     ['log: { level: inof }', `form log.level @ hf.yaml:${NEXT}:15`, 'inof'],

@@ -84,6 +84,7 @@ describe('the environment over the file', () => {
       HOLDFAST_TOKEN: 'x',
       HOLDFAST_TENANT: 'x',
       HOLDFAST_CONFIG: 'x',
+      HOLDFAST_CONTEXTS_FILE: 'x',
       PATH: 'x',
     }
     expect(load(text, { env: { ...env, HOLDFAST_ENGINES: 'x', HOLDFAST_LONG: '1' } }).ok).toBe(true)
@@ -125,6 +126,7 @@ describe('the names of variables', () => {
       'HOLDFAST_URL',
       'HOLDFAST_TOKEN',
       'HOLDFAST_TENANT',
+      'HOLDFAST_CONTEXTS_FILE',
       'HOLDFAST_ENGINES',
       'HOLDFAST_LONG',
     ]

@@ -5,7 +5,7 @@ import { type AssignmentId, DESIRED_STATES, type Observation, REPLICA_STATES } f
 import { timestamp } from '../ports/clock.ts'
 import { nodes, observations, placements, type StoredObservation } from '../store/records.ts'
 import type { Decision } from '../store/store.ts'
-import { inTenant, type Transaction } from '../store/transaction.ts'
+import { getOr, inTenant, type Transaction } from '../store/transaction.ts'
 import type { Running } from './deps.ts'
 import { type DesiredIndex, generationOf } from './desired-index.ts'
 import { isHolder } from './held-sessions.ts'
@@ -88,25 +88,33 @@ function saysTheSame(left: Observation, right: Observation): boolean {
   )
 }
 
+/** `held`: all of it waits for placements that cannot be read. */
+type WrittenReports = 'written' | 'held' | 'superseded'
+
 /** One write at a time for a session. What could not be stored stays, and the next sweep tries again. */
 export async function writeReports(
   running: Running,
   index: DesiredIndex,
   session: Session,
   reports: Reports,
-): Promise<'written' | 'superseded'> {
+): Promise<WrittenReports> {
   reports.writing = true
   const batch = [...reports.unwritten.values()].slice(0, WRITTEN_AT_ONCE)
+  const held = new Set<Observation>()
   session.writes += 1
   running.counts.statusWrites += 1
   try {
-    const outcome = await running.store.transact((transaction) =>
-      stageReports(running, index, session, batch, transaction),
-    )
+    const outcome = await running.store.transact((transaction) => {
+      held.clear()
+      return stageReports(running, index, session, batch, transaction, held)
+    })
     for (const one of batch) {
-      if (reports.unwritten.get(one.assignmentId) === one) reports.unwritten.delete(one.assignmentId)
+      if (reports.unwritten.get(one.assignmentId) !== one) continue
+      reports.unwritten.delete(one.assignmentId)
+      // Behind the others, which it must not keep waiting.
+      if (held.has(one)) reports.unwritten.set(one.assignmentId, one)
     }
-    return outcome
+    return outcome === 'written' && held.size === batch.length ? 'held' : outcome
   } finally {
     reports.writing = false
   }
@@ -118,6 +126,7 @@ function stageReports(
   session: Session,
   batch: readonly Observation[],
   transaction: Transaction,
+  held: Set<Observation>,
 ): Decision<'written' | 'superseded'> {
   const { tenant, nodeId } = session
   // Compared at commit: an older session cannot write once a newer one stands in the record.
@@ -128,15 +137,18 @@ function stageReports(
     const id = observation.assignmentId
     const wish = index.wishOf(session, id)
     // Compared too: a report must not bring back the record of an assignment that was dropped meanwhile.
-    const placement = wish && transaction.get(inTenant(tenant, placements, wish.placementId))
-    if (placement === undefined) continue
-    const before = transaction.get(inTenant(tenant, observations, id))
+    const placement = wish && getOr(transaction, inTenant(tenant, placements, wish.placementId), UNREADABLE)
+    if (placement === UNREADABLE) held.add(observation)
+    if (placement === undefined || placement === UNREADABLE) continue
+    const before = getOr(transaction, inTenant(tenant, observations, id), undefined)
     if (before !== undefined && !isNews(before, observation)) continue
     const stored: StoredObservation = { v: 1, ...observation, deployment: placement.uid, nodeId, at }
     transaction.put(inTenant(tenant, observations, id), stored)
   }
   return { kind: 'commit', result: 'written' }
 }
+
+const UNREADABLE = 'unreadable'
 
 const isNews = (before: Observation, now: Observation): boolean =>
   now.generation >= before.generation && !saysTheSame(before, now)

@@ -183,7 +183,13 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   session.heardAt = performance.now()
   if (message.type === 'answer') calls.settle(session, message)
   if (message.type === 'credit' || message.type === 'end') takeStreamWord(session, message)
-  if (message.type === 'call') answerAgent(running, index, session, message).catch(() => {})
+  if (message.type === 'call')
+    answerAgent(running, index, session, message).catch((error: unknown) =>
+      running.log.warn(
+        { nodeId: session.nodeId, error: String(error) },
+        'what a node asked was not answered',
+      ),
+    )
   if (message.type !== 'status') return
   acceptReports(running, index, session, message.observations)
   void acceptOrphans(running, session, message.orphans ?? [], session.heardAt)

@@ -20,7 +20,7 @@ export function startWriting(parts: GatewayParts, session: Session): void {
   writeReports(parts.running, parts.index, session, reports)
     .then((outcome) => {
       if (outcome === 'superseded') parts.held.drop(session, 'session_replaced')
-      else flushReports(parts, session)
+      if (outcome === 'written') flushReports(parts, session)
     })
     .catch((error: unknown) => {
       const facts = { nodeId: session.nodeId, error: String(error) }

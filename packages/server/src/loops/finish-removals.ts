@@ -85,7 +85,11 @@ async function removeDeployment(
 /** Containers first, then secrets: while the record stands, a failure is seen and tried again. */
 async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
   await markDeployments(store, id)
-  if (isRunningSomewhere(store, id) || !(await removeTenantSecrets(id))) return
+  if (isRunningSomewhere(store, id)) return
+  // What is marked gets no more replicas, but one that was placed just before may not be known here yet.
+  await store.fresh()
+  if (isRunningSomewhere(store, id)) return
+  if (!(await removeTenantSecrets(id))) throw new Error(`the secrets of tenant ${id} could not be removed`)
   await freeNodeNames(store, id)
   const owned = store.list(tokens).filter(({ record }) => record.tenant === id)
   const last = owned.length <= TOKENS_AT_ONCE

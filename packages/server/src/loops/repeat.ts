@@ -3,6 +3,7 @@
 export interface Repeating {
   /** Now rather than at the next turn. */
   nudge(): void
+  /** Waits for what runs; nothing is begun any more. */
   stop(): Promise<void>
 }
 
@@ -13,7 +14,9 @@ export function repeat(
 ): Repeating {
   let running: Promise<void> | undefined
   let again = false
+  let stopped = false
   const turn = (): void => {
+    if (stopped) return
     if (running !== undefined) {
       again = true
       return
@@ -33,7 +36,7 @@ export function repeat(
     nudge: turn,
     async stop() {
       clearInterval(timer)
-      again = false
+      stopped = true
       await running
     },
   }

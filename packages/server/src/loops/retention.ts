@@ -27,8 +27,10 @@ const DAY_MS = 24 * 3_600_000
 const CANCEL_KEPT_MS = DAY_MS
 
 export async function applyRetention(deps: RetentionDeps): Promise<void> {
-  await dropCancels(deps)
   const { store, clock, retention } = deps
+  // What is kept is judged by all that there is: who was stopped for long knows half of it.
+  await store.fresh()
+  await dropCancels(deps)
   const isOlder = (time: string, days: number) => Date.parse(time) < clock.now() - days * DAY_MS
   for (const { record } of store.list(tenants)) {
     const { events: ofEvents, audit: ofAudit } = retention

@@ -4,6 +4,7 @@ import {
   type AuditEntry,
   canonicalJson,
   type Event,
+  type EventPage,
   type ListedEvent,
   type Rejection,
   type TenantId,
@@ -20,69 +21,76 @@ import {
   type PlacedEvent,
   placeEvents,
   readEventCursor,
-  type Truncated,
   truncationAt,
 } from './event-cursor.ts'
+import { lookThrough } from './look-through-events.ts'
 import { type Page, pageOf, readCursor } from './page.ts'
 
 export interface EventQuery extends EventFilter {
   readonly limit: number
   readonly after: string | undefined
+  readonly before: string | undefined
 }
 
-export type EventPage = Page<ListedEvent> & { readonly truncated?: Truncated }
-
-/** Read at once, and looked through by one request at the most; `nextCursor` goes on from there. */
-const CHUNK = 100
-const MAX_SCAN = 2000
-
-/** Without `after` the newest ones, oldest of them first; with it those that follow. */
+/** With `after` those that follow; else the newest, or the newest before `before`. Oldest first in each case. */
 export async function listEvents(
   store: Store,
   tenant: TenantId,
   query: EventQuery,
 ): Promise<Outcome<EventPage>> {
-  const from = query.after === undefined ? undefined : readEventCursor(query.after)
-  if (query.after !== undefined && from === undefined) return refused(badCursor(query.after))
+  const { after, before } = query
+  if (after !== undefined && before !== undefined) return refused(bothWays(before))
+  const from = after === undefined ? undefined : readEventCursor(after)
+  if (after !== undefined && from === undefined) return refused(badCursor('after', after))
+  const until = before === undefined ? undefined : readEventCursor(before)
+  if (before !== undefined && until === undefined) return refused(badCursor('before', before))
   await store.fresh()
   const placed = placeEvents(store.keysOf(events, tenant))
-  // Backwards from the newest, or forwards from the cursor.
-  const way = from === undefined ? placed.toReversed() : placed.filter((each) => isAfter(each, from))
-  const { found, scanned } = await findMatching(store, way, query)
-  const items = from === undefined ? found.toReversed() : found
-  const reached = from === undefined ? placed.at(-1) : found.length === query.limit ? found.at(-1) : scanned
+  const past = until === undefined ? placed : placed.filter((each) => isAfter(until, each))
+  const page =
+    from === undefined
+      ? await lookBack(store, past, query)
+      : await lookOn(
+          store,
+          placed.filter((each) => isAfter(each, from)),
+          query,
+        )
   const truncated = from && truncationAt(from, placed[0], store.revision)
-  return done({
-    items: foldRepeats(items),
-    nextCursor: reached?.cursor ?? query.after ?? null,
-    ...(truncated === undefined ? {} : { truncated }),
-  })
+  return done({ ...page, ...(truncated === undefined ? {} : { truncated }) })
+}
+
+async function lookOn(store: Store, way: readonly PlacedEvent[], query: EventQuery): Promise<EventPage> {
+  const { found, last } = await findMatching(store, way, query)
+  return { items: foldRepeats(found), nextCursor: last?.cursor ?? query.after ?? null }
+}
+
+/** What is older than what was looked at is there behind `earlierCursor`, whether or not any of it matches. */
+async function lookBack(store: Store, past: readonly PlacedEvent[], query: EventQuery): Promise<EventPage> {
+  const { found, last, whole } = await findMatching(store, past.toReversed(), query)
+  return {
+    items: foldRepeats(found.toReversed()),
+    nextCursor: past.at(-1)?.cursor ?? null,
+    ...(whole || last === undefined ? {} : { earlierCursor: last.cursor }),
+  }
 }
 
 async function findMatching(store: Store, way: readonly PlacedEvent[], query: EventQuery) {
   const found: ListedEvent[] = []
-  let scanned: PlacedEvent | undefined
-  for (let start = 0; start < Math.min(way.length, MAX_SCAN) && found.length < query.limit; start += CHUNK) {
-    const chunk = way.slice(start, start + CHUNK)
-    const records = await store.read(
-      events,
-      chunk.map(({ key }) => key),
-    )
-    chunk.forEach((each, index) => {
-      const event = records[index]
-      if (event !== undefined && matchesFilter(event, query) && found.length < query.limit)
-        found.push(listedEvent(event, each.cursor))
-    })
-    scanned = chunk.at(-1)
-  }
-  return { found, scanned }
+  const looked = await lookThrough(store, way, (event, { cursor }) => {
+    if (matchesFilter(event, query)) found.push(listedEvent(event, cursor))
+    return found.length < query.limit
+  })
+  return { found, ...looked }
 }
 
-export function badCursor(after: string): Rejection {
-  return reject('query_parameter_invalid', 'after', after, {
+export function badCursor(parameter: 'after' | 'before', given: string): Rejection {
+  return reject('query_parameter_invalid', parameter, given, {
     accepted: 'the cursor of an event, for example 1042-0',
   })
 }
+
+const bothWays = (before: string): Rejection =>
+  reject('query_parameter_invalid', 'before', before, { accepted: 'one of after and before' })
 
 /** Neighbours that say the very same of the same thing are shown once, with how often and since when. */
 export function foldRepeats(items: readonly ListedEvent[]): ListedEvent[] {

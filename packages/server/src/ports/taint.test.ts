@@ -74,7 +74,7 @@ describe('nothing is found', () => {
   test('of what is in the open already: the path of the request, or a record that it changes', async () => {
     const body = { values: { host: 'orders.db.internal.example', password: VALUE } }
     const path = '/api/v1/secrets/resources/orders.db.internal.example'
-    const byPath = underTaint(body, async () => isTainted('orders.db.internal.example'), path)
+    const byPath = underTaint(body, async () => isTainted('orders.db.internal.example'), [path])
     expect(await byPath).toBe(false)
     const byRecord = await under(body, () => {
       inTheOpen('{"environment":{"HOST":"orders.db.internal.example"}}')

@@ -16,19 +16,22 @@ const WORD = /^[a-z0-9._:/-]{1,19}$/
 interface Taint {
   /** Each value with the forms that it may take. */
   readonly needles: Map<string, readonly string[]>
-  /** What was also sent where anybody may see it. */
+  /** What anybody may see, or was also sent where anybody may see it. */
   readonly seen: string
 }
 
 const requests = new AsyncLocalStorage<Taint>()
 
-/** Carries out a request under its own taint; one that brings no material costs nothing. `url` is what it was sent to. */
-export function underTaint<T>(body: Json, work: () => Promise<T>, url = ''): Promise<T> {
+/**
+ * Carries out a request under its own taint; one that brings no material costs nothing. `open` is what is told whatever was
+ * sent: the address of the request, who sends it, the platform's own words.
+ */
+export function underTaint<T>(body: Json, work: () => Promise<T>, open: readonly string[] = []): Promise<T> {
   const { secrets } = isJsonObject(body) ? body : {}
   const entries = [body, ...(Array.isArray(secrets) ? secrets : [])]
   if (!entries.some(bringsMaterial)) return work()
   const values: string[] = []
-  const seen = `${url} ${JSON.stringify(withoutMaterial(body, values))}`
+  const seen = [...open, JSON.stringify(withoutMaterial(body, values))].join('\n')
   return requests.run({ needles: new Map(), seen }, async () => {
     for (const value of values) addTaint(value)
     try {

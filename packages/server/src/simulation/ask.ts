@@ -16,7 +16,7 @@ import { removeDeployment } from '../operations/deployments/remove-deployment.ts
 import { updateDeployment } from '../operations/deployments/update-deployment.ts'
 import type { Kept } from '../operations/idempotency.ts'
 import { initialise } from '../operations/initialise.ts'
-import { setSchedulable } from '../operations/nodes/change-node.ts'
+import { changeNode, setSchedulable } from '../operations/nodes/change-node.ts'
 import { drainNode } from '../operations/nodes/drain-node.ts'
 import { enrollNode } from '../operations/nodes/enroll-node.ts'
 import { issueJoinToken } from '../operations/nodes/issue-join-token.ts'
@@ -25,6 +25,7 @@ import { changeTenant, createTenant } from '../operations/tenants.ts'
 import { ENGINE, type Identity } from './agent-session.ts'
 import { DEFAULT_IMAGE } from './given-world.ts'
 import type { Machine } from './machine.ts'
+import type { ScriptTenant } from './script.ts'
 import type { Server } from './server.ts'
 
 const once = <T extends object>(): Kept<T> => ({
@@ -64,10 +65,11 @@ export async function found({ operations }: Server): Promise<Founded> {
 export async function makeTenant(
   { operations }: Server,
   { platform, token }: Founded,
-  name: string,
-  quotas: { readonly [kind: string]: number },
+  { name, platform: isPlatform = false, quotas = {} }: ScriptTenant,
 ): Promise<TenantId> {
-  const { id } = required(await createTenant(operations, callerIn(platform, token), { name }, once()))
+  const make = async () =>
+    required(await createTenant(operations, callerIn(platform, token), { name }, once())).id
+  const id = isPlatform ? platform : await make()
   if (Object.keys(quotas).length > 0) await setQuotas({ operations }, callerIn(id, token), quotas)
   return id
 }
@@ -139,6 +141,15 @@ export async function cordon(
 
 export async function drain({ operations }: Asked, caller: Caller, id: string): Promise<void> {
   required(await drainNode(operations, caller, id, once()))
+}
+
+export async function setRole(
+  { operations }: Asked,
+  caller: Caller,
+  id: string,
+  controlPlane: boolean,
+): Promise<void> {
+  required(await changeNode(operations, caller, id, { controlPlane }, undefined))
 }
 
 export async function release(

@@ -4,6 +4,7 @@ import type { ResidencyRules } from '@holdfast/contract'
 import { parseImageReference } from '@holdfast/core'
 import { SHIPPED_REGIONS } from '../config/shipped-regions.ts'
 import { DEFAULT_TIMES } from '../gateway/timings.ts'
+import { SILENCE_LOOK_MS } from '../loops/controllers/watch-silent-nodes.ts'
 import { LEADERSHIP_TIMINGS } from '../loops/leadership/lead-shards.ts'
 import type { LeadershipTimings } from '../loops/leadership/leading.ts'
 import type { Script } from './script.ts'
@@ -44,8 +45,6 @@ const COARSE: Pace = {
   coarseMs: 2_000,
 }
 
-/** As compose.ts has it. */
-const SILENCE_LOOK_MS = 1_000
 const TRUE: Pace = {
   leadership: LEADERSHIP_TIMINGS,
   sweepMs: DEFAULT_TIMES.sweepMs,

@@ -38,6 +38,17 @@ settle: 10s
   })
 })
 
+test('the platform may have a part, a node the role of the control plane, and the store may forget', () => {
+  const script = {
+    cluster: { tenants: [{ name: 'own', platform: true }], nodes: [{ name: 'n1', tenant: 'own' }] },
+    steps: [
+      { at: 1, do: 'node-role', node: 'n1', controlPlane: true },
+      { at: 2, do: 'store-compacted' },
+    ],
+  }
+  expect(readScript(JSON.stringify(script), 's.json')).toEqual({ ok: true, script })
+})
+
 test('JSON with milliseconds is a script too', () => {
   const script = {
     cluster: { tenants: [{ name: 'acme' }], nodes: [] },
@@ -70,6 +81,7 @@ test.each([
     's.yaml:5:42: steps[0].server: received c, expected a server of the cluster: a, b',
   ],
   [`${CLUSTER}steps:\n  - { at: 1s, do: store-cut, server: a }\n`, 'steps[0].forMs: expected'],
+  [`${CLUSTER}steps:\n  - { at: 1s, do: node-role, node: n1 }\n`, 'steps[0].controlPlane: expected'],
   [`${CLUSTER}steps:\n  - { at: 1s, do: drain, node: n1, nod: n2 }\n`, 'steps[0].nod: expected one of'],
 ])('a fault is named with its place: %#', (text, expected) => {
   expect(faultsOf(text).join('\n')).toContain(expected)

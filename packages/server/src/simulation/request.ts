@@ -3,7 +3,18 @@
 
 import { StoreUnavailableError } from '../store/store.ts'
 import { newKeys } from './agent-session.ts'
-import { apply, callerIn, cordon, drain, enrol, RefusedError, release, remove, setQuotas } from './ask.ts'
+import {
+  apply,
+  callerIn,
+  cordon,
+  drain,
+  enrol,
+  RefusedError,
+  release,
+  remove,
+  setQuotas,
+  setRole,
+} from './ask.ts'
 import type { Step } from './script.ts'
 import type { Server } from './server.ts'
 import type { Acknowledged } from './snapshot.ts'
@@ -12,7 +23,18 @@ import { liveServers, type SimulatedNode, startNodeAgent, stopNodeAgent, tell, t
 
 export type RequestStep = Extract<
   Step,
-  { do: 'apply' | 'delete' | 'quota' | 'cordon' | 'uncordon' | 'drain' | 'node-removed' | 're-enrol' }
+  {
+    do:
+      | 'apply'
+      | 'delete'
+      | 'quota'
+      | 'cordon'
+      | 'uncordon'
+      | 'drain'
+      | 'node-role'
+      | 'node-removed'
+      | 're-enrol'
+  }
 >
 
 interface Asking {
@@ -110,6 +132,11 @@ function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>
       return {
         ...{ ...common, action: 'drain', wish: 'is drained.' },
         ask: (server, caller) => drain(server, caller, nodeId).then(() => undefined),
+      }
+    case 'node-role':
+      return {
+        ...{ ...common, action: 'role', wish: `is ${step.controlPlane ? '' : 'not '}the control plane’s.` },
+        ask: (server, caller) => setRole(server, caller, nodeId, step.controlPlane).then(() => undefined),
       }
     case 'node-removed':
       return {

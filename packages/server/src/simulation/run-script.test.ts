@@ -19,6 +19,7 @@ const run = (steps: readonly Step[], options: Partial<RunOptions & Script> = {})
     { seed, ...(check === undefined ? {} : { check }) },
   )
 }
+const CHECK = { type: 'exec', command: ['true'], interval: '5s', timeout: '10s' }
 const messages = ({ story }: RunResult, subject: string): string[] =>
   story.filter((line) => line.subject === subject && line.kind !== 'step').map(({ message }) => message)
 
@@ -128,10 +129,9 @@ test('what admission refuses is told, and a deleted deployment leaves nothing', 
 })
 
 test('containers that never become healthy or crash again and again are seen', async () => {
-  const check = { type: 'exec', command: ['true'], interval: '5s', timeout: '10s' }
   const result = await run([
     { at: 0, do: 'behave', tenant: 'acme', deployment: 'web', crashAfterMs: 2_000 },
-    applied(1_000, { replicas: 1, healthCheck: check }),
+    applied(1_000, { replicas: 1, healthCheck: CHECK }),
   ])
   expect(messages(result, 'deployment web').join('\n')).toContain('0 of 1')
 })
@@ -183,6 +183,70 @@ test('a machine without power does not enrol, and what was done twice ends once'
   expect(messages(result, 'node n1')).toContain('Refused: the machine is off or without a network')
   const told = result.story.filter(({ subject }) => subject === 'server a').map(({ atMs }) => atMs)
   expect(told).toEqual([3_000, 4_000, 24_000])
+})
+
+test('what depends on another waits until that is as it asks, and runs on when that is gone', async () => {
+  const { check, last } = watching()
+  const result = await run(
+    [
+      { at: 0, do: 'behave', tenant: 'acme', deployment: 'db', startMs: 20_000 },
+      applied(1_000, { replicas: 1, healthCheck: CHECK }, 'db'),
+      applied(2_000, { replicas: 2, dependsOn: { db: 'healthy' } }),
+      { at: 60_000, do: 'delete', tenant: 'acme', deployment: 'db' },
+      applied(80_000, { replicas: 3 }),
+    ],
+    { check, settleMs: 60_000 },
+  )
+  expect(result.violations).toEqual([])
+  const startedAt = result.story
+    .filter(({ subject, message }) => subject === 'deployment web' && message.includes('is started on'))
+    .map(({ atMs }) => atMs)
+  expect(startedAt).toHaveLength(1)
+  expect(startedAt[0]).toBeGreaterThan(20_000)
+  const containers = last()?.machines.flatMap((machine) => machine.containers) ?? []
+  expect(containers.map(({ state }) => state)).toEqual(['ready', 'ready'])
+})
+
+test('a node that the control plane runs on takes new work of the platform alone, and keeps what it has', async () => {
+  const { check, last } = watching()
+  const isTaken = (name: string) => last()?.machines.find((each) => each.name === name)?.containers.length
+  const cluster: ScriptCluster = {
+    tenants: [{ name: 'acme' }, { name: 'own', platform: true }],
+    nodes: [
+      { name: 'n1', tenant: 'acme' },
+      { name: 'p1', tenant: 'own' },
+    ],
+  }
+  const steps: readonly Step[] = [
+    applied(1_000, { replicas: 1 }),
+    { at: 10_000, do: 'node-role', node: 'n1', controlPlane: true },
+    { at: 10_000, do: 'node-role', node: 'p1', controlPlane: true },
+    applied(20_000, { replicas: 2 }),
+    { at: 20_000, do: 'apply', tenant: 'own', deployment: 'web', spec: { replicas: 2 } },
+  ]
+  await runScript({ cluster, steps, settleMs: 60_000, pace: 'coarse' }, { seed: 1, check })
+  expect([isTaken('n1'), isTaken('p1')]).toEqual([1, 2])
+  const back: Step = { at: 90_000, do: 'node-role', node: 'n1', controlPlane: false }
+  await runScript({ cluster, steps: [...steps, back], settleMs: 60_000, pace: 'coarse' }, { seed: 1, check })
+  expect([isTaken('n1'), isTaken('p1')]).toEqual([2, 2])
+})
+
+test('a server that was cut off while the store forgot what it missed knows everything again', async () => {
+  const { check, last } = watching()
+  const steps: readonly Step[] = [
+    { at: 1_000, do: 'store-cut', server: 'b', forMs: 8_000 },
+    applied(2_000, { replicas: 3 }),
+    { at: 6_000, do: 'store-compacted' },
+    { at: 6_000, do: 'store-compacted' },
+    { at: 30_000, do: 'server-killed', server: 'a' },
+    { at: 90_000, do: 'node-cut', node: 'n1' },
+  ]
+  const result = await run(steps, { check })
+  expect(result.violations).toEqual([])
+  const told = messages(result, 'deployment web').join('\n')
+  expect(told).toContain('Node n1 is lost: replica')
+  const elsewhere = last()?.machines.filter(({ name }) => name !== 'n1') ?? []
+  expect(elsewhere.flatMap((machine) => machine.containers)).toHaveLength(3)
 })
 
 test('a fault of ours is told as one and ends the run', async () => {

@@ -22,7 +22,13 @@ export const clusterShape = object({
   regions: optional(map(list(string()))),
   residencyEnforced: optional(boolean()),
   servers: optional(list(string())),
-  tenants: list(object({ name: string(), quotas: optional(map(integer({ minimum: 0 }))) })),
+  tenants: list(
+    object({
+      name: string(),
+      platform: optional(boolean()),
+      quotas: optional(map(integer({ minimum: 0 }))),
+    }),
+  ),
   nodes: list(
     object({
       name: string(),
@@ -66,6 +72,7 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   cordon: object(ofNode),
   uncordon: object(ofNode),
   drain: object(ofNode),
+  'node-role': object({ ...ofNode, controlPlane: boolean() }),
   'node-removed': object({ ...ofNode, force: optional(boolean()) }),
   're-enrol': object({ ...ofNode, attested: optional(residencyShape) }),
   'server-killed': object(ofServer),
@@ -74,6 +81,7 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'store-cut': forAWhile,
   'store-flaky': forAWhile,
   'store-slow': object({ ...forAWhile.fields, delayMs: ms }),
+  'store-compacted': object({ at: ms, do: string() }),
   quota: object({
     at: ms,
     do: string(),

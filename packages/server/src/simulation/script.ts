@@ -12,6 +12,8 @@ export interface ScriptNode {
 
 export interface ScriptTenant {
   readonly name: string
+  /** The platform itself under this name, and no tenant of its own. */
+  readonly platform?: boolean
   readonly quotas?: { readonly [kind: string]: number }
 }
 
@@ -60,6 +62,8 @@ export type StepAction =
   | { readonly do: 'cordon'; readonly node: string }
   | { readonly do: 'uncordon'; readonly node: string }
   | { readonly do: 'drain'; readonly node: string }
+  /** Whether the control plane itself runs on it. */
+  | { readonly do: 'node-role'; readonly node: string; readonly controlPlane: boolean }
   /** DELETE of the node. `force`: at once, whatever runs on it. The machine itself knows nothing of it. */
   | { readonly do: 'node-removed'; readonly node: string; readonly force?: boolean }
   /** The machine is set up anew, with new keys, by a new join token with this residency. */
@@ -82,6 +86,8 @@ export type StepAction =
       readonly forMs: number
       readonly delayMs: number
     }
+  /** The store forgets its history: whoever is cut off then must list anew. */
+  | { readonly do: 'store-compacted' }
   | { readonly do: 'quota'; readonly tenant: string; readonly kind: string; readonly limit: number }
 
 export interface Script {

@@ -31,8 +31,8 @@ async function makeTenants(
   founded: Founded,
   { cluster }: Script,
 ): Promise<void> {
-  for (const { name, quotas = {} } of cluster.tenants)
-    world.tenants.set(name, await makeTenant(server, founded, name, quotas))
+  for (const tenant of cluster.tenants)
+    world.tenants.set(tenant.name, await makeTenant(server, founded, tenant))
 }
 
 async function enrolNode(world: World, server: Server, { token }: Founded, given: ScriptNode): Promise<void> {

@@ -37,6 +37,8 @@ export interface SimulatedContainer {
 export interface SimulatedMachine {
   /** Of its newest enrolment. */
   readonly nodeId: NodeId
+  /** As its own disk has it: an answer that was lost is not known to it. */
+  readonly generation: number
   readonly tenant: TenantId
   readonly name: string
   /** Without power nothing runs on it; with power and without a network its containers run on. */
@@ -61,7 +63,16 @@ export interface SimulatedServer {
 export interface Acknowledged {
   readonly at: number
   readonly tenant: TenantId
-  readonly action: 'apply' | 'delete' | 'cordon' | 'uncordon' | 'drain' | 'quota' | 'enrol' | 'remove'
+  readonly action:
+    | 'apply'
+    | 'delete'
+    | 'cordon'
+    | 'uncordon'
+    | 'drain'
+    | 'quota'
+    | 'role'
+    | 'enrol'
+    | 'remove'
   /** Of the deployment, the node or the quota. */
   readonly name: string
   /** Of the deployment that was applied. */

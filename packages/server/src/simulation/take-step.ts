@@ -40,6 +40,9 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
     case 'store-slow':
       changeServer(world, step, fail)
       break
+    case 'store-compacted':
+      compact(world)
+      break
     case 'behave': {
       const { at: _at, do: _do, tenant, deployment, ...behaviour } = step
       world.behaviours.set(`${world.tenants.get(tenant)}/${deployment}`, behaviour)
@@ -60,11 +63,20 @@ function say(world: World, tenant: string, subject: string, message: string): vo
   tell(world, { kind: 'step', severity: 'info', tenant, subject, message })
 }
 
+function compact(world: World): void {
+  const { keyspace } = world
+  say(world, '', 'store', `forgets its history before revision ${keyspace.revision}.`)
+  if (keyspace.revision > keyspace.log.compacted) keyspace.compact(keyspace.revision)
+}
+
 type MachineStep = Extract<Step, { node: string }>
 
 function changeMachine(
   world: World,
-  step: Exclude<MachineStep, { do: 'cordon' | 'uncordon' | 'drain' | 'node-removed' | 're-enrol' }>,
+  step: Exclude<
+    MachineStep,
+    { do: 'cordon' | 'uncordon' | 'drain' | 'node-role' | 'node-removed' | 're-enrol' }
+  >,
 ): void {
   const node = world.nodes.get(step.node)
   if (node === undefined) throw new Error(`the script has no node ${step.node}`)

@@ -172,9 +172,18 @@ export function snapshotOf(world: World): Snapshot {
     now: time.now,
     revision: keyspace.revision,
     ...mirror.records(),
-    machines: [...nodes.values()].map(({ machine, identity: { nodeId }, tenant }) => {
+    machines: [...nodes.values()].map(({ machine, identity: { nodeId, generation }, tenant }) => {
       const { name, powered, connected, labels } = machine
-      return { nodeId, tenant, name, powered, connected, labels, containers: containersOf(machine) }
+      return {
+        nodeId,
+        generation,
+        tenant,
+        name,
+        powered,
+        connected,
+        labels,
+        containers: containersOf(machine),
+      }
     }),
     servers: [...servers].map(([name, server]) => ({
       ...{ name, replica: server?.replica ?? '', alive: server !== undefined },

@@ -9,6 +9,7 @@ import { type Committer, createCommitter } from './committer.ts'
 import { decodeRecord } from './encode.ts'
 import { createCurrentRevision } from './freshness.ts'
 import type { GroupCommitOptions } from './group-commit.ts'
+import { createHistoryGuard, type HistoryGuard, type OnWentBack } from './history-guard.ts'
 import { insist, pause, within } from './insist.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
 import type { CachedRecord, Change, OnUnreadable, SizedKey } from './record-index.ts'
@@ -52,6 +53,8 @@ export interface StoreOptions {
   readonly clock: Clock
   readonly ids: IdSource
   readonly onUnreadable: OnUnreadable
+  /** Once: etcd was put back to an older state under us, and every call is refused from now on. */
+  readonly onWentBack?: OnWentBack
   readonly root?: string
   readonly groupCommit?: Partial<GroupCommitOptions>
   /** How long one transaction or one fresh read may go on trying. Finding out what became of a lost one takes longer. */
@@ -70,8 +73,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const currentRevision = createCurrentRevision(engine, keyspace.globalKey('fresh', 'probe'))
   const committer = createCommitter({ ...options, keyspace, settleMs: Math.min(SETTLE_MS, deadlineMs) })
 
+  const history = createHistoryGuard(options.onWentBack)
+
   const freshUntil = async (until: number): Promise<void> => {
+    const seen = cache.revision
     const revision = await within(until, insist(currentRevision, until, 'repeatable'))
+    history.note(seen, revision)
+    history.require()
     await cache.waitFor(revision, until - performance.now())
   }
   const fresh = (until = performance.now() + deadlineMs) => freshUntil(until).catch(asUnavailable)
@@ -88,7 +96,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     fresh: () => fresh(),
     read: (collection, keys) => readValues(options, collection, keys, performance.now() + deadlineMs),
     transact: (decide) =>
-      transact({ cache, keyspace, committer, fresh, ids: options.ids, deadlineMs }, decide),
+      transact({ cache, keyspace, committer, history, fresh, ids: options.ids, deadlineMs }, decide),
     subscribe: cache.subscribe,
     close: () => cache.close(),
   }
@@ -108,6 +116,7 @@ interface Running {
   readonly cache: Cache
   readonly keyspace: Keyspace
   readonly committer: Committer
+  readonly history: HistoryGuard
   readonly ids: IdSource
   readonly deadlineMs: number
   fresh(until: number): Promise<void>
@@ -118,6 +127,7 @@ async function transact<R>(running: Running, decide: (transaction: Transaction) 
   const until = performance.now() + running.deadlineMs
   let current = false
   for (let attempt = 0; performance.now() < until; attempt += 1) {
+    running.history.require()
     const transaction = openTransaction(
       running.ids.ulid() as TransactionId,
       running.cache.index,
@@ -129,7 +139,9 @@ async function transact<R>(running: Running, decide: (transaction: Transaction) 
     if (decision.kind === 'refuse') await running.fresh(until)
     if (decision.kind === 'wait') await within(until, decision.until).catch(asUnavailable)
     if (decision.kind === 'commit') {
+      const seen = running.cache.revision
       const verdict = await running.committer.commit(transaction.staged(), until)
+      if (verdict.kind !== 'overtaken') running.history.note(seen, verdict.revision)
       if (verdict.kind === 'committed') return decision.result
       await running.cache.waitFor(verdict.revision, until - performance.now()).catch(asUnavailable)
       // The engine itself looked after we had asked: what the cache shows at that revision may be said aloud.

@@ -55,6 +55,16 @@ export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError'
 }
 
+/** `get` for whom one record that cannot be read must not keep from the others (SAFETY 2 row 31); it is not compared then. */
+export function getOr<T, U>(transaction: Transaction, address: Address<T>, otherwise: U): T | U | undefined {
+  try {
+    return transaction.get(address)
+  } catch (error) {
+    if (error instanceof UnreadableRecordError) return otherwise
+    throw error
+  }
+}
+
 export function openTransaction(id: TransactionId, index: RecordIndex, keyspace: Keyspace): OpenTransaction {
   const compares = new Map<string, Compare>()
   const writes = new Map<string, Write>()

@@ -6,6 +6,7 @@ import {
   type Engine,
   EngineError,
   isFault,
+  type ListedContainer,
   type NetworkFacts,
   type PullCredential,
 } from '../../ports/engine.ts'
@@ -38,12 +39,8 @@ export function createDockerEngine(socketPath: string): Engine {
       version: (await call(READ_MS, (docker) => docker.version())).Version,
       apiVersion: await caller.apiVersion(),
     }),
-    listContainers: async () => {
-      const listed: unknown[] = await call(READ_MS, (docker, abortSignal) =>
-        docker.listContainers({ all: true, abortSignal }),
-      )
-      return listed.map(readListed)
-    },
+    listContainers: () => listContainers(caller, {}),
+    listLabelled: (label, value) => listContainers(caller, { label: [`${label}=${value}`] }),
     createContainer: (name, body) =>
       call(CREATE_MS, (docker, signal) => createContainer(docker, name, body, signal)),
     startContainer: (id) =>
@@ -82,6 +79,16 @@ export function createDockerEngine(socketPath: string): Engine {
         for await (const line of readJsonLines(stream)) onEvent(readEvent(line))
       }),
   }
+}
+
+async function listContainers(
+  { call }: Caller,
+  filters: { readonly label?: string[] },
+): Promise<ListedContainer[]> {
+  const listed: unknown[] = await call(READ_MS, (docker, abortSignal) =>
+    docker.listContainers({ all: true, filters, abortSignal }),
+  )
+  return listed.map(readListed)
 }
 
 /** Body and query are named apart: otherwise the client writes the whole body, environment and all, into the address as well. */

@@ -11,8 +11,8 @@ export const quota: Filter = {
   phrases: { containers_quota_reached: 'closed by the quota of containers' },
   refuse(_workload, _node, { containers }) {
     if (containers.used < containers.limit) return undefined
-    if (last.used !== containers.used || last.limit !== containers.limit) last = reached(containers)
-    return last.refusal
+    const said = lastSaid.get(containers)
+    return said !== undefined && isOf(said, containers) ? said.refusal : reached(containers)
   },
 }
 
@@ -24,7 +24,16 @@ interface Reached {
   readonly refusal: Refusal
 }
 
-function reached({ used, limit }: TenantFacts['containers']): Reached {
+type Containers = TenantFacts['containers']
+
+/** It is asked of one node after the other, and says the same of all; a view counts on in the same object. */
+const lastSaid = new WeakMap<Containers, Reached>()
+
+const isOf = (said: Reached, { used, limit }: Containers): boolean =>
+  said.used === used && said.limit === limit
+
+function reached(containers: Containers): Refusal {
+  const { used, limit } = containers
   const refusal: Refusal = {
     filter: 'quota',
     code: 'containers_quota_reached',
@@ -32,8 +41,6 @@ function reached({ used, limit }: TenantFacts['containers']): Reached {
     reported: { free: Math.max(0, limit - used), used, limit },
     fix: `Raise the tenant's quota of containers from ${limit} to ${used + 1}, or stop ${used - limit + 1} of its ${used}.`,
   }
-  return { used, limit, refusal }
+  lastSaid.set(containers, { used, limit, refusal })
+  return refusal
 }
-
-/** What was said last: it is asked of one node after the other. */
-let last = reached({ used: 0, limit: 0 })

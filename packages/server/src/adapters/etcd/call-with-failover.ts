@@ -34,7 +34,9 @@ export async function callWithFailover<T>(deps: CallDeps, request: CallRequest<T
   for (let attempt = 1; ; attempt += 1) {
     const endpoint = await deps.pool.acquire(deadlineAt)
     const token = await deps.authenticator.token()
-    const outcome = await attemptOn(deps, endpoint, request, token, deadlineAt)
+    const leftMs = deadlineAt - performance.now()
+    if (leftMs <= 0) throw new EngineError('deadline', 'no', 'no time was left to ask in')
+    const outcome = await attemptOn(deps, endpoint, request, token, leftMs)
     if (outcome.ok) return decodeAnswer(request, outcome.bytes)
     const failure = classifyFailure(outcome.failed)
     if (failure.next === 'another_member') deps.pool.leave(endpoint)
@@ -62,9 +64,8 @@ function attemptOn<T>(
   endpoint: Endpoint,
   request: CallRequest<T>,
   token: string | undefined,
-  deadlineAt: number,
+  leftMs: number,
 ) {
-  const leftMs = Math.max(1, deadlineAt - performance.now())
   const alone = deps.pool.endpoints.length === 1 || !request.repeatable
   return callOnce(endpoint, {
     method: request.method,

@@ -70,7 +70,7 @@ export function createEtcdClient(options: EtcdClientOptions): KeyValueEngine {
     status: (call) => gatherStatus(deps, call?.deadlineMs ?? deadlineMs),
     close() {
       for (const watch of watches) watch.close()
-      for (const { client } of pool.endpoints) client.close()
+      pool.close()
     },
   }
 }

@@ -8,7 +8,7 @@ import { type Endpoint, makeEndpoint, makeEndpointPool } from './endpoint-pool.t
 function member(name: string, lastAnswerAt: number) {
   const getConnectivityState = () => connectivityState.READY
   const client = { getChannel: () => ({ getConnectivityState }) } as unknown as Endpoint['client']
-  return { name, client, lastAnswerAt, openedAt: lastAnswerAt, renew: vi.fn() }
+  return { name, client, lastAnswerAt, openedAt: lastAnswerAt, renew: vi.fn(), close: () => {} }
 }
 
 const soon = () => performance.now() + 60_000
@@ -95,4 +95,16 @@ test('who has no more time does not wait for the others', async () => {
 test('who comes with no time left is refused, without a timer in the past', async () => {
   const pool = makeEndpointPool([dialled('gone').endpoint])
   await expect(pool.acquire(performance.now() - 5_000)).rejects.toThrow('no etcd member could be reached')
+})
+
+test('a pool that is closed dials nobody, and whoever still looks for a member is told at once', async () => {
+  const [gone, idle] = [dialled('gone'), dialled('idle', 0)]
+  const pool = makeEndpointPool([gone.endpoint, idle.endpoint])
+  idle.endpoint.openedAt = Number.NEGATIVE_INFINITY
+  const asked = pool.acquire(performance.now() + 10_000).catch(String)
+  pool.close()
+  expect(await asked).toContain('closed')
+  await expect(pool.acquire(performance.now() + 10_000)).rejects.toMatchObject({ applied: 'no' })
+  idle.endpoint.renew()
+  expect([gone.opened(), idle.opened()]).toEqual([1, 1])
 })

@@ -14,18 +14,26 @@ export interface Endpoint {
   openedAt: number
   /** Drops the connection for a new one: the present one may lead nowhere without our being told. */
   renew(): void
+  /** For good: a call that fails after that must not dial again. */
+  close(): void
 }
 
 export function makeEndpoint(name: string, open: () => Client): Endpoint {
+  let closed = false
   const endpoint: Endpoint = {
     name,
     client: open(),
     lastAnswerAt: Number.NEGATIVE_INFINITY,
     openedAt: performance.now(),
     renew() {
+      if (closed) return
       endpoint.client.close()
       endpoint.client = open()
       endpoint.openedAt = performance.now()
+    },
+    close() {
+      closed = true
+      endpoint.client.close()
     },
   }
   return endpoint
@@ -37,6 +45,7 @@ export interface EndpointPool {
   acquire(deadlineAt: number): Promise<Endpoint>
   /** Later calls go elsewhere first. No effect when the pool has already moved on. */
   leave(endpoint: Endpoint): void
+  close(): void
 }
 
 /** How long a connection may take before the next member is tried as well. */
@@ -52,10 +61,12 @@ const ROUND_PAUSE_MS = 100
 export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
   let current = 0
   let looking: Promise<Endpoint | undefined> | undefined
+  let closed = false
   const at = (offset: number) => endpoints[(current + offset) % endpoints.length]
 
   async function acquire(deadlineAt: number): Promise<Endpoint> {
     do {
+      if (closed) throw new EngineError('unavailable', 'no', 'the etcd client was closed')
       const preferred = at(0)
       if (preferred && isReady(preferred)) return preferred
       const found = await foundBy(deadlineAt)
@@ -97,7 +108,12 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
     if (next && next !== endpoint) renewIfStale(next)
   }
 
-  return { endpoints, acquire, leave }
+  function close(): void {
+    closed = true
+    for (const endpoint of endpoints) endpoint.close()
+  }
+
+  return { endpoints, acquire, leave, close }
 }
 
 /** Never below zero: Node writes a warning of its own about a timer in the past, on our standard error. */

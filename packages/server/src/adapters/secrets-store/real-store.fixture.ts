@@ -38,8 +38,9 @@ export interface RealStore {
   close(): void
 }
 
-export async function openRealStore(): Promise<RealStore> {
-  const store = await sharedSecretsStore()
+/** Over the shared store, unless a test has one of its own. */
+export async function openRealStore(own?: SecretsStore): Promise<RealStore> {
+  const store = own ?? (await sharedSecretsStore())
   const clients: SecretsStoreClient[] = []
   const open = (auth: StoreAuth, options: OpenOptions = {}) => {
     const client = createSecretsStoreClient({ address: store.address, auth, ...options })

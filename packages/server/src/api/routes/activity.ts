@@ -1,14 +1,6 @@
 // /api/v1/events, their stream, and /api/v1/audit. SPEC 6, DECISIONS 1.
 
-import {
-  auditEntryShape,
-  listedEventShape,
-  nullable,
-  object,
-  optional,
-  pageShape,
-  string,
-} from '@holdfast/contract'
+import { auditEntryShape, eventPageShape, pageShape, string } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { done, type Outcome, refused } from '../../operations/caller.ts'
 import { readEventCursor } from '../../operations/event-cursor.ts'
@@ -18,12 +10,6 @@ import type { Store } from '../../store/store.ts'
 import { type ApiRequest, answer, answerWith, type Endpoint, type StreamedAnswer } from '../endpoint.ts'
 import { EVENT_STREAM, type EventStream, openEventStream } from '../event-stream.ts'
 
-/** `truncated`: events behind the cursor are kept no more. */
-const eventPageShape = object({
-  ...pageShape(listedEventShape).fields,
-  truncated: optional(object({ after: string(), oldest: nullable(string()) })),
-})
-
 export function activityEndpoints(store: Store): Endpoint[] {
   return [
     {
@@ -31,14 +17,14 @@ export function activityEndpoints(store: Store): Endpoint[] {
       path: '/api/v1/events',
       action: 'events:read',
       summary:
-        'List events: the newest, or those after a cursor; kept for 30 days, at most 10,000, and `truncated` where the cursor is older',
-      query: ['type', 'subject', 'severity', 'after', 'limit'],
+        'List events: the newest, those after a cursor, or the newest before one. An answer looks at 2,000: where older ones were not looked at, `earlierCursor` goes on as `before`. Kept for 30 days, at most 10,000, and `truncated` where `after` is older',
+      query: ['type', 'subject', 'severity', 'after', 'before', 'limit'],
       headers: [],
       success: { status: 200, shape: eventPageShape },
       codes: [],
-      handle: async ({ caller, query: { limit, after, type, subject, severity } }) =>
+      handle: async ({ caller, query: { limit, after, before, type, subject, severity } }) =>
         answerWith(
-          await listEvents(store, caller.tenant, { limit, after, type, subject, severity }),
+          await listEvents(store, caller.tenant, { limit, after, before, type, subject, severity }),
           (page) => answer(200, page),
         ),
     },
@@ -81,7 +67,7 @@ async function follow(
     const accepted = 'the id of an event as the stream gave it, for example 1042-0'
     return refused(
       lastEventId === undefined
-        ? badCursor(text)
+        ? badCursor('after', text)
         : reject('header_invalid', 'Last-Event-ID', text, { accepted }),
     )
   }

@@ -24,7 +24,6 @@ import { getNode, listContainers, listNodes } from '../../operations/nodes/read-
 import { releaseClaim, removeNode } from '../../operations/nodes/release-node.ts'
 import {
   type AnyEndpoint,
-  type ApiRequest,
   answer,
   answerWith,
   type Endpoint,
@@ -33,7 +32,7 @@ import {
   param,
 } from '../endpoint.ts'
 import type { FailedJoins } from '../failed-joins.ts'
-import { answerOnce, kept } from '../idempotent.ts'
+import { answerOnce, issueOnce, kept } from '../idempotent.ts'
 
 const NODES = '/api/v1/nodes'
 const ONE = '/api/v1/nodes/{id}'
@@ -64,26 +63,12 @@ function joinTokenEndpoint(deps: NodeEndpointDeps): Endpoint {
     body: newJoinTokenShape,
     success: { status: 201, shape: issuedJoinTokenShape },
     codes: ['field_unknown', 'field_type_invalid', 'idempotency_key_reused'],
-    handle: (request) => issue(deps, request),
+    handle: (request) =>
+      issueOnce(deps.answers, request, JOIN_TOKENS, {
+        withoutToken: ({ nodeName, expiresAt }: IssuedJoinToken) => ({ nodeName, expiresAt }),
+        run: (once) => issueJoinToken(deps, request.caller, request.body, once),
+      }),
   }
-}
-
-/** What is kept for a repeated request, or only planned, is the answer without the token: a secret is answered once, whoever asks twice. */
-function issue(deps: NodeEndpointDeps, request: ApiRequest) {
-  const remembered = ({ nodeName, expiresAt }: IssuedJoinToken): KeptAnswer => ({
-    status: 201,
-    body: { nodeName, expiresAt },
-  })
-  const shown = request.query.dryRun
-    ? remembered
-    : (issued: IssuedJoinToken): KeptAnswer => ({ status: 201, body: issued })
-  return answerOnce(
-    deps.answers,
-    request,
-    JOIN_TOKENS,
-    (once) => issueJoinToken(deps, request.caller, request.body, kept(once, remembered)),
-    shown,
-  )
 }
 
 function enrolEndpoint(deps: NodeEndpointDeps): OpenEndpoint {

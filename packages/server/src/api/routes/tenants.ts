@@ -34,7 +34,7 @@ import {
   type TokenDeps,
 } from '../../operations/tokens.ts'
 import { type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
-import { answerOnce, kept } from '../idempotent.ts'
+import { answerOnce, issueOnce, kept } from '../idempotent.ts'
 
 const TENANTS = '/api/v1/tenants'
 const TENANT = '/api/v1/tenants/{tenant}'
@@ -192,7 +192,11 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         'field_type_invalid',
         'idempotency_key_reused',
       ],
-      handle: (request) => issue(deps, request),
+      handle: (request) =>
+        issueOnce(deps.answers, request, TOKENS, {
+          withoutToken: ({ token: _secret, ...issued }: IssuedToken) => issued,
+          run: (once) => issueToken(deps, request.caller, request.body, once),
+        }),
     },
     {
       method: 'DELETE',
@@ -209,24 +213,6 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         ),
     },
   ]
-}
-
-/** What is kept for a repeated request, or only planned, is the record without the token: a secret is answered once, whoever asks twice. */
-function issue(deps: TenantEndpointDeps, request: ApiRequest) {
-  const remembered = ({ token: _secret, ...issued }: IssuedToken): KeptAnswer => ({
-    status: 201,
-    body: issued,
-  })
-  const shown = request.query.dryRun
-    ? remembered
-    : (issued: IssuedToken): KeptAnswer => ({ status: 201, body: issued })
-  return answerOnce(
-    deps.answers,
-    request,
-    TOKENS,
-    (once) => issueToken(deps, request.caller, request.body, kept(once, remembered)),
-    shown,
-  )
 }
 
 async function pageOfTokens({ store }: TenantEndpointDeps, { caller, query }: ApiRequest) {

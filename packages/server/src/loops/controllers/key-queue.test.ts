@@ -103,6 +103,6 @@ test('work that ends at once leaves others their turn', async () => {
   for (let key = 0; key < 100; key += 1) queue.add(String(key))
   await new Promise((resolve) => setImmediate(resolve))
   expect(worked).toBeLessThan(50)
-  await expect.poll(() => [worked, queue.size]).toEqual([100, 0])
+  await expect.poll(() => [worked, queue.size], { timeout: 15_000 }).toEqual([100, 0])
   await queue.stop()
 })

@@ -26,9 +26,11 @@ function noticeGlobal(controller: Controller, folder: string, id: string): void 
       if (controller.tenants.has(tenant)) noticeNode(controller, tenant, nodeId)
   }
   if (folder !== tenants.folder) return
-  const tenant = store.get(globally(tenants, id))?.record.id
-  const known = tenant && controller.tenants.get(tenant)
-  if (!known) return
+  const tenant = id as TenantId
+  const known = controller.tenants.get(tenant)
+  if (known === undefined) return
+  // Its view is made anew should the record only be unreadable.
+  if (store.get(globally(tenants, id)) === undefined) controller.tenants.delete(tenant)
   known.view.takeQuota()
   wake(controller, tenant, known.waiting.curedBy('quota'))
 }

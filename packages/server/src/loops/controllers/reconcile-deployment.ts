@@ -1,11 +1,11 @@
 // One look at one deployment: a decision on what the cache shows and, where there is something to write, one fenced
 // transaction that compares everything that was decided on. SAFETY 4a and 4b.
 
-import type { AssignmentId, TenantId } from '@holdfast/contract'
+import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { recordEvent, recordEventOnce } from '../../operations/record-write.ts'
 import { timestamp } from '../../ports/clock.ts'
 import { deployments, nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
-import { inTenant, type Transaction, UnreadableRecordError } from '../../store/transaction.ts'
+import { getOr, inTenant, type Transaction } from '../../store/transaction.ts'
 import { LostLeadershipError } from '../leadership/fence.ts'
 import { type Controller, type KnownTenant, keyOf, TENANT_LENGTH, tenantOf } from './controller.ts'
 import { decidePlacement } from './decide-placement.ts'
@@ -18,9 +18,10 @@ export async function reconcileDeployment(controller: Controller, key: string): 
   const name = key.slice(TENANT_LENGTH + 1)
   const { leadership, store } = controller.deps
   if (!leadership.owns(tenant)) return
-  const known = tenantOf(controller, tenant)
   const stored = store.get(inTenant(tenant, deployments, name))?.record
-  const decision = stored && decide(controller, known, tenant, stored)
+  if (stored === undefined) return
+  const known = tenantOf(controller, tenant)
+  const decision = decide(controller, known, tenant, stored)
   if (decision === undefined) return
   try {
     await write(controller, known, tenant, decision)
@@ -73,9 +74,11 @@ async function write(
   const isWritten = await leadership.fenced<boolean>(tenant, (transaction) => {
     const stored = transaction.get(inTenant(tenant, deployments, first.stored.spec.name))
     transaction.get(inTenant(tenant, placements, first.stored.uid))
+    const isOver = stored?.uid !== first.stored.uid
     const decision = decided ?? (stored && decide(controller, known, tenant, stored))
     decided = undefined
-    if (decision === undefined || stored?.uid !== first.stored.uid) return { kind: 'refuse', result: true }
+    if (isOver) giveBack(controller, known, tenant, first.stored.uid)
+    if (decision === undefined || isOver) return { kind: 'refuse', result: true }
     if (!recordDecision(transaction, tenant, decision, matrix)) return { kind: 'refuse', result: false }
     stage(transaction, tenant, decision)
     const decidedAt = { now: () => Date.parse(decision.now) }
@@ -89,21 +92,19 @@ async function write(
   if (matrix !== undefined) await dropMatrix(leadership, tenant, matrix)
 }
 
+/** No record will come of what was reserved, by which the view and whoever waits for the room would see that it is over. */
+function giveBack({ queue }: Controller, known: KnownTenant, tenant: TenantId, uid: DeploymentUid): void {
+  known.view.release(uid)
+  for (const name of known.waiting.curedBy('placements')) queue.add(keyOf(tenant, name))
+}
+
 function stage(transaction: Transaction, tenant: TenantId, decision: Decision): void {
   // One that is lost must be absent and not merely unreadable; one that is chosen must still be as it was.
   for (const id of decision.nodeIds) transaction.get(inTenant(tenant, nodes, id))
-  for (const id of decision.seenIds) compareSighting(transaction, tenant, id)
+  // What cannot be read was decided on as if nothing had been seen, and keeps nobody from deciding.
+  for (const id of decision.seenIds) getOr(transaction, inTenant(tenant, observations, id), undefined)
   const address = inTenant(tenant, placements, decision.stored.uid)
   if (decision.next === undefined) transaction.delete(address)
   else transaction.put(address, decision.next)
   for (const { id } of decision.plan.dropped) transaction.delete(inTenant(tenant, observations, id))
-}
-
-/** What cannot be read was decided on as if nothing had been seen, and keeps nobody from deciding. */
-function compareSighting(transaction: Transaction, tenant: TenantId, id: AssignmentId): void {
-  try {
-    transaction.get(inTenant(tenant, observations, id))
-  } catch (error) {
-    if (!(error instanceof UnreadableRecordError)) throw error
-  }
 }

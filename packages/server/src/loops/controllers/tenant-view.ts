@@ -8,6 +8,7 @@ import {
   type NodeFacts,
   type NodeStance,
   type SchedulingView,
+  sameStand,
 } from '@holdfast/core'
 import { isDraining } from '../../operations/nodes/drain-node.ts'
 import type { Quotas } from '../../operations/quotas.ts'
@@ -237,11 +238,4 @@ function changesOf(before: NodeFacts, now: NodeFacts): CureKind[] {
   if (cpuMillis !== now.capacity.cpuMillis || memoryBytes !== now.capacity.memoryBytes)
     kinds.push('node_capacity')
   return kinds
-}
-
-function sameStand(left: NodeFacts, right: NodeFacts): boolean {
-  const keys = Object.keys(left.labels)
-  const sameKeys = keys.length === Object.keys(right.labels).length
-  if (!sameKeys || left.hiddenCountry !== right.hiddenCountry) return false
-  return keys.every((key) => left.labels[key] === right.labels[key])
 }

@@ -14,6 +14,9 @@ import { inTenant } from '../../store/transaction.ts'
 import { repeat } from '../repeat.ts'
 import type { PlacingDeps } from './controller.ts'
 
+/** How often it is looked who is silent. */
+export const SILENCE_LOOK_MS = 1_000
+
 type WatchDeps = Pick<PlacingDeps, 'store' | 'clock' | 'leadership'>
 
 interface WatchOptions extends WatchDeps {

@@ -5,6 +5,7 @@ import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import type { checkFacts, DependencyFact, ImageFact, QuotaFact } from '@holdfast/core'
 import type { ImageAnswer } from '../../ports/broker.ts'
 import { deployments, registryCredentials } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
 import type { DeploymentDeps } from './deps.ts'
@@ -36,6 +37,26 @@ export function gatherDependencies(
     for (const next of dependsOn) names.add(next)
   }
   return graph
+}
+
+/**
+ * Who waits until this one is healthy; asked where its check goes, or where it is new: a name may be waited for from before.
+ * As the cache knows it: one that begins to wait in the very same moment may be passed by.
+ */
+export function gatherDependents(
+  store: Pick<Store, 'list'>,
+  tenant: TenantId,
+  spec: DeploymentSpec,
+  before: DeploymentSpec | undefined,
+): readonly string[] {
+  const goes = spec.healthCheck === undefined && (before === undefined || before.healthCheck !== undefined)
+  if (!goes) return []
+  return store.list(deployments, tenant).flatMap(({ record: { spec: other, deleting } }) => {
+    const { name, dependsOn = {} } = other
+    return !deleting && Object.hasOwn(dependsOn, spec.name) && dependsOn[spec.name] === 'healthy'
+      ? [name]
+      : []
+  })
 }
 
 /** Asks the registry through the broker, which alone reads the tenant's credential for it. */

@@ -1,6 +1,6 @@
 // How a deployment fares, with what happened to it, newest first. DECISIONS 2.
 
-import type { DeploymentStatus, ListedEvent, TenantId } from '@holdfast/contract'
+import type { StatusWithTimeline, TenantId } from '@holdfast/contract'
 import { placements } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -8,8 +8,6 @@ import { done, type Outcome } from '../caller.ts'
 import { deploymentView } from './deployment-view.ts'
 import { findStored } from './find-deployment.ts'
 import { readTimeline } from './read-timeline.ts'
-
-type StatusWithTimeline = DeploymentStatus & { readonly timeline: readonly ListedEvent[] }
 
 export async function readStatus(
   store: Store,
@@ -22,7 +20,7 @@ export async function readStatus(
   const { uid } = found.value
   const { assignments = [] } = store.get(inTenant(tenant, placements, uid))?.record ?? {}
   const nodeIds = assignments.map(({ nodeId }) => nodeId)
-  const timeline = await readTimeline(store, tenant, { uid, nodeIds })
+  const story = await readTimeline(store, tenant, { uid, nodeIds })
   const { status } = deploymentView(store, tenant, found.value)
-  return done({ ...status, timeline })
+  return done({ ...status, ...story })
 }

@@ -15,8 +15,14 @@ interface Given extends Pick<Event, 'type'> {
   readonly data?: Event['data']
 }
 
-/** Found newest first; those of one revision are given in their order. */
 function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): string[] {
+  return storyOf(given, nodeIds).timeline.map(({ message, count }) =>
+    count === 1 ? message : `${message} x${count}`,
+  )
+}
+
+/** Found newest first; those of one revision are given in their order. */
+function storyOf(given: readonly Given[], nodeIds: readonly string[], unseen?: string) {
   const told = given.map(({ about = 'dep_A', reason = '', data = {}, revision, ...each }, index): Told => {
     const ordinal = index
     const subject = { kind: about.startsWith('node') ? 'Node' : 'Deployment', name: about, uid: about }
@@ -31,9 +37,7 @@ function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): s
   )
   const own = found.filter(([, { subject }]) => subject.kind === 'Deployment')
   const machines = found.filter(([, { subject }]) => subject.kind === 'Node')
-  return tellStory(own, machines, nodeIds).map(({ message, count }) =>
-    count === 1 ? message : `${message} x${count}`,
-  )
+  return tellStory(own, machines, nodeIds, unseen)
 }
 
 test('of one transaction each stands where it was put, whatever it is', () => {
@@ -72,13 +76,21 @@ test('what happens to a machine is told where a replica is or was, and since the
   expect(timelineOf(given, ['node_2'])).toEqual(['node_2 failed', 'node_1 failed', 'placed'])
 })
 
+const updated = (from: number, to: number, message = (at: number) => `${at}`): Given[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => ({
+    ...{ revision: from + at, type: 'deployment.updated', message: message(from + at) },
+  }))
+
 test('the newest fifty are told', () => {
-  const given = Array.from(
-    { length: 120 },
-    (_, at): Given => ({
-      ...{ revision: at + 1, type: 'deployment.updated', message: `${at}` },
-    }),
-  )
-  const told = timelineOf(given)
+  const told = timelineOf(updated(0, 119))
   expect([told.length, told[0], told.at(-1)]).toEqual([50, '119', '70'])
+})
+
+test('where what is left out begins is told, each of what was folded counted', () => {
+  const revisionOf = (cursor: string | undefined) => cursor?.split('-')[0]
+  expect(storyOf(updated(1, 50), []).earlierCursor).toBeUndefined()
+  expect(revisionOf(storyOf(updated(1, 52), []).earlierCursor)).toBe('3')
+  const repeated = [...updated(1, 5, () => 'the same'), ...updated(6, 55)]
+  expect(revisionOf(storyOf(repeated, []).earlierCursor)).toBe('6')
+  expect(storyOf(updated(8, 9), [], '7-0').earlierCursor).toBe('7-0')
 })

@@ -5,6 +5,7 @@ import { isJsonObject, type Json, type ListedEvent, type TenantId } from '@holdf
 import { events } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { type EventPosition, listedEvent, placeEvents } from '../event-cursor.ts'
+import { lookThrough } from '../look-through-events.ts'
 import { foldRepeats } from '../read-events.ts'
 
 export interface Storied {
@@ -14,8 +15,15 @@ export interface Storied {
 }
 
 const LENGTH = 50
-const CHUNK = 100
-const MAX_SCAN = 2000
+/** Repeats are folded into one, so more are gathered than are told. */
+const GATHERED = 100
+
+interface Timeline {
+  /** Newest first. */
+  readonly timeline: ListedEvent[]
+  /** Where what is not told here begins; absent where all is told. */
+  readonly earlierCursor?: string
+}
 
 export type Told = readonly [EventPosition, ListedEvent]
 
@@ -23,34 +31,36 @@ export async function readTimeline(
   store: Pick<Store, 'keysOf' | 'read'>,
   tenant: TenantId,
   { uid, nodeIds }: Storied,
-): Promise<ListedEvent[]> {
+): Promise<Timeline> {
   const own: Told[] = []
   const machines: Told[] = []
-  const way = placeEvents(store.keysOf(events, tenant)).toReversed().slice(0, MAX_SCAN)
-  for (let start = 0; start < way.length && own.length < LENGTH; start += CHUNK) {
-    const chunk = way.slice(start, start + CHUNK)
-    const keys = chunk.map(({ key }) => key)
-    const records = await store.read(events, keys)
-    chunk.forEach((placed, index) => {
-      const event = records[index]
-      if (event === undefined) return
-      if (event.subject.uid === uid) own.push([placed, listedEvent(event, placed.cursor)])
-      else if (MACHINE_EVENTS.has(event.type)) machines.push([placed, listedEvent(event, placed.cursor)])
-    })
-  }
-  return tellStory(own, machines, nodeIds)
+  const way = placeEvents(store.keysOf(events, tenant)).toReversed()
+  const { last, whole } = await lookThrough(store, way, (event, placed) => {
+    if (event.subject.uid === uid) own.push([placed, listedEvent(event, placed.cursor)])
+    else if (MACHINE_EVENTS.has(event.type)) machines.push([placed, listedEvent(event, placed.cursor)])
+    return own.length < GATHERED && !isBirth(own.at(-1))
+  })
+  return tellStory(own, machines, nodeIds, whole || isBirth(own.at(-1)) ? undefined : last?.cursor)
 }
 
-/** `own` and `machines` newest first, as they were found. */
+/** Nothing of its story is older. */
+const isBirth = (told: Told | undefined): boolean => told?.[1].type === 'deployment.created'
+
+/** `own` and `machines` newest first, as they were found; `unseen` is the cursor before which nothing was looked at. */
 export function tellStory(
   own: readonly Told[],
   machines: readonly Told[],
   nodeIds: readonly string[],
-): ListedEvent[] {
-  const told = [...own, ...concerning(own, machines, nodeIds)].sort(inStoryOrder)
-  return foldRepeats(told.map(([, event]) => event))
-    .slice(-LENGTH)
-    .toReversed()
+  unseen: string | undefined,
+): Timeline {
+  const told = [...own, ...concerning(own, machines, nodeIds)].sort(inStoryOrder).map(([, event]) => event)
+  const folded = foldRepeats(told)
+  const left = folded.slice(0, -LENGTH).reduce((sum, { count }) => sum + count, 0)
+  const earlier = left === 0 ? unseen : told[left]?.cursor
+  return {
+    timeline: folded.slice(-LENGTH).toReversed(),
+    ...(earlier === undefined ? {} : { earlierCursor: earlier }),
+  }
 }
 
 const MACHINE_EVENTS: ReadonlySet<string> = new Set([

@@ -1,4 +1,5 @@
-// DELETE /api/v1/deployments/{name}: marks the record; what is left to do goes on by itself (loops/finish-removals.ts).
+// DELETE /api/v1/deployments/{name}: marks the record and tells that it is going; what is left to do goes on by itself
+// (loops/finish-removals.ts), and its end is told there.
 
 import type { DeploymentRecord } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
@@ -6,7 +7,7 @@ import { deployments, removals } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
-import { recordAudit } from '../record-write.ts'
+import { type NewEvent, recordAudit, recordEvent } from '../record-write.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { findToChange } from './find-deployment.ts'
@@ -30,6 +31,19 @@ export async function removeDeployment(
       action: 'deployments:removed',
       subject: { kind: 'Deployment', name: stored.spec.name },
     })
-    return { kind: 'commit', result: done(deploymentView(store, caller.tenant, marked)) }
+    const going = deploymentView(store, caller.tenant, marked)
+    recordEvent(transaction, clock, caller.tenant, goingEvent(going))
+    return { kind: 'commit', result: done(going) }
   })
+}
+
+/** Once for a deployment: one that is going is found by no second DELETE. */
+function goingEvent({ name, uid, revision, status: { replicas } }: DeploymentRecord): NewEvent {
+  const stopping = replicas.placed === 1 ? '1 replica stops' : `${replicas.placed} replicas stop`
+  return {
+    ...{ type: 'deployment.progressing', severity: 'info', reason: 'deleting', cause: 'deleting' },
+    subject: { kind: 'Deployment', name, uid },
+    message: `Deployment ${name} is being deleted${replicas.placed === 0 ? '' : `: ${stopping} first`}.`,
+    data: { revision, replicas: { ...replicas } },
+  }
 }

@@ -28,7 +28,13 @@ import { gatherRouteHolders } from './claim-routes.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { addressedBy, nameOf } from './find-deployment.ts'
-import { gatherBytes, gatherDependencies, gatherImage, unresolvedBy } from './gather-facts.ts'
+import {
+  gatherBytes,
+  gatherDependencies,
+  gatherDependents,
+  gatherImage,
+  unresolvedBy,
+} from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
 import { gatherResidency } from './gather-residency.ts'
 import {
@@ -184,6 +190,7 @@ function judgeUpdate(
     ...(sent.dependsOn === undefined
       ? {}
       : { dependencies: gatherDependencies(transaction, caller.tenant, spec) }),
+    dependents: gatherDependents(deps.store, caller.tenant, spec, stored.spec),
     ...(image === undefined ? {} : { image }),
     ...(rollback?.digest === undefined ? {} : { archivedDigest: rollback.digest }),
     ...gatherNode(deps.store, transaction, caller.tenant, sentText(sent, 'nodeId')),

@@ -6,6 +6,7 @@ import { acknowledged } from './acknowledged.ts'
 import { antiAffinity } from './anti-affinity.ts'
 import { confirmedGone } from './confirmed-gone.ts'
 import { containerQuota } from './container-quota.ts'
+import { controlPlaneQuiet } from './control-plane-quiet.ts'
 import { eventsStand } from './events-stand.ts'
 import { fitsNode } from './fits-node.ts'
 import { forwardOnly } from './forward-only.ts'
@@ -25,6 +26,7 @@ import { settled } from './settled.ts'
 import { slotsInLimits } from './slots-in-limits.ts'
 import { takesWork } from './takes-work.ts'
 import { tenantBoundary } from './tenant-boundary.ts'
+import { waitsForOthers } from './waits-for-others.ts'
 
 export const INVARIANTS: readonly Invariant[] = [
   tenantBoundary,
@@ -35,6 +37,7 @@ export const INVARIANTS: readonly Invariant[] = [
   noMoreThanWished,
   servesUntilReplaced,
   takesWork,
+  waitsForOthers,
   residency,
   antiAffinity,
   fitsNode,
@@ -46,6 +49,7 @@ export const INVARIANTS: readonly Invariant[] = [
   sessions,
   oneOwner,
   givenUpLate,
+  controlPlaneQuiet,
   eventsStand,
   noStorm,
   residencySettled,
@@ -81,8 +85,11 @@ export function createInvariants(script: Script, invariants: readonly Invariant[
 /** What a few minutes must be enough for: a takeover, a rollout, a machine that is given up. */
 const SETTLE_MS = 120_000
 
-/** A script that leaves something broken, or no time, promises nothing of its end. */
-const isOver = ({ settleMs = SETTLE_MS }: Script, { world: { machines, servers } }: Moment): boolean =>
+/** A script that leaves something broken, a machine that never heard of its enrolment, or no time, promises nothing of its end. */
+const isOver = ({ settleMs = SETTLE_MS }: Script, { world: { machines, servers }, nodes }: Moment): boolean =>
   settleMs >= SETTLE_MS &&
   machines.every(({ powered, connected }) => powered && connected) &&
+  machines.every(
+    ({ tenant, nodeId, generation }) => (nodes.is(tenant, nodeId)?.generation ?? generation) === generation,
+  ) &&
   servers.some(({ alive }) => alive)

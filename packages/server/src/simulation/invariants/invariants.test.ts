@@ -3,19 +3,33 @@
 import type { TenantId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { aDeployment } from '../../store/records.fixture.ts'
-import type { StoredDeployment } from '../../store/records.ts'
-import type { Script } from '../script.ts'
-import type { Snapshot } from '../snapshot.ts'
-import { createInvariants, INVARIANTS } from './index.ts'
+import {
+  asked,
+  away,
+  brokenBy,
+  type Change,
+  containers,
+  demands,
+  event,
+  first,
+  node,
+  other,
+  otherSeen,
+  passed,
+  placed,
+  quotaOf,
+  second,
+  seen,
+  shunsItself,
+  successor,
+  waitsFor,
+} from './changes.fixture.ts'
+import { INVARIANTS } from './index.ts'
 import {
   anAssignment,
-  anEvent,
-  anObservation,
   aPlacement,
   aStoredNode,
-  aWorld,
   FOREIGN,
-  later,
   N1,
   N2,
   OTHER,
@@ -24,66 +38,9 @@ import {
   R2,
   R3,
   UID,
-  web,
   withMachine,
   written,
 } from './world.fixture.ts'
-
-const SCRIPT: Script = { cluster: { tenants: [], nodes: [], regions: { eu: ['DE', 'FR'] } }, steps: [] }
-
-type Change = (world: Snapshot) => Snapshot
-
-/** What is broken by these changes, one after another. */
-function brokenBy(changes: readonly Change[], script = SCRIPT): string[] {
-  const invariants = createInvariants(script)
-  let world = aWorld()
-  const found = [...invariants.check(world)]
-  for (const change of changes) {
-    world = change(world)
-    found.push(...invariants.check(world))
-  }
-  return [...new Set([...found, ...invariants.checkEnd()].map(({ invariant }) => invariant))]
-}
-
-const placed =
-  (...assignments: ReturnType<typeof anAssignment>[]): Change =>
-  (world) =>
-    written(world, 'placements', OWN, UID, aPlacement(assignments))
-const asked =
-  (spec: object, changes: Partial<StoredDeployment> = {}): Change =>
-  (world) =>
-    written(world, 'deployments', OWN, 'web', web(changes, spec))
-const node =
-  (changes: Parameters<typeof aStoredNode>[1], id = N2): Change =>
-  (world) =>
-    written(world, 'nodes', OWN, id, aStoredNode(id, changes))
-const seen =
-  (changes: Parameters<typeof anObservation>[2], id = R1, at = N1): Change =>
-  (world) =>
-    written(world, 'observations', OWN, id, anObservation(id, at, changes))
-const event =
-  (changes: Parameters<typeof anEvent>[0], id = 'evt_1'): Change =>
-  (world) =>
-    written(world, 'events', OWN, id, anEvent({ id, ...changes }))
-const containers =
-  (id: typeof N1, ...ids: (typeof R1)[]): Change =>
-  (world) =>
-    withMachine(world, id, () => ({
-      containers: ids.map((assignmentId) => ({
-        ...{ assignmentId, deployment: UID, templateHash: 'hash', state: 'ready', startedAt: 0 },
-      })),
-    }))
-const away: Change = (world) => withMachine(world, N2, () => ({ connected: false }))
-const passed =
-  (ms: number): Change =>
-  (world) =>
-    later(world, ms)
-
-const first = anAssignment(R1, N1)
-const second = anAssignment(R2, N2, { replica: 2 })
-const successor = anAssignment(R2, N2)
-const shunsItself = { replicas: 2, placement: { antiAffinity: ['web'] } }
-const demands = (residency: object) => asked({ replicas: 2, placement: { residency } })
 
 test('a world in which all is well breaks none', () => expect(brokenBy([])).toEqual([]))
 
@@ -154,6 +111,34 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
       asked({ replicas: 2, placement: { constraints: [{ label: 'zone', operator: 'in', values: ['b'] }] } }),
       placed(first, second),
     ],
+  ],
+  [
+    'takes-work',
+    'another replica beside one that the control plane’s node keeps',
+    [
+      asked({ replicas: 2 }),
+      node({ controlPlane: true }, N1),
+      placed(first, anAssignment(R2, N1, { replica: 2 })),
+    ],
+  ],
+  ['waits-for-others', 'placed before the other exists', [waitsFor('started'), placed(first, second)]],
+  [
+    'waits-for-others',
+    'placed while the other is not ready',
+    [other, waitsFor('healthy'), otherSeen('running'), placed(first, second)],
+  ],
+  [
+    'waits-for-others',
+    'placed long after the other was ready',
+    [
+      ...[other, waitsFor('healthy'), otherSeen('ready'), otherSeen('failed'), passed(60_000)],
+      placed(first, second),
+    ],
+  ],
+  [
+    'waits-for-others',
+    'placed on what a lost node had',
+    [...[other, node({ status: 'failed' }), waitsFor('started'), otherSeen('ready')], placed(first, second)],
   ],
   ['residency', 'another country', [demands({ country: 'FR' }), placed(first, second)]],
   ['residency', 'another region', [demands({ region: 'us' }), placed(first, second)]],
@@ -245,6 +230,14 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ],
   ['given-up-late', 'unreachable at once', [away, passed(5_000), node({ status: 'unreachable' })]],
   ['given-up-late', 'failed after a minute', [away, passed(60_000), node({ status: 'failed' })]],
+  [
+    'control-plane-quiet',
+    'its silence is told',
+    [
+      node({ controlPlane: true }),
+      event({ type: 'node.unreachable', subject: { kind: 'Node', name: 'n2', uid: N2 } }),
+    ],
+  ],
   ['events-stand', 'an event that is gone', [event({}), (world) => written(world, 'events', OWN, 'evt_1')]],
   ['events-stand', 'an event that says something else', [event({}), event({ message: 'Two nodes.' })]],
   ['events-stand', 'an event at another time', [event({}), event({ time: '2026-01-01T00:00:09.000Z' })]],
@@ -284,6 +277,10 @@ describe('is not broken by', () => {
         placed(anAssignment(R1, N1, { desired: 'removed' }), anAssignment(R2, N2, { templateHash: 'new' })),
       ],
     ],
+    [
+      'a replica made anew where the control plane’s node keeps it',
+      [node({ controlPlane: true }, N1), placed(first, anAssignment(R2, N1, { templateHash: 'new' }))],
+    ],
     ['a node that is failed in time', [away, passed(130_000), node({ status: 'failed' })]],
     [
       'the first report of a new session',
@@ -297,18 +294,39 @@ describe('is not broken by', () => {
     expect(brokenBy(changes).filter((name) => !atEnd.has(name))).toEqual([])
   })
 
+  test('a replica placed by whoever has not heard yet that what it waits for fell ill', () => {
+    const ready = [other, waitsFor('healthy'), otherSeen('ready')]
+    expect(brokenBy([...ready, otherSeen('failed'), placed(first, second)])).not.toContain('waits-for-others')
+  })
+
   test('a quota that was lowered a moment ago', () => {
-    const lowered: Change = (world) => ({
-      ...world,
-      tenants: world.tenants.map((each) => ({
-        ...each,
-        record: { ...each.record, quotas: { containers: 1 } },
-      })),
-    })
+    const lowered = quotaOf(1)
     const quota = (changes: readonly Change[]) => brokenBy(changes).includes('container-quota')
     expect(quota([asked({ replicas: 2 }), lowered, placed(first, second)])).toBe(false)
     expect(quota([asked({ replicas: 2 }), lowered, passed(60_000), placed(first, second)])).toBe(true)
   })
+})
+
+test('at the end a replica that waits for another is nowhere, and is not once that one is ready', () => {
+  const told = aPlacement([first], {
+    shortfall: { reason: 'dependency_unhealthy', summary: '' },
+    revision: 2,
+  })
+  const waiting: readonly Change[] = [
+    ...[quotaOf(9), other, containers(N2, R3)],
+    asked({ replicas: 2, dependsOn: { db: 'healthy' } }, { revision: 2 }),
+    (world) => written(world, 'placements', OWN, UID, told),
+  ]
+  const isRunning: Change = (world) =>
+    withMachine(world, N2, ({ containers: all }) => ({
+      containers: all.map((each) => ({ ...each, state: 'running' })),
+    }))
+  expect(brokenBy([...waiting, otherSeen('running'), isRunning])).not.toContain('settled')
+  expect(brokenBy([...waiting, otherSeen('ready')])).toContain('settled')
+})
+
+test('nothing is said of the end where a machine never heard of its enrolment', () => {
+  expect(brokenBy([node({ generation: 2, status: 'pending' })])).not.toContain('settled')
 })
 
 test('nothing is said of the end where a machine is still away', () => {

@@ -43,6 +43,9 @@ export interface Moment {
   readonly machinesChanged: boolean
 }
 
+export const isOfPlatform = ({ world: { tenants } }: Moment, tenant: TenantId): boolean =>
+  tenants.some(({ record }) => record.id === tenant && record.platform)
+
 /** Called with each snapshot in turn. */
 export function createMoments(): (world: Snapshot) => Moment {
   const [deployments, placements, observations] = [

@@ -2,11 +2,11 @@
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredNode } from '../../store/records.ts'
-import type { Moment } from './moment.ts'
+import { isOfPlatform, type Moment } from './moment.ts'
 import { createRecentLimits } from './recent-limit.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
-/** Names of nodes. Of deployments that wait for another one none is said. */
+/** Names of nodes. */
 export function placesFor(
   moment: Moment,
   tenant: TenantId,
@@ -17,10 +17,11 @@ export function placesFor(
   limits.note(moment)
   const own = moment.placements.all.filter((kept) => kept.tenant === tenant).map(({ record }) => record)
   const used = own.reduce((sum, { assignments }) => sum + assignments.length, 0)
-  if (used >= limits.of(tenant, moment.now) || stored.spec.dependsOn !== undefined) return []
+  if (used >= limits.of(tenant, moment.now)) return []
   return moment.nodes.all
     .filter((kept) => kept.tenant === tenant)
     .map(({ record }) => record)
+    .filter((node) => !node.controlPlane || isOfPlatform(moment, tenant))
     .filter((node) => isOpen(node, stored) && isRoomy(moment, tenant, stored, node))
     .filter((node) => residencyForbids(stored.spec, node, cluster) === undefined)
     .filter((node) => constraintsForbid(stored.spec, node) === undefined)
@@ -34,12 +35,9 @@ export function placesFor(
     .map(({ name }) => name)
 }
 
-function isOpen(
-  { status, schedulable, draining, controlPlane, id }: StoredNode,
-  { spec }: StoredDeployment,
-): boolean {
+function isOpen({ status, schedulable, draining, id }: StoredNode, { spec }: StoredDeployment): boolean {
   const isNamed = spec.nodeId === undefined || spec.nodeId === id
-  return status === 'ready' && schedulable && draining !== true && !controlPlane && isNamed
+  return status === 'ready' && schedulable && draining !== true && isNamed
 }
 
 function isRoomy(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, node: StoredNode): boolean {

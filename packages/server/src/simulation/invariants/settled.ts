@@ -6,6 +6,7 @@ import type { AssignmentId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '../../store/records.ts'
 import type { Script } from '../script.ts'
 import type { SimulatedContainer } from '../snapshot.ts'
+import { isMet } from './dependency-met.ts'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 import { placesFor } from './places-for.ts'
@@ -96,12 +97,21 @@ function* unplaced(
   tenant: TenantId,
   stored: StoredDeployment,
   placement: StoredPlacement | undefined,
-  { cluster }: Script,
+  script: Script,
 ): Generator<Broken> {
   const { name } = stored.spec
-  const open = placesFor(moment, tenant, stored, cluster)
+  const open = mustWait(moment, tenant, stored, script)
+    ? []
+    : placesFor(moment, tenant, stored, script.cluster)
   if (open.length > 0)
     yield { subject: name, message: `has a replica nowhere, and ${open.join(', ')} would take it` }
   if (placement?.shortfall === undefined)
     yield { subject: name, message: 'has a replica nowhere and says no reason' }
+}
+
+/** A gate of what falls ill again and again opens now and then, and promises nothing. */
+function mustWait(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, script: Script): boolean {
+  return Object.entries(spec.dependsOn ?? {}).some(
+    ([name, condition]) => isIll(script, name) || !isMet(moment, tenant, name, condition),
+  )
 }

@@ -96,7 +96,7 @@ const aTenant = (id: TenantId, name: string) =>
 
 const aMachine = (nodeId: NodeId, tenant: TenantId): SimulatedMachine => ({
   ...{ nodeId, tenant, name: nodeId.replace('node_', 'n'), powered: true, connected: true, labels: {} },
-  containers: [],
+  ...{ generation: 1, containers: [] },
 })
 
 const aClaim = (tenant: TenantId, nodeId: NodeId) =>

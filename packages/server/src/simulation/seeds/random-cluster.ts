@@ -10,9 +10,11 @@ export const REGION_NAMES = Object.keys(REGIONS)
 export const ZONES = ['a', 'b'] as const
 
 export function randomCluster(random: Random): ScriptCluster {
-  const tenants = Array.from({ length: between(random, 1, 3) }, (_, index) =>
-    randomTenant(random, `t${index + 1}`),
-  )
+  const platform = chance(random, 15) ? 1 : 0
+  const tenants = Array.from({ length: between(random, 1, 3) }, (_, index) => ({
+    ...randomTenant(random, `t${index + 1}`),
+    ...(index < platform ? { platform: true } : {}),
+  }))
   return {
     regions: REGIONS,
     ...(chance(random, 5) ? { residencyEnforced: false } : {}),

@@ -5,11 +5,12 @@ import type { Random } from '../random.ts'
 import type { ScriptCluster, Step, StepAction } from '../script.ts'
 import { between, chance, oneOf, weighted } from './choose.ts'
 import { COUNTRIES, randomLabels } from './random-cluster.ts'
+import { type Asked, randomDependencies } from './random-dependencies.ts'
 import { randomSpec } from './random-spec.ts'
 
 const NAMES = ['web', 'db', 'job'] as const
 const LEAST_TURNS = 6
-const MOST_TURNS = 18
+const MOST_TURNS = 16
 const HEALED_AFTER_MS = 5_000
 
 interface Telling {
@@ -18,11 +19,16 @@ interface Telling {
   readonly off: Set<string>
   readonly cut: Set<string>
   readonly dead: Set<string>
+  /** By tenant. */
+  readonly asked: Map<string, Asked>
   marks: number
 }
 
 export function randomSteps(random: Random, cluster: ScriptCluster): Step[] {
-  const telling: Telling = { random, cluster, off: new Set(), cut: new Set(), dead: new Set(), marks: 0 }
+  const telling: Telling = {
+    ...{ random, cluster, off: new Set(), cut: new Set(), dead: new Set() },
+    ...{ asked: new Map(cluster.tenants.map(({ name }) => [name, new Map()])), marks: 0 },
+  }
   const steps: Step[] = []
   let at = 2_000
   for (let left = between(random, LEAST_TURNS, MOST_TURNS); left > 0; left -= 1) {
@@ -48,33 +54,45 @@ const serversOf = ({ cluster }: Telling): readonly string[] => cluster.servers ?
 
 function nextActions(telling: Telling): StepAction[] {
   const make = weighted<(telling: Telling) => StepAction | undefined | StepAction[]>(telling.random, [
-    [30, apply],
+    [28, apply],
     [5, remove],
     [4, behave],
     [13, troubleNode],
     [12, changeNode],
     [16, troubleServer],
     [8, changeQuota],
-    [7, decideBlindly],
-    [5, takeOver],
+    [9, decideBlindly],
+    [4, takeOver],
+    [3, missHistory],
   ])
   return [make(telling) ?? []].flat()
 }
 
-/** Every server hears late of everything, and much is asked at once: decisions meet what has changed meanwhile. */
+/** Every server hears late of everything, and much is asked at once of one tenant: decisions meet what has changed meanwhile. */
 function decideBlindly(telling: Telling): StepAction[] {
   const { random } = telling
+  const ofOne: Telling = {
+    ...telling,
+    cluster: partOf(telling.cluster, oneOf(random, telling.cluster.tenants).name),
+  }
   const late = { forMs: 10_000, delayMs: between(random, 300, 1_500) }
   const meanwhile = Array.from({ length: between(random, 3, 6) }, () =>
     weighted(random, [
-      [50, apply],
-      [35, changeNode],
-      [15, changeQuota],
-    ])(telling),
+      [45, apply],
+      [45, changeNode],
+      [10, changeQuota],
+    ])(ofOne),
   )
+  telling.marks = ofOne.marks
   const slow = serversOf(telling).map((server): StepAction => ({ do: 'store-slow', server, ...late }))
   return [...slow, ...meanwhile.flatMap((action) => action ?? [])]
 }
+
+const partOf = (cluster: ScriptCluster, tenant: string): ScriptCluster => ({
+  ...cluster,
+  tenants: cluster.tenants.filter(({ name }) => name === tenant),
+  nodes: cluster.nodes.filter((node) => node.tenant === tenant),
+})
 
 /** One is away for as long as its shards take to change hands, and comes back while there is work. */
 function takeOver(telling: Telling): StepAction[] {
@@ -87,16 +105,33 @@ function takeOver(telling: Telling): StepAction[] {
   return [apply(telling), away, apply(telling), apply(telling)]
 }
 
+/** One is cut off while things change, and what it missed is forgotten: it must list everything anew. */
+function missHistory(telling: Telling): StepAction[] {
+  const { random } = telling
+  const server = oneOf(random, serversOf(telling))
+  const away: StepAction = { do: 'store-cut', server, forMs: between(random, 1_000, 10_000) }
+  const change = changeNode(telling) ?? remove(telling)
+  return [away, apply(telling), change, { do: 'store-compacted' }]
+}
+
 function apply(telling: Telling): StepAction {
   const { random, cluster } = telling
   const deployment = oneOf(random, NAMES)
+  const { name: tenant } = oneOf(random, cluster.tenants)
   telling.marks += 1
   const spec = randomSpec(random, NAMES, deployment, telling.marks)
-  return { do: 'apply', tenant: oneOf(random, cluster.tenants).name, deployment, spec }
+  const asked: Asked = telling.asked.get(tenant) ?? new Map()
+  const gates = randomDependencies(random, NAMES, deployment, asked)
+  const isChecked = spec['healthCheck'] !== undefined || asked.get(deployment)?.isChecked === true
+  asked.set(deployment, { isChecked })
+  return { do: 'apply', tenant, deployment, spec: { ...spec, ...gates } }
 }
 
-function remove({ random, cluster }: Telling): StepAction {
-  return { do: 'delete', tenant: oneOf(random, cluster.tenants).name, deployment: oneOf(random, NAMES) }
+function remove({ random, cluster, asked }: Telling): StepAction {
+  const { name: tenant } = oneOf(random, cluster.tenants)
+  const deployment = oneOf(random, NAMES)
+  asked.get(tenant)?.delete(deployment)
+  return { do: 'delete', tenant, deployment }
 }
 
 function behave({ random, cluster }: Telling): StepAction {
@@ -131,6 +166,7 @@ function changeNode({ random, cluster, off, cut }: Telling): StepAction | undefi
     [15, { do: 'cordon', node }],
     [20, { do: 'uncordon', node }],
     [15, { do: 'drain', node }],
+    [12, { do: 'node-role', node, controlPlane: chance(random, 50) }],
     [10, isThere ? { do: 're-enrol', node, attested: { country } } : undefined],
   ])
 }

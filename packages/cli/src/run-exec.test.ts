@@ -1,0 +1,57 @@
+// How an exec ends when the other side does not end it.
+
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { runExec } from './run-exec.ts'
+import { scriptTerminal } from './scripted-terminal.fixture.ts'
+
+const PIPED = { tty: false, input: false }
+
+let server: WebSocketServer
+let url: string
+beforeEach(async () => {
+  server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => 'holdfast.exec.v1' })
+  await new Promise((resolve) => server.once('listening', resolve))
+  url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterEach(() => {
+  vi.useRealTimers()
+  for (const client of server.clients) client.terminate()
+  server.close()
+})
+
+/** One that is connected, with a clock that the test moves. */
+async function begin() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const connected = new Promise<WebSocket>((resolve) => server.once('connection', resolve))
+  const terminal = scriptTerminal()
+  const ended = runExec(terminal, url, PIPED)
+  const socket = await connected
+  const ping = () => new Promise((resolve) => socket.once('pong', resolve).ping())
+  await ping()
+  return { terminal, ended, socket, ping }
+}
+
+test('a server that is heard no more is given up', async () => {
+  const { terminal, ended } = await begin()
+  vi.advanceTimersByTime(100_000)
+  expect(await ended).toBe(7)
+  expect(terminal.printed.err).toContain('the connection to the command was cut')
+})
+
+test('one that asks whether somebody is there is not', async () => {
+  const { ended, socket, ping } = await begin()
+  for (let minute = 1; minute <= 5; minute += 1) {
+    vi.advanceTimersByTime(60_000)
+    await ping()
+  }
+  socket.send(Buffer.concat([Buffer.of(4), Buffer.from('{"exitCode":9}')]))
+  expect(await ended).toBe(9)
+})
+
+test('Ctrl-C ends it while it still connects, and is no failure to reach anything', async () => {
+  const terminal = { ...scriptTerminal(), interrupted: AbortSignal.abort() }
+  expect(await runExec(terminal, url, PIPED)).toBe(130)
+  expect(terminal.printed.err).toBe('')
+})

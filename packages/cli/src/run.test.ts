@@ -1,0 +1,78 @@
+// What holds for every command that asks a platform.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { run } from './run.ts'
+import { scriptTerminal } from './scripted-terminal.fixture.ts'
+
+const REJECTION = { code: 'unauthenticated', field: '', received: '', expected: 'a', why: 'b', doc: '/c' }
+const UNAUTHENTICATED = JSON.stringify({ ...REJECTION, rejections: [REJECTION] })
+
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+async function serve(onAsked: () => void, answer?: string): Promise<string> {
+  server = createServer((_request, response) => {
+    onAsked()
+    if (answer !== undefined) response.writeHead(401, { 'content-type': 'application/json' }).end(answer)
+  })
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test.each([['get nodes'], ['node drain n1'], ['secret list'], ['status'], ['token list --tenant t']])(
+  '%s ends at the first Ctrl-C, though no answer came',
+  async (typed) => {
+    const ctrlC = new AbortController()
+    const url = await serve(() => ctrlC.abort())
+    const terminal = { ...scriptTerminal(), interrupted: ctrlC.signal }
+    const env = { HOLDFAST_URL: url, HOLDFAST_TOKEN: 't', HOLDFAST_CONTEXTS_FILE: '/nowhere' }
+    expect(await run(typed.split(' '), env, terminal)).toBe(130)
+    expect(terminal.printed).toEqual({ out: '', err: '' })
+  },
+)
+
+test('Ctrl-C at a hidden question ends the command, and no other token is tried', async () => {
+  const ctrlC = new AbortController()
+  const url = await serve(() => expect.unreachable())
+  const askSecret = async () => {
+    ctrlC.abort()
+    throw ctrlC.signal.reason
+  }
+  const terminal = { ...scriptTerminal({ isTerminal: true }), askSecret, interrupted: ctrlC.signal }
+  expect(await run(['login', '--url', url], { HOLDFAST_CONTEXTS_FILE: '/nowhere' }, terminal)).toBe(130)
+  expect(terminal.printed.err).toBe('')
+})
+
+test('a login asks for a token only where none is given', async () => {
+  const url = await serve(() => {}, UNAUTHENTICATED)
+  const told = async (env: { [name: string]: string }) => {
+    const terminal = scriptTerminal({ isTerminal: true })
+    await run(['login', '--url', url], { HOLDFAST_CONTEXTS_FILE: '/nowhere', ...env }, terminal)
+    return terminal.printed.err
+  }
+  expect(await told({ HOLDFAST_TOKEN: 'hf_x' })).toMatch(/^error: unauthenticated/)
+  expect(await told({})).toMatch(/^Token: error: no token is given/)
+})
+
+test('a file of contexts that others can read is warned of once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-run-'))
+  const file = join(folder, 'config.yaml')
+  try {
+    writeFileSync(file, 'contexts: {}\n', { mode: 0o644 })
+    const url = await serve(() => {}, UNAUTHENTICATED)
+    const terminal = scriptTerminal()
+    const words = ['token', 'list', '--tenant', 't', '--url', url]
+    expect(await run(words, { HOLDFAST_CONTEXTS_FILE: file }, terminal)).toBe(7)
+    expect(terminal.printed.err.match(/can be read by others/g)).toHaveLength(1)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,19 @@
+// How a stream that goes on is taken up again after it broke: soon, then less often, and not for ever.
+
+import type { Failure } from './result.ts'
+
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+/** In a row, with nothing heard between them: about half a minute. */
+export const MOST_FAILURES = 10
+
+export const pauseAfter = (failures: number): number =>
+  Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
+
+/** A "no" stays a no; a server that is away may come back. */
+export function isFinal(failure: Failure, failures: number): boolean {
+  if (failures >= MOST_FAILURES || failure.kind === 'interrupted') return true
+  // A page that came instead of the stream, with a status that says that all is well.
+  if (failure.kind === 'unexpected' && failure.status < 300) return true
+  return failure.kind === 'rejected' && failure.status < 429
+}

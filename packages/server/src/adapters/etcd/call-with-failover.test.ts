@@ -1,0 +1,25 @@
+import { expect, test, vi } from 'vitest'
+import { callWithFailover } from './call-with-failover.ts'
+import type { Endpoint } from './endpoint-pool.ts'
+
+test('a request whose time is over before it is sent is not sent: nobody has to ask what became of it', async () => {
+  const makeUnaryRequest = vi.fn()
+  const endpoint = { name: 'a', client: { makeUnaryRequest } } as unknown as Endpoint
+  const deps = {
+    pool: { endpoints: [endpoint], acquire: async () => endpoint, leave: () => {}, close: () => {} },
+    // Renewing a token has a deadline of its own, and many wait for it.
+    authenticator: {
+      token: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 30))
+        return 'token'
+      },
+      discard: () => {},
+    },
+  }
+  const asked = callWithFailover(deps, {
+    ...{ method: '/etcdserverpb.KV/Txn', bytes: Buffer.alloc(0), decode: () => undefined },
+    ...{ deadlineMs: 5, repeatable: false, needsLeader: true },
+  })
+  await expect(asked).rejects.toMatchObject({ reason: 'deadline', applied: 'no' })
+  expect(makeUnaryRequest).not.toHaveBeenCalled()
+})

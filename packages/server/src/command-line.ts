@@ -1,0 +1,105 @@
+// What was typed: the command and its options. What makes no sense is thrown as a fault of usage, by name.
+
+import { nearestName } from '@holdfast/contract'
+import type { InitOptions } from './run-init.ts'
+
+export const USAGE = `holdfast-server: the control plane of Holdfast
+
+  holdfast-server serve  [--config FILE] [--roles ROLE,...]
+                                                    run until SIGTERM
+  holdfast-server init   [--config FILE] [--reissue] [--operator-token-file FILE]
+                                                    make the platform and print its first token;
+                                                    --reissue replaces a lost one. With the token of an
+                                                    operator of the secrets store, set that up first and
+                                                    print the identities that the configuration lacks
+  holdfast-server check-config [--config FILE]      name every fault of the configuration
+  holdfast-server simulate FILE [--seed NUMBER]     run a script of changes through the real controllers in virtual
+                                                    time and print the story; 1: an invariant was violated
+
+The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
+`
+
+/** What came and what is accepted, in one sentence, before anything is done. */
+export class UsageFault extends Error {
+  override readonly name = 'UsageFault'
+}
+
+export interface ConfiguredLine {
+  readonly command: 'serve' | 'init' | 'check-config'
+  readonly config: string | undefined
+  /** As the setting of that name, and before all that gives it. */
+  readonly roles: string | undefined
+  readonly init: InitOptions
+}
+
+export interface SimulateLine {
+  readonly command: 'simulate'
+  readonly file: string
+  readonly seed: number | undefined
+}
+
+export type CommandLine = ConfiguredLine | SimulateLine | { readonly command: 'help' }
+
+/** By command, each option and whether it takes a value. */
+const OPTIONS = {
+  serve: { '--config': true, '--roles': true },
+  init: { '--config': true, '--reissue': false, '--operator-token-file': true },
+  'check-config': { '--config': true },
+  simulate: { '--seed': true },
+} as const
+const ASKS_FOR_HELP = ['help', '--help', '-h']
+
+type Command = keyof typeof OPTIONS
+const isCommand = (word: string): word is Command => Object.hasOwn(OPTIONS, word)
+
+export function readCommandLine(words: readonly string[]): CommandLine {
+  if (words.some((word) => ASKS_FOR_HELP.includes(word))) return { command: 'help' }
+  const [command = '', ...rest] = words
+  if (!isCommand(command)) throw unknown('command', command, Object.keys(OPTIONS))
+  const { options, others } = sort(rest, OPTIONS[command])
+  if (command === 'simulate') return readSimulate(options, others)
+  if (others[0] !== undefined) throw new UsageFault(`${command} takes options alone.`)
+  const operatorTokenFile = options.get('--operator-token-file')
+  return {
+    command,
+    config: options.get('--config'),
+    roles: options.get('--roles'),
+    init: {
+      reissue: options.has('--reissue'),
+      ...(operatorTokenFile === undefined ? {} : { operatorTokenFile }),
+    },
+  }
+}
+
+function readSimulate(options: ReadonlyMap<string, string>, others: readonly string[]): SimulateLine {
+  const [file, ...more] = others
+  if (file === undefined || more.length > 0) throw new UsageFault('simulate takes the file of one script.')
+  const seed = options.get('--seed')
+  if (seed !== undefined && !/^\d{1,15}$/.test(seed))
+    throw new UsageFault(`--seed ${seed}: accepted is a whole number of at most 15 digits.`)
+  return { command: 'simulate', file, seed: seed === undefined ? undefined : Number(seed) }
+}
+
+function sort(words: readonly string[], known: { readonly [option: string]: boolean }) {
+  const options = new Map<string, string>()
+  const others: string[] = []
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? ''
+    if (!word.startsWith('-')) {
+      others.push(word)
+      continue
+    }
+    if (!Object.hasOwn(known, word)) throw unknown('option', word, Object.keys(known))
+    if (options.has(word)) throw new UsageFault(`${word} is given twice.`)
+    const value = known[word] ? words[++index] : ''
+    if (value === undefined) throw new UsageFault(`${word} has no value.`)
+    options.set(word, value)
+  }
+  return { options, others }
+}
+
+function unknown(kind: string, word: string, known: readonly string[]): UsageFault {
+  const nearest = nearestName(word, known)
+  const hint = nearest === undefined ? `accepted: ${known.join(', ')}` : `did you mean ${nearest}?`
+  return new UsageFault(`There is no ${kind} ${JSON.stringify(word)}; ${hint}${nearest ? '' : '.'}`)
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { someTenant } from '../../store/records.fixture.ts'
+import { tenants } from '../../store/records.ts'
+import { type Controller, tenantOf } from './controller.ts'
+import { createDueLooks } from './due-looks.ts'
+import { noticeChange } from './notice-changes.ts'
+
+test('of a tenant that is gone nothing is kept', () => {
+  const store = { get: () => undefined, list: () => [] }
+  const deps = { store, quotas: { limit: () => 1 }, clock: { now: () => 0 } } as unknown as Controller['deps']
+  const controller: Controller = {
+    ...{ deps, tenants: new Map(), queue: { add: () => {} }, due: createDueLooks() },
+  }
+  const [gone, other] = [someTenant(), someTenant()]
+  tenantOf(controller, gone)
+  const kept = tenantOf(controller, other)
+  noticeChange(controller, { kind: 'delete', key: { folder: tenants.folder, id: gone } })
+  expect([...controller.tenants]).toEqual([[other, kept]])
+})

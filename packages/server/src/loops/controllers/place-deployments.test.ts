@@ -1,0 +1,82 @@
+// What a decision took is given back when it comes to nothing: room that nobody has must not stay counted.
+
+import type { TenantId } from '@holdfast/contract'
+import { afterEach, expect, test } from 'vitest'
+import { createMemoryKeyspace } from '../../adapters/memory/keyspace.ts'
+import type { LineCall } from '../../adapters/memory/line.ts'
+import { clock, openOver, putTenant, uidOf, write } from '../../adapters/memory/store-over-memory.fixture.ts'
+import { aDeployment, aSpec, someTenant } from '../../store/records.fixture.ts'
+import { deployments, placements } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
+import { startPlacing } from './place-deployments.ts'
+
+const tenant: TenantId = someTenant()
+const PATIENCE = { timeout: 15_000 }
+const ends: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+/** Each as large as the machine. */
+const putDeployments = (store: Store, ...names: string[]): Promise<void> =>
+  write(store, (transaction) => {
+    for (const name of names) {
+      const spec = { ...aSpec(name), resources: { cpuMillis: 1_000, memoryBytes: 1_000 } }
+      const stored = aDeployment(name, { uid: uidOf(name), digest: `sha256:${'d'.repeat(64)}`, spec })
+      transaction.put(inTenant(tenant, deployments, name), stored)
+    }
+  })
+
+function startOn(store: Store) {
+  const placing = startPlacing({
+    ...{ store, clock, quotas: { limit: () => 100 }, residency: { enforcement: true, regions: {} } },
+    leadership: {
+      owns: () => true,
+      fenced: (_tenant, decide) => store.transact(decide),
+      subscribe: () => () => {},
+    },
+    random: () => 0.5,
+    onError: () => {},
+  })
+  ends.push(() => store.close())
+  ends.push(() => placing.stop())
+  return placing
+}
+
+/** `web` is deleted while the first decision is on its way to the store. */
+async function withoutWeb() {
+  const keyspace = createMemoryKeyspace()
+  const user = await openOver(keyspace)
+  ends.push(() => user.close())
+  await write(user, (transaction) => putTenant(transaction, tenant))
+  const key = user.keyspace.tenantKey(tenant, deployments.folder, 'web')
+  let isGone = false
+  const delayMs = (call: LineCall): number => {
+    if (call === 'transact' && !isGone) {
+      isGone = true
+      keyspace.transact({ compares: [], success: [{ kind: 'delete', key }], failure: [] })
+    }
+    return 0
+  }
+  const placing = startOn(await openOver(keyspace, { delayMs }))
+  return {
+    user,
+    isOver: () => isGone && placing.pending === 0,
+    assigned: () => user.get(inTenant(tenant, placements, uidOf('other')))?.record.assignments.length,
+  }
+}
+
+test('a deployment that is gone before its first replica is placed leaves its room to others', async () => {
+  const { user, isOver, assigned } = await withoutWeb()
+  await putDeployments(user, 'web')
+  await expect.poll(isOver, PATIENCE).toBe(true)
+  await putDeployments(user, 'other')
+  await expect.poll(assigned, PATIENCE).toBe(1)
+})
+
+test('and to one that was refused because of it, at once', async () => {
+  const { user, assigned } = await withoutWeb()
+  await putDeployments(user, 'web', 'other')
+  await expect.poll(assigned, PATIENCE).toBe(1)
+})

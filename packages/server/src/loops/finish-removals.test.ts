@@ -1,0 +1,66 @@
+// A tenant is removed on what its records are, not on what a cache has heard of them so far.
+
+import type { TenantId } from '@holdfast/contract'
+import { afterEach, expect, test } from 'vitest'
+import { createMemoryKeyspace, type MemoryKeyspace } from '../adapters/memory/keyspace.ts'
+import type { LineOptions } from '../adapters/memory/line.ts'
+import {
+  clock,
+  openOver,
+  putPlacement,
+  putTenant,
+  uidOf,
+  write,
+} from '../adapters/memory/store-over-memory.fixture.ts'
+import { aDeployment, someTenant } from '../store/records.fixture.ts'
+import { deployments, placements, removals, tenants } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { globally, inTenant, type Transaction } from '../store/transaction.ts'
+import { finishRemovals } from './finish-removals.ts'
+
+const tenant: TenantId = someTenant()
+const stores: Store[] = []
+afterEach(() => {
+  for (const store of stores.splice(0)) store.close()
+})
+
+async function opened(keyspace: MemoryKeyspace, line?: LineOptions): Promise<Store> {
+  const store = await openOver(keyspace, line)
+  stores.push(store)
+  return store
+}
+
+function giveUp(transaction: Transaction): void {
+  putTenant(transaction, tenant, true)
+  transaction.put(globally(removals, tenant), { v: 1, tenant, name: null })
+  transaction.put(inTenant(tenant, deployments, 'web'), aDeployment('web', { uid: uidOf('web') }))
+}
+
+test('a replica that was placed in the moment in which its tenant was given up is waited for', async () => {
+  const keyspace = createMemoryKeyspace()
+  const controller = await opened(keyspace)
+  await write(controller, giveUp)
+  const late = await opened(keyspace, { delayMs: (call) => (call === 'watch' ? 50 : 0) })
+  await write(controller, (transaction) => putPlacement(transaction, tenant, 'web'))
+  let destroyed = 0
+  const removeTenantSecrets = async () => {
+    destroyed += 1
+    return true
+  }
+  await finishRemovals({ store: late, clock, removeTenantSecrets })
+  await controller.fresh()
+  expect(controller.get(globally(tenants, tenant))).toBeDefined()
+  expect(controller.get(inTenant(tenant, placements, uidOf('web')))).toBeDefined()
+  expect(controller.get(inTenant(tenant, deployments, 'web'))?.record.deleting).toBe(true)
+  expect(destroyed).toBe(0)
+})
+
+test('secrets that could not be removed keep the tenant, and are told', async () => {
+  const store = await opened(createMemoryKeyspace())
+  await write(store, giveUp)
+  await store.fresh()
+  const removal = finishRemovals({ store, clock, removeTenantSecrets: async () => false })
+  await expect(removal).rejects.toThrow('1 removals failed')
+  await store.fresh()
+  expect(store.get(globally(tenants, tenant))).toBeDefined()
+})

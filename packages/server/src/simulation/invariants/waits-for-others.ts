@@ -1,0 +1,68 @@
+// Nothing is placed for a deployment while what it depends on is not as it asks. DECISIONS 4 (dependsOn): a gate when a replica
+// is made, not continuously, so what is already placed is not judged. Whoever decides reads a cache that may lag; but never
+// behind the two records that its write compares, the deployment and the placement that it replaces.
+
+import type { DeploymentUid } from '@holdfast/contract'
+import { newAssignments, type Placed, showPlaced } from './assigned.ts'
+import { type Condition, isMet } from './dependency-met.ts'
+import type { Broken, Invariant } from './invariant.ts'
+import type { Moment } from './moment.ts'
+
+/** Longer than any cache of a replica that may still write lags behind. */
+const ON_ITS_WAY_MS = 15_000
+
+/** When a condition was last seen to hold: at which moment, and until when. */
+interface Held {
+  readonly turn: number
+  readonly until: number
+}
+
+export const waitsForOthers: Invariant = {
+  name: 'waits-for-others',
+  start() {
+    const writtenAt = new Map<DeploymentUid, number>()
+    const held = new Map<string, Held>()
+    let turn = 0
+    return function* (moment) {
+      turn += 1
+      for (const placed of newAssignments(moment))
+        yield* unmet(moment, placed, held, writtenAt.get(placed.placement.uid) ?? 0)
+      for (const { is } of [...moment.deployments.changed, ...moment.placements.changed])
+        if (is !== undefined) writtenAt.set(is.uid, turn)
+      noteHeld(moment, held, turn)
+    }
+  },
+}
+
+const keyOf = (tenant: string | undefined, name: string, condition: Condition): string =>
+  `${tenant}/${name}/${condition}`
+
+/** By what it asked for when this was decided: before this moment. */
+function* unmet(
+  { deployments, now }: Moment,
+  placed: Placed,
+  held: ReadonlyMap<string, Held>,
+  since: number,
+): Generator<Broken> {
+  const { tenant, placement } = placed
+  const stored = deployments.was(tenant, placement.name)
+  if (stored?.uid !== placement.uid) return
+  for (const [name, condition] of Object.entries(stored.spec.dependsOn ?? {})) {
+    const last = held.get(keyOf(tenant, name, condition))
+    if (last === undefined || last.turn < since || last.until < now - ON_ITS_WAY_MS)
+      yield { subject: showPlaced(placed), message: `is placed, and ${name} was not ${condition}` }
+  }
+}
+
+function noteHeld(moment: Moment, held: Map<string, Held>, turn: number): void {
+  for (const { tenant, record } of moment.deployments.all) {
+    if (tenant === undefined) continue
+    for (const [name, condition] of Object.entries(record.spec.dependsOn ?? {})) {
+      const key = keyOf(tenant, name, condition)
+      const before = held.get(key)
+      if (isMet(moment, tenant, name, condition)) held.set(key, { turn, until: Number.POSITIVE_INFINITY })
+      else if (before?.until === Number.POSITIVE_INFINITY)
+        held.set(key, { turn: before.turn, until: moment.now })
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// A disk that changes what was written to it, unnoticed by the file format: the text that is looked for has another last
+// letter afterwards, wherever the database of the member holds it.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type EtcdMember, waitUntil } from '@holdfast/testkit'
+
+/** Kills the member; what the log would write anew is in the database by then. */
+export async function flipInDatabase(member: EtcdMember, text: string): Promise<void> {
+  const file = join(member.dataDir, 'member', 'snap', 'db')
+  const what = 'the database holds what was written'
+  await waitUntil(() => readFileSync(file).includes(text), { what, intervalMs: 50 })
+  await member.kill()
+  const bytes = readFileSync(file)
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
+    const last = at + text.length - 1
+    bytes[last] = (bytes[last] ?? 0) ^ 1
+  }
+  writeFileSync(file, bytes)
+}
+
+async function askMember({ endpoint }: EtcdMember, call: string, request: object): Promise<unknown> {
+  const signal = AbortSignal.timeout(5_000)
+  const body = JSON.stringify(request)
+  const answer = await fetch(`${endpoint}/v3/maintenance/${call}`, { method: 'POST', body, signal })
+  if (!answer.ok) throw new Error(`etcd answered ${answer.status}`)
+  return answer.json()
+}
+
+/** Over everything that a member holds up to the revision. */
+export async function hashOf(member: EtcdMember, revision: number): Promise<string> {
+  const { hash } = (await askMember(member, 'hashkv', { revision })) as { hash: number | string }
+  return String(hash)
+}
+
+/** Every alarm, whosever it is. */
+export async function disarm(member: EtcdMember): Promise<void> {
+  const { alarms = [] } = (await askMember(member, 'alarm', { action: 'GET' })) as { alarms?: object[] }
+  for (const alarm of alarms) await askMember(member, 'alarm', { action: 'DEACTIVATE', ...alarm })
+}

@@ -1,0 +1,24 @@
+// The simulations that a guide shows are those that are run: the same script is the same story.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { simulate } from '../../packages/server/src/simulation/simulate-command.ts'
+import { isAsShown } from '../../scripts/first-minutes/is-as-shown.ts'
+import { readWalk } from '../../scripts/first-minutes/read-walk.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const GUIDE = readFileSync(join(ROOT, 'docs/guides/why-is-it-not-running.md'), 'utf8')
+const SIMULATES = /^npx holdfast-server simulate (examples\/\S+)$/
+
+const shown = readWalk(GUIDE, '7. What if a machine dies?').flatMap(({ text, shown: lines }) => {
+  const [, file] = SIMULATES.exec(text) ?? []
+  return file === undefined ? [] : [{ file, lines }]
+})
+
+test('the guide shows some', () => expect(shown.length).toBeGreaterThan(1))
+
+test.each(shown)('$file is told as it is shown', async ({ file, lines }) => {
+  const { text } = await simulate({ file: join(ROOT, file), seed: undefined })
+  expect(isAsShown(lines, text), text).toBe(true)
+})
