@@ -62,7 +62,7 @@ export interface Facts {
   readonly existing: ExistingFact | undefined
   /** Asked when `dependsOn` is sent: every deployment reachable from it, by name; a missing name is one that does not exist. */
   readonly dependencies?: ReadonlyMap<string, DependencyFact>
-  /** Asked where a health check is taken away, or was never there: the names of those that wait until this one is healthy. */
+  /** Asked where a health check is taken away: the names of those that wait until this one is healthy. */
   readonly dependents?: readonly string[]
   /** Asked when `image` is sent. */
   readonly image?: ImageFact

@@ -23,13 +23,7 @@ import { checkRoom, checkSpecSize } from './check-size.ts'
 import { gatherRouteHolders } from './claim-routes.ts'
 import { deploymentView } from './deployment-view.ts'
 import type { DeploymentDeps } from './deps.ts'
-import {
-  gatherBytes,
-  gatherDependencies,
-  gatherDependents,
-  gatherImage,
-  unresolvedBy,
-} from './gather-facts.ts'
+import { gatherBytes, gatherDependencies, gatherImage, unresolvedBy } from './gather-facts.ts'
 import { checkNodesReadable, gatherNode } from './gather-node.ts'
 import { gatherResidency } from './gather-residency.ts'
 import { gatherSecrets, mayBring, storedPins, takeMaterial } from './judge-secrets.ts'
@@ -98,8 +92,6 @@ function decideCreate(
       deleting: existing.deleting,
     },
     dependencies: gatherDependencies(transaction, caller.tenant, spec),
-    // A name that is taken is another's, and so are those that wait for it.
-    dependents: existing ? [] : gatherDependents(deps.store, caller.tenant, spec, undefined),
     image,
     ...gatherNode(deps.store, transaction, caller.tenant, spec.nodeId),
     routeHolders: gatherRouteHolders(transaction, caller.tenant, spec, undefined),

@@ -40,17 +40,16 @@ export function gatherDependencies(
 }
 
 /**
- * Who waits until this one is healthy; asked where its check goes, or where it is new: a name may be waited for from before.
- * As the cache knows it: one that begins to wait in the very same moment may be passed by.
+ * Who waits until this one is healthy; asked where its check goes, which is rare: all deployments of the tenant are looked
+ * at, as the cache knows them. One that begins to wait in the very same moment may be passed by.
  */
 export function gatherDependents(
   store: Pick<Store, 'list'>,
   tenant: TenantId,
   spec: DeploymentSpec,
-  before: DeploymentSpec | undefined,
+  before: DeploymentSpec,
 ): readonly string[] {
-  const goes = spec.healthCheck === undefined && (before === undefined || before.healthCheck !== undefined)
-  if (!goes) return []
+  if (spec.healthCheck !== undefined || before.healthCheck === undefined) return []
   return store.list(deployments, tenant).flatMap(({ record: { spec: other, deleting } }) => {
     const { name, dependsOn = {} } = other
     return !deleting && Object.hasOwn(dependsOn, spec.name) && dependsOn[spec.name] === 'healthy'
