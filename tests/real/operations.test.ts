@@ -239,10 +239,15 @@ describe('the server as a process', () => {
     expect((await main('check-config', '--config', join(folder.path, 'none.yaml'))).code).toBe(1)
   })
 
-  test('what is no command gives the usage', async () => {
-    const { code, stderr } = await main('dance')
-    expect(code).toBe(2)
-    expect(stderr).toContain('holdfast-server init')
+  test('what is no command is named with those that are, and help is no mistake', async () => {
+    const { code, stdout, stderr } = await main('dance')
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toBe(
+      'There is no command "dance"; accepted: serve, init, check-config, simulate. All of it: holdfast-server --help\n',
+    )
+    const help = await main('--help')
+    expect([help.code, help.stderr]).toEqual([0, ''])
+    expect(help.stdout).toContain('holdfast-server init')
   })
 
   test('init prints one token, alone, once; --reissue voids it and prints another', {
