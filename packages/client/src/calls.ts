@@ -50,27 +50,16 @@ export interface Calls {
 }
 
 export function createCalls(connection: Connection): Calls {
+  const call = <T>(asked: ApiCall, shape: Shape<T>): Promise<Result<T>> =>
+    callApi(connection, { ...asked, signal: asked.signal ?? connection.signal }, shape)
   return {
-    get: (path, shape, query = {}, { signal = connection.signal } = {}) =>
-      callApi(connection, { method: 'GET', path, query, repeat: 'safe', signal }, shape),
-    post: (
-      path,
-      body,
-      shape,
-      { signal = connection.signal, ifMatch, idempotencyKey = connection.world.newKey() } = {},
-    ) =>
-      callApi(
-        connection,
-        { method: 'POST', path, body, ifMatch, idempotencyKey, repeat: 'safe', signal },
-        shape,
-      ),
-    tryOut: (method, path, body, shape, { signal = connection.signal, ifMatch } = {}) =>
-      callApi(
-        connection,
-        { method, path, body, query: { dryRun: true }, ifMatch, repeat: 'safe', signal },
-        shape,
-      ),
-    write: (method, path, shape, { body, query = {} } = {}, { signal = connection.signal, ifMatch } = {}) =>
-      callApi(connection, { method, path, query, body, ifMatch, repeat: 'refused', signal }, shape),
+    get: (path, shape, query = {}, { signal } = {}) =>
+      call({ method: 'GET', path, query, repeat: 'safe', signal }, shape),
+    post: (path, body, shape, { signal, ifMatch, idempotencyKey = connection.world.newKey() } = {}) =>
+      call({ method: 'POST', path, body, ifMatch, idempotencyKey, repeat: 'safe', signal }, shape),
+    tryOut: (method, path, body, shape, { signal, ifMatch } = {}) =>
+      call({ method, path, body, query: { dryRun: true }, ifMatch, repeat: 'safe', signal }, shape),
+    write: (method, path, shape, { body, query = {} } = {}, { signal, ifMatch } = {}) =>
+      call({ method, path, query, body, ifMatch, repeat: 'refused', signal }, shape),
   }
 }

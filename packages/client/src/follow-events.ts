@@ -7,7 +7,7 @@ import { createMessageParser } from './event-source.ts'
 import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
 import type { ApiCall } from './request.ts'
 import type { Failure } from './result.ts'
-import { isFinal, pauseAfter } from './resume.ts'
+import { isFinal, restAfter } from './resume.ts'
 
 export interface EventFilter {
   readonly type?: string | undefined
@@ -51,9 +51,8 @@ export async function* followEvents(
       if (end.kind === 'interrupted') return
       yield { kind: 'resuming', reason: end.kind === 'cut' ? end.reason : 'the server ended the stream' }
     }
-    const pause = pauseAfter(failures)
+    await restAfter(failures, connection, signal)
     failures += 1
-    await connection.world.wait(pause, signal ?? new AbortController().signal).catch(() => {})
   }
 }
 

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
 import { segment } from './request.ts'
 import type { Failure } from './result.ts'
-import { isFinal, MOST_FAILURES, pauseAfter } from './resume.ts'
+import { isFinal, MOST_FAILURES, restAfter } from './resume.ts'
 
 export interface LogQuery {
   readonly follow?: boolean
@@ -51,9 +51,8 @@ export async function* readLogs(
       if (query.follow !== true || failures >= MOST_FAILURES)
         return yield* tellFailure(brokenOff(connection, last))
     }
-    const pause = pauseAfter(failures)
+    await restAfter(failures, connection, signal)
     failures += 1
-    await connection.world.wait(pause, signal ?? new AbortController().signal).catch(() => {})
   }
 }
 

@@ -1,5 +1,6 @@
 // How a stream that goes on is taken up again after it broke: soon, then less often, and not for ever.
 
+import type { Connection } from './connection.ts'
 import type { Failure } from './result.ts'
 
 const FIRST_PAUSE_MS = 200
@@ -7,8 +8,15 @@ const LONGEST_PAUSE_MS = 5_000
 /** In a row, with nothing heard between them: about half a minute. */
 export const MOST_FAILURES = 10
 
-export const pauseAfter = (failures: number): number =>
-  Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
+/** Over at once when the signal fires: whoever rests looks at it next. */
+export async function restAfter(
+  failures: number,
+  { world }: Pick<Connection, 'world'>,
+  signal = new AbortController().signal,
+): Promise<void> {
+  const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
+  await world.wait(pause, signal).catch(() => {})
+}
 
 /** A "no" stays a no; a server that is away may come back. */
 export function isFinal(failure: Failure, failures: number): boolean {
