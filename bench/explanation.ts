@@ -6,9 +6,9 @@ import { parseArgs } from 'node:util'
 import type { ExplainedCandidate, NodeFacts, TenantFacts, Workload } from '../packages/core/src/index.ts'
 import {
   createSchedulingView,
+  desiredResidency,
   explainCandidates,
   PLACEMENT_FILTERS,
-  residencyWish,
 } from '../packages/core/src/index.ts'
 import { checkCandidates } from '../packages/core/src/scheduling/check-candidates.ts'
 import { aNode, aWorkload, nodeIdOf, someFacts } from '../packages/core/src/scheduling/fixture.ts'
@@ -46,7 +46,7 @@ const unwanted: Workload = aWorkload({
     antiAffinity: ['db'],
   },
   nodeId: nodeIdOf(1_000_000),
-  residency: residencyWish(DEMAND, RULES),
+  residency: desiredResidency(DEMAND, RULES),
 })
 
 const refusingNode = (number: number): NodeFacts =>

@@ -6,8 +6,8 @@ import { startLabPlatform } from '../e2e/support/start-lab-platform.ts'
 import { createDockerEngine } from '../packages/agent/src/adapters/docker/docker-engine.ts'
 import { coresAtRest } from './lib/cpu.ts'
 import { WORKERS_PER_NODE } from './lib/rollout-bare.ts'
+import { sentItem } from './lib/sent-item.ts'
 import { median } from './lib/stats.ts'
-import { toldItem } from './lib/told-item.ts'
 import { createBareUpdates } from './lib/update-bare.ts'
 import { createProductUpdates, type UpdateFigures } from './lib/update-product.ts'
 import { openStepBook, type StepBook } from './lib/update-steps.ts'
@@ -82,9 +82,9 @@ async function openSides(node: string, book: StepBook) {
   const engine = createDockerEngine(whole.node(node).socketPath)
   const [one = '', two = ''] = images
   const product = await createProductUpdates(whole, node, REPLICAS, one, book)
-  const itemOne = await toldItem(whole, node, product.name, one)
+  const itemOne = await sentItem(whole, node, product.name, one)
   await product.update({ image: two, parallelism: WORKERS_PER_NODE })
-  const itemTwo = await toldItem(whole, node, product.name, two)
+  const itemTwo = await sentItem(whole, node, product.name, two)
   const bare = await createBareUpdates(engine, whole.platform.globex.id, REPLICAS, itemTwo, book)
   let turns = { product: 0, bare: 0 }
   const update = (parallelism: number): Promise<UpdateFigures> => {

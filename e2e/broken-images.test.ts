@@ -106,7 +106,7 @@ async function runWell(name: string): Promise<void> {
   const { status, text } = await api.post('/api/v1/deployments', body)
   expect(status, text).toBe(201)
   await untilPhase(api, name, 'Running')
-  await waitUntil(() => goodRevision(name) === 1, { what: `revision 1 of ${name} is known to be good` })
+  await waitUntil(() => lastGoodRevision(name) === 1, { what: `revision 1 of ${name} is known to be good` })
   const targets = whole.lab.nodes
     .filter(({ tenant }) => tenant === 'acme')
     .map(({ address }) => `http://${address}:80`)
@@ -120,11 +120,11 @@ async function runWell(name: string): Promise<void> {
   loads.set(name, startLoad({ targets, host, perSecond: PER_SECOND }))
 }
 
-function goodRevision(name: string): number | undefined {
+function lastGoodRevision(name: string): number | undefined {
   const { store } = whole.platform.server
   const tenant = whole.platform.acme.id as TenantId
   const uid = store.get(inTenant(tenant, deployments, name))?.record.uid
-  return uid && store.get(inTenant(tenant, placements, uid))?.record.good?.revision
+  return uid && store.get(inTenant(tenant, placements, uid))?.record.lastGood?.revision
 }
 
 async function answers(target: string, host: string): Promise<boolean> {

@@ -17,7 +17,7 @@ const MOMENTS = 100
 /** From the change to the container: decided, told, pulled, started, reported, on six machines at once. */
 const RUNS_MS = 60_000
 /** Short; but all machines are at work at once on one: whoever is slow for some seconds is not to be called silent. */
-const LIVENESS = { beatSeconds: 1, unreachableSeconds: 8, failedSeconds: 40 }
+const LIVENESS = { heartbeatSeconds: 1, unreachableSeconds: 8, failedSeconds: 40 }
 const NODES = { acme: 5, globex: 2 }
 const TENANTS = ['acme', 'globex'] as const
 
@@ -134,12 +134,12 @@ test('what cures a refusal, done exactly so, makes the node run the replica; les
   const other = await wardOf('acme-3')
   const lanes = await Promise.allSettled(LANES.map((lane) => runLane(lane, other)))
   const faults = lanes.flatMap((lane) => (lane.status === 'rejected' ? [String(lane.reason)] : []))
-  tellCures()
+  printRemedies()
   expect(faults).toEqual([])
   expect(cured.length).toBeGreaterThanOrEqual(CURES)
 }, 480_000)
 
-function tellCures(): void {
+function printRemedies(): void {
   const counts = new Map<string, number>()
   for (const kind of cured.flatMap(({ kinds }) => kinds)) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const times = cured.map(({ tookMs }) => tookMs).sort((left, right) => left - right)

@@ -281,7 +281,7 @@ const refusedLabels = async () =>
     .map(({ data }) => Object(data).refused)
 
 /** As whoever holds the machine would: it leaves at once and joins under its old name. */
-async function joinAnew(offer: Parameters<LabPlatform['enrolAgain']>[1]): Promise<void> {
+async function rejoin(offer: Parameters<LabPlatform['enrolAgain']>[1]): Promise<void> {
   const { id } = await nodeCalled(whole, 'acme-4')
   expect((await whole.api('acme').delete(`/api/v1/nodes/${id}?force=true`)).status).toBe(202)
   expect(await whole.enrolAgain(whole.node('acme-4'), offer)).not.toBe(id)
@@ -297,15 +297,15 @@ test('a machine that lies about where it is gets nothing, however often it joins
   await waits(vault, { [COUNTRY]: 'CH', [REGION]: 'dach' }, ALL)
   await relabel(whole, 'acme-4', lie, {})
   await isNoCandidate('vault', 1)
-  await joinAnew({ labels: lie })
+  await rejoin({ labels: lie })
   await isNoCandidate('vault', 2)
-  await joinAnew({ residency: { country: 'US' }, labels: lie })
+  await rejoin({ residency: { country: 'US' }, labels: lie })
   await isNoCandidate('vault', 3)
   expect(await refusedLabels()).toEqual([refused('US'), refused(null), refused('US')])
   expect(await lastOf('deployment.scheduled', 'vault')).toBeUndefined()
   expect(await madeOn(whole, 'acme-4', 'vault')).toEqual([])
   // What a tenant administrator attests counts, of the same machine.
-  await joinAnew({ residency: { country: 'CH' } })
+  await rejoin({ residency: { country: 'CH' } })
   await untilOn('vault', [4])
   expect(await madeOn(whole, 'acme-4', 'vault')).toHaveLength(1)
   await remove('vault')

@@ -84,7 +84,7 @@ async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<voi
     const what = `status ${status}; the README shows\n${shown.join('\n')}\nand it printed\n${printed}`
     if (!check(status === 0 && isAsShown(shown, printed), what)) return
     total += seconds
-    if (at === page) tellFirstPage(page, total)
+    if (at === page) printFirstPage(page, total)
   }
   // What was killed at the end is there until it is reaped.
   await waitUntil(() => leftovers?.().length === 0, { what: 'nothing is left', timeoutMs: REAPED_MS }).catch(
@@ -93,7 +93,7 @@ async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<voi
   check(leftovers?.().length === 0, `left behind: ${leftovers?.().join(', ') ?? 'never looked for'}`)
 }
 
-function tellFirstPage(commands: number, seconds: number): void {
+function printFirstPage(commands: number, seconds: number): void {
   say(`From the clone to the first page: ${commands} commands, ${seconds.toFixed(1)} s.`)
   check(commands <= MOST_COMMANDS, `at most ${MOST_COMMANDS} commands`)
   check(seconds <= MOST_SECONDS, `at most ${MOST_SECONDS} s`)

@@ -5,7 +5,7 @@ import { waitUntil } from '@holdfast/testkit'
 import { placementsOf } from '../../e2e/support/lab-reads.ts'
 import type { LabPlatform } from '../../e2e/support/start-lab-platform.ts'
 import type { Engine } from '../../packages/agent/src/ports/engine.ts'
-import { toldItem } from './told-item.ts'
+import { sentItem } from './sent-item.ts'
 
 const TENANT = 'acme'
 /** Passes at once. */
@@ -59,7 +59,7 @@ export async function createProductSide(
         (await placementsOf(api, name())).filter(({ state }) => state === 'ready').length === replicas
       await waitUntil(allReady, { what: 'all replicas are ready', intervalMs: 5, timeoutMs: READY_MS })
     },
-    itemOn: (node) => toldItem(whole, node, name()),
+    itemOn: (node) => sentItem(whole, node, name()),
     running: async () => (await containers()).filter(({ state }) => state === 'running').length,
     async clear() {
       await api.delete(`/api/v1/deployments/${name()}`)

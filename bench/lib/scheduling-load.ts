@@ -3,7 +3,7 @@
 
 import type { ResidencyDemand } from '../../packages/contract/src/index.ts'
 import type { NodeFacts, SchedulingView, TenantFacts, Workload } from '../../packages/core/src/index.ts'
-import { residencyWish } from '../../packages/core/src/index.ts'
+import { desiredResidency } from '../../packages/core/src/index.ts'
 import { aNode, aWorkload, someFacts } from '../../packages/core/src/scheduling/fixture.ts'
 
 const KINDS = 64
@@ -87,7 +87,7 @@ const WORKLOADS = Array.from({ length: KINDS }, (_kind, number) => workloadOf(nu
 /** The wish is made anew for each decision, as the controllers do. */
 export function workloadAt(index: number): Workload {
   const workload = WORKLOADS[index % KINDS] ?? aWorkload()
-  return { ...workload, residency: residencyWish(workload.placement?.residency, RULES) }
+  return { ...workload, residency: desiredResidency(workload.placement?.residency, RULES) }
 }
 
 /** Decides and enters; once the tenant holds so many, the oldest goes for each that comes. */
@@ -114,6 +114,6 @@ export function smallWorkloadAt(index: number): Workload {
     name: `small-${index % 3}`,
     resources: { cpuMillis: 100, memoryBytes: 2 ** 26 },
     placement: { residency, constraints: [{ label: 'disk', operator: 'in', values: ['ssd', 'nvme'] }] },
-    residency: residencyWish(residency, RULES),
+    residency: desiredResidency(residency, RULES),
   })
 }

@@ -14,7 +14,7 @@ import { containerSettings, graceSeconds } from '@holdfast/core/reconcile'
 import { createLimit } from '../../packages/agent/src/limit.ts'
 import type { Engine } from '../../packages/agent/src/ports/engine.ts'
 import { createReadiness } from '../../packages/agent/src/readiness.ts'
-import { createReplicaBoard } from '../../packages/agent/src/replica-board.ts'
+import { createReplicaStatusTable } from '../../packages/agent/src/replica-status-table.ts'
 import { makeNetwork, WORKERS_PER_NODE } from './rollout-bare.ts'
 import type { UpdateFigures } from './update-product.ts'
 import type { StepBook } from './update-steps.ts'
@@ -98,7 +98,7 @@ function createJudge(engine: Engine) {
   const hear = (observations: readonly Observation[]): void => {
     for (const { assignmentId, state } of observations) if (state === 'ready') waiting.get(assignmentId)?.()
   }
-  const board = createReplicaBoard(0, hear)
+  const board = createReplicaStatusTable(0, hear)
   const readiness = createReadiness({ engine, board, now: () => Date.now() })
   return {
     untilReady: (item: DesiredItem, id: string): Promise<void> =>

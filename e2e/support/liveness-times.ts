@@ -3,14 +3,14 @@
 export const LONG = process.env['HOLDFAST_LONG'] === '1'
 
 const SHIPPED = {
-  beatSeconds: 10,
+  heartbeatSeconds: 10,
   unreachableSeconds: 40,
   failedSeconds: 120,
   massWindowSeconds: 60,
   massHoldSeconds: 600,
 }
 const SHORT = {
-  beatSeconds: 1,
+  heartbeatSeconds: 1,
   unreachableSeconds: 4,
   failedSeconds: 12,
   massWindowSeconds: 6,

@@ -112,7 +112,7 @@ export async function startRedisWorld(whole: LabPlatform): Promise<RedisWorld> {
     async untilAllGood() {
       const { server, acme } = whole.platform
       const placed = () => server.store.list(placements, acme.id as TenantId).map(({ record }) => record)
-      await waitUntil(() => placed().every(({ good, revision }) => good?.revision === revision), {
+      await waitUntil(() => placed().every(({ lastGood, revision }) => lastGood?.revision === revision), {
         ...{ what: 'every revision is good', timeoutMs: 180_000 },
       })
     },

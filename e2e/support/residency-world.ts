@@ -24,7 +24,7 @@ const REGIONS = { alpine: ['AT', 'CH', 'DE'] }
 export const startResidencyLab = (): Promise<LabPlatform> =>
   startLabPlatform({
     ...{ nodesPerTenant: { acme: 5, globex: 1 }, engine: 'mixed', offers: OFFERS },
-    settings: { residency: { regions: REGIONS }, liveness: { beatSeconds: 2, unreachableSeconds: 8 } },
+    settings: { residency: { regions: REGIONS }, liveness: { heartbeatSeconds: 2, unreachableSeconds: 8 } },
   })
 
 export const inCountry = (country: string): Labels => ({ [NODE_COUNTRY]: country })

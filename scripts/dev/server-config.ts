@@ -30,6 +30,6 @@ registries:
   - { host: ${quoted(registryHost)}, plainHttp: true, allowAddress: true }
 metrics: { open: true }
 # A machine that is silent is given up sooner than by default, so that trying it out takes less waiting.
-liveness: { beatSeconds: 2, unreachableSeconds: 10, failedSeconds: 20 }
+liveness: { heartbeatSeconds: 2, unreachableSeconds: 10, failedSeconds: 20 }
 `
 }

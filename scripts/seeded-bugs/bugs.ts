@@ -194,8 +194,8 @@ export const BUGS: readonly Bug[] = [
     edits: [
       server(
         'loops/controllers/placement-events.ts',
-        'before?.toldRefusals === next.toldRefusals) return []',
-        'next.toldRefusals.length < 0) return []',
+        'before?.reportedRefusals === next.reportedRefusals) return []',
+        'next.reportedRefusals.length < 0) return []',
       ),
     ],
     seenBy: ['events-stand'],

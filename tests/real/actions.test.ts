@@ -251,7 +251,7 @@ async function place(name: string, templateHash: string, ready: readonly boolean
     if (node !== undefined) transaction.put(inTenant(tenant, nodes, nodeId), { ...node, status: 'ready' })
     transaction.put(inTenant(tenant, placements, uid), {
       ...{ v: 1, uid, name, revision: 1, everAssigned: true, assignments },
-      ...{ templates: {}, toldRefusals: '', toldPhase: '' },
+      ...{ templates: {}, reportedRefusals: '', reportedPhase: '' },
     })
     assignments.forEach(({ id }, index) => {
       transaction.put(inTenant(tenant, observations, id), {

@@ -8,10 +8,10 @@ import { createRegistryClient } from '../../packages/server/src/adapters/registr
 import { createImageChecks } from '../../packages/server/src/broker/check-images.ts'
 import { startDigestFixing } from '../../packages/server/src/loops/fix-digests.ts'
 import type { Broker } from '../../packages/server/src/ports/broker.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import { deployments } from '../../packages/server/src/store/records.ts'
 import type { Store } from '../../packages/server/src/store/store.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import * as world from '../support/controllers/placing-world.ts'
 import { openTestStore } from '../support/store/open-test-store.ts'
 

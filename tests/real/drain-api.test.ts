@@ -3,7 +3,7 @@
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stageDrained } from '../../packages/server/src/operations/nodes/drain-node.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { assign } from '../support/nodes/assign.ts'
 import { enrol, enrolment, joinToken, makeNode } from '../support/nodes/enrol.ts'

@@ -71,7 +71,7 @@ test.each(DIRECTIONS)(
   'node and server, %s: the session is given up, and made anew when the way is free',
   async (direction) => {
     // The server speaks often: only the deadline of the other side can notice that it is not heard.
-    const times = { beatMs: 500, unreachableMs: 2_000, failedMs: 600_000, sweepMs: 20, resyncMs: 50 }
+    const times = { heartbeatMs: 500, unreachableMs: 2_000, failedMs: 600_000, sweepMs: 20, resyncMs: 50 }
     const { url, store, gateway } = await gatewayForTest({ times })
     const tenant = await addTenant(store)
     const node = await enrol(store, tenant)

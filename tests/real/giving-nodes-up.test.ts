@@ -7,7 +7,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { finishRemovals } from '../../packages/server/src/loops/finish-removals.ts'
 import type { Caller } from '../../packages/server/src/operations/caller.ts'
 import { releaseClaim, removeNode } from '../../packages/server/src/operations/nodes/release-node.ts'
-import { realClock as clock, realIds as ids } from '../../packages/server/src/real-world.ts'
 import {
   nodeNames,
   nodes,
@@ -19,6 +18,7 @@ import {
 } from '../../packages/server/src/store/records.ts'
 import type { Store } from '../../packages/server/src/store/store.ts'
 import { globally, inTenant } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock, realIds as ids } from '../../packages/server/src/system-clock.ts'
 import * as world from '../support/controllers/placing-world.ts'
 import { createHeldWatch } from '../support/session/held-watch.ts'
 import { openTestStore } from '../support/store/open-test-store.ts'
@@ -87,9 +87,9 @@ test('the successor is ready first, then the old one goes, then the node', async
   expect(next).toMatchObject({ replica: old?.replica })
   expect(next?.nodeId).not.toBe(given?.id)
   await world.observe(store, tenant, uid, next === undefined ? [] : [next], {})
-  const wishOfOld = () =>
+  const desiredOfOld = () =>
     world.placementOf(store, tenant, uid)?.assignments.find(({ id }) => id === old?.id)?.desired
-  await expect.poll(wishOfOld).toBe('removed')
+  await expect.poll(desiredOfOld).toBe('removed')
   expect(store.get(globally(nodeNames, one))?.record.claims[0]?.state).toBe('releasing')
   await world.observe(store, tenant, uid, old === undefined ? [] : [old], {
     ...{ gone: true, state: 'stopped', generation: 3 },

@@ -11,10 +11,10 @@ import { sweepJoinTokens } from '../../packages/server/src/operations/nodes/clea
 import { issueJoinToken } from '../../packages/server/src/operations/nodes/issue-join-token.ts'
 import { listEvents } from '../../packages/server/src/operations/read-events.ts'
 import { recordEvent } from '../../packages/server/src/operations/record-write.ts'
-import { realClock as clock, realIds as ids } from '../../packages/server/src/real-world.ts'
 import { events, joinTokens, tokens } from '../../packages/server/src/store/records.ts'
 import type { Store } from '../../packages/server/src/store/store.ts'
 import { globally } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock, realIds as ids } from '../../packages/server/src/system-clock.ts'
 import * as world from '../support/controllers/placing-world.ts'
 import { openTestStore } from '../support/store/open-test-store.ts'
 

@@ -8,8 +8,8 @@ import { readTimeline } from '../../packages/server/src/operations/deployments/r
 import { MOST_LOOKED_AT } from '../../packages/server/src/operations/look-through-events.ts'
 import { type EventQuery, listEvents } from '../../packages/server/src/operations/read-events.ts'
 import { recordEvent } from '../../packages/server/src/operations/record-write.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import type { Store } from '../../packages/server/src/store/store.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import * as world from '../support/controllers/placing-world.ts'
 import { openTestStore } from '../support/store/open-test-store.ts'
 

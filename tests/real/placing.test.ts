@@ -5,10 +5,10 @@ import type { Assignment, Candidate, NodeId, TenantId } from '@holdfast/contract
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { finishRemovals } from '../../packages/server/src/loops/finish-removals.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import { deployments, nodes, observations, removals } from '../../packages/server/src/store/records.ts'
 import type { Store } from '../../packages/server/src/store/store.ts'
 import { globally, inTenant } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import {
   addNodes,
   addTenant,
@@ -77,11 +77,11 @@ describe('a deployment that fits', () => {
     const [first, second] = runningOf(store, tenant, uid)
     if (first === undefined || second === undefined) throw new Error('two were placed')
     await observe(store, tenant, uid, [first, second], { state: 'ready' })
-    await expect.poll(() => placementOf(store, tenant, uid)?.toldPhase).toBe('Running')
+    await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Running')
     await observe(store, tenant, uid, [second], { state: 'running', reason: 'unhealthy', seq: 2 })
-    await expect.poll(() => placementOf(store, tenant, uid)?.toldPhase).toBe('Degraded')
+    await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Degraded')
     await observe(store, tenant, uid, [second], { state: 'ready', seq: 3 })
-    await expect.poll(() => placementOf(store, tenant, uid)?.toldPhase).toBe('Running')
+    await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Running')
     const told = await eventsOf(store, tenant)
     expect(told.map(({ type }) => type)).toEqual([
       'deployment.scheduled',
@@ -112,7 +112,7 @@ describe('a deployment that fits', () => {
     await revise(store, tenant, third, { replicas: 0 })
     await expect.poll(() => placementOf(store, tenant, uid)?.assignments[0]?.desired).toBe('removed')
     await observe(store, tenant, uid, before.slice(0, 1), { state: 'stopped', gone: true })
-    await expect.poll(() => placementOf(store, tenant, uid)?.toldPhase).toBe('Stopped')
+    await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Stopped')
     expect((await eventsOf(store, tenant)).at(-1)?.type).toBe('deployment.stopped')
   })
 
@@ -219,7 +219,7 @@ describe('a deployment that fits nowhere', () => {
     await pace.stop()
     // Two writes lead to it, one after the other: each may have waited for the disk.
     expect(tookMs - heldUpMs).toBeLessThan(2_000)
-    expect(placementOf(store, tenant, uid)).toMatchObject({ toldRefusals: '', everAssigned: true })
+    expect(placementOf(store, tenant, uid)).toMatchObject({ reportedRefusals: '', everAssigned: true })
     expect((await eventsOf(store, tenant)).map(({ type }) => type)).toEqual([
       'deployment.unschedulable',
       'deployment.scheduled',
@@ -244,7 +244,7 @@ describe('a deployment that fits nowhere', () => {
     const stored = await put(store, tenant, deploymentOf('web'))
     const { uid } = stored
     const own = async () => (await eventsOf(store, tenant)).filter(({ subject }) => subject.uid === uid)
-    await expect.poll(() => placementOf(store, tenant, uid)?.toldRefusals).toBeTruthy()
+    await expect.poll(() => placementOf(store, tenant, uid)?.reportedRefusals).toBeTruthy()
     // Another revision, and several resyncs: each looks and finds the same.
     await revise(store, tenant, stored, { labels: { a: 'b' } })
     await expect.poll(() => placementOf(store, tenant, uid)?.revision).toBe(2)

@@ -4,7 +4,7 @@
 import type { DeploymentSpec, PlanStep, TenantId } from '@holdfast/contract'
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { foresee } from '../../packages/server/src/loops/controllers/foresee.ts'
+import { planAhead } from '../../packages/server/src/loops/controllers/plan-ahead.ts'
 import { nodes, type StoredDeployment, type StoredNode } from '../../packages/server/src/store/records.ts'
 import type { Store } from '../../packages/server/src/store/store.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
@@ -68,7 +68,7 @@ afterEach(async () => {
 })
 
 const planOf = (next: StoredDeployment) =>
-  foresee({ store, quotas, residency, clock }, tenant, { next, restart: false })
+  planAhead({ store, quotas, residency, clock }, tenant, { next, restart: false })
 const nameOf = (nodeId: string) => store.get(inTenant(tenant, nodes, nodeId))?.record.name ?? nodeId
 const placesOf = ({ uid }: StoredDeployment) =>
   new Map(runningOf(store, tenant, uid).map(({ replica, nodeId }) => [replica, nameOf(nodeId)]))
@@ -89,7 +89,7 @@ async function carryOut(next: StoredDeployment): Promise<void> {
     .poll(() => {
       const placement = placementOf(store, tenant, next.uid)
       const left = placement?.assignments.some(({ desired }) => desired !== 'running')
-      return [placement?.revision, left, controllers.placing.pending, isDone(placement?.toldPhase)]
+      return [placement?.revision, left, controllers.placing.pending, isDone(placement?.reportedPhase)]
     })
     .toEqual([next.revision, false, 0, true])
 }

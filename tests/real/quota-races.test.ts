@@ -181,7 +181,7 @@ test('a quota that is lowered below what is there shrinks nothing, whatever is a
   await store.fresh()
   const before = world.runningOf(store, tenant, web.uid)
   await world.observe(store, tenant, web.uid, before, {})
-  await expect.poll(() => world.placementOf(store, tenant, web.uid)?.toldPhase).toBe('Running')
+  await expect.poll(() => world.placementOf(store, tenant, web.uid)?.reportedPhase).toBe('Running')
   await setQuota(store, tenant, QUOTA - 2)
   const other = await world.put(store, tenant, world.deploymentOf('other', { replicas: 1 }))
   await expect

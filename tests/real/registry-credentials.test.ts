@@ -12,9 +12,9 @@ import {
   removeRegistryCredential,
 } from '../../packages/server/src/operations/registries.ts'
 import type { SecretsWriter } from '../../packages/server/src/ports/secrets-store.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import { registryCredentials, tokens } from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import { createStoreEye, type StoreEye } from '../support/secrets/store-eye.ts'
 import { type Platform, startPlatform } from '../support/start-platform.ts'
 import { openTestStore, type TestStore } from '../support/store/open-test-store.ts'

@@ -62,7 +62,7 @@ async function relabel({ id }: StoredNode, labels: { [key: string]: string }): P
 }
 
 const placement = ({ uid }: StoredDeployment) => world.placementOf(store, tenant, uid)
-const phase = (stored: StoredDeployment) => placement(stored)?.toldPhase
+const phase = (stored: StoredDeployment) => placement(stored)?.reportedPhase
 const reason = (stored: StoredDeployment) => placement(stored)?.shortfall?.reason
 const homes = (stored: StoredDeployment) =>
   world
@@ -383,9 +383,9 @@ describe('a node whose labels change', () => {
       }),
     )
     const well = () => {
-      const { assignments = [], good } = placement(second) ?? {}
+      const { assignments = [], lastGood } = placement(second) ?? {}
       return assignments.filter(({ templateHash, desired, nodeId }) => {
-        return templateHash === good?.templateHash || (desired === 'running' && nodeId === one.id)
+        return templateHash === lastGood?.templateHash || (desired === 'running' && nodeId === one.id)
       })
     }
     await expect.poll(() => homes(second).filter((name) => name === 'bonn').length).toBe(2)

@@ -63,7 +63,7 @@ async function oneReplica(elsewhere: () => Report) {
   agents = startObedientAgents(store, tenant, uid, (_template, { nodeId }) =>
     nodeId === first.id ? {} : elsewhere(),
   )
-  await expect.poll(() => world.placementOf(store, tenant, uid)?.toldPhase).toBe('Running')
+  await expect.poll(() => world.placementOf(store, tenant, uid)?.reportedPhase).toBe('Running')
   await change(second.id, { schedulable: true })
   const homes = () => world.runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)
   return { first, second, homes }

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { STREAMS_PER_TOKEN } from '../../packages/server/src/api/open-streams.ts'
 import { readLogs } from '../../packages/server/src/operations/deployments/read-logs.ts'
 import type { OpenNodeStream } from '../../packages/server/src/ports/node-streams.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import { observations, placements, tokens } from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import { makeNode } from '../support/nodes/enrol.ts'
 import { type OpenAgent, openRaw } from '../support/session/raw-agent.ts'
 import { anAssignment, enrol } from '../support/session/session-records.ts'
@@ -49,7 +49,7 @@ async function deploy(name: string, nodeIds: readonly NodeId[]): Promise<void> {
   await platform.server.store.transact((transaction) => {
     transaction.put(inTenant(tenant, placements, uid), {
       ...{ v: 1, uid, name, revision: 1, everAssigned: true, assignments },
-      ...{ toldRefusals: '', toldPhase: '', templates: {} },
+      ...{ reportedRefusals: '', reportedPhase: '', templates: {} },
     })
     for (const { id, nodeId } of assignments)
       transaction.put(inTenant(tenant, observations, id), {

@@ -77,7 +77,7 @@ async function begin(ends: number): Promise<Story> {
     timings: QUICK,
     clock: swift,
   })
-  await expect.poll(() => placementOf(store, tenant, first.uid)?.good?.revision).toBe(1)
+  await expect.poll(() => placementOf(store, tenant, first.uid)?.lastGood?.revision).toBe(1)
   await controllers.stop()
   opened.close()
   agents.fewestServed()
@@ -90,7 +90,7 @@ const change = ({ tenant, first, ends }: Story) =>
 function isOver({ tenant, first: { uid }, ends }: Story): boolean {
   const placement = placementOf(store, tenant, uid)
   const at = placement?.assignments.map(({ revision, desired }) => `${revision} ${desired}`).join()
-  const told = ends === 1 ? placement?.rollout?.state === 'rolling_back' : placement?.good?.revision === 2
+  const told = ends === 1 ? placement?.rollout?.state === 'rolling_back' : placement?.lastGood?.revision === 2
   return told && at === `${ends} running,${ends} running`
 }
 

@@ -87,8 +87,8 @@ const UPDATE: DeploymentSpec['update'] = {
 const hashesOf = (uid: StoredDeployment['uid']) =>
   new Set(runningOf(store, tenant, uid).map(({ templateHash }) => templateHash))
 const rolloutOf = (uid: StoredDeployment['uid']) => placementOf(store, tenant, uid)?.rollout
-const goodOf = (uid: StoredDeployment['uid']) => placementOf(store, tenant, uid)?.good?.revision
-const phaseOf = (uid: StoredDeployment['uid']) => placementOf(store, tenant, uid)?.toldPhase
+const lastGoodOf = (uid: StoredDeployment['uid']) => placementOf(store, tenant, uid)?.lastGood?.revision
+const phaseOf = (uid: StoredDeployment['uid']) => placementOf(store, tenant, uid)?.reportedPhase
 const settled = () => expect.poll(() => controllers.placing.pending).toBe(0)
 
 interface Options extends ControllerOptions {
@@ -126,7 +126,7 @@ async function rolledOut({ uid, spec, revision }: StoredDeployment): Promise<voi
 async function beGood({ uid, revision }: StoredDeployment): Promise<void> {
   await settled()
   clock.advance(MINUTE / 2)
-  await expect.poll(() => goodOf(uid)).toBe(revision)
+  await expect.poll(() => lastGoodOf(uid)).toBe(revision)
 }
 
 const storyOf = async (uid: string, since: number) => {
@@ -145,7 +145,7 @@ describe('another image', () => {
     expect(own.fewestServed()).toBe(3)
     const now = runningOf(store, tenant, uid)
     expect(now.filter(({ id }) => old.some((each) => each.id === id))).toEqual([])
-    expect(goodOf(uid)).toBe(1)
+    expect(lastGoodOf(uid)).toBe(1)
     await beGood(second)
     expect(rolloutOf(uid)).toBeUndefined()
     expect(Object.keys(placementOf(store, tenant, uid)?.templates ?? {})).toHaveLength(1)
@@ -314,7 +314,7 @@ describe('a broken image', () => {
     expect(rolloutOf(uid)?.failure).toMatchObject({ reason, replica: 1 })
     await expect.poll(() => placementOf(store, tenant, uid)?.assignments).toEqual(old)
     expect(own.fewestServed()).toBe(3)
-    expect(goodOf(uid)).toBe(1)
+    expect(lastGoodOf(uid)).toBe(1)
     expect(phaseOf(uid)).toBe('Degraded')
     const story = await storyOf(uid, since)
     expect(story).toContain('rolled_back rollback')

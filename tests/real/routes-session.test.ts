@@ -178,23 +178,23 @@ test('a node that is silent is nobody’s peer until it is back', async () => {
   const tenant = await addTenant(store)
   const one = await openRouter(url, store, tenant, 1)
   const two = await openRouter(url, store, tenant, 2)
-  const beatOf = ({ agent }: Opened) =>
-    setInterval(() => agent.send({ type: 'beat', session: agent.session }), 50)
+  const heartbeatOf = ({ agent }: Opened) =>
+    setInterval(() => agent.send({ type: 'heartbeat', session: agent.session }), 50)
   // The first one too, until it is a peer: that takes writes, and a write may take long.
-  const [firstBeats, beats] = [beatOf(one), beatOf(two)]
+  const [firstHeartbeats, beats] = [heartbeatOf(one), heartbeatOf(two)]
   const replica = anAssignment(one.node.nodeId)
   const uid = await place(store, tenant, [replica])
   report(one.agent, seen(replica, 'ready', 1))
   await route(store, tenant, uid)
   try {
     await waitUntil(async () => (await two.told()).routes?.[0]?.peers.length === 1, { what: 'it is a peer' })
-    clearInterval(firstBeats)
+    clearInterval(firstHeartbeats)
     await waitUntil(async () => (await two.told()).routes?.[0]?.peers.length === 0, { what: 'it is none' })
     expect((await nodeRecord(store, one.node)).status).toBe('unreachable')
     await openRaw(url, one.node, { peerAddress: '10.0.0.9:1' })
     expect((await two.told()).routes).toMatchObject([{ peers: ['10.0.0.9:1'] }])
   } finally {
-    for (const each of [firstBeats, beats]) clearInterval(each)
+    for (const each of [firstHeartbeats, beats]) clearInterval(each)
   }
 })
 

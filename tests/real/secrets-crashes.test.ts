@@ -11,7 +11,7 @@ import { createDeployment } from '../../packages/server/src/operations/deploymen
 import type { DeploymentDeps } from '../../packages/server/src/operations/deployments/deps.ts'
 import { updateDeployment } from '../../packages/server/src/operations/deployments/update-deployment.ts'
 import type { Written } from '../../packages/server/src/operations/deployments/written.ts'
-import { doomIntent } from '../../packages/server/src/operations/secrets/burn-number.ts'
+import { markForDestruction } from '../../packages/server/src/operations/secrets/retire-version-number.ts'
 import { stageMaterial } from '../../packages/server/src/operations/secrets/stage-material.ts'
 import {
   type StagedVersion,
@@ -21,7 +21,6 @@ import {
 } from '../../packages/server/src/operations/stage-version.ts'
 import { EngineError } from '../../packages/server/src/ports/key-value.ts'
 import { secret } from '../../packages/server/src/ports/secret.ts'
-import { realClock as clock, realIds as ids } from '../../packages/server/src/real-world.ts'
 import {
   credentials,
   deployments,
@@ -31,6 +30,7 @@ import {
 } from '../../packages/server/src/store/records.ts'
 import { type Store, StoreUnavailableError } from '../../packages/server/src/store/store.ts'
 import { globally, inTenant } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock, realIds as ids } from '../../packages/server/src/system-clock.ts'
 import type { DeathMoment } from '../support/controllers/mortal-engine.ts'
 import { deploymentDeps } from '../support/secrets/deployment-deps.ts'
 import {
@@ -273,7 +273,7 @@ const forgetful = (): StoreCalls => ({
 const pin = (staged: StagedVersion): Promise<boolean> =>
   store.transact((transaction) => {
     const mine = takeIntent(transaction, staged)
-    return mine ? { kind: 'commit', result: true } : { kind: 'refuse', result: false }
+    return mine ? { kind: 'commit', result: true } : { kind: 'abort', result: false }
   })
 
 describe('a number', () => {
@@ -296,9 +296,9 @@ describe('a number', () => {
     const made = await stageMaterial({ store, clock, ids, secrets: writer }, caller, wanted)
     const staged = made.ok ? made.value.flatMap((one) => one.staged ?? []) : []
     expect(staged.map(({ version }) => version)).toEqual([1, 1])
-    await doomIntent({ store }, staged[1]?.intent ?? '')
+    await markForDestruction({ store }, staged[1]?.intent ?? '')
     const pinned = await store.transact((transaction) =>
-      takeIntents(transaction, staged) ? { kind: 'commit', result: true } : { kind: 'refuse', result: false },
+      takeIntents(transaction, staged) ? { kind: 'commit', result: true } : { kind: 'abort', result: false },
     )
     expect(pinned).toBe(false)
     await sweep()

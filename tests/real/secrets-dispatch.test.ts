@@ -11,7 +11,6 @@ import {
 } from '../../packages/server/src/adapters/secrets-store/real-store.fixture.ts'
 import { containerProof, proofKeyOf } from '../../packages/server/src/operations/secrets/proof.ts'
 import { secret } from '../../packages/server/src/ports/secret.ts'
-import { realIds } from '../../packages/server/src/real-world.ts'
 import {
   deployments,
   nodes,
@@ -19,6 +18,7 @@ import {
   registryCredentials,
 } from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
+import { realIds } from '../../packages/server/src/system-clock.ts'
 import {
   aNodeOf,
   type DispatchWorld,

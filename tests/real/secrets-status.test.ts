@@ -79,7 +79,7 @@ test('once for each revision, secret and cause, however often it comes and goes'
   const denied = { revision: 1, secret: 'DB', vault_path: 'resources/db', cause: 'denied' }
   await expect.poll(told).toEqual([denied])
   expect(statusOf(stored)).toMatchObject({ phase: 'Degraded', reason: 'secret_unresolved' })
-  await expect.poll(() => placementOf(store, tenant, stored.uid)?.toldPhase).toBe('Degraded')
+  await expect.poll(() => placementOf(store, tenant, stored.uid)?.reportedPhase).toBe('Degraded')
   await report('CACHE: missing')
   const missing = { revision: 1, secret: 'CACHE', vault_path: 'resources/cache', cause: 'missing' }
   await expect.poll(told).toEqual([denied, missing])
@@ -88,7 +88,7 @@ test('once for each revision, secret and cause, however often it comes and goes'
   await report('CACHE: missing')
   expect(await eventsOf(store, tenant)).toEqual(all)
   await observe(store, tenant, stored.uid, both, { state: 'ready' })
-  await expect.poll(() => placementOf(store, tenant, stored.uid)?.toldPhase).toBe('Running')
+  await expect.poll(() => placementOf(store, tenant, stored.uid)?.reportedPhase).toBe('Running')
   expect(statusOf(stored)).toMatchObject({ phase: 'Running', reason: '' })
   await report('DB: denied')
   expect(await told()).toEqual([denied, missing])
@@ -111,11 +111,11 @@ test('a rollout that cannot be made leaves what runs alone, and fails at its dea
   agents = startObedientAgents(store, tenant, first.uid, ({ secrets }) =>
     secrets?.[0]?.version === 2 ? waits('DB: store_unavailable') : {},
   )
-  const phase = () => placementOf(store, tenant, first.uid)?.toldPhase
+  const phase = () => placementOf(store, tenant, first.uid)?.reportedPhase
   await expect.poll(phase).toBe('Running')
   await settled()
   clock.advance(DEADLINE_MS)
-  await expect.poll(() => placementOf(store, tenant, first.uid)?.good?.revision).toBe(1)
+  await expect.poll(() => placementOf(store, tenant, first.uid)?.lastGood?.revision).toBe(1)
   const before = runningOf(store, tenant, first.uid)
   agents.fewestServed()
   const second = await put(store, tenant, { ...first, revision: 2, pins: { db: 2 } })

@@ -140,7 +140,7 @@ test.each(['client', 'server'] as const)(
   'a connection of which only the %s is left is given up, and made anew',
   async (survivor) => {
     // Three beats without a word are the end of a connection: longer than this process may be kept from running.
-    const times = { beatMs: 500, unreachableMs: 60_000, failedMs: 90_000, sweepMs: 20 }
+    const times = { heartbeatMs: 500, unreachableMs: 60_000, failedMs: 90_000, sweepMs: 20 }
     const { url, store, tenant, node, gateway } = await oneNode({ times })
     const { proxy, server } = await through(url)
     const { told } = runAgent(server, node)

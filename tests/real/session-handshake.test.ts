@@ -158,7 +158,7 @@ test.each([
   ['no JSON', 'hello'],
   ['no type', '{}'],
   ['a type of the other side', '{"type":"welcome","session":1}'],
-  ['a beat before the hello', '{"type":"beat","session":1}'],
+  ['a beat before the hello', '{"type":"heartbeat","session":1}'],
   ['a hello with less than is needed', '{"type":"hello","nodeId":"x","__proto__":{}}'],
 ])('%s ends the connection', async (_what, said) => {
   const { url } = await gatewayForTest()
@@ -177,7 +177,7 @@ test('what a newer agent says beside the known fields is not heard, and ends not
   agent.send(JSON.stringify(newer))
   const { session } = await agent.next('welcome')
   expect((await nodeRecord(store, node)).engine).toEqual(hello.engine)
-  agent.send(JSON.stringify({ type: 'beat', session, load: [1, 2] }))
+  agent.send(JSON.stringify({ type: 'heartbeat', session, load: [1, 2] }))
   agent.send(JSON.stringify({ type: 'call', id: 'after', method: 'registry', host: 'x', why: null }))
   await agent.next('answer')
   expect(gateway.counts).toMatchObject({ violations: 0, sessionsCut: 0 })
@@ -192,7 +192,7 @@ test('who says no hello in time is sent away', async () => {
 test('a node that talks without end is cut', async () => {
   const { url, store } = await gatewayForTest()
   const agent = await openRaw(url, await enrol(store, await addTenant(store)))
-  for (let index = 0; index < 600; index += 1) agent.send({ type: 'beat', session: agent.session })
+  for (let index = 0; index < 600; index += 1) agent.send({ type: 'heartbeat', session: agent.session })
   expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
 })
 

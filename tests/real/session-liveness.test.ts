@@ -2,19 +2,19 @@
 
 import { helloOf, startSimulatedAgents, waitUntil } from '@holdfast/testkit'
 import { expect, test } from 'vitest'
-import { tellStatus } from '../../packages/server/src/gateway/liveness.ts'
+import { recordStatus } from '../../packages/server/src/gateway/liveness.ts'
 import { newSession } from '../../packages/server/src/gateway/session.ts'
 import { DEFAULT_TIMES } from '../../packages/server/src/gateway/timings.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import { nodes } from '../../packages/server/src/store/records.ts'
 import { inTenant } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import { gatewayForTest } from '../support/session/gateways.ts'
 import { createHeldWatch } from '../support/session/held-watch.ts'
 import { dialRaw, openRaw } from '../support/session/raw-agent.ts'
 import { eventTypes, nodeRecord } from '../support/session/read-records.ts'
 import { addTenant, enrol, write } from '../support/session/session-records.ts'
 
-const QUICK = { beatMs: 50, unreachableMs: 300, failedMs: 900, sweepMs: 20 }
+const QUICK = { heartbeatMs: 50, unreachableMs: 300, failedMs: 900, sweepMs: 20 }
 
 test('a silent node is unreachable, then failed, and ready when it comes back', async () => {
   const { url, store } = await gatewayForTest({ times: QUICK })
@@ -168,7 +168,7 @@ test('whether a node may be given up is asked once more when that is written', a
   const session = newSession({ ...node, epoch: 1, told: status }, undefined, 0)
   const running = { store, clock, replica: 'server-1', times: DEFAULT_TIMES }
   const fail = (mayFail: boolean) =>
-    tellStatus(running, session, 'failed', 0, {
+    recordStatus(running, session, 'failed', 0, {
       ...{ countedFrom: 0, holding: !mayFail, isServing: () => false, mayFail: () => mayFail },
     })
   expect(await fail(false)).toBe('held')

@@ -8,7 +8,7 @@ import { proveRequest } from '../../packages/server/src/gateway/cluster-proof.ts
 import { frameOf } from '../../packages/server/src/gateway/streams/frames.ts'
 import type { StreamEnd, StreamRequest } from '../../packages/server/src/ports/node-streams.ts'
 import { secret } from '../../packages/server/src/ports/secret.ts'
-import { realClock } from '../../packages/server/src/real-world.ts'
+import { realClock } from '../../packages/server/src/system-clock.ts'
 import { gatewaysForTest } from '../support/session/gateways.ts'
 import { type OpenAgent, openRaw } from '../support/session/raw-agent.ts'
 import { addTenant, anAssignment, type EnrolledNode, enrol } from '../support/session/session-records.ts'
@@ -128,7 +128,7 @@ test('the streams of a node are limited', async () => {
 test('a message of a type that only a newer agent knows is left alone', async () => {
   const { one, agent } = await oneNode()
   agent.send(JSON.stringify({ type: 'dance', partners: 2 }))
-  agent.send({ type: 'beat', session: agent.session })
+  agent.send({ type: 'heartbeat', session: agent.session })
   await waitUntil(() => one.gateway.counts.unknownMessages === 1, { what: 'it is counted' })
   expect(one.gateway.sessions).toBe(1)
   for (let count = 0; count < 600; count += 1) agent.send(JSON.stringify({ type: 'dance' }))

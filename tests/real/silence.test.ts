@@ -4,9 +4,9 @@
 import { type SimulatedAgents, startSimulatedAgents, waitUntil } from '@holdfast/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { DEFAULT_TIMES } from '../../packages/server/src/gateway/timings.ts'
-import { startSilenceWatch } from '../../packages/server/src/loops/controllers/watch-silent-nodes.ts'
+import { startLivenessWatch } from '../../packages/server/src/loops/controllers/watch-silent-nodes.ts'
 import { type Leadership, startLeadership } from '../../packages/server/src/loops/leadership/lead-shards.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import { createPausable } from '../support/controllers/pausable-engine.ts'
 import { scaledTimings } from '../support/controllers/timings.ts'
 import { gatewayForTest, gatewaysForTest } from '../support/session/gateways.ts'
@@ -14,14 +14,19 @@ import { eventTypes, nodeRecord } from '../support/session/read-records.ts'
 import { addTenant, type EnrolledNode, enrol, enrolMany } from '../support/session/session-records.ts'
 import type { TestGateway } from '../support/session/start-gateway.ts'
 
-const { beatMs, unreachableMs, failedMs, massWindowMs, massHoldMs } = DEFAULT_TIMES
+const { heartbeatMs, unreachableMs, failedMs, massWindowMs, massHoldMs } = DEFAULT_TIMES
 const TIMES = {
-  ...{ beatMs: beatMs / 100, unreachableMs: unreachableMs / 100, failedMs: failedMs / 100, sweepMs: 20 },
+  ...{
+    heartbeatMs: heartbeatMs / 100,
+    unreachableMs: unreachableMs / 100,
+    failedMs: failedMs / 100,
+    sweepMs: 20,
+  },
   // The window is a twentieth: those that fell silent at once may be written down one slow write after another.
   ...{ massWindowMs: massWindowMs / 20, massHoldMs: massHoldMs / 100 },
 }
 /** The last beat may have come that long before the cut. */
-const SLACK_MS = 3 * TIMES.beatMs
+const SLACK_MS = 3 * TIMES.heartbeatMs
 
 async function agentsOf({ url }: TestGateway, nodes: readonly EnrolledNode[]): Promise<SimulatedAgents> {
   const agents = await startSimulatedAgents({ url, nodes })
@@ -59,7 +64,7 @@ async function failuresOf({ store }: TestGateway, nodes: readonly EnrolledNode[]
 }
 
 /** The heartbeat of a replica, and with `leads` its work for shards. */
-function beatFor(
+function heartbeatFor(
   gateway: TestGateway,
   replica: string,
   options: { leads?: boolean; nodeName?: string } = {},
@@ -109,8 +114,8 @@ test('two of five are given up in time', async () => {
 test('many at once whose sessions are held by two replicas: neither gives up its own', async () => {
   const [first, second] = await gatewaysForTest({ times: TIMES }, { times: TIMES })
   const { three, two } = await fiveNodes(first)
-  beatFor(first, 'server-1')
-  beatFor(second, 'server-2')
+  heartbeatFor(first, 'server-1')
+  heartbeatFor(second, 'server-2')
   await agentsOf(first, two)
   const [here, there] = [await agentsOf(first, three.slice(0, 1)), await agentsOf(second, three.slice(1))]
   here.close()
@@ -122,8 +127,8 @@ test('many at once whose sessions are held by two replicas: neither gives up its
 test('nodes of a replica that went with them are counted as silent, as nobody knows', async () => {
   const [first, second] = await gatewaysForTest({ times: TIMES }, { times: TIMES })
   const { three, two } = await fiveNodes(first)
-  beatFor(first, 'server-1')
-  const { stop } = beatFor(second, 'server-2')
+  heartbeatFor(first, 'server-1')
+  const { stop } = heartbeatFor(second, 'server-2')
   await agentsOf(first, two)
   const [here, there] = [await agentsOf(first, three.slice(0, 2)), await agentsOf(second, three.slice(2))]
   here.close()
@@ -151,9 +156,9 @@ test('the store was away: every node has its full time after that', async () => 
   expect(failed).toBeGreaterThan(TIMES.failedMs - 50)
 })
 
-function leadFor(gateway: TestGateway, replica: string): Leadership {
-  const { leadership } = beatFor(gateway, replica, { leads: true })
-  const watch = startSilenceWatch({
+function upstreamFor(gateway: TestGateway, replica: string): Leadership {
+  const { leadership } = heartbeatFor(gateway, replica, { leads: true })
+  const watch = startLivenessWatch({
     ...{ store: gateway.store, clock, leadership, self: replica, lookMs: 20, onError: () => {} },
     times: { ...DEFAULT_TIMES, ...TIMES },
   })
@@ -163,7 +168,7 @@ function leadFor(gateway: TestGateway, replica: string): Leadership {
 
 test('the server was away: whoever takes over gives the nodes their full time, and those that dial again stay', async () => {
   const first = await gatewayForTest({ times: TIMES, replica: 'before' })
-  const { stop } = beatFor(first, 'before')
+  const { stop } = heartbeatFor(first, 'before')
   const tenant = await addTenant(first.store)
   const [lost, back] = await enrolMany(first.store, tenant, 2)
   if (lost === undefined || back === undefined) throw new Error('no nodes')
@@ -175,7 +180,7 @@ test('the server was away: whoever takes over gives the nodes their full time, a
   const root = first.store.keyspace.root
   const second = await gatewayForTest({ root, times: TIMES, replica: 'after' })
   const took = performance.now()
-  leadFor(second, 'after')
+  upstreamFor(second, 'after')
   await agentsOf(second, [back])
   await failuresOf(second, [lost])
   expect(performance.now() - took).toBeGreaterThan(TIMES.failedMs)
@@ -191,7 +196,7 @@ test('a control-plane node is there while the server on it is, then its agent co
   const gateway = await gatewayForTest({ times })
   const tenant = await addTenant(gateway.store)
   const node = await enrol(gateway.store, tenant, { controlPlane: true, name: 'machine-1' })
-  const { stop } = beatFor(gateway, 'srv_there', { nodeName: 'machine-1' })
+  const { stop } = heartbeatFor(gateway, 'srv_there', { nodeName: 'machine-1' })
   const agents = await agentsOf(gateway, [node])
   agents.close()
   const from = performance.now()
@@ -207,8 +212,8 @@ test('a control-plane node is there while the server on it is, then its agent co
   expect([...seen]).toEqual(['ready'])
   await stop()
   await waitUntil(async () => (await status()) === 'failed', { what: 'nothing is left there' })
-  beatFor(gateway, 'srv_again', { nodeName: 'machine-1' })
-  leadFor(gateway, 'srv_leader')
+  heartbeatFor(gateway, 'srv_again', { nodeName: 'machine-1' })
+  upstreamFor(gateway, 'srv_leader')
   await waitUntil(async () => (await status()) === 'ready', { what: 'a server runs there again' })
   expect(await eventTypes(gateway.store, tenant)).toEqual(['node.ready'])
 })

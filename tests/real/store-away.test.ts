@@ -36,7 +36,7 @@ async function opened(options: Partial<TestStoreOptions> = {}): Promise<TestStor
 
 const create = (store: Store, name: string) =>
   store.transact((transaction) => {
-    if (transaction.get(inTenant(tenant, deployments, name))) return { kind: 'refuse', result: 'exists' }
+    if (transaction.get(inTenant(tenant, deployments, name))) return { kind: 'abort', result: 'exists' }
     putDeployment(transaction, tenant, name)
     return { kind: 'commit', result: 'created' }
   })
@@ -64,7 +64,7 @@ describe('etcd is away', () => {
       const [fresh, read, refused, written] = await Promise.all([
         refusal(store.fresh()),
         refusal(store.read(audit, ['/x/'])),
-        refusal(store.transact(() => ({ kind: 'refuse', result: undefined }))),
+        refusal(store.transact(() => ({ kind: 'abort', result: undefined }))),
         refusal(create(store, 'new')),
       ])
       if (how === 'paused') member?.resume()

@@ -22,7 +22,7 @@ async function opened(root: string): Promise<TestStore> {
 
 const create = (store: Store, tenant: typeof sound, name: string) =>
   store.transact((transaction) => {
-    if (transaction.get(inTenant(tenant, deployments, name))) return { kind: 'refuse', result: 'exists' }
+    if (transaction.get(inTenant(tenant, deployments, name))) return { kind: 'abort', result: 'exists' }
     putDeployment(transaction, tenant, name)
     return { kind: 'commit', result: 'created' }
   })

@@ -58,7 +58,7 @@ function randomTransaction(store: Store, refused: Set<string>): Promise<Observed
     const seen = { transaction: transaction.id as string, reads, writes: [], deletes: [] }
     if (writing.has('a') && reads.get('b') === undefined && reads.has('b')) {
       refused.add(transaction.id)
-      return { kind: 'refuse', result: { ...seen, committed: false } }
+      return { kind: 'abort', result: { ...seen, committed: false } }
     }
     for (const name of writing) {
       const address = inTenant(tenant, deployments, name)
@@ -131,7 +131,7 @@ test('what one replica has acknowledged, the other neither denies nor misses', a
   const isThere = (store: Store, name: string) =>
     store.transact((transaction) => {
       const found = transaction.get(inTenant(tenant, deployments, name))
-      return { kind: 'refuse', result: found !== undefined }
+      return { kind: 'abort', result: found !== undefined }
     })
   for (let round = 0; round < 200; round += 1) {
     const name = `n${round}`
@@ -153,7 +153,7 @@ test('a thousand that want one name: one gets it, and all others are told so', a
     Array.from({ length: 1_000 }, (_, index) =>
       (index % 2 === 0 ? one : other).store.transact((transaction) => {
         if (transaction.get(inTenant(tenant, deployments, 'wanted')))
-          return { kind: 'refuse', result: 'exists' }
+          return { kind: 'abort', result: 'exists' }
         putDeployment(transaction, tenant, 'wanted')
         return { kind: 'commit', result: 'created' }
       }),
@@ -210,7 +210,7 @@ test('who was overtaken is not refused on a view from before its own beginning',
   const address = inTenant(tenant, deployments, 'x')
   const create = () =>
     one.store.transact((transaction) => {
-      if (transaction.get(address)) return { kind: 'refuse', result: 'exists' }
+      if (transaction.get(address)) return { kind: 'abort', result: 'exists' }
       putDeployment(transaction, tenant, 'x')
       return { kind: 'commit', result: 'created' }
     })

@@ -36,7 +36,7 @@ async function create({ store, allocator }: Replica, name: string, limit: number
       release()
       const choice = allocator.choose(tenant, KIND, limit)
       if (choice.kind === 'busy') return { kind: 'wait', until: choice.until }
-      if (choice.kind === 'full') return { kind: 'refuse', result: false }
+      if (choice.kind === 'full') return { kind: 'abort', result: false }
       held = choice.slot
       const address = inTenant(tenant, slots, slotId(KIND, choice.slot))
       transaction.requireAbsent(address)

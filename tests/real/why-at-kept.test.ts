@@ -10,7 +10,6 @@ import { DECISION_BOUNDS, retainDecisions } from '../../packages/server/src/loop
 import { applyRetention, boundBytes } from '../../packages/server/src/loops/retention.ts'
 import { decisionId } from '../../packages/server/src/operations/deployments/decisions.ts'
 import type { KeyValueEngine } from '../../packages/server/src/ports/key-value.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import {
   decisionParts,
   decisions,
@@ -24,6 +23,7 @@ import {
 } from '../../packages/server/src/store/records.ts'
 import type { Store } from '../../packages/server/src/store/store.ts'
 import { globally, inTenant, type Transaction } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import { decisionsOf, whyAt } from '../support/controllers/decided.ts'
 import { createMortal } from '../support/controllers/mortal-engine.ts'
 import * as world from '../support/controllers/placing-world.ts'
@@ -85,7 +85,7 @@ async function decidedDaysAgo(name: string, days: readonly number[], bytes = 0):
   await world.write(store, (transaction) =>
     transaction.put(inTenant(tenant, placements, stored.uid), {
       ...{ v: 1, uid: stored.uid, name, revision: 1, everAssigned: false, assignments: [], templates: {} },
-      ...{ toldRefusals: '', toldPhase: 'Pending' },
+      ...{ reportedRefusals: '', reportedPhase: 'Pending' },
       decided: { number: days.length, at: new Date(now).toISOString(), reason: 'unschedulable' },
     }),
   )

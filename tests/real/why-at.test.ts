@@ -6,7 +6,6 @@ import { waitUntil } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { finishRemovals } from '../../packages/server/src/loops/finish-removals.ts'
 import { deploymentView } from '../../packages/server/src/operations/deployments/deployment-view.ts'
-import { realClock as clock } from '../../packages/server/src/real-world.ts'
 import {
   decisionParts,
   decisions,
@@ -19,6 +18,7 @@ import {
 } from '../../packages/server/src/store/records.ts'
 import type { Store } from '../../packages/server/src/store/store.ts'
 import { globally, inTenant } from '../../packages/server/src/store/transaction.ts'
+import { realClock as clock } from '../../packages/server/src/system-clock.ts'
 import { decisionsOf, whyAt } from '../support/controllers/decided.ts'
 import { createMortal, type DeathMoment } from '../support/controllers/mortal-engine.ts'
 import * as world from '../support/controllers/placing-world.ts'
@@ -73,7 +73,7 @@ const shown = (candidates: readonly Candidate[]) =>
   ])
 const matrixOf = ({ data }: Event) => (data as unknown as { candidates: Candidate[] }).candidates
 const REFUSED = new Set(['deployment.unschedulable', 'deployment.stalled'])
-const TOLD_PHASES: { readonly [type: string]: string } = {
+const REPORTED_PHASES: { readonly [type: string]: string } = {
   'deployment.running': 'Running',
   'deployment.stopped': 'Stopped',
   'deployment.degraded': 'Degraded',
@@ -150,7 +150,7 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
       const at = await quiet(controllers)
       const placement = world.placementOf(store, tenant, web.uid)
       const { phase, reason } = deploymentView(store, tenant, web).status
-      moments.push({ at, step, phase, reason, isRefused: placement?.toldRefusals !== '' })
+      moments.push({ at, step, phase, reason, isRefused: placement?.reportedRefusals !== '' })
     }
     expect(new Set(moments.map(({ phase }) => phase)).size).toBeGreaterThan(3)
     const told = (await world.eventsOf(store, tenant)).filter(({ subject }) => subject.uid === web.uid)
@@ -173,7 +173,7 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
   /** From the very millisecond of an event on, and not before it. */
   async function checkTimes(told: readonly Event[]): Promise<void> {
     const proving = told.filter(
-      ({ type }) => REFUSED.has(type) || type === 'deployment.scheduled' || type in TOLD_PHASES,
+      ({ type }) => REFUSED.has(type) || type === 'deployment.scheduled' || type in REPORTED_PHASES,
     )
     expect(proving.length).toBeGreaterThan(10)
     for (const event of proving) {
@@ -185,7 +185,7 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
         expect(answer.summary).toBe(event.message)
         expect(answer.cure.length).toBeGreaterThan(0)
       }
-      if (event.type in TOLD_PHASES) expect(answer.phase).toBe(TOLD_PHASES[event.type])
+      if (event.type in REPORTED_PHASES) expect(answer.phase).toBe(REPORTED_PHASES[event.type])
       const before = await whyAt(store, tenant, 'web', at - 1)
       expect(before.decidedAt === null || before.decidedAt < event.time).toBe(true)
     }

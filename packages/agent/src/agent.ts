@@ -15,7 +15,7 @@ import type { Engine } from './ports/engine.ts'
 import type { RouterAdmin } from './ports/router.ts'
 import type { Session, StartSession } from './ports/session.ts'
 import { createReadiness } from './readiness.ts'
-import { createReplicaBoard, type ReplicaBoard } from './replica-board.ts'
+import { createReplicaStatusTable, type ReplicaStatusTable } from './replica-status-table.ts'
 import { createRequisites } from './requisites.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
@@ -53,7 +53,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const engineVersion = await engine.version().catch(() => state.engineVersion)
   for (const warning of engineWarnings(engineVersion.version)) log.warn(warning, 'of the engine')
   const role = createNodeRole(folder, state, log)
-  const board = createReplicaBoard(starts, (observations) => routing.report(observations))
+  const board = createReplicaStatusTable(starts, (observations) => routing.report(observations))
   const routing = startRouting({
     engine,
     admin: options.router,
@@ -114,7 +114,7 @@ interface RunningNode {
 
 function startNode(
   options: AgentOptions,
-  board: ReplicaBoard,
+  board: ReplicaStatusTable,
   { engine, addresses, drain }: Routing,
   { registryCredential, ...server }: Server,
 ): RunningNode {
@@ -164,7 +164,7 @@ function startNode(
 async function listMachine(
   engine: Engine,
   { tenant }: NodeState,
-  board: ReplicaBoard,
+  board: ReplicaStatusTable,
 ): Promise<MachineContainer[]> {
   const listed = await engine.listContainers()
   return listed.map(({ id, name, image, state, labels }) => {

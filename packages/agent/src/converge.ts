@@ -6,23 +6,23 @@
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
 import { type OwnContainer, planNode } from '@holdfast/core/reconcile'
 import type { Logger } from 'pino'
+import { createDesiredSet } from './desired-set.ts'
 import { createLoop, type Scope } from './loop.ts'
 import { createOrphanWatch, type OrphanWatch } from './orphan-watch.ts'
 import { createOwnContainers } from './own-containers.ts'
 import type { Engine } from './ports/engine.ts'
 import type { DesiredChange, Session } from './ports/session.ts'
-import type { ReplicaBoard } from './replica-board.ts'
+import type { ReplicaStatusTable } from './replica-status-table.ts'
 import type { Requisites } from './requisites.ts'
+import { createRetryBackoff } from './retry-backoff.ts'
 import type { Addresses } from './routing/addresses.ts'
 import type { Drain } from './routing/drain.ts'
-import { createSetbacks } from './setbacks.ts'
-import { createWishes } from './wishes.ts'
 import { createWorkers } from './workers.ts'
 
 export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
   readonly engine: Engine
   readonly tenant: TenantId
-  readonly board: ReplicaBoard
+  readonly board: ReplicaStatusTable
   readonly requisites: Requisites
   readonly addresses: Addresses
   readonly drain: Drain
@@ -55,7 +55,7 @@ export interface Converger {
 
 export function startConverging(deps: ConvergeDeps): Converger {
   const { engine, tenant, board, observer, log } = deps
-  const wishes = createWishes()
+  const wishes = createDesiredSet()
   const { desired } = wishes
   const { names, ...containers } = createOwnContainers(engine, tenant)
   const tried = new Map<AssignmentId, string>()
@@ -69,7 +69,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
     condemned.add(containerId)
     loop.nudge()
   }
-  const setbacks = createSetbacks(desired, deps.monotonicMs, deps.random)
+  const setbacks = createRetryBackoff(desired, deps.monotonicMs, deps.random)
   const nudgeFor = (ids: readonly AssignmentId[]): void =>
     containers.isKnown() ? loop.nudgeFor(ids) : loop.nudge()
   const onMore = (id: AssignmentId): void => (desired.has(id) ? nudgeFor([id]) : loop.nudge())

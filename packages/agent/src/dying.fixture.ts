@@ -54,7 +54,7 @@ export function dyingAfter(engine: Engine, n: number): Dying {
     const countedAsk = wrap('inFlight', admin.requestsInFlight)
     let asks = 0
     return {
-      readLeads: wrap('readLeads', admin.readLeads),
+      readUpstreams: wrap('readUpstreams', admin.readUpstreams),
       lead: wrap('lead', admin.lead),
       load: wrap('load', admin.load),
       requestsInFlight() {

@@ -11,12 +11,12 @@ import {
 import type { Logger } from 'pino'
 import { type Engine, type InspectedContainer, isFault } from './ports/engine.ts'
 import type { Readiness } from './readiness.ts'
-import type { ReplicaBoard } from './replica-board.ts'
+import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 export interface LookDeps {
   readonly engine: Pick<Engine, 'inspectContainer'>
   readonly tenant: TenantId
-  readonly board: ReplicaBoard
+  readonly board: ReplicaStatusTable
   readonly readiness: Readiness
   /** A container was found with a setting for which it may not go on. */
   onUnsafe(containerId: string): void

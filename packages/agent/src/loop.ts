@@ -1,7 +1,7 @@
 // Passes one after another: over all there is at a nudge, at a time that was wished, and at the latest when the last one is
 // half a minute old; and between those over the few that a nudge names, since a list of all costs the engine far more.
 
-import { retryDelay } from './setbacks.ts'
+import { retryDelay } from './retry-backoff.ts'
 
 const PASS_EVERY_MS = 30_000
 /** Of more than so many a pass over all costs less. */

@@ -6,7 +6,7 @@ import type { AssignmentId } from '@holdfast/contract'
 import { ASSIGNMENT_LABEL, type OwnContainer, readOwnLabels } from '@holdfast/core/reconcile'
 import { createLooker, type LookDeps } from './look.ts'
 import type { ContainerEvent, Engine } from './ports/engine.ts'
-import type { ReplicaBoard } from './replica-board.ts'
+import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 const FIRST_RETRY_MS = 200
 const LAST_RETRY_MS = 5000
@@ -73,7 +73,7 @@ export function startObserving(deps: ObserveDeps): Observer {
       const runs = () => isSeenRunning(board, id, containerId)
       const isTold = starts.wasTold(containerId)
       if (runs() || isLooking(containerId)) return
-      if (!isTold) starts.foresee(containerId)
+      if (!isTold) starts.planAhead(containerId)
       void look(id, containerId).then(() => {
         // A start that failed is told by no event: then the next one is another's. One that was told meanwhile counts anew.
         if (!isTold && !runs() && !starts.giveUp(containerId)) void look(id, containerId)
@@ -99,7 +99,7 @@ function createStarts() {
     },
     /** At the end of the call: did the event come before it? */
     wasTold: (containerId: string): boolean => told.delete(containerId),
-    foresee: (containerId: string) => foreseen.add(containerId),
+    planAhead: (containerId: string) => foreseen.add(containerId),
     /** False where the event came since. */
     giveUp: (containerId: string): boolean => foreseen.delete(containerId),
     forget(containerId: string): void {
@@ -111,12 +111,12 @@ function createStarts() {
   }
 }
 
-function isSeenRunning(board: ReplicaBoard, id: AssignmentId, containerId: string): boolean {
+function isSeenRunning(board: ReplicaStatusTable, id: AssignmentId, containerId: string): boolean {
   const seen = board.view(id)?.container
   return typeof seen === 'object' && seen.id === containerId && seen.state === 'running'
 }
 
-function isOtherThanSeen(board: ReplicaBoard, { assignmentId, id, state }: OwnContainer): boolean {
+function isOtherThanSeen(board: ReplicaStatusTable, { assignmentId, id, state }: OwnContainer): boolean {
   const seen = board.view(assignmentId)?.container
   return typeof seen !== 'object' || seen.id !== id || seen.state !== state
 }

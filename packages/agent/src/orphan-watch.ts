@@ -31,7 +31,7 @@ export function createOrphanWatch(
   let wentBack = false
   let left = ''
 
-  const tellLeft = (leave: readonly OwnContainer[]): void => {
+  const reportLeft = (leave: readonly OwnContainer[]): void => {
     const names = leave.map(({ name }) => name).toSorted()
     if (names.join() === left) return
     left = names.join()
@@ -59,7 +59,7 @@ export function createOrphanWatch(
       for (const set of unjudged.splice(0)) marks = markMissing(marks, set, own)
       if (wentBack) return []
       const { remove, leave } = judgeOrphans(marks, own, desired)
-      tellLeft(leave)
+      reportLeft(leave)
       return remove
     },
   }

@@ -16,7 +16,7 @@ import {
   tenantNetwork,
 } from '@holdfast/core/reconcile'
 import { type Engine, EngineError, type InspectedContainer, isFault } from './ports/engine.ts'
-import type { ReplicaBoard } from './replica-board.ts'
+import type { ReplicaStatusTable } from './replica-status-table.ts'
 import type { Requisites } from './requisites.ts'
 import type { Addresses } from './routing/addresses.ts'
 import type { Drain } from './routing/drain.ts'
@@ -25,7 +25,7 @@ import type { TakenNames } from './taken-names.ts'
 export interface PerformDeps {
   readonly engine: Engine
   readonly tenant: TenantId
-  readonly board: ReplicaBoard
+  readonly board: ReplicaStatusTable
   readonly requisites: Requisites
   readonly addresses: Addresses
   /** What is routed to is drained before it stops; does nothing where nothing is routed. */

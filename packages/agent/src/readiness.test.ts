@@ -4,7 +4,7 @@ import { waitUntil } from '@holdfast/testkit'
 import { expect, test } from 'vitest'
 import { desiredItem } from './agent.fixture.ts'
 import { createReadiness } from './readiness.ts'
-import { createReplicaBoard } from './replica-board.ts'
+import { createReplicaStatusTable } from './replica-status-table.ts'
 
 const CHECK = { type: 'exec', command: ['true'], interval: '5s', startPeriod: '0s', timeout: '5s' }
 
@@ -18,7 +18,7 @@ test.each([
 ])('%s', async (_, exits, expected) => {
   const item = desiredItem('test/web', { healthCheck: CHECK })
   const { assignmentId: id } = item
-  const board = createReplicaBoard(1, () => {})
+  const board = createReplicaStatusTable(1, () => {})
   board.setItems(new Map([[id, item]]))
   const startedAt = '2026-01-01T00:00:00Z'
   const rest = { restarts: 0, health: 'starting', exitCode: null, address: null } as const

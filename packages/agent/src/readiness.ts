@@ -12,7 +12,7 @@ import {
 } from '@holdfast/core/reconcile'
 import { createLimit } from './limit.ts'
 import type { Engine } from './ports/engine.ts'
-import type { ReplicaBoard } from './replica-board.ts'
+import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 const FIRST_DELAY_MS = 200
 const RUNNING_IS_READY_MS = 5000
@@ -27,7 +27,7 @@ export interface Readiness {
 
 export interface ReadinessDeps {
   readonly engine: Pick<Engine, 'runProbe'>
-  readonly board: ReplicaBoard
+  readonly board: ReplicaStatusTable
   /** Milliseconds since 1970. */
   now(): number
 }

@@ -40,7 +40,7 @@ export function readRouting(once: ReadonlyMap<string, string>): RoutingLine {
       listen,
       peerListen: readPeerListen(once, listen),
       adminSocket: once.get('caddy-socket') ?? DEFAULT_SOCKET,
-      leadsFolder: join(dirname(configFile), 'leads'),
+      upstreamsFolder: join(dirname(configFile), 'leads'),
       tls,
     },
     configFile,

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { desiredItem } from './agent.fixture.ts'
 import { readCommandLine } from './command-line.ts'
 import { createLimit } from './limit.ts'
-import { createSetbacks, environmentDelay, retryDelay } from './setbacks.ts'
+import { createRetryBackoff, environmentDelay, retryDelay } from './retry-backoff.ts'
 
 const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
 
@@ -31,7 +31,7 @@ test('a failed assignment waits longer each time, not at all for another wish, a
   const item = desiredItem(IMAGE)
   const desired = new Map([[item.assignmentId, item]])
   let now = 0
-  const setbacks = createSetbacks(
+  const setbacks = createRetryBackoff(
     desired,
     () => now,
     () => 0.5,
@@ -53,7 +53,7 @@ test('a failed assignment waits longer each time, not at all for another wish, a
 
 test('whoever waits for an environment asks again after 5 s, then 10, 20 and at most 30, each time a little earlier', () => {
   const item = desiredItem(IMAGE)
-  const setbacks = createSetbacks(
+  const setbacks = createRetryBackoff(
     new Map([[item.assignmentId, item]]),
     () => 0,
     () => 1,
@@ -83,7 +83,7 @@ test.each([
     ],
     {
       routing: {
-        caddy: { listen: [':80', ':443'], peerListen: ':8081', leadsFolder: '/c/leads' },
+        caddy: { listen: [':80', ':443'], peerListen: ':8081', upstreamsFolder: '/c/leads' },
         peerAddress: '10.0.0.1:8081',
       },
     },

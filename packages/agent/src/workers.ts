@@ -8,14 +8,14 @@ import { createLimit } from './limit.ts'
 import { ActionError, type PerformDeps, perform, prepare } from './perform.ts'
 import { EngineError } from './ports/engine.ts'
 import { NoSessionError, type Session } from './ports/session.ts'
-import type { SetbackKind, Setbacks } from './setbacks.ts'
+import type { FailureKind, RetryBackoff } from './retry-backoff.ts'
 
 const ENDS_AT_ONCE = 16
 const ASKED_AT_ONCE = 16
 
 export interface WorkerDeps extends PerformDeps, Pick<Session, 'containerEnvironment'> {
   readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
-  readonly setbacks: Setbacks
+  readonly setbacks: RetryBackoff
   /** Creates and starts at once; beyond two for each core they only take longer. */
   readonly concurrency: number
   /** There may be more to do about it. */
@@ -105,7 +105,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
   }
 }
 
-function kindOf(error: unknown): SetbackKind {
+function kindOf(error: unknown): FailureKind {
   if (error instanceof NoSessionError) return 'environment'
   if (!(error instanceof ActionError)) return 'other'
   if (error.final) return 'final'

@@ -23,7 +23,7 @@ export async function connect(
     ...(tenant === undefined ? {} : { tenant }),
     ...(seconds === undefined ? {} : { deadlineMs: seconds * 1000 }),
     ...(invocation.flag('verbose')
-      ? { observe: (exchange: Exchange) => tellExchange(invocation.terminal, exchange) }
+      ? { observe: (exchange: Exchange) => printExchange(invocation.terminal, exchange) }
       : {}),
   })
   return { ok: true, client }
@@ -34,6 +34,6 @@ async function trustFrom(caFile: string): Promise<string | undefined> {
   return trustOnly(caFile)
 }
 
-function tellExchange(terminal: Terminal, { method, path, status, requestId, tookMs }: Exchange): void {
+function printExchange(terminal: Terminal, { method, path, status, requestId, tookMs }: Exchange): void {
   tell(terminal, `${method} ${path} ${status ?? 'no answer'} ${requestId ?? '-'} ${Math.round(tookMs)}ms`)
 }

@@ -4,7 +4,7 @@ import type { Client, Written } from '@holdfast/client'
 import type { Invocation } from './command.ts'
 import { waitMs } from './commands/apply.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { tellAnnounced } from './print/changes.ts'
+import { printAnnounced } from './print/changes.ts'
 
 export async function followWritten(
   invocation: Invocation,
@@ -12,7 +12,7 @@ export async function followWritten(
   written: Written,
 ): Promise<ExitCode> {
   const { terminal, flag } = invocation
-  tellAnnounced(terminal, written)
+  printAnnounced(terminal, written)
   if (!flag('wait')) return EXIT.ok
   const { waitUntilWell } = await import('./wait-until-well.ts')
   const { name, revision } = written.deployment

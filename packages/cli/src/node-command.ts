@@ -4,7 +4,7 @@ import type { Client, Result } from '@holdfast/client'
 import type { Node } from '@holdfast/contract'
 import type { ArgumentSpec, Invocation } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { tellFailure } from './print/failure.ts'
+import { printFailure } from './print/failure.ts'
 import { print } from './terminal.ts'
 
 export const NODE_ARGUMENT: ArgumentSpec = { name: 'node', summary: 'its name or id', completes: 'nodes' }
@@ -18,7 +18,7 @@ export async function changeNode(
   const { findNode } = await import('./resources/find-node.ts')
   const found = await findNode(client, typed.replace(/^node\//, ''))
   const changed = found.ok ? await change(found.value) : found
-  if (!changed.ok) return tellFailure(terminal, changed.failure)
+  if (!changed.ok) return printFailure(terminal, changed.failure)
   print(terminal, `node/${changed.value.name} ${what}`)
   return EXIT.ok
 }

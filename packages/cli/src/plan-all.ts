@@ -6,8 +6,8 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import { nameOf } from './manifest/load-manifests.ts'
 import type { Manifest } from './manifest/parse-source.ts'
 import { type Planned, planDocument } from './manifest/write-document.ts'
-import { tellKept, tellRefused } from './print/applied.ts'
-import { tellAnnounced } from './print/changes.ts'
+import { printKept, printRefused } from './print/applied.ts'
+import { printAnnounced } from './print/changes.ts'
 import { paint } from './print/color.ts'
 import { matrixLines } from './print/matrix.ts'
 import { yamlText } from './print/output.ts'
@@ -39,7 +39,7 @@ export async function planAll(
   for (const manifest of manifests) {
     const planned = await planDocument(client, manifest.value)
     if (!planned.ok) {
-      const code = tellRefused(terminal, manifest, planned.failure)
+      const code = printRefused(terminal, manifest, planned.failure)
       exitCode = exitCode === EXIT.ok ? code : exitCode
       if (planned.failure.kind !== 'rejected') break
       continue
@@ -60,8 +60,8 @@ async function printPlan(
 ): Promise<void> {
   print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[whole.plan.action]}`)
   if (form === 'difference') await printDifference(terminal, manifest, whole)
-  tellAnnounced(terminal, whole)
-  tellKept(terminal, manifest, before)
+  printAnnounced(terminal, whole)
+  printKept(terminal, manifest, before)
   if (whole.plan.action !== 'none') printConsequences(terminal, whole.plan)
 }
 

@@ -6,7 +6,7 @@ import { decodeExecFrame, encodeResize, encodeStdin } from '@holdfast/client'
 import { EXEC_SUBPROTOCOL } from '@holdfast/contract'
 import { WebSocket } from 'ws'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { tellError } from './print/failure.ts'
+import { printError } from './print/failure.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ExecOptions {
@@ -46,12 +46,12 @@ export async function runExec(terminal: Terminal, url: string, options: ExecOpti
       })
       socket.on('error', ({ message }) => {
         if (terminal.interrupted.aborted) return resolve(EXIT.interrupted)
-        tellError(terminal, `the command cannot be reached: ${message}`)
+        printError(terminal, `the command cannot be reached: ${message}`)
         resolve(EXIT.unreachable)
       })
       socket.on('close', () => {
         if (terminal.interrupted.aborted) return resolve(EXIT.interrupted)
-        tellError(terminal, 'the connection to the command was cut')
+        printError(terminal, 'the connection to the command was cut')
         resolve(EXIT.unreachable)
       })
       if (terminal.interrupted.aborted) stop()
@@ -71,7 +71,7 @@ function exitCodeOf(
   { exitCode, error }: { readonly exitCode?: number; readonly error?: string },
 ): ExitCode {
   if (exitCode !== undefined) return exitCode
-  tellError(terminal, `how the command ended is not known: ${error ?? 'closed'}`)
+  printError(terminal, `how the command ended is not known: ${error ?? 'closed'}`)
   return EXIT.error
 }
 

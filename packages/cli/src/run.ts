@@ -6,7 +6,7 @@ import { COMMANDS, GROUPS } from './commands/index.ts'
 import { connect } from './connect.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { helpWords } from './help-words.ts'
-import { tellError } from './print/failure.ts'
+import { printError } from './print/failure.ts'
 import { buildProgram, type Typed } from './program.ts'
 import { chooseSettings } from './settings/choose-settings.ts'
 import { contextsPath, readContextsFile } from './settings/contexts-file.ts'
@@ -31,7 +31,7 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     if (terminal.interrupted.aborted) return EXIT.interrupted
-    tellError(terminal, error instanceof Error ? error.message : 'something unknown went wrong')
+    printError(terminal, error instanceof Error ? error.message : 'something unknown went wrong')
     return EXIT.error
   }
 }
@@ -63,17 +63,17 @@ async function runCommand(command: Command, invocation: Invocation): Promise<Exi
   const { terminal } = invocation
   const chosen = await invocation.settings()
   if (!chosen.ok) {
-    tellError(terminal, chosen.why)
+    printError(terminal, chosen.why)
     return EXIT.usage
   }
   const { url } = chosen.settings
   if (url === undefined) {
-    tellError(terminal, 'no platform is named: holdfast login --url <address>, or set HOLDFAST_URL')
+    printError(terminal, 'no platform is named: holdfast login --url <address>, or set HOLDFAST_URL')
     return EXIT.usage
   }
   const connected = await connect(invocation, { ...chosen.settings, url })
   if (connected.ok) return command.run(invocation, connected.client)
-  tellError(terminal, connected.why)
+  printError(terminal, connected.why)
   return EXIT.usage
 }
 

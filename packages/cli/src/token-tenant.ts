@@ -1,7 +1,7 @@
 // Tokens belong to a tenant, and its id is in their path.
 
 import type { Invocation } from './command.ts'
-import { tellError } from './print/failure.ts'
+import { printError } from './print/failure.ts'
 
 /** A token does not show which tenant it is of. */
 const NO_TENANT =
@@ -10,6 +10,6 @@ const NO_TENANT =
 export async function tenantOf({ settings, terminal }: Invocation): Promise<string | undefined> {
   const chosen = await settings()
   const tenant = chosen.ok ? chosen.settings.tenant : undefined
-  if (tenant === undefined) tellError(terminal, NO_TENANT)
+  if (tenant === undefined) printError(terminal, NO_TENANT)
   return tenant
 }

@@ -5,7 +5,7 @@ import type { DeploymentRecord, PlacementEntry, Why } from '@holdfast/contract'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { pause } from './pause.ts'
 import { paint, paintState } from './print/color.ts'
-import { tellError, tellFailure } from './print/failure.ts'
+import { printError, printFailure } from './print/failure.ts'
 import { createLive } from './print/live.ts'
 import { matrixLines } from './print/matrix.ts'
 import { plain } from './print/plain.ts'
@@ -44,17 +44,17 @@ export async function waitUntilWell(
   for (;;) {
     const looks = await lookAtAll(client, awaited)
     if ('failure' in looks) {
-      if (!isAway(looks.failure) || terminal.now() >= end) return tellFailure(terminal, looks.failure)
+      if (!isAway(looks.failure) || terminal.now() >= end) return printFailure(terminal, looks.failure)
       live.show(['the platform does not answer; what was applied is stored, and is waited for'])
       if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
       continue
     }
     const other = looks.find(({ record }, at) => record.revision > (awaited[at]?.revision ?? record.revision))
-    if (other !== undefined) return tellOther(terminal, other)
+    if (other !== undefined) return printOther(terminal, other)
     const { colored } = errSheet(terminal)
     live.show(looks.flatMap((look) => progressLines(look, colored)))
     const verdicts = looks.map((look, at) => judge(look, awaited[at]?.revision, since, terminal.now()))
-    if (verdicts.every((verdict) => verdict === 'well')) return tellAllWell(terminal, looks)
+    if (verdicts.every((verdict) => verdict === 'well')) return printAllWell(terminal, looks)
     if (!verdicts.includes('open') || terminal.now() >= end)
       return explainUnwell(terminal, client, looks, verdicts)
     if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
@@ -81,8 +81,8 @@ async function lookAtAll(
 }
 
 /** What was waited for comes no more. */
-function tellOther(terminal: Terminal, { record: { name, revision } }: Look): ExitCode {
-  tellError(
+function printOther(terminal: Terminal, { record: { name, revision } }: Look): ExitCode {
+  printError(
     terminal,
     `${name} was changed meanwhile, to revision ${revision}: holdfast rollout status ${name}`,
   )
@@ -117,7 +117,7 @@ function progressLines({ record: { name, status }, placements }: Look, colored: 
   ]
 }
 
-function tellAllWell(terminal: Terminal, looks: readonly Look[]): ExitCode {
+function printAllWell(terminal: Terminal, looks: readonly Look[]): ExitCode {
   for (const { record } of looks)
     print(
       terminal,

@@ -3,7 +3,7 @@
 import type { Result } from '@holdfast/client'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { pause } from './pause.ts'
-import { tellFailure } from './print/failure.ts'
+import { printFailure } from './print/failure.ts'
 import type { RowOptions, Seen } from './resources/index.ts'
 import { print, type Terminal, tell } from './terminal.ts'
 
@@ -20,7 +20,7 @@ export async function watchRows(
   let before = first.rows({ nowMs: since, ...shape })
   while (await pause(LOOK_MS, terminal.interrupted)) {
     const looked = await look()
-    if (!looked.ok) return tellFailure(terminal, looked.failure)
+    if (!looked.ok) return printFailure(terminal, looked.failure)
     const now = looked.value.rows({ nowMs: since, ...shape })
     const shown = looked.value.rows({ nowMs: terminal.now(), ...shape })
     for (const [name, row] of now) if (before.get(name) !== row) print(terminal, shown.get(name) ?? row)

@@ -40,7 +40,7 @@ export async function* readLogs(
     const opened = await openStream(connection, { ...callFor(name, wanted), signal }, FORM)
     if (!opened.ok) {
       if (last?.kind === 'ended' && isGone(opened.failure)) return
-      if (last === undefined || isFinal(opened.failure, failures)) return yield* tellFailure(opened.failure)
+      if (last === undefined || isFinal(opened.failure, failures)) return yield* printFailure(opened.failure)
     } else {
       const openedAt = connection.world.now()
       last = yield* readNewLines(opened.value, seen, () => {
@@ -49,7 +49,7 @@ export async function* readLogs(
       if (last.kind === 'interrupted' || (last.kind === 'ended' && query.follow !== true)) return
       if (connection.world.now() - openedAt >= HELD_MS) failures = 0
       if (query.follow !== true || failures >= MOST_FAILURES)
-        return yield* tellFailure(brokenOff(connection, last))
+        return yield* printFailure(brokenOff(connection, last))
     }
     await restAfter(failures, connection, signal)
     failures += 1
@@ -73,7 +73,7 @@ function callFor(name: string, { follow, tail, since, replica }: LogQuery) {
   } as const
 }
 
-function* tellFailure(failure: Failure): Generator<LogNews, void, void> {
+function* printFailure(failure: Failure): Generator<LogNews, void, void> {
   if (failure.kind !== 'interrupted') yield { kind: 'failed', failure }
 }
 

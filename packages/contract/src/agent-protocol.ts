@@ -4,7 +4,7 @@
 //   agent   hello            signs nonce, node and generation
 //   server  welcome          the session's epoch; or refused, and the end
 //   server  complete, then delta ...; complete again each minute
-//   agent   beat each 10 s; status when something changed
+//   agent   heartbeat each 10 s; status when something changed
 //   either  call and answer  one question to the other side
 //   server  open; both credit, end; binary frames between     a stream of bytes: logs, exec
 
@@ -16,8 +16,8 @@ import {
   type DesiredItem,
   observationShape,
   routedDeploymentShape,
-  type ToldItem,
-  toldItemShape,
+  type SentItem,
+  sentItemShape,
 } from './placement.ts'
 import {
   boolean,
@@ -61,7 +61,7 @@ export const welcomeShape = object({
   type: oneOf(['welcome']),
   session: integer(),
   tenant: branded<TenantId>(),
-  beatMs: integer(),
+  heartbeatMs: integer(),
   /** The control plane runs on this node; then the agent makes nothing new for any tenant but the platform's. */
   controlPlane: optional(boolean()),
   /** The node's tenant is the platform's own. */
@@ -69,7 +69,7 @@ export const welcomeShape = object({
 })
 
 /** The session is not opened, or ends; `code` is of the catalogue, or one word of this protocol. */
-export const farewellShape = object({ type: oneOf(['farewell']), code: string(), message: string() })
+export const closeShape = object({ type: oneOf(['farewell']), code: string(), message: string() })
 
 /**
  * By deployment and templateHash. Not by the hash alone: it leaves out the name and the stop grace period, so that two
@@ -83,7 +83,7 @@ export const completeShape = object({
   type: oneOf(['complete']),
   session: integer(),
   revision: integer(),
-  items: list(toldItemShape),
+  items: list(sentItemShape),
   templates: templatesShape,
   /** Every routed deployment of the tenant. */
   routes: optional(list(routedDeploymentShape)),
@@ -95,7 +95,7 @@ export const deltaShape = object({
   type: oneOf(['delta']),
   session: integer(),
   revision: integer(),
-  items: list(toldItemShape),
+  items: list(sentItemShape),
   templates: templatesShape,
   gone: list(string()),
   /** Routed deployments that are new or others than before. */
@@ -120,7 +120,7 @@ export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'te
 /** The other way: each template once, however many items are made of it. */
 export function splitTemplates(desired: readonly DesiredItem[]): Pick<Complete, 'items' | 'templates'> {
   const templates: Templates = {}
-  const items = desired.map(({ template, ...item }): ToldItem => {
+  const items = desired.map(({ template, ...item }): SentItem => {
     const ofDeployment = templates[item.deployment] ?? {}
     ofDeployment[item.templateHash] = template
     templates[item.deployment] = ofDeployment
@@ -129,7 +129,7 @@ export function splitTemplates(desired: readonly DesiredItem[]): Pick<Complete, 
   return { items, templates }
 }
 
-export const beatShape = object({ type: oneOf(['beat']), session: integer() })
+export const heartbeatShape = object({ type: oneOf(['heartbeat']), session: integer() })
 
 export const statusShape = object({
   type: oneOf(['status']),
@@ -234,7 +234,7 @@ export const STREAM_CHANNELS = { stdin: 0, stdout: 1, stderr: 2, resize: 3, exit
 const SERVER_MESSAGES = {
   challenge: challengeShape,
   welcome: welcomeShape,
-  farewell: farewellShape,
+  farewell: closeShape,
   complete: completeShape,
   delta: deltaShape,
   call: callShape,
@@ -245,7 +245,7 @@ const SERVER_MESSAGES = {
 } as const
 const AGENT_MESSAGES = {
   hello: helloShape,
-  beat: beatShape,
+  heartbeat: heartbeatShape,
   status: statusShape,
   call: callShape,
   answer: answerShape,

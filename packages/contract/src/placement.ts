@@ -207,17 +207,17 @@ export const rolloutShape = object({
 export type Rollout = Infer<typeof rolloutShape>
 
 /** What an agent is told to have on its node, as it is sent: the template, which many items share, goes beside it. */
-export const toldItemShape = object({
+export const sentItemShape = object({
   assignmentId: branded<AssignmentId>(),
   deployment: branded<DeploymentUid>(),
   generation: integer(),
   templateHash: string(),
   desired: oneOf(DESIRED_STATES),
 })
-export type ToldItem = Infer<typeof toldItemShape>
+export type SentItem = Infer<typeof sentItemShape>
 
 /** The same with its template: what an agent works with. */
-export const desiredItemShape = object({ ...toldItemShape.fields, template: containerTemplateShape })
+export const desiredItemShape = object({ ...sentItemShape.fields, template: containerTemplateShape })
 export type DesiredItem = Infer<typeof desiredItemShape>
 
 /**

@@ -10,8 +10,8 @@ import type { Config } from './config/schema.ts'
 import { connectRegistries, connectSecretsReader, readClusterCa } from './connect-engines.ts'
 import type { Broker } from './ports/broker.ts'
 import type { Secret } from './ports/secret.ts'
-import { realClock as clock, realIds as ids } from './real-world.ts'
 import type { Store } from './store/store.ts'
+import { realClock as clock, realIds as ids } from './system-clock.ts'
 
 export interface BrokerDeps {
   readonly config: Config

@@ -18,7 +18,7 @@ import { secretEndpoints } from './api/routes/secrets.ts'
 import { tenantEndpoints } from './api/routes/tenants.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
-import { createForesight } from './loops/controllers/foresee.ts'
+import { createPlanner } from './loops/controllers/plan-ahead.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
@@ -27,9 +27,9 @@ import type { Quotas } from './operations/quotas.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
-import { realClock as clock, realIds as ids } from './real-world.ts'
 import type { SlotAllocator } from './store/slots.ts'
 import type { Store } from './store/store.ts'
+import { realClock as clock, realIds as ids } from './system-clock.ts'
 
 export interface EndpointDeps {
   readonly config: Config
@@ -59,7 +59,7 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
       namespaces: config.secrets.namespaces,
     },
     residency: config.residency,
-    foresee: createForesight({ store, quotas, clock, residency: config.residency }),
+    planAhead: createPlanner({ store, quotas, clock, residency: config.residency }),
     archiveRevisions: config.retention.archiveRevisions,
   }
   const material = { limits: config.limits, namespaces: config.secrets.namespaces }

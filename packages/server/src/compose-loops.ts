@@ -12,9 +12,9 @@ import { sweepExecTickets } from './operations/deployments/open-exec.ts'
 import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
-import { realClock as clock } from './real-world.ts'
 import { placements, removals } from './store/records.ts'
 import type { Store } from './store/store.ts'
+import { realClock as clock } from './system-clock.ts'
 
 interface LoopDeps {
   readonly config: Config

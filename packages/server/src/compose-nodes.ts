@@ -8,7 +8,7 @@ import { readClusterCa } from './connect-engines.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
 import { gatewayTimes } from './gateway/timings.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
-import { SILENCE_LOOK_MS, startSilenceWatch } from './loops/controllers/watch-silent-nodes.ts'
+import { SILENCE_LOOK_MS, startLivenessWatch } from './loops/controllers/watch-silent-nodes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
 import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
 import { startRotations } from './loops/rotations.ts'
@@ -18,8 +18,8 @@ import type { Quotas } from './operations/quotas.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { Secret } from './ports/secret.ts'
-import { realClock as clock, realIds as ids } from './real-world.ts'
 import type { Store } from './store/store.ts'
+import { realClock as clock, realIds as ids } from './system-clock.ts'
 
 export interface NodeSideDeps {
   readonly config: Config
@@ -84,7 +84,7 @@ function startControllers(deps: NodeSideDeps, leadership: Leadership, self: stri
     onError: (error, deployment) =>
       log.warn({ deployment, error: String(error) }, 'a deployment was not reconciled and is tried again'),
   })
-  const silence = startSilenceWatch({
+  const silence = startLivenessWatch({
     ...{ store, clock, leadership, self, times: gatewayTimes(config), lookMs: SILENCE_LOOK_MS },
     onError: (error) => log.warn({ error: String(error) }, 'nodes that nobody holds were not judged'),
   })

@@ -25,9 +25,9 @@ import { createStoreProbe, type StoreProbe } from './operations/probe-store.ts'
 import { createQuotas } from './operations/quotas.ts'
 import { knownTenant } from './operations/tenants.ts'
 import { secret } from './ports/secret.ts'
-import { realClock as clock, realIds as ids } from './real-world.ts'
 import { createSlotAllocator } from './store/slots.ts'
 import { openStore, type Store } from './store/store.ts'
+import { realClock as clock, realIds as ids } from './system-clock.ts'
 
 export interface Server {
   readonly http: FastifyInstance

@@ -10,9 +10,9 @@ import {
   initialise,
   provisionTenants,
 } from './operations/initialise.ts'
-import { realClock as clock, realIds as ids } from './real-world.ts'
 import { type SecretsStoreSetUp, setUpSecretsStore } from './set-up-secrets-store.ts'
 import { openStore } from './store/store.ts'
+import { realClock as clock, realIds as ids } from './system-clock.ts'
 
 export interface InitOptions {
   readonly reissue: boolean

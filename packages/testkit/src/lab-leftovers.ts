@@ -16,7 +16,7 @@ export interface LabTrace {
 export function labLeftovers({ prefix, folder, pids }: LabTrace): string[] {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
   return [
-    ...(isGivenOutAnew(prefix, folder) ? [] : leftUnderItsName(prefix)),
+    ...(isReissued(prefix, folder) ? [] : leftUnderItsName(prefix)),
     ...mounts.filter((line) => line.includes(folder)),
     ...pids.filter(isAlive).map((pid) => `process ${pid}`),
     ...[folder].filter(existsSync),
@@ -33,7 +33,7 @@ function leftUnderItsName(prefix: string): string[] {
 }
 
 /** Another process of this machine may have a lab under the same name by now. */
-function isGivenOutAnew(prefix: string, folder: string): boolean {
+function isReissued(prefix: string, folder: string): boolean {
   const file = `/run/holdfast-labs/${prefix.replace(/^hf(\d+).*/, '$1')}.json`
   const owned = existsSync(file) ? textMember(JSON.parse(readFileSync(file, 'utf8')), 'folder') : folder
   return !folder.startsWith(owned)

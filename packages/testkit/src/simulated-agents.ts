@@ -11,9 +11,9 @@ import {
   helloText,
   type NodeId,
   type Observation,
+  type SentItem,
   type ServerMessage,
   serverMessageShapes,
-  type ToldItem,
 } from '@holdfast/contract'
 import { WebSocket } from 'ws'
 
@@ -66,7 +66,7 @@ export function helloOf(
 }
 
 /** Running and healthy at once, or gone when that is what is wished. */
-export function readyObservation(item: ToldItem, seq: number): Observation {
+export function readyObservation(item: SentItem, seq: number): Observation {
   const gone = item.desired === 'removed'
   return {
     assignmentId: item.assignmentId,
@@ -106,7 +106,7 @@ interface One {
   readonly socket: WebSocket
   session: number
   seq: number
-  nextBeatAt: number
+  nextHeartbeatAt: number
 }
 
 interface Crowd {
@@ -114,7 +114,7 @@ interface Crowd {
   readonly counts: SimulatedAgents['counts']
   readonly sessions: Set<One>
   readonly tls: Agent
-  beatMs: number
+  heartbeatMs: number
 }
 
 const AT_ONCE = 64
@@ -124,8 +124,8 @@ const LOOK_MS = 100
 export async function startSimulatedAgents(options: SimulatedAgentsOptions): Promise<SimulatedAgents> {
   const counts = { welcomes: 0, completes: 0, deltas: 0, farewells: 0, closes: 0 }
   const tls = new Agent(options.ca === undefined ? {} : { ca: options.ca })
-  const crowd: Crowd = { options, counts, sessions: new Set(), tls, beatMs: 10_000 }
-  const beats = setInterval(() => beatAll(crowd), LOOK_MS)
+  const crowd: Crowd = { options, counts, sessions: new Set(), tls, heartbeatMs: 10_000 }
+  const beats = setInterval(() => sendHeartbeats(crowd), LOOK_MS)
   const close = (): void => {
     clearInterval(beats)
     for (const { socket } of crowd.sessions) socket.terminate()
@@ -157,7 +157,7 @@ function dial(crowd: Crowd, node: SimulatedNode): Promise<void> {
     perMessageDeflate: false,
     ...(secure ? { agent: crowd.tls } : {}),
   })
-  const one: One = { node, socket, session: 0, seq: 0, nextBeatAt: Number.POSITIVE_INFINITY }
+  const one: One = { node, socket, session: 0, seq: 0, nextHeartbeatAt: Number.POSITIVE_INFINITY }
   return new Promise((resolve, reject) => {
     socket.on('message', (data) => {
       if (take(crowd, one, read(String(data))) === 'told') resolve()
@@ -187,9 +187,9 @@ function take(crowd: Crowd, one: One, message: ServerMessage): 'told' | undefine
     counts.welcomes += 1
     one.session = message.session
     crowd.sessions.add(one)
-    crowd.beatMs = message.beatMs
+    crowd.heartbeatMs = message.heartbeatMs
     // Spread over the interval, as agents that came at different times are.
-    one.nextBeatAt = performance.now() + Math.random() * message.beatMs
+    one.nextHeartbeatAt = performance.now() + Math.random() * message.heartbeatMs
   }
   if (message.type !== 'complete' && message.type !== 'delta') return undefined
   counts[message.type === 'complete' ? 'completes' : 'deltas'] += 1
@@ -198,19 +198,19 @@ function take(crowd: Crowd, one: One, message: ServerMessage): 'told' | undefine
   return 'told'
 }
 
-function report(one: One, items: readonly ToldItem[]): void {
+function report(one: One, items: readonly SentItem[]): void {
   if (items.length === 0) return
   one.seq += 1
   const observations = items.map((item) => readyObservation(item, one.seq))
   say(one, { type: 'status', session: one.session, observations })
 }
 
-function beatAll(crowd: Crowd): void {
+function sendHeartbeats(crowd: Crowd): void {
   const now = performance.now()
   for (const one of crowd.sessions) {
-    if (now < one.nextBeatAt) continue
-    one.nextBeatAt += crowd.beatMs
-    say(one, { type: 'beat', session: one.session })
+    if (now < one.nextHeartbeatAt) continue
+    one.nextHeartbeatAt += crowd.heartbeatMs
+    say(one, { type: 'heartbeat', session: one.session })
   }
 }
 

@@ -3,9 +3,9 @@
 import type { DeploymentUid, TenantId, Why } from '@holdfast/contract'
 import { keptDecisions } from '../../../packages/server/src/operations/deployments/decisions.ts'
 import { readWhy } from '../../../packages/server/src/operations/deployments/read-why.ts'
-import { realClock as clock } from '../../../packages/server/src/real-world.ts'
 import { decisions, type StoredDecision } from '../../../packages/server/src/store/records.ts'
 import type { Store } from '../../../packages/server/src/store/store.ts'
+import { realClock as clock } from '../../../packages/server/src/system-clock.ts'
 
 const quotas = { limit: () => 100_000, list: () => ({ items: [] }) }
 const residency = { enforcement: true, regions: {} }

@@ -4,7 +4,7 @@
 import { argv } from 'node:process'
 import type { TenantId } from '@holdfast/contract'
 import { startLeadership } from '../../../packages/server/src/loops/leadership/lead-shards.ts'
-import { realClock as clock } from '../../../packages/server/src/real-world.ts'
+import { realClock as clock } from '../../../packages/server/src/system-clock.ts'
 import { openTestStore } from '../store/open-test-store.ts'
 import { scaledTimings } from './timings.ts'
 import { writeWitness } from './witness.ts'

@@ -116,7 +116,7 @@ async function reportAll(
         ...report,
       })
     }
-    return count === 0 ? { kind: 'refuse', result: 0 } : { kind: 'commit', result: count }
+    return count === 0 ? { kind: 'abort', result: 0 } : { kind: 'commit', result: count }
   })
 }
 

@@ -20,7 +20,6 @@ import {
 } from '../../../packages/server/src/loops/leadership/lead-shards.ts'
 import type { LeadershipTimings } from '../../../packages/server/src/loops/leadership/leading.ts'
 import type { Clock } from '../../../packages/server/src/ports/clock.ts'
-import { realClock as clock, realIds as ids } from '../../../packages/server/src/real-world.ts'
 import { aDeployment, aSpec } from '../../../packages/server/src/store/records.fixture.ts'
 import {
   deployments,
@@ -37,6 +36,7 @@ import {
 } from '../../../packages/server/src/store/records.ts'
 import type { Store } from '../../../packages/server/src/store/store.ts'
 import { globally, inTenant, type Transaction } from '../../../packages/server/src/store/transaction.ts'
+import { realClock as clock, realIds as ids } from '../../../packages/server/src/system-clock.ts'
 import { TENTH } from './timings.ts'
 
 const DIGEST = `sha256:${'d'.repeat(64)}`

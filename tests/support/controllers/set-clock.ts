@@ -1,6 +1,6 @@
 // A clock that runs with the real one and is put forward, so that no test waits for a deadline.
 
-import { realClock } from '../../../packages/server/src/real-world.ts'
+import { realClock } from '../../../packages/server/src/system-clock.ts'
 
 export function createSetClock() {
   let ahead = 0

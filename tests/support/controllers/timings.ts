@@ -4,9 +4,9 @@ import { LEADERSHIP_TIMINGS } from '../../../packages/server/src/loops/leadershi
 import type { LeadershipTimings } from '../../../packages/server/src/loops/leadership/leading.ts'
 
 export const scaledTimings = (factor: number): LeadershipTimings => {
-  const { beatMs, silentMs, lagMs, lookMs } = LEADERSHIP_TIMINGS
+  const { heartbeatMs, silentMs, lagMs, lookMs } = LEADERSHIP_TIMINGS
   return {
-    beatMs: beatMs * factor,
+    heartbeatMs: heartbeatMs * factor,
     silentMs: silentMs * factor,
     lagMs: lagMs * factor,
     lookMs: lookMs * factor,

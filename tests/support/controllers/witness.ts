@@ -30,7 +30,7 @@ export async function writeWitness(
 
 const witness = (replica: string, token: number): StoredPlacement => ({
   ...{ v: 1, uid: UID, name: replica, revision: token, everAssigned: false, assignments: [] },
-  ...{ templates: {}, toldRefusals: '', toldPhase: '' },
+  ...{ templates: {}, reportedRefusals: '', reportedPhase: '' },
 })
 
 export interface WitnessLog {

@@ -28,7 +28,7 @@ export async function assign(store: Store, tenantId: string, nodeId: string): Pr
     store.transact((transaction) => {
       transaction.put(address, {
         ...{ v: 1, uid, name: 'web', revision: 1, everAssigned: true, assignments },
-        ...{ templates: {}, toldRefusals: '', toldPhase: '' },
+        ...{ templates: {}, reportedRefusals: '', reportedPhase: '' },
       })
       return { kind: 'commit', result: undefined }
     })

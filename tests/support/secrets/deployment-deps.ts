@@ -3,9 +3,9 @@
 import { admissionContext } from '@holdfast/core'
 import type { DeploymentDeps } from '../../../packages/server/src/operations/deployments/deps.ts'
 import { createIdempotentAnswers } from '../../../packages/server/src/operations/idempotency.ts'
-import { realClock as clock, realIds as ids } from '../../../packages/server/src/real-world.ts'
 import { createSlotAllocator } from '../../../packages/server/src/store/slots.ts'
 import type { Store } from '../../../packages/server/src/store/store.ts'
+import { realClock as clock, realIds as ids } from '../../../packages/server/src/system-clock.ts'
 
 export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets']): DeploymentDeps {
   const { mode: _mode, ...admission } = admissionContext({ registries: new Set(['registry.test:443']) })
@@ -13,7 +13,7 @@ export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets'])
   return {
     ...{ store, secrets, clock, ids, quotas, admission, archiveRevisions: 50 },
     residency: { enforcement: true, regions: {} },
-    foresee: () => {
+    planAhead: () => {
       throw new Error('no plan is asked for here')
     },
     broker: { checkImage: async () => ({ kind: 'unreachable', cause: 'timeout' }) },

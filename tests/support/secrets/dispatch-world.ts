@@ -18,7 +18,6 @@ import { type BrokerDeps, createBroker } from '../../../packages/server/src/brok
 import type { Broker, EnvironmentAsk } from '../../../packages/server/src/ports/broker.ts'
 import { secret } from '../../../packages/server/src/ports/secret.ts'
 import type { SecretsWriter } from '../../../packages/server/src/ports/secrets-store.ts'
-import { realIds as ids } from '../../../packages/server/src/real-world.ts'
 import { aDeployment, aSpec } from '../../../packages/server/src/store/records.fixture.ts'
 import {
   credentials,
@@ -28,6 +27,7 @@ import {
 } from '../../../packages/server/src/store/records.ts'
 import type { Store } from '../../../packages/server/src/store/store.ts'
 import { inTenant } from '../../../packages/server/src/store/transaction.ts'
+import { realIds as ids } from '../../../packages/server/src/system-clock.ts'
 import {
   addTenant,
   anAssignment,

@@ -12,7 +12,6 @@ import {
   madeWith,
   proofKeyOf,
 } from '../../../packages/server/src/operations/secrets/proof.ts'
-import { realIds as ids } from '../../../packages/server/src/real-world.ts'
 import {
   credentials,
   deployments,
@@ -22,6 +21,7 @@ import {
 } from '../../../packages/server/src/store/records.ts'
 import type { Store } from '../../../packages/server/src/store/store.ts'
 import { inTenant } from '../../../packages/server/src/store/transaction.ts'
+import { realIds as ids } from '../../../packages/server/src/system-clock.ts'
 import type { ApiAnswer, ApiClient } from '../api-client.ts'
 import { type ObedientAgents, type Report, startObedientAgents } from '../controllers/obedient-agents.ts'
 import { addNodes, aNode, type Controllers, startControllers } from '../controllers/placing-world.ts'
@@ -161,12 +161,12 @@ function proving(store: Store, tenant: TenantId, behave: Behave): Behave {
 function isSettled(store: Store, tenant: TenantId, stored: StoredDeployment | undefined): boolean {
   const placement = stored && store.get(inTenant(tenant, placements, stored.uid))?.record
   if (stored === undefined || placement === undefined) return false
-  const { assignments, good, rollout } = placement
+  const { assignments, lastGood, rollout } = placement
   const all = assignments.length === stored.spec.replicas
   return (
     all &&
     rollout === undefined &&
-    good?.revision === stored.revision &&
+    lastGood?.revision === stored.revision &&
     assignments.every(({ desired }) => desired === 'running')
   )
 }

@@ -5,10 +5,10 @@ import { sharedSecretsStore } from '@holdfast/testkit'
 import pino from 'pino'
 import { connectEtcd, connectSecretsWriter } from '../../../packages/server/src/connect-engines.ts'
 import { sweepIntents } from '../../../packages/server/src/loops/sweep-intents.ts'
-import { realClock as clock, realIds as ids } from '../../../packages/server/src/real-world.ts'
 import { credentials, placements } from '../../../packages/server/src/store/records.ts'
 import { openStore, type Store } from '../../../packages/server/src/store/store.ts'
 import { inTenant } from '../../../packages/server/src/store/transaction.ts'
+import { realClock as clock, realIds as ids } from '../../../packages/server/src/system-clock.ts'
 import type { ApiAnswer, ApiClient } from '../api-client.ts'
 import { dumpKeys } from '../dump-keys.ts'
 import { type Platform, startPlatform } from '../start-platform.ts'
@@ -124,8 +124,8 @@ const placeTemplate = (platform: Platform, name: string, label: string): Promise
       const template = { name, image: 'x@y', environment: {}, labels: {}, stopGracePeriod: '10s', secrets }
       transaction.put(inTenant(platform.acme.id as TenantId, placements, name), {
         ...{ v: 1, uid: `dep_${ids.ulid()}` as DeploymentUid, name, revision: 2, everAssigned: true },
-        ...{ assignments: [], templates: { kept: template }, toldRefusals: '', toldPhase: '' },
-        good: { revision: 1, templateHash: 'kept' },
+        ...{ assignments: [], templates: { kept: template }, reportedRefusals: '', reportedPhase: '' },
+        lastGood: { revision: 1, templateHash: 'kept' },
       })
       return { kind: 'commit', result: undefined }
     }),

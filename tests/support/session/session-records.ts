@@ -11,7 +11,6 @@ import {
   ulid,
 } from '@holdfast/contract'
 import { makeSimulatedKeys, type SimulatedKeys, type SimulatedNode } from '@holdfast/testkit'
-import { realIds } from '../../../packages/server/src/real-world.ts'
 import {
   nodes,
   placements,
@@ -21,6 +20,7 @@ import {
 } from '../../../packages/server/src/store/records.ts'
 import type { Store } from '../../../packages/server/src/store/store.ts'
 import { globally, inTenant } from '../../../packages/server/src/store/transaction.ts'
+import { realIds } from '../../../packages/server/src/system-clock.ts'
 
 const TIME = '2026-01-01T00:00:00.000Z'
 const newUlid = (): string => ulid(Date.now(), realIds.bytes(10))
@@ -124,8 +124,8 @@ export const aPlacement = (assignments: Assignment[], uid = newUid()): StoredPla
   everAssigned: true,
   assignments,
   templates: { 'hash-1': TEMPLATE },
-  toldRefusals: '',
-  toldPhase: '',
+  reportedRefusals: '',
+  reportedPhase: '',
 })
 
 /** Written whole: the same uid again replaces it. */

@@ -8,9 +8,9 @@ import type { GatewayDeps } from '../../../packages/server/src/gateway/deps.ts'
 import { createGateway, type Gateway } from '../../../packages/server/src/gateway/gateway.ts'
 import { serveUpgrades } from '../../../packages/server/src/net/upgrade.ts'
 import { secret } from '../../../packages/server/src/ports/secret.ts'
-import { realClock as clock, realIds as ids } from '../../../packages/server/src/real-world.ts'
 import { serverReplicas } from '../../../packages/server/src/store/records.ts'
 import { globally } from '../../../packages/server/src/store/transaction.ts'
+import { realClock as clock, realIds as ids } from '../../../packages/server/src/system-clock.ts'
 import { openTestStore, type TestStore, type TestStoreOptions } from '../store/open-test-store.ts'
 import { write } from './session-records.ts'
 
@@ -75,7 +75,13 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   const { port } = server.address() as AddressInfo
   const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
   await write(opened.store, (transaction) =>
-    transaction.put(globally(serverReplicas, replica), { v: 1, url, startedAt: '', beat: 0, leads: false }),
+    transaction.put(globally(serverReplicas, replica), {
+      v: 1,
+      url,
+      startedAt: '',
+      heartbeat: 0,
+      leads: false,
+    }),
   )
   return {
     ...{ gateway, store: opened.store, engine: opened.engine, url, logged, internalCalls },

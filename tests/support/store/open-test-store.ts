@@ -6,8 +6,8 @@ import {
   type EtcdClientOptions,
 } from '../../../packages/server/src/adapters/etcd/create-etcd-client.ts'
 import { EngineError, type KeyValueEngine } from '../../../packages/server/src/ports/key-value.ts'
-import { realClock as clock, realIds as ids } from '../../../packages/server/src/real-world.ts'
 import { openStore, type Store, type StoreOptions } from '../../../packages/server/src/store/store.ts'
+import { realClock as clock, realIds as ids } from '../../../packages/server/src/system-clock.ts'
 
 export interface TestStore {
   readonly store: Store

@@ -42,7 +42,7 @@ export async function putNext(writing: Writing, name: string, from: number): Pro
   const step: Step = { verb: 'put', name, revision: from + 1 }
   return take(writing, step, (transaction) => {
     const found = transaction.get(inTenant(writing.tenant, deployments, name))?.revision ?? 0
-    return found === from ? write(writing, transaction, step) : { kind: 'refuse', result: found }
+    return found === from ? write(writing, transaction, step) : { kind: 'abort', result: found }
   })
 }
 
@@ -50,7 +50,7 @@ export async function removeAt(writing: Writing, name: string, revision: number)
   const step: Step = { verb: 'delete', name, revision }
   return take(writing, step, (transaction) => {
     const found = transaction.get(inTenant(writing.tenant, deployments, name))?.revision ?? 0
-    return found === revision ? write(writing, transaction, step) : { kind: 'refuse', result: found }
+    return found === revision ? write(writing, transaction, step) : { kind: 'abort', result: found }
   })
 }
 

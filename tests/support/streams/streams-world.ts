@@ -14,9 +14,9 @@ import {
   startRegistry,
   waitUntil,
 } from '@holdfast/testkit'
-import { realIds as ids } from '../../../packages/server/src/real-world.ts'
 import { observations, placements } from '../../../packages/server/src/store/records.ts'
 import { inTenant } from '../../../packages/server/src/store/transaction.ts'
+import { realIds as ids } from '../../../packages/server/src/system-clock.ts'
 import { joinToken } from '../nodes/enrol.ts'
 import { type Platform, type Replica, startPlatform, startReplica } from '../start-platform.ts'
 
@@ -142,7 +142,16 @@ async function deploy(
   )
   await store.transact((transaction) => {
     transaction.put(inTenant(tenant, placements, uid), {
-      ...{ v: 1, uid, name, revision: 1, everAssigned: true, assignments, toldRefusals: '', toldPhase: '' },
+      ...{
+        v: 1,
+        uid,
+        name,
+        revision: 1,
+        everAssigned: true,
+        assignments,
+        reportedRefusals: '',
+        reportedPhase: '',
+      },
       templates: Object.fromEntries(images.map((image, index) => [`sha256:${index}`, template(image)])),
     })
     return { kind: 'commit', result: undefined }

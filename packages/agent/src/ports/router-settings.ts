@@ -12,6 +12,6 @@ export interface CaddySettings {
   readonly peerListen: string | undefined
   readonly adminSocket: string
   /** Where the files are that say where requests are led. */
-  readonly leadsFolder: string
+  readonly upstreamsFolder: string
   readonly tls: RoutesTls
 }

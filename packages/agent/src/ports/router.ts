@@ -19,10 +19,10 @@ export interface Backend {
 }
 
 /** By the name of the deployment: the addresses on this node that its requests are led to. */
-export type Leads = ReadonlyMap<string, readonly string[]>
+export type Upstreams = ReadonlyMap<string, readonly string[]>
 
 export interface RouterAdmin {
-  readLeads(): Promise<Leads>
+  readUpstreams(): Promise<Upstreams>
   /** Requests that come after the return are led so; on disk. Also while the router is away. */
   lead(backends: readonly Backend[]): Promise<void>
   /** Their routes are served on return, and no others; leads to those that are routed no more are gone. */

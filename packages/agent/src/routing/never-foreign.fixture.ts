@@ -57,7 +57,7 @@ export interface SmallNode {
   aheadMs: number
   life(): Life
   /** The agent is told anew what is routed. */
-  tellRoutes(): void
+  sendRoutes(): void
   restartAgent(afterCalls: number): Promise<void>
   create(holder: AssignmentId, deployment: DeploymentUid, name: string): Promise<void>
   /** Gone at once, without a word. */
@@ -68,19 +68,19 @@ export interface SmallNode {
   /** The same of the file that Caddy starts from. */
   readSavedConfig(): { name: string; text: string }[]
   /** Each line that says where requests are led, with the name of its deployment. */
-  readLeadLines(): { name: string; line: string }[]
+  readUpstreamLines(): { name: string; line: string }[]
   close(): Promise<void>
 }
 
 export async function startSmallNode(): Promise<SmallNode> {
   const caddy = await startCaddy()
   const [edgePort, ports] = [await freePort(), await freePorts(2)]
-  const leadsFolder = join(dirname(caddy.configFile), 'leads')
+  const upstreamsFolder = join(dirname(caddy.configFile), 'leads')
   const settings = {
     listen: [`127.0.0.1:${edgePort}`],
     peerListen: undefined,
     adminSocket: caddy.socketPath,
-    leadsFolder,
+    upstreamsFolder,
     tls: { mode: 'off' as const },
   }
   const newAdmin = (): RouterAdmin => createCaddyAdmin(settings, caddy.configFile)
@@ -88,10 +88,10 @@ export async function startSmallNode(): Promise<SmallNode> {
   const table = new Map<DeploymentUid, RoutedDeployment>()
   let told = createRouteTable()
   let count = 0
-  const tellRoutes = (): void => told.take({ complete: true, routes: [...table.values()] })
+  const sendRoutes = (): void => told.take({ complete: true, routes: [...table.values()] })
   const begin = (): Life => {
     told = createRouteTable()
-    tellRoutes()
+    sendRoutes()
     return beginLife(newAdmin(), told.all, containers, () => performance.now() + node.aheadMs)
   }
   const node: SmallNode = {
@@ -101,8 +101,8 @@ export async function startSmallNode(): Promise<SmallNode> {
     table,
     aheadMs: 0,
     life: () => life,
-    tellRoutes() {
-      tellRoutes()
+    sendRoutes() {
+      sendRoutes()
       life.router.nudge()
     },
     async restartAgent(afterCalls) {
@@ -129,11 +129,11 @@ export async function startSmallNode(): Promise<SmallNode> {
     ask: (host, path) => ask(edgePort, host, path),
     readConfig: () => readConfig(caddy.socketPath),
     readSavedConfig: () => readSavedConfig(caddy.configFile),
-    readLeadLines: () => readLeadLines(leadsFolder),
+    readUpstreamLines: () => readUpstreamLines(upstreamsFolder),
     async close() {
       await life.kill(0)
       for (const holder of containers.keys()) node.vanish(holder)
-      rmSync(leadsFolder, { recursive: true, force: true })
+      rmSync(upstreamsFolder, { recursive: true, force: true })
       await caddy.remove()
     },
   }
@@ -204,7 +204,7 @@ function makeMortal(admin: RouterAdmin): { admin: RouterAdmin; die(afterCalls: n
     }
   return {
     admin: {
-      readLeads: wrap(admin.readLeads),
+      readUpstreams: wrap(admin.readUpstreams),
       lead: wrap(admin.lead),
       load: wrap(admin.load),
       requestsInFlight: wrap(admin.requestsInFlight),
@@ -266,7 +266,7 @@ function namedRoutes(routes: unknown): { name: string; text: string }[] {
   })
 }
 
-function readLeadLines(folder: string): { name: string; line: string }[] {
+function readUpstreamLines(folder: string): { name: string; line: string }[] {
   // One that is being written is read by nobody.
   const files = readdirSync(folder).filter((file) => !file.endsWith('.new'))
   return files.flatMap((file) => {

@@ -138,7 +138,7 @@ async function take({ kind, of, more }: Step): Promise<void> {
   if (kind === 'unroute') node.table.delete(uidOf(name))
   if (kind === 'rename') rename(name, more)
   if (kind === 'share') share(name, more)
-  if (['route', 'unroute', 'rename', 'share'].includes(kind)) node.tellRoutes()
+  if (['route', 'unroute', 'rename', 'share'].includes(kind)) node.sendRoutes()
   if (kind === 'wait') node.aheadMs += WHILE_MS
   if (kind === 'restart agent') await node.restartAgent(more % 4)
   await disturbCaddy(kind)
@@ -208,7 +208,7 @@ async function askAll(when: string, isSettled: boolean): Promise<void> {
 /** What Caddy holds: each route has its own hosts and files, and no file names a container of another. */
 async function readAll(when: string): Promise<void> {
   const owners = new Map([...node.containers.values()].map(({ address, name }) => [address, name]))
-  for (const { name, line } of node.readLeadLines())
+  for (const { name, line } of node.readUpstreamLines())
     for (const address of new Set(line.match(/\d+\.\d+\.\d+\.\d+/g) ?? []))
       if ((owners.get(address) ?? name) !== name)
         foreign.push(`${when}: ${name} is led to ${address} of ${owners.get(address)}`)

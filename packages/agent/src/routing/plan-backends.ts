@@ -36,7 +36,7 @@ export function planBackends(facts: RoutingFacts): Backend[] {
   const holders = new Map(facts.replicas.map(({ address, deployment }) => [address, deployment]))
   return oneOfEachName(facts.table).map(({ deployment, name, routes, peers }) => ({
     name,
-    routes: routes.filter(isSound),
+    routes: routes.filter(isValid),
     local: localAddresses(deployment, name, replicas.get(deployment) ?? [], facts, holders),
     peers: peers.filter((peer) => PEER.test(peer)),
   }))
@@ -82,5 +82,5 @@ const PEER = /^([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):[0-9]{1,5}$/
 const ADDRESS = /^[0-9]{1,3}(\.[0-9]{1,3}){3}$/
 const MAX_PORT = 65_535
 
-const isSound = ({ host, path, port }: Route): boolean =>
+const isValid = ({ host, path, port }: Route): boolean =>
   HOST.test(host) && PATH.test(path) && Number.isInteger(port) && port > 0 && port <= MAX_PORT

@@ -30,13 +30,13 @@ export interface RoutedNode {
 
 export async function routedNode({ docker }: RealWorld): Promise<RoutedNode> {
   const caddy = await docker.startCaddy()
-  const leadsFolder = join(dirname(caddy.configFile), 'leads')
-  rmSync(leadsFolder, { recursive: true, force: true })
+  const upstreamsFolder = join(dirname(caddy.configFile), 'leads')
+  rmSync(upstreamsFolder, { recursive: true, force: true })
   const settings = {
     listen: [`${docker.address}:80`],
     peerListen: `${docker.address}:8081`,
     adminSocket: caddy.socketPath,
-    leadsFolder,
+    upstreamsFolder,
     tls: { mode: 'off' as const },
   }
   const admin = createCaddyAdmin(settings, caddy.configFile)

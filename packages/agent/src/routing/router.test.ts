@@ -33,7 +33,7 @@ function newRouter(over: Partial<RouterAdmin> = {}) {
   const lines: string[] = []
   const clock = { ms: 0, replicas: [serving('a')] }
   const admin: RouterAdmin = {
-    readLeads: async () => new Map(),
+    readUpstreams: async () => new Map(),
     async lead([web]) {
       led.push(web?.local ?? [])
     },
@@ -88,7 +88,7 @@ test('a router that hangs is waited for once; then it is known to be away', asyn
 
 test('until it was read where requests are led, every address may be led to', async () => {
   const read = Promise.withResolvers<ReadonlyMap<string, readonly string[]>>()
-  const { router } = newRouter({ readLeads: () => read.promise })
+  const { router } = newRouter({ readUpstreams: () => read.promise })
   expect(router.ledLately('10.208.0.9')).toBe(true)
   read.resolve(new Map())
   await router.applied(1000)

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RoutedDeployment } from '@holdfast/contract'
 import type { Logger } from 'pino'
-import { type Backend, type Leads, type RouterAdmin, RouterError } from '../ports/router.ts'
+import { type Backend, type RouterAdmin, RouterError, type Upstreams } from '../ports/router.ts'
 import { coalesce } from './coalesce.ts'
 import { type LocalReplica, planBackends } from './plan-backends.ts'
 
@@ -36,7 +36,7 @@ export interface Router {
 }
 
 export function startRouter({ admin, table, replicas, monotonicMs, log }: RouterDeps): Router {
-  const book = createLeadBook(monotonicMs)
+  const book = createUpstreamTable(monotonicMs)
   const withdrawn = new Map<string, string>()
   const disk = createHealth(log, 'where requests are led')
   const health = createHealth(log, 'what the router starts with')
@@ -44,7 +44,7 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
 
   const lead = coalesce(async () => {
     try {
-      if (book.current() === undefined) book.set(await admin.readLeads())
+      if (book.current() === undefined) book.set(await admin.readUpstreams())
       const routed = table()
       if (routed === undefined) return
       const leads = book.current() ?? new Map()
@@ -73,17 +73,17 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
   return {
     nudge: () => void tell(),
     // One that is known to be away is not waited for: it begins with what is on its disk by then.
-    applied: (atMostMs) => within(atMostMs, health.isWell() ? tell() : lead().then(() => void load())),
+    applied: (atMostMs) => withDeadline(atMostMs, health.isWell() ? tell() : lead().then(() => void load())),
     async withdraw(address, run, atMostMs) {
       withdrawn.set(address, run)
-      await within(atMostMs, lead())
+      await withDeadline(atMostMs, lead())
     },
     ledLately: book.ledLately,
     close: () => clearInterval(timer),
   }
 }
 
-const within = (ms: number, work: Promise<void>): Promise<void> =>
+const withDeadline = (ms: number, work: Promise<void>): Promise<void> =>
   Promise.race([work, pause(ms, undefined, { ref: false })])
 
 /** Says once what is wrong, and once that it is well again. `file`: what is written beside what the router is told. */
@@ -108,17 +108,17 @@ function createHealth(log: Logger, file: string) {
   }
 }
 
-interface LeadBook {
+interface UpstreamTable {
   /** Undefined until it was read from the router's disk. */
-  current(): Leads | undefined
+  current(): Upstreams | undefined
   /** They are going to be written: whether they are is not known before it is done. */
   mayLead(backends: readonly Backend[]): void
-  set(leads: Leads): void
+  set(leads: Upstreams): void
   ledLately(address: string): boolean
 }
 
-function createLeadBook(monotonicMs: () => number): LeadBook {
-  let leads: Leads | undefined
+function createUpstreamTable(monotonicMs: () => number): UpstreamTable {
+  let leads: Upstreams | undefined
   let led: ReadonlySet<string> = new Set()
   const leftMs = new Map<string, number>()
   const isLate = (ms: number): boolean => monotonicMs() - ms >= LATELY_MS

@@ -50,7 +50,7 @@ onBothEngines('routes and an agent that dies', (world, line) => {
   }
   const expectOnly = async (place: RoutedNode, item: DesiredItem): Promise<void> => {
     const address = await addressOf(place, item)
-    await waitUntil(async () => (await place.admin.readLeads()).get('web')?.join() === address, {
+    await waitUntil(async () => (await place.admin.readUpstreams()).get('web')?.join() === address, {
       what: 'it alone is led to',
     })
   }
@@ -126,7 +126,7 @@ onBothEngines('routes and an agent that dies', (world, line) => {
       const address = await addressOf(place, old)
       send({ ...old, desired: 'removed' }, next)
       // Requests of two seconds are in flight: the drain has only begun.
-      await waitUntil(async () => !(await admin.readLeads()).get('web')?.includes(address), {
+      await waitUntil(async () => !(await admin.readUpstreams()).get('web')?.includes(address), {
         what: 'it is led to no more',
         intervalMs: 2,
       })

@@ -63,7 +63,7 @@ onBothEngines('routes', (world) => {
     expect(failures).toEqual([])
     expect(slowOnes.failures).toEqual([])
     expect([...texts.keys()].toSorted()).toEqual(['1\n', '2\n'])
-    expect((await admin.readLeads()).get('web')).toHaveLength(1)
+    expect((await admin.readUpstreams()).get('web')).toHaveLength(1)
     await agent.close()
     await node.clear()
   })

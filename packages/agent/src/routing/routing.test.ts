@@ -10,8 +10,8 @@ import {
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { buildConfig } from '../adapters/caddy/build-config.ts'
-import { leadLine } from '../adapters/caddy/lead-files.ts'
 import { matchersOf } from '../adapters/caddy/match-routes.ts'
+import { upstreamLine } from '../adapters/caddy/upstream-files.ts'
 import type { Backend } from '../ports/router.ts'
 import { type Addresses, createAddresses } from './addresses.ts'
 import { coalesce } from './coalesce.ts'
@@ -258,7 +258,7 @@ describe('what Caddy is told', () => {
     listen: [':80'],
     peerListen: ':8081',
     adminSocket: '/run/admin.sock',
-    leadsFolder: '/leads',
+    upstreamsFolder: '/leads',
     tls: { mode: 'off' as const },
   }
   const backend = (name: string, over: Partial<Backend> = {}): Backend => ({
@@ -286,12 +286,12 @@ describe('what Caddy is told', () => {
 
   test('a lead fills its room evenly', () => {
     const local = ['10.208.0.2', '10.208.0.3']
-    expect(leadLine(backend('a', { local }), 80).split(' ')).toHaveLength(13)
+    expect(upstreamLine(backend('a', { local }), 80).split(' ')).toHaveLength(13)
     const many = Array.from({ length: 20 }, (_, index) => `10.208.0.${index}`)
-    const [room, ...places] = leadLine(backend('a', { local: many }), 80).split(' ')
+    const [room, ...places] = upstreamLine(backend('a', { local: many }), 80).split(' ')
     expect([room, places.length, new Set(places).size]).toEqual(['here60', 60, 20])
-    expect(leadLine(backend('a', { peers: ['n:1'] }), 80)).toMatch(/^away12 n:1 /)
-    expect(leadLine(backend('a'), 80)).toBe('none')
+    expect(upstreamLine(backend('a', { peers: ['n:1'] }), 80)).toMatch(/^away12 n:1 /)
+    expect(upstreamLine(backend('a'), 80)).toBe('none')
   })
 
   test('the same routes are the same configuration, whoever serves them', () => {

@@ -17,6 +17,6 @@ test.each([
   [1_000, 2_000],
   [20, 1_000],
   [300_000, 30_000],
-])('with a beat of %i ms it is never away for longer than %i ms', (beatMs, ms) => {
-  expect(backOffMs(1_000, 1, beatMs)).toBe(ms)
+])('with a beat of %i ms it is never away for longer than %i ms', (heartbeatMs, ms) => {
+  expect(backOffMs(1_000, 1, heartbeatMs)).toBe(ms)
 })

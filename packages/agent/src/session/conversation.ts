@@ -35,14 +35,14 @@ interface Talk {
   beats: NodeJS.Timeout | undefined
 }
 
-const SHORTEST_BEAT_MS = 20
+const SHORTEST_HEARTBEAT_MS = 20
 /** In beats: silence at which the server is asked for a sign of life, and at which it is taken for gone. */
 const ASK_AFTER = 1.2
 const GONE_AFTER = 2.8
 
 interface ConversationOptions extends SessionOptions {
   /** The server says how often it wants to hear of us. */
-  onBeat(beatMs: number): void
+  onHeartbeat(heartbeatMs: number): void
 }
 
 export function createConversation(options: ConversationOptions, reports: KeptReports, calls: ServerCalls) {
@@ -135,8 +135,8 @@ function answer(context: Context, message: ServerMessage | undefined): void {
       break
     case 'welcome':
       talk.session = message.session
-      startBeats(talk, message.beatMs)
-      options.onBeat(message.beatMs)
+      startHeartbeats(talk, message.heartbeatMs)
+      options.onHeartbeat(message.heartbeatMs)
       options.onWelcome?.(message)
       options.log.info({ session: message.session }, 'the session is open')
       break
@@ -202,14 +202,14 @@ async function answerCall({ options, talk }: Context, { id, method }: Call): Pro
 }
 
 /** A ping is a beat too, and asks for an answer: so it takes its place when the server was silent for a while. */
-function startBeats(talk: Talk, beatMs: number): void {
+function startHeartbeats(talk: Talk, heartbeatMs: number): void {
   clearInterval(talk.beats)
-  const everyMs = Math.max(SHORTEST_BEAT_MS, beatMs)
+  const everyMs = Math.max(SHORTEST_HEARTBEAT_MS, heartbeatMs)
   talk.beats = setInterval(() => {
     const silentMs = performance.now() - talk.heardAt
     if (silentMs > GONE_AFTER * everyMs) talk.socket.terminate()
     else if (talk.socket.readyState !== WebSocket.OPEN) return
     else if (silentMs > ASK_AFTER * everyMs) talk.socket.ping()
-    else if (talk.session !== undefined) say(talk.socket, { type: 'beat', session: talk.session })
+    else if (talk.session !== undefined) say(talk.socket, { type: 'heartbeat', session: talk.session })
   }, everyMs)
 }

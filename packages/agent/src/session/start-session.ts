@@ -13,14 +13,14 @@ export interface SessionTimes {
   readonly steadyMs: number
   /** From dialling to the first desired set. */
   readonly openMs: number
-  /** `beatMs`: as the server asked for it last. */
-  backOffMs(failures: number, beatMs: number | undefined): number
+  /** `heartbeatMs`: as the server asked for it last. */
+  backOffMs(failures: number, heartbeatMs: number | undefined): number
 }
 
 const SHIPPED_TIMES: SessionTimes = {
   steadyMs: 10_000,
   openMs: 20_000,
-  backOffMs: (failures, beatMs) => backOffMs(failures, Math.random(), beatMs),
+  backOffMs: (failures, heartbeatMs) => backOffMs(failures, Math.random(), heartbeatMs),
 }
 
 export function startSession(options: SessionOptions, times: SessionTimes = SHIPPED_TIMES): Session {
@@ -28,11 +28,11 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
   const dial = createDial(state.server, state.ca)
   const reports = createKeptReports()
   const calls = createServerCalls(state.encryptionKey, (call) => current?.send(call) ?? false)
-  let beatMs: number | undefined
-  const onBeat = (askedMs: number): void => {
-    beatMs = askedMs
+  let heartbeatMs: number | undefined
+  const onHeartbeat = (askedMs: number): void => {
+    heartbeatMs = askedMs
   }
-  const converse = createConversation({ ...options, onBeat }, reports, calls)
+  const converse = createConversation({ ...options, onHeartbeat }, reports, calls)
   let current: ReturnType<typeof converse> | undefined
   let timer: NodeJS.Timeout | undefined
   let failures = 0
@@ -47,7 +47,7 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
       calls.abandon()
       if (closed) return
       failures = performance.now() - began >= times.steadyMs ? 0 : failures + 1
-      const waitMs = times.backOffMs(failures, beatMs)
+      const waitMs = times.backOffMs(failures, heartbeatMs)
       log.info({ code, waitMs: Math.round(waitMs) }, 'the session ended; dialling again')
       timer = setTimeout(connect, waitMs)
     })

@@ -56,18 +56,18 @@ export const waitMs = ({ text }: Pick<Invocation, 'text'>): number =>
 /** Goes on after a refusal, so that all of them are told; stops where the platform cannot be reached. */
 async function applyAll({ terminal }: Invocation, client: Client, manifests: readonly Manifest[]) {
   const { applyDocument } = await import('../manifest/write-document.ts')
-  const { tellApplied, tellRefused } = await import('../print/applied.ts')
+  const { printApplied, printRefused } = await import('../print/applied.ts')
   const applied: Awaited[] = []
   let exitCode: ExitCode = EXIT.ok
   for (const manifest of manifests) {
     const outcome = await applyDocument(client, manifest.value)
     if (outcome.ok) {
-      tellApplied(terminal, manifest, outcome)
+      printApplied(terminal, manifest, outcome)
       const { name, revision } = outcome.written.deployment
       applied.push({ name, revision })
       continue
     }
-    const code = tellRefused(terminal, manifest, outcome.failure)
+    const code = printRefused(terminal, manifest, outcome.failure)
     exitCode = exitCode === EXIT.ok ? code : exitCode
     if (outcome.failure.kind !== 'rejected' || code === EXIT.unreachable) break
   }

@@ -2,7 +2,7 @@
 
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError } from '../print/failure.ts'
+import { printError } from '../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
 import { readContextsFile } from '../settings/contexts-file.ts'
 
@@ -34,7 +34,7 @@ export const contextList: OfflineCommand = {
   async run({ terminal, contextsFile, text }) {
     const file = await readContextsFile(contextsFile)
     if (!file.ok) {
-      tellError(terminal, file.why)
+      printError(terminal, file.why)
       return EXIT.error
     }
     const { current, contexts } = file.contexts

@@ -2,7 +2,7 @@
 
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError } from '../print/failure.ts'
+import { printError } from '../print/failure.ts'
 import { readContextsFile, writeContextsFile } from '../settings/contexts-file.ts'
 import { tell } from '../terminal.ts'
 
@@ -15,12 +15,12 @@ export const contextUse: OfflineCommand = {
   async run({ terminal, contextsFile, args: [name = ''] }) {
     const file = await readContextsFile(contextsFile)
     if (!file.ok) {
-      tellError(terminal, file.why)
+      printError(terminal, file.why)
       return EXIT.error
     }
     const { contexts } = file.contexts
     if (contexts[name] === undefined) {
-      tellError(
+      printError(
         terminal,
         `there is no context ${name}; known are: ${Object.keys(contexts).join(', ') || 'none'}`,
       )

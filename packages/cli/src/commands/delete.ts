@@ -5,7 +5,7 @@ import type { Invocation, OnlineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 import { pause } from '../pause.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { print, type Terminal } from '../terminal.ts'
 import { waitMs, waitOptions } from './apply.ts'
 
@@ -32,7 +32,7 @@ export const remove: OnlineCommand = {
       const removed = await client.deployments.remove(name)
       if (removed.ok) print(terminal, `deployment/${removed.value.name} deleting`)
       else {
-        const code = tellFailure(terminal, removed.failure)
+        const code = printFailure(terminal, removed.failure)
         exitCode = exitCode === EXIT.ok ? code : exitCode
         if (removed.failure.kind !== 'rejected') return code
       }
@@ -48,7 +48,7 @@ async function namesOf(invocation: Invocation): Promise<readonly string[] | Exit
   const typed = withoutKind(args).map((name) => name.replace(/^deployment\//, ''))
   if (texts('filename').length === 0) {
     if (typed.length > 0) return typed
-    tellError(terminal, 'nothing is named: a name, or -f <path>')
+    printError(terminal, 'nothing is named: a name, or -f <path>')
     return EXIT.usage
   }
   const [{ loadManifests, nameOf }, { orderByDependencies }] = await Promise.all([
@@ -79,9 +79,9 @@ async function waitUntilGone(
     for (;;) {
       const read = await client.deployments.read(name)
       if (!read.ok && read.failure.kind === 'rejected' && read.failure.status === 404) break
-      if (!read.ok) return tellFailure(terminal, read.failure)
+      if (!read.ok) return printFailure(terminal, read.failure)
       if (terminal.now() >= end) {
-        tellError(terminal, `${name} is still being deleted`)
+        printError(terminal, `${name} is still being deleted`)
         return EXIT.unwell
       }
       if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted

@@ -7,7 +7,7 @@ import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
 import { cpu, memory } from '../print/amounts.ts'
 import { paint, paintState } from '../print/color.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
@@ -29,10 +29,10 @@ export const describe: OnlineCommand = {
       client.deployments.placements(name),
       client.deployments.why(name),
     ])
-    if (!record.ok) return tellFailure(terminal, record.failure)
-    if (!status.ok) return tellFailure(terminal, status.failure)
-    if (!placements.ok) return tellFailure(terminal, placements.failure)
-    if (!why.ok) return tellFailure(terminal, why.failure)
+    if (!record.ok) return printFailure(terminal, record.failure)
+    if (!status.ok) return printFailure(terminal, status.failure)
+    if (!placements.ok) return printFailure(terminal, placements.failure)
+    if (!why.ok) return printFailure(terminal, why.failure)
     const nowMs = terminal.now()
     const sheet = outSheet(terminal)
     const inside = indented(sheet, 2)

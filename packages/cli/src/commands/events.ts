@@ -4,7 +4,7 @@ import type { Client, EventFilter } from '@holdfast/client'
 import type { Invocation, OnlineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { PAGE_SIZE } from '../forms.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, printItems, refuseYamlWatch } from '../print/output.ts'
 import { outSheet } from '../print/sheet.ts'
 import { tableLines } from '../print/table.ts'
@@ -41,7 +41,7 @@ export const events: OnlineCommand = {
     const filter = filterOf(invocation)
     const limit = Number(text('limit') ?? 100)
     const page = await client.pastEvents({ ...filter, limit })
-    if (!page.ok) return tellFailure(terminal, page.failure)
+    if (!page.ok) return printFailure(terminal, page.failure)
     const { events: resource } = await import('../resources/events.ts')
     if (!flag('watch') || form === undefined || form === 'table' || form === 'wide')
       await printItems(terminal, form, resource, page.value.items)
@@ -70,7 +70,7 @@ async function watch(
 ): Promise<ExitCode> {
   const { EVENT_COLUMNS } = await import('../resources/events.ts')
   for await (const news of client.followEvents({ filter, after })) {
-    if (news.kind === 'failed') return tellFailure(terminal, news.failure)
+    if (news.kind === 'failed') return printFailure(terminal, news.failure)
     if (news.kind === 'resuming') tell(terminal, `resuming: ${news.reason}`)
     else if (news.kind === 'truncated') tell(terminal, 'some of what happened is kept no more')
     else if (form === 'json') print(terminal, JSON.stringify({ ...news.event, cursor: news.cursor }))

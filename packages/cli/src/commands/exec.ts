@@ -4,7 +4,7 @@ import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
 import { POSITIVE_NUMBER } from '../forms.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 
 export const exec: OnlineCommand = {
   name: 'exec',
@@ -29,13 +29,13 @@ export const exec: OnlineCommand = {
   async run({ terminal, args: [typed, ...command], text, flag }, client) {
     const tty = flag('tty')
     if (tty && !(terminal.inIsTerminal && terminal.outIsTerminal)) {
-      tellError(terminal, '-t wants a terminal, and there is none')
+      printError(terminal, '-t wants a terminal, and there is none')
       return EXIT.usage
     }
     const replica = text('replica')
     const wanted = { command, tty, ...(replica === undefined ? {} : { replica: Number(replica) }) }
     const issued = await client.deployments.exec(deploymentName(typed), wanted)
-    if (!issued.ok) return tellFailure(terminal, issued.failure)
+    if (!issued.ok) return printFailure(terminal, issued.failure)
     const { runExec } = await import('../run-exec.ts')
     return runExec(terminal, client.execUrl(issued.value), { tty, input: flag('stdin') })
   },

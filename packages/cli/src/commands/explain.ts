@@ -2,7 +2,7 @@
 
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError } from '../print/failure.ts'
+import { printError } from '../print/failure.ts'
 
 export const explain: OfflineCommand = {
   name: 'explain',
@@ -22,7 +22,7 @@ export const explain: OfflineCommand = {
     }
     const { nearestName } = await import('@holdfast/contract')
     const nearest = nearestName(word, explainableWords())
-    tellError(
+    printError(
       terminal,
       `nothing is called ${word}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`,
     )

@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, refuseYamlWatch } from '../print/output.ts'
 import { LIVE_KINDS, RESOURCE_NAMES } from '../resource-names.ts'
 import { print } from '../terminal.ts'
@@ -34,10 +34,10 @@ export const get: OnlineCommand = {
     const form = text('output')
     if (flag('watch') && form === 'yaml') return refuseYamlWatch(terminal)
     const first = await resource.look(client, name)
-    if (!first.ok) return tellFailure(terminal, first.failure)
+    if (!first.ok) return printFailure(terminal, first.failure)
     const isFound = first.value.rows({ nowMs: terminal.now() }).size > 0
     if (name !== undefined && !isFound) {
-      tellError(terminal, `there is no ${kind} ${name}`)
+      printError(terminal, `there is no ${kind} ${name}`)
       return EXIT.notFound
     }
     if (!flag('watch')) {

@@ -2,7 +2,7 @@
 
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError } from '../print/failure.ts'
+import { printError } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 
 const SCHEMA = '.holdfast/deployment.schema.json'
@@ -26,7 +26,7 @@ export const init: OfflineCommand = {
       import('../manifest/template.ts'),
     ])
     if (!/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) {
-      tellError(
+      printError(
         terminal,
         `${name} is no name of a deployment: lowercase letters, digits and hyphens, first a letter`,
       )
@@ -42,7 +42,7 @@ export const init: OfflineCommand = {
         written.code === 'EEXIST'
           ? 'is there already; --force writes over it'
           : `cannot be written: ${written.code}`
-      tellError(terminal, `${path} ${why}`)
+      printError(terminal, `${path} ${why}`)
       return EXIT.error
     }
     await mkdir(dirname(SCHEMA), { recursive: true })

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Invocation, OfflineCommand } from '../command.ts'
 import { connect } from '../connect.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { withContext } from '../settings/contexts.ts'
 import { readContextsFile, writeContextsFile } from '../settings/contexts-file.ts'
 import { tell } from '../terminal.ts'
@@ -32,14 +32,14 @@ export const login: OfflineCommand = {
     const chosen = await invocation.settings()
     const file = await readContextsFile(contextsFile)
     if (!chosen.ok || !file.ok) {
-      tellError(terminal, !chosen.ok ? chosen.why : file.ok ? '' : file.why)
+      printError(terminal, !chosen.ok ? chosen.why : file.ok ? '' : file.why)
       return EXIT.usage
     }
     const { url, tenant, caFile, context: current = '' } = chosen.settings
     const kept = file.contexts.contexts[current]?.token
     const token = url === undefined ? undefined : await tokenFor(invocation, chosen.settings.token, kept)
     if (url === undefined || token === undefined) {
-      tellError(
+      printError(
         terminal,
         url === undefined
           ? 'no address is given: --url <address>'
@@ -49,11 +49,11 @@ export const login: OfflineCommand = {
     }
     const connected = await connect(invocation, { ...chosen.settings, url, token })
     if (!connected.ok) {
-      tellError(terminal, connected.why)
+      printError(terminal, connected.why)
       return EXIT.usage
     }
     const tried = await connected.client.tenants.quotas()
-    if (!tried.ok) return tellFailure(terminal, tried.failure)
+    if (!tried.ok) return printFailure(terminal, tried.failure)
     const name = invocation.text('name') ?? new URL(url).host
     const context = {
       ...{ url, token },

@@ -4,7 +4,7 @@ import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
 import { POINT_IN_TIME, POSITIVE_NUMBER, pointInTime, WHOLE_NUMBER } from '../forms.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { plainLines } from '../print/plain.ts'
 import { type Terminal, tell } from '../terminal.ts'
 
@@ -35,7 +35,7 @@ export const logs: OnlineCommand = {
       since: since === undefined ? undefined : pointInTime(since, terminal.now()),
     }
     for await (const news of client.logs(deploymentName(typed), query)) {
-      if (news.kind === 'failed') return tellFailure(terminal, news.failure)
+      if (news.kind === 'failed') return printFailure(terminal, news.failure)
       const { line } = news
       if ('skipped' in line) tell(terminal, skippedText(line.skipped))
       else if ('unavailable' in line) {

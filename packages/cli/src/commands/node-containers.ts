@@ -5,7 +5,7 @@ import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { NODE_ARGUMENT } from '../node-command.ts'
 import { age } from '../print/age.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
 
 const CONTAINERS: Printed<MachineContainer> = {
@@ -32,7 +32,7 @@ export const nodeContainers: OnlineCommand = {
     const { findNode } = await import('../resources/find-node.ts')
     const node = await findNode(client, typed.replace(/^node\//, ''))
     const listed = node.ok ? await client.nodes.containers(node.value.id) : node
-    if (!listed.ok) return tellFailure(terminal, listed.failure)
+    if (!listed.ok) return printFailure(terminal, listed.failure)
     await printItems(terminal, text('output'), CONTAINERS, listed.value.items)
     return EXIT.ok
   },

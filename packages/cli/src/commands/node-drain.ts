@@ -5,7 +5,7 @@ import type { OnlineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { changeNode, NODE_ARGUMENT } from '../node-command.ts'
 import { pause } from '../pause.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { print, type Terminal } from '../terminal.ts'
 import { waitMs, waitOptions } from './apply.ts'
 
@@ -26,10 +26,10 @@ export const nodeDrain: OnlineCommand = {
     const end = terminal.now() + waitMs(invocation)
     for (;;) {
       const node = await findNode(client, (args[0] ?? '').replace(/^node\//, ''))
-      if (!node.ok) return tellFailure(terminal, node.failure)
-      if (node.value.draining !== true) return tellOver(terminal, node.value)
+      if (!node.ok) return printFailure(terminal, node.failure)
+      if (node.value.draining !== true) return printOver(terminal, node.value)
       if (terminal.now() >= end) {
-        tellError(
+        printError(
           terminal,
           `${node.value.name} still runs something: holdfast get deployments, holdfast events`,
         )
@@ -41,12 +41,12 @@ export const nodeDrain: OnlineCommand = {
 }
 
 /** Emptied, it stays closed. One that takes work again was opened by somebody, and is not empty. */
-function tellOver(terminal: Terminal, { name, schedulable }: Node): ExitCode {
+function printOver(terminal: Terminal, { name, schedulable }: Node): ExitCode {
   if (!schedulable) {
     print(terminal, `node/${name} drained`)
     return EXIT.ok
   }
-  tellError(
+  printError(
     terminal,
     `somebody opened ${name} to new work again: it is not drained; holdfast node drain ${name} begins anew`,
   )

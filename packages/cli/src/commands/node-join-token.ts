@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { print, tell } from '../terminal.ts'
 
 export const nodeJoinToken: OnlineCommand = {
@@ -25,7 +25,7 @@ export const nodeJoinToken: OnlineCommand = {
     }
     const isPlaced = country !== undefined || region !== undefined
     const issued = await client.nodes.issueJoinToken({ nodeName, ...(isPlaced ? { residency } : {}) })
-    if (!issued.ok) return tellFailure(terminal, issued.failure)
+    if (!issued.ok) return printFailure(terminal, issued.failure)
     if (text('output') === 'json') print(terminal, JSON.stringify(issued.value, null, 2))
     else print(terminal, issued.value.command ?? '')
     tell(terminal, `works once, until ${issued.value.expiresAt}`)

@@ -3,7 +3,7 @@
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { NODE_ARGUMENT } from '../node-command.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 
 export const nodeRelease: OnlineCommand = {
@@ -15,7 +15,7 @@ export const nodeRelease: OnlineCommand = {
   online: true,
   async run({ terminal, args: [typed = ''] }, client) {
     const released = await client.nodes.releaseClaim(typed.replace(/^node\//, ''))
-    if (!released.ok) return tellFailure(terminal, released.failure)
+    if (!released.ok) return printFailure(terminal, released.failure)
     print(terminal, `node/${released.value.name} being released`)
     return EXIT.ok
   },

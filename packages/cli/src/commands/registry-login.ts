@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 
 export const registryLogin: OnlineCommand = {
@@ -24,18 +24,18 @@ export const registryLogin: OnlineCommand = {
   async run({ terminal, args: [host = ''], text, flag }, client) {
     const username = text('username')
     if (username === undefined) {
-      tellError(terminal, 'no user is named: -u <name>')
+      printError(terminal, 'no user is named: -u <name>')
       return EXIT.usage
     }
     const password = flag('password-stdin')
       ? new TextDecoder().decode(await terminal.readInput()).replace(/\r?\n$/, '')
       : await terminal.askSecret('Password: ')
     if (password === undefined) {
-      tellError(terminal, 'no password is given: --password-stdin')
+      printError(terminal, 'no password is given: --password-stdin')
       return EXIT.usage
     }
     const kept = await client.registries.setCredential(host, { username, password })
-    if (!kept.ok) return tellFailure(terminal, kept.failure)
+    if (!kept.ok) return printFailure(terminal, kept.failure)
     print(terminal, `registry/${kept.value.host} credential kept`)
     return EXIT.ok
   },

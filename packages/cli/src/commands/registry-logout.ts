@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 
 export const registryLogout: OnlineCommand = {
@@ -15,7 +15,7 @@ export const registryLogout: OnlineCommand = {
   online: true,
   async run({ terminal, args: [host = ''] }, client) {
     const gone = await client.registries.removeCredential(host)
-    if (!gone.ok) return tellFailure(terminal, gone.failure)
+    if (!gone.ok) return printFailure(terminal, gone.failure)
     print(terminal, `registry/${gone.value.host} credential removed`)
     return EXIT.ok
   },

@@ -6,7 +6,7 @@ import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
 import { POSITIVE_NUMBER } from '../forms.ts'
 import { age } from '../print/age.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems, yamlText } from '../print/output.ts'
 import { print } from '../terminal.ts'
 
@@ -28,14 +28,14 @@ export const rolloutHistory: OnlineCommand = {
     const revision = text('revision')
     if (revision !== undefined) {
       const read = await client.deployments.archivedRevision(name, Number(revision))
-      if (!read.ok) return tellFailure(terminal, read.failure)
+      if (!read.ok) return printFailure(terminal, read.failure)
       if (text('output') === 'json') print(terminal, JSON.stringify(read.value.spec, null, 2))
       else terminal.out(await yamlText(read.value.spec))
       return EXIT.ok
     }
     const { readAll } = await import('@holdfast/client')
     const listed = await readAll((page) => client.deployments.archived(name, page))
-    if (!listed.ok) return tellFailure(terminal, listed.failure)
+    if (!listed.ok) return printFailure(terminal, listed.failure)
     await printItems(terminal, text('output'), revisionsOf(listed.value), listed.value)
     return EXIT.ok
   },

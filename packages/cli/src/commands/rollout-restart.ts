@@ -3,7 +3,7 @@
 import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { followWritten } from '../follow-written.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 import { waitOptions } from './apply.ts'
 
@@ -18,7 +18,7 @@ export const rolloutRestart: OnlineCommand = {
     const { terminal, args } = invocation
     const name = deploymentName(args[0])
     const done = await client.deployments.restart(name)
-    if (!done.ok) return tellFailure(terminal, done.failure)
+    if (!done.ok) return printFailure(terminal, done.failure)
     print(terminal, `deployment/${name} restarting`)
     return followWritten(invocation, client, done.value)
   },

@@ -6,7 +6,7 @@ import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
 import { followWritten } from '../follow-written.ts'
 import { POSITIVE_NUMBER } from '../forms.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 import { waitOptions } from './apply.ts'
 
@@ -32,14 +32,14 @@ export const rolloutUndo: OnlineCommand = {
     const { terminal, args, text } = invocation
     const name = deploymentName(args[0])
     const target = await targetOf(client, name, text('to-revision'))
-    if (!target.ok) return tellFailure(terminal, target.failure)
+    if (!target.ok) return printFailure(terminal, target.failure)
     if (target.value === undefined) {
-      tellError(terminal, `no revision of ${name} before the current one is kept`)
+      printError(terminal, `no revision of ${name} before the current one is kept`)
       return EXIT.notFound
     }
     const { revision, etag } = target.value
     const done = await client.deployments.rollBack(name, revision, { ifMatch: etag })
-    if (!done.ok) return tellFailure(terminal, done.failure)
+    if (!done.ok) return printFailure(terminal, done.failure)
     print(
       terminal,
       `deployment/${name} back to revision ${revision}, as revision ${done.value.deployment.revision}`,

@@ -3,7 +3,7 @@
 import type { SecretConsumer } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
 
 const CONSUMERS: Printed<SecretConsumer> = {
@@ -29,7 +29,7 @@ export const secretConsumers: OnlineCommand = {
     const { readAll } = await import('@holdfast/client')
     const label = name.slice(name.lastIndexOf('/') + 1)
     const listed = await readAll((page) => client.secrets.consumers(label, page))
-    if (!listed.ok) return tellFailure(terminal, listed.failure)
+    if (!listed.ok) return printFailure(terminal, listed.failure)
     await printItems(terminal, text('output'), CONSUMERS, listed.value)
     return EXIT.ok
   },

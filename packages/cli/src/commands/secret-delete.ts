@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../secret-argument.ts'
 import { print } from '../terminal.ts'
 
@@ -16,11 +16,11 @@ export const secretDelete: OnlineCommand = {
   async run({ terminal, args: [typed] }, client) {
     const path = secretPath(typed)
     if (path === undefined) {
-      tellError(terminal, NO_PATH)
+      printError(terminal, NO_PATH)
       return EXIT.usage
     }
     const gone = await client.secrets.remove(path.namespace, path.resource)
-    if (!gone.ok) return tellFailure(terminal, gone.failure)
+    if (!gone.ok) return printFailure(terminal, gone.failure)
     print(terminal, `secret/${gone.value.path} deleted`)
     return EXIT.ok
   },

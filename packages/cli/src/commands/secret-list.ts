@@ -4,7 +4,7 @@ import type { SecretReference, SecretSummary } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
 
 const SECRETS: Printed<SecretSummary> = {
@@ -54,12 +54,12 @@ export const secretList: OnlineCommand = {
     const { readAll } = await import('@holdfast/client')
     if (flag('referenced')) {
       const referenced = await readAll((page) => client.secrets.references(page))
-      if (!referenced.ok) return tellFailure(terminal, referenced.failure)
+      if (!referenced.ok) return printFailure(terminal, referenced.failure)
       await printItems(terminal, text('output'), REFERENCES, referenced.value)
       return EXIT.ok
     }
     const listed = await readAll((page) => client.secrets.list(page))
-    if (!listed.ok) return tellFailure(terminal, listed.failure)
+    if (!listed.ok) return printFailure(terminal, listed.failure)
     await printItems(terminal, text('output'), SECRETS, listed.value)
     return EXIT.ok
   },

@@ -3,7 +3,7 @@
 import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, printItems } from '../print/output.ts'
 import { ROTATIONS } from '../print/rotation.ts'
 import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../secret-material.ts'
@@ -40,13 +40,13 @@ export const secretRotate: OnlineCommand = {
     const phase = ROTATION_WORDS.find((step) => step === args[1])
     const material = await readMaterial(invocation, 2)
     if (phase === undefined || !material.ok) {
-      tellError(terminal, material.ok ? 'there is no such phase' : material.why)
+      printError(terminal, material.ok ? 'there is no such phase' : material.why)
       return EXIT.usage
     }
     const secret = text('secret')
     const sent = { phase, ...(secret === undefined ? {} : { secret }), ...material.sent }
     const rotated = await client.secrets.rotate(deploymentName(args[0]), sent)
-    if (!rotated.ok) return tellFailure(terminal, rotated.failure)
+    if (!rotated.ok) return printFailure(terminal, rotated.failure)
     await printItems(terminal, text('output'), ROTATIONS, rotated.value.credentials)
     return EXIT.ok
   },

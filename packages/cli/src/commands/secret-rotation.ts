@@ -3,7 +3,7 @@
 import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, printItems } from '../print/output.ts'
 import { ROTATIONS } from '../print/rotation.ts'
 
@@ -19,7 +19,7 @@ export const secretRotation: OnlineCommand = {
   online: true,
   async run({ terminal, args: [typed], text }, client) {
     const read = await client.secrets.rotation(deploymentName(typed))
-    if (!read.ok) return tellFailure(terminal, read.failure)
+    if (!read.ok) return printFailure(terminal, read.failure)
     await printItems(terminal, text('output'), ROTATIONS, read.value.credentials)
     return EXIT.ok
   },

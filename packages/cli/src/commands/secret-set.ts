@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../secret-argument.ts'
 import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../secret-material.ts'
 import { print, tell } from '../terminal.ts'
@@ -31,11 +31,11 @@ export const secretSet: OnlineCommand = {
     const path = secretPath(args[0])
     const material = path === undefined ? undefined : await readMaterial(invocation, 1)
     if (path === undefined || material === undefined || !material.ok) {
-      tellError(terminal, material === undefined || material.ok ? NO_PATH : material.why)
+      printError(terminal, material === undefined || material.ok ? NO_PATH : material.why)
       return EXIT.usage
     }
     const written = await client.secrets.set(path.namespace, path.resource, material.sent)
-    if (!written.ok) return tellFailure(terminal, written.failure)
+    if (!written.ok) return printFailure(terminal, written.failure)
     print(terminal, `secret/${written.value.path} version ${written.value.version} written`)
     tell(terminal, `keys: ${written.value.keys.join(', ')}`)
     return EXIT.ok

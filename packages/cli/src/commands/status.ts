@@ -5,7 +5,7 @@ import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { pause } from '../pause.ts'
 import { paint } from '../print/color.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { cutTo } from '../print/fit.ts'
 import { outSheet } from '../print/sheet.ts'
 import type { Terminal } from '../terminal.ts'
@@ -26,13 +26,13 @@ export const status: OnlineCommand = {
     const { colored } = outSheet(terminal)
     const look = () => overviewLines(client, { nowMs: terminal.now(), colored })
     const first = await look()
-    if (!first.ok) return tellFailure(terminal, first.failure)
+    if (!first.ok) return printFailure(terminal, first.failure)
     if (!terminal.outIsTerminal) {
       terminal.out(`${first.value.join('\n')}\n`)
       return EXIT.ok
     }
     const ended = await redraw(terminal, first.value, look)
-    return ended === undefined ? EXIT.interrupted : tellFailure(terminal, ended)
+    return ended === undefined ? EXIT.interrupted : printFailure(terminal, ended)
   },
 }
 

@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 
 export const tenantCreate: OnlineCommand = {
@@ -13,7 +13,7 @@ export const tenantCreate: OnlineCommand = {
   online: true,
   async run({ terminal, args: [name = ''] }, client) {
     const made = await client.tenants.create({ name })
-    if (!made.ok) return tellFailure(terminal, made.failure)
+    if (!made.ok) return printFailure(terminal, made.failure)
     print(terminal, `tenant/${made.value.id} created`)
     return EXIT.ok
   },

@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 import { QUOTA_WORDS } from '../vocabulary.ts'
 
@@ -22,13 +22,13 @@ export const tenantQuota: OnlineCommand = {
     for (const each of typed) {
       const [, kind, limit] = QUOTA.exec(each) ?? []
       if (kind === undefined) {
-        tellError(terminal, `${each} is no quota: kind=limit, for example nodes=20`)
+        printError(terminal, `${each} is no quota: kind=limit, for example nodes=20`)
         return EXIT.usage
       }
       quotas[kind] = Number(limit)
     }
     const changed = await client.tenants.change(tenant, { quotas })
-    if (!changed.ok) return tellFailure(terminal, changed.failure)
+    if (!changed.ok) return printFailure(terminal, changed.failure)
     print(terminal, `tenant/${changed.value.id} configured`)
     return EXIT.ok
   },

@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 
 export const tenantRemove: OnlineCommand = {
@@ -14,7 +14,7 @@ export const tenantRemove: OnlineCommand = {
   online: true,
   async run({ terminal, args: [tenant = ''] }, client) {
     const gone = await client.tenants.remove(tenant)
-    if (!gone.ok) return tellFailure(terminal, gone.failure)
+    if (!gone.ok) return printFailure(terminal, gone.failure)
     print(terminal, `tenant/${gone.value.id} being removed`)
     return EXIT.ok
   },

@@ -3,7 +3,7 @@
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { DURATION, durationSeconds } from '../forms.ts'
-import { tellError, tellFailure } from '../print/failure.ts'
+import { printError, printFailure } from '../print/failure.ts'
 import { print, tell } from '../terminal.ts'
 import { tenantOf } from '../token-tenant.ts'
 import { ROLE_WORDS } from '../vocabulary.ts'
@@ -28,7 +28,7 @@ export const tokenCreate: OnlineCommand = {
     const { terminal, args, text } = invocation
     const role = ROLE_WORDS.find((each) => each === text('role'))
     if (role === undefined) {
-      tellError(terminal, `no role is named: --role, one of ${ROLE_WORDS.join(', ')}`)
+      printError(terminal, `no role is named: --role, one of ${ROLE_WORDS.join(', ')}`)
       return EXIT.usage
     }
     const tenant = await tenantOf(invocation)
@@ -36,7 +36,7 @@ export const tokenCreate: OnlineCommand = {
     const seconds = durationSeconds(text('expires') ?? DEFAULT_LIFE) ?? 0
     const expiresAt = new Date(terminal.now() + seconds * 1000).toISOString()
     const issued = await client.tenants.issueToken(tenant, { name: args[0] ?? '', role, expiresAt })
-    if (!issued.ok) return tellFailure(terminal, issued.failure)
+    if (!issued.ok) return printFailure(terminal, issued.failure)
     print(terminal, issued.value.token ?? '')
     tell(terminal, `token/${issued.value.id} issued, until ${issued.value.expiresAt}`)
     return EXIT.ok

@@ -4,7 +4,7 @@ import type { Token } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
 import { tenantOf } from '../token-tenant.ts'
 
@@ -31,7 +31,7 @@ export const tokenList: OnlineCommand = {
     if (tenant === undefined) return EXIT.usage
     const { readAll } = await import('@holdfast/client')
     const listed = await readAll((page) => client.tenants.tokens(tenant, page))
-    if (!listed.ok) return tellFailure(invocation.terminal, listed.failure)
+    if (!listed.ok) return printFailure(invocation.terminal, listed.failure)
     await printItems(invocation.terminal, invocation.text('output'), TOKENS, listed.value)
     return EXIT.ok
   },

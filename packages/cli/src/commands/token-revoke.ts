@@ -2,7 +2,7 @@
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { print } from '../terminal.ts'
 import { tenantOf } from '../token-tenant.ts'
 
@@ -17,7 +17,7 @@ export const tokenRevoke: OnlineCommand = {
     const tenant = await tenantOf(invocation)
     if (tenant === undefined) return EXIT.usage
     const revoked = await client.tenants.revokeToken(tenant, (args[0] ?? '').replace(/^token\//, ''))
-    if (!revoked.ok) return tellFailure(terminal, revoked.failure)
+    if (!revoked.ok) return printFailure(terminal, revoked.failure)
     print(terminal, `token/${revoked.value.id} revoked`)
     return EXIT.ok
   },

@@ -17,7 +17,7 @@ export const validate: OfflineCommand = {
   ],
   online: false,
   async run(invocation) {
-    const [{ loadManifests, nameOf }, { checkOffline }, { tellRejections }] = await Promise.all([
+    const [{ loadManifests, nameOf }, { checkOffline }, { printRejections }] = await Promise.all([
       import('../manifest/load-manifests.ts'),
       import('../manifest/rules.ts'),
       import('../manifest/show-faults.ts'),
@@ -27,7 +27,7 @@ export const validate: OfflineCommand = {
     let sound = true
     for (const manifest of loaded.manifests) {
       const rejections = checkOffline(manifest.value)
-      tellRejections(invocation.terminal, manifest, rejections)
+      printRejections(invocation.terminal, manifest, rejections)
       if (rejections.length === 0) print(invocation.terminal, `deployment/${nameOf(manifest.value)} valid`)
       else sound = false
     }

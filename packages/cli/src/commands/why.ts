@@ -4,7 +4,7 @@ import type { OnlineCommand } from '../command.ts'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
 import { POINT_IN_TIME, pointInTime } from '../forms.ts'
-import { tellFailure } from '../print/failure.ts'
+import { printFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { yamlText } from '../print/output.ts'
 import { plain } from '../print/plain.ts'
@@ -32,7 +32,7 @@ export const why: OnlineCommand = {
     const at = text('at')
     const time = at === undefined ? undefined : pointInTime(at, terminal.now())
     const read = await client.deployments.why(deploymentName(typed), time)
-    if (!read.ok) return tellFailure(terminal, read.failure)
+    if (!read.ok) return printFailure(terminal, read.failure)
     if (text('output') === 'json') print(terminal, JSON.stringify(read.value, null, 2))
     else if (text('output') === 'yaml') terminal.out(await yamlText(read.value))
     else {

@@ -3,10 +3,10 @@
 import { isJsonObject, type Json } from '@holdfast/contract'
 import type { Invocation } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { tellError } from '../print/failure.ts'
+import { printError } from '../print/failure.ts'
 import { type Manifest, parseSource } from './parse-source.ts'
 import { readSources } from './read-sources.ts'
-import { tellSyntaxFault } from './show-faults.ts'
+import { printSyntaxFault } from './show-faults.ts'
 
 export type Loaded =
   | { readonly ok: true; readonly manifests: readonly Manifest[] }
@@ -15,16 +15,16 @@ export type Loaded =
 export async function loadManifests({ terminal, texts }: Invocation): Promise<Loaded> {
   const read = await readSources(texts('filename'), terminal)
   if (!read.ok) {
-    tellError(terminal, read.why)
+    printError(terminal, read.why)
     return { ok: false, exitCode: texts('filename').length === 0 ? EXIT.usage : EXIT.error }
   }
   const parsed = read.sources.map(parseSource)
   const faults = parsed.flatMap((each) => each.faults)
-  for (const fault of faults) tellSyntaxFault(terminal, fault)
+  for (const fault of faults) printSyntaxFault(terminal, fault)
   if (faults.length > 0) return { ok: false, exitCode: EXIT.rejected }
   const manifests = parsed.flatMap((each) => each.manifests)
   if (manifests.length > 0) return { ok: true, manifests }
-  tellError(terminal, `${read.sources.map(({ name }) => name).join(', ')}: no document is in there`)
+  printError(terminal, `${read.sources.map(({ name }) => name).join(', ')}: no document is in there`)
   return { ok: false, exitCode: EXIT.error }
 }
 

@@ -14,7 +14,7 @@ import { positionOf, quoteLine } from './quote-line.ts'
 import { checkOffline } from './rules.ts'
 import { manifestSchema } from './schema.ts'
 import { secretSpans } from './secret-spans.ts'
-import { tellRejections, tellSyntaxFault } from './show-faults.ts'
+import { printRejections, printSyntaxFault } from './show-faults.ts'
 import { manifestTemplate } from './template.ts'
 
 const parse = (text: string, name = 'web.yaml') =>
@@ -127,7 +127,7 @@ describe('what cannot be read', () => {
     const told: string[] = []
     const { faults } = parse(text)
     expect(faults.length).toBeGreaterThan(0)
-    for (const fault of faults) tellSyntaxFault(listening(told), fault)
+    for (const fault of faults) printSyntaxFault(listening(told), fault)
     expect(told.join('')).toContain('web.yaml:')
     expect(told.join('')).not.toContain('hunter2')
   })
@@ -167,7 +167,7 @@ describe('secrets', () => {
     if (manifest === undefined) throw new Error('no document')
     const rejections = checkOffline(manifest.value)
     expect(rejections.length).toBeGreaterThan(4)
-    tellRejections(listening(told), manifest, rejections)
+    printRejections(listening(told), manifest, rejections)
     const shown = told.join('')
     expect(shown).toContain('environment: {DB_PASSWORD: *******, LOG: *******}')
     for (const secret of [
@@ -222,7 +222,7 @@ describe('secrets', () => {
     const told: string[] = []
     const [manifest] = parse('replicas: -1\nkind: Deployment\nimage: x\nname: A\n').manifests
     if (manifest === undefined) throw new Error('no document')
-    tellRejections(listening(told), manifest, checkOffline(manifest.value))
+    printRejections(listening(told), manifest, checkOffline(manifest.value))
     const places = told.filter((line) => line.startsWith('web.yaml:')).map((line) => line.split(':')[1])
     expect(places).toEqual(['1', '3', '4'])
   })

@@ -11,7 +11,7 @@ import type { FileText, Manifest, SyntaxFault } from './parse-source.ts'
 import { positionOf, quoteLine } from './quote-line.ts'
 import { secretSpans } from './secret-spans.ts'
 
-export function tellRejections(
+export function printRejections(
   terminal: Terminal,
   manifest: Manifest,
   rejections: readonly Rejection[],
@@ -22,7 +22,13 @@ export function tellRejections(
     .map((rejection) => ({ rejection, span: locate(manifest.tree, stepsOf(rejection.field)) }))
     .sort((left, right) => left.span.start - right.span.start)
   for (const { rejection, span } of placed) {
-    tellAt(terminal, manifest.file, span, hidden, `${rejection.code} at ${rejection.field || 'the document'}`)
+    printAt(
+      terminal,
+      manifest.file,
+      span,
+      hidden,
+      `${rejection.code} at ${rejection.field || 'the document'}`,
+    )
     for (const line of rejectionDetails(rejection, sheet)) tell(terminal, `  ${line}`)
     // So that one fault can be told from the next.
     if (terminal.errIsTerminal) tell(terminal, '')
@@ -30,16 +36,22 @@ export function tellRejections(
 }
 
 /** Of a file that cannot be read nobody knows what is a secret: its keys are quoted and nothing behind them. */
-export function tellSyntaxFault(terminal: Terminal, { file, offset, message }: SyntaxFault): void {
+export function printSyntaxFault(terminal: Terminal, { file, offset, message }: SyntaxFault): void {
   const { line } = file.lines.linePos(offset)
   const start = file.lines.lineStarts[line - 1] ?? 0
   const text = file.text.slice(start).split(/\r?\n|\r/, 1)[0] ?? ''
   const [key = ''] = /^[\s-]*[A-Za-z_][\w-]*\s*:/.exec(text) ?? []
   const hidden = [{ start: start + key.length, end: start + text.length }]
-  tellAt(terminal, file, { start: offset, end: offset + 1 }, hidden, `syntax: ${message}`)
+  printAt(terminal, file, { start: offset, end: offset + 1 }, hidden, `syntax: ${message}`)
 }
 
-function tellAt(terminal: Terminal, file: FileText, span: Span, hidden: readonly Span[], what: string): void {
+function printAt(
+  terminal: Terminal,
+  file: FileText,
+  span: Span,
+  hidden: readonly Span[],
+  what: string,
+): void {
   const { colored } = errSheet(terminal)
   const { line, column } = positionOf(file, span.start)
   const place = `${file.name}:${line}:${column}:`

@@ -4,26 +4,26 @@ import type { Failure } from '@holdfast/client'
 import type { ExitCode } from '../exit-codes.ts'
 import { nameOf } from '../manifest/load-manifests.ts'
 import type { Manifest } from '../manifest/parse-source.ts'
-import { tellRejections } from '../manifest/show-faults.ts'
+import { printRejections } from '../manifest/show-faults.ts'
 import { type Applied, type Before, keptFields } from '../manifest/write-document.ts'
 import { print, type Terminal, tell } from '../terminal.ts'
-import { tellAnnounced } from './changes.ts'
+import { printAnnounced } from './changes.ts'
 import { paint, paintState } from './color.ts'
-import { exitCodeOf, tellError, tellFailure } from './failure.ts'
+import { exitCodeOf, printError, printFailure } from './failure.ts'
 import { errSheet, outSheet } from './sheet.ts'
 import { hang } from './table.ts'
 
-export function tellApplied(
+export function printApplied(
   terminal: Terminal,
   manifest: Manifest,
   { verb, written, before }: Applied & { readonly ok: true },
 ): void {
   print(terminal, `deployment/${written.deployment.name} ${paintState(verb, outSheet(terminal).colored)}`)
-  tellAnnounced(terminal, written)
-  tellKept(terminal, manifest, before)
+  printAnnounced(terminal, written)
+  printKept(terminal, manifest, before)
 }
 
-export function tellKept(terminal: Terminal, { value }: Manifest, before: Before): void {
+export function printKept(terminal: Terminal, { value }: Manifest, before: Before): void {
   const { columns, colored } = errSheet(terminal)
   for (const field of keptFields(value, before)) {
     const why = `${field} stays as it is stored, the manifest does not name it (${field}: null clears it)`
@@ -32,10 +32,10 @@ export function tellKept(terminal: Terminal, { value }: Manifest, before: Before
 }
 
 /** Of the body: where it stands in the file. Of anything else: as it is. */
-export function tellRefused(terminal: Terminal, manifest: Manifest, failure: Failure): ExitCode {
-  if (failure.kind !== 'rejected' || !isOfBody(failure.status)) return tellFailure(terminal, failure)
-  tellRejections(terminal, manifest, failure.rejections)
-  tellError(terminal, notStored(manifest, failure.rejections.length))
+export function printRefused(terminal: Terminal, manifest: Manifest, failure: Failure): ExitCode {
+  if (failure.kind !== 'rejected' || !isOfBody(failure.status)) return printFailure(terminal, failure)
+  printRejections(terminal, manifest, failure.rejections)
+  printError(terminal, notStored(manifest, failure.rejections.length))
   return exitCodeOf(failure)
 }
 

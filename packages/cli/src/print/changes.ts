@@ -12,7 +12,7 @@ export interface Announced {
   readonly warnings: readonly Warning[]
 }
 
-export function tellAnnounced(terminal: Terminal, { alterations, warnings }: Announced): void {
+export function printAnnounced(terminal: Terminal, { alterations, warnings }: Announced): void {
   const sheet = errSheet(terminal)
   const told = terminal.errIsTerminal ? groupedLines(alterations, sheet) : alterations.map(wholeLine)
   for (const line of told) tell(terminal, line)

@@ -10,14 +10,14 @@ import { plain } from './plain.ts'
 import { errSheet, indented, type Sheet } from './sheet.ts'
 import { hang } from './table.ts'
 
-export function tellFailure(terminal: Terminal, failure: Failure): ExitCode {
-  if (failure.kind === 'rejected') for (const each of failure.rejections) tellRejection(terminal, each)
-  else if (failure.kind === 'unreachable') tellError(terminal, withNextStep(failure.reason))
-  else if (failure.kind === 'unexpected') tellError(terminal, `${failure.reason} (HTTP ${failure.status})`)
+export function printFailure(terminal: Terminal, failure: Failure): ExitCode {
+  if (failure.kind === 'rejected') for (const each of failure.rejections) printRejection(terminal, each)
+  else if (failure.kind === 'unreachable') printError(terminal, withNextStep(failure.reason))
+  else if (failure.kind === 'unexpected') printError(terminal, `${failure.reason} (HTTP ${failure.status})`)
   return exitCodeOf(failure)
 }
 
-export function tellError(terminal: Terminal, sentence: string): void {
+export function printError(terminal: Terminal, sentence: string): void {
   const { columns, colored } = errSheet(terminal)
   for (const line of hang(`${paint('error:', 'red', colored)} `, plain(sentence), columns))
     tell(terminal, line)
@@ -29,8 +29,8 @@ const withNextStep = (reason: string): string =>
     ? `${reason}; --ca-file names the authorities to trust`
     : reason
 
-function tellRejection(terminal: Terminal, rejection: Rejection): void {
-  tellError(terminal, `${rejection.code}${rejection.field === '' ? '' : ` at ${rejection.field}`}`)
+function printRejection(terminal: Terminal, rejection: Rejection): void {
+  printError(terminal, `${rejection.code}${rejection.field === '' ? '' : ` at ${rejection.field}`}`)
   for (const line of rejectionDetails(rejection, indented(errSheet(terminal), 2))) tell(terminal, `  ${line}`)
 }
 

@@ -3,7 +3,7 @@
 import type { OptionSpec } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { print, type Terminal, tell } from '../terminal.ts'
-import { tellError } from './failure.ts'
+import { printError } from './failure.ts'
 import { outSheet } from './sheet.ts'
 import { type Column, tableLines } from './table.ts'
 
@@ -43,12 +43,12 @@ export async function printItems<T>(
     ...outSheet(terminal),
   })
   // An empty list is no data: who pipes it on gets nothing.
-  if (items.length === 0) return tellNone(terminal, printed)
+  if (items.length === 0) return printNone(terminal, printed)
   terminal.out(`${lines.join('\n')}\n`)
 }
 
 /** The next step is for people; a script reads the same words always. */
-function tellNone(
+function printNone(
   terminal: Terminal,
   { kind, plural = `${kind}s`, begin }: Pick<Printed<never>, 'kind' | 'plural' | 'begin'>,
 ): void {
@@ -63,6 +63,6 @@ export async function yamlText(value: unknown): Promise<string> {
 
 /** YAML that goes on is no document; a table would not be what was asked for. */
 export function refuseYamlWatch(terminal: Terminal): ExitCode {
-  tellError(terminal, '--watch gives a table, names, or with -o json one object a line; no YAML')
+  printError(terminal, '--watch gives a table, names, or with -o json one object a line; no YAML')
   return EXIT.usage
 }

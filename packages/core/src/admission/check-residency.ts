@@ -2,7 +2,7 @@
 // answer says which case it is. SPEC 2.7, DECISIONS 2.
 
 import { NODE_COUNTRY, NODE_REGION, type ResidencyDemand, type Warning } from '@holdfast/contract'
-import { answersResidency, residencyWish } from '../scheduling/residency.ts'
+import { answersResidency, desiredResidency } from '../scheduling/residency.ts'
 import type { ResidencyFact } from './facts.ts'
 
 const FIELD = 'placement.residency'
@@ -16,7 +16,7 @@ export function explainResidency(
   demand: ResidencyDemand | undefined,
   { rules, reachable }: ResidencyFact,
 ): Warning[] {
-  const wish = residencyWish(demand, rules)
+  const wish = desiredResidency(demand, rules)
   if (wish === undefined) return []
   if (!wish.enforced) return [{ code: 'residency_enforcement_off', field: FIELD, why: ENFORCEMENT_OFF }]
   if (reachable.some((node) => answersResidency(wish, node))) return []

@@ -260,12 +260,12 @@ describe('a rollout', () => {
     ...{ revision: 2, templateHash: 'n', since: 2, startedAt: '', progressedAt: '', ready: 0 },
     ...{ state: 'progressing', replaces: true },
   }
-  const good = { revision: 1, templateHash: 'h' }
+  const lastGood = { revision: 1, templateHash: 'h' }
   const next = (replica: number): Assignment => ({
     ...assigned(replica),
     ...{ id: `rep_n${replica}` as AssignmentId, templateHash: 'n' },
   })
-  const ran = { ranRevision: 1, good }
+  const ran = { ranRevision: 1, lastGood }
   const at = { revision: 2 }
   const failure = { reason: 'unhealthy', replica: 1, at: '' }
 
@@ -296,7 +296,12 @@ describe('a rollout', () => {
     [
       'taken back: what runs is what ran well, whatever ran last',
       status(
-        { ranRevision: 2, good, rollout: { ...rollout, state: 'rolling_back', failure }, assignments: two },
+        {
+          ranRevision: 2,
+          lastGood,
+          rollout: { ...rollout, state: 'rolling_back', failure },
+          assignments: two,
+        },
         [ready, ready],
       ),
       { phase: 'Degraded', reason: 'rollback', runningRevision: 1 },
@@ -351,7 +356,7 @@ describe('a lost node', () => {
 })
 
 test('what runs is not said to be a revision whose image no registry has answered for', () => {
-  const placed = { assignments: two, ranRevision: 1, good: { revision: 1, templateHash: 'h' } }
+  const placed = { assignments: two, ranRevision: 1, lastGood: { revision: 1, templateHash: 'h' } }
   const unresolved = status(placed, [ready, ready], { imageDigest: null, revision: 2 })
   expect(unresolved).toMatchObject({
     ...{ phase: 'Progressing', reason: 'image_unresolved', runningRevision: 1 },

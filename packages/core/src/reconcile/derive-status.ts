@@ -21,7 +21,7 @@ export interface PlacedFacts {
   /** Why a replica is nowhere, as it was last found. */
   readonly shortfall?: { readonly reason: string; readonly summary: string } | undefined
   readonly rollout?: Rollout | undefined
-  readonly good?: RevisionTarget | undefined
+  readonly lastGood?: RevisionTarget | undefined
 }
 
 /** The reason of a shortfall that is no matter of nodes: it waits for another deployment. */
@@ -62,8 +62,8 @@ export function deriveStatus(spec: DeploymentSpec, facts: StatusFacts): Deployme
 }
 
 function runningRevision(placed: PlacedFacts | undefined): number | null {
-  const { rollout, good, ranRevision } = placed ?? {}
-  return (rollout?.state === 'rolling_back' ? good?.revision : ranRevision) ?? null
+  const { rollout, lastGood, ranRevision } = placed ?? {}
+  return (rollout?.state === 'rolling_back' ? lastGood?.revision : ranRevision) ?? null
 }
 
 interface ReplicaCount extends Readonly<DeploymentStatus['replicas']> {
@@ -114,8 +114,8 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
   if (facts.deleting)
     return { phase: 'Deleting', reason: '', message: `The deployment is being deleted.${leavingText(count)}` }
   if (spec.replicas === 0) return stopped(count)
-  const { shortfall, rollout, good } = facts.placed ?? {}
-  if (rollout?.failure !== undefined) return failedUpdate(spec, rollout, good, count)
+  const { shortfall, rollout, lastGood } = facts.placed ?? {}
+  if (rollout?.failure !== undefined) return failedUpdate(spec, rollout, lastGood, count)
   if (count.unresolved.length > 0) return withoutSecrets(spec, count)
   if (shortfall?.reason === DEPENDENCY_UNHEALTHY) return atGate(facts, count, shortfall.summary)
   if (count.placed < count.desired) return short(facts, count)
@@ -168,7 +168,7 @@ function allReady(
 function failedUpdate(
   spec: DeploymentSpec,
   { revision, state, failure }: Rollout,
-  good: RevisionTarget | undefined,
+  lastGood: RevisionTarget | undefined,
   count: ReplicaCount,
 ): PhaseText {
   const failed = `Revision ${revision} failed: replica ${failure?.replica} ${failureText(failure?.reason)}.`
@@ -180,7 +180,7 @@ function failedUpdate(
     }
   return {
     ...{ phase: 'Degraded', reason: 'rollback' },
-    message: `${why} Revision ${good?.revision} runs instead, until a new revision is stored. ${readyText(count)}`,
+    message: `${why} Revision ${lastGood?.revision} runs instead, until a new revision is stored. ${readyText(count)}`,
   }
 }
 

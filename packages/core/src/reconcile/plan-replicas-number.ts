@@ -3,8 +3,8 @@
 // DECISIONS 4 (update), SAFETY 4e.
 
 import type { Assignment } from '@holdfast/contract'
+import { type DesiredReplicas, isHeard, type MissingReplica, type ReplicaFacts } from './desired-replicas.ts'
 import { isReady } from './observe-replica.ts'
-import { isHeard, type MissingReplica, type ReplicaFacts, type ReplicaWish } from './replica-wish.ts'
 
 export interface NumberPlan {
   readonly leaving: readonly Assignment[]
@@ -34,7 +34,7 @@ const EXITS = 3
 
 /** Whether a replica takes requests, as far as its node could be heard. */
 export function isServing({ id, nodeId }: Assignment, facts: ReplicaFacts): boolean {
-  return isReady(facts.seen(id)) && isHeard(facts.stanceOf(nodeId))
+  return isReady(facts.seen(id)) && isHeard(facts.dispositionOf(nodeId))
 }
 
 /** Why an update fails at once with such a replica; undefined while there is hope. DECISIONS 4 (Ready). */
@@ -46,16 +46,16 @@ export function failureOf({ id }: Assignment, facts: ReplicaFacts): string | und
   return seen.state === 'failed' ? seen.reason || 'failed' : undefined
 }
 
-export function planNumber(wish: ReplicaWish, numbered: Numbered, facts: ReplicaFacts): NumberPlan {
+export function planNumber(wish: DesiredReplicas, numbered: Numbered, facts: ReplicaFacts): NumberPlan {
   const { group } = numbered
   const running = group.filter(({ desired }) => desired === 'running')
-  const lost = wish.stateful ? [] : running.filter(({ nodeId }) => facts.stanceOf(nodeId) === 'failed')
+  const lost = wish.stateful ? [] : running.filter(({ nodeId }) => facts.dispositionOf(nodeId) === 'failed')
   const alive = running.filter((each) => !lost.includes(each))
   const { fitting, old } = wish.hold ? splitHeld(wish, alive, facts) : splitByAim(wish, alive, facts)
   const stays = fitting.find((each) => isServing(each, facts)) ?? fitting[0]
   const served = stays !== undefined && isServing(stays, facts)
   // What may not be there goes without a successor, but where one is on its way it is waited for.
-  const mustGo = (each: Assignment) => stays === undefined && facts.stanceOf(each.nodeId) === 'barred'
+  const mustGo = (each: Assignment) => stays === undefined && facts.dispositionOf(each.nodeId) === 'barred'
   const useless = old.filter(
     (each) => served || mustGo(each) || (!wish.gated && isUseless(wish, each, facts)),
   )
@@ -78,7 +78,7 @@ const without = (all: readonly Assignment[], some: readonly Assignment[]): Assig
  * newest has a node, and what ran well is the one. The other would take the room that the newest may be waiting for.
  */
 function servingTwice(
-  { aim, goodHash }: ReplicaWish,
+  { aim, goodHash }: DesiredReplicas,
   old: readonly Assignment[],
   facts: ReplicaFacts,
 ): Assignment[] {
@@ -93,7 +93,7 @@ interface Split {
   readonly old: readonly Assignment[]
 }
 
-function splitByAim(wish: ReplicaWish, alive: readonly Assignment[], facts: ReplicaFacts): Split {
+function splitByAim(wish: DesiredReplicas, alive: readonly Assignment[], facts: ReplicaFacts): Split {
   const fits = (each: Assignment): boolean =>
     each.templateHash === wish.aim?.templateHash &&
     mayStay(wish, each, facts) &&
@@ -102,33 +102,33 @@ function splitByAim(wish: ReplicaWish, alive: readonly Assignment[], facts: Repl
 }
 
 /** What writes is where its data are: nothing but a demand that it may not be there takes it away. */
-function mayStay({ stateful }: ReplicaWish, { nodeId }: Assignment, facts: ReplicaFacts): boolean {
-  const stance = facts.stanceOf(nodeId)
-  return stance === 'staying' || (stateful && stance !== 'barred')
+function mayStay({ stateful }: DesiredReplicas, { nodeId }: Assignment, facts: ReplicaFacts): boolean {
+  const disposition = facts.dispositionOf(nodeId)
+  return disposition === 'staying' || (stateful && disposition !== 'barred')
 }
 
-function isOfFormerAttempt(wish: ReplicaWish, each: Assignment, facts: ReplicaFacts): boolean {
+function isOfFormerAttempt(wish: DesiredReplicas, each: Assignment, facts: ReplicaFacts): boolean {
   return (
-    each.revision < wish.madeAnewBefore && !isServing(each, facts) && failureOf(each, facts) !== undefined
+    each.revision < wish.recreatedBefore && !isServing(each, facts) && failureOf(each, facts) !== undefined
   )
 }
 
 /** What failed stands by, unless nothing else is there. */
-function splitHeld(wish: ReplicaWish, alive: readonly Assignment[], facts: ReplicaFacts): Split {
+function splitHeld(wish: DesiredReplicas, alive: readonly Assignment[], facts: ReplicaFacts): Split {
   const standsBy = (each: Assignment) => each.templateHash === wish.failedHash && !isServing(each, facts)
-  const isBarred = ({ nodeId }: Assignment) => facts.stanceOf(nodeId) === 'barred'
+  const isBarred = ({ nodeId }: Assignment) => facts.dispositionOf(nodeId) === 'barred'
   const others = alive.filter((each) => !standsBy(each))
   if (others.length === 0)
     return { fitting: alive.filter((each) => !isBarred(each)).slice(0, 1), old: alive.filter(isBarred) }
   // What failed does not keep a node from being emptied, and goes with what else goes.
-  const leaves = ({ nodeId }: Assignment) => facts.stanceOf(nodeId) !== 'staying'
+  const leaves = ({ nodeId }: Assignment) => facts.dispositionOf(nodeId) !== 'staying'
   return { fitting: others.filter((each) => !leaves(each)), old: alive.filter(leaves) }
 }
 
 /** It was never ready, or has failed for good. Not so what ran well: of that one observation may say too little. */
-function isUseless(wish: ReplicaWish, each: Assignment, facts: ReplicaFacts): boolean {
+function isUseless(wish: DesiredReplicas, each: Assignment, facts: ReplicaFacts): boolean {
   if (wish.hold || each.templateHash === wish.goodHash || isServing(each, facts)) return false
-  if (facts.stanceOf(each.nodeId) === 'stranded') return false
+  if (facts.dispositionOf(each.nodeId) === 'stranded') return false
   return facts.seen(each.id)?.state !== 'ready' || failureOf(each, facts) !== undefined
 }
 
@@ -138,7 +138,7 @@ interface Remaining {
 }
 
 function withoutFitting(
-  wish: ReplicaWish,
+  wish: DesiredReplicas,
   { replica, group, room }: Numbered,
   facts: ReplicaFacts,
   { rest, leaving }: Remaining,
@@ -147,11 +147,11 @@ function withoutFitting(
   const aim = like ?? wish.aim
   if (aim === undefined) return { moving: false }
   const made = { replica, revision: aim.revision, templateHash: aim.templateHash }
-  const stranded = rest.every(({ nodeId }) => facts.stanceOf(nodeId) === 'stranded')
+  const stranded = rest.every(({ nodeId }) => facts.dispositionOf(nodeId) === 'stranded')
   if (rest.length > 0) return { outdated: { made, old: rest, stranded }, moving: false }
   // One on a machine that is lost may never be confirmed gone, and is not waited for; unless it may still be writing.
   const isGoing = (each: Assignment) => each.desired === 'removed' || leaving.includes(each)
-  const isWaitedFor = ({ nodeId }: Assignment) => wish.stateful || facts.stanceOf(nodeId) !== 'failed'
+  const isWaitedFor = ({ nodeId }: Assignment) => wish.stateful || facts.dispositionOf(nodeId) !== 'failed'
   const going = group.some((each) => isGoing(each) && isWaitedFor(each))
   return going && (wish.stopFirst || room <= 0) ? { moving: true } : { empty: made, moving: false }
 }

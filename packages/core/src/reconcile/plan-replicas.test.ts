@@ -1,7 +1,7 @@
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
+import type { DesiredReplicas, NodeDisposition, ReplicaFacts } from './desired-replicas.ts'
 import { isUnchanged, planReplicas } from './plan-replicas.ts'
-import type { NodeStance, ReplicaFacts, ReplicaWish } from './replica-wish.ts'
 
 const assigned = (replica: number, changes: Partial<Assignment> = {}): Assignment => ({
   id: `rep_${replica}` as AssignmentId,
@@ -17,26 +17,26 @@ type Seen = Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>
 const READY: Seen = { state: 'ready', reason: '', restarts: 0, gone: false }
 const STARTING: Seen = { ...READY, state: 'starting' }
 const facts = (changes: Partial<ReplicaFacts> = {}): ReplicaFacts => ({
-  stanceOf: () => 'staying',
+  dispositionOf: () => 'staying',
   seen: () => READY,
   room: 1_000,
   ...changes,
 })
 const seeing = (states: { readonly [id: string]: Partial<Seen> }) =>
   facts({ seen: (id) => ({ ...READY, ...states[id] }) })
-const wishing = (count: number, changes: Partial<ReplicaWish> = {}): ReplicaWish => ({
+const wishing = (count: number, changes: Partial<DesiredReplicas> = {}): DesiredReplicas => ({
   ...{ count, aim: { revision: 1, templateHash: 'h' }, hold: false, stopFirst: false, stateful: false },
   ...{
     parallelism: 1,
     gated: false,
     careful: false,
     goodHash: 'h',
-    madeAnewBefore: 0,
+    recreatedBefore: 0,
     failedHash: undefined,
   },
   ...changes,
 })
-const NEXT: Partial<ReplicaWish> = { aim: { revision: 2, templateHash: 'n' } }
+const NEXT: Partial<DesiredReplicas> = { aim: { revision: 2, templateHash: 'n' } }
 const successor = (replica: number, changes: Partial<Assignment> = {}): Assignment =>
   assigned(replica, { id: `rep_n${replica}` as AssignmentId, revision: 2, templateHash: 'n', ...changes })
 const three = [assigned(1), assigned(2), assigned(3)]
@@ -86,14 +86,14 @@ describe('wished replicas against assigned ones', () => {
   })
 
   test('replicas of a node that is no longer enrolled are dropped and missing', () => {
-    const away = facts({ stanceOf: (id) => (id === 'node_2' ? 'absent' : 'staying') })
+    const away = facts({ dispositionOf: (id) => (id === 'node_2' ? 'absent' : 'staying') })
     const plan = planReplicas(wishing(3), three, away)
     expect(plan).toMatchObject({ kept: [three[0], three[2]], dropped: [three[1]] })
     expect(numbers(plan.missing)).toEqual([2])
   })
 
   test('a replica of a node that is emptied stays until its successor is ready; one at a time', () => {
-    const leaving = { stanceOf: (id: string) => (id === 'node_1' ? 'staying' : 'leaving') } as const
+    const leaving = { dispositionOf: (id: string) => (id === 'node_1' ? 'staying' : 'leaving') } as const
     const before = planReplicas(wishing(3), three, facts(leaving))
     expect(before).toMatchObject({ kept: three, dropped: [] })
     expect(numbers(before.missing)).toEqual([2])
@@ -166,9 +166,9 @@ describe('replacing', () => {
     const plan = planReplicas(wishing(3, { ...NEXT, goodHash: undefined }), three, unready)
     expect(plan.kept.every(({ desired }) => desired === 'removed')).toBe(true)
     expect(numbers(plan.missing)).toEqual([1, 2, 3])
-    const good = planReplicas(wishing(3, NEXT), three, unready)
-    expect(good).toMatchObject({ kept: three })
-    expect(numbers(good.missing)).toEqual([1])
+    const lastGood = planReplicas(wishing(3, NEXT), three, unready)
+    expect(lastGood).toMatchObject({ kept: three })
+    expect(numbers(lastGood.missing)).toEqual([1])
   })
 
   test('before a gate nothing is made and nothing is taken away for it', () => {
@@ -182,9 +182,9 @@ describe('replacing', () => {
   test('a failed attempt is made anew by the next one', () => {
     const both = [assigned(1), successor(1)]
     const bad = seeing({ rep_n1: { ...STARTING, restarts: 3 } })
-    const same = planReplicas(wishing(1, { ...NEXT, madeAnewBefore: 2 }), both, bad)
+    const same = planReplicas(wishing(1, { ...NEXT, recreatedBefore: 2 }), both, bad)
     expect(same).toMatchObject({ kept: both, missing: [] })
-    const anew = planReplicas(wishing(1, { ...NEXT, madeAnewBefore: 3 }), both, bad)
+    const anew = planReplicas(wishing(1, { ...NEXT, recreatedBefore: 3 }), both, bad)
     expect(wishes(anew.kept)).toEqual(['rep_1 running', 'rep_n1 removed'])
     expect(numbers(anew.missing)).toEqual([1])
   })
@@ -201,7 +201,7 @@ describe('holding', () => {
   })
 
   test('nothing is taken away for which nothing could be made', () => {
-    const leaving = facts({ stanceOf: () => 'leaving', room: 2 })
+    const leaving = facts({ dispositionOf: () => 'leaving', room: 2 })
     const all = [assigned(1), assigned(2)]
     const plan = planReplicas({ ...held, aim: undefined }, all, leaving)
     expect(plan).toMatchObject({ kept: all, missing: [], forcedByQuota: [] })
@@ -209,8 +209,11 @@ describe('holding', () => {
 
   test('what leaves is replaced by one like itself', () => {
     const all = [assigned(1), successor(1), successor(2)]
-    const stanceOf = (id: string) => (id === 'node_1' || id === 'node_2' ? 'leaving' : 'staying')
-    const { kept, missing } = planReplicas({ ...held, parallelism: 2 }, all, { ...seeing(failed), stanceOf })
+    const dispositionOf = (id: string) => (id === 'node_1' || id === 'node_2' ? 'leaving' : 'staying')
+    const { kept, missing } = planReplicas({ ...held, parallelism: 2 }, all, {
+      ...seeing(failed),
+      dispositionOf,
+    })
     expect(kept).toEqual(all)
     expect(missing).toEqual([
       { replica: 1, revision: 1, templateHash: 'h' },
@@ -220,7 +223,7 @@ describe('holding', () => {
 })
 
 describe('a lost node', () => {
-  const lost = { stanceOf: (id: string) => (id === 'node_2' ? 'failed' : 'staying') } as const
+  const lost = { dispositionOf: (id: string) => (id === 'node_2' ? 'failed' : 'staying') } as const
 
   test('its replicas are replaced at once, and given up when the successor has a node', () => {
     const before = planReplicas(wishing(3, { stopFirst: true }), three, facts(lost))
@@ -257,8 +260,8 @@ describe('a lost node', () => {
 })
 
 describe('a node where they may not be', () => {
-  const second: (stance: NodeStance) => Partial<ReplicaFacts> = (stance) => ({
-    stanceOf: (id) => (id === 'node_2' ? stance : 'staying'),
+  const second: (disposition: NodeDisposition) => Partial<ReplicaFacts> = (disposition) => ({
+    dispositionOf: (id) => (id === 'node_2' ? disposition : 'staying'),
   })
   const there = assigned(2, { id: 'rep_4' as AssignmentId, nodeId: 'node_1' as NodeId })
 
@@ -278,7 +281,7 @@ describe('a node where they may not be', () => {
     expect(wishes(ready.kept)[1]).toBe('rep_2 removed')
   })
 
-  test.each<[string, Partial<ReplicaWish>]>([
+  test.each<[string, Partial<DesiredReplicas>]>([
     ['a gate', { gated: true }],
     ['a read-write mount', { stateful: true, stopFirst: true }],
     ['a pause', { hold: true, failedHash: 'n' }],
@@ -289,22 +292,30 @@ describe('a node where they may not be', () => {
     expect(wishes(plan.kept)[1]).toBe('rep_2 removed')
   })
 
-  test.each<[string, Partial<ReplicaWish>, Partial<ReplicaFacts>]>([
+  test.each<[string, Partial<DesiredReplicas>, Partial<ReplicaFacts>]>([
     ['as it is', {}, {}],
     ['stop-first', { stopFirst: true }, {}],
     ['the quota full', {}, { room: 3 }],
-    ['another template', { ...NEXT, stopFirst: true, parallelism: 3 }, { stanceOf: () => 'stranded' }],
+    ['another template', { ...NEXT, stopFirst: true, parallelism: 3 }, { dispositionOf: () => 'stranded' }],
     ['not ready yet', { goodHash: undefined }, seeing({ rep_2: STARTING })],
   ])('stranded: it stays, and nobody asks in vain; %s', (_what, changes, more) => {
-    const known = { ...facts(second('stranded')), ...more, ...('stanceOf' in more ? {} : second('stranded')) }
+    const known = {
+      ...facts(second('stranded')),
+      ...more,
+      ...('dispositionOf' in more ? {} : second('stranded')),
+    }
     const plan = planReplicas(wishing(3, changes), three, { ...known, seen: more.seen ?? known.seen })
     expect(isUnchanged(plan, three)).toBe(true)
     expect(plan.missing).toEqual([])
   })
 
   test('stranded takes no turn from another that can go', () => {
-    const stances: { readonly [id: string]: NodeStance } = { node_1: 'stranded', node_2: 'leaving' }
-    const plan = planReplicas(wishing(3), three, facts({ stanceOf: (id) => stances[id] ?? 'staying' }))
+    const dispositions: { readonly [id: string]: NodeDisposition } = { node_1: 'stranded', node_2: 'leaving' }
+    const plan = planReplicas(
+      wishing(3),
+      three,
+      facts({ dispositionOf: (id) => dispositions[id] ?? 'staying' }),
+    )
     expect(numbers(plan.missing)).toEqual([2])
   })
 })

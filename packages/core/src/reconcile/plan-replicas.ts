@@ -3,8 +3,8 @@
 // its agent has confirmed that no container of it exists any more, or when its machine is no longer enrolled.
 
 import type { Assignment, AssignmentId } from '@holdfast/contract'
+import type { DesiredReplicas, MissingReplica, ReplicaFacts } from './desired-replicas.ts'
 import { type NumberPlan, planNumber } from './plan-replicas-number.ts'
-import type { MissingReplica, ReplicaFacts, ReplicaWish } from './replica-wish.ts'
 
 export interface ReplicaPlan {
   /** What is left of the assignments, in their order, each with its `desired` of now. */
@@ -19,12 +19,12 @@ export interface ReplicaPlan {
 }
 
 export function planReplicas(
-  wish: ReplicaWish,
+  wish: DesiredReplicas,
   assignments: readonly Assignment[],
   facts: ReplicaFacts,
 ): ReplicaPlan {
   const isOver = ({ id, nodeId }: Assignment) =>
-    facts.seen(id)?.gone === true || facts.stanceOf(nodeId) === 'absent'
+    facts.seen(id)?.gone === true || facts.dispositionOf(nodeId) === 'absent'
   const dropped = assignments.filter(isOver).slice(0, DROPPED_AT_ONCE)
   const left = assignments.filter((each) => !dropped.includes(each))
   const byNumber = groupByNumber(left, wish.count)
@@ -52,7 +52,7 @@ type Steps = Pick<ReplicaPlan, 'missing' | 'held' | 'forcedByQuota'> & {
 }
 
 /** What has nothing is made at once; what is to be replaced waits for its turn. */
-function takeSteps(wish: ReplicaWish, numbers: readonly NumberPlan[], room: number): Steps {
+function takeSteps(wish: DesiredReplicas, numbers: readonly NumberPlan[], room: number): Steps {
   const leaving = new Set(numbers.flatMap((each) => each.leaving.map(({ id }) => id)))
   const missing = numbers.flatMap(({ empty }) => empty ?? [])
   // What is stranded takes no turn from those that can go.
@@ -92,11 +92,11 @@ const moveOn = (assignment: Assignment): Assignment =>
 export function giveUpLost(
   kept: readonly Assignment[],
   added: readonly Assignment[],
-  { stanceOf }: Pick<ReplicaFacts, 'stanceOf'>,
+  { dispositionOf }: Pick<ReplicaFacts, 'dispositionOf'>,
 ): Assignment[] {
   const numbers = new Set(added.map(({ replica }) => replica))
   return kept.map((each) =>
-    numbers.has(each.replica) && stanceOf(each.nodeId) === 'failed' ? moveOn(each) : each,
+    numbers.has(each.replica) && dispositionOf(each.nodeId) === 'failed' ? moveOn(each) : each,
   )
 }
 

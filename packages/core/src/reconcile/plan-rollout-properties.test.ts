@@ -4,6 +4,7 @@
 import type { Assignment } from '@holdfast/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { NodeDisposition } from './desired-replicas.ts'
 import { isUnchanged } from './plan-replicas.ts'
 import {
   aWorld,
@@ -22,13 +23,12 @@ import {
   type World,
 } from './plan-rollout.fixture.ts'
 import type { RolloutPlan } from './plan-rollout.ts'
-import type { NodeStance } from './replica-wish.ts'
 
 type Step =
   | { readonly kind: 'decide'; readonly fitting: number; readonly outcome: 'stored' | 'lost' }
   | { readonly kind: 'obey'; readonly at: number }
   | { readonly kind: 'trouble'; readonly at: number; readonly seen: Partial<Seen> }
-  | { readonly kind: 'node'; readonly at: number; readonly stance: NodeStance }
+  | { readonly kind: 'node'; readonly at: number; readonly disposition: NodeDisposition }
   | { readonly kind: 'put'; readonly hash: string; readonly replicas: number }
   | { readonly kind: 'rules'; readonly parallelism: number; readonly failureAction: 'pause' | 'rollback' }
   | { readonly kind: 'gate'; readonly gated: boolean }
@@ -57,7 +57,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       ...{ kind: fc.constant('node' as const), at: fc.nat(2) },
-      stance: fc.constantFrom<NodeStance>(
+      disposition: fc.constantFrom<NodeDisposition>(
         ...(['staying', 'staying', 'leaving', 'stranded', 'barred', 'failed', 'absent'] as const),
       ),
     }),
@@ -112,7 +112,8 @@ function play(world: World, each: Step, judge: (world: World, fitting: number) =
   if (each.kind === 'decide' && each.outcome === 'lost') planOf(world)
   if (each.kind === 'obey' && one !== undefined) obey(world, one)
   if (each.kind === 'trouble' && one?.desired === 'running') see(world, one, each.seen)
-  if (each.kind === 'node') world.stances.set(NODES[each.at] ?? ('' as (typeof NODES)[0]), each.stance)
+  if (each.kind === 'node')
+    world.dispositions.set(NODES[each.at] ?? ('' as (typeof NODES)[0]), each.disposition)
   if (each.kind === 'put') put(world, each.hash, { replicas: each.replicas })
   if (each.kind === 'rules')
     world.wished = { ...wished, update: { ...wished.update, ...each, order: wished.update.order } }
@@ -137,7 +138,7 @@ function judge(world: World, fitting: number): void {
   // What may not be where it is goes without a successor; nothing else does.
   const bearable = servedNumbers(
     world,
-    before.filter(({ nodeId }) => factsOf(world).stanceOf(nodeId) !== 'barred'),
+    before.filter(({ nodeId }) => factsOf(world).dispositionOf(nodeId) !== 'barred'),
   )
   const unserved = [...servedBefore].filter(
     (replica) => replica <= count && bearable.has(replica) && !served.has(replica),
@@ -155,7 +156,7 @@ function judge(world: World, fitting: number): void {
   const again = planOf(world)
   expect(isUnchanged(again, world.placed.assignments)).toBe(true)
   expect(again.rollout).toBe(world.placed.rollout)
-  expect(again.good).toBe(world.placed.good)
+  expect(again.lastGood).toBe(world.placed.lastGood)
   // What was placed is not asked for again; what found no node is, unless it waits for its own old one to be gone. One whose
   // old one made room asks too, where what the room was for found no node.
   const unplaced = plan.missing.slice(added.length)
@@ -165,12 +166,12 @@ function judge(world: World, fitting: number): void {
 
 /** What is barred stays only where its successor is on its way; what is stranded is stopped for no successor. */
 function expectPlaced(world: World, { kept }: Pick<RolloutPlan, 'kept'>): void {
-  const { stanceOf } = factsOf(world)
+  const { dispositionOf } = factsOf(world)
   const left = kept.filter(({ desired }) => desired === 'running')
   for (const { nodeId, replica } of left) {
-    if (stanceOf(nodeId) !== 'barred') continue
+    if (dispositionOf(nodeId) !== 'barred') continue
     const successors = left.filter(
-      (each) => each.replica === replica && !['barred', 'failed'].includes(stanceOf(each.nodeId)),
+      (each) => each.replica === replica && !['barred', 'failed'].includes(dispositionOf(each.nodeId)),
     )
     expect(successors).not.toEqual([])
   }
@@ -184,15 +185,15 @@ function expectForward(before: readonly Assignment[], now: Assignment): void {
 
 /** Nothing of its number may be running anywhere that can be asked; where it writes, nowhere at all. */
 function expectAlone(world: World, kept: readonly Assignment[], added: Assignment): void {
-  const { stanceOf } = factsOf(world)
-  const mayRun = ({ nodeId }: Assignment) => world.wished.stateful || stanceOf(nodeId) !== 'failed'
+  const { dispositionOf } = factsOf(world)
+  const mayRun = ({ nodeId }: Assignment) => world.wished.stateful || dispositionOf(nodeId) !== 'failed'
   const others = kept.filter((each) => each.replica === added.replica && mayRun(each))
   expect(others).toEqual([])
 }
 
 /** All nodes are back, the gate is open, the image is known, and all agents do as they are told. */
 function calm(world: World): void {
-  world.stances.clear()
+  world.dispositions.clear()
   world.quota = 100
   for (const each of world.placed.assignments)
     if (world.observed.get(each.id)?.gone !== true) world.observed.delete(each.id)
@@ -204,7 +205,7 @@ function calm(world: World): void {
 
 function expectSettled(world: World): void {
   const { wished, placed } = world
-  const { rollout, good } = placed
+  const { rollout, lastGood } = placed
   const target = wished.target?.templateHash ?? ''
   const left = running(world)
   if (rollout?.state === 'paused' || wished.replicas === 0) return
@@ -214,9 +215,10 @@ function expectSettled(world: World): void {
   expect(placed.assignments).toEqual(left)
   const back = rollout?.state === 'rolling_back'
   if (back) expect(isBroken(target)).toBe(true)
-  const wanted = back ? good?.templateHash : target
+  const wanted = back ? lastGood?.templateHash : target
   expect([...new Set(left.map(({ templateHash }) => templateHash))]).toEqual([wanted])
-  if (!isBroken(target)) expect({ rollout, good }).toEqual({ rollout: undefined, good: wished.target })
+  if (!isBroken(target))
+    expect({ rollout, lastGood }).toEqual({ rollout: undefined, lastGood: wished.target })
 }
 
 const RUNS = 10_000

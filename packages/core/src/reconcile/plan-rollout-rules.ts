@@ -3,7 +3,7 @@
 
 import { type DeploymentSpec, durationMs, type HealthCheck } from '@holdfast/contract'
 import { DEFAULT_RETRIES, probeIntervalMs, probeTimeoutMs } from './container-settings.ts'
-import type { UpdateRules } from './rollout-wish.ts'
+import type { UpdateRules } from './desired-rollout.ts'
 
 /** Without a check: long enough to see a third exit. */
 const UNCHECKED_WATCH_MS = 15_000

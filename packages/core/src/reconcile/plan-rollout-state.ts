@@ -3,13 +3,13 @@
 // whoever takes over goes on where the last one stopped; a time that lies ahead says that a clock was set back.
 
 import type { Assignment, RevisionTarget, Rollout } from '@holdfast/contract'
+import { isHeard, type ReplicaFacts } from './desired-replicas.ts'
+import type { DesiredDeployment, PlacedDeployment } from './desired-rollout.ts'
 import type { ReplicaPlan } from './plan-replicas.ts'
 import { failureOf, isServing } from './plan-replicas-number.ts'
-import { isHeard, type ReplicaFacts } from './replica-wish.ts'
-import type { PlacedDeployment, WishedDeployment } from './rollout-wish.ts'
 
 export interface RolloutContext {
-  readonly wished: WishedDeployment
+  readonly wished: DesiredDeployment
   readonly placed: PlacedDeployment
   readonly facts: ReplicaFacts
   readonly count: number
@@ -30,14 +30,14 @@ export function currentRollout(context: RolloutContext): Rollout | undefined {
   if (same && before.revision === target.revision) return notAhead(context, before)
   if (same && before.state === 'progressing') return goOn(context, before, target)
   const old = standing(context).some(({ templateHash }) => templateHash !== target.templateHash)
-  const { good } = placed
-  if (before === undefined && good?.templateHash === target.templateHash && !old) return undefined
+  const { lastGood } = placed
+  if (before === undefined && lastGood?.templateHash === target.templateHash && !old) return undefined
   const time = timeOf(context.now)
   return {
     ...target,
     ...{ since: target.revision, startedAt: time, progressedAt: time, state: 'progressing' },
     ready: readyOf(context, target).size,
-    replaces: good !== undefined || old,
+    replaces: lastGood !== undefined || old,
   }
 }
 
@@ -61,7 +61,7 @@ function notAhead({ now, placed, wished }: RolloutContext, rollout: Rollout): Ro
 function standing({ placed, facts, count }: RolloutContext): Assignment[] {
   return placed.assignments.filter(({ id, nodeId, replica, desired }) => {
     if (desired !== 'running' || replica > count || facts.seen(id)?.gone === true) return false
-    return isHeard(facts.stanceOf(nodeId))
+    return isHeard(facts.dispositionOf(nodeId))
   })
 }
 
@@ -77,9 +77,9 @@ export function failRollout(context: RolloutContext, rollout: Rollout): Rollout 
   if (rollout.state !== 'progressing' || !rollout.replaces || wished.target === undefined) return rollout
   const failure = failedReplica(context, rollout) ?? overdueReplica(context, rollout)
   if (failure === undefined) return rollout
-  const { good } = placed
-  const back = wished.update.failureAction === 'rollback' && good !== undefined
-  const state = back && good.templateHash !== rollout.templateHash ? 'rolling_back' : 'paused'
+  const { lastGood } = placed
+  const back = wished.update.failureAction === 'rollback' && lastGood !== undefined
+  const state = back && lastGood.templateHash !== rollout.templateHash ? 'rolling_back' : 'paused'
   return { ...rollout, state, failure: { ...failure, at: timeOf(context.now) } }
 }
 
@@ -113,7 +113,7 @@ function overdueReplica(context: RolloutContext, rollout: Rollout): Found | unde
 
 interface Advanced {
   readonly rollout: Rollout | undefined
-  readonly good: RevisionTarget | undefined
+  readonly lastGood: RevisionTarget | undefined
 }
 
 /** Another replica is ready: its time is noted. All are, and the watch is over: the revision is good. */
@@ -123,24 +123,24 @@ export function advanceRollout(
   { forcedByQuota, kept }: Pick<ReplicaPlan, 'forcedByQuota' | 'kept'>,
 ): Advanced {
   const { placed, wished, count, now } = context
-  const good = goodOf(placed.good, wished.target)
-  if (rollout?.state !== 'progressing' || wished.target === undefined) return { rollout, good }
+  const lastGood = lastGoodOf(placed.lastGood, wished.target)
+  if (rollout?.state !== 'progressing' || wished.target === undefined) return { rollout, lastGood }
   const told = forcedByQuota.length > 0 && rollout.quotaReached !== true
   const noted = told ? { ...rollout, quotaReached: true } : rollout
   const ready = readyOf(context, rollout).size
   // NOTE where nothing is replaced, only the last one counts: no write for each replica of a new deployment.
   if (ready > rollout.ready && (rollout.replaces || ready === count))
-    return { rollout: { ...noted, ready, progressedAt: timeOf(now) }, good }
+    return { rollout: { ...noted, ready, progressedAt: timeOf(now) }, lastGood }
   const { revision, templateHash } = rollout
   const old = kept.some((each) => each.desired === 'running' && each.templateHash !== templateHash)
-  if (old || ready < count || now < endOfWatch(context, rollout)) return { rollout: noted, good }
-  return { rollout: undefined, good: { revision, templateHash } }
+  if (old || ready < count || now < endOfWatch(context, rollout)) return { rollout: noted, lastGood }
+  return { rollout: undefined, lastGood: { revision, templateHash } }
 }
 
 /** A later revision of the same template is as good. */
-function goodOf(good: RevisionTarget | undefined, target: RevisionTarget | undefined) {
-  const later = good?.templateHash === target?.templateHash && good?.revision !== target?.revision
-  return later && target !== undefined ? target : good
+function lastGoodOf(lastGood: RevisionTarget | undefined, target: RevisionTarget | undefined) {
+  const later = lastGood?.templateHash === target?.templateHash && lastGood?.revision !== target?.revision
+  return later && target !== undefined ? target : lastGood
 }
 
 function endOfWatch({ wished: { update } }: RolloutContext, { progressedAt }: Rollout): number {

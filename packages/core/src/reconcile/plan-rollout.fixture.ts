@@ -1,11 +1,11 @@
 // For tests only: a deployment, its agents and its nodes, as far as a plan knows them, moved step by step.
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
+import type { NodeDisposition, ReplicaFacts } from './desired-replicas.ts'
+import type { DesiredDeployment, PlacedDeployment } from './desired-rollout.ts'
 import { giveUpLost } from './plan-replicas.ts'
 import { isServing } from './plan-replicas-number.ts'
 import { planRollout, type RolloutPlan } from './plan-rollout.ts'
-import type { NodeStance, ReplicaFacts } from './replica-wish.ts'
-import type { PlacedDeployment, WishedDeployment } from './rollout-wish.ts'
 
 export type Seen = Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>
 const UNSEEN: Seen = { state: 'assigned', reason: '', restarts: 0, gone: false }
@@ -17,18 +17,18 @@ export const WATCH_MS = 15_000
 
 export interface World {
   now: number
-  wished: WishedDeployment
+  wished: DesiredDeployment
   placed: PlacedDeployment
   quota: number
   /** The newest that was stored. */
   revision: number
-  readonly stances: Map<NodeId, NodeStance>
+  readonly dispositions: Map<NodeId, NodeDisposition>
   readonly observed: Map<AssignmentId, Seen>
   made: number
 }
 
-export function aWorld(changes: Partial<WishedDeployment> = {}): World {
-  const wished: WishedDeployment = {
+export function aWorld(changes: Partial<DesiredDeployment> = {}): World {
+  const wished: DesiredDeployment = {
     ...{ replicas: 3, deleting: false, gated: false, stateful: false },
     target: { revision: 1, templateHash: 'one' },
     update: {
@@ -39,12 +39,12 @@ export function aWorld(changes: Partial<WishedDeployment> = {}): World {
   }
   return {
     ...{ now: Date.parse('2026-01-01T00:00:00.000Z'), wished, placed: { assignments: [] }, quota: 100 },
-    ...{ stances: new Map(), observed: new Map(), made: 0, revision: 1 },
+    ...{ dispositions: new Map(), observed: new Map(), made: 0, revision: 1 },
   }
 }
 
 export const factsOf = (world: World): ReplicaFacts => ({
-  stanceOf: (id) => world.stances.get(id) ?? 'staying',
+  dispositionOf: (id) => world.dispositions.get(id) ?? 'staying',
   seen: (id) => world.observed.get(id),
   room: world.quota,
 })
@@ -54,7 +54,7 @@ export const planOf = (world: World): RolloutPlan =>
 
 /** Stores a plan; the first `fitting` of what is missing find a node. */
 export function commit(world: World, plan: RolloutPlan, fitting = Number.POSITIVE_INFINITY): Assignment[] {
-  const open = NODES.filter((id) => factsOf(world).stanceOf(id) === 'staying')
+  const open = NODES.filter((id) => factsOf(world).dispositionOf(id) === 'staying')
   const room = Math.max(0, world.quota - plan.kept.length)
   const added = plan.missing.slice(0, open.length === 0 ? 0 : Math.min(fitting, room)).map((missing) => {
     world.made += 1
@@ -63,8 +63,12 @@ export function commit(world: World, plan: RolloutPlan, fitting = Number.POSITIV
     const assignedAt = new Date(world.now).toISOString()
     return { ...missing, id, nodeId, desired: 'running' as const, assignedAt }
   })
-  const { rollout, good } = plan
-  world.placed = { assignments: [...giveUpLost(plan.kept, added, factsOf(world)), ...added], rollout, good }
+  const { rollout, lastGood } = plan
+  world.placed = {
+    assignments: [...giveUpLost(plan.kept, added, factsOf(world)), ...added],
+    rollout,
+    lastGood,
+  }
   for (const { id } of plan.dropped) world.observed.delete(id)
   return added
 }
@@ -78,8 +82,8 @@ export function see(world: World, { id }: Assignment, seen: Partial<Seen>): void
 /** What a sound agent says next; false when it has no more to say. */
 export function obey(world: World, assignment: Assignment): boolean {
   const { state } = world.observed.get(assignment.id) ?? UNSEEN
-  const stance = factsOf(world).stanceOf(assignment.nodeId)
-  if (stance === 'failed' || stance === 'absent') return false
+  const disposition = factsOf(world).dispositionOf(assignment.nodeId)
+  if (disposition === 'failed' || disposition === 'absent') return false
   if (assignment.desired === 'removed') see(world, assignment, { state: 'stopped', gone: true })
   else if (state === 'ready') return false
   else if (!isBroken(assignment.templateHash)) see(world, assignment, { state: 'ready', reason: '' })
@@ -92,7 +96,7 @@ export function obey(world: World, assignment: Assignment): boolean {
 export function put(
   world: World,
   templateHash: string,
-  changes: Partial<Omit<WishedDeployment, 'target'>> = {},
+  changes: Partial<Omit<DesiredDeployment, 'target'>> = {},
 ) {
   world.revision += 1
   world.wished = { ...world.wished, ...changes, target: { revision: world.revision, templateHash } }

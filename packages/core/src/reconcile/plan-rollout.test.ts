@@ -40,10 +40,10 @@ describe('a first revision', () => {
     obeyAll(world)
     world.now += 1_000
     decide(world)
-    expect(planOf(world)).toMatchObject({ lookAgainAt: world.now + WATCH_MS, good: undefined })
+    expect(planOf(world)).toMatchObject({ lookAgainAt: world.now + WATCH_MS, lastGood: undefined })
     world.now += WATCH_MS
     decide(world)
-    expect(world.placed).toMatchObject({ good: { revision: 1, templateHash: 'one' }, rollout: undefined })
+    expect(world.placed).toMatchObject({ lastGood: { revision: 1, templateHash: 'one' }, rollout: undefined })
   })
 
   test('notes no progress before all are ready: no write for each', () => {
@@ -66,7 +66,7 @@ describe('a first revision', () => {
   test('of no replica at all is no rollout', () => {
     const world = aWorld({ replicas: 0 })
     decide(world)
-    expect(world.placed).toMatchObject({ assignments: [], rollout: undefined, good: undefined })
+    expect(world.placed).toMatchObject({ assignments: [], rollout: undefined, lastGood: undefined })
   })
 })
 
@@ -86,7 +86,7 @@ describe('another template', () => {
       '1 two, 2 two, 3 two',
     ])
     settle(world)
-    expect(world.placed).toMatchObject({ good: { revision: 2, templateHash: 'two' }, rollout: undefined })
+    expect(world.placed).toMatchObject({ lastGood: { revision: 2, templateHash: 'two' }, rollout: undefined })
   })
 
   test('of more or fewer replicas only restarts nothing', () => {
@@ -98,7 +98,7 @@ describe('another template', () => {
     put(world, 'one', { replicas: 2 })
     settle(world)
     expect(running(world)).toEqual(before.slice(0, 2))
-    expect(world.placed.good).toEqual({ revision: 3, templateHash: 'one' })
+    expect(world.placed.lastGood).toEqual({ revision: 3, templateHash: 'one' })
   })
 
   test('a scale-up on the way makes replicas of the new one', () => {
@@ -136,7 +136,7 @@ describe('another template', () => {
     put(world, 'one')
     settle(world)
     expect(running(world)).toEqual(before)
-    expect(world.placed).toMatchObject({ good: { revision: 3, templateHash: 'one' }, rollout: undefined })
+    expect(world.placed).toMatchObject({ lastGood: { revision: 3, templateHash: 'one' }, rollout: undefined })
   })
 })
 
@@ -168,7 +168,7 @@ describe('a failure', () => {
     settle(world)
     expect(hashes(world)).toEqual(all('one'))
     expect(world.placed.rollout?.state).toBe('rolling_back')
-    expect(world.placed.good).toEqual({ revision: 1, templateHash: 'one' })
+    expect(world.placed.lastGood).toEqual({ revision: 1, templateHash: 'one' })
   })
 
   test('two exits are none', () => {
@@ -276,7 +276,7 @@ test('it is not over while an old replica is left, and time alone ends nothing t
   step(world)
   const next = running(world).find(({ id }) => id !== old?.id)
   // The successor's node is to be emptied before the old one was let go.
-  world.stances.set(next?.nodeId as NodeId, 'leaving')
+  world.dispositions.set(next?.nodeId as NodeId, 'leaving')
   world.now += WATCH_MS * 2
   commit(world, planOf(world), 0)
   world.now += WATCH_MS * 2
@@ -339,7 +339,7 @@ test('until it is known what the image is, what, what runs stays, and a lost one
   const world = aGoodWorld()
   world.wished = { ...world.wished, target: undefined }
   const [first] = running(world)
-  world.stances.set(first?.nodeId as NodeId, 'absent')
+  world.dispositions.set(first?.nodeId as NodeId, 'absent')
   decide(world)
   expect(hashes(world)).toEqual(all('one'))
 })
@@ -378,10 +378,10 @@ test('what writes and is lost gets no successor from another template either, un
   const world = aGoodWorld({ replicas: 1, stateful: true })
   const [only] = running(world)
   if (only === undefined) throw new Error('nothing runs')
-  world.stances.set(only.nodeId, 'failed')
+  world.dispositions.set(only.nodeId, 'failed')
   put(world, 'two')
   for (let turn = 0; turn < 4; turn += 1) expect(decide(world)).toEqual([])
-  world.stances.set(only.nodeId, 'absent')
+  world.dispositions.set(only.nodeId, 'absent')
   settle(world)
   expect(hashes(world)).toEqual(all('two', 1))
 })

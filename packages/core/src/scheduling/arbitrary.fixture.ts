@@ -10,7 +10,7 @@ import {
 import fc from 'fast-check'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { nodeIdOf } from './fixture.ts'
-import { residencyWish } from './residency.ts'
+import { desiredResidency } from './residency.ts'
 
 const NAMES = ['web', 'db', 'cache']
 const VALUES = ['a', 'b', 'c']
@@ -118,7 +118,7 @@ const rules: fc.Arbitrary<ResidencyRules> = fc.record({
 })
 export const arbitraryResidency: fc.Arbitrary<Workload['residency']> = fc
   .tuple(demand, rules)
-  .map(([wanted, known]) => residencyWish(wanted, known))
+  .map(([wanted, known]) => desiredResidency(wanted, known))
 
 /** May name a node that the tenant does not have. */
 export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({

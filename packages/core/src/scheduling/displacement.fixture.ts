@@ -2,11 +2,11 @@
 // that obey wherever they can be heard.
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
-import { displacedStance } from '../reconcile/displaced-stance.ts'
+import type { NodeDisposition, ReplicaFacts } from '../reconcile/desired-replicas.ts'
+import type { DesiredDeployment, PlacedDeployment } from '../reconcile/desired-rollout.ts'
+import { displacedDisposition } from '../reconcile/displaced-disposition.ts'
 import { giveUpLost } from '../reconcile/plan-replicas.ts'
 import { planRollout } from '../reconcile/plan-rollout.ts'
-import type { NodeStance, ReplicaFacts } from '../reconcile/replica-wish.ts'
-import type { PlacedDeployment, WishedDeployment } from '../reconcile/rollout-wish.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { naivePick } from './fixture.ts'
 import { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
@@ -17,7 +17,7 @@ type Seen = Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>
 
 export interface Deployed {
   workload: Workload
-  readonly wished: WishedDeployment
+  readonly wished: DesiredDeployment
   placed: PlacedDeployment
   /** What is made from now on never becomes ready. */
   ill: boolean
@@ -83,7 +83,7 @@ export function tenantFacts(
 }
 
 /** Whether another node takes one that is there is asked as if that one were gone. */
-function stanceOf(cluster: Cluster, deployed: Deployed, id: NodeId): NodeStance {
+function dispositionOf(cluster: Cluster, deployed: Deployed, id: NodeId): NodeDisposition {
   const { workload, wished, placed } = deployed
   const node = cluster.nodes.get(id)
   if (node === undefined) return 'absent'
@@ -93,16 +93,16 @@ function stanceOf(cluster: Cluster, deployed: Deployed, id: NodeId): NodeStance 
   const others = { ...placed, assignments: placed.assignments.toSpliced(index, 1) }
   const facts = tenantFacts(cluster, new Map([[deployed, others]]))
   const { gated, stateful } = wished
-  return displacedStance(refusal, { open: naivePick(workload, facts) !== undefined, gated, stateful })
+  return displacedDisposition(refusal, { open: naivePick(workload, facts) !== undefined, gated, stateful })
 }
 
 /** One decision, entered at once; answers what was newly assigned. */
 function decide(cluster: Cluster, deployed: Deployed): Assignment[] {
   const { wished, placed } = deployed
   const facts = replicaFacts(cluster, deployed)
-  const { kept, missing, rollout, good } = planRollout(wished, placed, facts, cluster.now)
+  const { kept, missing, rollout, lastGood } = planRollout(wished, placed, facts, cluster.now)
   const added: Assignment[] = []
-  deployed.placed = { assignments: kept, rollout, good }
+  deployed.placed = { assignments: kept, rollout, lastGood }
   for (const replica of missing) {
     const nodeId = nodeFor(cluster, deployed)
     if (nodeId === undefined) break
@@ -115,10 +115,10 @@ function decide(cluster: Cluster, deployed: Deployed): Assignment[] {
       desired: 'running',
       assignedAt: new Date(cluster.now).toISOString(),
     })
-    deployed.placed = { assignments: [...kept, ...added], rollout, good }
+    deployed.placed = { assignments: [...kept, ...added], rollout, lastGood }
   }
   const left = leaveForbidden(giveUpLost(kept, added, facts), added, whereabouts(cluster, deployed))
-  deployed.placed = { assignments: [...left, ...added], rollout, good }
+  deployed.placed = { assignments: [...left, ...added], rollout, lastGood }
   return added
 }
 
@@ -146,11 +146,11 @@ function nodeFor(cluster: Cluster, { workload }: Deployed): NodeId | undefined {
 /** How the nodes stand is settled before anything moves. */
 function replicaFacts(cluster: Cluster, deployed: Deployed): ReplicaFacts {
   const ids = new Set(deployed.placed.assignments.map(({ nodeId }) => nodeId))
-  const stances = new Map([...ids].map((id) => [id, stanceOf(cluster, deployed, id)]))
+  const dispositions = new Map([...ids].map((id) => [id, dispositionOf(cluster, deployed, id)]))
   const others = cluster.deployments.filter((each) => each !== deployed)
   const taken = others.reduce((sum, { placed }) => sum + placed.assignments.length, cluster.containers.used)
   return {
-    stanceOf: (id) => stances.get(id) ?? 'staying',
+    dispositionOf: (id) => dispositions.get(id) ?? 'staying',
     seen: (id) => cluster.observed.get(id),
     room: cluster.containers.limit - taken,
   }

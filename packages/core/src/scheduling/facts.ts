@@ -23,7 +23,7 @@ export interface NodeFacts {
 }
 
 /** What `placement.residency` demands, with what the region covers by now and whether demands are enforced at all. */
-export interface ResidencyWish extends ResidencyDemand {
+export interface DesiredResidency extends ResidencyDemand {
   readonly enforced: boolean
   /** Of `region`; empty where none is demanded, or none of that name is declared any more. */
   readonly regionCountries: readonly string[]
@@ -35,7 +35,7 @@ export interface Workload {
   readonly placement: DeploymentSpec['placement']
   readonly nodeId: NodeId | undefined
   /** Undefined where the deployment demands nothing. */
-  readonly residency: ResidencyWish | undefined
+  readonly residency: DesiredResidency | undefined
   /** Only the platform's own work goes to control-plane nodes. */
   readonly ofPlatform: boolean
 }

@@ -2,7 +2,7 @@ export { applyChange, type Situation } from './cures/apply-changes.ts'
 export type { ExplainedCandidate } from './cures/find-cures.ts'
 export { createPickDescriber, type PickDescriber } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'
-export type { NodeFacts, ResidencyWish, TenantFacts, Workload } from './facts.ts'
+export type { DesiredResidency, NodeFacts, TenantFacts, Workload } from './facts.ts'
 export { PLACEMENT_FILTERS } from './filters/index.ts'
 export { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
 export {
@@ -10,6 +10,6 @@ export {
   type CureKind,
   type Filter,
 } from './refusal.ts'
-export { answersResidency, residencyLabels, residencyWish, sameStand } from './residency.ts'
+export { answersResidency, desiredResidency, residencyLabels, sameStand } from './residency.ts'
 export { createSchedulingView, type Placing, placeReplicas, type SchedulingView } from './scheduling-view.ts'
 export { mayStayForNow, stillQualifies } from './still-qualifies.ts'

@@ -2,7 +2,7 @@
 
 import type { ResidencyDemand } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
-import { answersResidency, residencyLabels, residencyWish } from './residency.ts'
+import { answersResidency, desiredResidency, residencyLabels } from './residency.ts'
 
 const regions = Object.fromEntries([
   ['eu', ['DE', 'FR']],
@@ -24,7 +24,7 @@ test.each<[ResidencyDemand | undefined, { [label: string]: string }]>([
 
 describe('the wish', () => {
   test.each([[undefined], [{}], [{ blockedCountries: [] }]])('%j wishes nothing', (demand) => {
-    expect(residencyWish(demand, RULES)).toBeUndefined()
+    expect(desiredResidency(demand, RULES)).toBeUndefined()
   })
 
   test.each<[string, string[]]>([
@@ -34,11 +34,11 @@ describe('the wish', () => {
     ['toString', []],
     ['__proto__', ['US']],
   ])('the region %s covers %j', (region, covered) => {
-    expect(residencyWish({ region }, RULES)?.regionCountries).toEqual(covered)
+    expect(desiredResidency({ region }, RULES)?.regionCountries).toEqual(covered)
   })
 
   test('says whether it is enforced', () => {
-    expect(residencyWish({ country: 'DE' }, { ...RULES, enforcement: false })?.enforced).toBe(false)
+    expect(desiredResidency({ country: 'DE' }, { ...RULES, enforcement: false })?.enforced).toBe(false)
   })
 })
 
@@ -51,6 +51,6 @@ test.each<[ResidencyDemand, { [label: string]: string }, boolean]>([
   [{ region: 'eu', blockedCountries: ['FR'] }, { [`${PREFIX}/country`]: 'FR' }, false],
   [{ blockedCountries: ['FR'] }, {}, true],
 ])('%j of a node with %j: %s', (demand, labels, answer) => {
-  const wish = residencyWish(demand, RULES)
+  const wish = desiredResidency(demand, RULES)
   expect(wish && answersResidency(wish, { labels })).toBe(answer)
 })

@@ -8,7 +8,7 @@ import {
   type ResidencyDemand,
   type ResidencyRules,
 } from '@holdfast/contract'
-import type { NodeFacts, ResidencyWish } from './facts.ts'
+import type { DesiredResidency, NodeFacts } from './facts.ts'
 import { labelOf } from './filters/label-constraint.ts'
 
 export function residencyLabels({ country, region, blockedCountries }: ResidencyDemand = {}): {
@@ -24,10 +24,10 @@ export function residencyLabels({ country, region, blockedCountries }: Residency
 }
 
 /** A block that demands nothing is no demand. */
-export function residencyWish(
+export function desiredResidency(
   demand: ResidencyDemand | undefined,
   { enforcement, regions }: ResidencyRules,
-): ResidencyWish | undefined {
+): DesiredResidency | undefined {
   if (demand === undefined || Object.keys(residencyLabels(demand)).length === 0) return undefined
   const { region } = demand
   const known = region !== undefined && Object.hasOwn(regions, region) ? regions[region] : undefined
@@ -37,11 +37,11 @@ export function residencyWish(
 type Labels = NodeFacts['labels']
 
 /** Hard: a node that reports no country is in none that is demanded. */
-export const isInCountry = ({ country }: ResidencyWish, labels: Labels): boolean =>
+export const isInCountry = ({ country }: DesiredResidency, labels: Labels): boolean =>
   country === undefined || labelOf(NODE_COUNTRY, labels) === country
 
 /** It says so itself, or it is in a country that the region covers. */
-export function isInRegion({ region, regionCountries }: ResidencyWish, labels: Labels): boolean {
+export function isInRegion({ region, regionCountries }: DesiredResidency, labels: Labels): boolean {
   if (region === undefined || labelOf(NODE_REGION, labels) === region) return true
   const country = labelOf(NODE_COUNTRY, labels)
   return country !== undefined && regionCountries.includes(country)
@@ -63,11 +63,11 @@ export const countryOf = ({ labels, hiddenCountry }: Stand): string | undefined 
   labelOf(NODE_COUNTRY, labels) ?? hiddenCountry
 
 /** A node that reports no country is in none of the list. DECISIONS 7. */
-export function isBlocked({ blockedCountries = [] }: ResidencyWish, node: Stand): boolean {
+export function isBlocked({ blockedCountries = [] }: DesiredResidency, node: Stand): boolean {
   const country = countryOf(node)
   return country !== undefined && blockedCountries.includes(country)
 }
 
 /** Whether the node stands where the deployment may be; whether that is enforced is another question. */
-export const answersResidency = (wish: ResidencyWish, node: Stand): boolean =>
+export const answersResidency = (wish: DesiredResidency, node: Stand): boolean =>
   isInCountry(wish, node.labels) && isInRegion(wish, node.labels) && !isBlocked(wish, node)

@@ -4,11 +4,11 @@ import type { ResidencyDemand } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import type { NodeFacts, Workload } from './facts.ts'
 import { aNode, aWorkload } from './fixture.ts'
-import { residencyWish } from './residency.ts'
+import { desiredResidency } from './residency.ts'
 import { stillQualifies } from './still-qualifies.ts'
 
 const demands = (demand: ResidencyDemand, enforcement = true): Partial<Workload> => ({
-  residency: residencyWish(demand, { enforcement, regions: { eu: ['DE', 'FR'] } }),
+  residency: desiredResidency(demand, { enforcement, regions: { eu: ['DE', 'FR'] } }),
 })
 const onSsd: Partial<Workload> = {
   placement: { constraints: [{ label: 'disk', operator: 'in', values: ['ssd'] }] },

@@ -41,11 +41,13 @@ function factsOf({ rotation, versions, consumers }: World): RotationFacts {
   return { rotation, versions, consumers: shown }
 }
 
-function consumerFacts({ pin, good, slots, stopped }: ModelConsumer, index: number): RotationConsumer {
+function consumerFacts({ pin, lastGood, slots, stopped }: ModelConsumer, index: number): RotationConsumer {
   const proved = new Map<number, number>()
   for (const { version, state } of slots)
     if (state === 'ready') proved.set(version, (proved.get(version) ?? 0) + 1)
-  const held = [...new Set([...slots.map(({ version }) => version), ...(good === undefined ? [] : [good])])]
+  const held = [
+    ...new Set([...slots.map(({ version }) => version), ...(lastGood === undefined ? [] : [lastGood])]),
+  ]
   return {
     ...{ name: String(index), pin, wished: stopped ? 0 : 1, held, proved, leaving: false },
     promotableHoldCheckpoint: true,
@@ -64,7 +66,7 @@ function decisions(world: World, rules: Rules): World[] {
   if (pending === undefined && nextVersion <= rules.maxVersion)
     begun.push({
       ...world,
-      pending: { version: nextVersion, written: false, doomed: false },
+      pending: { version: nextVersion, written: false, pendingDestruction: false },
       nextVersion: nextVersion + 1,
     })
   for (const step of STEPS) begun.push(...decideStep(world, rules, facts, step))
@@ -145,7 +147,7 @@ type Turning = Extract<Flight, { turn: unknown }>
 function commitTurn(world: World, { without: guard }: Rules, { turn, asker, written }: Turning): World[] {
   const { pending } = world
   if (turn.kind !== 'turned') return []
-  const live = pending?.version === written && pending?.doomed === false
+  const live = pending?.version === written && pending?.pendingDestruction === false
   if (written !== undefined && !live && guard !== 'the transaction needs the intent') return []
   const versions = written === undefined ? world.versions : [...world.versions, written]
   const listed = { ...(written === undefined ? world : withoutPending(world)), versions }

@@ -16,11 +16,15 @@ import {
 function fault(world: World, { mistaken = false }: Rules): string | undefined {
   const { versions, store, accepts, rotation } = world
   if (rotation !== undefined && !(store.includes(rotation.old) && accepts.includes(rotation.old)))
-    return `an abort would lead back to version ${rotation.old}, which is no good`
+    return `an abort would lead back to version ${rotation.old}, which is no lastGood`
   if (!accepts.some((each) => store.includes(each) && versions.includes(each))) return 'no version is valid'
   const present = world.consumers.flatMap((each) => each ?? [])
-  for (const { pin, good, slots } of present) {
-    const wanted = [pin, ...(good === undefined ? [] : [good]), ...slots.map(({ version }) => version)]
+  for (const { pin, lastGood, slots } of present) {
+    const wanted = [
+      pin,
+      ...(lastGood === undefined ? [] : [lastGood]),
+      ...slots.map(({ version }) => version),
+    ]
     const lost = wanted.find((each) => !store.includes(each))
     if (lost !== undefined) return `version ${lost} is destroyed and a container has it or is to have it`
   }

@@ -8,7 +8,7 @@ type SlotState = 'assigned' | 'made' | 'ready'
 export interface ModelConsumer {
   readonly pin: number
   /** What a failed update goes back to; undefined before the first one was good. */
-  readonly good: number | undefined
+  readonly lastGood: number | undefined
   /** It has no replicas for now. */
   readonly stopped: boolean
   /** It went back: its pin is not what it runs. */
@@ -32,9 +32,13 @@ export interface World {
   /** Versions that the secrets store has. */
   readonly store: readonly number[]
   /** To be destroyed, by the transaction that took them out of the record. */
-  readonly doomed: readonly number[]
+  readonly pendingDestruction: readonly number[]
   /** A version that is being written before the transaction that lists it. */
-  readonly pending?: { readonly version: number; readonly written: boolean; readonly doomed: boolean }
+  readonly pending?: {
+    readonly version: number
+    readonly written: boolean
+    readonly pendingDestruction: boolean
+  }
   readonly nextVersion: number
   readonly accepts: readonly number[]
   readonly consumers: readonly (ModelConsumer | undefined)[]
@@ -69,7 +73,7 @@ export const GUARDS = [
 export type Guard = (typeof GUARDS)[number]
 
 export const FIRST_WORLD: World = {
-  ...{ rotation: undefined, versions: [1], store: [1], doomed: [], nextVersion: 2, accepts: [1] },
+  ...{ rotation: undefined, versions: [1], store: [1], pendingDestruction: [], nextVersion: 2, accepts: [1] },
   flights: [],
   consumers: [{ ...fresh(1), stopped: false }, undefined],
 }
@@ -80,14 +84,14 @@ export function worldText(world: World): string {
   const own = consumers.map((each) =>
     each === undefined
       ? '-'
-      : `${each.pin}${each.good}${each.stopped ? 's' : ''}${each.back ? 'b' : ''}${each.slots.map(({ version, state }) => version + state).join()}`,
+      : `${each.pin}${each.lastGood}${each.stopped ? 's' : ''}${each.back ? 'b' : ''}${each.slots.map(({ version, state }) => version + state).join()}`,
   )
   return [
     at === undefined ? '' : `${at.phase}${at.old}${at.new}${at.aborting === true ? 'a' : ''}`,
-    ...[world.versions, world.store, world.doomed, world.accepts].map((each) => each.join('')),
+    ...[world.versions, world.store, world.pendingDestruction, world.accepts].map((each) => each.join('')),
     pending === undefined
       ? ''
-      : `${pending.version}${pending.written ? 'w' : ''}${pending.doomed ? 'd' : ''}`,
+      : `${pending.version}${pending.written ? 'w' : ''}${pending.pendingDestruction ? 'd' : ''}`,
     ...[world.nextVersion, ...own],
     ...flights.map(({ label, stale }) => `${label}${stale ? 's' : ''}`),
   ].join(' ')
@@ -117,7 +121,7 @@ const joining = (pin: number, { mistaken = false }: Rules): ModelConsumer => ({
 })
 
 function fresh(pin: number): ModelConsumer {
-  return { pin, good: undefined, stopped: true, back: false, slots: [] }
+  return { pin, lastGood: undefined, stopped: true, back: false, slots: [] }
 }
 
 /** DECISIONS 5: the newest version that no rotation has staged. */
@@ -140,9 +144,9 @@ function restarts(consumer: ModelConsumer, world: World, rules: Rules): ModelCon
 
 /** One step of the rollout, or one misfortune. */
 function rollSteps(consumer: ModelConsumer, { store, accepts }: World): ModelConsumer[] {
-  const { slots, pin, good, back } = consumer
+  const { slots, pin, lastGood, back } = consumer
   if (consumer.stopped) return [{ ...consumer, stopped: false }]
-  const target = back && good !== undefined ? good : pin
+  const target = back && lastGood !== undefined ? lastGood : pin
   const steps: ModelConsumer[] = []
   if (slots.length < 2 && !slots.some(({ version }) => version === target))
     steps.push({ ...consumer, slots: sorted([...slots, { version: target, state: 'assigned' }]) })
@@ -157,13 +161,13 @@ function rollSteps(consumer: ModelConsumer, { store, accepts }: World): ModelCon
   const [only] = slots
   if (
     !back &&
-    good !== undefined &&
-    pin !== good &&
+    lastGood !== undefined &&
+    pin !== lastGood &&
     slots.some(({ version, state }) => version === pin && state !== 'ready')
   )
     steps.push({ ...consumer, back: true, slots: slots.filter(({ version }) => version !== pin) })
-  if (!back && pin !== good && slots.length === 1 && only?.version === pin && only.state === 'ready')
-    steps.push({ ...consumer, good: pin })
+  if (!back && pin !== lastGood && slots.length === 1 && only?.version === pin && only.state === 'ready')
+    steps.push({ ...consumer, lastGood: pin })
   return steps
 }
 
@@ -171,21 +175,21 @@ const sorted = (slots: ModelConsumer['slots']) =>
   slots.toSorted((left, right) => left.version - right.version)
 
 export function storeSteps(world: World): World[] {
-  const { pending, store, doomed, versions } = world
+  const { pending, store, pendingDestruction, versions } = world
   const steps: World[] = []
-  for (const version of doomed)
+  for (const version of pendingDestruction)
     steps.push({
       ...world,
       store: store.filter((each) => each !== version),
-      doomed: doomed.filter((each) => each !== version),
+      pendingDestruction: pendingDestruction.filter((each) => each !== version),
     })
   if (pending === undefined) return steps
   const { version, written } = pending
-  if (!written && !pending.doomed)
+  if (!written && !pending.pendingDestruction)
     steps.push({ ...world, pending: { ...pending, written: true }, store: [...store, version].toSorted() })
-  if (!pending.doomed && !versions.includes(version))
-    steps.push({ ...world, pending: { ...pending, doomed: true } })
-  if (pending.doomed)
+  if (!pending.pendingDestruction && !versions.includes(version))
+    steps.push({ ...world, pending: { ...pending, pendingDestruction: true } })
+  if (pending.pendingDestruction)
     steps.push({ ...withoutPending(world), store: store.filter((each) => each !== version) })
   return steps
 }
@@ -212,7 +216,7 @@ export function changed(world: World, rotation: Rotating | undefined, destroyed:
     ...world,
     rotation,
     versions: world.versions.filter((each) => !destroyed.includes(each)),
-    doomed: [...world.doomed, ...destroyed].toSorted(),
+    pendingDestruction: [...world.pendingDestruction, ...destroyed].toSorted(),
     flights: world.flights.map((each) => ({ ...each, stale: true })),
   }
 }

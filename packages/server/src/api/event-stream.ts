@@ -9,7 +9,7 @@ export const EVENT_STREAM = 'text/event-stream'
 
 const HEARTBEAT_MS = 15_000
 /** So many heartbeats may pass while the reader takes nothing. */
-const STALLED_BEATS = 4
+const STALLED_HEARTBEATS = 4
 const RETRY_MS = 1_000
 /** Bytes that are made ready for a reader before it takes them. */
 const READ_AHEAD = 64 * 1024
@@ -36,7 +36,7 @@ export function openEventStream(follower: EventFollower): EventStream {
   const heart = setInterval(() => {
     if (isOver()) return
     stalled = stream.readableLength === 0 || pump.wasWanted() ? 0 : stalled + 1
-    if (stalled >= STALLED_BEATS) stream.destroy()
+    if (stalled >= STALLED_HEARTBEATS) stream.destroy()
     else if (stream.readableLength === 0) stream.push(`: still here\n${placeText(follower)}\n`)
   }, HEARTBEAT_MS)
   stream.push(`retry: ${RETRY_MS}\n${placeText(follower)}\n`)

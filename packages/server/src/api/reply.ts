@@ -17,12 +17,12 @@ export interface Refusal {
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Our own invariant broke: the answer would have told what must not be told. */
-class UnspeakableAnswerError extends Error {
-  override readonly name = 'UnspeakableAnswerError'
+class SecretLeakError extends Error {
+  override readonly name = 'SecretLeakError'
 }
 
 export function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {
-  if (isTainted(body)) throw new UnspeakableAnswerError('an answer held secret material')
+  if (isTainted(body)) throw new SecretLeakError('an answer held secret material')
   return reply.code(status).header('content-type', JSON_TYPE).send(body)
 }
 

@@ -6,7 +6,7 @@ function directoryOf(ids: string[], clock = { now: 0 }) {
     v: 1,
     url: 'http://x',
     startedAt: '',
-    beat: 1,
+    heartbeat: 1,
     leads: false,
     brokers,
   })

@@ -19,14 +19,14 @@ export function checkRelations(draft: Draft, needsIdentities = true): void {
   checkGenerated(draft)
 }
 
-const BEATS_UNTIL_UNREACHABLE = 3
+const HEARTBEATS_UNTIL_UNREACHABLE = 3
 
 function checkLiveness(draft: Draft): void {
-  const [beat, unreachable, failed] = ['beatSeconds', 'unreachableSeconds', 'failedSeconds'].map((name) =>
-    Number(read(draft, `liveness.${name}`)),
+  const [heartbeat, unreachable, failed] = ['heartbeatSeconds', 'unreachableSeconds', 'failedSeconds'].map(
+    (name) => Number(read(draft, `liveness.${name}`)),
   )
-  if (beat === undefined || unreachable === undefined || failed === undefined) return
-  const least = BEATS_UNTIL_UNREACHABLE * beat
+  if (heartbeat === undefined || unreachable === undefined || failed === undefined) return
+  const least = HEARTBEATS_UNTIL_UNREACHABLE * heartbeat
   if (unreachable < least)
     conflict(draft, 'liveness.unreachableSeconds', unreachable, `at least ${least}, three beats`)
   if (failed <= unreachable)

@@ -32,7 +32,7 @@ describe('a sound configuration', () => {
       metrics: { open: false },
       log: { level: 'info' },
       liveness: {
-        beatSeconds: 10,
+        heartbeatSeconds: 10,
         unreachableSeconds: 40,
         failedSeconds: 120,
         massWindowSeconds: 60,

@@ -101,7 +101,7 @@ export const ratesShape = object({
 
 /** NOTE a beat may be lost and come late; unreachable must leave room for three of them (check-relations.ts). */
 export const livenessShape = object({
-  beatSeconds: count(10, 1, 300, 'A node says that it is there'),
+  heartbeatSeconds: count(10, 1, 300, 'A node says that it is there'),
   unreachableSeconds: count(40, 3, 3600, 'Silence after which a node is unreachable'),
   failedSeconds: count(
     120,

@@ -49,7 +49,7 @@ function stage(
   const { tenant, nodeId } = session
   // Compared at commit: an older session cannot write once a newer one stands in the record.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))
-  if (node === undefined || !isHolder(node, session, replica)) return { kind: 'refuse', result: undefined }
+  if (node === undefined || !isHolder(node, session, replica)) return { kind: 'abort', result: undefined }
   const isNews = recordEventOnce(transaction, clock, tenant, orphansFoundEvent(node, names))
-  return { kind: isNews ? 'commit' : 'refuse', result: undefined }
+  return { kind: isNews ? 'commit' : 'abort', result: undefined }
 }

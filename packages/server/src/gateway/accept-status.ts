@@ -25,8 +25,8 @@ export function acceptReports(
   const { newest, unwritten } = session.reports
   for (const observation of reported) {
     const { assignmentId } = observation
-    const wish = index.wishOf(session, assignmentId)
-    if (wish === undefined || !isSound(observation, generationOf(wish.assignment))) continue
+    const wish = index.desiredRolloutOf(session, assignmentId)
+    if (wish === undefined || !isValid(observation, generationOf(wish.assignment))) continue
     const before = newest.get(assignmentId) ?? storedBefore(running, session, assignmentId)
     if (before !== undefined && !isForward(before, observation, newest.has(assignmentId))) continue
     newest.set(assignmentId, observation)
@@ -55,7 +55,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/
 /** A keyed hash as the broker writes it. */
 const PROOF = /^[\w-]{1,64}$/
 
-function isSound(observation: Observation, newestGeneration: number): boolean {
+function isValid(observation: Observation, newestGeneration: number): boolean {
   const { generation, seq, restarts, state, containerId, startedAt, exitCode, reason, gone } = observation
   const { about, proof } = observation
   const numbers = [seq, restarts, exitCode ?? 0]
@@ -131,11 +131,11 @@ function stageReports(
   const { tenant, nodeId } = session
   // Compared at commit: an older session cannot write once a newer one stands in the record.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))
-  if (!isHolder(node, session, running.replica)) return { kind: 'refuse', result: 'superseded' }
+  if (!isHolder(node, session, running.replica)) return { kind: 'abort', result: 'superseded' }
   const at = timestamp(running.clock)
   for (const observation of batch) {
     const id = observation.assignmentId
-    const wish = index.wishOf(session, id)
+    const wish = index.desiredRolloutOf(session, id)
     // Compared too: a report must not bring back the record of an assignment that was dropped meanwhile.
     const placement = wish && getOr(transaction, inTenant(tenant, placements, wish.placementId), UNREADABLE)
     if (placement === UNREADABLE) held.add(observation)

@@ -41,7 +41,7 @@ async function environmentAnswer(
   session: Session,
   { assignmentId, attempt }: { readonly assignmentId: AssignmentId; readonly attempt: string },
 ): Promise<Partial<Answer>> {
-  const wish = index.wishOf(session, assignmentId)
+  const wish = index.desiredRolloutOf(session, assignmentId)
   if (wish?.assignment.desired !== 'running') return { error: 'not_assigned' }
   const asked = broker.sealEnvironment({ ...assignedOf(session, wish), attempt })
   return asked.catch((): Partial<Answer> => ({ error: 'broker_unavailable' }))

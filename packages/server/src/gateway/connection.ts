@@ -13,10 +13,10 @@ import { readAgentMessage } from './read-message.ts'
 import { sendComplete } from './send-desired.ts'
 import {
   type AgentSocket,
-  type FarewellCode,
+  type CloseReason,
+  closeSession,
   newSession,
   type Session,
-  sayFarewell,
   send,
 } from './session.ts'
 import { endStreams, takeFrame, takeStreamWord } from './streams/session-streams.ts'
@@ -126,11 +126,11 @@ function startOpening(parts: GatewayParts, connection: Connection, hello: Hello)
     })
 }
 
-function end({ running, held, waiting }: GatewayParts, connection: Connection, code: FarewellCode): void {
+function end({ running, held, waiting }: GatewayParts, connection: Connection, code: CloseReason): void {
   if (code === 'protocol_violation') running.counts.violations += 1
   connection.ended = true
   waiting.delete(connection)
-  if (connection.session === undefined) sayFarewell(connection.socket, code)
+  if (connection.session === undefined) closeSession(connection.socket, code)
   else held.drop(connection.session, code)
 }
 

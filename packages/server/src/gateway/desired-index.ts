@@ -25,29 +25,29 @@ export interface Wish {
 }
 
 /** Told of each assignment whose wish, and of each deployment whose routes are new, others or gone for the node. */
-export type OnWishChange = (node: NodeAddress, changed: AssignmentId | DeploymentUid) => void
+export type OnDesiredChange = (node: NodeAddress, changed: AssignmentId | DeploymentUid) => void
 
 /** By tenant and node: whatever a record says, nothing of one tenant reaches a node of another. */
-type WishesByNode = Map<string, Map<AssignmentId, Wish>>
+type DesiredByNode = Map<string, Map<AssignmentId, Wish>>
 const keyOf = ({ tenant, nodeId }: NodeAddress): string => `${tenant}/${nodeId}`
 
 export interface DesiredIndex {
-  wishOf(node: NodeAddress, assignmentId: AssignmentId): Wish | undefined
+  desiredRolloutOf(node: NodeAddress, assignmentId: AssignmentId): Wish | undefined
   wishesOf(node: NodeAddress): Wish[]
   /** A placement of the tenant cannot be read: what is known is then not all there is (SAFETY 2 row 31). */
   isWhole(tenant: TenantId): boolean
   readonly routes: RouteTable
-  apply(changes: readonly Change[], onChange: OnWishChange): void
+  apply(changes: readonly Change[], onChange: OnDesiredChange): void
 }
 
 type IndexStore = Pick<GatewayDeps['store'], 'list' | 'keysOf' | 'get'>
 
 export function createDesiredIndex(store: IndexStore): DesiredIndex {
-  const byNode: WishesByNode = new Map()
+  const byNode: DesiredByNode = new Map()
   const known = new Map<string, readonly Assignment[]>()
   const unreadable = createUnreadable()
 
-  const take = (tenant: TenantId, placementId: string, gone: boolean, onChange: OnWishChange): void => {
+  const take = (tenant: TenantId, placementId: string, gone: boolean, onChange: OnDesiredChange): void => {
     const placement = gone ? undefined : store.get(inTenant(tenant, placements, placementId))?.record
     unreadable.note(tenant, placementId, gone || placement !== undefined)
     if (!gone && placement === undefined) return
@@ -73,7 +73,7 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
     for (const { id } of store.keysOf(placements, record.id)) take(record.id, id, false, () => {})
   const routes = createRouteTable(store, unreadable)
   return {
-    wishOf: (node, assignmentId) => byNode.get(keyOf(node))?.get(assignmentId),
+    desiredRolloutOf: (node, assignmentId) => byNode.get(keyOf(node))?.get(assignmentId),
     wishesOf: (node) => [...(byNode.get(keyOf(node))?.values() ?? [])],
     isWhole: unreadable.isWhole,
     routes,
@@ -105,7 +105,7 @@ export const generationOf = ({ desired }: Pick<Assignment, 'desired'>): number =
 const isOther = (old: Assignment, now: Assignment): boolean =>
   old.desired !== now.desired || old.templateHash !== now.templateHash
 
-function enter(byNode: WishesByNode, wish: Wish): Wish | undefined {
+function enter(byNode: DesiredByNode, wish: Wish): Wish | undefined {
   const { nodeId, id } = wish.assignment
   const key = keyOf({ tenant: wish.tenant, nodeId })
   const wishes = byNode.get(key) ?? new Map<AssignmentId, Wish>()
@@ -115,7 +115,7 @@ function enter(byNode: WishesByNode, wish: Wish): Wish | undefined {
   return old
 }
 
-function forget(byNode: WishesByNode, node: NodeAddress, id: AssignmentId): boolean {
+function forget(byNode: DesiredByNode, node: NodeAddress, id: AssignmentId): boolean {
   const wishes = byNode.get(keyOf(node))
   const found = wishes?.delete(id) ?? false
   if (wishes?.size === 0) byNode.delete(keyOf(node))

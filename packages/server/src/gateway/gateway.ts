@@ -14,10 +14,10 @@ import { type GatewayCounts, type GatewayDeps, newCounts, type Running } from '.
 import { createDesiredIndex } from './desired-index.ts'
 import { createHeldSessions } from './held-sessions.ts'
 import { createNodeDirectory } from './node-directory.ts'
-import { createOpeningPace } from './opening-pace.ts'
 import type { GatewayParts } from './parts.ts'
 import { createDeltas } from './send-desired.ts'
-import { type AgentSocket, type Session, sayFarewell } from './session.ts'
+import { type AgentSocket, closeSession, type Session } from './session.ts'
+import { createSessionRateLimit } from './session-rate-limit.ts'
 import { createNodeStreams } from './streams/node-streams.ts'
 import { endStreams } from './streams/session-streams.ts'
 import { startSweeps } from './sweep.ts'
@@ -52,7 +52,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     for (const node of directory.apply(changes)) held.review(node)
     index.apply(changes, deltas.note)
   })
-  takeUpOwn(parts)
+  restoreOwnSessions(parts)
   const stopSweeps = startSweeps(parts)
   const upgrades = new WebSocketServer({
     noServer: true,
@@ -80,7 +80,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       stopSweeps()
       deltas.close()
       const sockets = [...parts.waiting, ...held.all.values()].flatMap(({ socket }) => socket ?? [])
-      for (const { socket } of parts.waiting) sayFarewell(socket, 'server_closing')
+      for (const { socket } of parts.waiting) closeSession(socket, 'server_closing')
       for (const session of [...held.all.values()]) held.drop(session, 'server_closing')
       // A peer that does not answer must not keep the server from stopping.
       setTimeout(() => {
@@ -107,13 +107,13 @@ function createParts(running: Running): GatewayParts {
     streams: createNodeStreams(running, here),
     directory: createNodeDirectory(running.store),
     index: createDesiredIndex(running.store),
-    openings: createOpeningPace(running.times.reopenMs),
+    openings: createSessionRateLimit(running.times.reopenMs),
     waiting: new Set(),
   }
 }
 
 /** Sessions that a former process under the same id held: their grace begins anew, and silence is ours to tell. */
-function takeUpOwn({ running: { store }, held }: GatewayParts): void {
+function restoreOwnSessions({ running: { store }, held }: GatewayParts): void {
   for (const { record: tenant } of store.list(tenants))
     for (const { record: node } of store.list(nodes, tenant.id))
       held.review({ tenant: tenant.id, nodeId: node.id })

@@ -3,7 +3,7 @@
 import { nodes, type StoredNode } from '../store/records.ts'
 import { inTenant } from '../store/transaction.ts'
 import type { NodeAddress, Running } from './deps.ts'
-import { type FarewellCode, newSession, type Session, sayFarewell } from './session.ts'
+import { type CloseReason, closeSession, newSession, type Session } from './session.ts'
 
 export interface HeldSessions {
   readonly all: ReadonlyMap<string, Session>
@@ -14,23 +14,23 @@ export interface HeldSessions {
    * ours that is not held, it is held without a socket from now on: nobody else would tell of its silence.
    */
   review(node: NodeAddress): void
-  drop(session: Session, code: FarewellCode): void
+  drop(session: Session, code: CloseReason): void
 }
 
-const ENDS: ReadonlySet<FarewellCode> = new Set(['session_replaced', 'server_closing'])
+const ENDS: ReadonlySet<CloseReason> = new Set(['session_replaced', 'server_closing'])
 
 export function createHeldSessions(running: Running, onGone: (session: Session) => void): HeldSessions {
   const { store, replica } = running
   const all = new Map<string, Session>()
   const recordOf = ({ tenant, nodeId }: NodeAddress) => store.get(inTenant(tenant, nodes, nodeId))?.record
-  const drop = (session: Session, code: FarewellCode): void => {
+  const drop = (session: Session, code: CloseReason): void => {
     // Sent away for what it said, it is still ours to say when it has been silent for too long.
     if (ENDS.has(code) && all.get(session.nodeId) === session) all.delete(session.nodeId)
     const { socket } = session
     session.socket = undefined
     if (socket !== undefined) {
       running.counts.sessionsCut += 1
-      sayFarewell(socket, code)
+      closeSession(socket, code)
     }
     onGone(session)
   }

@@ -1,8 +1,8 @@
 // Is a node there? Its beats are kept in memory; only a change of the answer is written, by the replica that holds the
 // session. DECISIONS 5 (Node, Control-plane node), SAFETY 4e, DESIGN 5.
 
-import { dueToSilence, stageStatus, type ToldStatus } from '../operations/nodes/node-status.ts'
-import type { SilenceBoard } from '../operations/nodes/silence-board.ts'
+import type { FailureDetector } from '../operations/nodes/failure-detector.ts'
+import { type ReportedStatus, stageStatus, statusAfterSilence } from '../operations/nodes/node-status.ts'
 import { nodes } from '../store/records.ts'
 import { inTenant } from '../store/transaction.ts'
 import type { Running } from './deps.ts'
@@ -10,7 +10,7 @@ import { isHolder } from './held-sessions.ts'
 import type { Session } from './session.ts'
 import type { GatewayTimes } from './timings.ts'
 
-type Board = Pick<SilenceBoard, 'countedFrom' | 'holding' | 'isServing' | 'mayFail'>
+type Board = Pick<FailureDetector, 'countedFrom' | 'holding' | 'isServing' | 'mayFail'>
 
 /** Our own absence is not the node's silence. */
 export const silentMs = ({ heardAt }: Session, now: number, { countedFrom }: Board): number =>
@@ -22,18 +22,18 @@ export function statusDue(
   now: number,
   times: GatewayTimes,
   board: Board,
-): ToldStatus | undefined {
+): ReportedStatus | undefined {
   const isThere = session.socket !== undefined && now - session.heardAt < times.unreachableMs
   if (isThere || board.isServing(session.nodeId, now)) return session.told === 'ready' ? undefined : 'ready'
-  const due = dueToSilence(session.told, silentMs(session, now, board), times)
+  const due = statusAfterSilence(session.told, silentMs(session, now, board), times)
   return due !== 'failed' || board.mayFail(session.nodeId, now) ? due : undefined
 }
 
 /** `elsewhere`: the node is held elsewhere or gone, so it is not ours to say. `held`: not now. */
-export async function tellStatus(
+export async function recordStatus(
   running: Pick<Running, 'store' | 'clock' | 'replica' | 'times'>,
   session: Session,
-  status: ToldStatus,
+  status: ReportedStatus,
   now: number,
   board: Board,
 ): Promise<'told' | 'elsewhere' | 'held'> {
@@ -43,9 +43,8 @@ export async function tellStatus(
   if (status === 'failed') await store.fresh()
   return store.transact((transaction) => {
     const node = transaction.get(inTenant(tenant, nodes, nodeId))
-    if (node === undefined || !isHolder(node, session, replica))
-      return { kind: 'refuse', result: 'elsewhere' }
-    if (status === 'failed' && !board.mayFail(nodeId, now)) return { kind: 'refuse', result: 'held' }
+    if (node === undefined || !isHolder(node, session, replica)) return { kind: 'abort', result: 'elsewhere' }
+    if (status === 'failed' && !board.mayFail(nodeId, now)) return { kind: 'abort', result: 'held' }
     const { holding } = board
     if (node.status !== status) stageStatus(transaction, clock, tenant, node, status, { times, holding })
     return { kind: 'commit', result: 'told' }

@@ -30,10 +30,10 @@ export async function openSession(
     const tenant = directory.tenantOf(hello.nodeId)
     const node = tenant && transaction.get(inTenant(tenant, nodes, hello.nodeId))
     if (!isProven(node, hello, nonce) || node === undefined || tenant === undefined)
-      return { kind: 'refuse', result: undefined }
+      return { kind: 'abort', result: undefined }
     // Only after the proof, so that nobody else uses up the node's turn; once, as a transaction may be tried again.
     letIn ||= openings.take(node.id, performance.now())
-    if (!letIn) return { kind: 'refuse', result: undefined }
+    if (!letIn) return { kind: 'abort', result: undefined }
     const labels = judgeLabels(hello.labels, node)
     const next = takeUp(running, node, hello, labels)
     transaction.put(inTenant(tenant, nodes, node.id), next)

@@ -5,8 +5,8 @@ import type { Running } from './deps.ts'
 import type { DesiredIndex } from './desired-index.ts'
 import type { HeldSessions } from './held-sessions.ts'
 import type { NodeDirectory } from './node-directory.ts'
-import type { OpeningPace } from './opening-pace.ts'
 import type { AgentSocket, Session } from './session.ts'
+import type { SessionRateLimit } from './session-rate-limit.ts'
 import type { NodeStreams } from './streams/node-streams.ts'
 
 export interface Connection {
@@ -26,7 +26,7 @@ export interface GatewayParts {
   readonly held: HeldSessions
   readonly calls: NodeCalls
   readonly streams: NodeStreams
-  readonly openings: OpeningPace
+  readonly openings: SessionRateLimit
   /** Sockets that have not said hello yet. */
   readonly waiting: Set<Connection>
 }

@@ -16,14 +16,14 @@ test('unknown fields are left out at any depth', () => {
     session: 1,
     observations: [OBSERVATION],
   })
-  expect(read('{"type":"beat","session":1,"__proto__":{"x":1},"constructor":1}')).toEqual({
-    type: 'beat',
+  expect(read('{"type":"heartbeat","session":1,"__proto__":{"x":1},"constructor":1}')).toEqual({
+    type: 'heartbeat',
     session: 1,
   })
 })
 
 test.each([
-  ['a field of another type', { type: 'beat', session: '1' }],
+  ['a field of another type', { type: 'heartbeat', session: '1' }],
   [
     'a field inside of another type',
     { type: 'status', session: 1, observations: [{ ...OBSERVATION, seq: 'x' }] },

@@ -25,12 +25,12 @@ function decodeMessage(value: unknown): AgentMessage | 'unknown' | undefined {
   const shape = Object.hasOwn(agentMessageShapes, type) ? agentMessageShapes[type] : undefined
   if (shape === undefined) return 'unknown'
   const message = decodeKnown(shape, value) as AgentMessage
-  return isSound(message) ? message : undefined
+  return isValid(message) ? message : undefined
 }
 
 /** Shapes know types only; what is stored must also be small. SAFETY 2 rows 16, 21. */
-function isSound(message: AgentMessage): boolean {
-  if (message.type === 'hello') return isSoundHello(message)
+function isValid(message: AgentMessage): boolean {
+  if (message.type === 'hello') return isValidHello(message)
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)
   if (message.type === 'credit') return Number.isSafeInteger(message.bytes) && message.bytes >= 0
   return true
@@ -39,7 +39,7 @@ function isSound(message: AgentMessage): boolean {
 const MAX_LABELS = 64
 const MAX_TEXT = 256
 
-function isSoundHello({ generation, bootId, version, labels, engine, capacity }: Hello): boolean {
+function isValidHello({ generation, bootId, version, labels, engine, capacity }: Hello): boolean {
   const texts = [bootId, version, engine.version, engine.apiVersion]
   const numbers = [generation, capacity.cpuMillis, capacity.memoryBytes]
   return (

@@ -77,7 +77,7 @@ export const aNode = (id: NodeId, changes: Partial<StoredNode>): StoredNode => (
 
 export const aPlacement = (uid: DeploymentUid, assignments: Assignment[]) => ({
   ...{ v: 1, uid, name: 'web', revision: 1, everAssigned: true, assignments, templates: {} },
-  ...{ toldRefusals: '', toldPhase: '' },
+  ...{ reportedRefusals: '', reportedPhase: '' },
 })
 
 export const anAssignment = (

@@ -90,7 +90,7 @@ function sendDelta(
   const gone: string[] = []
   for (const id of changed) {
     if (isDeploymentUid(id)) continue
-    const wish: Wish | undefined = index.wishOf(session, id)
+    const wish: Wish | undefined = index.desiredRolloutOf(session, id)
     const item = wish && itemOf(wish)
     if (item !== undefined) items.push(item)
     if (wish !== undefined) continue

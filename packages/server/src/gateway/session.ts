@@ -112,7 +112,7 @@ export function sendFrame(socket: AgentSocket | undefined, frame: Buffer): void 
   if (socket !== undefined && socket.readyState === socket.OPEN) socket.send(frame)
 }
 
-export type FarewellCode =
+export type CloseReason =
   | 'session_refused'
   | 'session_replaced'
   | 'protocol_violation'
@@ -120,7 +120,7 @@ export type FarewellCode =
   | 'unavailable'
   | 'server_closing'
 
-const FAREWELLS: { readonly [C in FarewellCode]: { readonly close: number; readonly message: string } } = {
+const FAREWELLS: { readonly [C in CloseReason]: { readonly close: number; readonly message: string } } = {
   session_refused: { close: 1008, message: 'This node, key or generation has no session here.' },
   session_replaced: { close: 1008, message: 'A newer session of the node took over, or the node is gone.' },
   protocol_violation: { close: 1008, message: 'The message is not one of this protocol.' },
@@ -129,7 +129,7 @@ const FAREWELLS: { readonly [C in FarewellCode]: { readonly close: number; reado
   server_closing: { close: 1001, message: 'The server stops; another one takes over.' },
 }
 
-export function sayFarewell(socket: AgentSocket, code: FarewellCode): void {
+export function closeSession(socket: AgentSocket, code: CloseReason): void {
   const { close, message } = FAREWELLS[code]
   send(socket, { type: 'farewell', code, message })
   socket.close(close, code)

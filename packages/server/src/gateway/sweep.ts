@@ -1,12 +1,12 @@
 // One timer for all sessions: who is silent, whose minute is over, whose reports still wait, who never said hello.
 
-import { createSilenceBoard, type SilenceBoard } from '../operations/nodes/silence-board.ts'
+import { createFailureDetector, type FailureDetector } from '../operations/nodes/failure-detector.ts'
 import { startWriting } from './flush-reports.ts'
 import { guardSession } from './guard-session.ts'
-import { silentMs, statusDue, tellStatus } from './liveness.ts'
+import { recordStatus, silentMs, statusDue } from './liveness.ts'
 import type { GatewayParts } from './parts.ts'
 import { sendComplete } from './send-desired.ts'
-import { type Session, sayFarewell } from './session.ts'
+import { closeSession, type Session } from './session.ts'
 
 /** How far behind its time a sweep may be before it says something of us and nothing of the nodes. */
 const LATE_SWEEPS = 4
@@ -31,9 +31,9 @@ export function startSweeps(parts: GatewayParts): () => void {
   }
 }
 
-function boardOf({ running: { store, replica: self, times, log } }: GatewayParts): SilenceBoard {
+function boardOf({ running: { store, replica: self, times, log } }: GatewayParts): FailureDetector {
   const began = 'many nodes fell silent at once: none of them is given up for now'
-  return createSilenceBoard({
+  return createFailureDetector({
     ...{ store, self, times, lookMs: times.sweepMs },
     onHold: (begins, facts) =>
       begins
@@ -42,18 +42,18 @@ function boardOf({ running: { store, replica: self, times, log } }: GatewayParts
   })
 }
 
-function sweep(parts: GatewayParts, board: SilenceBoard, now: number): void {
+function sweep(parts: GatewayParts, board: FailureDetector, now: number): void {
   for (const connection of parts.waiting) {
     if (now < connection.helloUntil) continue
     parts.waiting.delete(connection)
     connection.ended = true
-    sayFarewell(connection.socket, 'session_refused')
+    closeSession(connection.socket, 'session_refused')
   }
   for (const session of parts.held.all.values())
     guardSession(parts, session, () => sweepSession(parts, board, session, now))
 }
 
-function sweepSession(parts: GatewayParts, board: SilenceBoard, session: Session, now: number): void {
+function sweepSession(parts: GatewayParts, board: FailureDetector, session: Session, now: number): void {
   if (session.socket !== undefined && now >= session.nextCompleteAt) {
     session.nextCompleteAt = now + parts.running.times.resyncMs
     sendComplete(parts.running, parts.index, session)
@@ -62,14 +62,14 @@ function sweepSession(parts: GatewayParts, board: SilenceBoard, session: Session
   checkLife(parts, board, session, now)
 }
 
-function checkLife(parts: GatewayParts, board: SilenceBoard, session: Session, now: number): void {
+function checkLife(parts: GatewayParts, board: FailureDetector, session: Session, now: number): void {
   const { running, held } = parts
   // Half open at best; the agent comes back with a new session.
   if (silentMs(session, now, board) >= running.times.unreachableMs) session.socket?.terminate()
   const status = statusDue(session, now, running.times, board)
   if (status === undefined || session.telling) return
   session.telling = true
-  tellStatus(running, session, status, now, board)
+  recordStatus(running, session, status, now, board)
     .then((outcome) => {
       if (outcome === 'told') session.told = status
       if (outcome === 'elsewhere' || (outcome === 'told' && status === 'failed'))

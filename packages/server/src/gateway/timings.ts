@@ -1,9 +1,9 @@
 // How long things may take in a session. DECISIONS 5 (Node) and SAFETY 4e; tests give shorter ones.
 
 import type { Config } from '../config/schema.ts'
-import type { SilenceTimes } from '../operations/nodes/silence-board.ts'
+import type { FailureTimes } from '../operations/nodes/failure-detector.ts'
 
-export interface GatewayTimes extends SilenceTimes {
+export interface GatewayTimes extends FailureTimes {
   /** How long a socket may stand open without a hello. */
   readonly helloMs: number
   /** From one session of a node to the next that it may open: each may write events. */
@@ -19,7 +19,7 @@ export interface GatewayTimes extends SilenceTimes {
 export const DEFAULT_TIMES: GatewayTimes = {
   helloMs: 10_000,
   reopenMs: 1_000,
-  beatMs: 10_000,
+  heartbeatMs: 10_000,
   unreachableMs: 40_000,
   failedMs: 120_000,
   massWindowMs: 60_000,
@@ -32,14 +32,14 @@ export const DEFAULT_TIMES: GatewayTimes = {
 
 /** As the configuration has them; the store counts as away after one and a half beats without an answer of it. */
 export function gatewayTimes({ liveness }: Pick<Config, 'liveness'>): GatewayTimes {
-  const { beatSeconds, unreachableSeconds, failedSeconds, massWindowSeconds, massHoldSeconds } = liveness
+  const { heartbeatSeconds, unreachableSeconds, failedSeconds, massWindowSeconds, massHoldSeconds } = liveness
   return {
     ...DEFAULT_TIMES,
-    beatMs: beatSeconds * 1000,
+    heartbeatMs: heartbeatSeconds * 1000,
     unreachableMs: unreachableSeconds * 1000,
     failedMs: failedSeconds * 1000,
     massWindowMs: massWindowSeconds * 1000,
     massHoldMs: massHoldSeconds * 1000,
-    awayMs: beatSeconds * 1500,
+    awayMs: heartbeatSeconds * 1500,
   }
 }

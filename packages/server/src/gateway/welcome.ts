@@ -14,7 +14,7 @@ export function welcomeOf(
   const node = store.get(inTenant(tenant, nodes, nodeId))?.record
   const owner = store.get(globally(tenants, tenant))?.record
   return {
-    ...{ type: 'welcome', session: epoch, tenant, beatMs: times.beatMs },
+    ...{ type: 'welcome', session: epoch, tenant, heartbeatMs: times.heartbeatMs },
     ...(node === undefined ? {} : { controlPlane: node.controlPlane }),
     ...(owner === undefined ? {} : { platform: owner.platform }),
   }

@@ -60,7 +60,7 @@ async function removeDeployment(
     // Its controller takes each assignment out of the placement when the agent has confirmed that its container is gone.
     const placement = inTenant(tenant, placements, stored.uid)
     const left = transaction.get(placement)
-    if (left !== undefined && left.assignments.length > 0) return { kind: 'refuse', result: undefined }
+    if (left !== undefined && left.assignments.length > 0) return { kind: 'abort', result: undefined }
     if (left !== undefined) transaction.delete(placement)
     transaction.delete(address)
     releaseRoutes(transaction, tenant, stored)
@@ -110,7 +110,7 @@ async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
     await store.transact<void>((transaction) => {
       const address = inTenant(tenant, deployments, record.spec.name)
       const stored = transaction.get(address)
-      if (stored === undefined || stored.deleting) return { kind: 'refuse', result: undefined }
+      if (stored === undefined || stored.deleting) return { kind: 'abort', result: undefined }
       transaction.put(address, { ...stored, deleting: true })
       return { kind: 'commit', result: undefined }
     })

@@ -167,7 +167,7 @@ async function note(
     const address = inTenant(tenant, deployments, name)
     const stored = transaction.get(address)
     if (stored === undefined || !isUnfixed(stored) || stored.spec.image !== image)
-      return { kind: 'refuse', result: undefined }
+      return { kind: 'abort', result: undefined }
     if (digest !== null) transaction.put(address, { ...stored, digest })
     recordEvent(transaction, clock, tenant, eventOf(stored, digest))
     return { kind: 'commit', result: undefined }

@@ -7,7 +7,7 @@ import { nextMove, type RotationMove } from '@holdfast/core'
 import type { Caller } from '../operations/caller.ts'
 import { storeRevision } from '../operations/deployments/store-deployment.ts'
 import { recordEvent } from '../operations/record-write.ts'
-import { doomVersions } from '../operations/secrets/doom-versions.ts'
+import { markVersionsForDestruction } from '../operations/secrets/mark-for-destruction.ts'
 import { askedToRotate, rotatedDeployment, turnedCredential } from '../operations/secrets/rotated-records.ts'
 import { gatherRotation } from '../operations/secrets/rotation-guards.ts'
 import { pathOf } from '../operations/secrets/version-uses.ts'
@@ -118,7 +118,7 @@ async function moveConsumer(
       return move?.kind === 'pin' && move.consumers.includes(name) ? [[credential, move.version]] : []
     })
     const caller = callerOf(tenant, due)
-    if (stored === undefined || caller === undefined) return { kind: 'refuse', result: undefined }
+    if (stored === undefined || caller === undefined) return { kind: 'abort', result: undefined }
     const moved = new Map(due.map(([{ label }, version]) => [label, version]))
     const next = rotatedDeployment(clock, transaction, stored, moved)
     storeRevision(deps, transaction, caller, next, { asked: askedToRotate(next, moved) })
@@ -140,18 +140,18 @@ async function endAbort(deps: RotationLoopDeps, tenant: TenantId, label: string)
     const address = inTenant(tenant, credentials, label)
     const credential = transaction.get(address)
     const move = moveOf(store, tenant, credential)
-    if (credential === undefined || move?.kind !== 'end') return { kind: 'refuse', result: undefined }
+    if (credential === undefined || move?.kind !== 'end') return { kind: 'abort', result: undefined }
     const { destroyed } = move
     const turned = { rotation: undefined, destroyed }
     transaction.put(address, turnedCredential(credential, turned, timestamp(clock), undefined))
     // The janitor destroys it: a controller speaks to no other store (SAFETY 4b).
-    doomVersions(transaction, clock, tenant, credential, destroyed)
-    tellEnd(transaction, clock, tenant, credential, destroyed)
+    markVersionsForDestruction(transaction, clock, tenant, credential, destroyed)
+    emitRotationEnd(transaction, clock, tenant, credential, destroyed)
     return { kind: 'commit', result: undefined }
   })
 }
 
-function tellEnd(
+function emitRotationEnd(
   transaction: Transaction,
   clock: Clock,
   tenant: TenantId,

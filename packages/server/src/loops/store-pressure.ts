@@ -19,7 +19,7 @@ export function createStorePressure(
 ): StorePressure {
   let ratio = 0
   let told = ''
-  const tellAlarms = (members: readonly EngineStatus[]): void => {
+  const logAlarms = (members: readonly EngineStatus[]): void => {
     const raised = members.flatMap(({ alarms }) => alarms)
     const alarms = [...new Set(raised)].toSorted()
     if (alarms.join() !== told) onAlarms(alarms)
@@ -33,7 +33,7 @@ export function createStorePressure(
       const members = await engine.status()
       // Nobody answered: that says nothing of how full they are.
       if (members.length === 0) return
-      tellAlarms(members)
+      logAlarms(members)
       ratio = Math.max(0, ...members.map(({ dbSizeInUseBytes }) => dbSizeInUseBytes / quotaBytes))
     },
   }

@@ -1,11 +1,15 @@
 // The janitor of half-finished writes to two stores (SAFETY 4a, step 6): an intent that nobody ended within a minute is
-// doomed, after which its write can no longer be pinned; what is doomed, by the janitor or from the start, is destroyed.
+// condemned, after which its write can no longer be pinned; what is condemned, by the janitor or from the start, is destroyed.
 
-import { type BurnDeps, burnNumber, doomIntent } from '../operations/secrets/burn-number.ts'
+import {
+  markForDestruction,
+  type RetireDeps,
+  retireVersionNumber,
+} from '../operations/secrets/retire-version-number.ts'
 import type { Clock } from '../ports/clock.ts'
 import { intents } from '../store/records.ts'
 
-export interface SweepDeps extends BurnDeps {
+export interface SweepDeps extends RetireDeps {
   readonly clock: Clock
 }
 
@@ -15,7 +19,7 @@ export async function sweepIntents(deps: SweepDeps): Promise<void> {
   const failures: unknown[] = []
   const old = deps.clock.now() - PATIENCE_MS
   for (const { id, record } of deps.store.listWithIds(intents)) {
-    if (!record.doomed && Date.parse(record.createdAt) >= old) continue
+    if (!record.pendingDestruction && Date.parse(record.createdAt) >= old) continue
     await endIntent(deps, id).catch((error: unknown) => failures.push(error))
   }
   // One that fails keeps none of the others waiting; it is told, and tried again at the next turn.
@@ -23,6 +27,6 @@ export async function sweepIntents(deps: SweepDeps): Promise<void> {
 }
 
 async function endIntent(deps: SweepDeps, id: string): Promise<void> {
-  const doomed = await doomIntent(deps, id)
-  if (doomed !== undefined) await burnNumber(deps, doomed)
+  const pendingDestruction = await markForDestruction(deps, id)
+  if (pendingDestruction !== undefined) await retireVersionNumber(deps, pendingDestruction)
 }

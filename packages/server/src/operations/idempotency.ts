@@ -80,7 +80,7 @@ export function keepOnce<T>(
 ): Decision<Outcome<T>> {
   const first = idempotency === undefined || answers.keep(transaction, caller, idempotency, answerOf(value))
   if (first) return { kind: 'commit', result: done(value) }
-  return { kind: 'refuse', result: refused(reject('idempotency_key_reused', 'Idempotency-Key', undefined)) }
+  return { kind: 'abort', result: refused(reject('idempotency_key_reused', 'Idempotency-Key', undefined)) }
 }
 
 /** The same where nothing is to change: without a key there is nothing to store, with one its answer is the first too. */
@@ -91,6 +91,6 @@ export function keepUnchanged<T>(
   kept: Kept<T>,
   value: T,
 ): Decision<Outcome<T>> {
-  if (kept.idempotency === undefined) return { kind: 'refuse', result: done(value) }
+  if (kept.idempotency === undefined) return { kind: 'abort', result: done(value) }
   return keepOnce(answers, transaction, caller, kept, value)
 }

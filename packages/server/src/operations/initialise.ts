@@ -41,7 +41,7 @@ export async function initialise(
     // The marker has one fixed key, so of two `init` at the same time one commits and the other finds its platform.
     const marker = transaction.get(globally(platform, 'id'))
     if (marker !== undefined && marker.tenant !== tenant) {
-      return { kind: 'refuse', result: { kind: 'already', tenant: marker.tenant } }
+      return { kind: 'abort', result: { kind: 'already', tenant: marker.tenant } }
     }
     if (marker === undefined) foundPlatform(deps, transaction, tenant)
     const { record, text } = newToken(deps, tenant)

@@ -21,7 +21,7 @@ export function createStoreProbe(
   const key = store.keyspace.globalKey('fresh', 'health')
   return {
     connected: shared(() => isDone(engine.range({ key, countOnly: true }, { deadlineMs: PROBE_MS }))),
-    caughtUp: shared(() => isDone(within(PROBE_MS, store.fresh()))),
+    caughtUp: shared(() => isDone(withDeadline(PROBE_MS, store.fresh()))),
   }
 }
 
@@ -32,7 +32,7 @@ function isDone(work: Promise<unknown>): Promise<boolean> {
   )
 }
 
-async function within(ms: number, work: Promise<void>): Promise<void> {
+async function withDeadline(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('no answer in time')), ms)

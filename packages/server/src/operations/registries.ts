@@ -15,9 +15,9 @@ import { type Caller, done, type Outcome, refused } from './caller.ts'
 import { checkShape, type FieldChecks } from './check-shape.ts'
 import { recordAudit } from './record-write.ts'
 import { requireLiveCaller } from './require-live-caller.ts'
-import { intentIdOf, intentOf } from './secrets/burn-number.ts'
 import { destroyStaged } from './secrets/destroy-staged.ts'
-import { doomVersions } from './secrets/doom-versions.ts'
+import { markVersionsForDestruction } from './secrets/mark-for-destruction.ts'
+import { intentIdOf, intentOf } from './secrets/retire-version-number.ts'
 import { type StagedVersion, stageVersion } from './stage-version.ts'
 
 export const credentialShape = object({ username: string(), password: string() })
@@ -74,10 +74,10 @@ async function pinCredential(
 ): Promise<Outcome<Registry>> {
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
-    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     const intent = globally(intents, staged.intent)
     if (transaction.get(intent) === undefined)
-      return { kind: 'refuse', result: refused(reject('store_unavailable', 'store', undefined)) }
+      return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
     const updatedAt = timestamp(clock)
     const address = inTenant(caller.tenant, registryCredentials, host)
     // A write that came later may have been pinned first. Then this one counts as the earlier: its version is never used,
@@ -104,22 +104,28 @@ export async function removeRegistryCredential(
   const { store, clock } = deps
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
-  let doomed: readonly StagedVersion[] = []
+  let pendingDestruction: readonly StagedVersion[] = []
   const outcome = await store.transact<Outcome<Registry>>((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
-    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     const address = inTenant(caller.tenant, registryCredentials, known)
     const stored = transaction.get(address)
-    if (stored === undefined) return { kind: 'refuse', result: refused(reject('not_found', 'path', host)) }
+    if (stored === undefined) return { kind: 'abort', result: refused(reject('not_found', 'path', host)) }
     transaction.delete(address)
-    doomed = doomVersions(transaction, clock, caller.tenant, { registryHost: known }, [stored.version])
+    pendingDestruction = markVersionsForDestruction(
+      transaction,
+      clock,
+      caller.tenant,
+      { registryHost: known },
+      [stored.version],
+    )
     recordAudit(transaction, clock, caller, {
       action: 'registries:credential-removed',
       subject: { kind: 'Registry', name: known },
     })
     return { kind: 'commit', result: done({ host: known, credential: false }) }
   })
-  if (outcome.ok) await destroyStaged(deps, caller.tenant, doomed)
+  if (outcome.ok) await destroyStaged(deps, caller.tenant, pendingDestruction)
   return outcome
 }
 

@@ -2,7 +2,7 @@
 // deployment. The controllers keep it up change by change; whoever asks why gathers it once. DECISIONS 4 and 5, DESIGN 4.
 
 import type { Assignment, Capacity, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
-import { type NodeFacts, residencyWish, type TenantFacts, type Workload } from '@holdfast/core'
+import { desiredResidency, type NodeFacts, type TenantFacts, type Workload } from '@holdfast/core'
 import {
   deployments,
   nodeNames,
@@ -65,7 +65,7 @@ export function workloadOf(
   rules: ResidencyRules,
 ): Workload {
   const ofPlatform = store.get(globally(platform, 'id'))?.record.tenant === tenant
-  const residency = residencyWish(placement?.residency, rules)
+  const residency = desiredResidency(placement?.residency, rules)
   return { name, resources, placement, nodeId, residency, ofPlatform }
 }
 

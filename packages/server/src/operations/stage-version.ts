@@ -12,7 +12,13 @@ import { intents } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, type Transaction } from '../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from './caller.ts'
-import { burnNumber, doomedIdOf, doomIntent, intentIdOf, intentOf } from './secrets/burn-number.ts'
+import {
+  destructionIdOf,
+  intentIdOf,
+  intentOf,
+  markForDestruction,
+  retireVersionNumber,
+} from './secrets/retire-version-number.ts'
 
 export interface StagedVersion {
   readonly path: SecretPath
@@ -48,7 +54,7 @@ export async function stageVersion(
   const waiting = { version: 0, since: 0 }
   while (performance.now() < until) {
     const current = await deps.secrets.currentVersion(caller.tenant, path)
-    if (current.kind !== 'ok' && current.kind !== 'absent') return refused(storeAway())
+    if (current.kind !== 'ok' && current.kind !== 'absent') return refused(storeUnavailable())
     const cas = current.kind === 'ok' ? current.version : 0
     const intent = await reserveNumber(deps, caller, path, cas + 1, leader)
     if (intent === undefined) {
@@ -58,11 +64,11 @@ export async function stageVersion(
     const written = await deps.secrets.writeVersion(caller.tenant, path, document, cas)
     if (written.kind === 'ok') return done({ path, version: written.version, intent })
     // An intent stays behind for the janitor where a lost answer may have made the version after all.
-    if (written.kind === 'unavailable' && written.applied === 'unknown') return refused(storeAway())
+    if (written.kind === 'unavailable' && written.applied === 'unknown') return refused(storeUnavailable())
     await dropIntent(deps, intent)
-    if (written.kind !== 'conflict') return refused(storeAway())
+    if (written.kind !== 'conflict') return refused(storeUnavailable())
   }
-  return refused(storeAway())
+  return refused(storeUnavailable())
 }
 
 /** In the pinning transaction: false where the number was given up meanwhile, and must not be pinned. */
@@ -91,11 +97,14 @@ async function reserveNumber(
   leader: StagedVersion | undefined,
 ): Promise<string | undefined> {
   const id = intentIdOf(tenant, path, version)
-  const [address, doomed] = [globally(intents, id), globally(intents, doomedIdOf(tenant, path, version))]
-  if (store.get(address) !== undefined || store.get(doomed) !== undefined) return undefined
+  const [address, pendingDestruction] = [
+    globally(intents, id),
+    globally(intents, destructionIdOf(tenant, path, version)),
+  ]
+  if (store.get(address) !== undefined || store.get(pendingDestruction) !== undefined) return undefined
   return store.transact<string | undefined>((transaction) => {
-    if (transaction.get(address) !== undefined || transaction.get(doomed) !== undefined)
-      return { kind: 'refuse', result: undefined }
+    if (transaction.get(address) !== undefined || transaction.get(pendingDestruction) !== undefined)
+      return { kind: 'abort', result: undefined }
     const intent = { ...intentOf(tenant, path, version), createdAt: timestamp(clock) }
     transaction.put(address, { ...intent, ...(leader === undefined ? {} : { leader: leader.intent }) })
     return { kind: 'commit', result: id }
@@ -117,9 +126,9 @@ async function waitForNumber(
   const now = performance.now()
   if (waiting.version !== version) Object.assign(waiting, { version, since: now })
   if (now - waiting.since > TAKEN_MS) {
-    const doomed = await doomIntent(deps, intentIdOf(tenant, path, version))
-    const id = doomed ?? doomedIdOf(tenant, path, version)
-    await burnNumber(deps, id)
+    const pendingDestruction = await markForDestruction(deps, intentIdOf(tenant, path, version))
+    const id = pendingDestruction ?? destructionIdOf(tenant, path, version)
+    await retireVersionNumber(deps, id)
   }
   await pause(PAUSE_MS * (0.5 + Math.random()))
 }
@@ -132,6 +141,6 @@ async function dropIntent({ store }: StageDeps, intent: string): Promise<void> {
   })
 }
 
-export function storeAway() {
+export function storeUnavailable() {
   return reject('secrets_store_unavailable', 'secretsStore', undefined)
 }

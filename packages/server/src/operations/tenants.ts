@@ -76,7 +76,7 @@ export async function createTenant(
   }
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
-    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     transaction.get(globally(tenants, id))
     putTenant(transaction, tenant)
     recordAudit(transaction, clock, caller, { action: 'tenants:create', subject: { kind: 'Tenant', name } })
@@ -126,13 +126,13 @@ export async function changeTenant(
   const patch = decode(tenantPatchShape, body)
   return store.transact<Outcome<Tenant>>((transaction) => {
     const found = findToChange(transaction, caller, ifMatch)
-    if (!found.ok) return { kind: 'refuse', result: found }
+    if (!found.ok) return { kind: 'abort', result: found }
     const stored = found.value
     const quotas = { ...stored.quotas, ...patch.quotas }
     const changed = { ...tenantView(stored), name: patch.name ?? stored.name, quotas }
     // Like a PUT of a deployment: what changes nothing stores nothing.
     if (canonicalJson(changed) === canonicalJson(tenantView(stored)))
-      return { kind: 'refuse', result: done(changed) }
+      return { kind: 'abort', result: done(changed) }
     const tenant = { ...changed, revision: stored.revision + 1 }
     putTenant(transaction, tenant)
     recordAudit(transaction, clock, caller, {
@@ -152,13 +152,13 @@ export async function removeTenant(
 ): Promise<Outcome<Tenant>> {
   return store.transact<Outcome<Tenant>>((transaction) => {
     const found = findToChange(transaction, caller, ifMatch)
-    if (!found.ok) return { kind: 'refuse', result: found }
+    if (!found.ok) return { kind: 'abort', result: found }
     const stored = found.value
     if (stored.platform) {
       const rejection = reject('permission_denied', 'tenant', stored.id, {
         accepted: 'any tenant but the platform itself',
       })
-      return { kind: 'refuse', result: refused(rejection) }
+      return { kind: 'abort', result: refused(rejection) }
     }
     const tenant = { ...tenantView(stored), deleting: true, revision: stored.revision + 1 }
     putTenant(transaction, tenant)

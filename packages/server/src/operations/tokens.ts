@@ -77,10 +77,10 @@ export async function issueToken(
   const { record, text } = mintToken(ids, timestamp(clock), caller.tenant, wanted)
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
-    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     const platform = transaction.get(globally(tenants, caller.tenant))?.platform === true
     if (record.role === 'platform-admin' && !platform) {
-      return { kind: 'refuse', result: refused(notForTenants(record.role)) }
+      return { kind: 'abort', result: refused(notForTenants(record.role)) }
     }
     transaction.put(globally(tokens, record.id), record)
     recordAudit(transaction, clock, caller, {
@@ -152,10 +152,10 @@ export async function revokeToken(
 ): Promise<Outcome<Token>> {
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
-    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     const stored = isTokenId(id) ? transaction.get(globally(tokens, id)) : undefined
     if (stored === undefined || stored.tenant !== caller.tenant) {
-      return { kind: 'refuse', result: refused(reject('not_found', 'path', id)) }
+      return { kind: 'abort', result: refused(reject('not_found', 'path', id)) }
     }
     transaction.delete(globally(tokens, stored.id))
     recordAudit(transaction, clock, caller, {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addTaint, inTheOpen, isTainted, underTaint, withoutTaint } from './taint.ts'
+import { addTaint, declassify, isTainted, underTaint, withoutTaint } from './taint.ts'
 
 const VALUE = 'Tr0ub4dor & "3" \\ü?'
 
@@ -77,7 +77,7 @@ describe('nothing is found', () => {
     const byPath = underTaint(body, async () => isTainted('orders.db.internal.example'), [path])
     expect(await byPath).toBe(false)
     const byRecord = await under(body, () => {
-      inTheOpen('{"environment":{"HOST":"orders.db.internal.example"}}')
+      declassify('{"environment":{"HOST":"orders.db.internal.example"}}')
       return [isTainted('orders.db.internal.example'), isTainted(VALUE)]
     })
     expect(byRecord).toEqual([false, true])
@@ -107,6 +107,6 @@ test('an error that holds one is replaced, and another is not', async () => {
     withValue(VALUE, () => {
       throw new TypeError(message)
     }).catch((error: Error) => `${error.name} ${error.message}`)
-  expect(await failing(`got ${VALUE}`)).toBe('UnspeakableError TypeError')
+  expect(await failing(`got ${VALUE}`)).toBe('SecretLeakError TypeError')
   expect(await failing('a fault')).toBe('TypeError a fault')
 })

@@ -38,14 +38,14 @@ export function underTaint<T>(body: Json, work: () => Promise<T>, open: readonly
       return await work()
     } catch (error) {
       // Whoever tells of it does so outside of the request.
-      throw error instanceof Error && isTainted(`${error.stack}`) ? new UnspeakableError(error.name) : error
+      throw error instanceof Error && isTainted(`${error.stack}`) ? new SecretLeakError(error.name) : error
     }
   })
 }
 
 /** What went wrong said more than may be said. */
-class UnspeakableError extends Error {
-  override readonly name = 'UnspeakableError'
+class SecretLeakError extends Error {
+  override readonly name = 'SecretLeakError'
 }
 
 /** Keys under which material comes or is asked for: of a secret, and of a registry's credential. */
@@ -61,7 +61,7 @@ export function addTaint(value: string): void {
 }
 
 /** What the request changes and anybody may read: a host that a stored constant names is no secret by being in a document. */
-export function inTheOpen(text: string): void {
+export function declassify(text: string): void {
   const { needles } = requests.getStore() ?? {}
   for (const [value, [, escaped = value]] of needles ?? []) if (text.includes(escaped)) needles?.delete(value)
 }

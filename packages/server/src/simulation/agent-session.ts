@@ -139,7 +139,7 @@ function answer(talking: Talking, message: ServerMessage): void {
   if (message.type === 'challenge') say(talking, hello(talking, message.nonce))
   if (message.type === 'welcome') {
     talking.session = message.session
-    startBeats(talking, message.beatMs)
+    startHeartbeats(talking, message.heartbeatMs)
   }
   if ((message.type === 'complete' || message.type === 'delta') && message.session === talking.session) {
     const complete = message.type === 'complete'
@@ -166,12 +166,12 @@ function hello({ identity, machine, bootId }: Talking, nonce: string): AgentMess
   return { type: 'hello', nodeId, generation, signature, ...facts, capacity: machine.capacity }
 }
 
-function startBeats(talking: Talking, everyMs: number): void {
+function startHeartbeats(talking: Talking, everyMs: number): void {
   clearInterval(talking.beats)
   talking.beats = setInterval(() => {
     const silentMs = performance.now() - talking.heardAt
     if (silentMs > GONE_AFTER * everyMs) talking.socket?.terminate()
     else if (silentMs > ASK_AFTER * everyMs) talking.socket?.ping()
-    else if (talking.session !== undefined) say(talking, { type: 'beat', session: talking.session })
+    else if (talking.session !== undefined) say(talking, { type: 'heartbeat', session: talking.session })
   }, everyMs)
 }

@@ -39,7 +39,7 @@ export interface Pace {
 }
 
 const COARSE: Pace = {
-  leadership: { beatMs: 6_000, silentMs: 24_000, lagMs: LEADERSHIP_TIMINGS.lagMs, lookMs: 3_000 },
+  leadership: { heartbeatMs: 6_000, silentMs: 24_000, lagMs: LEADERSHIP_TIMINGS.lagMs, lookMs: 3_000 },
   sweepMs: 2_000,
   silenceLookMs: 2_000,
   coarseMs: 2_000,

@@ -66,8 +66,8 @@ function findFaults(document: Document): Unplaced[] {
   const faults = [...durations, ...whole, ...ofSteps.flat()]
   // Names are looked up where there is a cluster, and of steps that have any.
   if (whole.length > 0) return faults
-  const isSound = (index: number) => ofSteps[index]?.length === 0
-  return [...faults, ...findNameFaults(value as unknown as Script, isSound)]
+  const isValid = (index: number) => ofSteps[index]?.length === 0
+  return [...faults, ...findNameFaults(value as unknown as Script, isValid)]
 }
 
 function toPlain(document: Document): Fields {
@@ -146,7 +146,7 @@ function explain({ kind, path, value, expected }: ShapeFault): Unplaced {
 }
 
 /** Whom a step or a node names must be there, and each name once. */
-function findNameFaults(script: Script, isSound: (step: number) => boolean): Unplaced[] {
+function findNameFaults(script: Script, isValid: (step: number) => boolean): Unplaced[] {
   const { tenants, nodes } = script.cluster
   const known = {
     tenant: tenants.map(({ name }) => name),
@@ -159,7 +159,7 @@ function findNameFaults(script: Script, isSound: (step: number) => boolean): Unp
     return [{ kind: 'conflict', field, received: name, expected }]
   }
   const named = (step: Step, index: number): Unplaced[] => {
-    if (!isSound(index)) return []
+    if (!isValid(index)) return []
     const at = elementPath('steps', index)
     return [
       ...('tenant' in step ? missing('tenant', step.tenant, `${at}.tenant`) : []),

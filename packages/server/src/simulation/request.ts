@@ -126,7 +126,7 @@ function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>
     case 're-enrol':
       return {
         ...{ ...common, action: 'enrol', wish: 'is set up anew and joins again.' },
-        ask: (server, caller) => enrolAnew(world, node, step.attested ?? {}, server, caller),
+        ask: (server, caller) => reenroll(world, node, step.attested ?? {}, server, caller),
       }
     case 'drain':
       return {
@@ -154,7 +154,7 @@ function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>
 }
 
 /** New keys, the same machine: what runs on it stays. */
-async function enrolAnew(
+async function reenroll(
   world: World,
   node: SimulatedNode,
   attested: { readonly country?: string; readonly region?: string },

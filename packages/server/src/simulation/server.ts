@@ -9,9 +9,9 @@ import type { MemoryKeyspace } from '../adapters/memory/keyspace.ts'
 import type { LineCall, LineFault } from '../adapters/memory/line.ts'
 import { createGateway, type Gateway } from '../gateway/gateway.ts'
 import { DEFAULT_TIMES } from '../gateway/timings.ts'
-import { createForesight } from '../loops/controllers/foresee.ts'
 import { startPlacing } from '../loops/controllers/place-deployments.ts'
-import { startSilenceWatch } from '../loops/controllers/watch-silent-nodes.ts'
+import { createPlanner } from '../loops/controllers/plan-ahead.ts'
+import { startLivenessWatch } from '../loops/controllers/watch-silent-nodes.ts'
 import { finishRemovals } from '../loops/finish-removals.ts'
 import { type Leadership, startLeadership } from '../loops/leadership/lead-shards.ts'
 import { repeat } from '../loops/repeat.ts'
@@ -138,7 +138,7 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
       registries,
       ...{ volumesEnabled: false, namespaces: [], regions: new Set(Object.keys(residency.regions)) },
     },
-    foresee: createForesight({ store, quotas, clock, residency }),
+    planAhead: createPlanner({ store, quotas, clock, residency }),
     callNode: async () => 'unreachable',
     publicUrl: 'http://simulated',
   }
@@ -176,7 +176,7 @@ function startControllers(deps: ServerDeps, { name, replica, store, operations }
     onError: (error, deployment) => deps.onWarning(name, `${deployment}: ${String(error)}`),
   })
   const silence = { self: replica, times: DEFAULT_TIMES, lookMs: deps.pace.silenceLookMs }
-  startSilenceWatch({ store, clock, leadership, onError, ...silence })
+  startLivenessWatch({ store, clock, leadership, onError, ...silence })
   const removing = repeat(
     REMOVALS_MS,
     () => finishRemovals({ store, clock, removeTenantSecrets: async () => true }),

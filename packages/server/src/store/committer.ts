@@ -4,8 +4,8 @@
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { EngineError, type KeyValueEngine } from '../ports/key-value.ts'
 import { createGroupCommit, type GroupCommitOptions, type Verdict } from './group-commit.ts'
-import { insist } from './insist.ts'
 import type { Keyspace } from './keys.ts'
+import { retryUntil } from './retry-until.ts'
 import { settleUnknown } from './settle-unknown.ts'
 import type { StagedTransaction } from './transaction.ts'
 import { asUnavailable } from './unavailable.ts'
@@ -31,12 +31,12 @@ export function createCommitter(deps: CommitterDeps): Committer {
     const { receipt } = staged
     if (receipt === undefined) throw lost
     const ask = () => settleUnknown(engine, keyspace, { ...staged, receipt }, timestamp(clock))
-    return insist(ask, performance.now() + settleMs, 'repeatable')
+    return retryUntil(ask, performance.now() + settleMs, 'repeatable')
   }
   return {
     async commit(staged, until) {
       try {
-        return await insist(() => group.submit(staged, until), until, 'once')
+        return await retryUntil(() => group.submit(staged, until), until, 'once')
       } catch (error) {
         if (!(error instanceof EngineError) || error.applied === 'no') return asUnavailable(error)
         return settle(staged, error).catch(asUnavailable)

@@ -101,7 +101,7 @@ export function createGroupCommit(engine: Engine, given: Partial<GroupCommitOpti
     inFlight += 1
     void send(engine, batch, options.deadlineMs)
       .then((committed) => {
-        queue = refuseDoomed(queue, committed)
+        queue = abortIfPendingDestruction(queue, committed)
       })
       .finally(() => {
         inFlight -= 1
@@ -251,20 +251,20 @@ function refuseLate(queue: Waiting[], now: number): Waiting[] {
  * what it was before cannot succeed any more; it is turned away here, as of the winner's revision, instead of asking the
  * engine a thousand times.
  */
-function refuseDoomed(queue: Waiting[], committed: readonly Committed[]): Waiting[] {
+function abortIfPendingDestruction(queue: Waiting[], committed: readonly Committed[]): Waiting[] {
   const changed = new Map<string, Committed>()
   for (const each of committed) for (const { key } of each.writes) changed.set(key, each)
   if (changed.size === 0 || queue.length === 0) return queue
   return queue.filter((waiting) => {
     const winner = waiting.transaction.compares
       .map((compare) => ({ compare, by: changed.get(compare.key) }))
-      .find(({ compare, by }) => by !== undefined && isDoomed(compare, by))
+      .find(({ compare, by }) => by !== undefined && isPendingDestruction(compare, by))
     if (winner?.by !== undefined) waiting.resolve({ kind: 'overtaken', revision: winner.by.revision })
     return winner === undefined
   })
 }
 
-function isDoomed(compare: Compare, by: Committed): boolean {
+function isPendingDestruction(compare: Compare, by: Committed): boolean {
   if (compare.is !== 'equal' || compare.rangeEnd !== undefined) return false
   const put = by.writes.some((write) => write.kind === 'put' && write.key === compare.key)
   // What is newer than the winner may hold: somebody else wrote after it.

@@ -151,7 +151,7 @@ export const intentShape = object({
   version: integer(),
   createdAt: string(),
   /** Nobody can pin it any more: the version is to be destroyed, and then this. */
-  doomed: optional(boolean()),
+  pendingDestruction: optional(boolean()),
   /** Of several that are pinned together: the one without which none of them is. */
   leader: optional(string()),
 })
@@ -244,14 +244,14 @@ export const storedPlacementShape = object({
   /** Whether a replica was ever assigned: before that a shortfall is `unschedulable`, later it is `stalled`. */
   everAssigned: boolean(),
   assignments: list(assignmentShape),
-  /** By templateHash; those that an assignment or `good` names. */
+  /** By templateHash; those that an assignment or `lastGood` names. */
   templates: map(containerTemplateShape),
   /** The verdicts that were last told in an event, as a hash; empty when none. */
-  toldRefusals: string(),
+  reportedRefusals: string(),
   /** The phase that was last told in an event. */
-  toldPhase: string(),
+  reportedPhase: string(),
   /** Of this revision: the secrets that were told not to be had, each with its cause; absent where none was. */
-  toldSecrets: optional(list(string())),
+  reportedSecrets: optional(list(string())),
   /** By which labels all that runs was last found to be where it may be, as a hash; absent where none was asked for. */
   metDemands: optional(string()),
   /** Why a replica is nowhere, for the status; absent while all are placed. */
@@ -261,7 +261,7 @@ export const storedPlacementShape = object({
   /** Under way, under watch, paused or going back. */
   rollout: optional(rolloutShape),
   /** The last revision that ran through its watch: what a failed update goes back to. */
-  good: optional(revisionTargetShape),
+  lastGood: optional(revisionTargetShape),
   /** The decision that was last recorded: its number, from 1, its time, and the reason in its status. */
   decided: optional(object({ number: integer(), at: string(), reason: string() })),
 })
@@ -307,7 +307,7 @@ export const serverReplicaShape = object({
   v,
   url: string(),
   startedAt: string(),
-  beat: integer(),
+  heartbeat: integer(),
   /** Whether it takes shards; one that only holds sessions does not. */
   leads: boolean(),
   /** The control-plane node that it runs on, if configuration says so: its heartbeat is that node's (DECISIONS 5). */

@@ -10,10 +10,10 @@ import { decodeRecord } from './encode.ts'
 import { createCurrentRevision } from './freshness.ts'
 import type { GroupCommitOptions } from './group-commit.ts'
 import { createHistoryGuard, type HistoryGuard, type OnWentBack } from './history-guard.ts'
-import { insist, pause, within } from './insist.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
 import type { CachedRecord, Change, OnUnreadable, SizedKey } from './record-index.ts'
 import type { Collection } from './records.ts'
+import { pause, retryUntil, withDeadline } from './retry-until.ts'
 import { type Address, openTransaction, type Transaction } from './transaction.ts'
 import { asUnavailable, StoreUnavailableError } from './unavailable.ts'
 
@@ -25,7 +25,7 @@ export { StoreUnavailableError } from './unavailable.ts'
  */
 export type Decision<R> =
   | { readonly kind: 'commit'; readonly result: R }
-  | { readonly kind: 'refuse'; readonly result: R }
+  | { readonly kind: 'abort'; readonly result: R }
   | { readonly kind: 'wait'; readonly until: Promise<void> }
 
 export interface Store {
@@ -77,7 +77,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
   const freshUntil = async (until: number): Promise<void> => {
     const seen = cache.revision
-    const revision = await within(until, insist(currentRevision, until, 'repeatable'))
+    const revision = await withDeadline(until, retryUntil(currentRevision, until, 'repeatable'))
     history.note(seen, revision)
     history.require()
     await cache.waitFor(revision, until - performance.now())
@@ -134,10 +134,10 @@ async function transact<R>(running: Running, decide: (transaction: Transaction) 
       running.keyspace,
     )
     const decision = decide(transaction)
-    if (decision.kind === 'refuse' && current) return decision.result
-    current = decision.kind === 'refuse'
-    if (decision.kind === 'refuse') await running.fresh(until)
-    if (decision.kind === 'wait') await within(until, decision.until).catch(asUnavailable)
+    if (decision.kind === 'abort' && current) return decision.result
+    current = decision.kind === 'abort'
+    if (decision.kind === 'abort') await running.fresh(until)
+    if (decision.kind === 'wait') await withDeadline(until, decision.until).catch(asUnavailable)
     if (decision.kind === 'commit') {
       const seen = running.cache.revision
       const verdict = await running.committer.commit(transaction.staged(), until)
@@ -166,7 +166,7 @@ async function readValues<T>(
   for (let from = 0; from < keys.length; from += READ_AT_ONCE) {
     const success = keys.slice(from, from + READ_AT_ONCE).map((key) => ({ kind: 'range' as const, key }))
     const ask = () => engine.transact({ compares: [], success, failure: [] })
-    const { results } = await within(until, insist(ask, until, 'repeatable')).catch(asUnavailable)
+    const { results } = await withDeadline(until, retryUntil(ask, until, 'repeatable')).catch(asUnavailable)
     for (const result of results) values.push(recordOf(result))
   }
   return values

@@ -15,4 +15,4 @@ export function withoutWriting(store: Store): Store {
 
 /** A refusal is what a transaction confirms and does not write. */
 const onlySaid = <R>(decision: Decision<R>): Decision<R> =>
-  decision.kind === 'commit' ? { kind: 'refuse', result: decision.result } : decision
+  decision.kind === 'commit' ? { kind: 'abort', result: decision.result } : decision

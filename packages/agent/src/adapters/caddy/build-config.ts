@@ -13,8 +13,8 @@
 import { createHash } from 'node:crypto'
 import type { Backend } from '../../ports/router.ts'
 import type { CaddySettings, RoutesTls } from '../../ports/router-settings.ts'
-import { AWAY_ROOM, leadFile, ROOMS } from './lead-files.ts'
 import { matchersOf } from './match-routes.ts'
+import { AWAY_ROOM, ROOMS, upstreamFile } from './upstream-files.ts'
 
 type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
 
@@ -99,7 +99,7 @@ function redirect(secure: readonly string[]): Json {
 function routesOf(settings: CaddySettings, backends: readonly Backend[]): Json[] {
   return [
     ...distrust(settings.peerListen),
-    ...deploymentRoutes(settings.leadsFolder, backends),
+    ...deploymentRoutes(settings.upstreamsFolder, backends),
     ...ROOMS.map((room) => ledTo('here', room, HERE)),
     ...countHop(),
     ledTo('away', AWAY_ROOM, AWAY),
@@ -112,16 +112,16 @@ function deploymentRoutes(folder: string, backends: readonly Backend[]): Json[] 
   const matchers = matchersOf(backends)
   return backends.flatMap((backend) => {
     const match = matchers.get(backend.name) ?? []
-    const handle = [findLead(folder, backend)]
+    const handle = [findUpstream(folder, backend)]
     return match.length === 0 ? [] : [{ '@id': backend.name, group: 'routed', match, handle }]
   })
 }
 
 /** Where the routes of a deployment lead to several ports of its containers, the one with the longest path decides. */
-function findLead(folder: string, { name, routes }: Backend): Json {
+function findUpstream(folder: string, { name, routes }: Backend): Json {
   const toPort = (port: number): Json => ({
     handler: 'vars',
-    lead: `{file.${leadFile(folder, name, port)}}`,
+    lead: `{file.${upstreamFile(folder, name, port)}}`,
   })
   const [first, ...others] = new Set(routes.map(({ port }) => port))
   if (first !== undefined && others.length === 0) return toPort(first)

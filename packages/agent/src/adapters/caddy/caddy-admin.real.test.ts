@@ -75,7 +75,7 @@ beforeAll(async () => {
     listen: [`127.0.0.1:${edgePort}`],
     peerListen: `127.0.0.1:${peerPort}`,
     adminSocket: caddy.socketPath,
-    leadsFolder: join(dirname(caddy.configFile), 'leads'),
+    upstreamsFolder: join(dirname(caddy.configFile), 'leads'),
     tls: { mode: 'off' },
   }
   admin = createCaddyAdmin(settings, caddy.configFile)
@@ -193,7 +193,7 @@ test('killed, it comes back with what it was told last, and can be read', async 
   await waitUntil(async () => (await get(edge, 'web.test')).status === 200, { what: 'it serves again' })
   process.stdout.write(`Caddy serves again ${Math.round(performance.now() - begun)} ms after its end\n`)
   expect(caddy.pid).not.toBe(before)
-  expect(await admin.readLeads()).toEqual(new Map([['web', ['127.0.0.1']]]))
+  expect(await admin.readUpstreams()).toEqual(new Map([['web', ['127.0.0.1']]]))
 })
 
 test('no answer is no verdict', async () => {

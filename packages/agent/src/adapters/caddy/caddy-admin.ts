@@ -9,7 +9,7 @@ import type { CaddySettings } from '../../ports/router-settings.ts'
 import { callAdmin } from './admin-call.ts'
 import { buildConfig, type CaddyConfig } from './build-config.ts'
 import { readAdminId, readInFlight } from './decode-admin.ts'
-import { openLeadFiles } from './lead-files.ts'
+import { openUpstreamFiles } from './upstream-files.ts'
 
 const READ_MS = 2000
 const LOAD_MS = 10_000
@@ -19,7 +19,7 @@ const ASK_TIMES = 10
 
 /** `configFile`: what Caddy is started with. */
 export function createCaddyAdmin(settings: CaddySettings, configFile: string): RouterAdmin {
-  const leads = openLeadFiles(settings.leadsFolder)
+  const leads = openUpstreamFiles(settings.upstreamsFolder)
   const get = (path: string): Promise<unknown> => callAdmin(settings.adminSocket, 'GET', path, READ_MS)
   const serves = async (version: string): Promise<boolean> =>
     readAdminId(await get('/config/admin')) === version
@@ -44,7 +44,7 @@ export function createCaddyAdmin(settings: CaddySettings, configFile: string): R
   let saved = ''
   const configOf = rememberLast((backends) => buildConfig(settings, backends))
   return {
-    readLeads: leads.read,
+    readUpstreams: leads.read,
     lead: leads.write,
     async load(backends) {
       const { text, version } = configOf(backends)

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const admin = createCaddyAdmin(
     {
       ...{ listen: [listen], peerListen: undefined, adminSocket: caddy.socketPath },
-      ...{ leadsFolder: join(dirname(caddy.configFile), 'leads'), tls: { mode: 'off' } },
+      ...{ upstreamsFolder: join(dirname(caddy.configFile), 'leads'), tls: { mode: 'off' } },
     },
     caddy.configFile,
   )

@@ -116,9 +116,9 @@ test('what is accepted with its keys known is composed without a conflict, in a 
             composedEnvironment: {},
           }),
         )
-        const isSound = outcomes.every(({ kind }) => kind === 'ok')
-        if (conflicts.length === 0) expect(isSound).toBe(true)
-        if (isSound) composed++
+        const isValid = outcomes.every(({ kind }) => kind === 'ok')
+        if (conflicts.length === 0) expect(isValid).toBe(true)
+        if (isValid) composed++
       },
     ),
     { numRuns: 500 },

@@ -2,7 +2,7 @@
 // requests the replicas of another deployment have is not among the facts, so one that comes or goes takes or frees none.
 
 import { type Change, type ChangeKind, type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
-import type { NodeFacts, ResidencyWish, TenantFacts, Workload } from '../facts.ts'
+import type { DesiredResidency, NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { rememberedFor } from '../remembered.ts'
 import { residencyLabels } from '../residency.ts'
 
@@ -141,10 +141,10 @@ export const constraintKey = rememberedFor(({ label, operator, values = [] }: Co
 )
 
 /** A block that demands nothing any more is no demand. */
-function relaxed({ demand, value }: Step, wish: ResidencyWish | undefined): ResidencyWish | undefined {
+function relaxed({ demand, value }: Step, wish: DesiredResidency | undefined): DesiredResidency | undefined {
   if (wish === undefined || demand === undefined) return wish
   const { [demand]: _before, ...others } = wish
-  const rest: ResidencyWish =
+  const rest: DesiredResidency =
     demand === 'blockedCountries'
       ? { ...others, blockedCountries: (wish.blockedCountries ?? []).filter((country) => country !== value) }
       : { ...others, ...(demand === 'region' ? { regionCountries: [] } : {}) }

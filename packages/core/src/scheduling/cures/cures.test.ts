@@ -3,7 +3,7 @@
 import { type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { allRefusals, checkCandidates } from '../check-candidates.ts'
-import type { NodeFacts, ResidencyWish, TenantFacts, Workload } from '../facts.ts'
+import type { DesiredResidency, NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { aNode, aWorkload, someFacts } from '../fixture.ts'
 import { applyChange } from './apply-changes.ts'
 import { cureCandidates, curesFor, cureText } from './find-cures.ts'
@@ -179,7 +179,7 @@ test.each<[string, NodeFacts['labels'], Constraints, string | undefined]>([
 )
 
 describe('residency', () => {
-  const wish = (parts: Partial<ResidencyWish>): Partial<Workload> => ({
+  const wish = (parts: Partial<DesiredResidency>): Partial<Workload> => ({
     residency: { enforced: true, regionCountries: parts.region === 'eu' ? ['FR', 'DE'] : [], ...parts },
   })
   /** `attested` as the token says; of it the node advertises only what `told` names. */
@@ -196,7 +196,7 @@ describe('residency', () => {
   const anew = (label: string, value: string) =>
     `Enrol node-1 anew with a join token that attests ${label}=${value}, if it stands there.`
 
-  test.each<[string, Partial<NodeFacts>, Partial<ResidencyWish>, string | undefined]>([
+  test.each<[string, Partial<NodeFacts>, Partial<DesiredResidency>, string | undefined]>([
     ['it says so', stands({ country: 'DE' }, 'country'), { country: 'DE' }, undefined],
     ['it may say so', stands({ country: 'DE' }), { country: 'DE' }, 'Set holdfast.io/country=DE on node-1.'],
     ['it may not', stands({ country: 'US' }, 'country'), { country: 'DE' }, anew(NODE_COUNTRY, 'DE')],

@@ -2,7 +2,7 @@
 // so it passes; one that reports another than it was attested stands where it was attested. SPEC 2.7, DECISIONS 7.
 
 import { NODE_COUNTRY } from '@holdfast/contract'
-import type { ResidencyWish } from '../facts.ts'
+import type { DesiredResidency } from '../facts.ts'
 import type { Filter } from '../refusal.ts'
 import { rememberedBy, rememberedFor } from '../remembered.ts'
 import { countryOf, isBlocked } from '../residency.ts'
@@ -27,7 +27,7 @@ export const blockedCountry: Filter = {
   },
 }
 
-const saidFor = rememberedFor(({ blockedCountries = [] }: ResidencyWish) => ({
+const saidFor = rememberedFor(({ blockedCountries = [] }: DesiredResidency) => ({
   required: { [NODE_COUNTRY]: { none: [...blockedCountries] } },
   reported: rememberedBy((country: string) => ({ [NODE_COUNTRY]: country })),
   fix: rememberedBy((country: string) => `, or take ${country} out of placement.residency.blockedCountries.`),

@@ -1,7 +1,7 @@
 // Does the node stand in the country that the deployment must be in? Hard: a node that reports none is refused. SPEC 2.7.
 
 import { NODE_COUNTRY } from '@holdfast/contract'
-import type { ResidencyWish } from '../facts.ts'
+import type { DesiredResidency } from '../facts.ts'
 import type { Filter } from '../refusal.ts'
 import { rememberedBy, rememberedFor } from '../remembered.ts'
 import { isInCountry } from '../residency.ts'
@@ -26,7 +26,7 @@ export const residencyCountry: Filter = {
   },
 }
 
-const saidFor = rememberedFor(({ country = '' }: ResidencyWish) => ({
+const saidFor = rememberedFor(({ country = '' }: DesiredResidency) => ({
   required: { [NODE_COUNTRY]: country },
   reported: rememberedBy((reported: string | undefined) => ({ [NODE_COUNTRY]: reported ?? null })),
   fix: rememberedBy((attested: string | undefined) =>

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { NodeFacts, Workload } from '../facts.ts'
 import { aNode, aWorkload, someFacts } from '../fixture.ts'
 import { CURE_KINDS, type Filter } from '../refusal.ts'
-import { residencyWish } from '../residency.ts'
+import { desiredResidency } from '../residency.ts'
 import { blockedCountry } from './blocked-country.ts'
 import { residencyCountry } from './residency-country.ts'
 import { residencyEnforcement } from './residency-enforcement.ts'
@@ -18,7 +18,7 @@ const REGIONS = Object.fromEntries([
 ])
 const RULES = { enforcement: true, regions: REGIONS }
 const demands = (demand: ResidencyDemand, enforcement = true): Workload =>
-  aWorkload({ residency: residencyWish(demand, { ...RULES, enforcement }) })
+  aWorkload({ residency: desiredResidency(demand, { ...RULES, enforcement }) })
 
 const C = 'holdfast.io/country'
 const R = 'holdfast.io/geo-region'
@@ -199,7 +199,7 @@ describe('what an answer is kept for', () => {
       demands({ region: 'DE' }),
       demands({ region: 'dach' }),
       demands({ region: '' }),
-      aWorkload({ residency: residencyWish({ region: 'dach' }, elsewhere) }),
+      aWorkload({ residency: desiredResidency({ region: 'dach' }, elsewhere) }),
       demands({ region: 'dach', country: 'DE' }),
       demands({ blockedCountries: ['DE'] }),
       demands({ blockedCountries: ['DE', 'AT'] }),

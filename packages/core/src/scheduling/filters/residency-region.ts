@@ -2,7 +2,7 @@
 // covers. Hard: a node that reports neither is refused. SPEC 2.7.
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
-import type { ResidencyWish } from '../facts.ts'
+import type { DesiredResidency } from '../facts.ts'
 import type { Filter } from '../refusal.ts'
 import { rememberedBy, rememberedFor } from '../remembered.ts'
 import { isInRegion } from '../residency.ts'
@@ -33,7 +33,7 @@ export const residencyRegion: Filter = {
 
 const DEMAND = 'placement.residency.region'
 
-const saidFor = rememberedFor(({ region = '' }: ResidencyWish) => ({
+const saidFor = rememberedFor(({ region = '' }: DesiredResidency) => ({
   required: { [NODE_REGION]: region },
   reported: rememberedBy((reported: string | undefined) =>
     rememberedBy((country: string | undefined) => ({
@@ -50,5 +50,5 @@ const saidFor = rememberedFor(({ region = '' }: ResidencyWish) => ({
 }))
 
 /** What a region covers may differ between two servers, so it belongs to what was judged. */
-const textOf = (region: string, { regionCountries }: ResidencyWish): string =>
+const textOf = (region: string, { regionCountries }: DesiredResidency): string =>
   `${region}=${textOfCountries(regionCountries)}`

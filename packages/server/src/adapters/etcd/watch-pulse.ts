@@ -21,20 +21,20 @@ export interface WatchPulseActions {
 /** Probes when the stream has been quiet for `quietMs`, and gives up when it stays so for `patienceMs` more. */
 export function startWatchPulse(times: WatchPulseTimes, { probe, giveUp }: WatchPulseActions): WatchPulse {
   const tickMs = Math.min(1_000, times.quietMs / 2)
-  let lastBeatAt = performance.now()
-  let lastTickAt = lastBeatAt
+  let lastHeartbeatAt = performance.now()
+  let lastTickAt = lastHeartbeatAt
   const timer = setInterval(() => {
     const now = performance.now()
     // NOTE after a pause of this process what has arrived is still unread; that is not the member's silence.
-    if (now - lastTickAt > 3 * tickMs) lastBeatAt = now
+    if (now - lastTickAt > 3 * tickMs) lastHeartbeatAt = now
     lastTickAt = now
-    const quietForMs = now - lastBeatAt
+    const quietForMs = now - lastHeartbeatAt
     if (quietForMs >= times.quietMs + times.patienceMs) giveUp()
     else if (quietForMs >= times.quietMs) probe()
   }, tickMs)
   return {
     beat() {
-      lastBeatAt = performance.now()
+      lastHeartbeatAt = performance.now()
     },
     stop() {
       clearInterval(timer)

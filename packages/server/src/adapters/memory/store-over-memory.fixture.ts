@@ -1,10 +1,10 @@
 // For tests only: the store as it is over the store in memory, with a tenant and what it needs to have work placed.
 
 import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
-import { realIds as ids } from '../../real-world.ts'
 import { nodeNames, nodes, placements, tenants } from '../../store/records.ts'
 import { openStore, type Store } from '../../store/store.ts'
 import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
+import { realIds as ids } from '../../system-clock.ts'
 import { connectMemory } from './connect-memory.ts'
 import type { MemoryKeyspace } from './keyspace.ts'
 import type { LineOptions } from './line.ts'
@@ -44,7 +44,7 @@ export function putPlacement(transaction: Transaction, tenant: TenantId, name: s
   const made = { revision: 1, templateHash: '', desired: 'running' as const, assignedAt: NOW }
   const assignments = [{ id: assignmentIdOf(name), replica: 1, nodeId, ...made }]
   transaction.put(inTenant(tenant, placements, uidOf(name)), {
-    ...{ v: 1, uid: uidOf(name), name, revision: 1, everAssigned: true, templates: {}, toldRefusals: '' },
-    ...{ toldPhase: 'Progressing', assignments },
+    ...{ v: 1, uid: uidOf(name), name, revision: 1, everAssigned: true, templates: {}, reportedRefusals: '' },
+    ...{ reportedPhase: 'Progressing', assignments },
   })
 }

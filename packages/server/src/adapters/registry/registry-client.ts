@@ -41,7 +41,7 @@ export function createRegistryClient(options: RegistryClientOptions): Registry {
   return {
     checkManifest: async (query, credential) => {
       const registry = registries.get(query.host)
-      if (registry === undefined || !isSound(query)) return unreachable('not_allowed')
+      if (registry === undefined || !isValid(query)) return unreachable('not_allowed')
       const signal = AbortSignal.timeout(deadlineMs)
       return resolveManifest(openSession({ registry, query, credential, signal, capBytes }), query.reference)
     },
@@ -50,7 +50,7 @@ export function createRegistryClient(options: RegistryClientOptions): Registry {
 }
 
 /** The path of the request is built from these two, so they are judged here whoever parsed them. */
-function isSound({ repository, reference }: ManifestQuery): boolean {
+function isValid({ repository, reference }: ManifestQuery): boolean {
   return isRepository(repository) && (isTag(reference) || isDigest(reference))
 }
 

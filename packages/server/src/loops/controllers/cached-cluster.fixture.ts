@@ -16,7 +16,7 @@ import {
   type StoredDeployment,
   type StoredObservation,
 } from '../../store/records.ts'
-import type { ForeseeDeps } from './foresee.ts'
+import type { PlanAheadDeps } from './plan-ahead.ts'
 
 export const NOW = '2026-01-01T00:00:00.000Z'
 export const tenant = randomUUID() as TenantId
@@ -52,7 +52,7 @@ function aCluster(machines: number) {
     const claims = [{ tenant, nodeId: id, state: 'active' as const }]
     enter(keyspace.globalKey(nodeNames.folder, id), nodeNames, { v: 1, claims })
   }
-  const deps: ForeseeDeps = {
+  const deps: PlanAheadDeps = {
     store: {
       get: ({ collection, tenant: owner, id }) => index.get(collection, owner, id),
       list: (collection, owner) => index.list(collection, owner),
@@ -69,7 +69,7 @@ function aCluster(machines: number) {
 }
 
 interface Rollout {
-  readonly deps: ForeseeDeps
+  readonly deps: PlanAheadDeps
   readonly next: StoredDeployment
 }
 
@@ -98,7 +98,7 @@ export function aRollout(
   })
   put(placements, uid, {
     ...{ v: 1, uid, name: 'web', revision: 1, assignments, everAssigned: true, templates: {} },
-    ...{ toldRefusals: '', toldPhase: 'Running', ranRevision: 1 },
+    ...{ reportedRefusals: '', reportedPhase: 'Running', ranRevision: 1 },
   })
   return { deps, next }
 }

@@ -5,10 +5,10 @@ import type { Quotas } from '../../operations/quotas.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../store/store.ts'
 import type { Leadership } from '../leadership/lead-shards.ts'
+import type { DelayedQueue } from './delayed-queue.ts'
 import { createDependents, type Dependents } from './dependents.ts'
-import type { DueLooks } from './due-looks.ts'
 import type { KeyQueue } from './key-queue.ts'
-import { createSightings, type Sightings } from './sightings.ts'
+import { createObservationDedup, type ObservationDedup } from './observation-dedup.ts'
 import { createTenantView, type TenantView } from './tenant-view.ts'
 import { createWaitingList, type WaitingList } from './waiting.ts'
 
@@ -30,7 +30,7 @@ export interface KnownTenant {
   readonly view: TenantView
   readonly waiting: WaitingList
   readonly dependents: Dependents
-  readonly sightings: Sightings
+  readonly sightings: ObservationDedup
   /** After a takeover agents need a moment to be heard: nothing is overdue before. */
   readonly listensUntil: number
 }
@@ -39,7 +39,7 @@ export interface Controller {
   readonly deps: PlacingDeps
   readonly tenants: Map<TenantId, KnownTenant>
   readonly queue: Pick<KeyQueue, 'add'>
-  readonly due: DueLooks
+  readonly due: DelayedQueue
 }
 
 /** What the queue is keyed by: a name has one deployment at a time, also while the old one is being deleted. */
@@ -60,7 +60,7 @@ export function tenantOf(controller: Controller, id: TenantId): KnownTenant {
     view: createTenantView(store, quotas, id),
     waiting: createWaitingList(),
     dependents: createDependents(),
-    sightings: createSightings(),
+    sightings: createObservationDedup(),
     listensUntil: clock.now() + LISTENING_MS,
   }
   controller.tenants.set(id, made)

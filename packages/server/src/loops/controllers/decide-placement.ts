@@ -24,12 +24,12 @@ import { observations, placements, type StoredDeployment, type StoredPlacement }
 import { inTenant } from '../../store/transaction.ts'
 import { assignmentId } from './assignment-id.ts'
 import type { DecideDeps, Decision } from './decision.ts'
+import { dependenciesOf, desiredCount, desiredOf, replicaFacts } from './desired-deployment.ts'
 import { DISPLACED_AT_ONCE, type Displacement, findDisplaced } from './find-displaced.ts'
-import { makeWay } from './make-way.ts'
+import { ignoreOutgoing } from './ignore-outgoing.ts'
+import { keepServing } from './keep-serving.ts'
 import { nextPlacement, sameStory } from './next-placement.ts'
-import { passOver } from './pass-over.ts'
-import { spareServing } from './spare-serving.ts'
-import { dependenciesOf, replicaFacts, wishedCount, wishedOf } from './wished-deployment.ts'
+import { stopForSelfAntiAffinity } from './stop-for-self-anti-affinity.ts'
 
 /** A transaction compares each node that it decides on, and holds 120 compares at the most (SAFETY 4a). */
 const NODES_AT_ONCE = 100
@@ -50,11 +50,11 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
     current: () => assignments.filter((each) => !isOver(deps, each)),
   })
   const facts = replicaFacts(store, tenant, view, stored, displacement)
-  const planned = planRollout(wishedOf(stored, gates, displacement), placed, facts, Date.parse(now))
+  const planned = planRollout(desiredOf(stored, gates, displacement), placed, facts, Date.parse(now))
   const { name, resources } = stored.spec
   view.reserve(stored.uid, { name, resources, assignments: planned.kept }, decidedOn)
-  const count = wishedCount(stored)
-  const { plan: wanted, nowhere } = spareServing({ view, workload, facts, assignments, count }, planned)
+  const count = desiredCount(stored)
+  const { plan: wanted, nowhere } = keepServing({ view, workload, facts, assignments, count }, planned)
   const { plan, placing } = placeMissing(deps, stored, { workload, wanted, displacement })
   const added = newAssignments(deps, stored, plan, placing, decidedOn)
   const held = giveUpLost(plan.kept, added, facts)
@@ -64,7 +64,7 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
   const refused = unplaced > 0 ? explainCandidates(candidates) : undefined
   const unmet = plan.held ? gates : []
   const made = { stored, before, decidedOn, plan, kept, added, refused, cures, unmet, displacement, now }
-  const { next, status, untoldSecrets } = nextPlacement(deps, made, workload)
+  const { next, status, unreportedSecrets } = nextPlacement(deps, made, workload)
   const unchanged = kept === held && added.length === 0 && isUnchanged(plan, assignments)
   const settled = unchanged && sameStory(before, next)
   const nodeIds = nodesOf(facts, made)
@@ -79,7 +79,7 @@ export function decidePlacement(deps: DecideDeps, stored: StoredDeployment): Dec
     settled,
     next,
     status,
-    untoldSecrets,
+    unreportedSecrets,
     nodeIds,
     seenIds: sightingsOf(facts, made, nodeIds),
     ...seenOf(facts, assignments),
@@ -107,13 +107,14 @@ const mayStay = (refusal: Refusal | undefined): boolean => refusal === undefined
 
 function seenOf(facts: ReplicaFacts, assignments: readonly Assignment[]): Pick<Decision, 'ready' | 'lost'> {
   const serving = assignments.filter((each) => isServing(each, facts))
-  const lost = assignments.filter(({ nodeId }) => facts.stanceOf(nodeId) === 'failed')
+  const lost = assignments.filter(({ nodeId }) => facts.dispositionOf(nodeId) === 'failed')
   return { ready: new Set(serving.map(({ id }) => id)), lost: new Set(lost.map(({ nodeId }) => nodeId)) }
 }
 
 function isOver({ store, tenant, view }: DecideDeps, { id, nodeId }: Assignment): boolean {
   return (
-    store.get(inTenant(tenant, observations, id))?.record.gone === true || view.stanceOf(nodeId) === 'absent'
+    store.get(inTenant(tenant, observations, id))?.record.gone === true ||
+    view.dispositionOf(nodeId) === 'absent'
   )
 }
 
@@ -126,7 +127,7 @@ const hasWaited = (before: StoredPlacement | undefined): boolean =>
  * be set again.
  */
 function nodesOf(
-  { stanceOf }: ReplicaFacts,
+  { dispositionOf }: ReplicaFacts,
   {
     plan,
     kept,
@@ -137,12 +138,12 @@ function nodesOf(
   }: Pick<Decision, 'plan' | 'kept' | 'added' | 'before' | 'stored' | 'displacement'>,
 ) {
   // What is not wished any more goes whatever its node is.
-  const count = wishedCount(stored)
-  const absent = plan.dropped.filter(({ nodeId }) => stanceOf(nodeId) === 'absent')
+  const count = desiredCount(stored)
+  const absent = plan.dropped.filter(({ nodeId }) => dispositionOf(nodeId) === 'absent')
   const moved = kept.filter(
     (each) =>
       each.replica <= count &&
-      stanceOf(each.nodeId) !== 'staying' &&
+      dispositionOf(each.nodeId) !== 'staying' &&
       before?.assignments.includes(each) !== true,
   )
   const numbers = new Set(added.map(({ replica }) => replica))
@@ -155,15 +156,17 @@ function nodesOf(
  * must not leave a number without a replica. What is silent is judged by its node.
  */
 function sightingsOf(
-  { stanceOf }: ReplicaFacts,
+  { dispositionOf }: ReplicaFacts,
   { kept, before, stored }: Pick<Decision, 'kept' | 'before' | 'stored'>,
   nodeIds: ReadonlySet<NodeId>,
 ): AssignmentId[] {
-  const count = wishedCount(stored)
+  const count = desiredCount(stored)
   const isGoing = (each: Assignment) =>
     each.replica <= count && each.desired === 'removed' && before?.assignments.includes(each) !== true
   const numbers = new Set(kept.filter(isGoing).map(({ replica }) => replica))
-  const decidedOn = kept.filter(({ nodeId, replica }) => numbers.has(replica) && isHeard(stanceOf(nodeId)))
+  const decidedOn = kept.filter(
+    ({ nodeId, replica }) => numbers.has(replica) && isHeard(dispositionOf(nodeId)),
+  )
   return decidedOn.slice(0, COMPARED_AT_ONCE - nodeIds.size).map(({ id }) => id)
 }
 
@@ -186,16 +189,16 @@ function placeMissing(
   { workload, wanted, displacement }: Wanted,
 ): Placed {
   // What is displaced is compared with the node that it leaves as well.
-  const most = displacement.stances.size === 0 ? NODES_AT_ONCE : (NODES_AT_ONCE - DISPLACED_AT_ONCE) / 2
+  const most = displacement.dispositions.size === 0 ? NODES_AT_ONCE : (NODES_AT_ONCE - DISPLACED_AT_ONCE) / 2
   const placeOf = (plan: RolloutPlan): Placing => {
     const { dropped, missing } = plan
     const room = most - new Set(dropped.map(({ nodeId }) => nodeId)).size
     const count = Math.min(missing.length, Math.max(0, room))
     if (count === 0) return NOTHING_PLACED
-    return passOver(deps.view, workload, plan, () => deps.view.scheduling.place(workload, count))
+    return ignoreOutgoing(deps.view, workload, plan, () => deps.view.scheduling.place(workload, count))
   }
   const placing = placeOf(wanted)
-  const plan = makeWay(deps.view, stored, workload, wanted, placing)
+  const plan = stopForSelfAntiAffinity(deps.view, stored, workload, wanted, placing)
   return { plan, placing: plan === wanted ? placing : placeOf(plan) }
 }
 

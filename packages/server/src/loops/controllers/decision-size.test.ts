@@ -7,7 +7,7 @@ import { aRollout, NOW, tenant } from './cached-cluster.fixture.ts'
 import type { Controller } from './controller.ts'
 import { keyOf } from './controller.ts'
 import { decidePlacement } from './decide-placement.ts'
-import { createDueLooks } from './due-looks.ts'
+import { createDelayedQueue } from './delayed-queue.ts'
 import { eventsOf } from './placement-events.ts'
 import { reconcileDeployment } from './reconcile-deployment.ts'
 import { createTenantView } from './tenant-view.ts'
@@ -75,7 +75,7 @@ test('what was decided is compared at once: nothing comes in between', async () 
   const known = { view, waiting: none, dependents: none, sightings: none, listensUntil: 0 }
   const controller = {
     deps: { ...deps, leadership: { owns: () => true, fenced } },
-    ...{ tenants: new Map([[tenant, known]]), queue: { add: () => undefined }, due: createDueLooks() },
+    ...{ tenants: new Map([[tenant, known]]), queue: { add: () => undefined }, due: createDelayedQueue() },
   }
   const looked = reconcileDeployment(controller as unknown as Controller, keyOf(tenant, next.spec.name))
   expect(isCompared).toBe(true)

@@ -38,7 +38,7 @@ export interface Decision {
   readonly unmet: readonly UnmetDependency[]
   readonly status: ReturnType<typeof deriveStatus>
   /** What keeps a container from being made and was not told of this revision yet. */
-  readonly untoldSecrets: readonly SecretTrouble[]
+  readonly unreportedSecrets: readonly SecretTrouble[]
   /** The assignments that serve, as their agents said. */
   readonly ready: ReadonlySet<AssignmentId>
   /** The nodes of its replicas that count as lost. */

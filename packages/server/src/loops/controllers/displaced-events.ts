@@ -55,7 +55,7 @@ const labelIn = (reported: Json): string | null =>
 function fatesOn(decision: Decision, nodeId: NodeId, nodeName: NodeName): Fate[] {
   const { before, added, kept, displacement } = decision
   const isHere = (each: Assignment) => each.nodeId === nodeId && each.desired === 'running'
-  const barred = displacement.stances.get(nodeId) === 'barred'
+  const barred = displacement.dispositions.get(nodeId) === 'barred'
   return (before?.assignments ?? []).filter(isHere).flatMap(({ id, replica }): Fate[] => {
     const goes = kept.some((each) => each.id === id && each.desired === 'removed')
     const next = added.find((each) => each.replica === replica)
@@ -76,11 +76,11 @@ function fatesOn(decision: Decision, nodeId: NodeId, nodeName: NodeName): Fate[]
 
 /** Told again when a node refuses otherwise than before; lists fold what is the same. */
 function staying({ before, next, kept, displacement }: Decision, nodeId: NodeId): Fate[] {
-  const isTold = before?.toldRefusals === next?.toldRefusals
-  const { stances, refusals } = displacement
+  const isTold = before?.reportedRefusals === next?.reportedRefusals
+  const { dispositions, refusals } = displacement
   const refusal = refusals.get(nodeId)
   const isWish = refusal !== undefined && mayStayForNow(refusal)
-  if (isTold || stances.get(nodeId) !== 'stranded' || !isWish) return []
+  if (isTold || dispositions.get(nodeId) !== 'stranded' || !isWish) return []
   return kept
     .filter((each) => each.nodeId === nodeId && each.desired === 'running')
     .map(({ replica }) => ({

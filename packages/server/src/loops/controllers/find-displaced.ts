@@ -5,10 +5,10 @@
 import { hash } from 'node:crypto'
 import type { Assignment, NodeId, Refusal } from '@holdfast/contract'
 import {
-  displacedStance,
+  displacedDisposition,
   isHeard,
   isStateful,
-  type NodeStance,
+  type NodeDisposition,
   type Placing,
   stillQualifies,
   type Workload,
@@ -22,12 +22,12 @@ export interface Displacement {
   /** Why each node that has a replica of the deployment no longer qualifies for it. */
   readonly refusals: ReadonlyMap<NodeId, Refusal>
   /** Of those nodes, for this deployment. */
-  readonly stances: ReadonlyMap<NodeId, NodeStance>
+  readonly dispositions: ReadonlyMap<NodeId, NodeDisposition>
   /** The answer of all nodes, where none takes what has to go. */
   readonly nowhere: Placing | undefined
 }
 
-const NOBODY = { refusals: new Map(), stances: new Map(), nowhere: undefined }
+const NOBODY = { refusals: new Map(), dispositions: new Map(), nowhere: undefined }
 
 /** Stopped, or replaced, by one decision: a transaction compares each node that they leave (SAFETY 4a); the others follow. */
 export const DISPLACED_AT_ONCE = 25
@@ -60,7 +60,7 @@ export function findDisplaced(question: Question): Displacement {
   const placing = affected && placeElsewhere(asked, affected)
   const open = placing === undefined || placing.unplaced === 0
   const nowhere = open ? undefined : placing
-  return { demands, refusals, stances: stancesOf(asked, refusals, open), nowhere }
+  return { demands, refusals, dispositions: dispositionsOf(asked, refusals, open), nowhere }
 }
 
 const demandsNothing = ({ residency, placement, nodeId }: Workload): boolean =>
@@ -72,22 +72,22 @@ function demandsOf({ residency, placement, nodeId }: Workload): string {
   return hash('sha256', asked, 'hex').slice(0, 16)
 }
 
-function stancesOf(
+function dispositionsOf(
   { view, stored, assignments, gated }: Asked,
   refusals: Displacement['refusals'],
   open: boolean,
-): Map<NodeId, NodeStance> {
-  const stances = new Map<NodeId, NodeStance>()
+): Map<NodeId, NodeDisposition> {
+  const dispositions = new Map<NodeId, NodeDisposition>()
   const way = { open, gated, stateful: isStateful(stored.spec) }
   const inUse = new Set(assignments.filter(isRunning).map(({ nodeId }) => nodeId))
   let barred = 0
   for (const [id, refusal] of refusals) {
-    if (!isHeard(view.stanceOf(id))) continue
-    const stance = displacedStance(refusal, way)
-    if (stance === 'barred' && inUse.has(id)) barred += 1
-    stances.set(id, barred > DISPLACED_AT_ONCE ? 'stranded' : stance)
+    if (!isHeard(view.dispositionOf(id))) continue
+    const disposition = displacedDisposition(refusal, way)
+    if (disposition === 'barred' && inUse.has(id)) barred += 1
+    dispositions.set(id, barred > DISPLACED_AT_ONCE ? 'stranded' : disposition)
   }
-  return stances
+  return dispositions
 }
 
 export const isRunning = ({ desired }: Pick<Assignment, 'desired'>): boolean => desired === 'running'
@@ -108,14 +108,14 @@ function withoutSuccessor(
   refusals: ReadonlyMap<NodeId, Refusal>,
 ): Assignment | undefined {
   const standsWell = ({ nodeId, desired }: Assignment): boolean =>
-    desired === 'running' && !refusals.has(nodeId) && isHeard(view.stanceOf(nodeId))
+    desired === 'running' && !refusals.has(nodeId) && isHeard(view.dispositionOf(nodeId))
   const well = new Set(assignments.filter(standsWell).map(({ replica }) => replica))
   return assignments.find(
     ({ replica, nodeId }) =>
       replica <= stored.spec.replicas &&
       refusals.has(nodeId) &&
       !well.has(replica) &&
-      isHeard(view.stanceOf(nodeId)),
+      isHeard(view.dispositionOf(nodeId)),
   )
 }
 

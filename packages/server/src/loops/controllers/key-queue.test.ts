@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createKeyQueue, growingRest, type KeyQueue } from './key-queue.ts'
+import { createKeyQueue, exponentialBackoff, type KeyQueue } from './key-queue.ts'
 
 /** Work that ends when it is told to. */
 function controlledWork() {
@@ -84,8 +84,8 @@ describe('a key queue', () => {
 })
 
 test('rests double up to the longest, with jitter between half and all', () => {
-  expect([1, 2, 3, 60].map(growingRest(100, 1_000, () => 1))).toEqual([100, 200, 400, 1_000])
-  expect(growingRest(100, 1_000, () => 0)(1)).toBe(50)
+  expect([1, 2, 3, 60].map(exponentialBackoff(100, 1_000, () => 1))).toEqual([100, 200, 400, 1_000])
+  expect(exponentialBackoff(100, 1_000, () => 0)(1)).toBe(50)
 })
 
 test('work that ends at once leaves others their turn', async () => {

@@ -142,7 +142,7 @@ function fail(queue: Running, key: string, entry: Entry, error: unknown): void {
 }
 
 /** Doubles from the first to the longest rest, between half and all of it, so that what failed together returns apart. */
-export function growingRest(firstMs: number, longestMs: number, random: () => number) {
+export function exponentialBackoff(firstMs: number, longestMs: number, random: () => number) {
   return (failures: number): number => {
     const full = Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 30))
     return full * (0.5 + random() / 2)

@@ -17,7 +17,7 @@ import { observations, type StoredPlacement } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { DecideDeps, Decision } from './decision.ts'
 import { decidedNext } from './record-decision.ts'
-import { tellSecrets } from './secret-events.ts'
+import { emitSecretEvents } from './secret-events.ts'
 
 type Made = Pick<
   Decision,
@@ -28,27 +28,27 @@ export function nextPlacement(
   { store, tenant, view, now }: DecideDeps,
   made: Made,
   workload: Workload,
-): Pick<Decision, 'next' | 'status' | 'untoldSecrets'> {
+): Pick<Decision, 'next' | 'status' | 'unreportedSecrets'> {
   const { stored, before, plan, kept, added, refused } = made
   const assignments = [...kept, ...added]
   const shortfall = shortfallOf(made, workload)
-  const { rollout, good } = plan
+  const { rollout, lastGood } = plan
   const { uid, revision, deleting, digest, spec } = stored
   const observed = (id: AssignmentId) => store.get(inTenant(tenant, observations, id))?.record
-  const isLost = (id: NodeId) => view.stanceOf(id) === 'failed'
+  const isLost = (id: NodeId) => view.dispositionOf(id) === 'failed'
   const status = deriveStatus(spec, {
     ...{ deleting, revision, imageDigest: digest },
-    placed: { assignments, shortfall, ranRevision: before?.ranRevision, rollout, good },
+    placed: { assignments, shortfall, ranRevision: before?.ranRevision, rollout, lastGood },
     ...{ observed, isLost },
   })
   const standing = assignments.filter(({ desired, nodeId }) => desired === 'running' && !isLost(nodeId))
-  const { toldSecrets, untoldSecrets } = tellSecrets(
+  const { reportedSecrets, unreportedSecrets } = emitSecretEvents(
     stored,
     before,
     standing.map(({ id }) => observed(id)),
   )
   if (assignments.length === 0 && (deleting || (before === undefined && shortfall === undefined)))
-    return { next: undefined, status, untoldSecrets: [] }
+    return { next: undefined, status, unreportedSecrets: [] }
   const { demands, refusals } = made.displacement
   // Until nothing is where it may not be any more, it is known what has changed: the labels or what is asked of them.
   const metDemands = refusals.size === 0 ? demands : before?.metDemands
@@ -57,17 +57,17 @@ export function nextPlacement(
     ...{ v: 1, uid, name: spec.name, revision, assignments },
     everAssigned: before?.everAssigned === true || added.length > 0,
     templates: templatesOf(made),
-    toldRefusals: refused === undefined ? '' : hash('sha256', refused.canonical, 'hex').slice(0, 32),
-    toldPhase: status.phase,
-    ...(toldSecrets.length === 0 ? {} : { toldSecrets }),
+    reportedRefusals: refused === undefined ? '' : hash('sha256', refused.canonical, 'hex').slice(0, 32),
+    reportedPhase: status.phase,
+    ...(reportedSecrets.length === 0 ? {} : { reportedSecrets }),
     ...(metDemands === undefined ? {} : { metDemands }),
     ...(shortfall === undefined ? {} : { shortfall }),
     ...(ranRevision === undefined ? {} : { ranRevision }),
     ...(rollout === undefined ? {} : { rollout }),
-    ...(good === undefined ? {} : { good }),
+    ...(lastGood === undefined ? {} : { lastGood }),
   }
   const decided = decidedNext({ before, added, now }, next, status.reason)
-  return { next: { ...next, decided }, status, untoldSecrets }
+  return { next: { ...next, decided }, status, unreportedSecrets }
 }
 
 function shortfallOf({ refused, unmet }: Made, workload: Workload): StoredPlacement['shortfall'] {
@@ -102,7 +102,7 @@ function templatesOf({ stored, before, plan, kept, added }: Made): StoredPlaceme
   const templates: { [hash: string]: StoredPlacement['templates'][string] } = {}
   const { spec, digest, pins } = stored
   const target = targetOf(stored)?.templateHash
-  for (const { templateHash } of [...kept, ...added, ...(plan.good ? [plan.good] : [])]) {
+  for (const { templateHash } of [...kept, ...added, ...(plan.lastGood ? [plan.lastGood] : [])]) {
     const made =
       templateHash === target && digest !== null ? containerTemplate(spec, digest, pins) : undefined
     // The name of a template leaves out what restarts nothing, so what is stored of it now comes first.
@@ -120,6 +120,6 @@ export function sameStory(before: StoredPlacement | undefined, next: StoredPlace
     before.metDemands === next.metDemands &&
     before.ranRevision === next.ranRevision &&
     before.rollout === next.rollout &&
-    before.good === next.good
+    before.lastGood === next.lastGood
   )
 }

@@ -76,12 +76,12 @@ function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void 
   const { view, waiting, dependents } = tenantOf(controller, tenant)
   const kinds = view.takeNode(id)
   for (const kind of kinds) wake(controller, tenant, waiting.curedBy(kind))
-  const stance = view.stanceOf(id)
+  const disposition = view.dispositionOf(id)
   // One that returns may still have what is wished: its replicas count again. One with other labels may not have it any more.
-  if (stance !== 'staying' || kinds.includes('node_status') || kinds.includes('node_labels'))
+  if (disposition !== 'staying' || kinds.includes('node_status') || kinds.includes('node_labels'))
     for (const name of view.deploymentsOn(id))
       wake(controller, tenant, [name, ...dependents.waitingFor(name)])
-  if (stance === 'leaving') controller.queue.add(nodeKeyOf(tenant, id))
+  if (disposition === 'leaving') controller.queue.add(nodeKeyOf(tenant, id))
 }
 
 function noticeObservation(controller: Controller, tenant: TenantId, id: string): void {

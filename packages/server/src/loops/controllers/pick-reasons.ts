@@ -5,8 +5,8 @@
 import type { Assignment, AssignmentId } from '@holdfast/contract'
 import type { PickDescriber, Workload } from '@holdfast/core'
 import type { Decision } from './decision.ts'
-import type { Turn } from './foreseen-steps.ts'
-import { makingWay } from './pass-over.ts'
+import { makingWay } from './ignore-outgoing.ts'
+import type { Turn } from './planned-steps.ts'
 
 export interface PickReasons {
   of(decision: Pick<Decision, 'added' | 'kept' | 'plan'>): Turn['added']

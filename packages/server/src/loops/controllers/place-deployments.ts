@@ -15,9 +15,9 @@ import {
   TENANT_LENGTH,
   tenantOf,
 } from './controller.ts'
-import { createDueLooks } from './due-looks.ts'
+import { createDelayedQueue } from './delayed-queue.ts'
 import { finishLeaving } from './finish-leaving.ts'
-import { createKeyQueue, growingRest } from './key-queue.ts'
+import { createKeyQueue, exponentialBackoff } from './key-queue.ts'
 import { noticeChange } from './notice-changes.ts'
 import { reconcileDeployment } from './reconcile-deployment.ts'
 
@@ -41,10 +41,10 @@ export function startPlacing(deps: PlacingDeps): Placing {
       key[TENANT_LENGTH + 1] === NODE_MARK
         ? finishLeaving(controller, key)
         : reconcileDeployment(controller, key),
-    restMs: growingRest(FIRST_REST_MS, LONGEST_REST_MS, deps.random),
+    restMs: exponentialBackoff(FIRST_REST_MS, LONGEST_REST_MS, deps.random),
     onError: (key, error) => deps.onError(error, key),
   })
-  const controller: Controller = { deps, tenants: new Map(), queue, due: createDueLooks() }
+  const controller: Controller = { deps, tenants: new Map(), queue, due: createDelayedQueue() }
   const unwatch = store.subscribe((changes) => {
     // All of it is noted before anything is looked at: a look takes what it is compared with from the cache, which has all of
     // it, and would decide on a view that has half.

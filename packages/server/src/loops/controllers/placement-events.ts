@@ -88,20 +88,21 @@ function namesOf(replicas: readonly { readonly nodeName: string }[]): string {
 /** The same verdicts are told once; `unschedulable` only while no replica was ever assigned, later it is `stalled`. */
 function refusalEvents(decision: Decision): NewEvent[] {
   const { refused, before, next, decidedOn } = decision
-  if (refused === undefined || next === undefined || before?.toldRefusals === next.toldRefusals) return []
+  if (refused === undefined || next === undefined || before?.reportedRefusals === next.reportedRefusals)
+    return []
   const type: EventType = next.everAssigned ? 'deployment.stalled' : 'deployment.unschedulable'
   const parts = partsOf(refused)
   return parts.map((candidates, index) => ({
     type,
     severity: 'warning',
     subject: subjectOf(decision),
-    cause: `${decidedOn}/${next.toldRefusals}/${index}`,
+    cause: `${decidedOn}/${next.reportedRefusals}/${index}`,
     reason: next.shortfall?.reason ?? 'unschedulable',
     message: parts.length > 1 ? `${refused.summary} (${index + 1} of ${parts.length})` : refused.summary,
     data: {
       summary: refused.summary,
       candidates: candidates.map((each) => ({ ...each, refusals: [...each.refusals] })),
-      ...(parts.length > 1 ? { matrix: `${decidedOn}/${next.toldRefusals}` } : {}),
+      ...(parts.length > 1 ? { matrix: `${decidedOn}/${next.reportedRefusals}` } : {}),
     },
   }))
 }
@@ -142,14 +143,14 @@ const TOLD: { readonly [phase in DeploymentStatus['phase']]?: EventType } = {
 
 /** What a refusal was about is cured, and nothing had to be placed for it: no other event says so. */
 function isRefusalOver({ before, next, added }: Decision): boolean {
-  return (before?.toldRefusals ?? '') !== '' && next?.toldRefusals === '' && added.length === 0
+  return (before?.reportedRefusals ?? '') !== '' && next?.reportedRefusals === '' && added.length === 0
 }
 
 function phaseEvents(decision: Decision): NewEvent[] {
   const { before, next, status, stored, decidedOn } = decision
   const type = TOLD[status.phase]
   const isOver = isRefusalOver(decision)
-  const isNews = before?.toldPhase !== status.phase || isOver
+  const isNews = before?.reportedPhase !== status.phase || isOver
   if (type === undefined || next === undefined || !isNews) return []
   // Before the first running, `scheduled` says it already; the steps of a rollout, and its failure, tell themselves.
   const untold = before?.ranRevision === undefined || next.rollout?.replaces === true
@@ -178,6 +179,6 @@ function durationText({ before, next, status, stored, now }: Decision): string {
   const seconds = (Date.parse(now) - Date.parse(rollout.startedAt)) / 1000
   const { watchMs, progressDeadlineMs, failureAction } = updateRulesOf(stored.spec)
   const watch = Math.min(watchMs, progressDeadlineMs) / 1000
-  const end = failureAction === 'rollback' && next?.good !== undefined ? 'rolled back' : 'paused'
+  const end = failureAction === 'rollback' && next?.lastGood !== undefined ? 'rolled back' : 'paused'
   return ` Revision ${rollout.revision} was rolled out in ${seconds.toFixed(1)} s; it is watched for ${watch} s more, and if one fails meanwhile, it is ${end} still.`
 }

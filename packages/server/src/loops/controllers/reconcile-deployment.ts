@@ -66,7 +66,7 @@ async function write(
     await leadership.fenced(tenant, (transaction) => {
       // Whoever led before may have told it already.
       const isNews = recordEventOnce(transaction, clock, tenant, event)
-      return { kind: isNews ? 'commit' : 'refuse', result: undefined }
+      return { kind: isNews ? 'commit' : 'abort', result: undefined }
     })
   // Not to be waited for otherwise: what the cache showed to the decision is what the transaction has to compare.
   const matrix = isLarge(first) ? await storeMatrix(leadership, tenant, first) : undefined
@@ -78,8 +78,8 @@ async function write(
     const decision = decided ?? (stored && decide(controller, known, tenant, stored))
     decided = undefined
     if (isOver) giveBack(controller, known, tenant, first.stored.uid)
-    if (decision === undefined || isOver) return { kind: 'refuse', result: true }
-    if (!recordDecision(transaction, tenant, decision, matrix)) return { kind: 'refuse', result: false }
+    if (decision === undefined || isOver) return { kind: 'abort', result: true }
+    if (!recordDecision(transaction, tenant, decision, matrix)) return { kind: 'abort', result: false }
     stage(transaction, tenant, decision)
     const decidedAt = { now: () => Date.parse(decision.now) }
     for (const [place, event] of eventsOf(decision, nodeName).within.entries())

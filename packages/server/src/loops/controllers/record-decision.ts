@@ -27,9 +27,9 @@ function saysTheSame(before: StoredPlacement, next: StoredPlacement): boolean {
   const [was, is] = [before.shortfall, next.shortfall]
   return (
     before.revision === next.revision &&
-    before.toldPhase === next.toldPhase &&
-    before.toldRefusals === next.toldRefusals &&
-    before.toldSecrets?.length === next.toldSecrets?.length &&
+    before.reportedPhase === next.reportedPhase &&
+    before.reportedRefusals === next.reportedRefusals &&
+    before.reportedSecrets?.length === next.reportedSecrets?.length &&
     was?.reason === is?.reason &&
     (is?.reason !== DEPENDENCY_UNHEALTHY || was?.summary === is.summary)
   )
@@ -71,10 +71,10 @@ export async function storeMatrix(
       const isThere = transaction.get(inTenant(tenant, deployments, stored.spec.name))?.uid === stored.uid
       if (isThere)
         transaction.put(inTenant(tenant, decisionParts, part.id), { v: 1, candidates: part.candidates })
-      return { kind: isThere ? 'commit' : 'refuse', result: undefined }
+      return { kind: isThere ? 'commit' : 'abort', result: undefined }
     })
   const ids = before.map((part) => part.id)
-  return { number, refusals: next.toldRefusals, explanation: refused, ids, last: parts.at(-1) ?? [] }
+  return { number, refusals: next.reportedRefusals, explanation: refused, ids, last: parts.at(-1) ?? [] }
 }
 
 const DROPPED_AT_ONCE = 100
@@ -105,7 +105,7 @@ export function recordDecision(
   if (next?.decided === undefined || parts.length === 0) return true
   const { number, at, reason } = next.decided
   // Decided anew on other numbers, it is the same decision still.
-  const isStored = matrix?.number === number && matrix.refusals === next.toldRefusals
+  const isStored = matrix?.number === number && matrix.refusals === next.reportedRefusals
   if (parts.length > 1 && !isStored) return false
   const explanation = isStored ? matrix.explanation : refused
   transaction.put(inTenant(tenant, decisions, decisionId({ uid: stored.uid, number, at: Date.parse(at) })), {

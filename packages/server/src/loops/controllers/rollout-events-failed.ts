@@ -12,7 +12,7 @@ export const isFailing = ({ before, next }: Decision): boolean =>
   next?.rollout?.failure !== undefined && before?.rollout?.failure?.at !== next.rollout.failure.at
 
 export function failed(decision: Decision, nodeName: NodeName): Told[] {
-  const { rollout, good } = decision.next ?? {}
+  const { rollout, lastGood } = decision.next ?? {}
   if (rollout?.failure === undefined || !isFailing(decision)) return []
   const { failure } = rollout
   const { reason, replica, nodeId } = failure
@@ -20,7 +20,7 @@ export function failed(decision: Decision, nodeName: NodeName): Told[] {
   const data: { [key: string]: Json } = {
     ...{ revision: rollout.revision, replica, failure: reason, ready: rollout.ready },
     ...(nodeId === undefined ? {} : { nodeId, nodeName: nodeName(nodeId) }),
-    ...(back ? { to: good?.revision ?? null } : {}),
+    ...(back ? { to: lastGood?.revision ?? null } : {}),
   }
   return [
     {
@@ -66,11 +66,11 @@ function timesText({ healthCheck }: DeploymentSpec): string {
 }
 
 function takenBackText({ next, stored: { spec } }: Decision, { ready, revision }: Rollout): string {
-  const good = next?.good?.revision
+  const lastGood = next?.lastGood?.revision
   const touched =
     ready === 0
-      ? `The replicas go back to revision ${good}, which ran well and still serves.`
-      : `${ready} of ${replicasText(spec.replicas)} ran it. They go back to revision ${good}, which ran well, by the rules of any update.`
+      ? `The replicas go back to revision ${lastGood}, which ran well and still serves.`
+      : `${ready} of ${replicasText(spec.replicas)} ran it. They go back to revision ${lastGood}, which ran well, by the rules of any update.`
   return `${touched} Revision ${revision} stays stored and is not tried again.`
 }
 
@@ -86,7 +86,7 @@ function pausedText({ stored: { spec } }: Decision, { ready }: Rollout): string 
 /** The container that failed goes, and its logs with it. */
 function afterRollback({ next, stored: { spec } }: Decision, { reason, replica }: Failure): string {
   const { name } = spec
-  const keep = `or keep revision ${next?.good?.revision} with \`holdfast rollout undo ${name} --to-revision ${next?.good?.revision}\``
+  const keep = `or keep revision ${next?.lastGood?.revision} with \`holdfast rollout undo ${name} --to-revision ${next?.lastGood?.revision}\``
   if (reason === 'image_pull_failed') return `${pullText(name)}, ${keep}.`
   if (reason === 'secret_unresolved') return `${secretsText(name)}, ${keep}.`
   if (reason === 'unschedulable') return `Correct it and send it again, ${keep}.`

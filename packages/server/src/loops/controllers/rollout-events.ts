@@ -4,10 +4,10 @@
 import type { Assignment, ContainerTemplate, Json, Rollout } from '@holdfast/contract'
 import { containerTemplate, isStateful, updateRulesOf } from '@holdfast/core'
 import type { Decision } from './decision.ts'
+import { desiredCount } from './desired-deployment.ts'
 import { displacedByLabels } from './displaced-events.ts'
 import { failed } from './rollout-events-failed.ts'
 import { type NodeName, replicasText, type Told } from './rollout-events-texts.ts'
-import { wishedCount } from './wished-deployment.ts'
 
 export function rolloutEvents(decision: Decision, nodeName: NodeName): Told[] {
   return [
@@ -58,12 +58,12 @@ function paceText(decision: Decision): string {
     orderOf(decision) === 'start-first'
       ? 'the old one goes once the new one is ready'
       : 'the old one goes first, then the new one starts'
-  const end = failureAction === 'rollback' && next?.good !== undefined ? 'rolled back' : 'paused'
+  const end = failureAction === 'rollback' && next?.lastGood !== undefined ? 'rolled back' : 'paused'
   return `${pace}, ${order}; if one exits three times, becomes unhealthy or is not ready within ${progressDeadlineMs / 1000} s, the update is ${end}.`
 }
 
 const fromRevision = ({ before }: Decision): number | undefined =>
-  before?.good?.revision ?? before?.ranRevision ?? before?.rollout?.revision
+  before?.lastGood?.revision ?? before?.ranRevision ?? before?.rollout?.revision
 
 const PARTS = [
   ...(['image', 'command', 'args', 'environment', 'secrets', 'composedEnvironment'] as const),
@@ -76,8 +76,8 @@ function changedParts(
   { templateHash }: Rollout,
 ): string[] {
   const other = before?.assignments.find((each) => each.templateHash !== templateHash)?.templateHash
-  const good = before?.good?.templateHash
-  const was = before?.templates[(good === templateHash ? other : good) ?? other ?? '']
+  const lastGood = before?.lastGood?.templateHash
+  const was = before?.templates[(lastGood === templateHash ? other : lastGood) ?? other ?? '']
   const will = digest === null ? undefined : containerTemplate(spec, digest, pins)
   if (was === undefined || will === undefined) return ['not known']
   const text = (template: ContainerTemplate, part: (typeof PARTS)[number]) =>
@@ -92,7 +92,7 @@ const wasRunning = ({ before }: Decision, id: string): boolean =>
 /** Those that this decision lets go, of numbers that are still wished. */
 function goers(decision: Decision): Assignment[] {
   const { kept, stored } = decision
-  const count = wishedCount(stored)
+  const count = desiredCount(stored)
   return kept.filter(
     ({ id, desired, replica }) => desired === 'removed' && replica <= count && wasRunning(decision, id),
   )
@@ -165,10 +165,10 @@ function hasFailed({ next }: Decision, { replica, nodeId, templateHash }: Assign
 }
 
 function progressText({ next, stored, ready }: Decision): string[] {
-  const { rollout, good, assignments = [] } = next ?? {}
+  const { rollout, lastGood, assignments = [] } = next ?? {}
   if (rollout?.replaces !== true || rollout.state === 'paused') return []
   const back = rollout.state === 'rolling_back'
-  const aim = back ? good : rollout
+  const aim = back ? lastGood : rollout
   const running = assignments.filter(({ desired }) => desired === 'running')
   const own = running.filter(({ id, templateHash }) => templateHash === aim?.templateHash && ready.has(id))
   const count = new Set(own.map(({ replica }) => replica)).size

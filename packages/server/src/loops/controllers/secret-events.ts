@@ -16,21 +16,21 @@ const PLACE = 0xff
 const keyOf = ({ secret, cause }: SecretTrouble): string => `${secret ?? ''}: ${cause}`
 
 /** `seen`: the newest word of each replica that is wished and whose node is not lost. */
-export function tellSecrets(
+export function emitSecretEvents(
   { spec, revision }: StoredDeployment,
   before: StoredPlacement | undefined,
   seen: readonly (Pick<Observation, 'reason' | 'about'> | undefined)[],
-): { readonly toldSecrets: string[]; readonly untoldSecrets: readonly SecretTrouble[] } {
-  const told = before?.revision === revision ? (before.toldSecrets ?? []) : []
-  const untoldSecrets = unresolvedSecrets(spec, seen)
+): { readonly reportedSecrets: string[]; readonly unreportedSecrets: readonly SecretTrouble[] } {
+  const told = before?.revision === revision ? (before.reportedSecrets ?? []) : []
+  const unreportedSecrets = unresolvedSecrets(spec, seen)
     .filter((each) => !told.includes(keyOf(each)))
     .slice(0, MOST_TOLD - told.length)
-  return { toldSecrets: [...told, ...untoldSecrets.map(keyOf)], untoldSecrets }
+  return { reportedSecrets: [...told, ...unreportedSecrets.map(keyOf)], unreportedSecrets }
 }
 
-export function secretEvents({ stored, untoldSecrets }: Decision): Omit<NewEvent, 'subject'>[] {
+export function secretEvents({ stored, unreportedSecrets }: Decision): Omit<NewEvent, 'subject'>[] {
   const { spec, revision } = stored
-  return untoldSecrets.map((each) => ({
+  return unreportedSecrets.map((each) => ({
     ...{ type: 'secret.unresolved', severity: 'warning', reason: 'secret_unresolved', place: PLACE },
     cause: `${revision}/${keyOf(each)}`,
     message: `${secretTroubleText(spec, each)} Until it is resolved no new container is made; what runs goes on.`,

@@ -1,9 +1,9 @@
 // Who waits for whom, who is due when, and which report is worth a look.
 
 import { describe, expect, test } from 'vitest'
+import { createDelayedQueue } from './delayed-queue.ts'
 import { createDependents } from './dependents.ts'
-import { createDueLooks } from './due-looks.ts'
-import { createSightings } from './sightings.ts'
+import { createObservationDedup } from './observation-dedup.ts'
 
 test('a change wakes exactly those that wait for it', () => {
   const dependents = createDependents()
@@ -19,7 +19,7 @@ test('a change wakes exactly those that wait for it', () => {
 })
 
 test('who is due is told once, the newest word counts', () => {
-  const due = createDueLooks()
+  const due = createDelayedQueue()
   due.note('a', 10)
   due.note('b', 20)
   due.note('c', 10)
@@ -34,7 +34,7 @@ describe('a report is worth a look', () => {
   const seen = { state: 'starting' as const, reason: '', restarts: 0, gone: false }
 
   test('not while a container is on its way', () => {
-    const sightings = createSightings()
+    const sightings = createObservationDedup()
     for (const state of ['pulling', 'starting', 'running'] as const)
       expect(sightings.isNews('rep_1', { ...seen, state })).toBe(false)
     expect(sightings.isNews('rep_1', { ...seen, state: 'ready' })).toBe(true)
@@ -49,7 +49,7 @@ describe('a report is worth a look', () => {
     ['being ready', { state: 'ready' as const }],
     ['having failed', { state: 'failed' as const }],
   ])('when it tells of %s, and when that is over', (_what, changes) => {
-    const sightings = createSightings()
+    const sightings = createObservationDedup()
     expect(sightings.isNews('rep_1', { ...seen, ...changes })).toBe(true)
     expect(sightings.isNews('rep_1', seen)).toBe(true)
     expect(sightings.isNews('rep_1', { ...seen, ...changes })).toBe(true)

@@ -70,8 +70,8 @@ const aNode = (index: number, cpuMillis: number, schedulable: boolean): StoredNo
 const aPlacement = (index: number, on: readonly number[]): StoredPlacement => ({
   ...{ v: 1, uid: uidOf(index), name: `d${index}`, revision: 1, everAssigned: true, templates: {} },
   ...{
-    toldRefusals: '',
-    toldPhase: '',
+    reportedRefusals: '',
+    reportedPhase: '',
     assignments: on.map((each, at) => assigned(uidOf(index), at + 1, each)),
   },
 })

@@ -5,8 +5,8 @@ import type { Assignment, AssignmentId, Capacity, DeploymentUid, NodeId, TenantI
 import {
   type CureKind,
   createSchedulingView,
+  type NodeDisposition,
   type NodeFacts,
-  type NodeStance,
   type SchedulingView,
   sameStand,
 } from '@holdfast/core'
@@ -33,7 +33,7 @@ export interface TenantView {
   /** As the cache shows it; undefined: not enrolled, or not readable. */
   nodeOf(id: NodeId): NodeFacts | undefined
   /** What the node's record and claim mean for the replicas on it. */
-  stanceOf(id: NodeId): NodeStance
+  dispositionOf(id: NodeId): NodeDisposition
   /** The nodes that are to be emptied: drained, or given back. */
   leaving(): NodeId[]
   /** The quota of containers, less what other deployments have of it. */
@@ -98,8 +98,8 @@ export function createTenantView(
     takePlacement: (uid) => takePlacement(state, uid),
     takeNode: (id) => takeNode(state, id),
     nodeOf: (id) => state.nodes.get(id),
-    stanceOf: (id) => stanceOf(state, id),
-    leaving: () => [...state.nodes.keys()].filter((id) => stanceOf(state, id) === 'leaving'),
+    dispositionOf: (id) => dispositionOf(state, id),
+    leaving: () => [...state.nodes.keys()].filter((id) => dispositionOf(state, id) === 'leaving'),
     roomBeside(uid) {
       const own = state.counted.get(uid)?.assignments.length ?? 0
       return quotas.limit(tenant, 'containers') - state.used + own
@@ -112,7 +112,7 @@ export function createTenantView(
   return view
 }
 
-function stanceOf(state: State, id: NodeId): NodeStance {
+function dispositionOf(state: State, id: NodeId): NodeDisposition {
   const node = state.store.get(inTenant(state.tenant, nodes, id))?.record
   if (node === undefined) return 'absent'
   // What is lost cannot be emptied.

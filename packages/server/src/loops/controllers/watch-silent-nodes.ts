@@ -2,13 +2,13 @@
 // them their time anew and then says what became of them. SAFETY 4e, DECISIONS 5 (Node, Control-plane node).
 
 import type { NodeId } from '@holdfast/contract'
-import { dueToSilence, stageStatus, type ToldStatus } from '../../operations/nodes/node-status.ts'
 import {
-  createSilenceBoard,
-  type SilenceBoard,
-  type SilenceTimes,
-} from '../../operations/nodes/silence-board.ts'
-import type { SilentNode } from '../../operations/nodes/silence-index.ts'
+  createFailureDetector,
+  type FailureDetector,
+  type FailureTimes,
+} from '../../operations/nodes/failure-detector.ts'
+import type { SilentNode } from '../../operations/nodes/node-health-index.ts'
+import { type ReportedStatus, stageStatus, statusAfterSilence } from '../../operations/nodes/node-status.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { repeat } from '../repeat.ts'
@@ -22,20 +22,20 @@ type WatchDeps = Pick<PlacingDeps, 'store' | 'clock' | 'leadership'>
 interface WatchOptions extends WatchDeps {
   /** The id of this process among the server replicas. */
   readonly self: string
-  readonly times: SilenceTimes
+  readonly times: FailureTimes
   readonly lookMs: number
   onError(error: unknown): void
 }
 
-export interface SilenceWatch {
+export interface LivenessWatch {
   /** Many nodes fell silent at once and none is given up for now. */
   readonly holding: boolean
   stop(): Promise<void>
 }
 
-export function startSilenceWatch({ self, times, lookMs, onError, ...deps }: WatchOptions): SilenceWatch {
+export function startLivenessWatch({ self, times, lookMs, onError, ...deps }: WatchOptions): LivenessWatch {
   const { store, leadership } = deps
-  const board = createSilenceBoard({ store, self, times, lookMs })
+  const board = createFailureDetector({ store, self, times, lookMs })
   const silent = createSilentNodes({ ...deps, board }, times)
   // Also where a shard was ours before: we may have been away.
   const unfollow = leadership.subscribe(({ gained }) => gained.length > 0 && board.restart(performance.now()))
@@ -53,7 +53,7 @@ export function startSilenceWatch({ self, times, lookMs, onError, ...deps }: Wat
 }
 
 interface SilentNodesDeps extends WatchDeps {
-  readonly board: SilenceBoard
+  readonly board: FailureDetector
 }
 
 /** Since when, on our own clock, we see that nobody holds the session. */
@@ -62,7 +62,7 @@ interface Orphan {
   readonly at: number
 }
 
-export function createSilentNodes({ store, clock, leadership, board }: SilentNodesDeps, times: SilenceTimes) {
+export function createSilentNodes({ store, clock, leadership, board }: SilentNodesDeps, times: FailureTimes) {
   const since = new Map<NodeId, Orphan>()
   const recordOf = ({ tenant, nodeId }: SilentNode) => store.get(inTenant(tenant, nodes, nodeId))?.record
   return {
@@ -87,7 +87,7 @@ export function createSilentNodes({ store, clock, leadership, board }: SilentNod
     const known = since.get(node.id)
     const at = known?.epoch === node.session.epoch ? known.at : now
     since.set(node.id, { epoch: node.session.epoch, at })
-    const due = dueToSilence(node.status, now - Math.max(at, board.countedFrom), times)
+    const due = statusAfterSilence(node.status, now - Math.max(at, board.countedFrom), times)
     if (due === undefined || (due === 'failed' && !board.mayFail(node.id, now))) return
     // Whoever is silent beside it must be known before anything is given up.
     if (due === 'failed') await store.fresh()
@@ -97,7 +97,7 @@ export function createSilentNodes({ store, clock, leadership, board }: SilentNod
   async function tell(
     { tenant, nodeId }: SilentNode,
     node: StoredNode | undefined,
-    status: ToldStatus,
+    status: ReportedStatus,
     now: number,
   ): Promise<void> {
     await leadership.fenced<void>(tenant, (transaction) => {
@@ -105,7 +105,7 @@ export function createSilentNodes({ store, clock, leadership, board }: SilentNod
       // A session that was opened meanwhile, or a holder that came back, speaks for itself.
       const same = current?.session.epoch === node?.session.epoch && current?.status === node?.status
       if (current === undefined || !same || (status === 'failed' && !board.mayFail(nodeId, now)))
-        return { kind: 'refuse', result: undefined }
+        return { kind: 'abort', result: undefined }
       stageStatus(transaction, clock, tenant, current, status, { times, holding: board.holding })
       return { kind: 'commit', result: undefined }
     })

@@ -42,7 +42,7 @@ export function createFence(
       const token = held.get(shard)
       if (token === undefined) throw new LostLeadershipError(`shard ${shard} is not ours`)
       const outcome = await store.transact<R | typeof FENCED>((transaction) =>
-        holds(transaction, shard, token) ? decide(transaction) : { kind: 'refuse', result: FENCED },
+        holds(transaction, shard, token) ? decide(transaction) : { kind: 'abort', result: FENCED },
       )
       if (outcome !== FENCED) return outcome
       if (held.get(shard) === token) onBreach(shard)

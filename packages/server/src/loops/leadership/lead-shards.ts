@@ -22,7 +22,7 @@ import { forgetTheSilent, handOver, resign, takeFreeShards } from './move-shards
 import { shardOf } from './shard-of.ts'
 
 export const LEADERSHIP_TIMINGS: LeadershipTimings = {
-  beatMs: 3_000,
+  heartbeatMs: 3_000,
   silentMs: 12_000,
   lagMs: 4_000,
   lookMs: 500,
@@ -48,7 +48,7 @@ export function startLeadership(options: LeadershipOptions): Leadership {
     listeners: new Set(),
     leaving: new Map(),
     mustRefresh: false,
-    lastBeat: Number.NEGATIVE_INFINITY,
+    lastHeartbeat: Number.NEGATIVE_INFINITY,
   }
   const { look, others } = startLoops(leading)
   const unsubscribe = options.store.subscribe((changes) => {
@@ -82,16 +82,16 @@ function startLoops(leading: Leading): { look: Repeating; others: Repeating[] } 
   const named = nodeName === undefined ? {} : { nodeName }
   const always = { v: 1, url, startedAt, leads, ...named, ...(brokers === true ? { brokers } : {}) }
   let count = 0
-  const beat = repeat(
-    timings.beatMs,
+  const heartbeat = repeat(
+    timings.heartbeatMs,
     async () => {
       count += 1
-      await sendHeartbeat(leading, { ...always, beat: count })
+      await sendHeartbeat(leading, { ...always, heartbeat: count })
     },
     onError,
   )
-  beat.nudge()
-  return { look, others: [beat, watchStandstill(leading)] }
+  heartbeat.nudge()
+  return { look, others: [heartbeat, watchStandstill(leading)] }
 }
 
 /** A process that stood still cannot know what was decided meanwhile. */
@@ -116,8 +116,8 @@ async function sendHeartbeat(leading: Leading, record: Infer<typeof serverReplic
   })
   const now = performance.now()
   // While our own heartbeat did not come through, nobody else's could have been seen either.
-  if (now - leading.lastBeat > leading.timings.silentMs) leading.watch.restart(now)
-  leading.lastBeat = now
+  if (now - leading.lastHeartbeat > leading.timings.silentMs) leading.watch.restart(now)
+  leading.lastHeartbeat = now
 }
 
 async function lookAround(leading: Leading): Promise<void> {
@@ -130,7 +130,7 @@ async function lookAround(leading: Leading): Promise<void> {
   settleOwnership(leading)
   // Whom nobody hears must not take anything: the others would take it back.
   const heard = heartbeats.some(({ id }) => id === replica)
-  if (!leading.leads || !heard || now - leading.lastBeat > timings.silentMs) return
+  if (!leading.leads || !heard || now - leading.lastHeartbeat > timings.silentMs) return
   await takeFreeShards(leading, now)
   await handOver(leading, now)
   await forgetTheSilent(leading, now)

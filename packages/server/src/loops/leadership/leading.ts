@@ -7,7 +7,7 @@ import type { HeartbeatWatch } from './heartbeat-watch.ts'
 import { SHARDS } from './shard-of.ts'
 
 export interface LeadershipTimings {
-  readonly beatMs: number
+  readonly heartbeatMs: number
   /** How long a heartbeat may stay the same before its shards are taken. */
   readonly silentMs: number
   /** How long the process may stand still before it gives everything up. */
@@ -52,7 +52,7 @@ export interface Leading extends LeadershipOptions {
   readonly leaving: Map<number, number>
   /** Set when what the cache shows may be older than what made us give up. */
   mustRefresh: boolean
-  lastBeat: number
+  lastHeartbeat: number
 }
 
 /**
@@ -74,7 +74,7 @@ export function settleOwnership(leading: Leading): void {
   if (contradicted) giveUp(leading)
   else {
     for (const [shard, token] of gained) fence.held.set(shard, token)
-    tellChange(leading, { gained: [...gained.keys()], lost: [] })
+    announceChange(leading, { gained: [...gained.keys()], lost: [] })
   }
 }
 
@@ -88,10 +88,10 @@ export function giveUp(leading: Leading): void {
   leading.fence.held.clear()
   leading.mustRefresh = true
   leading.watch.restart(performance.now())
-  tellChange(leading, { gained: [], lost })
+  announceChange(leading, { gained: [], lost })
 }
 
-export function tellChange({ listeners }: Leading, change: ShardChange): void {
+export function announceChange({ listeners }: Leading, change: ShardChange): void {
   if (change.gained.length === 0 && change.lost.length === 0) return
   for (const listener of listeners) listener(change)
 }

@@ -4,7 +4,7 @@
 import { serverReplicas, shards } from '../../store/records.ts'
 import { globally } from '../../store/transaction.ts'
 import { shardAddress } from './fence.ts'
-import { giveUp, type Leading, tellChange } from './leading.ts'
+import { announceChange, giveUp, type Leading } from './leading.ts'
 import { SHARDS } from './shard-of.ts'
 import { type HandOver, planHandOver } from './share-out.ts'
 
@@ -31,7 +31,7 @@ async function take(leading: Leading, shard: number, now: number): Promise<void>
     if (owner !== undefined) transaction.get(globally(serverReplicas, owner))
     const heartbeats = store.listWithIds(serverReplicas)
     leading.watch.look(heartbeats, performance.now())
-    if (!isFree(leading, owner, now)) return { kind: 'refuse', result: undefined }
+    if (!isFree(leading, owner, now)) return { kind: 'abort', result: undefined }
     transaction.put(shardAddress(shard), { v: 1, owner: replica })
     return { kind: 'commit', result: undefined }
   })
@@ -52,7 +52,7 @@ export async function handOver(leading: Leading, now: number): Promise<void> {
   }
   // Told before it is done: what begins now would be refused by the fence.
   const lost = given.map(({ shard }) => shard).filter((shard) => fence.held.delete(shard))
-  tellChange(leading, { gained: [], lost })
+  announceChange(leading, { gained: [], lost })
   const done = await Promise.allSettled(given.map((one) => giveShard(leading, one)))
   given.forEach(({ shard }, index) => {
     const outcome = done[index]
@@ -67,7 +67,7 @@ async function giveShard({ store, replica }: Leading, { shard, to }: HandOver): 
   return store.transact<boolean>((transaction) => {
     const ours = transaction.get(shardAddress(shard))?.owner === replica
     const alive = transaction.get(globally(serverReplicas, to)) !== undefined
-    if (!ours || !alive) return { kind: 'refuse', result: false }
+    if (!ours || !alive) return { kind: 'abort', result: false }
     transaction.put(shardAddress(shard), { v: 1, owner: to })
     return { kind: 'commit', result: true }
   })
@@ -82,7 +82,7 @@ export async function forgetTheSilent(leading: Leading, now: number): Promise<vo
     await store.transact<void>((transaction) => {
       const address = globally(serverReplicas, id)
       transaction.get(address)
-      if (store.get(address)?.modRevision !== modRevision) return { kind: 'refuse', result: undefined }
+      if (store.get(address)?.modRevision !== modRevision) return { kind: 'abort', result: undefined }
       transaction.delete(address)
       return { kind: 'commit', result: undefined }
     })

@@ -80,7 +80,7 @@ function decideCreate(
   const { caller, admitted, image, slot, options, hand } = creating
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
   const gone = requireLiveCaller(transaction, caller)
-  if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+  if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
   const { spec, material } = admitted
   const question = { spec, material, before: undefined }
   const secrets = gatherSecrets(deps, transaction, caller.tenant, question, hand)
@@ -101,13 +101,13 @@ function decideCreate(
   }
   const judged = checkFacts(spec, facts, { mode: 'create', limits: deps.admission.limits }, material)
   if (judged.rejections.length > 0 || slot.kind === 'full')
-    return { kind: 'refuse', result: refusedBy(judged) }
+    return { kind: 'abort', result: refusedBy(judged) }
   const unresolved = unresolvedBy(judged)
   const dependencies = facts.dependencies.size
   const crowded = checkRoom({ spec, before: undefined, secrets, dependencies, unresolved })
-  if (crowded.length > 0) return { kind: 'refuse', result: refused(...crowded) }
+  if (crowded.length > 0) return { kind: 'abort', result: refused(...crowded) }
   if (!takeMaterial(transaction, spec, secrets, hand.made))
-    return { kind: 'refuse', result: { wanted: secrets.wanted } }
+    return { kind: 'abort', result: { wanted: secrets.wanted } }
   const made = newDeployment(deps, transaction, creating, judged.imageDigest, slot.slot)
   const stored = { ...made, ...storedPins(secrets.pins) }
   const written = {
@@ -117,7 +117,7 @@ function decideCreate(
   }
   if (options.dryRun) {
     const toPlan = { stored: undefined, next: stored, restart: false }
-    return { kind: 'refuse', result: done({ ...written, toPlan }) }
+    return { kind: 'abort', result: done({ ...written, toPlan }) }
   }
   takeSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)
   storeRevision(deps, transaction, caller, stored, { brought: secrets.brought, unresolved })

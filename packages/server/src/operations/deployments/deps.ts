@@ -26,7 +26,7 @@ export interface DeploymentDeps {
     'limits' | 'reservedNames' | 'registries' | 'volumesEnabled' | 'namespaces' | 'regions'
   >
   readonly residency: ResidencyRules
-  readonly foresee: PlanDeps['foresee']
+  readonly planAhead: PlanDeps['planAhead']
   readonly archiveRevisions: number
   /**
    * How a sound body becomes a spec, its material apart from it. Given only to see what stands behind it where it does not

@@ -1,6 +1,6 @@
 import type { AssignmentId, NodeId } from '@holdfast/contract'
 import { expect, test } from 'vitest'
-import { realIds as ids } from '../../real-world.ts'
+import { realIds as ids } from '../../system-clock.ts'
 import { type ExecOrder, mintExecTicket, openExecTicket } from './exec-ticket.ts'
 
 const ORDER: ExecOrder = {

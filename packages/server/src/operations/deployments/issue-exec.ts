@@ -55,7 +55,7 @@ export async function issueExec(
   const id = ids.ulid()
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
-    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     const { tenant, token, role, onBehalf } = caller
     const { name } = found.value.spec
     const expiresAt = new Date(clock.now() + EXEC_TICKET_MS).toISOString()

@@ -3,7 +3,7 @@
 
 import { STREAM_HEADER_BYTES, type StreamError } from '@holdfast/contract'
 import type { NodeStream, OpenNodeStream, StreamRequest } from '../../ports/node-streams.ts'
-import { createLogShelf, type HeldLine } from './log-shelf.ts'
+import { createLogBuffer, type HeldLine } from './log-buffer.ts'
 import type { LogTarget } from './log-targets.ts'
 
 /** On its way and held here, of one container. */
@@ -29,16 +29,16 @@ export interface LogSource {
   close(): void
 }
 
-export type LogWish = Pick<StreamRequest, 'follow' | 'tail' | 'since'>
+export type LogOptions = Pick<StreamRequest, 'follow' | 'tail' | 'since'>
 
 /** `onNews`: a line has come, or the end. */
 export function openLogSource(
   openStream: OpenNodeStream,
   target: LogTarget,
-  wish: LogWish,
+  wish: LogOptions,
   onNews: () => void,
 ): LogSource {
-  const held = createLogShelf(MAX_LINE_BYTES)
+  const held = createLogBuffer(MAX_LINE_BYTES)
   let consumed = 0
   let ended = false
   let error: StreamError | undefined

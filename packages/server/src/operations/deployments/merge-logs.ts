@@ -2,7 +2,7 @@
 // when it comes: lines that arrive within a short window of each other are put in order before they are told.
 
 import type { LogLine } from '@holdfast/contract'
-import type { HeldLine } from './log-shelf.ts'
+import type { HeldLine } from './log-buffer.ts'
 import type { LogSource } from './log-source.ts'
 
 /** Wakes whoever waits for news of any source. */

@@ -34,13 +34,13 @@ export async function openExec(
     const stored = transaction.get(globally(execTickets, key))
     const order = stored && openExecTicket(ticket, stored)
     if (stored === undefined || order === undefined || Date.parse(stored.expiresAt) <= clock.now())
-      return { kind: 'refuse', result: refused(noTicket()) }
+      return { kind: 'abort', result: refused(noTicket()) }
     const { tenant, token, role, onBehalf, deployment: name } = stored
     const caller: Caller = { tenant, token, role, onBehalf, requestId }
     const asker = transaction.get(globally(tokens, token))
     if (requireLiveCaller(transaction, caller) !== undefined || !isValid(asker, clock))
-      return { kind: 'refuse', result: refused(noTicket()) }
-    if (!mayOpen(token)) return { kind: 'refuse', result: limited('ticket', RETRY_SECONDS) }
+      return { kind: 'abort', result: refused(noTicket()) }
+    if (!mayOpen(token)) return { kind: 'abort', result: limited('ticket', RETRY_SECONDS) }
     transaction.delete(globally(execTickets, key))
     recordAudit(transaction, clock, caller, {
       action: 'deployments:exec-open',

@@ -26,7 +26,7 @@ export interface Plan {
   readonly rollout?: RolloutPlanned
 }
 
-export interface Foreseen {
+export interface PlannedRollout {
   readonly steps: readonly PlanStep[]
   readonly rollout: RolloutPlanned
   /** Replicas that no node takes once all that can be done is done. */
@@ -47,7 +47,7 @@ export interface PlanDeps extends PlacementDeps {
    * What the controllers would do about a deployment as it would be stored. Takes as long as the rollout has steps, and
    * keeps nobody else waiting; undefined where the tenant has asked for too many at once.
    */
-  foresee(tenant: TenantId, question: PlanQuestion): Promise<Foreseen | undefined>
+  planAhead(tenant: TenantId, question: PlanQuestion): Promise<PlannedRollout | undefined>
 }
 
 export interface FieldChange {
@@ -63,7 +63,7 @@ export async function makePlan(
   question: PlanQuestion,
 ): Promise<Plan | undefined> {
   const { stored, next } = question
-  const foreseen = await deps.foresee(tenant, question)
+  const foreseen = await deps.planAhead(tenant, question)
   if (foreseen === undefined) return undefined
   const { desired, placed } = deploymentView(deps.store, tenant, next).status.replicas
   const missing = stored === undefined ? next.spec.replicas : Math.max(foreseen.unplaced, desired - placed)

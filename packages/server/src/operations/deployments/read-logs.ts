@@ -11,7 +11,7 @@ import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { findStored } from './find-deployment.ts'
-import { type LogSource, type LogWish, openLogSource } from './log-source.ts'
+import { type LogOptions, type LogSource, openLogSource } from './log-source.ts'
 import { type LogTarget, logTargets } from './log-targets.ts'
 import { createLastLines, createNews, mergeKept, type News, shownLine, takeAll } from './merge-logs.ts'
 
@@ -59,7 +59,7 @@ export async function readLogs(
     )
   const gone = await store.transact((transaction) => {
     const refusal = requireLiveCaller(transaction, caller)
-    if (refusal !== undefined) return { kind: 'refuse', result: refusal }
+    if (refusal !== undefined) return { kind: 'abort', result: refusal }
     recordAudit(transaction, clock, caller, {
       action: 'deployments:logs',
       subject: { kind: 'Deployment', name: spec.name },
@@ -105,7 +105,7 @@ async function* keptLines(
   news: News,
 ): AsyncGenerator<LogLine> {
   // Of each at least one, so that it is known where following begins.
-  const wish: LogWish = { tail: Math.max(1, tail), ...(since === undefined ? {} : { since }) }
+  const wish: LogOptions = { tail: Math.max(1, tail), ...(since === undefined ? {} : { since }) }
   const sources = targets.map((target) => openLogSource(openStream, target, wish, news.tell))
   const patience = setInterval(() => {
     for (const source of sources) source.endIfSilent(silenceMs)

@@ -3,7 +3,7 @@
 import type { Event, TenantId } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import { listedEvent } from '../event-cursor.ts'
-import { type Told, tellStory } from './read-timeline.ts'
+import { type Told, timelineText } from './read-timeline.ts'
 
 const TENANT = '00000000-0000-4000-8000-000000000000' as TenantId
 
@@ -37,7 +37,7 @@ function storyOf(given: readonly Given[], nodeIds: readonly string[], unseen?: s
   )
   const own = found.filter(([, { subject }]) => subject.kind === 'Deployment')
   const machines = found.filter(([, { subject }]) => subject.kind === 'Node')
-  return tellStory(own, machines, nodeIds, unseen)
+  return timelineText(own, machines, nodeIds, unseen)
 }
 
 test('of one transaction each stands where it was put, whatever it is', () => {

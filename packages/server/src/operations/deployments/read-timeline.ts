@@ -40,14 +40,14 @@ export async function readTimeline(
     else if (MACHINE_EVENTS.has(event.type)) machines.push([placed, listedEvent(event, placed.cursor)])
     return own.length < GATHERED && !isBirth(own.at(-1))
   })
-  return tellStory(own, machines, nodeIds, whole || isBirth(own.at(-1)) ? undefined : last?.cursor)
+  return timelineText(own, machines, nodeIds, whole || isBirth(own.at(-1)) ? undefined : last?.cursor)
 }
 
 /** Nothing of its story is older. */
 const isBirth = (told: Told | undefined): boolean => told?.[1].type === 'deployment.created'
 
 /** `own` and `machines` newest first, as they were found; `unseen` is the cursor before which nothing was looked at. */
-export function tellStory(
+export function timelineText(
   own: readonly Told[],
   machines: readonly Told[],
   nodeIds: readonly string[],

@@ -20,10 +20,10 @@ export async function removeDeployment(
 ): Promise<Outcome<DeploymentRecord>> {
   return store.transact((transaction) => {
     const found = findToChange(store, transaction, caller, pathName)
-    if (!found.ok) return { kind: 'refuse', result: found }
+    if (!found.ok) return { kind: 'abort', result: found }
     const stored = found.value
     const conflict = checkIfMatch(ifMatch, stored.revision)
-    if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
+    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     const marked = { ...stored, deleting: true, updatedAt: timestamp(clock), tx: transaction.id }
     transaction.put(inTenant(caller.tenant, deployments, stored.spec.name), marked)
     transaction.put(globally(removals, stored.uid), { v: 1, tenant: caller.tenant, name: stored.spec.name })

@@ -34,7 +34,7 @@ export async function restartDeployment(
     const found = findToRestart(deps, transaction, caller, pathName, options.ifMatch)
     return found.ok
       ? decideRestart(deps, transaction, caller, found.value, options)
-      : { kind: 'refuse', result: found }
+      : { kind: 'abort', result: found }
   })
   return withPlan(deps, caller.tenant, outcome)
 }
@@ -77,7 +77,7 @@ function decideRestart(
   const warnings = residency === undefined ? [] : explainResidency(demand, residency)
   const written = { deployment, alterations, warnings }
   if (options.dryRun)
-    return { kind: 'refuse', result: done({ ...written, toPlan: { stored, next, restart: true } }) }
+    return { kind: 'abort', result: done({ ...written, toPlan: { stored, next, restart: true } }) }
   const message = `Deployment ${next.spec.name} is restarted, revision ${revision}.`
   storeRevision(deps, transaction, caller, next, { asked: { verb: 'restarted', message } })
   return keepOnce(deps.answers, transaction, caller, options, written)

@@ -9,7 +9,7 @@ import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
 import { type NewEvent, recordAudit, recordEvent } from '../record-write.ts'
 import { type BroughtVersion, claimCredentials, labelsOf } from '../secrets/claim-credentials.ts'
-import { tellWritten } from '../secrets/tell-written.ts'
+import { emitSecretWritten } from '../secrets/emit-secret-written.ts'
 import { claimRoutes } from './claim-routes.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { requirePersistable } from './judge-secrets.ts'
@@ -79,7 +79,7 @@ export function storeRevision(
     recordEvent(transaction, deps.clock, caller.tenant, unreachable(stored, unresolved))
   for (const [label, namespace] of brought.length === 0 ? [] : labelsOf(stored.spec))
     for (const { version } of brought.filter((one) => one.label === label))
-      tellWritten(transaction, deps.clock, caller.tenant, { namespace, label }, version)
+      emitSecretWritten(transaction, deps.clock, caller.tenant, { namespace, label }, version)
   const subject = { kind: 'Deployment', name }
   recordAudit(transaction, deps.clock, caller, {
     action: `deployments:${verb}`,

@@ -15,7 +15,7 @@ import {
   parseImageReference,
 } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
-import { inTheOpen } from '../../ports/taint.ts'
+import { declassify } from '../../ports/taint.ts'
 import { deployments, type StoredDeployment } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
@@ -101,13 +101,13 @@ function decideUpdate(
   updating: Updating,
 ): Decision<Outcome<DecidedWrite> | typeof ASK_REGISTRY | MaterialWanted> {
   const judged = judgeUpdate(deps, transaction, updating)
-  if (!judged.ok) return { kind: 'refuse', result: judged }
+  if (!judged.ok) return { kind: 'abort', result: judged }
   if (updating.image === undefined && sentText(updating.sent, 'image') !== undefined)
-    return { kind: 'refuse', result: ASK_REGISTRY }
+    return { kind: 'abort', result: ASK_REGISTRY }
   const { stored, next, secrets, alterations, warnings, unresolved } = judged.value
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
   if (!takeMaterial(transaction, next.spec, secrets, updating.hand.made))
-    return { kind: 'refuse', result: { wanted: secrets.wanted } }
+    return { kind: 'abort', result: { wanted: secrets.wanted } }
   const written = {
     deployment: deploymentView(deps.store, updating.caller.tenant, next),
     alterations,
@@ -115,9 +115,9 @@ function decideUpdate(
   }
   const { caller, options } = updating
   if (options.dryRun)
-    return { kind: 'refuse', result: done({ ...written, toPlan: { stored, next, restart: false } }) }
+    return { kind: 'abort', result: done({ ...written, toPlan: { stored, next, restart: false } }) }
   // A PUT that changes nothing stores nothing: there is no new revision to archive or to report.
-  if (next === stored) return { kind: 'refuse', result: done(written) }
+  if (next === stored) return { kind: 'abort', result: done(written) }
   const asked = askedFor(stored, next, options.rollback)
   storeRevision(deps, transaction, caller, next, { asked, brought: secrets.brought, unresolved })
   if (options.rollback === undefined) return { kind: 'commit', result: done(written) }
@@ -171,7 +171,7 @@ function judgeUpdate(
   if (stored === undefined || existing === undefined || missing.length > 0) return refused(...missing)
   const conflict = checkIfMatch(options.ifMatch, stored.revision)
   if (conflict !== undefined) return refused(conflict)
-  inTheOpen(JSON.stringify(stored.spec))
+  declassify(JSON.stringify(stored.spec))
   const { spec, material, ...announced } = (deps.normalise ?? normalise)(
     sent,
     existing.record,

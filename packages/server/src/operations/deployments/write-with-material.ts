@@ -12,11 +12,11 @@ import { type HeldSlots, holdCredentialSlots } from '../secrets/hold-slots.ts'
 import { pruneVersions } from '../secrets/prune-versions.ts'
 import {
   destroyMaterial,
-  foreseeMaterial,
+  planStagedMaterial,
   type StagedMaterial,
   stageMaterial,
 } from '../secrets/stage-material.ts'
-import { storeAway } from '../stage-version.ts'
+import { storeUnavailable } from '../stage-version.ts'
 import type { DeploymentDeps } from './deps.ts'
 
 /** What a decision has to decide with. */
@@ -41,11 +41,11 @@ export async function writeWithMaterial<R extends Outcome<unknown> | string>(
   decide: (transaction: Transaction, hand: InHand) => Decision<R | MaterialWanted>,
 ): Promise<R | Refused> {
   const slots = holdCredentialSlots(deps, caller.tenant)
-  const make = dryRun ? foreseeMaterial : stageMaterial
+  const make = dryRun ? planStagedMaterial : stageMaterial
   let made: readonly StagedMaterial[] = []
   try {
     for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
-      let last: Decision<unknown>['kind'] = 'refuse'
+      let last: Decision<unknown>['kind'] = 'abort'
       const result = await deps.store.transact((transaction) => {
         const decision = decide(transaction, { made, slots })
         last = decision.kind
@@ -59,7 +59,7 @@ export async function writeWithMaterial<R extends Outcome<unknown> | string>(
       made = outcome.value
     }
     await destroyMaterial(deps, caller, made)
-    return refused(storeAway())
+    return refused(storeUnavailable())
   } finally {
     slots.release()
   }
@@ -81,7 +81,7 @@ async function tidyUp(
 }
 
 /** Asked in a function, since what a callback assigned is not seen where it was called. */
-const isRefusal = (kind: Decision<unknown>['kind']): boolean => kind === 'refuse'
+const isRefusal = (kind: Decision<unknown>['kind']): boolean => kind === 'abort'
 
 function isWanted(result: Outcome<unknown> | string | MaterialWanted): result is MaterialWanted {
   return typeof result === 'object' && 'wanted' in result

@@ -27,7 +27,7 @@ export async function setSchedulable(
 ): Promise<Outcome<Node>> {
   return store.transact<Outcome<Node>>((transaction) => {
     const found = findToChange(transaction, caller, id)
-    if (!found.ok) return { kind: 'refuse', result: found }
+    if (!found.ok) return { kind: 'abort', result: found }
     // A node that takes work again is drained no more; one that is closed twice goes on being drained.
     const { draining, ...rest } = found.value
     const node = { ...rest, schedulable, ...(draining === true && !schedulable ? { draining } : {}) }
@@ -56,12 +56,12 @@ export async function changeNode(
   const patch = decode(nodePatchShape, sent)
   return store.transact<Outcome<Node>>((transaction) => {
     const found = findToChange(transaction, caller, id)
-    if (!found.ok) return { kind: 'refuse', result: found }
+    if (!found.ok) return { kind: 'abort', result: found }
     const conflict = checkIfMatch(ifMatch, findNode(store, caller.tenant, id)?.modRevision ?? 0)
-    if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
+    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     const node = { ...found.value, ...patch }
     const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
-    if (found.value.controlPlane === patch.controlPlane) return { kind: 'refuse', result: done(view) }
+    if (found.value.controlPlane === patch.controlPlane) return { kind: 'abort', result: done(view) }
     transaction.put(inTenant(caller.tenant, nodes, node.id), node)
     recordAudit(transaction, clock, caller, {
       action: 'nodes:changed',

@@ -24,7 +24,7 @@ export async function drainNode(
 ): Promise<Outcome<Node>> {
   const outcome = await deps.store.transact<Outcome<Node>>((transaction) => {
     const found = findToChange(transaction, caller, id)
-    if (!found.ok) return { kind: 'refuse', result: found }
+    if (!found.ok) return { kind: 'abort', result: found }
     return decideDrain(deps, transaction, caller, found.value, kept)
   })
   if (!outcome.ok) return outcome
@@ -60,7 +60,7 @@ export function stageDrained(
 ): Decision<boolean> {
   const node = transaction.get(inTenant(tenant, nodes, id))
   if (node === undefined || !isDraining(node) || isInUse(store, tenant, id))
-    return { kind: 'refuse', result: false }
+    return { kind: 'abort', result: false }
   transaction.put(inTenant(tenant, nodes, id), withoutDraining(node))
   recordEvent(transaction, clock, tenant, drainedEvent(node, transaction.id))
   return { kind: 'commit', result: true }

@@ -70,14 +70,14 @@ function decideEnrolment(
   const { wanted, presented, held } = enrolling
   const token = transaction.get(globally(joinTokens, presented.id))
   if (!isGoodToken(token, presented, wanted.nodeName, deps.clock.now()) || !takesNodes(transaction, token))
-    return { kind: 'refuse', result: invalidToken() }
+    return { kind: 'abort', result: invalidToken() }
   const before = readClaims(transaction, wanted.nodeName)
   const own = claimOf(before, token.tenant)
   const nodeId = own?.nodeId ?? (`node_${deps.ids.ulid()}` as NodeId)
   const claims = claimName(before, token.tenant, nodeId)
   if (claims === undefined) {
     const rejection = reject('node_owned_by_another_tenant', 'nodeName', wanted.nodeName)
-    return { kind: 'refuse', result: refused(rejection) }
+    return { kind: 'abort', result: refused(rejection) }
   }
   const known = own && transaction.get(inTenant(token.tenant, nodes, nodeId))
   const room = known === undefined ? findRoom(deps, transaction, token.tenant, held, nodeId) : known.slot
@@ -111,7 +111,7 @@ function findRoom(
     { kind: KIND, used, requested: slot.kind === 'full' ? 1 : 0, limit },
     { kind: 'stored_bytes', used: storedBytes(tenant), requested: RECORD_BYTES, limit: bytes },
   ])
-  if (slot.kind === 'full' || full.length > 0) return { kind: 'refuse', result: refused(...full) }
+  if (slot.kind === 'full' || full.length > 0) return { kind: 'abort', result: refused(...full) }
   takeSlot(transaction, tenant, KIND, slot.slot, nodeId)
   return slot.slot
 }

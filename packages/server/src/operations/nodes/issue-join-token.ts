@@ -40,7 +40,7 @@ export async function issueJoinToken(
   const expiresAt = new Date(clock.now() + JOIN_TOKEN_MS).toISOString()
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
-    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     const { tenant } = caller
     const record = { v: 1, tenant, nodeName, residency, controlPlane, secretHash, expiresAt }
     transaction.put(globally(joinTokens, id), record)

@@ -7,18 +7,18 @@ import { nodes, type StoredNode } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type NewEvent, recordEvent } from '../record-write.ts'
+import type { FailureTimes } from './failure-detector.ts'
 import { nodeSubject } from './node-events.ts'
-import type { SilenceTimes } from './silence-board.ts'
 
-export type ToldStatus = Exclude<NodeStatus, 'pending'>
+export type ReportedStatus = Exclude<NodeStatus, 'pending'>
 
-type Times = Pick<SilenceTimes, 'unreachableMs' | 'failedMs'>
+type Times = Pick<FailureTimes, 'unreachableMs' | 'failedMs'>
 
 /**
  * Undefined where the silence is too short, or was told already. Nobody fails who was not called unreachable before: that
  * is how the whole cell learns how many are silent.
  */
-export function dueToSilence(
+export function statusAfterSilence(
   told: NodeStatus,
   silentMs: number,
   { unreachableMs, failedMs }: Times,
@@ -43,7 +43,7 @@ export function stageStatus(
   clock: Clock,
   tenant: TenantId,
   node: StoredNode,
-  status: ToldStatus,
+  status: ReportedStatus,
   story: StatusStory,
 ): void {
   const address = inTenant(tenant, nodes, node.id)
@@ -54,7 +54,7 @@ export function stageStatus(
 
 const SEVERITIES = { ready: 'info', unreachable: 'warning', failed: 'error' } as const
 
-function statusEvent(node: StoredNode, status: ToldStatus, story: StatusStory): NewEvent {
+function statusEvent(node: StoredNode, status: ReportedStatus, story: StatusStory): NewEvent {
   return {
     type: `node.${status}`,
     severity: SEVERITIES[status],
@@ -69,7 +69,7 @@ function statusEvent(node: StoredNode, status: ToldStatus, story: StatusStory): 
 /** How many others there are is no tenant's business. */
 const HELD = ' Many nodes fell silent at once: nothing is replaced for now.'
 
-function messageOf({ name, status: was }: StoredNode, status: ToldStatus, story: StatusStory): string {
+function messageOf({ name, status: was }: StoredNode, status: ReportedStatus, story: StatusStory): string {
   if (status === 'ready') return `Node ${name} is ready; it was ${was}.`
   const { unreachableMs, failedMs } = story.times
   const seconds = Math.round((status === 'failed' ? failedMs : unreachableMs) / 1000)

@@ -36,9 +36,9 @@ export async function removeNode(
 ): Promise<Outcome<Node>> {
   const outcome = await deps.store.transact<Outcome<Node>>((transaction) => {
     const found = findToChange(transaction, caller, id)
-    if (!found.ok) return { kind: 'refuse', result: found }
+    if (!found.ok) return { kind: 'abort', result: found }
     const conflict = checkIfMatch(ifMatch, findNode(deps.store, caller.tenant, id)?.modRevision ?? 0)
-    if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
+    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     // NOTE force also where the machine answers: it is how a machine that was broken into loses its key at once. What
     // still runs there runs on unseen, and is its owner's to stop.
     return decideRelease(deps, transaction, caller, { node: found.value, force, action: 'nodes:removed' })
@@ -53,12 +53,12 @@ export async function releaseClaim(
 ): Promise<Outcome<Node>> {
   const outcome = await deps.store.transact<Outcome<Node>>((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
-    if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     const claims = isNodeName(nodeName) ? readClaims(transaction, nodeName) : []
     const own = claimOf(claims, caller.tenant)
     const node = own && transaction.get(inTenant(caller.tenant, nodes, own.nodeId))
     if (node === undefined) {
-      return { kind: 'refuse', result: refused(reject('node_not_found', 'nodeName', nodeName)) }
+      return { kind: 'abort', result: refused(reject('node_not_found', 'nodeName', nodeName)) }
     }
     return decideRelease(deps, transaction, caller, { node, force: false, action: 'claims:released' })
   })
@@ -90,13 +90,13 @@ function decideRelease(
 ): Decision<Outcome<Node>> {
   const { tenant } = caller
   if (node.controlPlane && caller.role !== 'platform-admin')
-    return { kind: 'refuse', result: refused(platformOnly()) }
+    return { kind: 'abort', result: refused(platformOnly()) }
   const before = readClaims(transaction, node.name)
   const claims = force ? withoutClaim(before, tenant) : releasing(before, tenant)
   const closed = { ...node, schedulable: false }
   const result = done(nodeView(closed, tenant, claims))
   const isUnderWay = !force && claimOf(before, tenant)?.state === 'releasing'
-  if (isUnderWay) return { kind: 'refuse', result }
+  if (isUnderWay) return { kind: 'abort', result }
   if (force) dropNode(transaction, clock, tenant, { node, claims: before, reason: 'forced' })
   else {
     transaction.put(inTenant(tenant, nodes, node.id), closed)
@@ -135,8 +135,8 @@ export function stageRelease(
   const claims = readClaims(transaction, nodeName)
   const own = claimOf(claims, tenant)
   const node = own && transaction.get(inTenant(tenant, nodes, own.nodeId))
-  if (own?.state !== 'releasing' || node === undefined) return { kind: 'refuse', result: false }
-  if (isInUse(store, tenant, node.id)) return { kind: 'refuse', result: false }
+  if (own?.state !== 'releasing' || node === undefined) return { kind: 'abort', result: false }
+  if (isInUse(store, tenant, node.id)) return { kind: 'abort', result: false }
   dropNode(transaction, clock, tenant, { node, claims, reason })
   return { kind: 'commit', result: true }
 }

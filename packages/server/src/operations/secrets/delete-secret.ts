@@ -13,14 +13,14 @@ import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import type { StageDeps, StagedVersion } from '../stage-version.ts'
 import { destroyStaged } from './destroy-staged.ts'
-import { doomVersions } from './doom-versions.ts'
 import { newestVersion, type SecretAddress } from './judge-secret-write.ts'
+import { markVersionsForDestruction } from './mark-for-destruction.ts'
 import { secretView } from './read-secrets.ts'
 import { gatherUses, nameUsers, pathOf } from './version-uses.ts'
 
 interface Deleted {
   readonly shown: SecretSummary
-  readonly doomed: readonly StagedVersion[]
+  readonly pendingDestruction: readonly StagedVersion[]
 }
 
 export async function deleteSecret(
@@ -33,7 +33,7 @@ export async function deleteSecret(
     decideDelete(deps, transaction, caller, path, ifMatch),
   )
   if (!outcome.ok) return outcome
-  await destroyStaged(deps, caller.tenant, outcome.value.doomed)
+  await destroyStaged(deps, caller.tenant, outcome.value.pendingDestruction)
   return done(outcome.value.shown)
 }
 
@@ -46,28 +46,31 @@ function decideDelete(
 ): Decision<Outcome<Deleted>> {
   const { tenant } = caller
   const gone = requireLiveCaller(transaction, caller)
-  if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+  if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
   const address = inTenant(tenant, credentials, label)
   const credential = transaction.get(address)
   if (credential === undefined || credential.namespace !== namespace || credential.versions.length === 0)
-    return { kind: 'refuse', result: refused(reject('secret_not_found', 'resource', label)) }
+    return { kind: 'abort', result: refused(reject('secret_not_found', 'resource', label)) }
   const conflict = checkIfMatch(ifMatch, newestVersion(credential))
-  if (conflict !== undefined) return { kind: 'refuse', result: refused(conflict) }
+  if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
   const users = usersOf(deps.store, caller, credential)
   if (users.length > 0) {
     const inUse = reject('secret_in_use', 'resource', label, { consumers: nameUsers(users) })
-    return { kind: 'refuse', result: refused(inUse) }
+    return { kind: 'abort', result: refused(inUse) }
   }
   transaction.delete(address)
   if (credential.slot !== null) freeSlot(transaction, tenant, 'secrets', credential.slot)
   const versions = credential.versions.map(({ version }) => version)
-  const doomed = doomVersions(transaction, deps.clock, tenant, credential, versions)
+  const pendingDestruction = markVersionsForDestruction(transaction, deps.clock, tenant, credential, versions)
   recordAudit(transaction, deps.clock, caller, {
     action: 'secrets:deleted',
     subject: { kind: 'Secret', name: pathOf(credential) },
     detail: { versions: versions.join(', ') },
   })
-  return { kind: 'commit', result: done({ shown: secretView(credential, new Map(), true), doomed }) }
+  return {
+    kind: 'commit',
+    result: done({ shown: secretView(credential, new Map(), true), pendingDestruction }),
+  }
 }
 
 /**

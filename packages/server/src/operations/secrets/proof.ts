@@ -44,7 +44,7 @@ export async function proofKeyOf(store: Store, ids: Pick<IdSource, 'bytes'>): Pr
   if (known !== undefined) return known
   return store.transact((transaction) => {
     const stored = transaction.get(THE_KEY)
-    if (stored !== undefined) return { kind: 'refuse', result: stored.key }
+    if (stored !== undefined) return { kind: 'abort', result: stored.key }
     const key = Buffer.from(ids.bytes(KEY_BYTES)).toString('base64url')
     transaction.put(THE_KEY, { v: 1, key })
     return { kind: 'commit', result: key }

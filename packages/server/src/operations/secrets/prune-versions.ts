@@ -8,7 +8,7 @@ import { StoreUnavailableError } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { StageDeps, StagedVersion } from '../stage-version.ts'
 import { destroyStaged } from './destroy-staged.ts'
-import { doomVersions } from './doom-versions.ts'
+import { markVersionsForDestruction } from './mark-for-destruction.ts'
 import { gatherUses, nameUsers, type VersionUses } from './version-uses.ts'
 
 /**
@@ -54,15 +54,18 @@ export async function pruneVersions(deps: StageDeps, tenant: TenantId, label: st
   const pruned = store.transact<StagedVersion[]>((transaction) => {
     const address = inTenant(tenant, credentials, label)
     const credential = transaction.get(address)
-    if (credential === undefined) return { kind: 'refuse', result: [] }
+    if (credential === undefined) return { kind: 'abort', result: [] }
     const gone = unneededVersions(credential, gatherUses(store, tenant)(credential)).slice(0, VERSIONS_KEPT)
-    if (gone.length === 0) return { kind: 'refuse', result: [] }
+    if (gone.length === 0) return { kind: 'abort', result: [] }
     const versions = credential.versions.filter(({ version }) => !gone.includes(version))
     transaction.put(address, { ...credential, versions })
-    return { kind: 'commit', result: doomVersions(transaction, deps.clock, tenant, credential, gone) }
+    return {
+      kind: 'commit',
+      result: markVersionsForDestruction(transaction, deps.clock, tenant, credential, gone),
+    }
   })
-  const doomed = await pruned.catch(noneWhileAway)
-  await destroyStaged(deps, tenant, doomed)
+  const pendingDestruction = await pruned.catch(noneWhileAway)
+  await destroyStaged(deps, tenant, pendingDestruction)
 }
 
 /** The write itself stands. */

@@ -9,18 +9,18 @@ import type { Caller } from '../caller.ts'
 import { storeRevision } from '../deployments/store-deployment.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import type { StagedVersion } from '../stage-version.ts'
-import { doomVersions } from './doom-versions.ts'
+import { emitSecretWritten } from './emit-secret-written.ts'
+import { markVersionsForDestruction } from './mark-for-destruction.ts'
 import type { RotateDeps } from './rotate-deps.ts'
 import type { JudgedRotation, JudgedTurn } from './rotate-judge.ts'
 import { askedToRotate, type MovedPins, rotatedDeployment, turnedCredential } from './rotated-records.ts'
-import { tellWritten } from './tell-written.ts'
 import { pathOf } from './version-uses.ts'
 
 interface WrittenRotation {
   /** As it is from now on. */
   readonly stored: StoredDeployment
   readonly credentials: ReadonlyMap<string, StoredCredential>
-  readonly doomed: readonly StagedVersion[]
+  readonly pendingDestruction: readonly StagedVersion[]
 }
 
 export function writeRotation(
@@ -31,18 +31,20 @@ export function writeRotation(
 ): WrittenRotation {
   const { tenant } = caller
   const written = new Map<string, StoredCredential>()
-  const doomed: StagedVersion[] = []
+  const pendingDestruction: StagedVersion[] = []
   for (const judgedTurn of judged.turns) {
     const next = nextCredential(deps, caller, judged, judgedTurn)
     transaction.put(inTenant(tenant, credentials, next.label), next)
     written.set(next.label, next)
     if (judged.made?.label === next.label)
-      tellWritten(transaction, deps.clock, tenant, next, judged.made.version)
-    doomed.push(...doomVersions(transaction, deps.clock, tenant, next, judgedTurn.turn.destroyed))
+      emitSecretWritten(transaction, deps.clock, tenant, next, judged.made.version)
+    pendingDestruction.push(
+      ...markVersionsForDestruction(transaction, deps.clock, tenant, next, judgedTurn.turn.destroyed),
+    )
   }
   const stored = moveAsker(deps, transaction, caller, judged)
-  tellStep(deps, transaction, caller, judged, stored)
-  return { stored, credentials: written, doomed }
+  emitRotationStep(deps, transaction, caller, judged, stored)
+  return { stored, credentials: written, pendingDestruction }
 }
 
 function nextCredential(
@@ -83,7 +85,7 @@ function movedPin(stored: StoredDeployment, { credential, turn }: JudgedTurn): [
   return rotation?.aborting === true && used !== rotation.new ? [] : [[credential.label, pin]]
 }
 
-function tellStep(
+function emitRotationStep(
   { clock }: RotateDeps,
   transaction: Transaction,
   caller: Caller,

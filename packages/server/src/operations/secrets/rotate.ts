@@ -7,14 +7,14 @@ import type { Decision } from '../../store/store.ts'
 import type { Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
-import { type StagedVersion, storeAway, takeIntent } from '../stage-version.ts'
+import { type StagedVersion, storeUnavailable, takeIntent } from '../stage-version.ts'
 import { destroyStaged } from './destroy-staged.ts'
 import { rotationView } from './read-rotation.ts'
 import { judgeRotateBody } from './rotate-body.ts'
 import type { RotateDeps, RotateRequest } from './rotate-deps.ts'
 import { type JudgedRotation, judgeRotation } from './rotate-judge.ts'
 import { writeRotation } from './rotate-write.ts'
-import { destroyMaterial, foreseeMaterial, type StagedMaterial, stageMaterial } from './stage-material.ts'
+import { destroyMaterial, planStagedMaterial, type StagedMaterial, stageMaterial } from './stage-material.ts'
 
 export interface RotateOptions extends Kept<Rotation> {
   readonly dryRun?: boolean
@@ -34,15 +34,15 @@ export async function rotateSecrets(
   const staged = await stageAsked(deps, request, dryRun)
   if (!staged.ok) return staged
   const made = staged.value
-  let doomed: readonly StagedVersion[] = []
+  let pendingDestruction: readonly StagedVersion[] = []
   const outcome = await deps.store.transact<Outcome<Rotation>>((transaction) => {
     const judged = judgeRotation(deps, transaction, made === undefined ? request : { ...request, made })
-    if (!judged.ok) return { kind: 'refuse', result: judged }
+    if (!judged.ok) return { kind: 'abort', result: judged }
     const decided = commitRotation(deps, transaction, request.caller, judged.value, options)
-    doomed = decided.doomed
+    pendingDestruction = decided.pendingDestruction
     return decided.decision
   })
-  if (outcome.ok) await destroyStaged(deps, caller.tenant, doomed)
+  if (outcome.ok) await destroyStaged(deps, caller.tenant, pendingDestruction)
   else if (made !== undefined) await destroyMaterial(deps, caller, [made])
   return outcome
 }
@@ -56,14 +56,14 @@ async function stageAsked(
   const { material } = request.asked
   if (material === undefined) return done(undefined)
   const judged = await deps.store.transact<Outcome<JudgedRotation>>((transaction) => ({
-    kind: 'refuse',
+    kind: 'abort',
     result: judgeRotation(deps, transaction, request),
   }))
   if (!judged.ok) return judged
   const [target] = judged.value.turns
   if (target === undefined) return done(undefined)
   const { namespace, label } = target.credential
-  const make = dryRun ? foreseeMaterial : stageMaterial
+  const make = dryRun ? planStagedMaterial : stageMaterial
   const made = await make(deps, request.caller, [{ namespace, label, ...material }])
   return made.ok ? done(made.value[0]) : made
 }
@@ -74,18 +74,18 @@ function commitRotation(
   caller: Caller,
   judged: JudgedRotation,
   options: RotateOptions,
-): { decision: Decision<Outcome<Rotation>>; doomed: readonly StagedVersion[] } {
+): { decision: Decision<Outcome<Rotation>>; pendingDestruction: readonly StagedVersion[] } {
   const staged = judged.made?.staged
   if (staged !== undefined && !takeIntent(transaction, staged))
-    return { decision: { kind: 'refuse', result: refused(storeAway()) }, doomed: [] }
-  const { stored, credentials, doomed } = writeRotation(deps, transaction, caller, judged)
+    return { decision: { kind: 'abort', result: refused(storeUnavailable()) }, pendingDestruction: [] }
+  const { stored, credentials, pendingDestruction } = writeRotation(deps, transaction, caller, judged)
   const shown = rotationView(deps.store, caller.tenant, stored, credentials)
   if (options.dryRun)
     return {
-      decision: { kind: 'refuse', result: done({ ...shown, restarts: restartsOf(judged) }) },
-      doomed: [],
+      decision: { kind: 'abort', result: done({ ...shown, restarts: restartsOf(judged) }) },
+      pendingDestruction: [],
     }
-  return { decision: keepOnce(deps.answers, transaction, caller, options, shown), doomed }
+  return { decision: keepOnce(deps.answers, transaction, caller, options, shown), pendingDestruction }
 }
 
 /** Where pins move, every consumer of the credential is rolled over; the other steps restart nothing. */

@@ -7,7 +7,7 @@ import { secret } from '../../ports/secret.ts'
 import type { SecretDocument } from '../../ports/secrets-store.ts'
 import { addTaint } from '../../ports/taint.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import { type StageDeps, type StagedVersion, stageVersion, storeAway } from '../stage-version.ts'
+import { type StageDeps, type StagedVersion, stageVersion, storeUnavailable } from '../stage-version.ts'
 import { destroyStaged } from './destroy-staged.ts'
 
 export interface MaterialDeps extends StageDeps {
@@ -73,7 +73,7 @@ export async function stageMaterial(
   await destroyMaterial(deps, caller, made)
   const thrown = outcomes.find((one) => one.status === 'rejected')
   if (thrown !== undefined) throw thrown.reason
-  return refused(storeAway())
+  return refused(storeUnavailable())
 }
 
 async function stageOne(
@@ -97,7 +97,7 @@ function documentOf({ ids }: MaterialDeps, { values, generate }: SentMaterial): 
 }
 
 /** For a dry run: the store is asked as in earnest, and nothing is written to it. */
-export async function foreseeMaterial(
+export async function planStagedMaterial(
   { secrets }: Pick<MaterialDeps, 'secrets'>,
   { tenant }: Caller,
   wanted: readonly SentMaterial[],
@@ -111,7 +111,7 @@ export async function foreseeMaterial(
     const version = current.kind === 'ok' ? current.version + 1 : 1
     return [{ label: material.label, keys: keysOf(material), version }]
   })
-  return foreseen.length === wanted.length ? done(foreseen) : refused(storeAway())
+  return foreseen.length === wanted.length ? done(foreseen) : refused(storeUnavailable())
 }
 
 export async function destroyMaterial(

@@ -14,6 +14,7 @@ import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { takeIntent } from '../stage-version.ts'
 import { newCredential, withVersion } from './claim-credentials.ts'
+import { emitSecretWritten } from './emit-secret-written.ts'
 import { type HeldSlots, holdCredentialSlots } from './hold-slots.ts'
 import {
   judgeBefore,
@@ -25,13 +26,12 @@ import {
 import { pruneVersions } from './prune-versions.ts'
 import {
   destroyMaterial,
-  foreseeMaterial,
   keysOf,
   type MaterialDeps,
+  planStagedMaterial,
   type StagedMaterial,
   stageMaterial,
 } from './stage-material.ts'
-import { tellWritten } from './tell-written.ts'
 import { pathOf } from './version-uses.ts'
 
 export interface WriteSecretDeps extends MaterialDeps, SlotDeps {
@@ -55,7 +55,7 @@ export async function writeSecret(
   const write = { caller, namespace, label, keys: keysOf(material), ifMatch }
   const faults = await judgeBefore(deps, write)
   if (faults.length > 0) return refused(...faults)
-  const staged = await (dryRun ? foreseeMaterial : stageMaterial)(deps, caller, [material])
+  const staged = await (dryRun ? planStagedMaterial : stageMaterial)(deps, caller, [material])
   if (!staged.ok) return staged
   const [made] = staged.value
   if (dryRun && made !== undefined) return done(writtenView(write, made))
@@ -87,15 +87,15 @@ function decideWrite(
 ): Decision<Outcome<SecretWritten>> {
   const { caller, namespace, label } = write
   const gone = requireLiveCaller(transaction, caller)
-  if (gone !== undefined) return { kind: 'refuse', result: refused(gone) }
+  if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
   const address = inTenant(caller.tenant, credentials, label)
   const stored = transaction.get(address)
   const choice = held.choose(needsSlot(stored) ? 1 : 0)
   if (choice.kind === 'busy') return { kind: 'wait', until: choice.until }
   const faults = judgeSecretWrite(deps, write, stored, choice.kind === 'full' ? [choice.quota] : [])
-  if (faults.length > 0 || choice.kind === 'full') return { kind: 'refuse', result: refused(...faults) }
+  if (faults.length > 0 || choice.kind === 'full') return { kind: 'abort', result: refused(...faults) }
   if (made?.staged === undefined || !takeIntent(transaction, made.staged))
-    return { kind: 'refuse', result: refused(reject('store_unavailable', 'store', undefined)) }
+    return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
   const [slot] = choice.slots
   const { version, keys } = made
   const listed = { label, version, keys: [...keys], createdAt: timestamp(deps.clock), slot }
@@ -117,7 +117,7 @@ function recordWritten(
   write: SecretWrite,
   version: number,
 ): void {
-  tellWritten(transaction, clock, write.caller.tenant, write, version)
+  emitSecretWritten(transaction, clock, write.caller.tenant, write, version)
   recordAudit(transaction, clock, write.caller, {
     action: 'secrets:written',
     subject: { kind: 'Secret', name: pathOf(write) },

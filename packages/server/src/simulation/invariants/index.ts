@@ -13,7 +13,7 @@ import { forwardOnly } from './forward-only.ts'
 import { givenUpLate } from './given-up-late.ts'
 import type { Invariant } from './invariant.ts'
 import { createMoments, type Moment } from './moment.ts'
-import { noMoreThanWished } from './no-more-than-wished.ts'
+import { noMoreThanDesired } from './no-more-than-desired.ts'
 import { noStorm } from './no-storm.ts'
 import { nodeNames } from './node-names.ts'
 import { observations, readyIsTrue } from './observations.ts'
@@ -34,7 +34,7 @@ export const INVARIANTS: readonly Invariant[] = [
   forwardOnly,
   confirmedGone,
   oneContainer,
-  noMoreThanWished,
+  noMoreThanDesired,
   servesUntilReplaced,
   takesWork,
   waitsForOthers,

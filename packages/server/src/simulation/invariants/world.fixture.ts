@@ -44,7 +44,7 @@ export const aPlacement = (
   changes: Partial<StoredPlacement> = {},
 ): StoredPlacement => ({
   ...{ v: 1, uid: UID, name: 'web', revision: 1, everAssigned: true, assignments, templates: {} },
-  ...{ toldRefusals: '', toldPhase: 'Running' },
+  ...{ reportedRefusals: '', reportedPhase: 'Running' },
   ...changes,
 })
 

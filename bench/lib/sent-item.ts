@@ -1,0 +1,24 @@
+// What the agent of a lab node was told to have of a deployment: a bare side makes its containers from it.
+
+import { join } from 'node:path'
+import type { DesiredItem } from '@holdfast/contract'
+import { waitUntil } from '@holdfast/testkit'
+import type { LabPlatform } from '../../e2e/support/start-lab-platform.ts'
+import { openDesiredFile } from '../../packages/agent/src/desired-file.ts'
+import { loadNodeState } from '../../packages/agent/src/node-state.ts'
+
+/** `image`: a part of the reference, such as its digest; any without it. */
+export function sentItem(whole: LabPlatform, node: string, name: string, image = ''): Promise<DesiredItem> {
+  return waitUntil(
+    async () => {
+      const folder = join(whole.node(node).folder, 'agent')
+      const state = await loadNodeState(folder)
+      const kept = state && (await openDesiredFile(folder, state, () => {}).read())
+      return kept?.items.find(
+        ({ template, desired }) =>
+          template.name === name && desired === 'running' && template.image.includes(image),
+      )
+    },
+    { what: 'the agent keeps what it was told' },
+  )
+}

@@ -1,0 +1,97 @@
+// Lines of one container that nobody has taken yet: made of the frames in which they came, each with its time.
+
+import { decode, integer, object, STREAM_CHANNELS } from '@holdfast/contract'
+
+const LINE_FEED = 0x0a
+
+export interface HeldLine {
+  /** As the engine wrote it, to the nanosecond; of equal length, so that texts compare as times do. */
+  readonly time: string
+  readonly bytes: number
+  readonly what:
+    | { readonly stream: 'stdout' | 'stderr'; readonly text: string }
+    | { readonly skipped: { readonly lines: number; readonly bytes: number } }
+}
+
+const skipShape = object({ lines: integer(), bytes: integer() })
+
+export interface LogBuffer {
+  readonly lines: readonly HeldLine[]
+  readonly bytes: number
+  /** False where the channel is none of a log: its bytes are not held. */
+  takeFrame(channel: number, payload: Buffer): boolean
+  take(): HeldLine | undefined
+}
+
+export function createLogBuffer(maxLineBytes: number): LogBuffer {
+  const lines: HeldLine[] = []
+  const partial = { stdout: createPartial(maxLineBytes), stderr: createPartial(maxLineBytes) }
+  let time = ''
+  let bytes = 0
+  const keep = (what: HeldLine['what'], size: number): void => {
+    bytes += size
+    lines.push({ time, bytes: size, what })
+  }
+  const keepLines = (stream: 'stdout' | 'stderr', payload: Buffer): void =>
+    partial[stream](payload, (line) => {
+      const read = readLine(line)
+      time = read.time === '' ? time : read.time
+      keep({ stream, text: read.text }, line.length)
+    })
+  return {
+    lines,
+    get bytes() {
+      return bytes
+    },
+    takeFrame(channel, payload) {
+      if (channel === STREAM_CHANNELS.stdout) keepLines('stdout', payload)
+      else if (channel === STREAM_CHANNELS.stderr) keepLines('stderr', payload)
+      else if (channel === STREAM_CHANNELS.skipped) keep({ skipped: readSkip(payload) }, payload.length)
+      else return false
+      return true
+    },
+    take() {
+      const line = lines.shift()
+      bytes -= line?.bytes ?? 0
+      return line
+    },
+  }
+}
+
+/** Gives whole lines, with what was left of the last frame before them. */
+function createPartial(maxLineBytes: number): (payload: Buffer, onLine: (line: Buffer) => void) => void {
+  let rest: Buffer = Buffer.alloc(0)
+  return (payload, onLine) => {
+    let from = 0
+    for (let at = payload.indexOf(LINE_FEED); at >= 0; at = payload.indexOf(LINE_FEED, from)) {
+      const line = payload.subarray(from, at + 1)
+      onLine(rest.length === 0 ? line : Buffer.concat([rest, line]))
+      rest = Buffer.alloc(0)
+      from = at + 1
+    }
+    if (from < payload.length) rest = Buffer.concat([rest, payload.subarray(from)])
+    if (rest.length < maxLineBytes) return
+    onLine(rest)
+    rest = Buffer.alloc(0)
+  }
+}
+
+const TIMED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) /
+const TIME_LENGTH = 31
+
+/** A line without a time keeps its text: it is told at the time of the one before it. */
+function readLine(line: Buffer): { time: string; text: string } {
+  const whole = line.toString('utf8')
+  const text = whole.endsWith('\n') ? whole.slice(0, whole.endsWith('\r\n') ? -2 : -1) : whole
+  const time = TIMED.exec(text)?.[1]
+  return time === undefined ? { time: '', text } : { time, text: text.slice(TIME_LENGTH) }
+}
+
+/** A node that counts wrong is believed that something is missing. */
+function readSkip(payload: Buffer): { lines: number; bytes: number } {
+  try {
+    return decode(skipShape, JSON.parse(payload.toString('utf8')))
+  } catch {
+    return { lines: 0, bytes: 0 }
+  }
+}

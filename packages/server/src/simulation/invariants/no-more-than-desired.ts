@@ -1,0 +1,44 @@
+// Two controllers make no more assignments than are wished: nothing is made beside a replica of the same number and template
+// that serves on a node that keeps it, and no number has more than one successor. SAFETY 4b, 4e.
+
+import type { Assignment } from '@holdfast/contract'
+import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
+import type { Invariant } from './invariant.ts'
+import type { Moment } from './moment.ts'
+import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
+
+export const noMoreThanDesired: Invariant = {
+  name: 'no-more-than-wished',
+  start: ({ cluster }) =>
+    function* (moment) {
+      for (const placed of newAssignments(moment)) {
+        const { assignment, placement } = placed
+        const replicas = deploymentOf(moment, placed)?.spec.replicas ?? 0
+        if (assignment.replica > replicas)
+          yield { subject: showPlaced(placed), message: `is made, and ${replicas} are wished` }
+        const like = placement.assignments.filter(
+          (each) =>
+            each.id !== assignment.id &&
+            each.replica === assignment.replica &&
+            each.templateHash === assignment.templateHash &&
+            each.desired === 'running',
+        )
+        for (const each of like)
+          if (isKept(moment, placed, each, cluster))
+            yield {
+              subject: showPlaced(placed),
+              message: `is made beside ${each.id}, which serves as wished`,
+            }
+      }
+    },
+}
+
+function isKept(moment: Moment, placed: Placed, { id, nodeId }: Assignment, cluster: Cluster): boolean {
+  const { tenant } = placed
+  const node = moment.nodes.was(tenant, nodeId)
+  const spec = deploymentOf(moment, placed)?.spec
+  const seen = moment.observations.was(tenant, id)
+  if (node === undefined || spec === undefined || seen?.state !== 'ready' || seen.reason !== '') return false
+  if (node.status === 'failed' || node.draining === true) return false
+  return residencyForbids(spec, node, cluster) === undefined && constraintsForbid(spec, node) === undefined
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { EngineError } from '../ports/key-value.ts'
+import { retryUntil, withDeadline } from './retry-until.ts'
+
+const soon = () => performance.now() + 5_000
+
+/** Fails as told, one error for each try, then succeeds. */
+function failing(...errors: Error[]) {
+  let tries = 0
+  const attempt = async () => {
+    const error = errors[tries]
+    tries += 1
+    if (error) throw error
+    return 'done'
+  }
+  return { attempt, tries: () => tries }
+}
+
+const refused = new EngineError('unavailable', 'no', 'nobody there')
+const lost = new EngineError('unavailable', 'unknown', 'connection dropped')
+
+test('what was certainly not applied is tried again', async () => {
+  const { attempt, tries } = failing(refused, refused)
+  expect(await retryUntil(attempt, soon(), 'once')).toBe('done')
+  expect(tries()).toBe(3)
+})
+
+test('an unknown outcome is handed on at once, unless asking twice changes nothing', async () => {
+  const once = failing(lost)
+  await expect(retryUntil(once.attempt, soon(), 'once')).rejects.toBe(lost)
+  expect(once.tries()).toBe(1)
+  expect(await retryUntil(failing(lost, lost).attempt, soon(), 'repeatable')).toBe('done')
+})
+
+test.each(['invalid', 'too_large', 'no_space', 'unauthorized', 'compacted'] as const)(
+  '%s does not pass with time',
+  async (reason) => {
+    const error = new EngineError(reason, 'no', reason)
+    const { attempt, tries } = failing(error)
+    await expect(retryUntil(attempt, soon(), 'repeatable')).rejects.toBe(error)
+    expect(tries()).toBe(1)
+  },
+)
+
+test('there is one try, and only one, when the time is over before it began', async () => {
+  const { attempt, tries } = failing(refused, refused)
+  await expect(retryUntil(attempt, performance.now() - 1, 'repeatable')).rejects.toBe(refused)
+  expect(tries()).toBe(1)
+  expect(await retryUntil(failing().attempt, performance.now() - 1, 'once')).toBe('done')
+})
+
+test('whoever waits gives up in time, whatever the work does', async () => {
+  const forever = new Promise<never>(() => {})
+  await expect(withDeadline(performance.now() + 5, forever)).rejects.toMatchObject({
+    reason: 'deadline',
+    applied: 'no',
+  })
+  await expect(withDeadline(performance.now() - 5, forever)).rejects.toThrow(EngineError)
+  expect(await withDeadline(soon(), Promise.resolve(1))).toBe(1)
+  await expect(withDeadline(soon(), Promise.reject(refused))).rejects.toBe(refused)
+})
