@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000
 const SEEDS = 'packages/server/src/simulation/seeds.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
-  'tests/real/{cli-delivery,leadership,store-faults}.test.ts',
+  'tests/real/{cli/delivery,placement/leadership,store/faults}.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
 ]
 // A condition is waited for as long as a loaded machine may need; a quick one ends the wait at once.
@@ -24,7 +24,7 @@ const onEngines = {
   fileParallelism: false,
   isolate: false,
 }
-const WARNINGS = 'tests/support/no-warnings.ts'
+const WARNINGS = 'tests/no-warnings.ts'
 export default defineConfig({
   test: {
     setupFiles: [WARNINGS],

@@ -2,8 +2,8 @@
 // per request and by bare group commit, in the same run. bench/README.md says how to run and read it.
 
 import { parseArgs } from 'node:util'
-import type { KeyValueEngine } from '../packages/server/src/ports/key-value.ts'
-import { createApiClient } from '../tests/support/api-client.ts'
+import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
+import { createApiClient } from '@holdfast/testkit/platform/api-client'
 import { bareCreates, captureCreate, groupedCreates, transactionOf } from './lib/bare-load.ts'
 import { clearStore } from './lib/clear-store.ts'
 import { closedLoop, type Measured } from './lib/closed-loop.ts'

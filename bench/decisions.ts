@@ -3,8 +3,8 @@
 // each decision for another of them. bench/README.md says how to run and read it.
 
 import { parseArgs } from 'node:util'
-import { createSchedulingView } from '../packages/core/src/index.ts'
-import { aWorkload, naivePick } from '../packages/core/src/scheduling/fixture.ts'
+import { createSchedulingView } from '@holdfast/core'
+import { aWorkload, naivePick } from '@holdfast/core/scheduling/fixture'
 import { busyMicros, cpuMicros } from './lib/cpu.ts'
 import { createLoad, smallWorkloadAt, tenantOf, workloadAt } from './lib/scheduling-load.ts'
 import { median, percentile } from './lib/stats.ts'

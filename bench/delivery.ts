@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { makeSimulatedKeys, type SimulatedNode, startSimulatedAgents } from '@holdfast/testkit'
-import { type ApiClient, createApiClient } from '../tests/support/api-client.ts'
+import { type ApiClient, createApiClient } from '@holdfast/testkit/platform/api-client'
 import { bodyOf, nameOf } from './lib/create-body.ts'
 import { openHttpLoad } from './lib/http-load.ts'
 import { type BenchPlatform, startBenchPlatform } from './lib/platform.ts'

@@ -3,15 +3,10 @@
 // every node. bench/README.md says how to run and read it.
 
 import { parseArgs } from 'node:util'
-import type { ExplainedCandidate, NodeFacts, TenantFacts, Workload } from '../packages/core/src/index.ts'
-import {
-  createSchedulingView,
-  desiredResidency,
-  explainCandidates,
-  PLACEMENT_FILTERS,
-} from '../packages/core/src/index.ts'
-import { checkCandidates } from '../packages/core/src/scheduling/check-candidates.ts'
-import { aNode, aWorkload, nodeIdOf, someFacts } from '../packages/core/src/scheduling/fixture.ts'
+import type { ExplainedCandidate, NodeFacts, TenantFacts, Workload } from '@holdfast/core'
+import { createSchedulingView, desiredResidency, explainCandidates, PLACEMENT_FILTERS } from '@holdfast/core'
+import { checkCandidates } from '@holdfast/core/scheduling/check-candidates'
+import { aNode, aWorkload, nodeIdOf, someFacts } from '@holdfast/core/scheduling/fixture'
 import { busyMicros, cpuMicros } from './lib/cpu.ts'
 import { tenantOf, workloadAt } from './lib/scheduling-load.ts'
 import { median } from './lib/stats.ts'

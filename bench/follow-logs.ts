@@ -3,8 +3,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { untilPhase } from '../e2e/support/lab-reads.ts'
-import { startLabPlatform } from '../e2e/support/start-lab-platform.ts'
+import { untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { cpuMicros } from './lib/cpu.ts'
 import { followLogs } from './lib/follow.ts'
 import { nodeIdOf } from './lib/node-id.ts'

@@ -6,17 +6,14 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
+import { openRealStore, type RealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
 import { startEtcd } from '@holdfast/testkit'
-import {
-  openRealStore,
-  type RealStore,
-} from '../packages/server/src/adapters/secrets-store/real-store.fixture.ts'
 import {
   aNodeOf,
   type DispatchWorld,
   openDispatchWorld,
   secretEntry,
-} from '../tests/support/secrets/dispatch-world.ts'
+} from '@holdfast/testkit/secrets/dispatch-world'
 import { percentile } from './lib/stats.ts'
 
 const { values } = parseArgs({

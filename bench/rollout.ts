@@ -2,9 +2,9 @@
 // from POST to ready for an image that is healthy at once. bench/README.md says how to run and read it.
 
 import { parseArgs } from 'node:util'
+import { createDockerEngine } from '@holdfast/agent/adapters/docker/docker-engine'
 import type { DesiredItem } from '@holdfast/contract'
-import { startLabPlatform } from '../e2e/support/start-lab-platform.ts'
-import { createDockerEngine } from '../packages/agent/src/adapters/docker/docker-engine.ts'
+import { startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { coresAtRest } from './lib/cpu.ts'
 import { createBareSide, WORKERS_PER_NODE } from './lib/rollout-bare.ts'
 import { createProductSide } from './lib/rollout-product.ts'

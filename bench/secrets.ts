@@ -3,7 +3,7 @@
 // Usage: node bench/secrets.ts [--rounds 5] [--seconds 4] [--callers 64]
 
 import { parseArgs } from 'node:util'
-import type { KeyValueEngine } from '../packages/server/src/ports/key-value.ts'
+import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { clearStore } from './lib/clear-store.ts'
 import { closedLoop, type Measured } from './lib/closed-loop.ts'
 import { bodyOf, nameOf } from './lib/create-body.ts'

@@ -1,7 +1,7 @@
 // A process of its own that holds sessions and nothing else: the gateway over a store, behind TLS. Says where it listens
 // on its first line, and goes when its input ends. Usage: node bench/session-server.ts '<options as JSON>'
 
-import { startTestGateway, type TestGatewayOptions } from '../tests/support/session/start-gateway.ts'
+import { startTestGateway, type TestGatewayOptions } from '@holdfast/testkit/session/start-gateway'
 
 const options: TestGatewayOptions = JSON.parse(process.argv[2] ?? '{}')
 const { url, gateway, stop } = await startTestGateway(options)

@@ -16,8 +16,8 @@ import {
   type EnrolledNode,
   enrolMany,
   place,
-} from '../tests/support/session/session-records.ts'
-import { openTestStore, type TestStore } from '../tests/support/store/open-test-store.ts'
+} from '@holdfast/testkit/session/session-records'
+import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { busyMicros, cpuMicros } from './lib/cpu.ts'
 import { percentile } from './lib/stats.ts'
 

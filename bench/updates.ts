@@ -2,8 +2,8 @@
 // engine in the same order and as many at once. bench/README.md says how to run and read it.
 
 import { parseArgs } from 'node:util'
-import { startLabPlatform } from '../e2e/support/start-lab-platform.ts'
-import { createDockerEngine } from '../packages/agent/src/adapters/docker/docker-engine.ts'
+import { createDockerEngine } from '@holdfast/agent/adapters/docker/docker-engine'
+import { startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { coresAtRest } from './lib/cpu.ts'
 import { WORKERS_PER_NODE } from './lib/rollout-bare.ts'
 import { sentItem } from './lib/sent-item.ts'

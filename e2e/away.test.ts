@@ -3,11 +3,11 @@
 // SAFETY 3, 4e, 4h; DECISIONS 5 (Node).
 
 import { type Load, type LoadResult, startLoad, waitUntil, watchMachineStalls } from '@holdfast/testkit'
+import { eventsOf, placementsOf, startsOn } from '@holdfast/testkit/scenarios/lab-reads'
+import { LONG, TIMES } from '@holdfast/testkit/scenarios/liveness-times'
+import { deployRouted, edgeOf, hostOf, nodesOf } from '@holdfast/testkit/scenarios/routed-page'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventsOf, placementsOf, startsOn } from './support/lab-reads.ts'
-import { LONG, TIMES } from './support/liveness-times.ts'
-import { deployRouted, edgeOf, hostOf, nodesOf } from './support/routed-page.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 const PER_SECOND = LONG ? 200 : 60
 const AWAY_MS = LONG ? 180_000 : 15_000

@@ -2,14 +2,14 @@
 // notices; the story says which, why and what to do. All at once on one lab. DECISIONS 4 (Ready, update).
 
 import type { TenantId } from '@holdfast/contract'
+import { deployments, placements } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
 import { type Load, startLoad, waitUntil } from '@holdfast/testkit'
+import { untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
+import { type Mask, storyOf } from '@holdfast/testkit/scenarios/timeline'
+import { type ReadyWatch, watchReady } from '@holdfast/testkit/scenarios/watch-ready'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deployments, placements } from '../packages/server/src/store/records.ts'
-import { inTenant } from '../packages/server/src/store/transaction.ts'
-import { untilPhase } from './support/lab-reads.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
-import { type Mask, storyOf } from './support/timeline.ts'
-import { type ReadyWatch, watchReady } from './support/watch-ready.ts'
 
 const REPLICAS = 2
 /** Of each deployment, over the routers of all three nodes. */

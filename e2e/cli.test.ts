@@ -1,10 +1,10 @@
 // Logs and exec of the CLI into real containers, on a lab: a server, an agent, a Docker Engine.
 
 import { join } from 'node:path'
+import { bundledCli, type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
+import { openScreen } from '@holdfast/testkit/cli/tmux'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bundledCli, type CliOptions, runCli } from '../tests/support/cli/run-cli.ts'
-import { openScreen } from '../tests/support/cli/tmux.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 const NODE = join(import.meta.dirname, '../node_modules/.bin/node')
 

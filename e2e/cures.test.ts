@@ -2,15 +2,27 @@
 // with less than that it does not. What was decided meanwhile is answered for every moment of the run. DECISIONS 1 and 7.
 
 import type { ChangeKind, Cure, DeploymentUid, ListedEvent, TenantId } from '@holdfast/contract'
+import { decisions } from '@holdfast/server/store/records'
 import { waitUntil } from '@holdfast/testkit'
+import { decisionsOf } from '@holdfast/testkit/controllers/decided'
+import { applyCure, put, recordOf, smallerThan, type Ward } from '@holdfast/testkit/scenarios/apply-cure'
+import {
+  type CureCase,
+  firstSaid,
+  LANES,
+  type Lane,
+  runThere,
+  staysOn,
+} from '@holdfast/testkit/scenarios/cure-cases'
+import { allEvents, checkMoments, isRefusal, shown, whyOf } from '@holdfast/testkit/scenarios/decided-moments'
+import {
+  containersOn,
+  type PlacedReplica,
+  placementsOf,
+  untilPhase,
+} from '@holdfast/testkit/scenarios/lab-reads'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { decisions } from '../packages/server/src/store/records.ts'
-import { decisionsOf } from '../tests/support/controllers/decided.ts'
-import { applyCure, put, recordOf, smallerThan, type Ward } from './support/apply-cure.ts'
-import { type CureCase, firstSaid, LANES, type Lane, runThere, staysOn } from './support/cure-cases.ts'
-import { allEvents, checkMoments, isRefusal, shown, whyOf } from './support/decided-moments.ts'
-import { containersOn, type PlacedReplica, placementsOf, untilPhase } from './support/lab-reads.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 const CURES = 50
 const MOMENTS = 100

@@ -2,9 +2,9 @@
 // the same ones afterwards, and no assignment ever has two. SAFETY 3, 4e, 4h.
 
 import { waitUntil } from '@holdfast/testkit'
+import { containerIds, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { containerIds, placementsOf, untilPhase } from './support/lab-reads.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 const NODES = ['acme-1', 'acme-2']
 const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'] }

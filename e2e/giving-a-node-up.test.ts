@@ -2,9 +2,9 @@
 // then does the machine take work of another tenant. A dead machine is removed by force. DECISIONS 5, Claim.
 
 import { waitUntil } from '@holdfast/testkit'
+import { containersOn, eventsOf, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { containersOn, eventsOf, placementsOf, untilPhase } from './support/lab-reads.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 let whole: LabPlatform
 

@@ -1,9 +1,15 @@
 // A deployment that was accepted becomes healthy containers on the tenant's own nodes, and goes when it is told to.
 
 import { waitUntil, watchMachineStalls } from '@holdfast/testkit'
+import {
+  containersOn,
+  eventsOf,
+  inspect,
+  placementsOf,
+  untilPhase,
+} from '@holdfast/testkit/scenarios/lab-reads'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { containersOn, eventsOf, inspect, placementsOf, untilPhase } from './support/lab-reads.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 const ACME = ['acme-1', 'acme-2', 'acme-3', 'acme-4', 'acme-5']
 const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'] }

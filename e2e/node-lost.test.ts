@@ -3,12 +3,12 @@
 // while. DECISIONS 5 (Node), SAFETY 3, 4e, 4h.
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
+import { isOn } from '@holdfast/testkit/scenarios/check-history'
+import { containersOn, eventsOf, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { LONG, TIMES } from '@holdfast/testkit/scenarios/liveness-times'
+import { deployRouted, edgeOf, hostOf, nodesOf, untilServed } from '@holdfast/testkit/scenarios/routed-page'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isOn } from './support/check-history.ts'
-import { containersOn, eventsOf, placementsOf, untilPhase } from './support/lab-reads.ts'
-import { LONG, TIMES } from './support/liveness-times.ts'
-import { deployRouted, edgeOf, hostOf, nodesOf, untilServed } from './support/routed-page.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 const PER_SECOND = LONG ? 200 : 60
 const TIMEOUT_MS = 20_000

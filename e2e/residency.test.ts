@@ -4,11 +4,10 @@
 
 import { NODE_COUNTRY, NODE_REGION, RESIDENCY_LABELS } from '@holdfast/contract'
 import { startLoad, waitUntil } from '@holdfast/testkit'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { runCli } from '../tests/support/cli/run-cli.ts'
-import { untilNodesReady } from '../tests/support/lab-agents.ts'
-import { eventsOf, placementsOf, startsOn, untilPhase } from './support/lab-reads.ts'
-import { ALLOWED } from './support/residency-table.ts'
+import { runCli } from '@holdfast/testkit/cli/run-cli'
+import { untilNodesReady } from '@holdfast/testkit/scenarios/lab-agents'
+import { eventsOf, placementsOf, startsOn, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { ALLOWED } from '@holdfast/testkit/scenarios/residency-table'
 import {
   curedBy,
   deploy,
@@ -23,10 +22,11 @@ import {
   relabel,
   startResidencyLab,
   untilLabels,
-} from './support/residency-world.ts'
-import { edgeOf, hostOf, nodesOf, untilServed } from './support/routed-page.ts'
-import type { LabPlatform } from './support/start-lab-platform.ts'
-import { watchReady } from './support/watch-ready.ts'
+} from '@holdfast/testkit/scenarios/residency-world'
+import { edgeOf, hostOf, nodesOf, untilServed } from '@holdfast/testkit/scenarios/routed-page'
+import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
+import { watchReady } from '@holdfast/testkit/scenarios/watch-ready'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 /** After the label is there. */
 const CURED_MS = 2000

@@ -3,10 +3,10 @@
 // new connections. DECISIONS 4 (update, routes).
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
+import { placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
+import { type ReadyWatch, watchReady } from '@holdfast/testkit/scenarios/watch-ready'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { placementsOf, untilPhase } from './support/lab-reads.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
-import { type ReadyWatch, watchReady } from './support/watch-ready.ts'
 
 const ROLLOUTS = process.env.HOLDFAST_LONG === '1' ? 20 : 4
 const PER_SECOND = 200

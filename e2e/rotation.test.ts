@@ -5,13 +5,24 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sharedSecretsStore, waitUntil } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/scenarios/liveness-times'
+import {
+  APP_PATH,
+  CONSUMERS,
+  type RedisWorld,
+  startRedisWorld,
+} from '@holdfast/testkit/scenarios/redis-world'
+import {
+  allProved,
+  onlyCredential,
+  rotate,
+  rotationOf,
+  untilRotation,
+} from '@holdfast/testkit/scenarios/rotate'
+import { type ServerProcess, startServerProcess } from '@holdfast/testkit/scenarios/server-process'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
+import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createStoreEye } from '../tests/support/secrets/store-eye.ts'
-import { LONG } from './support/liveness-times.ts'
-import { APP_PATH, CONSUMERS, type RedisWorld, startRedisWorld } from './support/redis-world.ts'
-import { allProved, onlyCredential, rotate, rotationOf, untilRotation } from './support/rotate.ts'
-import { type ServerProcess, startServerProcess } from './support/server-process.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 const ROUNDS = LONG ? 3 : 1
 /** Half a dozen restarts of consumers one after another: a minute on two quiet cores. */

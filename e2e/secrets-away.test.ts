@@ -4,8 +4,6 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import { type SecretsStore, startSecretsStore, waitUntil, watchMachineStalls } from '@holdfast/testkit'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { type StoreProxy, startStoreProxy } from '../tests/support/secrets/store-proxy.ts'
 import {
   containersOn,
   eventsOf,
@@ -13,10 +11,12 @@ import {
   startsOn,
   untilHealed,
   untilPhase,
-} from './support/lab-reads.ts'
-import { LONG } from './support/liveness-times.ts'
-import { nodesOf } from './support/routed-page.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
+} from '@holdfast/testkit/scenarios/lab-reads'
+import { LONG } from '@holdfast/testkit/scenarios/liveness-times'
+import { nodesOf } from '@holdfast/testkit/scenarios/routed-page'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
+import { type StoreProxy, startStoreProxy } from '@holdfast/testkit/secrets/store-proxy'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 type Tenant = 'acme' | 'globex'
 

@@ -4,12 +4,19 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import { sharedSecretsStore } from '@holdfast/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ApiAnswer, ApiClient } from '../tests/support/api-client.ts'
-import { searchFor } from '../tests/support/secrets/find-values.ts'
-import { createStoreEye } from '../tests/support/secrets/store-eye.ts'
-import { type Known, readEverything, searchArtefacts, searchEngine } from './support/artefacts.ts'
-import { createCanaryValues, keysOf, recording, recordStream } from './support/canary-values.ts'
+import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
+import {
+  type Known,
+  readEverything,
+  searchArtefacts,
+  searchEngine,
+} from '@holdfast/testkit/scenarios/artefacts'
+import {
+  createCanaryValues,
+  keysOf,
+  recording,
+  recordStream,
+} from '@holdfast/testkit/scenarios/canary-values'
 import {
   containersOn,
   eventsOf,
@@ -18,11 +25,14 @@ import {
   untilHealed,
   untilPhase,
   untilRevision,
-} from './support/lab-reads.ts'
-import { allProved, rotationOf, untilRotation } from './support/rotate.ts'
-import { nodesOf } from './support/routed-page.ts'
-import { type ServerProcess, startServerProcess } from './support/server-process.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
+} from '@holdfast/testkit/scenarios/lab-reads'
+import { allProved, rotationOf, untilRotation } from '@holdfast/testkit/scenarios/rotate'
+import { nodesOf } from '@holdfast/testkit/scenarios/routed-page'
+import { type ServerProcess, startServerProcess } from '@holdfast/testkit/scenarios/server-process'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
+import { searchFor } from '@holdfast/testkit/secrets/find-values'
+import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const canaries = createCanaryValues()
 const REGISTRY = { username: 'robot', password: String(canaries.document(1)['k0']).slice(0, 24) }

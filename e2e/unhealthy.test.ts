@@ -1,9 +1,9 @@
 // A replica whose check begins to fail makes the deployment Degraded, and one that recovers makes it Running again.
 
 import { waitUntil } from '@holdfast/testkit'
+import { placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { placementsOf, untilPhase } from './support/lab-reads.ts'
-import { type LabPlatform, startLabPlatform } from './support/start-lab-platform.ts'
 
 let whole: LabPlatform
 

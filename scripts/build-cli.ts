@@ -3,8 +3,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
+import { renderPages } from '@holdfast/cli/docs'
 import { build } from 'esbuild'
-import { renderPages } from '../packages/cli/src/docs.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const CLI = join(ROOT, 'packages/cli')

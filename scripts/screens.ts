@@ -4,11 +4,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeTempFolder, waitUntil } from '@holdfast/testkit'
-import { TIMES } from '../e2e/support/liveness-times.ts'
-import { type LabPlatform, startLabPlatform } from '../e2e/support/start-lab-platform.ts'
-import { bundledCli, runCli } from '../tests/support/cli/run-cli.ts'
-import { screenToSvg } from '../tests/support/cli/screen-to-svg.ts'
-import { openScreen, type Screen } from '../tests/support/cli/tmux.ts'
+import { bundledCli, runCli } from '@holdfast/testkit/cli/run-cli'
+import { screenToSvg } from '@holdfast/testkit/cli/screen-to-svg'
+import { openScreen, type Screen } from '@holdfast/testkit/cli/tmux'
+import { TIMES } from '@holdfast/testkit/scenarios/liveness-times'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 
 const ROOT = join(import.meta.dirname, '..')
 const NODE = join(ROOT, 'node_modules/.bin/node')

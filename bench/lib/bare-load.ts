@@ -1,18 +1,9 @@
 // The same keys and bytes that a create writes, written bare: taken from one real create, then repeated under other names
 // of the same length, so that both sides give etcd the same work.
 
-import type {
-  Compare,
-  KeyValue,
-  KeyValueEngine,
-  Operation,
-} from '../../packages/server/src/ports/key-value.ts'
-import {
-  createGroupCommit,
-  type PreparedTransaction,
-  type Write,
-} from '../../packages/server/src/store/group-commit.ts'
-import { prefixRange } from '../../packages/server/src/store/keys.ts'
+import type { Compare, KeyValue, KeyValueEngine, Operation } from '@holdfast/server/ports/key-value'
+import { createGroupCommit, type PreparedTransaction, type Write } from '@holdfast/server/store/group-commit'
+import { prefixRange } from '@holdfast/server/store/keys'
 
 export interface CreateTemplate {
   readonly puts: readonly KeyValue[]

@@ -1,7 +1,7 @@
 // Between measurements, so that no side works on a larger store than the others.
 
-import type { KeyValueEngine } from '../../packages/server/src/ports/key-value.ts'
-import { prefixRange } from '../../packages/server/src/store/keys.ts'
+import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
+import { prefixRange } from '@holdfast/server/store/keys'
 import { BARE_ROOT } from './bare-load.ts'
 import { untilQuiet } from './cpu.ts'
 import type { BenchPlatform } from './platform.ts'

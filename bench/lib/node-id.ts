@@ -1,6 +1,6 @@
 // The id of a lab node, which the tenant's own API tells.
 
-import type { ApiClient } from '../../tests/support/api-client.ts'
+import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 
 export async function nodeIdOf(api: ApiClient, name: string): Promise<string> {
   const { body } = await api.get('/api/v1/nodes')

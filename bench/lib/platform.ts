@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort, makeTempFolder, startEtcd, startRegistry, startSecretsStore } from '@holdfast/testkit'
-import { createApiClient } from '../../tests/support/api-client.ts'
-import { makeToken, provision } from '../../tests/support/set-up.ts'
+import { createApiClient } from '@holdfast/testkit/platform/api-client'
+import { makeToken, provision } from '@holdfast/testkit/platform/set-up'
 
 interface BenchTenant {
   readonly id: string

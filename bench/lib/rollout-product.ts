@@ -1,10 +1,10 @@
 // The product's side of a rollout: one POST on a lab of real engines, and its removal.
 
+import type { Engine } from '@holdfast/agent/ports/engine'
 import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
-import { placementsOf } from '../../e2e/support/lab-reads.ts'
-import type { LabPlatform } from '../../e2e/support/start-lab-platform.ts'
-import type { Engine } from '../../packages/agent/src/ports/engine.ts'
+import { placementsOf } from '@holdfast/testkit/scenarios/lab-reads'
+import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { sentItem } from './sent-item.ts'
 
 const TENANT = 'acme'

@@ -1,7 +1,7 @@
 // How many reports of replicas were stored: each costs the node and the servers processor time that the engines want too.
 
-import { observations } from '../../packages/server/src/store/records.ts'
-import type { Store } from '../../packages/server/src/store/store.ts'
+import { observations } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
 
 interface ReportCount {
   /** Since it began. */

@@ -3,10 +3,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
+import { createDockerEngine } from '@holdfast/agent/adapters/docker/docker-engine'
+import type { Engine } from '@holdfast/agent/ports/engine'
 import { type DesiredItem, decode, desiredItemShape } from '@holdfast/contract'
 import { startDockerEngine, startRegistry, waitUntil } from '@holdfast/testkit'
-import { createDockerEngine } from '../../packages/agent/src/adapters/docker/docker-engine.ts'
-import type { Engine } from '../../packages/agent/src/ports/engine.ts'
 import { createBareSide } from './rollout-bare.ts'
 import { type StartWatch, watchStarts } from './rollout-watch.ts'
 import { median } from './stats.ts'

@@ -1,8 +1,8 @@
 // When so many containers run, as the engines themselves tell it: their start events, of whoever started them. Both sides of
 // the bench are judged by this one witness.
 
+import type { Engine } from '@holdfast/agent/ports/engine'
 import { ASSIGNMENT_LABEL } from '@holdfast/core/reconcile'
-import type { Engine } from '../../packages/agent/src/ports/engine.ts'
 
 const DEADLINE_MS = 180_000
 

@@ -2,10 +2,10 @@
 // ready: on the node that has the replica, and on another one of the tenant, which forwards.
 
 import type { TenantId } from '@holdfast/contract'
+import { deployments, observations } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
-import { type LabPlatform, startLabPlatform } from '../../e2e/support/start-lab-platform.ts'
-import { deployments, observations } from '../../packages/server/src/store/records.ts'
-import { inTenant } from '../../packages/server/src/store/transaction.ts'
+import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { untilAnswered } from './ask.ts'
 import { nodeIdOf } from './node-id.ts'
 

@@ -2,12 +2,12 @@
 
 import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
+import { createCaddyAdmin } from '@holdfast/agent/adapters/caddy/caddy-admin'
+import type { LocalReplica } from '@holdfast/agent/routing/plan-backends'
+import { startRouter } from '@holdfast/agent/routing/router'
 import { decode, type RoutedDeployment, routedDeploymentShape } from '@holdfast/contract'
 import { freePort, startCaddy } from '@holdfast/testkit'
 import pino from 'pino'
-import { createCaddyAdmin } from '../../packages/agent/src/adapters/caddy/caddy-admin.ts'
-import type { LocalReplica } from '../../packages/agent/src/routing/plan-backends.ts'
-import { startRouter } from '../../packages/agent/src/routing/router.ts'
 import { untilAnswered } from './ask.ts'
 
 interface ManyRoutes {

@@ -1,10 +1,10 @@
 // What the scheduler is measured on: tenants whose nodes each filter refuses some of, workloads that ask all of them, and
 // the decisions of a tenant one after the other.
 
-import type { ResidencyDemand } from '../../packages/contract/src/index.ts'
-import type { NodeFacts, SchedulingView, TenantFacts, Workload } from '../../packages/core/src/index.ts'
-import { desiredResidency } from '../../packages/core/src/index.ts'
-import { aNode, aWorkload, someFacts } from '../../packages/core/src/scheduling/fixture.ts'
+import type { ResidencyDemand } from '@holdfast/contract'
+import type { NodeFacts, SchedulingView, TenantFacts, Workload } from '@holdfast/core'
+import { desiredResidency } from '@holdfast/core'
+import { aNode, aWorkload, someFacts } from '@holdfast/core/scheduling/fixture'
 
 const KINDS = 64
 const ZONES = 12

@@ -1,11 +1,11 @@
 // What the agent of a lab node was told to have of a deployment: a bare side makes its containers from it.
 
 import { join } from 'node:path'
+import { openDesiredFile } from '@holdfast/agent/desired-file'
+import { loadNodeState } from '@holdfast/agent/node-state'
 import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
-import type { LabPlatform } from '../../e2e/support/start-lab-platform.ts'
-import { openDesiredFile } from '../../packages/agent/src/desired-file.ts'
-import { loadNodeState } from '../../packages/agent/src/node-state.ts'
+import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 
 /** `image`: a part of the reference, such as its digest; any without it. */
 export function sentItem(whole: LabPlatform, node: string, name: string, image = ''): Promise<DesiredItem> {

@@ -1,11 +1,11 @@
 // The product's side of an update: one deployment on one node, and PUTs that give it another image.
 
 import type { TenantId } from '@holdfast/contract'
+import { deployments, observations, placements } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
 import { startLoad, waitUntil } from '@holdfast/testkit'
-import { placementsOf } from '../../e2e/support/lab-reads.ts'
-import type { LabPlatform } from '../../e2e/support/start-lab-platform.ts'
-import { deployments, observations, placements } from '../../packages/server/src/store/records.ts'
-import { inTenant } from '../../packages/server/src/store/transaction.ts'
+import { placementsOf } from '@holdfast/testkit/scenarios/lab-reads'
+import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { nodeIdOf } from './node-id.ts'
 import type { StepBook, Succession } from './update-steps.ts'
 

@@ -1,8 +1,8 @@
 // The command line is ready when the platform is: a context for each tenant, the first one current. dev:down takes them
 // away again and leaves no context current: a command that was meant for this platform must not reach another one.
 
-import { type Contexts, withContext } from '../../packages/cli/src/settings/contexts.ts'
-import { readContextsFile, writeContextsFile } from '../../packages/cli/src/settings/contexts-file.ts'
+import { type Contexts, withContext } from '@holdfast/cli/settings/contexts'
+import { readContextsFile, writeContextsFile } from '@holdfast/cli/settings/contexts-file'
 import type { DevTenant } from './make-tenants.ts'
 
 export interface CliContexts {

@@ -3,7 +3,7 @@
 // end, and no moment of the start at which a kill leaves another one behind.
 
 import { env } from 'node:process'
-import { contextsPath } from '../../packages/cli/src/settings/contexts-file.ts'
+import { contextsPath } from '@holdfast/cli/settings/contexts-file'
 import { addContexts } from './cli-contexts.ts'
 import { type DevFolder, folderFromArguments, removeFolder } from './dev-folder.ts'
 import { makeTenants, writeEnvironment } from './make-tenants.ts'

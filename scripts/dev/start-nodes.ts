@@ -2,8 +2,8 @@
 // and agent. They want root, for their network namespaces; without it the platform comes up with no nodes and says so.
 
 import { type Lab, type LabNode, startLab } from '@holdfast/testkit'
-import { createApiClient } from '../../tests/support/api-client.ts'
-import { createLabAgents, type LabAgents, untilNodesReady } from '../../tests/support/lab-agents.ts'
+import { createApiClient } from '@holdfast/testkit/platform/api-client'
+import { createLabAgents, type LabAgents, untilNodesReady } from '@holdfast/testkit/scenarios/lab-agents'
 import type { DevTenant } from './make-tenants.ts'
 import type { RunningServer } from './start-server.ts'
 import type { Step } from './step.ts'

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { labLeftovers, labProcesses } from '../../packages/testkit/src/lab-leftovers.ts'
+import { labLeftovers, labProcesses } from '@holdfast/testkit/lab/lab-leftovers'
 
 const LAB = /^unix:\/\/(.*\/holdfast-lab(\d+)-[^/]+)\//
 

@@ -194,8 +194,8 @@ export const BUGS: readonly Bug[] = [
     edits: [
       server(
         'loops/controllers/placement-events.ts',
-        'before?.reportedRefusals === next.reportedRefusals) return []',
-        'next.reportedRefusals.length < 0) return []',
+        'before?.reportedRefusals === next.reportedRefusals)\n    return []',
+        'next.reportedRefusals.length < 0)\n    return []',
       ),
     ],
     seenBy: ['events-stand'],

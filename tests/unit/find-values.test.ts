@@ -3,8 +3,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeTempFolder } from '@holdfast/testkit'
+import { formsOf, searchFor } from '@holdfast/testkit/secrets/find-values'
 import { expect, onTestFinished, test } from 'vitest'
-import { formsOf, searchFor } from '../support/secrets/find-values.ts'
 
 const VALUE = 'k3y "with" <all> & ü/?\\ 100% of it'
 const OTHER = 'another-value-of-no-interest-0001'

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { simulate } from '@holdfast/server/simulation/simulate-command'
 import { expect, test } from 'vitest'
-import { simulate } from '../../packages/server/src/simulation/simulate-command.ts'
 import { isAsShown } from '../../scripts/first-minutes/is-as-shown.ts'
 import { readWalk } from '../../scripts/first-minutes/read-walk.ts'
 

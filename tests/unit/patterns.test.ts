@@ -2,9 +2,9 @@
 // that can be made from it. They are found in the source, so a new one is covered the day it is written.
 
 import { fileURLToPath } from 'node:url'
+import { CREDENTIAL_SHAPES } from '@holdfast/core/credentials/credential-shape-table'
+import { findSlowSearch } from '@holdfast/testkit/hostile/adversarial-texts'
 import { describe, expect, test } from 'vitest'
-import { CREDENTIAL_SHAPES } from '../../packages/core/src/credentials/credential-shape-table.ts'
-import { findSlowSearch } from '../support/hostile/adversarial-texts.ts'
 import { scanSource } from './boundaries/scan-source.ts'
 import { gatherSources, isTest } from './boundaries/source-tree.ts'
 

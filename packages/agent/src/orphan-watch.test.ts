@@ -1,8 +1,8 @@
 // When is nothing taken for an orphan, and when is it left and told? SAFETY 3: a store that was restored from a backup.
 
+import { aContainer } from '@holdfast/core/reconcile/node-items.fixture'
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { aContainer } from '../../core/src/reconcile/node-items.fixture.ts'
 import { createOrphanWatch } from './orphan-watch.ts'
 
 const MINUTE = 60_000

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pid } from 'node:process'
-import { isAlive } from './process-record.ts'
+import { isAlive } from './engines/process-record.ts'
 
 const PREFIX = 'holdfast-'
 const NAME = /^holdfast-(\d+)-/

@@ -28,9 +28,9 @@ export function gatherSources(root: string): SourceTree {
   return tree
 }
 
-/** Tests and what only they use: `x.test.ts`, `x.fixture.ts`, and suites that several implementations share. */
+/** Tests and what only they use: `x.test.ts`, `x.fixture.ts`, testkit, and suites that several implementations share. */
 export const isTest = (path: string): boolean =>
-  /\.test\.tsx?$|[./]fixture\.ts$|[/-]conformance(?:\.ts$|\/)/.test(path)
+  /\.test\.tsx?$|[./]fixture\.ts$|[/-]conformance(?:\.ts$|\/)|^packages\/testkit\//.test(path)
 
 /** `packages/server/src/api/reply.ts` is `{ name: 'server', inside: 'api/reply.ts' }`. */
 export function locate(path: string): { readonly name: string; readonly inside: string } {

@@ -2,10 +2,10 @@
 
 import { env } from 'node:process'
 import { type Json, jsonText, parseStrictJson, stepsOf } from '@holdfast/contract'
+import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.ts'
 import type { Terminal } from '../terminal.ts'
 import { locate } from './locate.ts'
 import { orderByDependencies } from './order.ts'

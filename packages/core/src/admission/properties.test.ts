@@ -10,10 +10,10 @@ import {
   type JsonObject,
   READ_ONLY_FIELDS,
 } from '@holdfast/contract'
+import { arbitraryChange, arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
+import { putAt } from '@holdfast/testkit/images/put-at'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { arbitraryChange, arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.ts'
-import { putAt } from '../../../testkit/src/put-at.ts'
 import { residencyLabels } from '../scheduling/residency.ts'
 import { checkBody } from './admit-body.ts'
 import { admitDeployment } from './admit-deployment.ts'

@@ -1,9 +1,9 @@
 // No accepted deployment, and no template at all, gives a container more than the constants; what was changed is found.
 
 import type { JsonObject } from '@holdfast/contract'
+import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { arbitraryDeployment } from '../../../testkit/src/arbitrary-deployment.ts'
 import { admitDeployment } from '../admission/admit-deployment.ts'
 import { DIGEST, forCreate, IMAGE } from '../admission/fixture.ts'
 import { findItemFault } from './check-item.ts'

@@ -1,0 +1,68 @@
+// The CLI as a user runs it: the bundled file as a process of its own, with what it printed and how it ended.
+
+import { execFile, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { makeTempFolder } from '@holdfast/testkit'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const NODE = join(ROOT, 'node_modules/.bin/node')
+const BUILD = join(ROOT, 'scripts/build-cli.ts')
+
+let built: Promise<string> | undefined
+
+/** Bundled once for all tests of this process. */
+export function bundledCli(): Promise<string> {
+  built ??= bundle()
+  return built
+}
+
+async function bundle(): Promise<string> {
+  const { path } = makeTempFolder('cli')
+  await promisify(execFile)(NODE, [BUILD, path])
+  return join(path, 'holdfast.mjs')
+}
+
+export interface CliRun {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface CliOptions {
+  readonly env?: { readonly [name: string]: string }
+  readonly input?: string
+  readonly cwd?: string
+  /** Called with each piece of stdout and what ends the process in order. */
+  /** Once the process is there. */
+  readonly onStart?: () => void
+  /** For commands that go on. */
+  readonly interruptAfterMs?: number
+  readonly onOutput?: (all: string, interrupt: () => void) => void
+}
+
+export async function runCli(words: readonly string[], options: CliOptions = {}): Promise<CliRun> {
+  const { env = {}, input = '', cwd = ROOT, onOutput, onStart, interruptAfterMs } = options
+  const child = spawn(NODE, [await bundledCli(), ...words], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
+    timeout: 60_000,
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    stdout += piece
+    onOutput?.(stdout, () => void child.kill('SIGINT'))
+  })
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+    stderr += piece
+  })
+  if (interruptAfterMs !== undefined) setTimeout(() => child.kill('SIGINT'), interruptAfterMs).unref()
+  onStart?.()
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code: code ?? -1, stdout, stderr }))
+  })
+}

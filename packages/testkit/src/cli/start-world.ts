@@ -1,0 +1,47 @@
+// A platform with controllers and agents that say "ready" to whatever they are told: what a command sees of a deployment
+// that runs. No engine is behind the agents; what a container really does is tested on the lab.
+
+import type { NodeId } from '@holdfast/contract'
+import {
+  makeSimulatedKeys,
+  type SimulatedAgents,
+  type SimulatedNode,
+  startSimulatedAgents,
+} from '@holdfast/testkit'
+import { makeNode } from '../nodes/enrol.ts'
+import { type Platform, startPlatform } from '../platform/start-platform.ts'
+import { untilNodesReady } from '../scenarios/lab-agents.ts'
+import { type CliOptions, type CliRun, runCli } from './run-cli.ts'
+
+export interface CliWorld {
+  readonly platform: Platform
+  readonly agents: SimulatedAgents
+  /** As the administrator of acme. */
+  cli(words: readonly string[], options?: CliOptions): Promise<CliRun>
+  stop(): Promise<void>
+}
+
+const ROLES = ['api', 'broker', 'controllers', 'gateway']
+
+export async function startCliWorld(nodeNames: readonly string[]): Promise<CliWorld> {
+  const platform = await startPlatform({ settings: { roles: ROLES } })
+  const api = platform.api(platform.acme.token)
+  const nodes: SimulatedNode[] = []
+  for (const name of nodeNames) {
+    const { identityKey, publicKey, encryptionKey } = makeSimulatedKeys()
+    const nodeId = await makeNode(platform.baseUrl, api, name, { sent: { publicKey, encryptionKey } })
+    nodes.push({ nodeId: nodeId as NodeId, generation: 1, identityKey })
+  }
+  const agents = await startSimulatedAgents({ url: platform.baseUrl, nodes, report: true })
+  await untilNodesReady(api, nodes.length)
+  const env = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
+  return {
+    platform,
+    agents,
+    cli: (words, options = {}) => runCli(words, { ...options, env: { ...env, ...options.env } }),
+    async stop() {
+      agents.close()
+      await platform.stop()
+    },
+  }
+}

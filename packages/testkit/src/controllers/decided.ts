@@ -1,0 +1,30 @@
+// What was decided about a deployment, as it is kept and as the API tells it for a time.
+
+import type { DeploymentUid, TenantId, Why } from '@holdfast/contract'
+import { keptDecisions } from '@holdfast/server/operations/deployments/decisions'
+import { readWhy } from '@holdfast/server/operations/deployments/read-why'
+import { decisions, type StoredDecision } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { realClock as clock } from '@holdfast/server/system-clock'
+
+const quotas = { limit: () => 100_000, list: () => ({ items: [] }) }
+const residency = { enforcement: true, regions: {} }
+
+/** `at` in milliseconds since 1970. */
+export async function whyAt(store: Store, tenant: TenantId, name: string, at: number): Promise<Why> {
+  const deps = { store, clock, quotas, residency }
+  const read = await readWhy(deps, tenant, name, new Date(at).toISOString())
+  if (!read.ok) throw new Error('it was refused')
+  return read.value
+}
+
+/** The oldest first. */
+export async function decisionsOf(
+  store: Store,
+  tenant: TenantId,
+  uid: DeploymentUid,
+): Promise<StoredDecision[]> {
+  await store.fresh()
+  const keys = keptDecisions(store, tenant, uid).map(({ key }) => key)
+  return (await store.read(decisions, keys)).flatMap((each) => each ?? [])
+}

@@ -1,0 +1,22 @@
+// A server replica of which only the leadership is there, as a process of its own, so that it can really be stopped and
+// continued by a signal. It writes fenced witnesses as fast as it can, whether it leads or only believes to.
+
+import { argv } from 'node:process'
+import type { TenantId } from '@holdfast/contract'
+import { startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { openTestStore } from '../store/open-test-store.ts'
+import { scaledTimings } from './timings.ts'
+import { writeWitness } from './witness.ts'
+
+const [, , endpoint = '', root = '', replica = '', tenant = '', factor = '0.1'] = argv
+const owned = tenant as TenantId
+const { store } = await openTestStore({ endpoints: [endpoint], root })
+const leadership = startLeadership({
+  ...{ store, clock, replica, url: `http://${replica}`, timings: scaledTimings(Number(factor)) },
+  onError: () => {},
+})
+for (;;) {
+  if (leadership.owns(owned)) await writeWitness(store, leadership, owned, replica).catch(() => {})
+  await new Promise((resolve) => setTimeout(resolve, 10))
+}

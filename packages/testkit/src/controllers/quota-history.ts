@@ -1,0 +1,118 @@
+// Every revision of the store, as far as containers are counted: how many assignments each tenant has, against the quota that
+// is in force at that revision. Nothing is judged by a look now and then.
+
+import type { AssignmentId, DeploymentUid, TenantId } from '@holdfast/contract'
+import type { KeyValueEngine, WatchEvent } from '@holdfast/server/ports/key-value'
+import { decodeRecord } from '@holdfast/server/store/encode'
+import { createKeyspace } from '@holdfast/server/store/keys'
+import { placements, type StoredPlacement, shards, tenants } from '@holdfast/server/store/records'
+
+export interface QuotaHistory {
+  /** Revisions at which a tenant had more than its quota, and had got more by that very write. */
+  readonly above: readonly string[]
+  /** Assignments that were told to go, though nobody had asked for that. */
+  readonly unexpectedRemovals: readonly string[]
+  readonly writes: number
+  readonly placed: number
+  readonly most: number
+  /** How often a shard was given to another. */
+  readonly owners: number
+  usedBy(tenant: TenantId): number
+  expectRemovals(ids: readonly AssignmentId[]): void
+  close(): void
+}
+
+interface Seen {
+  readonly above: string[]
+  readonly unexpectedRemovals: string[]
+  writes: number
+  most: number
+  owners: number
+  readonly placed: Set<AssignmentId>
+  readonly quotas: Map<string, number>
+  readonly used: Map<string, Map<DeploymentUid, number>>
+  readonly expected: Set<AssignmentId>
+  readonly removed: Set<AssignmentId>
+}
+
+/** Begins with what is not there yet: call it before anything is written. */
+export async function watchQuotas(engine: KeyValueEngine, root: string): Promise<QuotaHistory> {
+  const keyspace = createKeyspace(root)
+  const seen: Seen = {
+    ...{ above: [], unexpectedRemovals: [], writes: 0, most: 0, owners: 0 },
+    ...{ placed: new Set(), quotas: new Map(), used: new Map(), expected: new Set(), removed: new Set() },
+  }
+  const { revision } = await engine.range({ ...keyspace.everything(), countOnly: true })
+  const watch = engine.watch({
+    ...keyspace.everything(),
+    startRevision: revision + 1,
+    onEvents(events) {
+      for (const event of events) note(seen, keyspace, event)
+    },
+    onProgress: () => {},
+    onCompacted: () => seen.above.push('the history is gone'),
+  })
+  const usedBy = (tenant: string) =>
+    [...(seen.used.get(tenant)?.values() ?? [])].reduce((sum, count) => sum + count, 0)
+  return {
+    get above() {
+      return seen.above
+    },
+    get unexpectedRemovals() {
+      return [...seen.removed].filter((id) => !seen.expected.has(id))
+    },
+    get writes() {
+      return seen.writes
+    },
+    get placed() {
+      return seen.placed.size
+    },
+    get most() {
+      return seen.most
+    },
+    get owners() {
+      return seen.owners
+    },
+    usedBy,
+    expectRemovals(ids) {
+      for (const id of ids) seen.expected.add(id)
+    },
+    close: () => watch.close(),
+  }
+}
+
+function note(seen: Seen, keyspace: ReturnType<typeof createKeyspace>, { kind, kv }: WatchEvent): void {
+  const parsed = keyspace.parse(kv.key)
+  if (parsed === undefined) return
+  if (parsed.folder === shards.folder && kind === 'put') seen.owners += 1
+  if (parsed.folder === tenants.folder && kind === 'put') {
+    const { id, quotas } = decodeRecord(tenants, kv.value)
+    seen.quotas.set(id, quotas.containers ?? Number.POSITIVE_INFINITY)
+  }
+  if (parsed.folder !== placements.folder || parsed.tenant === undefined) return
+  const placement = kind === 'put' ? decodeRecord(placements, kv.value) : undefined
+  count(seen, parsed.tenant, parsed.id as DeploymentUid, placement, kv.modRevision)
+}
+
+function count(
+  seen: Seen,
+  tenant: string,
+  uid: DeploymentUid,
+  placement: StoredPlacement | undefined,
+  revision: number,
+): void {
+  const counts = seen.used.get(tenant) ?? new Map<DeploymentUid, number>()
+  seen.used.set(tenant, counts)
+  const before = counts.get(uid) ?? 0
+  const assignments = placement?.assignments ?? []
+  counts.set(uid, assignments.length)
+  seen.writes += 1
+  for (const { id, desired } of assignments) {
+    seen.placed.add(id)
+    if (desired !== 'running') seen.removed.add(id)
+  }
+  const used = [...counts.values()].reduce((sum, each) => sum + each, 0)
+  const quota = seen.quotas.get(tenant) ?? Number.POSITIVE_INFINITY
+  if (used <= quota) seen.most = Math.max(seen.most, used)
+  if (used > quota && assignments.length > before) seen.above.push(`${used} of ${quota} at ${revision}`)
+}

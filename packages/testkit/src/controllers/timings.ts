@@ -1,0 +1,16 @@
+// The shipped timings, and a tenth of them.
+
+import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
+import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leading'
+
+export const scaledTimings = (factor: number): LeadershipTimings => {
+  const { heartbeatMs, silentMs, lagMs, lookMs } = LEADERSHIP_TIMINGS
+  return {
+    heartbeatMs: heartbeatMs * factor,
+    silentMs: silentMs * factor,
+    lagMs: lagMs * factor,
+    lookMs: lookMs * factor,
+  }
+}
+
+export const TENTH = scaledTimings(0.1)

@@ -1,0 +1,90 @@
+// Fenced writes that leave a trace of who wrote them with which token, and the check of the whole history: each write was
+// made with the token that was in force when the store took it. SAFETY 3, scheduler leader paused.
+
+import type { DeploymentUid, TenantId } from '@holdfast/contract'
+import { shardAddress } from '@holdfast/server/loops/leadership/fence'
+import type { Leadership } from '@holdfast/server/loops/leadership/lead-shards'
+import { shardOf } from '@holdfast/server/loops/leadership/shard-of'
+import type { KeyValueEngine, Watch } from '@holdfast/server/ports/key-value'
+import { decodeRecord } from '@holdfast/server/store/encode'
+import { createKeyspace } from '@holdfast/server/store/keys'
+import { placements, type StoredPlacement, shards } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+
+const UID = 'dep_00000000000000000000000000' as DeploymentUid
+
+/** One fenced write without any other compare: nothing but the fence keeps it out. */
+export async function writeWitness(
+  store: Store,
+  leadership: Pick<Leadership, 'fenced'>,
+  tenant: TenantId,
+  replica: string,
+): Promise<void> {
+  await leadership.fenced(tenant, (transaction) => {
+    const token = store.get(shardAddress(shardOf(tenant)))?.modRevision ?? 0
+    transaction.put(inTenant(tenant, placements, UID), witness(replica, token))
+    return { kind: 'commit', result: undefined }
+  })
+}
+
+const witness = (replica: string, token: number): StoredPlacement => ({
+  ...{ v: 1, uid: UID, name: replica, revision: token, everAssigned: false, assignments: [] },
+  ...{ templates: {}, reportedRefusals: '', reportedPhase: '' },
+})
+
+export interface WitnessLog {
+  /** Who wrote, in the order of the store, each writer once per turn. */
+  readonly writers: readonly string[]
+  /** How many writes each has made. */
+  readonly counts: ReadonlyMap<string, number>
+  /** Writes that the store took although their token was not in force. */
+  readonly breaches: readonly string[]
+  readonly owner: string | undefined
+  close(): void
+}
+
+/** Begins with what is not there yet: call it before anybody leads. */
+export async function watchWitness(
+  engine: KeyValueEngine,
+  root: string,
+  tenant: TenantId,
+): Promise<WitnessLog> {
+  const keyspace = createKeyspace(root)
+  const shardKey = keyspace.globalKey(shards.folder, String(shardOf(tenant)))
+  const witnessKey = keyspace.tenantKey(tenant, placements.folder, UID)
+  const writers: string[] = []
+  const counts = new Map<string, number>()
+  const breaches: string[] = []
+  let inForce = { token: 0, owner: '' }
+  const note = ({ name, revision }: StoredPlacement, at: number): void => {
+    if (writers.at(-1) !== name) writers.push(name)
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+    if (revision !== inForce.token || name !== inForce.owner)
+      breaches.push(`${name} with ${revision} at ${at}, in force ${inForce.owner} ${inForce.token}`)
+  }
+  const { revision } = await engine.range({ ...keyspace.everything(), countOnly: true })
+  const watch: Watch = engine.watch({
+    ...keyspace.everything(),
+    startRevision: revision + 1,
+    onEvents(events) {
+      for (const { kind, kv } of events) {
+        if (kind === 'put' && kv.key === witnessKey) note(decodeRecord(placements, kv.value), kv.modRevision)
+        if (kv.key === shardKey)
+          inForce = {
+            token: kind === 'put' ? kv.modRevision : 0,
+            owner: kind === 'put' ? decodeRecord(shards, kv.value).owner : '',
+          }
+      }
+    },
+    onProgress: () => {},
+    onCompacted: () => breaches.push('the history is gone'),
+  })
+  return {
+    ...{ writers, counts, breaches },
+    get owner() {
+      return inForce.owner || undefined
+    },
+    close: () => watch.close(),
+  }
+}

@@ -1,0 +1,200 @@
+// One Docker Engine with its containerd beside it, as systemd runs them (PARTS 2): either may be killed, and the
+// containers go on.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { dirname, join } from 'node:path'
+import { env } from 'node:process'
+import { LAB_ADDRESSES } from '../lab/lab-network.ts'
+import { type LabPlace, startInPlace } from '../lab/lab-place.ts'
+import { engineBinary } from './engine-binaries.ts'
+import { waitUntilReady } from './engine-home.ts'
+import type { EngineProcess } from './engine-process.ts'
+
+/** old: Debian's 20.10. new: the 29 line that bootstrap builds. */
+export type DockerLine = 'old' | 'new'
+
+export interface DockerEngine {
+  readonly line: DockerLine
+  readonly socketPath: string
+  /** The newest that the engine speaks: 1.41, 1.56. */
+  readonly apiVersion: string
+  readonly folder: string
+  /** Of the dockerd that runs now. */
+  readonly pid: number
+  /** kill -9 of dockerd; containerd and the containers go on. */
+  kill(): Promise<void>
+  /** SIGSTOP of dockerd: it takes connections and answers nothing. */
+  pause(): void
+  resume(): void
+  /** Starts what was killed, dockerd anew even if it runs; returns when it answers. */
+  restart(): Promise<void>
+  /** kill -9 of containerd; dockerd and the containers go on. */
+  killContainerd(): Promise<void>
+  /** Starts containerd anew, killing the one that runs. */
+  restartContainerd(): Promise<void>
+}
+
+export interface EngineSettings {
+  /** Spoken to in the clear, as every registry on the wire of a lab is. */
+  readonly registry?: string
+  /** For an engine that is to join a Swarm: containers die with dockerd then, Docker allows no other way. */
+  readonly swarm?: boolean
+}
+
+interface Binaries {
+  readonly dockerd: string
+  readonly containerd: string
+}
+
+export async function launchDockerEngine(
+  place: LabPlace,
+  line: DockerLine,
+  settings: EngineSettings = {},
+): Promise<DockerEngine> {
+  const files = writeFiles(place, line)
+  const binaries = binariesOf(line)
+  // As on a machine, where dockerd comes after it: one that meets a socket at which nobody listens any more gives up.
+  const startContainerd = async () => {
+    rmSync(files.containerdSocket, { force: true })
+    const started = start(place, binaries.containerd, 'containerd', ['--config', files.containerdConfig])
+    await waitUntilReady(started, 'containerd listens', () => listens(files.containerdSocket))
+    return started
+  }
+  const startDockerd = () => {
+    // A killed one leaves it, and the number may be another process by now.
+    rmSync(files.pidFile, { force: true })
+    return start(place, binaries.dockerd, 'dockerd', dockerdFlags(place, files, settings))
+  }
+  let containerd = await startContainerd()
+  let dockerd = startDockerd()
+  const ready = () => waitForPing(dockerd, files.socketPath)
+  const apiVersion = await ready()
+  return {
+    ...{ line, socketPath: files.socketPath, apiVersion, folder: place.folder },
+    get pid() {
+      return dockerd.pid
+    },
+    kill: () => dockerd.kill(),
+    pause: () => dockerd.pause(),
+    resume: () => dockerd.resume(),
+    restart: async () => {
+      await dockerd.kill()
+      if (containerd.hasExited()) containerd = await startContainerd()
+      dockerd = startDockerd()
+      await ready()
+    },
+    killContainerd: () => containerd.kill(),
+    restartContainerd: async () => {
+      await containerd.kill()
+      containerd = await startContainerd()
+    },
+  }
+}
+
+function binariesOf(line: DockerLine): Binaries {
+  return line === 'new'
+    ? { dockerd: engineBinary('dockerd-29'), containerd: engineBinary('containerd-29') }
+    : { dockerd: engineBinary('dockerd'), containerd: engineBinary('containerd') }
+}
+
+type EngineFiles = ReturnType<typeof writeFiles>
+
+/** Like /var/lib and /run of a machine: `lib` survives a power cut, `run` does not. */
+function writeFiles(place: LabPlace, line: DockerLine) {
+  const at = (...parts: string[]) => join(place.folder, ...parts)
+  for (const name of ['lib', 'run', 'tmp']) mkdirSync(at(name), { recursive: true, mode: 0o711 })
+  const files = {
+    containerdConfig: at('containerd.toml'),
+    containerdSocket: at('run', 'containerd.sock'),
+    dockerdConfig: at('daemon.json'),
+    socketPath: at('run', 'docker.sock'),
+    pidFile: at('run', 'docker.pid'),
+    execRoot: at('run', 'docker'),
+    dataRoot: at('lib', 'docker'),
+  }
+  // Its own: the machine's /etc/docker/daemon.json is not ours. The old line takes its id from a key of the machine.
+  const config = line === 'old' ? { 'deprecated-key-path': at('lib', 'key.json') } : {}
+  writeFileSync(files.dockerdConfig, JSON.stringify(config))
+  writeFileSync(files.containerdConfig, containerdConfig(place, files.containerdSocket))
+  return files
+}
+
+/** Without the plugins that use one place per machine. */
+function containerdConfig(place: LabPlace, socket: string): string {
+  const disabled = ['io.containerd.grpc.v1.cri', 'io.containerd.nri.v1.nri', 'io.containerd.internal.v1.opt']
+  return [
+    'version = 2',
+    `root = ${JSON.stringify(join(place.folder, 'lib', 'containerd'))}`,
+    `state = ${JSON.stringify(join(place.folder, 'run', 'containerd'))}`,
+    `disabled_plugins = ${JSON.stringify(disabled)}`,
+    '[grpc]',
+    `address = ${JSON.stringify(socket)}`,
+    '',
+  ].join('\n')
+}
+
+function dockerdFlags(place: LabPlace, files: EngineFiles, settings: EngineSettings): string[] {
+  const registries = [LAB_ADDRESSES, ...(settings.registry === undefined ? [] : [settings.registry])]
+  return [
+    ...[
+      '--config-file',
+      files.dockerdConfig,
+      '--host',
+      `unix://${files.socketPath}`,
+      '--pidfile',
+      files.pidFile,
+    ],
+    ...['--data-root', files.dataRoot, '--exec-root', files.execRoot, '--containerd', files.containerdSocket],
+    ...['--bip', `172.30.${place.index}.1/24`, ...(settings.swarm === true ? [] : ['--live-restore'])],
+    // Below the node's own cgroup on every machine, with systemd too: so they are found when the node is ended.
+    ...['--exec-opt', 'native.cgroupdriver=cgroupfs', '--cgroup-parent', `/${place.cgroup}/containers`],
+    ...registries.flatMap((registry) => ['--insecure-registry', registry]),
+  ]
+}
+
+function start(place: LabPlace, binary: string, name: string, args: readonly string[]): EngineProcess {
+  const PATH = `${dirname(binary)}:${env.PATH ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`
+  const logFile = join(place.folder, `${name}.log`)
+  // Go heeds a proxy of the environment, which knows nothing of a lab.
+  const variables = {
+    PATH,
+    TMPDIR: join(place.folder, 'tmp'),
+    NO_PROXY: LAB_ADDRESSES,
+    no_proxy: LAB_ADDRESSES,
+  }
+  return startInPlace(place, { binary, args, logFile, env: variables })
+}
+
+function listens(socketPath: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const dialled = connect(socketPath, () => {
+      dialled.destroy()
+      resolve(true)
+    })
+    dialled.once('error', reject)
+  })
+}
+
+async function waitForPing(dockerd: EngineProcess, socketPath: string): Promise<string> {
+  let version = ''
+  await waitUntilReady(dockerd, 'the Docker Engine answers', async () => {
+    version = await ping(socketPath)
+    return version !== ''
+  })
+  return version
+}
+
+/** The API version that the engine names in its answer. */
+function ping(socketPath: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath, path: '/_ping', timeout: 2_000 }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200 ? String(answer.headers['api-version'] ?? '') : '')
+    })
+    asked.once('timeout', () => asked.destroy(new Error('The engine did not answer within 2 s.')))
+    asked.once('error', reject)
+    asked.end()
+  })
+}

@@ -1,0 +1,46 @@
+// The few etcd calls that starting and replacing members needs, over etcd's own JSON gateway. Not a store: the product's
+// client is what tests exercise, and it must not also be what readies the engine it is tested on.
+
+import { callJson, listMember, member, textMember } from '../http-json.ts'
+
+/** True once a quorum confirmed the read: the member is in a working cluster. */
+export async function answersLinearizableRead(endpoint: string, timeoutMs = 1_000): Promise<boolean> {
+  await callJson(`${endpoint}/v3/kv/range`, { body: { key: 'AA==' }, timeoutMs })
+  return true
+}
+
+export interface EtcdStatus {
+  readonly memberId: string
+  /** '0' while there is none. */
+  readonly leaderId: string
+  readonly dbSizeBytes: number
+}
+
+export async function readEtcdStatus(endpoint: string, timeoutMs = 1_000): Promise<EtcdStatus> {
+  const status = await callJson(`${endpoint}/v3/maintenance/status`, { body: {}, timeoutMs })
+  return {
+    memberId: textMember(member(status, 'header'), 'member_id'),
+    leaderId: String(member(status, 'leader') ?? '0'),
+    dbSizeBytes: Number(member(status, 'dbSize') ?? 0),
+  }
+}
+
+/** True when the cluster has no such member any more; safe to repeat. */
+export async function removeEtcdMember(endpoint: string, name: string): Promise<boolean> {
+  const found = (await listEtcdMembers(endpoint)).find((entry) => member(entry, 'name') === name)
+  if (found === undefined) return true
+  await callJson(`${endpoint}/v3/cluster/member/remove`, { body: { ID: textMember(found, 'ID') } })
+  return true
+}
+
+/** True when the cluster expects a member at this address; safe to repeat. */
+export async function addEtcdMember(endpoint: string, peerUrl: string): Promise<boolean> {
+  const known = (await listEtcdMembers(endpoint)).flatMap((entry) => listMember(entry, 'peerURLs'))
+  if (known.includes(peerUrl)) return true
+  await callJson(`${endpoint}/v3/cluster/member/add`, { body: { peerURLs: [peerUrl] } })
+  return true
+}
+
+async function listEtcdMembers(endpoint: string): Promise<readonly unknown[]> {
+  return listMember(await callJson(`${endpoint}/v3/cluster/member/list`, { body: {} }), 'members')
+}

@@ -1,0 +1,59 @@
+// The calls that bring a fresh Vault into service: init, unseal, audit, mounts. OpenBao has the same ones (PARTS 1).
+
+import { callJson, listMember, textMember } from '../http-json.ts'
+import { waitUntil } from '../wait-until.ts'
+
+export interface StoreKeys {
+  readonly rootToken: string
+  readonly unsealKey: string
+}
+
+const put = (url: string, body: unknown, token?: string): Promise<unknown> =>
+  callJson(url, {
+    method: 'PUT',
+    body,
+    ...(token === undefined ? {} : { headers: { 'x-vault-token': token } }),
+  })
+
+/** One key share: what a test needs to seal and unseal at will. */
+export async function initialise(address: string): Promise<StoreKeys> {
+  const answer = await put(`${address}/v1/sys/init`, { secret_shares: 1, secret_threshold: 1 })
+  const [unsealKey] = listMember(answer, 'keys_base64')
+  return { rootToken: textMember(answer, 'root_token'), unsealKey: String(unsealKey) }
+}
+
+/** Returns when the store is active: unsealed alone still answers 429 or 503 to a write. */
+export async function unseal(address: string, unsealKey: string): Promise<void> {
+  await put(`${address}/v1/sys/unseal`, { key: unsealKey })
+  await waitUntil(() => isActive(address), { what: 'the secrets store is active' })
+}
+
+export async function seal(address: string, rootToken: string): Promise<void> {
+  await put(`${address}/v1/sys/seal`, {}, rootToken)
+}
+
+export async function enableAudit(address: string, rootToken: string, path: string): Promise<void> {
+  await put(`${address}/v1/sys/audit/file`, { type: 'file', options: { file_path: path } }, rootToken)
+}
+
+/** A KV version 2 mount, ready for writes on return: it upgrades itself for a moment after it was made. */
+export async function enableKvMount(address: string, rootToken: string, mount: string): Promise<void> {
+  const headers = { 'x-vault-token': rootToken }
+  await callJson(`${address}/v1/sys/mounts/${mount}`, {
+    headers,
+    body: { type: 'kv', options: { version: '2' } },
+  })
+  const probe = async () => (await callJson(`${address}/v1/${mount}/config`, { headers })) !== undefined
+  await waitUntil(probe, { what: `mount ${mount} takes writes` })
+}
+
+/** Does the process answer at all, in whatever state? */
+export async function answersHealth(address: string): Promise<boolean> {
+  const answer = await fetch(`${address}/v1/sys/health`, { signal: AbortSignal.timeout(1_000) })
+  return answer.status > 0
+}
+
+async function isActive(address: string): Promise<boolean> {
+  const answer = await fetch(`${address}/v1/sys/health`, { signal: AbortSignal.timeout(1_000) })
+  return answer.status === 200
+}

@@ -1,0 +1,91 @@
+// A real etcd cluster of our own (PARTS 2): on free loopback ports, ready when this returns, gone when this process goes.
+
+import { freePorts } from '../free-port.ts'
+import type { TempFolder } from '../temp-folder.ts'
+import { waitUntil } from '../wait-until.ts'
+import { type EngineHome, openHome, retryPortClash, subfolder } from './engine-home.ts'
+import { readEtcdStatus } from './etcd-admin.ts'
+import { type EtcdMember, launchMember, type MemberPlan } from './etcd-member.ts'
+
+export interface EtcdOptions extends EngineHome {
+  readonly members?: number
+  /** The size of the database at which etcd refuses writes. */
+  readonly quotaBytes?: number
+  /** Raft entries between two snapshots: small, so that snapshots and catching up from one really happen. */
+  readonly snapshotCount?: number
+  /** Further flags, as etcd spells them. */
+  readonly flags?: readonly string[]
+}
+
+export interface EtcdCluster {
+  readonly endpoints: string[]
+  readonly members: EtcdMember[]
+  /** The member that the others follow now; waits while there is none. */
+  findLeader(): Promise<EtcdMember>
+  /** Kills every member and removes the temporary folder. */
+  stop(): Promise<void>
+}
+
+const GIBIBYTE = 1024 ** 3
+
+/** Auto-compaction is off: the product compacts by itself. fsync stays on, or a kill would prove nothing. */
+export function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster> {
+  return retryPortClash(async () => {
+    const folder = openHome('etcd', options)
+    const launched = (await planMembers(folder, options)).map(launchMember)
+    const stop = async () => {
+      await Promise.all(launched.map((one) => one.kill()))
+      folder.remove()
+    }
+    try {
+      await Promise.all(launched.map((one) => one.ready()))
+    } catch (error) {
+      await stop()
+      throw error
+    }
+    const endpoints = launched.map((one) => one.endpoint)
+    return { endpoints, members: launched, findLeader: () => findLeader(launched), stop }
+  })
+}
+
+async function planMembers(folder: TempFolder, options: EtcdOptions): Promise<MemberPlan[]> {
+  const count = options.members ?? 1
+  const ports = await freePorts(count * 2)
+  const cluster: MemberPlan[] = []
+  for (let index = 0; index < count; index += 1) {
+    const name = `etcd-${index + 1}`
+    const [clientPort = 0, peerPort = 0] = ports.slice(index * 2)
+    const detached = options.detached === true
+    cluster.push({
+      ...{ name, clientPort, peerPort, detached, cluster },
+      folder: subfolder(folder, name),
+      flags: serverFlags(count, options),
+    })
+  }
+  return cluster
+}
+
+function serverFlags(members: number, options: EtcdOptions): string[] {
+  // A lone member has nobody to hear from: a short election only makes it ready sooner.
+  const election = members === 1 ? ['--heartbeat-interval=10', '--election-timeout=100'] : []
+  return [
+    `--quota-backend-bytes=${options.quotaBytes ?? 4 * GIBIBYTE}`,
+    `--snapshot-count=${options.snapshotCount ?? 5_000}`,
+    '--log-level=error',
+    ...election,
+    ...(options.flags ?? []),
+  ]
+}
+
+function findLeader(members: readonly EtcdMember[]): Promise<EtcdMember> {
+  return waitUntil(
+    async () => {
+      const asked = await Promise.allSettled(members.map((one) => readEtcdStatus(one.endpoint)))
+      const leads = asked.findIndex(
+        (one) => one.status === 'fulfilled' && one.value.leaderId === one.value.memberId,
+      )
+      return members[leads]
+    },
+    { what: 'etcd has a leader' },
+  )
+}

@@ -1,0 +1,142 @@
+// A real OCI registry (PARTS 2): docker-registry on files, with deletes, and with basic authentication when asked for.
+
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
+import { type BusyboxImage, makeBusyboxImage } from '../images/busybox-image.ts'
+import { makeRedisImage } from '../images/redis-image.ts'
+import { deleteManifest, pushImage, type RegistryAccess } from '../images/registry-push.ts'
+import { makeSampleImage, type SampleImage } from '../images/sample-image.ts'
+import type { TempFolder } from '../temp-folder.ts'
+import { engineBinary } from './engine-binaries.ts'
+import { type EngineHome, openHome, retryPortClash, subfolder, waitUntilReady } from './engine-home.ts'
+import { type EngineProcess, startEngineProcess } from './engine-process.ts'
+
+export interface RegistryCredential {
+  readonly username: string
+  readonly password: string
+}
+export interface RegistryOptions extends EngineHome {
+  /** Where it listens; 127.0.0.1 unless told. A lab's nodes reach what listens at the lab's host address. */
+  readonly address?: string
+  /** The one account. Absent: anybody may pull and push. */
+  readonly htpasswd?: RegistryCredential
+}
+export interface PushedImage {
+  /** `ADDRESS:PORT/repository:tag`, as a deployment names it. */
+  readonly reference: string
+  readonly digest: string
+}
+
+export interface Registry {
+  /** `ADDRESS:PORT` */
+  readonly host: string
+  readonly url: string
+  readonly pid: number
+  /** The content is made from repository and tag: pushed twice, it is the same image. */
+  pushSampleImage(repository: string, tag: string): Promise<PushedImage>
+  /** One that runs: busybox, by default a web server that is healthy at once. */
+  pushBusyboxImage(repository: string, tag: string, image?: BusyboxImage): Promise<PushedImage>
+  /** A real Redis, its client and a shell. */
+  pushRedisImage(repository: string, tag: string): Promise<PushedImage>
+  /** Points the tag at another, new image. */
+  moveTag(repository: string, tag: string): Promise<PushedImage>
+  /** Afterwards the digest and every tag that pointed at it are unknown to the registry. */
+  deleteManifest(repository: string, digest: string): Promise<void>
+  /** SIGSTOP: connections are accepted and nothing is answered. */
+  pause(): void
+  resume(): void
+  stop(): Promise<void>
+}
+
+export function startRegistry(options: RegistryOptions = {}): Promise<Registry> {
+  return retryPortClash(async () => {
+    const folder = openHome('registry', options)
+    const host = `${options.address ?? '127.0.0.1'}:${await freePort()}`
+    const access = { url: `http://${host}`, headers: authorization(options.htpasswd) }
+    const engine = launch(folder, host, options)
+    const stop = async () => {
+      await engine.kill()
+      folder.remove()
+    }
+    try {
+      await waitUntilReady(engine, 'the registry answers', () => answersOk(access))
+    } catch (error) {
+      await stop()
+      throw error
+    }
+    return { host, url: access.url, pid: engine.pid, stop, ...operations(access, host, engine) }
+  })
+}
+
+function operations(access: RegistryAccess, host: string, engine: EngineProcess) {
+  const push = async (repository: string, tag: string, image: SampleImage): Promise<PushedImage> => ({
+    reference: `${host}/${repository}:${tag}`,
+    digest: await pushImage(access, repository, tag, image),
+  })
+  return {
+    pushSampleImage: (repository: string, tag: string) =>
+      push(repository, tag, makeSampleImage(`${repository}:${tag}\n`)),
+    pushBusyboxImage: (repository: string, tag: string, image: BusyboxImage = {}) =>
+      push(repository, tag, makeBusyboxImage({ page: `${repository}:${tag}\n`, ...image })),
+    pushRedisImage: (repository: string, tag: string) => push(repository, tag, makeRedisImage()),
+    moveTag: (repository: string, tag: string) => push(repository, tag, makeSampleImage(`${randomUUID()}\n`)),
+    deleteManifest: (repository: string, digest: string) => deleteManifest(access, repository, digest),
+    pause: () => engine.pause(),
+    resume: () => engine.resume(),
+  }
+}
+
+function launch(folder: TempFolder, host: string, options: RegistryOptions): EngineProcess {
+  const config = join(folder.path, 'config.yml')
+  writeFileSync(config, configText(folder, host, options.htpasswd))
+  return startEngineProcess({
+    binary: engineBinary('docker-registry'),
+    args: ['serve', config],
+    logFile: join(folder.path, 'registry.log'),
+    detached: options.detached === true,
+  })
+}
+
+function configText(folder: TempFolder, host: string, credential: RegistryCredential | undefined): string {
+  const auth = credential === undefined ? {} : { auth: { htpasswd: htpasswdFile(folder, credential) } }
+  // The format is YAML, of which JSON is a part.
+  return JSON.stringify({
+    version: '0.1',
+    log: { level: 'error', accesslog: { disabled: true } },
+    storage: { filesystem: { rootdirectory: subfolder(folder, 'data') }, delete: { enabled: true } },
+    http: { addr: host },
+    ...auth,
+  })
+}
+
+function htpasswdFile(folder: TempFolder, credential: RegistryCredential) {
+  const path = join(folder.path, 'htpasswd')
+  writeFileSync(path, `${credential.username}:${bcrypt(credential.password)}\n`, { mode: 0o600 })
+  return { realm: 'holdfast-test', path }
+}
+
+/** The registry takes bcrypt alone, which Node lacks and the C library that perl calls has. */
+function bcrypt(password: string): string {
+  const salt = randomUUID().replaceAll('-', '').slice(0, 21)
+  const script = 'local $/; my ($s, $p) = split /\\n/, <STDIN>, 2; print crypt($p, $s)'
+  return execFileSync(engineBinary('perl'), ['-e', script], {
+    input: `$2b$04$${salt}u\n${password}`,
+  }).toString()
+}
+
+function authorization(credential: RegistryCredential | undefined): { readonly [name: string]: string } {
+  if (credential === undefined) return {}
+  const pair = Buffer.from(`${credential.username}:${credential.password}`).toString('base64')
+  return { authorization: `Basic ${pair}` }
+}
+
+async function answersOk(access: RegistryAccess): Promise<boolean> {
+  const answer = await fetch(`${access.url}/v2/`, {
+    headers: access.headers,
+    signal: AbortSignal.timeout(1_000),
+  })
+  return answer.status === 200
+}

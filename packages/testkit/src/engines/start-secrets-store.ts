@@ -1,0 +1,140 @@
+// A real secrets store (PARTS 2): Vault in the shape it has in production, with raft storage, initialised, unsealed, and
+// with a file audit device. Ready when this returns, gone when this process goes.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '../free-port.ts'
+import type { TempFolder } from '../temp-folder.ts'
+import { uniqueName } from '../unique-names.ts'
+import { engineBinary } from './engine-binaries.ts'
+import { type EngineHome, openHome, retryPortClash, subfolder, waitUntilReady } from './engine-home.ts'
+import { type EngineProcess, startEngineProcess } from './engine-process.ts'
+import { answersHealth, enableAudit, enableKvMount, initialise, seal, unseal } from './secrets-store-admin.ts'
+
+export interface SecretsStore {
+  readonly address: string
+  readonly rootToken: string
+  readonly unsealKey: string
+  /** One JSON line per request and answer, values hashed. */
+  readonly auditLogPath: string
+  /** Of the process that runs now: another one after restart(). */
+  readonly pid: number
+  /** Makes a KV version 2 mount of its own for one test and returns its name. */
+  createMount(): Promise<string>
+  seal(): Promise<void>
+  /** Returns when the store takes writes again. */
+  unseal(): Promise<void>
+  /** SIGSTOP: calls hang, as against a machine that is overloaded. */
+  pause(): void
+  resume(): void
+  /** kill -9; returns when the process has gone. */
+  kill(): Promise<void>
+  /** Starts again on the same data at the same address, killing what runs; returns when it is unsealed. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+export function startSecretsStore(home: EngineHome = {}): Promise<SecretsStore> {
+  return retryPortClash(async () => {
+    const folder = openHome('secrets-store', home)
+    const address = `http://127.0.0.1:${await freePort()}`
+    const life = await startLife(folder, address, home.detached === true)
+    const stop = async () => {
+      await life.running().kill()
+      folder.remove()
+    }
+    try {
+      return await bringIntoService(life, folder, address, stop)
+    } catch (error) {
+      await stop()
+      throw error
+    }
+  })
+}
+
+/** One process after another, on the same data. */
+interface Life {
+  running(): EngineProcess
+  /** Returns when it answers, sealed. */
+  again(): Promise<void>
+}
+
+async function startLife(folder: TempFolder, address: string, detached: boolean): Promise<Life> {
+  const config = join(folder.path, 'config.hcl')
+  writeFileSync(config, configText(subfolder(folder, 'raft'), new URL(address).host, await freePort()))
+  const start = () => launch(folder, config, detached)
+  let engine = start()
+  return {
+    running: () => engine,
+    again: async () => {
+      await engine.kill()
+      engine = start()
+      await untilItAnswers(engine, address)
+    },
+  }
+}
+
+const untilItAnswers = (engine: EngineProcess, address: string): Promise<void> =>
+  waitUntilReady(engine, 'the secrets store answers', () => answersHealth(address))
+
+async function bringIntoService(
+  life: Life,
+  folder: TempFolder,
+  address: string,
+  stop: () => Promise<void>,
+): Promise<SecretsStore> {
+  await untilItAnswers(life.running(), address)
+  const { rootToken, unsealKey } = await initialise(address)
+  await unseal(address, unsealKey)
+  const auditLogPath = join(folder.path, 'audit.log')
+  await enableAudit(address, rootToken, auditLogPath)
+  return {
+    ...{ address, rootToken, unsealKey, auditLogPath, stop },
+    get pid() {
+      return life.running().pid
+    },
+    createMount: async () => {
+      const mount = uniqueName('kv')
+      await enableKvMount(address, rootToken, mount)
+      return mount
+    },
+    seal: () => seal(address, rootToken),
+    unseal: () => unseal(address, unsealKey),
+    pause: () => life.running().pause(),
+    resume: () => life.running().resume(),
+    kill: () => life.running().kill(),
+    restart: async () => {
+      await life.again()
+      await unseal(address, unsealKey)
+    },
+  }
+}
+
+function launch(folder: TempFolder, config: string, detached: boolean): EngineProcess {
+  return startEngineProcess({
+    binary: engineBinary('vault'),
+    args: ['server', `-config=${config}`, '-log-level=error'],
+    // A certificate that this version carries has a negative serial number, which Go refuses by now.
+    env: { GODEBUG: 'x509negativeserial=1' },
+    logFile: join(folder.path, 'vault.log'),
+    detached,
+  })
+}
+
+/** performance_multiplier 1 shortens raft's timers: active in 2 s instead of 10 s. */
+function configText(raftFolder: string, host: string, clusterPort: number): string {
+  return `storage "raft" {
+  path = "${raftFolder}"
+  node_id = "one"
+  performance_multiplier = 1
+}
+listener "tcp" {
+  address = "${host}"
+  cluster_address = "127.0.0.1:${clusterPort}"
+  tls_disable = true
+}
+api_addr = "http://${host}"
+cluster_addr = "https://127.0.0.1:${clusterPort}"
+disable_mlock = true
+`
+}

@@ -1,0 +1,92 @@
+// A tenant full of marks: one word in everything it has that another tenant must never see, and the names by which another
+// tenant might ask for it.
+
+import { randomBytes } from 'node:crypto'
+import { makeNode } from '../nodes/enrol.ts'
+import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
+import type { Platform } from '../platform/start-platform.ts'
+
+export interface MarkedTenant {
+  readonly id: string
+  /** In values, labels, commands, token names, credentials; in no name that a request could carry. */
+  readonly mark: string
+  readonly deployment: { readonly name: string; readonly uid: string }
+  readonly tokenId: string
+  readonly node: { readonly name: string; readonly id: string }
+  /** Of the second page of its deployments, and after its first event. */
+  readonly cursor: string
+  readonly eventCursor: string
+  readonly idempotencyKey: string
+}
+
+export async function markTenant(
+  platform: Platform,
+  tenant: { readonly id: string; readonly token: string },
+): Promise<MarkedTenant> {
+  const api = platform.api(tenant.token)
+  const mark = `zq${randomBytes(6).toString('hex')}`
+  const name = `n${randomBytes(9).toString('hex')}`
+  const idempotencyKey = `key-${randomBytes(6).toString('hex')}`
+  const created = await ok(
+    api.post('/api/v1/deployments', fullDeployment(platform, name, mark), {
+      'idempotency-key': idempotencyKey,
+    }),
+  )
+  await ok(api.post('/api/v1/deployments', fullDeployment(platform, `${name}-two`, mark)))
+  await ok(api.put(`/api/v1/deployments/${name}`, { environment: { SAY: `${mark} again` } }))
+  await ok(
+    api.put(`/api/v1/registries/${platform.registryHost}/credential`, { username: mark, password: mark }),
+  )
+  await ok(api.put(`/api/v1/secrets/resources/${name}`, { values: { [mark]: mark } }))
+  const nodeName = `m${randomBytes(9).toString('hex')}`
+  const nodeId = await makeNode(platform.baseUrl, api, nodeName, { sent: { labels: { rack: mark } } })
+  const issued = await ok(api.post(`/api/v1/tenants/${tenant.id}/tokens`, tokenBody(mark)))
+  const { body: page } = await ok(api.get('/api/v1/deployments?limit=1'))
+  return {
+    id: tenant.id,
+    mark,
+    deployment: { name, uid: uidOf(created) },
+    tokenId: String(issued.body['id']),
+    node: { name: nodeName, id: nodeId },
+    cursor: String(page['nextCursor']),
+    eventCursor: await firstEventCursor(api),
+    idempotencyKey,
+  }
+}
+
+function fullDeployment({ image }: Platform, name: string, mark: string): object {
+  return {
+    kind: 'Deployment',
+    name,
+    image,
+    environment: { SAY: mark },
+    labels: { owner: mark },
+    command: ['/bin/sh', '-c', mark],
+    args: [mark],
+    healthCheck: { type: 'exec', command: ['test', mark] },
+    placement: { constraints: [{ label: 'rack', operator: 'in', values: [mark] }], spread: 'rack' },
+  }
+}
+
+const tokenBody = (mark: string) => ({
+  name: `token ${mark}`,
+  role: 'viewer',
+  expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+})
+
+function uidOf({ text }: ApiAnswer): string {
+  const { deployment }: { deployment: { uid: string } } = JSON.parse(text)
+  return deployment.uid
+}
+
+async function firstEventCursor(api: ApiClient): Promise<string> {
+  const { text } = await ok(api.get('/api/v1/events'))
+  const { items }: { items: { cursor: string }[] } = JSON.parse(text)
+  return items[0]?.cursor ?? ''
+}
+
+async function ok(answer: Promise<ApiAnswer>): Promise<ApiAnswer> {
+  const { status, text } = await answer
+  if (status >= 300) throw new Error(`the marked tenant was not made: ${status} ${text}`)
+  return answer
+}

@@ -1,0 +1,66 @@
+// An image that really runs (PARTS 4): the static busybox, and a web server with one page unless told otherwise.
+// For checks inside a container use nc: busybox's wget crashes there.
+
+import { readFileSync } from 'node:fs'
+import { engineBinary } from '../engines/engine-binaries.ts'
+import { type Layer, makeImage, makeLayer, type SampleImage } from './sample-image.ts'
+
+export interface BusyboxImage {
+  readonly command?: readonly string[]
+  /** What the web server answers on port 8080. Another page is another image. */
+  readonly page?: string
+  /** Also answers /cgi-bin/slow with the page, after two seconds. */
+  readonly slow?: boolean
+  readonly environment?: { readonly [name: string]: string }
+}
+
+const APPLETS = [
+  'sh',
+  'sleep',
+  'httpd',
+  'nslookup',
+  'nc',
+  'cat',
+  'ls',
+  'id',
+  'env',
+  'true',
+  'false',
+  'hostname',
+  'ps',
+  'kill',
+  'date',
+  'touch',
+  'rm',
+  'mkdir',
+  'head',
+  'dd',
+  'test',
+  'ip',
+  'wc',
+  'grep',
+]
+/** Through a shell that heeds SIGTERM: the first process of a container ignores it, and every stop would take 10 s. */
+const SERVE = "trap 'exit 0' TERM; httpd -f -p 8080 -h /www & wait"
+
+const SLOW = "#!/bin/sh\nsleep 2\nprintf 'Content-Type: text/plain\\r\\n\\r\\n'\ncat /www/index.html\n"
+
+export function makeBusyboxImage(image: BusyboxImage): SampleImage {
+  const slow = { name: 'www/cgi-bin/slow', content: Buffer.from(SLOW), executable: true }
+  const page = makeLayer([
+    { name: 'www/index.html', content: Buffer.from(image.page ?? 'hello\n') },
+    ...(image.slow === true ? [slow] : []),
+  ])
+  return makeImage([busyboxLayer(), page], {
+    Cmd: image.command ?? ['/bin/sh', '-c', SERVE],
+    Env: Object.entries({ PATH: '/bin', ...image.environment }).map(([name, value]) => `${name}=${value}`),
+    ExposedPorts: { '8080/tcp': {} },
+  })
+}
+
+let made: Layer | undefined
+export function busyboxLayer(): Layer {
+  const binary = { name: 'bin/busybox', content: readFileSync(engineBinary('busybox')), executable: true }
+  made ??= makeLayer([binary, ...APPLETS.map((name) => ({ name: `bin/${name}`, linkTo: 'busybox' }))])
+  return made
+}

@@ -1,0 +1,60 @@
+// What of a lab is on this machine? The tests ask it after the end: nothing may be.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isAlive } from '../engines/process-record.ts'
+import { textMember } from '../http-json.ts'
+
+export interface LabTrace {
+  /** `hf3` for a lab, `hf3-n1` for a node. */
+  readonly prefix: string
+  readonly folder: string
+  readonly pids: readonly number[]
+}
+
+/** Each thing that is still there, in words. */
+export function labLeftovers({ prefix, folder, pids }: LabTrace): string[] {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
+  return [
+    ...(isReissued(prefix, folder) ? [] : leftUnderItsName(prefix)),
+    ...mounts.filter((line) => line.includes(folder)),
+    ...pids.filter(isAlive).map((pid) => `process ${pid}`),
+    ...[folder].filter(existsSync),
+  ]
+}
+
+function leftUnderItsName(prefix: string): string[] {
+  const hierarchies = ['', ...listed('/sys/fs/cgroup')].map((name) => join('/sys/fs/cgroup', name))
+  return [
+    ...listed('/run/netns').filter((name) => `${name}-`.startsWith(`${prefix}-`)),
+    ...listed('/sys/class/net').filter((name) => name === prefix),
+    ...hierarchies.map((hierarchy) => join(hierarchy, cgroupOf(prefix))).filter(existsSync),
+  ]
+}
+
+/** Another process of this machine may have a lab under the same name by now. */
+function isReissued(prefix: string, folder: string): boolean {
+  const file = `/run/holdfast-labs/${prefix.replace(/^hf(\d+).*/, '$1')}.json`
+  const owned = existsSync(file) ? textMember(JSON.parse(readFileSync(file, 'utf8')), 'folder') : folder
+  return !folder.startsWith(owned)
+}
+
+/** The processes of a lab or of a node: engine, shims, agent, and those in its containers. */
+export function labProcesses(prefix: string): number[] {
+  const within = `/${cgroupOf(prefix)}/`
+  return listed('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && cgroupsOfProcess(pid).includes(within))
+}
+
+const cgroupOf = (prefix: string): string => prefix.replace('hf', 'holdfast-lab-').replace('-n', '/n')
+
+function cgroupsOfProcess(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const listed = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : [])

@@ -1,0 +1,104 @@
+// The lab's wire (PARTS 3): a bridge in a namespace of its own, out of reach of the host's packet filter, with one veth to
+// the host and one to each node's namespace. Cutting a direction is a rule in a node's namespace; the host has none.
+
+import { existsSync, readdirSync } from 'node:fs'
+import { engineBinary } from '../engines/engine-binaries.ts'
+import { runCommand } from '../run-command.ts'
+
+/** Every registry on a lab's wire is spoken to in the clear. */
+export const LAB_ADDRESSES = '10.99.0.0/16'
+const NAMESPACES = '/run/netns'
+
+export interface Wire {
+  readonly number: number
+  readonly prefix: string
+  /** The host's end: where the control plane and the registry listen. */
+  readonly hostAddress: string
+}
+export interface WireEnd {
+  readonly namespace: string
+  readonly address: string
+}
+/** Packets from one address to another vanish on their way. */
+export interface Cut {
+  readonly from: string
+  readonly to: string
+}
+
+const ip = (text: string): string => runCommand(engineBinary('ip'), text.split(' '))
+const bridgeNamespace = (prefix: string): string => `${prefix}-lan`
+
+export const namespaceFile = (namespace: string): string => `${NAMESPACES}/${namespace}`
+
+export function layWire(slot: { readonly number: number; readonly prefix: string }): Wire {
+  const { prefix, number } = slot
+  const lan = bridgeNamespace(prefix)
+  const hostAddress = `10.99.${number}.1`
+  ip(`netns add ${lan}`)
+  ip(`-n ${lan} link add lan type bridge`)
+  ip(`-n ${lan} link set lan up`)
+  ip(`link add ${prefix} type veth peer name host netns ${lan}`)
+  ip(`-n ${lan} link set host master lan up`)
+  ip(`addr add ${hostAddress}/24 dev ${prefix}`)
+  ip(`link set ${prefix} up`)
+  return { number, prefix, hostAddress }
+}
+
+/** What node `index` (from 1) has on this wire. */
+export function wireEnd(wire: Wire, index: number): WireEnd {
+  return { namespace: `${wire.prefix}-n${index}`, address: `10.99.${wire.number}.${10 + index}` }
+}
+
+/** Makes the node's namespace, with its eth0 on the wire. */
+export function plugIn(wire: Wire, index: number): void {
+  const end = wireEnd(wire, index)
+  const lan = bridgeNamespace(wire.prefix)
+  ip(`netns add ${end.namespace}`)
+  ip(`-n ${lan} link add n${index} type veth peer name eth0 netns ${end.namespace}`)
+  ip(`-n ${lan} link set n${index} master lan up`)
+  // The same after a power cut, as a network card's is: the neighbours remember it.
+  ip(`-n ${end.namespace} link set eth0 address ${hardwareAddress(index)}`)
+  ip(`-n ${end.namespace} addr add ${end.address}/24 dev eth0`)
+  ip(`-n ${end.namespace} link set eth0 up`)
+  ip(`-n ${end.namespace} link set lo up`)
+  ip(`-n ${end.namespace} route add default via ${wire.hostAddress}`)
+}
+
+const hardwareAddress = (index: number): string => `02:00:00:00:00:${index.toString(16).padStart(2, '0')}`
+
+/** The veth first: the namespace lives on for a moment after its name has gone, and would keep the wire's end taken. */
+export function unplug(wire: Wire, index: number): void {
+  ip(`-n ${bridgeNamespace(wire.prefix)} link del n${index}`)
+  ip(`netns del ${wire.prefix}-n${index}`)
+}
+
+export function removeLabNetwork(prefix: string): void {
+  if (existsSync(`/sys/class/net/${prefix}`)) ip(`link del ${prefix}`)
+  if (!existsSync(NAMESPACES)) return
+  for (const name of readdirSync(NAMESPACES)) if (name.startsWith(`${prefix}-`)) ip(`netns del ${name}`)
+}
+
+/**
+ * The receiver drops, so that the sender notices nothing; where the receiver is the host, the sender's last hook does.
+ * Before routing and after it: containers are cut off like the node itself.
+ */
+export function cutRule(end: WireEnd, { from, to }: Cut): void {
+  if (to === end.address) mangle(end, ['-A', 'PREROUTING', '-s', from, '-j', 'DROP'])
+  else mangle(end, ['-A', 'POSTROUTING', '-d', to, '-j', 'DROP'])
+}
+
+export function removeCuts(end: WireEnd): void {
+  mangle(end, ['-F', 'PREROUTING'])
+  mangle(end, ['-F', 'POSTROUTING'])
+}
+
+/** Of a listener that closes, to one that listens at the same address: so a router's reload breaks no connection. */
+export function migrateRequests({ namespace }: WireEnd): void {
+  const set = 'echo 1 > /proc/sys/net/ipv4/tcp_migrate_req'
+  runCommand(engineBinary('nsenter'), [`--net=${namespaceFile(namespace)}`, '/bin/sh', '-c', set])
+}
+
+function mangle(end: WireEnd, rule: readonly string[]): void {
+  const enter = [`--net=${namespaceFile(end.namespace)}`, engineBinary('iptables'), '--wait', '-t', 'mangle']
+  runCommand(engineBinary('nsenter'), [...enter, ...rule])
+}

@@ -1,0 +1,145 @@
+// One node of a lab: a machine with its own network, Docker Engine, router and, where the test brings one, agent.
+
+import { type DockerEngine, type DockerLine, launchDockerEngine } from '../engines/docker-engine.ts'
+import type { EngineCommand, EngineProcess } from '../engines/engine-process.ts'
+import { type CaddyPlace, type CaddyService, launchCaddy } from '../engines/start-caddy.ts'
+import type { CommandOptions } from '../run-command.ts'
+import {
+  type Cut,
+  cutRule,
+  migrateRequests,
+  plugIn,
+  removeCuts,
+  unplug,
+  type Wire,
+  wireEnd,
+} from './lab-network.ts'
+import { type LabPlace, placeAt, runInPlace, startInPlace } from './lab-place.ts'
+import { cutPower } from './lab-remains.ts'
+import type { LabSlot } from './lab-slot.ts'
+
+export interface LabNode {
+  /** `acme-1` */
+  readonly name: string
+  readonly tenant: string
+  /** On the lab's wire. */
+  readonly address: string
+  readonly namespace: string
+  /** The node's disk: survives a power cut, all but `run` below it. */
+  readonly folder: string
+  readonly socketPath: string
+  /** The engine since the last power-on. */
+  readonly engine: DockerEngine
+  /** The router since the last power-on; the node's agent is to be told of it. */
+  readonly caddy: CaddyService
+  /** Runs a command on the node, with DOCKER_HOST set; its output, or an error that quotes what it complained of. */
+  exec(command: readonly string[], options?: CommandOptions): Promise<string>
+  /** A process of the node: it goes with the node's power. */
+  startProcess(command: EngineCommand): EngineProcess
+}
+
+export type ManagedProcess = Pick<EngineProcess, 'pid' | 'kill' | 'pause' | 'resume'>
+/** Starts the agent of a node, by its startProcess. */
+export type StartAgent = (node: LabNode) => Promise<ManagedProcess>
+
+export interface NodePlan {
+  readonly name: string
+  readonly tenant: string
+  readonly line: DockerLine
+  readonly index: number
+}
+
+/** What the lab does to a node; tests see the LabNode. */
+export interface Machine {
+  readonly node: LabNode
+  powerOn(): Promise<void>
+  powerOff(): Promise<void>
+  addCut(cut: Cut): void
+  heal(): void
+  agent(): ManagedProcess
+  startAgent(): Promise<void>
+  /** The lab is going to end: nothing of the node is started again. */
+  letGo(): void
+}
+
+export function makeMachine(slot: LabSlot, wire: Wire, plan: NodePlan, startAgent?: StartAgent): Machine {
+  const place = placeAt(slot, plan.index, wireEnd(wire, plan.index))
+  const cuts: Cut[] = []
+  let engine: DockerEngine | undefined
+  let caddy: CaddyService | undefined
+  let agent: ManagedProcess | undefined
+  const machine: Machine = {
+    node: makeNode(place, plan, {
+      engine: () => engine ?? unavailable(plan, 'it is switched off'),
+      caddy: () => caddy ?? unavailable(plan, 'it is switched off'),
+    }),
+    powerOn: async () => {
+      plugIn(wire, plan.index)
+      for (const cut of cuts) cutRule(place, cut)
+      engine = await launchDockerEngine(place, plan.line)
+      caddy = await launchCaddy(caddyPlace(place))
+      if (startAgent !== undefined) await machine.startAgent()
+    },
+    powerOff: async () => {
+      engine = undefined
+      // First of all: nothing is to be started again.
+      const cut = caddy?.stop()
+      caddy = undefined
+      cutPower(place)
+      unplug(wire, plan.index)
+      await cut
+      await agent?.kill()
+    },
+    addCut: (cut) => {
+      cuts.push(cut)
+      if (engine !== undefined) cutRule(place, cut)
+    },
+    heal: () => {
+      cuts.length = 0
+      if (engine !== undefined) removeCuts(place)
+    },
+    agent: () => agent ?? unavailable(plan, 'no agent was started on it'),
+    startAgent: async () => {
+      agent = await startAgent?.(machine.node)
+    },
+    letGo: () => void caddy?.stop(),
+  }
+  return machine
+}
+
+/** For a router beside the engine of a place: its state stays, its socket goes with the power. */
+export const caddyPlace = (place: LabPlace): CaddyPlace => ({
+  stateFolder: `${place.folder}/lib/caddy`,
+  runFolder: `${place.folder}/run/caddy`,
+  prepare: () => migrateRequests(place),
+  startProcess: (command) => startInPlace(place, command),
+})
+
+interface NodeServices {
+  engine(): DockerEngine
+  caddy(): CaddyService
+}
+
+function makeNode(place: LabPlace, plan: NodePlan, { engine, caddy }: NodeServices): LabNode {
+  const socketPath = `${place.folder}/run/docker.sock`
+  return {
+    ...{ name: plan.name, tenant: plan.tenant, address: place.address, namespace: place.namespace },
+    ...{ folder: place.folder, socketPath },
+    get engine() {
+      return engine()
+    },
+    get caddy() {
+      return caddy()
+    },
+    exec: (command, options = {}) =>
+      runInPlace(place, command, {
+        ...options,
+        env: { DOCKER_HOST: `unix://${socketPath}`, ...options.env },
+      }),
+    startProcess: (command) => startInPlace(place, command),
+  }
+}
+
+function unavailable(plan: NodePlan, why: string): never {
+  throw new Error(`Node ${plan.name}: ${why}.`)
+}

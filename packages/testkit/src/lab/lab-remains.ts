@@ -1,0 +1,65 @@
+// Removes a node or a whole lab, whoever made it and however that process ended: processes, mounts, network, files.
+// Everything is found by the lab's slot, nothing by the name of a program (PARTS 3). Synchronous: an exit handler calls it.
+
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { engineBinary } from '../engines/engine-binaries.ts'
+import { runCommand } from '../run-command.ts'
+import { killCgroup, removeCgroup } from './cgroup-tree.ts'
+import { removeLabNetwork } from './lab-network.ts'
+
+export interface LabRemains {
+  readonly number: number
+  readonly prefix: string
+  /** Undefined where nothing was recorded. */
+  readonly folder: string | undefined
+}
+
+export const labCgroup = (lab: { readonly number: number }): string => `holdfast-lab-${lab.number}`
+
+export function removeLabRemains(lab: LabRemains): void {
+  killCgroup(labCgroup(lab))
+  removeLabNetwork(lab.prefix)
+  if (lab.folder !== undefined && existsSync(lab.folder)) {
+    for (const node of readdirSync(lab.folder)) endMounts(join(lab.folder, node))
+    rmSync(lab.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+  }
+  removeCgroup(labCgroup(lab))
+}
+
+/** As a power cut leaves a machine: no process, no mount, /run empty, the disk as it was. */
+export function cutPower(node: { readonly cgroup: string; readonly folder: string }): void {
+  // The engine and the shims before the containers: nobody may note how these ended.
+  killCgroup(`${node.cgroup}/own`)
+  killCgroup(node.cgroup)
+  endMounts(node.folder)
+  removeCgroup(node.cgroup)
+  rmSync(join(node.folder, 'run'), { recursive: true, force: true })
+}
+
+function endMounts(folder: string): void {
+  for (const socket of shimSockets(folder)) rmSync(socket, { force: true })
+  // A mount may lie on another: the last one is taken first, until none is left.
+  for (let mounts = mountsBelow(folder); mounts.length > 0; mounts = mountsBelow(folder)) {
+    runCommand(engineBinary('umount'), ['--lazy', ...mounts.reverse()])
+  }
+}
+
+function mountsBelow(folder: string): string[] {
+  const points = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '')
+  return points.filter((point) => point.startsWith(`${folder}/`))
+}
+
+/** containerd's shims listen under /run whatever its state folder is; each bundle says where (1.6: address, 2: bootstrap.json). */
+function shimSockets(folder: string): string[] {
+  const bundles = join(folder, 'run', 'containerd', 'io.containerd.runtime.v2.task', 'moby')
+  if (!existsSync(bundles)) return []
+  return readdirSync(bundles).flatMap((id) =>
+    ['address', 'bootstrap.json']
+      .map((name) => join(bundles, id, name))
+      .filter((file) => existsSync(file))
+      .flatMap((file) => /unix:\/\/([^"\s]+)/.exec(readFileSync(file, 'utf8'))?.[1] ?? []),
+  )
+}

@@ -1,0 +1,152 @@
+// Many machines on this one (PARTS 3): each node a network namespace with its own Docker Engine, a real registry beside
+// them, and the faults that SAFETY 3 asks for. All of it is gone at stop(), and after a crash when the next lab starts.
+
+import type { DockerLine } from '../engines/docker-engine.ts'
+import { type Registry, type RegistryOptions, startRegistry } from '../engines/start-registry.ts'
+import { layWire, type Wire } from './lab-network.ts'
+import { type LabNode, type Machine, makeMachine, type NodePlan, type StartAgent } from './lab-node.ts'
+import { claimSlot, type LabSlot, releaseSlot } from './lab-slot.ts'
+
+export interface LabOptions {
+  readonly tenants: readonly string[]
+  /** For each tenant the same, or by its name. */
+  readonly nodesPerTenant: number | { readonly [tenant: string]: number }
+  /** mixed: each tenant's nodes in turn old and new. */
+  readonly engine?: DockerLine | 'mixed'
+  readonly registry?: Pick<RegistryOptions, 'htpasswd'>
+  /** Called for each node at power-on, once its engine and its router answer. */
+  readonly startAgent?: StartAgent
+}
+
+/** control-plane: this host, with whatever listens at the lab's hostAddress, the registry too. */
+export type LabParty = LabNode | 'control-plane'
+export type CutDirection = 'both' | 'a-to-b' | 'b-to-a'
+
+export interface Lab {
+  readonly nodes: readonly LabNode[]
+  /** This host as the nodes see it. */
+  readonly hostAddress: string
+  readonly registry: Registry
+  /** Packets from a to b, from b to a, or both vanish until heal(). It outlasts a power cut. */
+  partition(a: LabParty, b: LabParty, direction?: CutDirection): void
+  /** Ends every partition. */
+  heal(): void
+  killEngine(node: LabNode): Promise<void>
+  restartEngine(node: LabNode): Promise<void>
+  pauseEngine(node: LabNode): void
+  resumeEngine(node: LabNode): void
+  /** kill -9 of the router, which is started again at once. */
+  killCaddy(node: LabNode): Promise<void>
+  killAgent(node: LabNode): Promise<void>
+  pauseAgent(node: LabNode): void
+  resumeAgent(node: LabNode): void
+  restartAgent(node: LabNode): Promise<void>
+  /** SIGKILL to every process of the node; its network, its mounts and its /run are gone, its disk stays. */
+  powerOff(node: LabNode): Promise<void>
+  /** Boots it again: engine and router, then agent. */
+  powerOn(node: LabNode): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function startLab(options: LabOptions): Promise<Lab> {
+  const slot = await claimSlot()
+  let registry: Registry | undefined
+  try {
+    const wire = layWire(slot)
+    registry = await startRegistry({ ...options.registry, address: wire.hostAddress })
+    const machines = planNodes(options).map((plan) => makeMachine(slot, wire, plan, options.startAgent))
+    await allBoot(machines)
+    return labOf(slot, wire, registry, machines)
+  } catch (error) {
+    releaseSlot(slot)
+    await registry?.stop()
+    throw error
+  }
+}
+
+/** All of them to the end, so that none is still starting something when a failure of another removes the lab. */
+async function allBoot(machines: readonly Machine[]): Promise<void> {
+  const booted = await Promise.allSettled(machines.map((machine) => machine.powerOn()))
+  const failed = booted.find((one) => one.status === 'rejected')
+  if (failed === undefined) return
+  for (const machine of machines) machine.letGo()
+  throw failed.reason
+}
+
+function planNodes({ tenants, nodesPerTenant, engine = 'mixed' }: LabOptions): NodePlan[] {
+  const wanted = (tenant: string) =>
+    typeof nodesPerTenant === 'number' ? nodesPerTenant : (nodesPerTenant[tenant] ?? 0)
+  const lineOf = (number: number): DockerLine =>
+    engine === 'mixed' ? (number % 2 === 1 ? 'old' : 'new') : engine
+  const plans = tenants.flatMap((tenant) =>
+    Array.from({ length: wanted(tenant) }, (_, at) => ({
+      tenant,
+      name: `${tenant}-${at + 1}`,
+      line: lineOf(at + 1),
+    })),
+  )
+  return plans.map((plan, at) => ({ ...plan, index: at + 1 }))
+}
+
+function labOf(slot: LabSlot, wire: Wire, registry: Registry, machines: readonly Machine[]): Lab {
+  const of = (node: LabNode): Machine => {
+    const found = machines.find((machine) => machine.node === node)
+    if (found === undefined) throw new Error(`${node.name} is not a node of this lab.`)
+    return found
+  }
+  return {
+    nodes: machines.map((machine) => machine.node),
+    hostAddress: wire.hostAddress,
+    registry,
+    ...engineFaults(),
+    ...agentFaults(of),
+    ...partitions(wire, of, machines),
+    powerOff: (node) => of(node).powerOff(),
+    powerOn: (node) => of(node).powerOn(),
+    stop: async () => {
+      for (const machine of machines) machine.letGo()
+      releaseSlot(slot)
+      await registry.stop()
+    },
+  }
+}
+
+function engineFaults() {
+  return {
+    killEngine: (node: LabNode) => node.engine.kill(),
+    restartEngine: (node: LabNode) => node.engine.restart(),
+    pauseEngine: (node: LabNode) => node.engine.pause(),
+    resumeEngine: (node: LabNode) => node.engine.resume(),
+    killCaddy: (node: LabNode) => node.caddy.kill(),
+  }
+}
+
+function agentFaults(of: (node: LabNode) => Machine) {
+  return {
+    killAgent: (node: LabNode) => of(node).agent().kill(),
+    pauseAgent: (node: LabNode) => of(node).agent().pause(),
+    resumeAgent: (node: LabNode) => of(node).agent().resume(),
+    restartAgent: async (node: LabNode) => {
+      await of(node).agent().kill()
+      await of(node).startAgent()
+    },
+  }
+}
+
+function partitions(wire: Wire, of: (node: LabNode) => Machine, machines: readonly Machine[]) {
+  const addressOf = (party: LabParty) => (party === 'control-plane' ? wire.hostAddress : party.address)
+  const cut = (from: LabParty, to: LabParty) => {
+    const atNode = to === 'control-plane' ? from : to
+    if (atNode === 'control-plane') throw new Error('The control plane cannot be cut off from itself.')
+    of(atNode).addCut({ from: addressOf(from), to: addressOf(to) })
+  }
+  return {
+    partition: (a: LabParty, b: LabParty, direction: CutDirection = 'both') => {
+      if (direction !== 'b-to-a') cut(a, b)
+      if (direction !== 'a-to-b') cut(b, a)
+    },
+    heal: () => {
+      for (const machine of machines) machine.heal()
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// A replica on a node, written as the controllers write it: for what happens to a node while something runs there.
+
+import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import { placements } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+
+export interface Assigned {
+  /** What the controllers do when the agent has confirmed that the container is gone. */
+  gone(): Promise<void>
+}
+
+const ULID = '01JD0000000000000000000000'
+
+export async function assign(store: Store, tenantId: string, nodeId: string): Promise<Assigned> {
+  const uid = `dep_${ULID}` as DeploymentUid
+  const address = inTenant(tenantId as TenantId, placements, uid)
+  const assignment = {
+    id: `rep_${ULID}` as AssignmentId,
+    replica: 0,
+    nodeId: nodeId as NodeId,
+    revision: 1,
+    templateHash: 'template',
+    desired: 'running' as const,
+    assignedAt: '2026-01-01T00:00:00.000Z',
+  }
+  const put = (assignments: (typeof assignment)[]) =>
+    store.transact((transaction) => {
+      transaction.put(address, {
+        ...{ v: 1, uid, name: 'web', revision: 1, everAssigned: true, assignments },
+        ...{ templates: {}, reportedRefusals: '', reportedPhase: '' },
+      })
+      return { kind: 'commit', result: undefined }
+    })
+  await put([assignment])
+  await store.fresh()
+  return {
+    async gone() {
+      await put([])
+      await store.fresh()
+    },
+  }
+}

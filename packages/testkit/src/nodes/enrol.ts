@@ -1,0 +1,48 @@
+// A machine that joins: keys as an agent makes them, a join token, and the request that turns it into a node.
+
+import { generateKeyPairSync } from 'node:crypto'
+import { type ApiAnswer, type ApiClient, createApiClient } from '../platform/api-client.ts'
+
+type Parts = { readonly [field: string]: unknown }
+
+const rawKey = (kind: 'ed25519' | 'x25519'): string =>
+  String(
+    (kind === 'ed25519' ? generateKeyPairSync(kind) : generateKeyPairSync(kind)).publicKey.export({
+      format: 'jwk',
+    }).x,
+  )
+
+export const newKeys = () => ({ publicKey: rawKey('ed25519'), encryptionKey: rawKey('x25519') })
+
+/** An enrolment that is accepted, with parts replaced; an undefined part is left out. */
+export const enrolment = (nodeName: string, joinToken: string, parts: Parts = {}): Parts => ({
+  nodeName,
+  joinToken,
+  ...newKeys(),
+  labels: {},
+  engine: { version: '29.5.1', apiVersion: '1.56' },
+  capacity: { cpuMillis: 4000, memoryBytes: 8 * 2 ** 30 },
+  ...parts,
+})
+
+export async function joinToken(api: ApiClient, nodeName: string, parts: Parts = {}): Promise<string> {
+  const { status, body, text } = await api.post('/api/v1/nodes/join-tokens', { nodeName, ...parts })
+  if (status !== 201) throw new Error(`no join token: ${text}`)
+  return String(body['token'])
+}
+
+/** Without a token of the API, as a machine sends it. */
+export const enrol = (baseUrl: string, body: unknown): Promise<ApiAnswer> =>
+  createApiClient(baseUrl, undefined).post('/api/v1/nodes/enroll', body)
+
+/** The id of a new node of the tenant whose administrator `api` is. */
+export async function makeNode(
+  baseUrl: string,
+  api: ApiClient,
+  nodeName: string,
+  { token = {}, sent = {} }: { readonly token?: Parts; readonly sent?: Parts } = {},
+): Promise<string> {
+  const made = await enrol(baseUrl, enrolment(nodeName, await joinToken(api, nodeName, token), sent))
+  if (made.status !== 201) throw new Error(`no node: ${made.text}`)
+  return String(made.body['nodeId'])
+}

@@ -1,0 +1,56 @@
+// The codes of machines: who may join, whose a name is, and which node is meant. SPEC 7.4, DECISIONS 3.
+
+import type { Provocation } from '../provocations/provoke.ts'
+import { enrolment } from './enrol.ts'
+
+const UNKNOWN = 'node_01JD0000000000000000000000'
+const ENROL = { as: 'nobody', path: '/api/v1/nodes/enroll' } as const
+const FORGED = `hfj_${'0'.repeat(26)}_${'A'.repeat(43)}`
+
+export const NODE_PROVOCATIONS: readonly Provocation[] = [
+  {
+    code: 'join_token_invalid',
+    field: 'joinToken',
+    sent: () => ({ ...ENROL, body: enrolment('forged', FORGED) }),
+  },
+  {
+    code: 'node_owned_by_another_tenant',
+    field: 'nodeName',
+    sent: (w) => ({ ...ENROL, body: enrolment('standing', w.foreignJoinToken) }),
+  },
+  {
+    code: 'field_type_invalid',
+    field: 'publicKey',
+    sent: (w) => ({ ...ENROL, body: enrolment('standing', w.foreignJoinToken, { publicKey: 'short' }) }),
+  },
+  {
+    code: 'permission_denied',
+    field: 'controlPlane',
+    sent: () => ({ path: '/api/v1/nodes/join-tokens', body: { nodeName: 'mine', controlPlane: true } }),
+  },
+  { code: 'node_not_found', field: 'id', sent: () => ({ method: 'GET', path: `/api/v1/nodes/${UNKNOWN}` }) },
+  {
+    code: 'node_not_found',
+    field: 'id',
+    sent: (w) => ({ as: 'globex', method: 'DELETE', path: `/api/v1/nodes/${w.nodeId}?force=true` }),
+  },
+  {
+    code: 'node_not_found',
+    field: 'nodeName',
+    sent: (w) => ({
+      ...{ as: 'globex', method: 'DELETE', path: '/api/v1/nodes/standing/claim' },
+      headers: { 'x-tenant-id': w.platform.globex.id },
+    }),
+  },
+  {
+    code: 'node_claim_release_no_tenant',
+    field: 'X-Tenant-ID',
+    sent: () => ({ method: 'DELETE', path: '/api/v1/nodes/standing/claim' }),
+  },
+  {
+    code: 'job_node_candidates_unresolvable',
+    field: 'id',
+    alternative: true,
+    sent: (w) => ({ method: 'GET', path: `/api/v1/nodes/${w.nodeId}/containers` }),
+  },
+]

@@ -1,0 +1,26 @@
+// What a fresh platform needs before its first request: identities in the secrets store, and tokens.
+
+import { provisionPlatform } from '@holdfast/server/adapters/secrets-store/provision-platform'
+import { createSecretsStoreClient } from '@holdfast/server/adapters/secrets-store/secrets-store-client'
+import { secret } from '@holdfast/server/ports/secret'
+import type { ApiClient } from './api-client.ts'
+
+export async function provision(address: string, rootToken: string) {
+  const client = createSecretsStoreClient({ address, auth: { token: secret(rootToken) } })
+  const made = await provisionPlatform(client, { namespaces: ['deployments', 'resources'] })
+  client.close()
+  if (made.kind !== 'ok') throw new Error(`the secrets store was not set up: ${made.kind}`)
+  const plain = ({ roleId, secretId }: typeof made.api) => ({ roleId, secretId: secretId.reveal() })
+  return { api: plain(made.api), broker: plain(made.broker) }
+}
+
+export async function makeToken(api: ApiClient, tenant: string, role: string): Promise<string> {
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const { status, body, text } = await api.post(`/api/v1/tenants/${tenant}/tokens`, {
+    name: `test ${role}`,
+    role,
+    expiresAt,
+  })
+  if (status !== 201) throw new Error(`no token: ${text}`)
+  return String(body['token'])
+}

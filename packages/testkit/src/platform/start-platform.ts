@@ -1,0 +1,168 @@
+// A whole control plane for tests: the real server in this process, on real etcd, secrets store and registry that the test
+// worker shares; its own key root and its own tenants.
+
+import { composeServer, type Server } from '@holdfast/server/compose'
+import { loadConfig } from '@holdfast/server/config/load-config'
+import type { Config } from '@holdfast/server/config/schema'
+import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
+import { initialise } from '@holdfast/server/operations/initialise'
+import { openStore } from '@holdfast/server/store/store'
+import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
+import {
+  freePort,
+  type Registry,
+  type SecretsStore,
+  sharedEtcd,
+  sharedRegistry,
+  sharedSecretsStore,
+  uniqueName,
+  uniqueRepository,
+} from '@holdfast/testkit'
+import pino, { type Logger } from 'pino'
+import { type ApiClient, createApiClient } from './api-client.ts'
+import { makeToken, provision } from './set-up.ts'
+
+interface TestTenant {
+  readonly id: string
+  readonly name: string
+  /** Of role tenant-admin. */
+  readonly token: string
+}
+
+export interface Platform {
+  readonly baseUrl: string
+  readonly root: string
+  readonly config: Config
+  readonly server: Server
+  readonly platformToken: string
+  readonly acme: TestTenant
+  readonly globex: TestTenant
+  /** A pinned reference that the registry holds. */
+  readonly image: string
+  readonly registryHost: string
+  /** Every line that the server logged. */
+  readonly logLines: string[]
+  api(token?: string): ApiClient
+  stop(): Promise<void>
+}
+
+export interface PlatformOptions {
+  /** Settings over those of the test platform, as the configuration file has them. */
+  readonly settings?: { readonly [name: string]: unknown }
+  readonly endpoints?: readonly string[]
+  readonly secretsStore?: SecretsStore
+  readonly registry?: Registry
+  readonly root?: string
+  readonly log?: Logger
+}
+
+const FAST = { requestsPerMinute: 1_000_000, burst: 1_000_000, failedJoinsPerMinute: 10_000 }
+
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const [etcd, secrets, registry] = await Promise.all([
+    options.endpoints === undefined ? sharedEtcd() : undefined,
+    options.secretsStore ?? sharedSecretsStore(),
+    options.registry ?? sharedRegistry(),
+  ])
+  const port = await freePort()
+  const root = options.root ?? `/${uniqueName('test')}`
+  const identities = await provision(secrets.address, secrets.rootToken)
+  const config = configOf({
+    listen: { host: '127.0.0.1', port },
+    publicUrl: `http://127.0.0.1:${port}`,
+    etcd: { endpoints: options.endpoints ?? etcd?.endpoints, root },
+    secretsStore: { address: secrets.address, ...identities },
+    registries: [{ host: registry.host, plainHttp: true, allowAddress: true }],
+    // Controllers write on their own account; a test that counts what a request wrote wants none of that.
+    roles: ['api', 'broker'],
+    rates: FAST,
+    ...options.settings,
+  })
+  const logLines: string[] = []
+  const log = options.log ?? pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
+  const platformToken = await firstToken(config, log)
+  const server = await composeServer(config, log)
+  await server.http.listen(config.listen)
+  const baseUrl = config.publicUrl
+  const api = (token = platformToken) => createApiClient(baseUrl, token)
+  const { reference } = await registry.pushSampleImage(uniqueRepository(), '1.0')
+  const [acme, globex] = await Promise.all([makeTenant(api(), 'acme'), makeTenant(api(), 'globex')])
+  return {
+    ...{
+      baseUrl,
+      root,
+      config,
+      server,
+      platformToken,
+      acme,
+      globex,
+      image: reference,
+      registryHost: registry.host,
+      logLines,
+      api,
+    },
+    stop: () => server.close(),
+  }
+}
+
+export interface Replica {
+  readonly baseUrl: string
+  readonly server: Server
+  readonly logLines: string[]
+  api(token: string): ApiClient
+  stop(): Promise<void>
+}
+
+export interface ReplicaPlace {
+  readonly host?: string
+  /** Of one that comes back. */
+  readonly port?: number
+  /** Paths of PEM files. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+}
+
+/** Another server of the same platform: the same etcd and root, its own port and cache. */
+export async function startReplica(
+  platform: Platform,
+  settings: Partial<Config> = {},
+  { host = '127.0.0.1', port: wanted, tls }: ReplicaPlace = {},
+): Promise<Replica> {
+  const port = wanted ?? (await freePort())
+  const baseUrl = `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
+  const logLines: string[] = []
+  const log = pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
+  const listen = { host, port, ...(tls === undefined ? {} : { tls }) }
+  const server = await composeServer({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
+  await server.http.listen({ host, port })
+  return {
+    ...{ baseUrl, server, logLines },
+    api: (token) => createApiClient(baseUrl, token),
+    stop: () => server.close(),
+  }
+}
+
+function configOf(settings: object): Config {
+  const loaded = loadConfig({ text: JSON.stringify(settings), env: {} })
+  if (loaded.ok) return loaded.config
+  throw new Error(`test configuration: ${JSON.stringify(loaded.faults)}`)
+}
+
+async function firstToken(config: Config, log: Logger): Promise<string> {
+  const engine = connectEtcd(config, log)
+  const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })
+  const made = await initialise(
+    { store, clock, ids, secrets: connectSecretsWriter(config) },
+    { reissue: true },
+  )
+  store.close()
+  engine.close()
+  if (made.kind !== 'done') throw new Error(`the platform was not made: ${made.kind}`)
+  return made.token
+}
+
+async function makeTenant(api: ApiClient, name: string): Promise<TestTenant> {
+  const { status, body: tenant, text } = await api.post('/api/v1/tenants', { name })
+  if (status !== 201) throw new Error(`no tenant: ${text}`)
+  const id = String(tenant['id'])
+  return { id, name, token: await makeToken(api, id, 'tenant-admin') }
+}

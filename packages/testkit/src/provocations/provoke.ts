@@ -1,0 +1,125 @@
+// How the codes are provoked over HTTP: rows of code, field and request. tests/real/api/catalogue.test.ts sends them.
+
+import type { Code } from '@holdfast/contract'
+import { joinToken, makeNode } from '../nodes/enrol.ts'
+import { type ApiAnswer, createApiClient } from '../platform/api-client.ts'
+import { makeToken } from '../platform/set-up.ts'
+import type { Platform } from '../platform/start-platform.ts'
+
+/** Whose token is sent; `nobody` sends none. */
+type Sender = 'acme' | 'viewer' | 'developer' | 'globex' | 'platform' | 'full' | 'nobody' | 'forged'
+
+export interface Sent {
+  readonly as?: Sender
+  /** POST /api/v1/deployments where nothing is said. */
+  readonly method?: string
+  readonly path?: string
+  readonly body?: unknown
+  readonly headers?: { readonly [name: string]: string }
+}
+
+export interface Provocation {
+  readonly code: Code
+  readonly field: string
+  readonly sent: (world: World) => Sent
+  /** All codes of the answer; only this one where nothing is said. */
+  readonly codes?: readonly Code[]
+  /** The second status of the code. */
+  readonly alternative?: boolean
+}
+
+export interface World {
+  readonly platform: Platform
+  readonly tokens: { readonly [sender in Sender]: string | undefined }
+  /** A tenant that has used up its quota of one deployment. */
+  readonly fullTenant: string
+  readonly platformTenant: string
+  readonly uid: string
+  /** Of acme's only node, `standing`; globex has none. */
+  readonly nodeId: string
+  /** Of globex, for the name that acme's node has. */
+  readonly foreignJoinToken: string
+}
+
+/** A body that is accepted, with parts replaced; an undefined part is left out. */
+export const bodyWith = ({ platform }: World, parts: { readonly [field: string]: unknown } = {}): object => ({
+  kind: 'Deployment',
+  name: 'probe',
+  image: platform.image,
+  ...parts,
+})
+
+export function provoke(world: World, sent: Sent): Promise<ApiAnswer> {
+  const { as = 'acme', method = 'POST', path = '/api/v1/deployments', body, headers } = sent
+  return createApiClient(world.platform.baseUrl, world.tokens[as]).send(method, path, body, headers)
+}
+
+const CHECK = { type: 'exec', command: ['true'] }
+/** Of `web` in acme and of `only` in the full tenant. */
+export const TAKEN_ROUTE = { host: 'taken.example', path: '/', port: 80 }
+/** Bound to its namespace by `only` in the full tenant. */
+export const BOUND_LABEL = 'bound'
+const CHAIN = 17
+
+/** What the provocations stand on: `web` with a health check and a route, `plain` without, which waits for it, a chain of dependencies, a full tenant. */
+export async function prepareWorld(platform: Platform): Promise<World> {
+  const admin = platform.api()
+  const api = platform.api(platform.acme.token)
+  const create = async (parts: { readonly [field: string]: unknown }, headers = {}) => {
+    const { kind, image } = { kind: 'Deployment', image: platform.image }
+    const answer = await api.post('/api/v1/deployments', { kind, image, ...parts }, headers)
+    if (answer.status !== 201) throw new Error(answer.text)
+    return answer
+  }
+  const web = await create(
+    { name: 'web', healthCheck: CHECK, routes: [TAKEN_ROUTE] },
+    { 'idempotency-key': 'taken' },
+  )
+  await create({ name: 'plain', dependsOn: { web: 'healthy' } })
+  for (let level = 0; level < CHAIN; level += 1) {
+    await create({
+      name: `chain-${level}`,
+      ...(level > 0 && { dependsOn: { [`chain-${level - 1}`]: 'started' } }),
+    })
+  }
+  const { body: full } = await admin.post('/api/v1/tenants', { name: 'full' })
+  const fullTenant = String(full['id'])
+  await admin.send('PATCH', `/api/v1/tenants/${fullTenant}`, { quotas: { deployments: 1 } })
+  const fullToken = await makeToken(admin, fullTenant, 'tenant-admin')
+  await platform.api(fullToken).post('/api/v1/deployments', {
+    kind: 'Deployment',
+    name: 'only',
+    image: platform.image,
+    routes: [TAKEN_ROUTE],
+    secrets: [{ name: 'BOUND', vault_path: `resources/${BOUND_LABEL}` }],
+  })
+  return {
+    platform,
+    fullTenant,
+    platformTenant: await platformTenantOf(platform),
+    uid: uidOf(web),
+    nodeId: await makeNode(platform.baseUrl, api, 'standing'),
+    foreignJoinToken: await joinToken(platform.api(platform.globex.token), 'standing'),
+    tokens: {
+      acme: platform.acme.token,
+      globex: platform.globex.token,
+      platform: platform.platformToken,
+      full: fullToken,
+      viewer: await makeToken(admin, platform.acme.id, 'viewer'),
+      developer: await makeToken(admin, platform.acme.id, 'developer'),
+      nobody: undefined,
+      forged: `hf_01JD0000000000000000000000_${'A'.repeat(43)}`,
+    },
+  }
+}
+
+function uidOf({ body }: ApiAnswer): string {
+  const { uid }: { uid?: unknown } = Object(body['deployment'])
+  return String(uid)
+}
+
+async function platformTenantOf(platform: Platform): Promise<string> {
+  const { body } = await platform.api().get('/api/v1/tenants')
+  const items: { id: string; platform: boolean }[] = Object(body['items'])
+  return items.find((tenant) => tenant.platform)?.id ?? ''
+}

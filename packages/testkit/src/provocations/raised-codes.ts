@@ -1,0 +1,23 @@
+// Which codes does the product raise? Read from its source, so that a new rule is found whoever adds it where.
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Code, isCode } from '@holdfast/contract'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const SOURCES = ['packages/core/src/**/*.ts', 'packages/server/src/**/*.ts']
+const TESTS = /\.(?:test|fixture)\.ts$|\/(?:fixture|fixtures)\.ts$/
+/** These also name codes to document them; there only a rejection that is made counts, by it or for it. */
+const DOCUMENTS = /\/api\/(?:routes\/|open-api\.ts)/
+
+export function gatherRaisedCodes(): Set<Code> {
+  const files = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).filter(
+    (file) => !TESTS.test(file),
+  )
+  return new Set(files.flatMap((file) => codesIn(file, readFileSync(join(ROOT, file), 'utf8'))))
+}
+
+function codesIn(file: string, source: string): Code[] {
+  const named = DOCUMENTS.test(file) ? /(?:reject\(|tenantRequired: )'([a-z_]+)'/g : /'([a-z_]+)'/g
+  return [...source.matchAll(named)].map((found) => found[1] ?? '').filter(isCode)
+}

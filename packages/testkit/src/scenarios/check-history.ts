@@ -1,0 +1,59 @@
+// Watches every placement of a lab run as it is written: no assignment ever names a node that is not its tenant's own.
+// At the end the machines are asked too: no container stands on a foreign one, and no assignment has two.
+
+import { nodes, placements } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+import type { Lab } from '@holdfast/testkit'
+
+export interface HistoryCheck {
+  /** Throws with all that was found. */
+  finish(tenantIds: { readonly [tenant: string]: string }): Promise<void>
+}
+
+const LABELS = '{{.Label "holdfast.io/tenant"}} {{.Label "holdfast.io/assignment"}}'
+
+export function checkHistory(store: Store, lab: Lab): HistoryCheck {
+  const found: string[] = []
+  let seen = 0
+  const unsubscribe = store.subscribe((changes) => {
+    for (const { kind, key } of changes) {
+      if (kind !== 'put' || key.folder !== placements.folder || key.tenant === undefined) continue
+      const placed = store.get(inTenant(key.tenant, placements, key.id))?.record.assignments ?? []
+      seen += placed.length
+      for (const { id, nodeId } of placed)
+        if (store.get(inTenant(key.tenant, nodes, nodeId)) === undefined)
+          found.push(`${id} of tenant ${key.tenant} is on ${nodeId}, which is not its own`)
+    }
+  })
+  return {
+    async finish(tenantIds) {
+      unsubscribe()
+      for (const node of lab.nodes.filter(isOn))
+        found.push(...(await checkMachine(node, tenantIds[node.tenant] ?? '')))
+      if (seen === 0) found.push('no placement was seen at all')
+      if (found.length > 0) throw new Error(found.join('\n'))
+    },
+  }
+}
+
+/** A machine without power shows nothing and runs nothing. */
+export function isOn(node: Lab['nodes'][number]): boolean {
+  try {
+    return node.engine.pid > 0
+  } catch {
+    return false
+  }
+}
+
+async function checkMachine(node: Lab['nodes'][number], tenantId: string): Promise<string[]> {
+  const ours = ['--filter', 'label=holdfast.io/assignment']
+  const told = await node.exec(['docker', 'ps', '--all', ...ours, '--format', LABELS])
+  const lines = told.split('\n').filter((line) => line !== '')
+  const foreign = lines.filter((line) => !line.startsWith(`${tenantId} `))
+  const twice = lines.filter((line, at) => lines.indexOf(line) !== at)
+  return [
+    ...foreign.map((line) => `${node.name} runs a container of another tenant: ${line}`),
+    ...twice.map((line) => `${node.name} has two containers for one assignment: ${line}`),
+  ]
+}

@@ -1,0 +1,116 @@
+// What was decided about a deployment at a moment, as its events prove it: the matrix of the newest refusal until something is
+// placed or stopped, or nothing. Each moment is asked of the API and compared. DECISIONS 1 and 7.
+
+import {
+  type Candidate,
+  candidateShape,
+  decodeKnown,
+  type ListedEvent,
+  list,
+  listedEventShape,
+  type Why,
+  whyShape,
+} from '@holdfast/contract'
+import { expect } from 'vitest'
+import type { ApiClient } from '../platform/api-client.ts'
+
+const PAGE = 500
+const REFUSED: ReadonlySet<string> = new Set(['deployment.unschedulable', 'deployment.stalled'])
+/** After these no refusal is in force, unless one is told with them. */
+const ENDS: ReadonlySet<string> = new Set([
+  'deployment.scheduled',
+  'deployment.running',
+  'deployment.stopped',
+])
+const PHASES: { readonly [type: string]: string } = {
+  'deployment.running': 'Running',
+  'deployment.stopped': 'Stopped',
+  'deployment.degraded': 'Degraded',
+  'deployment.progressing': 'Progressing',
+}
+
+/** All that a tenant was told of, the oldest first. */
+export async function allEvents(api: ApiClient): Promise<ListedEvent[]> {
+  const all: ListedEvent[] = []
+  for (let after = '0-0'; ; ) {
+    const { body } = await api.get(`/api/v1/events?after=${after}&limit=${PAGE}`)
+    expect(body['truncated']).toBeUndefined()
+    const items = decodeKnown(list(listedEventShape), body['items'])
+    all.push(...items)
+    const next = String(body['nextCursor'])
+    if (next === after || items.length === 0) return all
+    after = next
+  }
+}
+
+export const isRefusal = ({ type }: ListedEvent): boolean => REFUSED.has(type)
+const matrixOf = ({ data }: ListedEvent): Candidate[] =>
+  decodeKnown(list(candidateShape), Object(data).candidates)
+
+export async function whyOf(api: ApiClient, name: string, at?: number): Promise<Why> {
+  const query = at === undefined ? '' : `?at=${new Date(at).toISOString()}`
+  const { status, body, text } = await api.get(`/api/v1/deployments/${name}/why${query}`)
+  expect(status, text).toBe(200)
+  return decodeKnown(whyShape, body)
+}
+
+/** Asks at each event, just before it, and between it and the next one; gives how many moments that were. */
+export async function checkMoments(
+  api: ApiClient,
+  name: string,
+  told: readonly ListedEvent[],
+): Promise<number> {
+  const times = [...new Set(told.filter(isOfDecision).map(({ time }) => Date.parse(time)))]
+  const moments = new Set<number>()
+  for (const [index, time] of times.entries()) {
+    const next = times[index + 1] ?? time + 1000
+    for (const at of [time - 1, time, Math.floor((time + next) / 2)]) moments.add(at)
+  }
+  for (const at of moments) await checkMoment(api, name, told, at)
+  return moments.size
+}
+
+const isOfDecision = (event: ListedEvent): boolean =>
+  isRefusal(event) || ENDS.has(event.type) || event.type in PHASES
+
+async function checkMoment(api: ApiClient, name: string, told: readonly ListedEvent[], at: number) {
+  const answer = await whyOf(api, name, at)
+  const past = told.filter((event) => isOfDecision(event) && Date.parse(event.time) <= at)
+  const where = `${name} at ${new Date(at).toISOString()}`
+  const last = past.at(-1)
+  if (last === undefined) {
+    expect([where, answer.decidedAt, answer.candidates]).toEqual([where, null, []])
+    return
+  }
+  const refusal = inForce(past)
+  expect([where, shown(answer.candidates)]).toEqual([
+    where,
+    refusal === undefined ? [] : shown(matrixOf(refusal)),
+  ])
+  // What was decided since then without an event changes neither.
+  expect([where, answer.decidedAt !== null && answer.decidedAt >= last.time]).toEqual([where, true])
+  const phase = PHASES[last.type]
+  if (phase !== undefined) expect([where, answer.phase]).toEqual([where, phase])
+  if (Date.parse(last.time) !== at) return
+  expect([where, answer.decidedAt]).toEqual([where, last.time])
+  if (refusal?.time !== last.time) return
+  expect([where, answer.candidates]).toEqual([where, matrixOf(refusal)])
+  expect([where, answer.summary]).toEqual([where, refusal.message])
+}
+
+function inForce(past: readonly ListedEvent[]): ListedEvent | undefined {
+  const refusal = past.findLast(isRefusal)
+  const isOver = past.some(({ type, time }) => ENDS.has(type) && refusal !== undefined && time > refusal.time)
+  return isOver ? undefined : refusal
+}
+
+/** What runs beside moves with each replica, and what would help with it; that makes no other decision. */
+const MOVES: ReadonlySet<string> = new Set(['quota', 'resources', 'affinity', 'anti_affinity'])
+
+export const shown = (candidates: readonly Candidate[]) =>
+  candidates.map(({ nodeName, refusals }) => [
+    nodeName,
+    refusals.map(({ filter, code, required, reported }) => ({
+      ...{ filter, code, required, reported: MOVES.has(filter) ? null : reported },
+    })),
+  ])

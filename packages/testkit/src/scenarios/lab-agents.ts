@@ -1,0 +1,111 @@
+// The agents of a lab: enrolled by their own command with a join token that a tenant administrator asked for, and run as
+// processes of their node, so that they go with its power.
+
+import { join } from 'node:path'
+import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
+import { type LabNode, type ManagedProcess, waitUntil } from '@holdfast/testkit'
+import type { ApiClient } from '../platform/api-client.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const NODE = join(ROOT, 'node_modules/.bin/node')
+const AGENT = join(ROOT, 'packages/agent/src/main.ts')
+/** Of a node that is not enrolled yet: there is no agent to run. */
+const NO_AGENT: ManagedProcess = { pid: 0, kill: async () => {}, pause: () => {}, resume: () => {} }
+
+type Labels = { readonly [key: string]: string }
+
+/** What a node says of itself when it is enrolled. */
+export interface Offer {
+  readonly labels?: Labels
+  /** What its join token attests; it advertises it too. */
+  readonly residency?: { readonly country?: string; readonly region?: string }
+  readonly cpuMillis?: number
+}
+
+interface ServerPlace {
+  readonly server: string
+  /** Path of a PEM file. */
+  readonly ca?: string
+}
+
+export interface LabAgents {
+  /** For the lab: does nothing on a node that is not enrolled yet. */
+  startAgent(node: LabNode): Promise<ManagedProcess>
+  /** Gives the node's id. */
+  enrol(node: LabNode, api: ApiClient, place: ServerPlace, offer?: Offer): Promise<string>
+  /** What its agent advertises from its next start on. */
+  configure(node: LabNode, labels: Labels): void
+}
+
+export function createLabAgents(): LabAgents {
+  const enrolled = new Set<LabNode>()
+  const configured = new Map<LabNode, Labels>()
+  return {
+    startAgent: async (node) => (enrolled.has(node) ? runAgent(node, configured.get(node)) : NO_AGENT),
+    configure: (node, labels) => void configured.set(node, labels),
+    async enrol(node, api, place, offer = {}) {
+      const { residency } = offer
+      const asked = { nodeName: node.name, ...(residency === undefined ? {} : { residency }) }
+      const issued = await api.post('/api/v1/nodes/join-tokens', asked)
+      if (issued.status !== 201) throw new Error(`no join token: ${issued.text}`)
+      const told = await node.exec([NODE, AGENT, 'enroll', ...enrolWords(node, place, offer)], {
+        env: { HOLDFAST_JOIN_TOKEN: String(issued.body['token']) },
+      })
+      enrolled.add(node)
+      configured.delete(node)
+      return /node_[0-9A-Z]{26}/.exec(told)?.[0] ?? ''
+    },
+  }
+}
+
+/** Enrolled is not yet connected: what is deployed before that goes to whichever node came first. */
+export async function untilNodesReady(api: ApiClient, count: number): Promise<void> {
+  const areReady = async (): Promise<boolean> => {
+    const { body } = await api.get('/api/v1/nodes')
+    const items: unknown[] = Object.values(Object(body['items']))
+    return items.filter((node) => Object(node).status === 'ready').length === count
+  }
+  await waitUntil(areReady, { what: `${count} nodes are ready` })
+}
+
+const stateOf = (node: LabNode): string => join(node.folder, 'agent')
+
+function enrolWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
+  const { labels = {}, residency = {}, cpuMillis = 4000 } = offer
+  const { country, region } = residency
+  const advertised = {
+    ...(country === undefined ? {} : { [NODE_COUNTRY]: country }),
+    ...(region === undefined ? {} : { [NODE_REGION]: region }),
+    ...labels,
+  }
+  return [
+    ...['--server', server, ...(ca === undefined ? [] : ['--ca', ca]), '--name', node.name],
+    ...['--state', stateOf(node), '--engine', `unix://${node.socketPath}`],
+    ...['--cpu-millis', String(cpuMillis), '--memory-bytes', String(8 * 1024 ** 3)],
+    ...labelWords(advertised),
+  ]
+}
+
+const labelWords = (labels: Labels): string[] =>
+  Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`])
+
+/** Undefined: nothing was said since it was enrolled. */
+const configuredWords = (labels: Labels | undefined): string[] =>
+  labels !== undefined && Object.keys(labels).length === 0 ? ['--labels', 'none'] : labelWords(labels ?? {})
+
+function runAgent(node: LabNode, labels: Labels | undefined): ManagedProcess {
+  return node.startProcess({
+    binary: NODE,
+    args: [AGENT, 'run', '--state', stateOf(node), ...configuredWords(labels), ...routingWords(node)],
+    logFile: join(node.folder, 'agent.log'),
+  })
+}
+
+/** In the clear, on the ports of a node: 80 from outside, 8081 from the tenant's other nodes. */
+function routingWords({ address, caddy }: LabNode): string[] {
+  return [
+    ...['--routes-listen', `${address}:80`, '--routes-tls', 'off'],
+    ...['--peer-listen', `${address}:8081`, '--peer-address', `${address}:8081`],
+    ...['--caddy-socket', caddy.socketPath, '--caddy-config', caddy.configFile],
+  ]
+}

@@ -1,0 +1,179 @@
+// A real Redis whose user `app` may have several passwords, and three deployments that log in to it with the one they were
+// given, 20 times a second, each time on a new connection. On every machine of the tenant stands one of each, and on each
+// machine the name `redis` is the one beside. Who counts is Redis: each login writes how many were tried before it in its
+// container, so that what a container failed at is known when it is long gone.
+
+import type { TenantId } from '@holdfast/contract'
+import { placements } from '@holdfast/server/store/records'
+import { waitUntil } from '@holdfast/testkit'
+import { expect } from 'vitest'
+import type { ApiAnswer } from '../platform/api-client.ts'
+import { untilPhase } from './lab-reads.ts'
+import { LONG } from './liveness-times.ts'
+import { nodesOf } from './routed-page.ts'
+import type { LabPlatform } from './start-lab-platform.ts'
+
+const CLIENTS = ['cart', 'mail', 'shop'] as const
+/** The container that tells Redis which passwords `app` has: exactly those that it was itself given, in one command. */
+const USERS = 'redis-users'
+/** Of the credential that is rotated. */
+export const CONSUMERS = [...CLIENTS, USERS].sort()
+
+const GENERATE = { keys: ['password'], length: 32, charset: 'alphanumeric' }
+const ADMIN = { name: 'ADMIN', vault_path: 'resources/redis-admin', anchor: 'external' }
+export const APP_PATH = 'resources/redis-app'
+const APP = { name: 'APP', vault_path: APP_PATH, anchor: 'external' }
+
+const IDLE = "trap 'exit 0' TERM; sleep 100000 & wait"
+
+/** The configuration goes through a pipe: no password stands in a command line. */
+const SERVE =
+  'printf \'save ""\\nuser default off\\nuser admin on >%s ~* &* +@all\\n\' "$ADMIN_password" | exec redis-server -'
+
+const APPLY = `
+  wanted=">$APP_password"
+  for more in "$APP_password_NEXT" "$APP_password_PREVIOUS"; do [ -z "$more" ] || wanted="$wanted >$more"; done
+  printf 'AUTH admin %s\\nACL SETUSER app on resetpass %s ~* +@all\\n' "$ADMIN_password" "$wanted" | redis-cli -h redis >/tmp/told
+  [ "$(grep -c OK /tmp/told)" = 2 ] || exit 1
+  touch /tmp/applied
+  ${IDLE}`
+
+/** One login: AUTH on a new connection, then the two counts, which Redis takes from who is logged in only. */
+const LOG_IN = `
+  trap 'exit 0' TERM
+  me=$(hostname)
+  tried=0
+  while :; do
+    tried=$((tried + 1))
+    told=$(printf 'AUTH app %s\\r\\nHSET tried %s %s\\r\\nHINCRBY done %s 1\\r\\nQUIT\\r\\n' "$APP_password" $me $tried $me | nc -w 5 redis 6379)
+    case "$told" in +OK*:*) [ -e /tmp/in ] || touch /tmp/in ;; *) echo "failed login $tried: $told" ;; esac
+    sleep 0.03
+  done`
+
+/**
+ * A revision that failed goes back to the last good one, and that one keeps its password as long: after 45 s of the long run
+ * every revision here is good, and never in the short one.
+ */
+const PACE = { interval: '5s', timeout: LONG ? '10s' : '5m' }
+const isThere = (file: string) => ({ type: 'exec', command: ['test', '-f', file], ...PACE })
+
+interface Tally {
+  readonly containers: number
+  readonly logins: number
+  /** By the clients' count: tried and not done, in containers that logged in before or after. */
+  readonly missed: number
+  /** By Redis' count: wrong passwords, whoever sent them. */
+  readonly refused: number
+  /** How many passwords Redis takes from `app`, on each machine. */
+  readonly passwords: readonly number[]
+}
+
+export interface RedisWorld {
+  tally(): Promise<Tally>
+  /** The operator's part: a container made now is given what is to be accepted, and says so to Redis. */
+  applyPasswords(): Promise<void>
+  /** Every consumer has run for so long that what it runs is what a failed update would go back to. */
+  untilAllGood(): Promise<void>
+  /** Of each consumer. */
+  secretsVersions(): Promise<{ [deployment: string]: number }>
+}
+
+export async function startRedisWorld(whole: LabPlatform): Promise<RedisWorld> {
+  const api = whole.api('acme')
+  const nodes = nodesOf(whole, 'acme')
+  const { reference: image } = await whole.lab.registry.pushRedisImage('acme/redis', '1.0')
+  const deploy = async (name: string, script: string, more: object) => {
+    const command = ['/bin/sh', '-c', script]
+    const body = { kind: 'Deployment', name, image, replicas: nodes.length, command, ...more }
+    const { status, text } = await api.post('/api/v1/deployments', body)
+    expect(status, text).toBe(201)
+    await untilPhase(api, name, 'Running')
+  }
+  const generated = (entry: object) => ({ ...entry, generate: GENERATE })
+  const check = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '6379'], ...PACE }
+  await deploy('redis', SERVE, {
+    ...{ secrets: [generated(ADMIN)], healthCheck: check, placement: { antiAffinity: ['redis'] } },
+  })
+  await deploy(USERS, APPLY, {
+    ...{ secrets: [ADMIN, generated(APP)], healthCheck: isThere('/tmp/applied') },
+    ...{ placement: { affinity: ['redis'], antiAffinity: [USERS] }, update: { order: 'stop-first' } },
+  })
+  const client = {
+    ...{ secrets: [APP], healthCheck: isThere('/tmp/in'), placement: { affinity: ['redis'] } },
+  }
+  await Promise.all(CLIENTS.map((name) => deploy(name, LOG_IN, client)))
+  return {
+    tally: async () => sumUp(await Promise.all(nodes.map((node) => readTally(whole, node)))),
+    async applyPasswords() {
+      const { status, body, text } = await api.post(`/api/v1/deployments/${USERS}/restart`, undefined)
+      expect(status, text).toBe(200)
+      await untilRevision(whole, USERS, Object(body['deployment']).revision)
+    },
+    async untilAllGood() {
+      const { server, acme } = whole.platform
+      const placed = () => server.store.list(placements, acme.id as TenantId).map(({ record }) => record)
+      await waitUntil(() => placed().every(({ lastGood, revision }) => lastGood?.revision === revision), {
+        ...{ what: 'every revision is good', timeoutMs: 180_000 },
+      })
+    },
+    async secretsVersions() {
+      const specs = await Promise.all(CONSUMERS.map((name) => api.get(`/api/v1/deployments/${name}`)))
+      return Object.fromEntries(specs.map(versionOf))
+    },
+  }
+}
+
+const versionOf = ({ body }: ApiAnswer): [string, number] => [
+  String(body['name']),
+  Number(body['secretsVersion']),
+]
+
+/** The containers of this revision run, and none of another. */
+async function untilRevision(whole: LabPlatform, name: string, revision: unknown): Promise<void> {
+  await waitUntil(
+    async () => {
+      const { body } = await whole.api('acme').get(`/api/v1/deployments/${name}`)
+      const { phase, runningRevision } = Object(body['status'])
+      return phase === 'Running' && runningRevision === revision
+    },
+    { what: `revision ${String(revision)} of ${name} runs`, timeoutMs: 60_000 },
+  )
+}
+
+const ASK =
+  'printf \'AUTH admin %s\\nHGETALL tried\\nECHO :\\nHGETALL done\\nECHO :\\nACL GETUSER app\\nECHO :\\nINFO commandstats\\n\' "$ADMIN_password" | redis-cli'
+
+async function readTally(whole: LabPlatform, node: string): Promise<Tally> {
+  const told = await whole.node(node).exec(['docker', 'exec', 'redis', 'sh', '-c', ASK])
+  const [tried = '', done = '', user = '', stats = ''] = told.replace(/^OK\n/, '').split('\n:\n')
+  const [triedBy, doneBy] = [countsIn(tried), countsIn(done)]
+  const missed = [...triedBy].map(([container, count]) => Math.max(0, count - (doneBy.get(container) ?? 0)))
+  const refused = Number(/cmdstat_auth:.*failed_calls=(\d+)/.exec(stats)?.[1] ?? Number.NaN)
+  return {
+    containers: doneBy.size,
+    logins: sum(doneBy.values()),
+    missed: sum(missed),
+    refused,
+    // Redis keeps and shows their hashes.
+    passwords: [user.match(/^[0-9a-f]{64}$/gm)?.length ?? 0],
+  }
+}
+
+function sumUp(tallies: readonly Tally[]): Tally {
+  const total = (of: (tally: Tally) => number) => sum(tallies.map(of))
+  return {
+    ...{ containers: total((each) => each.containers), logins: total((each) => each.logins) },
+    ...{ missed: total((each) => each.missed), refused: total((each) => each.refused) },
+    passwords: tallies.flatMap(({ passwords }) => passwords),
+  }
+}
+
+const sum = (counts: Iterable<number>): number => [...counts].reduce((all, each) => all + each, 0)
+
+/** A hash as redis-cli prints it: a line for each field, then one for its value. */
+function countsIn(lines: string): Map<string, number> {
+  const words = lines.split('\n')
+  return new Map(
+    words.flatMap((word, at) => (at % 2 === 0 && word !== '' ? [[word, Number(words[at + 1])]] : [])),
+  )
+}

@@ -1,0 +1,63 @@
+// A rotation as an operator drives it, and what it is seen to do on the way.
+
+import type { CredentialRotation } from '@holdfast/contract'
+import { waitUntil } from '@holdfast/testkit'
+import { expect } from 'vitest'
+import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
+import { LONG } from './liveness-times.ts'
+
+/** Whom the operator asks; the credential is everybody's. */
+const ASKED = '/api/v1/deployments/shop/secrets'
+const GENERATE = { keys: ['password'], length: 40, charset: 'alphanumeric' }
+
+export function rotate(
+  api: ApiClient,
+  phase: string,
+  headers: { [name: string]: string } = {},
+): Promise<ApiAnswer> {
+  const material = phase === 'stage' ? { generate: GENERATE } : {}
+  return api.post(`${ASKED}/rotate`, { phase, secret: 'APP', ...material }, headers)
+}
+
+export async function rotationOf(api: ApiClient): Promise<CredentialRotation> {
+  const { status, body, text } = await api.get(`${ASKED}/rotation`)
+  expect(status, text).toBe(200)
+  return onlyCredential(body)
+}
+
+export const onlyCredential = (body: ApiAnswer['body']): CredentialRotation => Object(body['credentials'])[0]
+
+/** Reads until it holds, and looks at each reading that consumers are moved one after another. */
+export async function untilRotation(
+  api: ApiClient,
+  what: string,
+  holds: (rotation: CredentialRotation) => boolean,
+): Promise<CredentialRotation> {
+  let last: CredentialRotation | undefined
+  const found = await waitUntil(
+    async () => {
+      last = await rotationOf(api)
+      return holds(last) && last
+    },
+    {
+      what,
+      timeoutMs: LONG ? 600_000 : 90_000,
+      giveUp: () => (last === undefined ? undefined : tooManyMoving(last)),
+    },
+  ).catch((error: Error) => {
+    throw new Error(`${error.message} It was: ${JSON.stringify(last)}`)
+  })
+  return found
+}
+
+/** Only one at a time is on its way to the new version. */
+function tooManyMoving({ phase, next, versions, consumers }: CredentialRotation): string | undefined {
+  if (phase !== 'cutover' || !next.includes('retire')) return undefined
+  const moving = consumers.filter(({ pinned, proved }) => pinned === versions.new && !proved)
+  return moving.length > 1
+    ? `moved at once: ${moving.map(({ deployment }) => deployment).join(', ')}`
+    : undefined
+}
+
+export const allProved = ({ blockedBy, consumers }: CredentialRotation): boolean =>
+  blockedBy.length === 0 && consumers.every(({ proved }) => proved)

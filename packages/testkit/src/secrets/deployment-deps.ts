@@ -1,0 +1,23 @@
+// What the deployment operations of one server need, on real stores that a test chose; the registry is not asked.
+
+import { admissionContext } from '@holdfast/core'
+import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
+import { createIdempotentAnswers } from '@holdfast/server/operations/idempotency'
+import { createSlotAllocator } from '@holdfast/server/store/slots'
+import type { Store } from '@holdfast/server/store/store'
+import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
+
+export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets']): DeploymentDeps {
+  const { mode: _mode, ...admission } = admissionContext({ registries: new Set(['registry.test:443']) })
+  const quotas = { limit: () => 1_000_000, list: () => ({ items: [] }) }
+  return {
+    ...{ store, secrets, clock, ids, quotas, admission, archiveRevisions: 50 },
+    residency: { enforcement: true, regions: {} },
+    planAhead: () => {
+      throw new Error('no plan is asked for here')
+    },
+    broker: { checkImage: async () => ({ kind: 'unreachable', cause: 'timeout' }) },
+    slots: createSlotAllocator(store, () => 0),
+    answers: createIdempotentAnswers(store, clock),
+  }
+}

@@ -1,0 +1,170 @@
+// A broker over a real store of records and a real secrets store, with nodes, placements and credentials as the rest of the
+// server would have written them.
+
+import { openSealed } from '@holdfast/agent/open-sealed'
+import {
+  type Answer,
+  type ContainerTemplate,
+  decode,
+  type Infer,
+  sealedEnvironmentShape,
+  type TemplateSecret,
+  type TenantId,
+} from '@holdfast/contract'
+import type { RealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
+import { createSecretsReader } from '@holdfast/server/adapters/secrets-store/secrets-reader'
+import { type BrokerDeps, createBroker } from '@holdfast/server/broker/create-broker'
+import type { Broker, EnvironmentAsk } from '@holdfast/server/ports/broker'
+import { secret } from '@holdfast/server/ports/secret'
+import type { SecretsWriter } from '@holdfast/server/ports/secrets-store'
+import { credentials, deployments, placements, type StoredCredential } from '@holdfast/server/store/records'
+import { aDeployment, aSpec } from '@holdfast/server/store/records.fixture'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { realIds as ids } from '@holdfast/server/system-clock'
+import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import {
+  addTenant,
+  anAssignment,
+  aPlacement,
+  type EnrolledNode,
+  enrol,
+  write,
+} from '../session/session-records.ts'
+import { openTestStore, type TestStoreOptions } from '../store/open-test-store.ts'
+
+export interface DispatchWorld {
+  readonly store: Store
+  readonly broker: Broker
+  /** What the broker wrote in its log, as text. */
+  readonly logged: string[]
+  readonly outcomes: string[]
+  tenant(): Promise<TenantId>
+  /** Writes the next version and says so in the credential's record. */
+  put(tenant: TenantId, label: string, values: { readonly [key: string]: string }): Promise<number>
+  change(tenant: TenantId, label: string, changes: Partial<StoredCredential>): Promise<void>
+  /** A running assignment on the node, as the agent asks for it. */
+  place(node: EnrolledNode, template: Partial<ContainerTemplate>): Promise<EnvironmentAsk>
+  close(): void
+}
+
+export interface WorldOptions extends Partial<Pick<BrokerDeps, 'nowMs' | 'deadlineMs'>> {
+  readonly real: RealStore
+  /** Of the secrets store as the broker sees it. */
+  readonly address?: string
+  /** Of an etcd that nobody else writes to. */
+  readonly endpoints?: readonly string[]
+  /** Between the store and etcd. */
+  readonly wrap?: NonNullable<TestStoreOptions['wrap']>
+}
+
+const TEMPLATE: ContainerTemplate = {
+  name: 'web',
+  image: `registry.example:5000/app@sha256:${'a'.repeat(64)}`,
+  environment: {},
+  labels: {},
+  stopGracePeriod: '10s',
+}
+
+export async function openDispatchWorld(given: WorldOptions): Promise<DispatchWorld> {
+  const { real, address, wrap, endpoints: own, ...options } = given
+  const endpoints = own ?? (await sharedEtcd()).endpoints
+  const root = `/${uniqueName('dispatch')}`
+  const { store, close } = await openTestStore({ endpoints, root, ...(wrap === undefined ? {} : { wrap }) })
+  const logged: string[] = []
+  const log = (facts: object, text: string) => logged.push(`${text} ${JSON.stringify(facts)}`)
+  const outcomes: string[] = []
+  const client = real.open(real.platform.broker, address === undefined ? {} : { address })
+  const broker = createBroker({
+    ...{ store, ids, log: { warn: log, error: log }, ...options },
+    secretsStore: createSecretsReader({ client, namespaces: ['deployments', 'resources'] }),
+    registry: { checkManifest: async () => ({ kind: 'absent' }) },
+    onAnswer: (outcome) => outcomes.push(outcome),
+  })
+  return {
+    ...{ store, broker, logged, outcomes, close },
+    tenant: () => provisioned(store, real),
+    put: (tenant, label, values) => putVersion(store, real.writer, tenant, label, values),
+    change: (tenant, label, changes) => changeCredential(store, tenant, label, changes),
+    place: (node, template) => placeOn(store, node, template),
+  }
+}
+
+async function provisioned(store: Store, real: RealStore): Promise<TenantId> {
+  const tenant = await addTenant(store)
+  const done = await real.writer.provisionTenant(tenant)
+  if (done.kind !== 'ok') throw new Error(`no place for the tenant: ${done.kind}`)
+  return tenant
+}
+
+async function changeCredential(
+  store: Store,
+  tenant: TenantId,
+  label: string,
+  changes: Partial<StoredCredential>,
+): Promise<void> {
+  const empty = { v: 1, label, namespace: 'deployments', consumers: ['web'], versions: [] }
+  const at = inTenant(tenant, credentials, label)
+  await write(store, (transaction) => {
+    const before = transaction.get(at) ?? { ...empty, initial: null, slot: 0 }
+    transaction.put(at, { ...before, ...changes })
+  })
+}
+
+export async function putVersion(
+  store: Store,
+  writer: SecretsWriter,
+  tenant: TenantId,
+  label: string,
+  values: { readonly [key: string]: string },
+): Promise<number> {
+  await store.fresh()
+  const known = store.get(inTenant(tenant, credentials, label))?.record
+  const path = { namespace: 'deployments', label }
+  const document = new Map(Object.entries(values).map(([key, value]) => [key, secret(value)]))
+  const written = await writer.writeVersion(tenant, path, document, known?.versions.at(-1)?.version ?? 0)
+  if (written.kind !== 'ok') throw new Error(`not written: ${written.kind}`)
+  const { version } = written
+  await changeCredential(store, tenant, label, {
+    versions: [...(known?.versions ?? []), { version, keys: Object.keys(values), createdAt: '' }],
+    initial: known?.initial ?? version,
+  })
+  return version
+}
+
+export async function placeOn(
+  store: Store,
+  { tenant, nodeId }: Pick<EnrolledNode, 'tenant' | 'nodeId'>,
+  changes: Partial<ContainerTemplate>,
+): Promise<EnvironmentAsk> {
+  const name = uniqueName('web')
+  const assignment = anAssignment(nodeId)
+  const placement = {
+    ...aPlacement([assignment]),
+    name,
+    templates: { 'hash-1': { ...TEMPLATE, ...changes } },
+  }
+  const { uid } = placement
+  await write(store, (transaction) => {
+    transaction.put(inTenant(tenant, placements, uid), placement)
+    transaction.put(inTenant(tenant, deployments, name), aDeployment(name, { uid, spec: aSpec(name) }))
+  })
+  return { tenant, nodeId, deployment: uid, assignmentId: assignment.id, attempt: 'attempt-1' }
+}
+
+export const aNodeOf = (world: DispatchWorld, tenant: TenantId): Promise<EnrolledNode> =>
+  enrol(world.store, tenant)
+
+/** An entry of a template; without a version: the credential's first. */
+export const secretEntry = (name: string, label: string, version: number | null = null): TemplateSecret => ({
+  ...{ name, namespace: 'deployments', label, version },
+})
+
+/** What only the node reads. */
+export function opened(
+  node: Pick<EnrolledNode, 'openingKey'>,
+  answer: Pick<Answer, 'sealed'>,
+): Infer<typeof sealedEnvironmentShape> {
+  if (answer.sealed === undefined) throw new Error(`nothing was sealed: ${JSON.stringify(answer)}`)
+  return decode(sealedEnvironmentShape, JSON.parse(openSealed(node.openingKey, answer.sealed).toString()))
+}

@@ -1,0 +1,188 @@
+// A platform on which credentials are rotated: the API as it is, controllers and the rotation loop beside it on a store of
+// their own, and agents that prove what they were told to run. Beside them a witness of the promise of a rotation: no
+// container that is to run has a version that its credential does not list.
+
+import type { Assignment, ContainerTemplate, DeploymentUid, TenantId } from '@holdfast/contract'
+import { type RotationLoopDeps, startRotations } from '@holdfast/server/loops/rotations'
+import {
+  containerProof,
+  knownProofKey,
+  madeWith,
+  proofKeyOf,
+} from '@holdfast/server/operations/secrets/proof'
+import {
+  credentials,
+  deployments,
+  placements,
+  type StoredCredential,
+  type StoredDeployment,
+} from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { realIds as ids } from '@holdfast/server/system-clock'
+import { sharedEtcd, sharedSecretsStore } from '@holdfast/testkit'
+import { expect } from 'vitest'
+import { type ObedientAgents, type Report, startObedientAgents } from '../controllers/obedient-agents.ts'
+import { addNodes, aNode, type Controllers, startControllers } from '../controllers/placing-world.ts'
+import { scaledTimings } from '../controllers/timings.ts'
+import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
+import { type Platform, startPlatform } from '../platform/start-platform.ts'
+import { openTestStore } from '../store/open-test-store.ts'
+import { at, DEPLOYMENTS } from './secrets-world.ts'
+import { createStoreEye, type StoreEye } from './store-eye.ts'
+
+/** A watch of 15 s is over in a tenth of a second. */
+const BEGAN = Date.now()
+const swift = { now: () => Date.now() * 150 - BEGAN * 149 }
+const QUICK = scaledTimings(0.02)
+const LOOK_MS = 20
+
+type Behave = (template: ContainerTemplate, assignment: Assignment) => Report
+
+export interface RotatingWorld {
+  readonly platform: Platform
+  readonly store: Store
+  readonly tenant: TenantId
+  readonly api: ApiClient
+  readonly eye: StoreEye
+  readonly violations: readonly string[]
+  write(label: string, values?: object): Promise<ApiAnswer>
+  /** With agents that do as they are told; undefined of `behave`: they are ready and prove it. */
+  deploy(name: string, labels: readonly string[], replicas?: number, behave?: Behave): Promise<ObedientAgents>
+  rotate(name: string, body: object, headers?: { [name: string]: string }): Promise<ApiAnswer>
+  credential(label: string): StoredCredential | undefined
+  deployment(name: string): StoredDeployment | undefined
+  /** All replicas are ready, of the newest revision, and nothing else is left to go back to. */
+  settled(name: string): Promise<void>
+  stopControllers(): Promise<void>
+  startControllers(replica: string): void
+  stop(): Promise<void>
+}
+
+/** `moves: false`: the consumers are moved by whom the test starts for it. */
+export async function startRotatingWorld({ moves = true } = {}): Promise<RotatingWorld> {
+  const platform = await startPlatform()
+  const { endpoints } = await sharedEtcd()
+  const opened = await openTestStore({ endpoints, root: platform.root })
+  const { store } = opened
+  const tenant = platform.acme.id as TenantId
+  const api = platform.api(platform.acme.token)
+  await proofKeyOf(store, ids)
+  await addNodes(store, tenant, aNode('n1'), aNode('n2'), aNode('n3'))
+  const agents: ObedientAgents[] = []
+  const violations: string[] = []
+  const unwatch = store.subscribe(() => violations.push(...broken(store, tenant)))
+  let running = startAll(store, 'first', moves)
+  const credential = (label: string) => store.get(inTenant(tenant, credentials, label))?.record
+  const deployment = (name: string) => store.get(inTenant(tenant, deployments, name))?.record
+  // What is read of it here is read from a store of our own.
+  const seen = (asked: Promise<ApiAnswer>) => asked.finally(() => store.fresh())
+  return {
+    ...{ platform, store, tenant, api, violations, credential, deployment },
+    eye: createStoreEye({ ...(await sharedSecretsStore()), tenant }),
+    write: (label, values = { password: 'first' }) => seen(api.put(at(label), { values })),
+    async deploy(name, labels, replicas = 2, behave = () => ({})) {
+      const uid = await create(platform, api, name, labels, replicas)
+      const own = startObedientAgents(store, tenant, uid, proving(store, tenant, behave))
+      agents.push(own)
+      return own
+    },
+    rotate: (name, body, headers) => seen(api.post(`${DEPLOYMENTS}/${name}/secrets/rotate`, body, headers)),
+    async settled(name) {
+      await expect.poll(() => isSettled(store, tenant, deployment(name)), { timeout: 20_000 }).toBe(true)
+    },
+    stopControllers: () => running.stop(),
+    startControllers(replica) {
+      running = startAll(store, replica, moves)
+    },
+    async stop() {
+      unwatch()
+      await Promise.all(agents.map((each) => each.stop()))
+      await running.stop()
+      opened.close()
+      await platform.stop()
+    },
+  }
+}
+
+function startAll(store: Store, replica: string, moves: boolean): { stop(): Promise<void> } {
+  const controllers: Controllers = startControllers(store, { replica, timings: QUICK, clock: swift })
+  const { leadership, errors } = controllers
+  const rotations = moves ? startMoves(store, leadership, errors) : undefined
+  return {
+    async stop() {
+      await rotations?.stop()
+      await controllers.stop()
+      expect(errors).toEqual([])
+    },
+  }
+}
+
+export function startMoves(
+  store: Store,
+  leadership: RotationLoopDeps['leadership'],
+  errors: unknown[],
+): { stop(): Promise<void> } {
+  return startRotations({
+    ...{ store, clock: swift, leadership, archiveRevisions: 50, lookMs: LOOK_MS },
+    onError: (error) => errors.push(error),
+  })
+}
+
+async function create(
+  { image }: Platform,
+  api: ApiClient,
+  name: string,
+  labels: readonly string[],
+  replicas: number,
+): Promise<DeploymentUid> {
+  const secrets = labels.map((label, index) => ({
+    ...{ name: `S${index}`, vault_path: `resources/${label}`, anchor: 'external' },
+  }))
+  const update = { order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '1h' }
+  const body = { kind: 'Deployment', name, image, replicas, secrets, update }
+  const answer = await api.post(DEPLOYMENTS, body)
+  if (answer.status !== 201) throw new Error(`no deployment: ${answer.text}`)
+  return Object(answer.body['deployment'])['uid']
+}
+
+/** What the broker would have given with the environment. */
+function proving(store: Store, tenant: TenantId, behave: Behave): Behave {
+  const initial = (label: string) => store.get(inTenant(tenant, credentials, label))?.record.initial
+  return (template, assignment) => {
+    const made = madeWith(template.secrets ?? [], initial)
+    const key = knownProofKey(store)
+    const report = behave(template, assignment)
+    if (made === undefined || key === undefined || report === undefined) return report
+    return { proof: containerProof(key, assignment.id, made), ...report }
+  }
+}
+
+function isSettled(store: Store, tenant: TenantId, stored: StoredDeployment | undefined): boolean {
+  const placement = stored && store.get(inTenant(tenant, placements, stored.uid))?.record
+  if (stored === undefined || placement === undefined) return false
+  const { assignments, lastGood, rollout } = placement
+  const all = assignments.length === stored.spec.replicas
+  return (
+    all &&
+    rollout === undefined &&
+    lastGood?.revision === stored.revision &&
+    assignments.every(({ desired }) => desired === 'running')
+  )
+}
+
+/** What is to run must be listed: what is not is destroyed, or about to be. */
+function broken(store: Store, tenant: TenantId): string[] {
+  return store.list(placements, tenant).flatMap(({ record: { name, templates } }) =>
+    Object.values(templates).flatMap(({ secrets = [] }) =>
+      secrets.flatMap(({ label, version }) => {
+        const credential = store.get(inTenant(tenant, credentials, label))?.record
+        const used = version ?? credential?.initial
+        const listed = credential?.versions.some((each) => each.version === used) === true
+        return listed || used === undefined || used === null
+          ? []
+          : [`${name} has version ${used} of ${label}`]
+      }),
+    ),
+  )
+}

@@ -1,0 +1,53 @@
+// A server put together without the step that takes material out of a spec, so that what answers is the guard behind it.
+
+import { isJsonObject, type JsonObject } from '@holdfast/contract'
+import { normalise } from '@holdfast/core'
+import { createAuthenticate, isLiveToken } from '@holdfast/server/api/authenticate'
+import { createHttpServer } from '@holdfast/server/api/http-server'
+import { createRateLimit } from '@holdfast/server/api/rate-limit'
+import { deploymentEndpoints } from '@holdfast/server/api/routes/deployments'
+import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
+import { knownTenant } from '@holdfast/server/operations/tenants'
+import { freePort } from '@holdfast/testkit'
+import pino from 'pino'
+import { type ApiClient, createApiClient } from '../platform/api-client.ts'
+
+export interface UnstrippedServer {
+  api(token: string): ApiClient
+  stop(): Promise<void>
+}
+
+export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedServer> {
+  const { store, clock, ids } = deps
+  const port = await freePort()
+  const publicUrl = `http://127.0.0.1:${port}`
+  const http = createHttpServer({
+    endpoints: deploymentEndpoints({ ...deps, normalise: unstripped }),
+    pages: [],
+    gate: {
+      authenticate: createAuthenticate(store, clock),
+      rateLimit: createRateLimit({ requestsPerMinute: 1_000_000, burst: 1_000_000 }, clock),
+      tenantExists: (tenant) => knownTenant(store, tenant),
+      fresh: () => store.fresh(),
+      isLive: (token) => isLiveToken(store, token),
+    },
+    log: pino({ level: 'silent' }),
+    metrics: { observeRequest: () => {}, countRejection: () => {} },
+    ...{ publicUrl, bodyBytes: 1_048_576, bodyDepth: 32, headerBytes: 16_384 },
+    internalCalls: { node: async () => ({ status: 404, body: '{}' }) },
+    newRequestId: () => `req_${ids.ulid()}`,
+  })
+  await http.listen({ host: '127.0.0.1', port })
+  return { api: (token) => createApiClient(publicUrl, token), stop: () => http.close() }
+}
+
+const unstripped: typeof normalise = (sent, current, limits) => {
+  const normal = normalise(sent, current, limits)
+  const entries = Array.isArray(sent['secrets']) ? sent['secrets'] : []
+  const kept = (index: number): JsonObject => {
+    const entry = entries[index]
+    return isJsonObject(entry) ? entry : {}
+  }
+  const secrets = normal.spec.secrets.map((entry, index) => ({ ...kept(index), ...entry }))
+  return { ...normal, spec: { ...normal.spec, secrets } }
+}

@@ -1,0 +1,95 @@
+// A gateway on a listening socket, over a store of its own on the given etcd: what one server replica has of sessions.
+
+import { createServer, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { GatewayDeps } from '@holdfast/server/gateway/deps'
+import { createGateway, type Gateway } from '@holdfast/server/gateway/gateway'
+import { serveUpgrades } from '@holdfast/server/net/upgrade'
+import { secret } from '@holdfast/server/ports/secret'
+import { serverReplicas } from '@holdfast/server/store/records'
+import { globally } from '@holdfast/server/store/transaction'
+import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
+import { openTestStore, type TestStore, type TestStoreOptions } from '../store/open-test-store.ts'
+import { write } from './session-records.ts'
+
+export interface TestGateway {
+  readonly gateway: Gateway
+  readonly store: TestStore['store']
+  readonly engine: TestStore['engine']
+  readonly url: string
+  readonly logged: string[]
+  /** Calls of other replicas that arrived here. */
+  readonly internalCalls: number[]
+  stop(): Promise<void>
+}
+
+export interface TestGatewayOptions extends Partial<Omit<GatewayDeps, 'store'>> {
+  readonly endpoints: readonly string[]
+  readonly root: string
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Between the store and its engine. */
+  readonly wrap?: NonNullable<TestStoreOptions['wrap']>
+  /** Between the gateway and its store. */
+  readonly wrapStore?: (store: TestStore['store']) => TestStore['store']
+  /** Of the store. */
+  readonly deadlineMs?: number
+}
+
+export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
+  const { endpoints, root, tls, wrap, wrapStore = (store) => store, deadlineMs = 10_000, ...given } = options
+  const opened = await openTestStore({
+    ...{ endpoints, root, deadlineMs },
+    ...(wrap === undefined ? {} : { wrap }),
+  })
+  const logged: string[] = []
+  const log = (_facts: object, line: string) => logged.push(line)
+  const replica = given.replica ?? 'server-1'
+  const gateway = createGateway({
+    ...{ store: wrapStore(opened.store), clock, ids, clusterKey: secret('one cluster') },
+    log: { info: log, warn: log },
+    broker: {
+      sealEnvironment: async () => ({ error: 'broker_unavailable' }),
+      sealCredential: async () => ({}),
+    },
+    ...given,
+    // Tests let a node come back at once, unless that is what they are about.
+    times: { reopenMs: 0, ...given.times },
+    replica,
+  })
+  const server: Server = tls === undefined ? createServer() : createTlsServer(tls)
+  serveUpgrades(server, [gateway.takeUpgrade])
+  const internalCalls: number[] = []
+  server.on('request', async (request, response) => {
+    const body = await text(request)
+    const answer = await gateway.internalCallHandler({
+      headers: request.headers,
+      path: request.url ?? '',
+      body,
+    })
+    internalCalls.push(answer.status)
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
+  await write(opened.store, (transaction) =>
+    transaction.put(globally(serverReplicas, replica), {
+      v: 1,
+      url,
+      startedAt: '',
+      heartbeat: 0,
+      leads: false,
+    }),
+  )
+  return {
+    ...{ gateway, store: opened.store, engine: opened.engine, url, logged, internalCalls },
+    async stop() {
+      gateway.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      opened.close()
+    },
+  }
+}

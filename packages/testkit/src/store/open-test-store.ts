@@ -1,0 +1,74 @@
+// A store as one replica of the server has it, with what a test wants to know of it beside: how often it relisted, how
+// many answers it lost, what it could not read.
+
+import { createEtcdClient, type EtcdClientOptions } from '@holdfast/server/adapters/etcd/create-etcd-client'
+import { EngineError, type KeyValueEngine } from '@holdfast/server/ports/key-value'
+import { openStore, type Store, type StoreOptions } from '@holdfast/server/store/store'
+import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
+
+export interface TestStore {
+  readonly store: Store
+  readonly engine: KeyValueEngine
+  readonly counts: Counts
+  readonly unreadable: string[]
+  close(): void
+}
+
+interface Counts {
+  /** Times that the history was gone and everything was listed anew. */
+  relists: number
+  /** Watch streams that were lost and resumed. */
+  resumes: number
+  /** Transactions whose outcome the engine did not know. */
+  unknown: number
+}
+
+export interface TestStoreOptions extends Partial<Omit<StoreOptions, 'engine'>> {
+  readonly endpoints: readonly string[]
+  readonly root: string
+  readonly client?: Partial<EtcdClientOptions>
+  /** Between the store and its client. */
+  readonly wrap?: (engine: KeyValueEngine) => KeyValueEngine
+}
+
+export async function openTestStore(options: TestStoreOptions): Promise<TestStore> {
+  const { endpoints, client, wrap = (engine) => engine, ...given } = options
+  const counts: Counts = { relists: 0, resumes: 0, unknown: 0 }
+  const onWatchResumed = () => {
+    counts.resumes += 1
+  }
+  const engine = createEtcdClient({ endpoints, onWatchResumed, ...client })
+  const unreadable: string[] = []
+  const onUnreadable = (key: string) => unreadable.push(key)
+  const store = await openStore({
+    engine: counting(wrap(engine), counts),
+    clock,
+    ids,
+    onUnreadable,
+    ...given,
+  })
+  const close = () => {
+    store.close()
+    engine.close()
+  }
+  return { store, engine, counts, unreadable, close }
+}
+
+function counting(engine: KeyValueEngine, counts: Counts): KeyValueEngine {
+  return {
+    ...engine,
+    transact: (request, options) =>
+      engine.transact(request, options).catch((error: unknown) => {
+        if (error instanceof EngineError && error.applied === 'unknown') counts.unknown += 1
+        throw error
+      }),
+    watch: (request) =>
+      engine.watch({
+        ...request,
+        onCompacted(revision) {
+          counts.relists += 1
+          request.onCompacted(revision)
+        },
+      }),
+  }
+}

@@ -1,0 +1,103 @@
+// Who wrote what, and what the store said to it. Every transaction leaves an audit entry whose request id names the
+// step, so that etcd itself can be asked afterwards which of them happened.
+
+import type { TenantId } from '@holdfast/contract'
+import { audit, deployments } from '@holdfast/server/store/records'
+import { aDeployment, anAuditEntry } from '@holdfast/server/store/records.fixture'
+import { type Decision, type Store, StoreUnavailableError } from '@holdfast/server/store/store'
+import { inTenant, type Transaction } from '@holdfast/server/store/transaction'
+
+export interface Step {
+  readonly verb: 'put' | 'delete'
+  readonly name: string
+  readonly revision: number
+}
+
+interface Acknowledged extends Step {
+  readonly transaction: string
+}
+
+export interface Ledger {
+  readonly acknowledged: Acknowledged[]
+  /** The store could not say what became of it. */
+  readonly uncertain: (Step & { readonly why: string })[]
+  /** A refusal of a step that nobody else could have prevented, or another surprise: there must be none. */
+  readonly violations: string[]
+}
+
+export const newLedger = (): Ledger => ({ acknowledged: [], uncertain: [], violations: [] })
+
+export const textOf = ({ verb, name, revision }: Step): string => `${verb} ${name} ${revision}`
+
+export interface Writing {
+  readonly store: Store
+  readonly tenant: TenantId
+  readonly ledger: Ledger
+  /** Bytes that each record is filled up with. */
+  padding(): number
+}
+
+/** Takes the deployment from the revision it must have (0: absent) to the next. False when that is not certain. */
+export async function putNext(writing: Writing, name: string, from: number): Promise<boolean> {
+  const step: Step = { verb: 'put', name, revision: from + 1 }
+  return take(writing, step, (transaction) => {
+    const found = transaction.get(inTenant(writing.tenant, deployments, name))?.revision ?? 0
+    return found === from ? write(writing, transaction, step) : { kind: 'abort', result: found }
+  })
+}
+
+export async function removeAt(writing: Writing, name: string, revision: number): Promise<boolean> {
+  const step: Step = { verb: 'delete', name, revision }
+  return take(writing, step, (transaction) => {
+    const found = transaction.get(inTenant(writing.tenant, deployments, name))?.revision ?? 0
+    return found === revision ? write(writing, transaction, step) : { kind: 'abort', result: found }
+  })
+}
+
+/** One more on a record that many write at the same time. */
+export async function bump(writing: Writing, name: string): Promise<void> {
+  let step: Step = { verb: 'put', name, revision: 0 }
+  await take(
+    writing,
+    () => step,
+    (transaction) => {
+      const found = transaction.get(inTenant(writing.tenant, deployments, name))?.revision ?? 0
+      step = { ...step, revision: found + 1 }
+      return write(writing, transaction, step)
+    },
+  )
+}
+
+/** The found revision where the step was refused. */
+type Taken = { readonly transaction: string } | number
+
+async function take(
+  { store, ledger }: Writing,
+  step: Step | (() => Step),
+  decide: (transaction: Transaction) => Decision<Taken>,
+): Promise<boolean> {
+  const taken = () => (typeof step === 'function' ? step() : step)
+  try {
+    const result = await store.transact(decide)
+    if (typeof result === 'number') ledger.violations.push(`${textOf(taken())} was refused at ${result}`)
+    else ledger.acknowledged.push({ ...taken(), ...result })
+    return typeof result !== 'number'
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError))
+      ledger.violations.push(`${textOf(taken())}: ${String(error)}`)
+    ledger.uncertain.push({ ...taken(), why: String(error) })
+    return false
+  }
+}
+
+function write({ tenant, padding }: Writing, transaction: Transaction, step: Step): Decision<Taken> {
+  const { name, revision } = step
+  const address = inTenant(tenant, deployments, name)
+  if (step.verb === 'delete') transaction.delete(address)
+  else {
+    const fill = { tx: transaction.id, revision, specHash: 'x'.repeat(padding()) }
+    transaction.put(address, aDeployment(name, fill))
+  }
+  transaction.put(inTenant(tenant, audit, transaction.id), anAuditEntry(tenant, transaction.id, textOf(step)))
+  return { kind: 'commit', result: { transaction: transaction.id } }
+}

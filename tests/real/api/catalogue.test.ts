@@ -1,0 +1,251 @@
+// The code catalogue and the product know each other: no code without a rule or a stated owner, no rule without a code,
+// and every code that can be raised now was received over HTTP, with the record of SPEC 2.1, its reference page, and
+// nothing stored.
+
+import { CODES, type Code, entryOf } from '@holdfast/contract'
+import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
+import { sharedSecretsStore, startEtcd, startRegistry, startSecretsStore } from '@holdfast/testkit'
+import { NODE_PROVOCATIONS } from '@holdfast/testkit/nodes/node-provocations'
+import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
+import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { BODY_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
+import { BUILT } from '@holdfast/testkit/provocations/built-capabilities'
+import { type Provocation, prepareWorld, provoke, type World } from '@holdfast/testkit/provocations/provoke'
+import { gatherRaisedCodes } from '@holdfast/testkit/provocations/raised-codes'
+import { REQUEST_PROVOCATIONS } from '@holdfast/testkit/provocations/request-provocations'
+import { prepareSecrets, SECRET_PROVOCATIONS } from '@holdfast/testkit/secrets/secret-provocations'
+import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+/** Our own invariants: no request can break them, or there is a fault of ours. secrets-deployments.test.ts breaks them. */
+const INVARIANTS: readonly Code[] = ['secret_material_would_persist', 'secret_generate_would_persist']
+const PROVOCATIONS = [
+  ...[...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS],
+  ...[...NODE_PROVOCATIONS, ...SECRET_PROVOCATIONS],
+]
+
+const received = new Set<string>()
+const pages = new Set<string>()
+let world: World
+
+beforeAll(async () => {
+  world = await prepareWorld(await startPlatform())
+  await prepareSecrets(world)
+})
+afterAll(() => world.platform.stop())
+
+/** What holds of every rejection, whatever its code. */
+async function expectRefusal(
+  answer: ApiAnswer,
+  code: Code,
+  field: string,
+  { codes = [code], alternative = false }: Pick<Provocation, 'codes' | 'alternative'> = {},
+) {
+  expect(answer.codes, answer.text).toEqual(codes)
+  const { status, alternativeStatus } = entryOf(code)
+  expect(answer.status).toBe(alternative ? alternativeStatus?.status : status)
+  const { rejections, ...first } = answer.body
+  expect(rejections).toHaveLength(codes.length)
+  expect(first).toEqual(Object(rejections)[0])
+  expect(first).toMatchObject({ code, field })
+  expect(Object.keys(first).sort()).toEqual(['code', 'doc', 'expected', 'field', 'received', 'why'])
+  for (const each of Object.values(Object(rejections))) await expectRecord(Object(each))
+}
+
+async function expectRecord(rejection: { [name: string]: unknown }) {
+  for (const part of ['expected', 'why']) {
+    expect(rejection[part]).toMatch(/.../)
+    expect(rejection[part], 'no placeholder is left').not.toMatch(/\{[a-z]\w*\}/i)
+  }
+  expect(typeof rejection['received']).toBe('string')
+  const { code, doc } = rejection
+  received.add(String(code))
+  if (pages.has(String(doc))) return
+  const page = await fetch(String(doc))
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toContain('text/html')
+  expect(await page.text()).toContain(`<h1><code>${code}</code></h1>`)
+  pages.add(String(doc))
+}
+
+/** The same keys with the same revisions: nothing stored, and no event, audit entry or kept answer either. */
+async function expectNothingStored(platform: Platform, work: () => Promise<void>): Promise<void> {
+  const before = await dumpTenants(platform)
+  expect(Object.keys(before).length).toBeGreaterThan(0)
+  await work()
+  expect(await dumpTenants(platform)).toEqual(before)
+}
+
+/** Every number that the secrets store ever gave to a path of acme, those that are destroyed included. */
+async function storedVersions({ acme }: Platform) {
+  return createStoreEye({ ...(await sharedSecretsStore()), tenant: acme.id }).everything()
+}
+
+const title = ({ code, field }: Provocation, index: number) => [index, code, field] as const
+
+test.each(PROVOCATIONS.map(title))('%i: %s at %s', async (index) => {
+  const provocation = PROVOCATIONS[index]
+  if (provocation === undefined) throw new Error('no such row')
+  const { platform } = world
+  const versions = await storedVersions(platform)
+  await expectNothingStored(platform, async () => {
+    const answer = await provoke(world, provocation.sent(world))
+    await expectRefusal(answer, provocation.code, provocation.field, provocation)
+  })
+  expect(await storedVersions(platform)).toEqual(versions)
+})
+
+test('quota_exceeded at quotas.stored_bytes', async () => {
+  const { platform } = world
+  const { body } = await platform.api().post('/api/v1/tenants', { name: 'crowded' })
+  const tenant = { 'x-tenant-id': String(body['id']) }
+  await platform.api().send('PATCH', `/api/v1/tenants/${body['id']}`, { quotas: { stored_bytes: 3000 } })
+  const sent = { kind: 'Deployment', name: 'wordy', image: platform.image, args: ['x'.repeat(2000)] }
+  await expectNothingStored(platform, async () => {
+    const answer = await platform.api().post('/api/v1/deployments', sent, tenant)
+    await expectRefusal(answer, 'quota_exceeded', 'quotas.stored_bytes')
+  })
+})
+
+test('rate_limited, with the time to wait', async () => {
+  // One more in ten seconds: none comes back while the machine stands still for a moment.
+  const platform = await startPlatform({ settings: { rates: { requestsPerMinute: 6, burst: 10 } } })
+  const api = platform.api(platform.acme.token)
+  const sent = { kind: 'Deployment', name: 'web', image: platform.image }
+  const answers = await Promise.all(Array.from({ length: 12 }, () => api.get('/api/v1/deployments')))
+  expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(200), 429, 429])
+  await expectNothingStored(platform, async () => {
+    const answer = await api.post('/api/v1/deployments', sent)
+    await expectRefusal(answer, 'rate_limited', 'Authorization')
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+  const other = await platform.api(platform.globex.token).get('/api/v1/deployments')
+  expect(other.status).toBe(200)
+  await platform.stop()
+})
+
+test('anchored_secret_dropped and anchored_secret_repointed, where volumes are on', async () => {
+  const platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  const api = platform.api(platform.acme.token)
+  const volume = 'vol_01JD0000000000000000000000'
+  const secret = {
+    ...{ name: 'DB', vault_path: 'resources/db', anchor: `volume(${volume})` },
+    values: { password: 'another one' },
+  }
+  const created = await api.post('/api/v1/deployments', {
+    ...{ kind: 'Deployment', name: 'web', image: platform.image, replicas: 0, secrets: [secret] },
+    volumes: [{ volume, target: '/data', type: 'volume', readOnly: false }],
+  })
+  expect(created.status, created.text).toBe(201)
+  const versions = await storedVersions(platform)
+  await expectNothingStored(platform, async () => {
+    const dropped = await api.put('/api/v1/deployments/web', { secrets: [] })
+    await expectRefusal(dropped, 'anchored_secret_dropped', 'secrets')
+    const elsewhere = { secrets: [{ ...secret, vault_path: 'resources/other' }] }
+    const repointed = await api.put('/api/v1/deployments/web', elsewhere)
+    await expectRefusal(repointed, 'anchored_secret_repointed', 'secrets[0].vault_path')
+  })
+  expect(await storedVersions(platform)).toEqual(versions)
+  await platform.stop()
+})
+
+describe('an engine is away', () => {
+  test('store_unavailable: etcd is killed under a write, paused under a read', {
+    timeout: 120_000,
+  }, async () => {
+    const etcd = await startEtcd()
+    const [member] = etcd.members
+    if (member === undefined) throw new Error('no member')
+    const platform = await startPlatform({ endpoints: etcd.endpoints })
+    const api = platform.api(platform.acme.token)
+    await expectNothingStored(platform, async () => {
+      await member.kill()
+      const sent = { kind: 'Deployment', name: 'web', image: platform.image }
+      await expectRefusal(await api.post('/api/v1/deployments', sent), 'store_unavailable', 'store')
+      const named = { ...sent, nodeId: 'node_01JD0000000000000000000000' }
+      await expectRefusal(
+        await api.post('/api/v1/deployments', named),
+        'node_candidates_unresolvable',
+        'nodeId',
+        { alternative: true },
+      )
+      await member.restart()
+    })
+    member.pause()
+    await expectRefusal(await api.get('/api/v1/deployments'), 'store_unavailable', 'store')
+    member.resume()
+    await expect
+      .poll(async () => (await api.get('/api/v1/deployments')).status, { timeout: 30_000 })
+      .toBe(200)
+    await platform.stop()
+    await etcd.stop()
+  })
+
+  test('secrets_store_unavailable and registry_credential_store_unavailable: sealed', async () => {
+    const [secretsStore, registry] = await Promise.all([
+      startSecretsStore(),
+      startRegistry({ htpasswd: { username: 'puller', password: 'correct horse' } }),
+    ])
+    const platform = await startPlatform({ secretsStore, registry })
+    const api = platform.api(platform.acme.token)
+    const path = `/api/v1/registries/${registry.host}/credential`
+    const credential = { username: 'puller', password: 'correct horse' }
+    expect((await api.put(path, credential)).status).toBe(200)
+    await secretsStore.seal()
+    const sent = { kind: 'Deployment', name: 'web', image: platform.image }
+    await expectNothingStored(platform, async () => {
+      const written = await api.put(path, credential)
+      await expectRefusal(written, 'secrets_store_unavailable', 'secretsStore')
+      const tenant = await platform.api().post('/api/v1/tenants', { name: 'late' })
+      await expectRefusal(tenant, 'secrets_store_unavailable', 'secretsStore')
+      const created = await api.post('/api/v1/deployments', sent)
+      await expectRefusal(created, 'registry_credential_store_unavailable', 'image')
+    })
+    await secretsStore.unseal()
+    expect((await api.post('/api/v1/deployments', sent)).status).toBe(201)
+    await platform.stop()
+    await Promise.all([secretsStore.stop(), registry.stop()])
+  })
+})
+
+describe('both directions', () => {
+  const raised = gatherRaisedCodes()
+
+  test('no code without a rule or an owner that is still to come', () => {
+    expect(CODES).toHaveLength(83 + 50)
+    expect(CODES.filter((code) => !raised.has(code) && BUILT.includes(entryOf(code).capability))).toEqual([])
+  })
+
+  test('no rule without a code', () => {
+    for (const { code } of [...FIELD_RULES, ...CROSS_RULES]) expect(CODES).toContain(code)
+    expect(raised.size).toBeGreaterThan(50)
+  })
+
+  test('no code that can be raised was left unreceived', () => {
+    const wanted = CODES.filter((code) => raised.has(code) && !INVARIANTS.includes(code))
+    expect(wanted.filter((code) => !received.has(code))).toEqual([])
+    const toCome = CODES.filter((code) => !raised.has(code)).length
+    console.log(
+      `${received.size} codes received, ${toCome} owned by parts to come, ${INVARIANTS.length} invariants`,
+    )
+  })
+
+  test('every code of SPEC 7.1, 7.2 and 7.3 was received', () => {
+    const sections = ['SPEC 7.1', 'SPEC 7.2', 'SPEC 7.3']
+    const codes = CODES.filter((code) => sections.includes(entryOf(code).source))
+    expect(codes).toHaveLength(18 + 34)
+    expect(codes.filter((code) => !received.has(code) && !INVARIANTS.includes(code))).toEqual([])
+  })
+})
+
+test('GET /api/v1/errors is the catalogue', async () => {
+  const api = world.platform.api(world.tokens.viewer)
+  const { body } = await api.get('/api/v1/errors')
+  const catalogue = CODES.map((code) => {
+    const { source: _source, ...entry } = entryOf(code)
+    return { code, ...entry }
+  })
+  expect(body['items']).toEqual(catalogue)
+  for (const entry of catalogue) expect((await api.get(`/api/v1/errors/${entry.code}`)).body).toEqual(entry)
+})

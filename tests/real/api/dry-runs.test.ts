@@ -1,0 +1,120 @@
+// Any write may be tried: the answer tells what it would do, a refusal is the same as in earnest, and neither etcd nor the
+// secrets store is another afterwards. DECISIONS 1 (dry run of any write), over HTTP against the whole server.
+
+import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
+import { makeNode } from '@holdfast/testkit/nodes/enrol'
+import type { ApiClient } from '@holdfast/testkit/platform/api-client'
+import { dumpKeys, type KeyDump } from '@holdfast/testkit/platform/dump-keys'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { createStoreEye, type StoreEye } from '@holdfast/testkit/secrets/store-eye'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let platform: Platform
+let acme: ApiClient
+let nodeId: string
+let eye: StoreEye
+let tenant: string
+let registry: string
+
+beforeAll(async () => {
+  platform = await startPlatform()
+  acme = platform.api(platform.acme.token)
+  tenant = `/api/v1/tenants/${platform.acme.id}`
+  registry = `/api/v1/registries/${platform.config.registries[0]?.host ?? ''}/credential`
+  nodeId = await makeNode(platform.baseUrl, acme, 'tried')
+  eye = createStoreEye({ ...(await sharedSecretsStore()), tenant: platform.acme.id })
+  const body = { kind: 'Deployment', name: 'web', image: platform.image, replicas: 0 }
+  expect((await acme.post('/api/v1/deployments', body)).status).toBe(201)
+  expect((await acme.put('/api/v1/secrets/resources/kept', { values: { key: 'v-one' } })).status).toBe(200)
+  expect((await acme.put(registry, { username: 'reader', password: 'p-one' })).status).toBe(200)
+})
+afterAll(() => platform.stop())
+
+/** Of both parts of the keyspace, without what server replicas tell each other. */
+const OF_THE_SERVERS = /\/g\/(?:replica|shard)\//
+async function everything(): Promise<KeyDump> {
+  const dump = await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`)
+  return Object.fromEntries(Object.entries(dump).filter(([key]) => !OF_THE_SERVERS.test(key)))
+}
+
+const later = () => new Date(Date.now() + 3_600_000).toISOString()
+const WRITES: readonly [string, string, () => string, () => unknown, object][] = [
+  ['a deployment removed', 'DELETE', () => '/api/v1/deployments/web', () => undefined, { name: 'web' }],
+  [
+    'a secret removed',
+    'DELETE',
+    () => '/api/v1/secrets/resources/kept',
+    () => undefined,
+    { resource: 'kept' },
+  ],
+  ['a credential set', 'PUT', () => registry, () => ({ username: 'a', password: 'b' }), { credential: true }],
+  ['a credential removed', 'DELETE', () => registry, () => undefined, { credential: false }],
+  [
+    'a node cordoned',
+    'POST',
+    () => `/api/v1/nodes/${nodeId}/cordon`,
+    () => undefined,
+    { schedulable: false },
+  ],
+  ['a node drained', 'POST', () => `/api/v1/nodes/${nodeId}/drain`, () => undefined, { schedulable: false }],
+  ['a node removed', 'DELETE', () => `/api/v1/nodes/${nodeId}`, () => undefined, { id: '' }],
+  ['a join token', 'POST', () => '/api/v1/nodes/join-tokens', () => ({ nodeName: 'n1' }), { nodeName: 'n1' }],
+  [
+    'a token',
+    'POST',
+    () => `${tenant}/tokens`,
+    () => ({ name: 'ci', role: 'developer', expiresAt: later() }),
+    { role: 'developer' },
+  ],
+]
+
+test.each(WRITES)('%s', async (_what, method, path, body, plan) => {
+  const before = await everything()
+  const key = { 'idempotency-key': uniqueName('tried') }
+  const answer = await acme.send(method, `${path()}?dryRun=true`, body(), method === 'POST' ? key : {})
+  expect(answer.status, answer.text).toBe(200)
+  const wished = 'id' in plan ? { id: nodeId } : plan
+  expect(answer.body).toMatchObject({ alterations: [], warnings: [], plan: wished })
+  expect(Object(answer.body['plan']).token).toBeUndefined()
+  expect(await everything()).toEqual(before)
+  expect(await eye.read('resources/kept', 1)).toEqual({ key: 'v-one' })
+})
+
+test('a tenant made, changed and removed', async () => {
+  const admin = platform.api()
+  const before = await everything()
+  const asks = [
+    await admin.post('/api/v1/tenants?dryRun=true', { name: 'tried' }),
+    await admin.send('PATCH', `${tenant}?dryRun=true`, { quotas: { deployments: 3 } }),
+    await admin.delete(`${tenant}?dryRun=true`),
+  ]
+  expect(asks.map(({ status, body }) => [status, Object(body['plan']).deleting])).toEqual([
+    [200, false],
+    [200, false],
+    [200, true],
+  ])
+  expect(await everything()).toEqual(before)
+})
+
+test('a refusal is the one in earnest', async () => {
+  for (const query of ['', '?dryRun=true']) {
+    const missing = await acme.delete(`/api/v1/deployments/nothing${query}`)
+    expect([missing.status, missing.codes]).toEqual([404, ['deployment_not_found']])
+    const stale = await acme.delete(`/api/v1/deployments/web${query}`, { 'if-match': '"9"' })
+    expect([stale.status, stale.codes]).toEqual([412, ['revision_conflict']])
+  }
+})
+
+test('every write that is described takes it, but for a machine that joins and a command that is opened', async () => {
+  const { body } = await acme.get('/openapi.json')
+  const paths: { [path: string]: { [method: string]: { parameters?: { name: string }[] } } } = Object(
+    body['paths'],
+  )
+  const without = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => ['post', 'put', 'patch', 'delete'].includes(method))
+      .filter(([, { parameters = [] }]) => !parameters.some(({ name }) => name === 'dryRun'))
+      .map(([method]) => `${method} ${path}`),
+  )
+  expect(without.sort()).toEqual(['post /api/v1/deployments/{name}/exec', 'post /api/v1/nodes/enroll'])
+})

@@ -1,0 +1,310 @@
+// Events followed over HTTP: in order, none lost across a break, bounded for whoever does not read, and ended when the
+// server stops or the token counts no more. DECISIONS 1, SAFETY 4g.
+
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { ListedEvent, TenantId } from '@holdfast/contract'
+import { STREAMS_PER_TOKEN } from '@holdfast/server/api/open-streams'
+import { recordEvent } from '@holdfast/server/operations/record-write'
+import { events } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { waitUntil } from '@holdfast/testkit'
+import type { ApiClient } from '@holdfast/testkit/platform/api-client'
+import { makeToken } from '@holdfast/testkit/platform/set-up'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const STREAM = '/api/v1/events/stream'
+
+let platform: Platform
+let acme: ApiClient
+beforeAll(async () => {
+  platform = await startPlatform()
+  acme = platform.api(platform.acme.token)
+})
+afterAll(() => platform.stop())
+
+interface Told {
+  readonly id: string | undefined
+  readonly event: string | undefined
+  readonly data: string | undefined
+}
+
+interface Reader {
+  readonly response: Response
+  readonly told: Told[]
+  readonly text: string
+  /** Whether the server ended it in order. */
+  readonly ended: boolean
+  stop(): void
+}
+
+async function follow(
+  token: string,
+  { query = '', headers = {} } = {},
+  base = platform.baseUrl,
+): Promise<Reader> {
+  const abort = new AbortController()
+  const response = await fetch(`${base}${STREAM}${query}`, {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    signal: abort.signal,
+  })
+  const reader = { response, text: '', ended: false, stop: () => abort.abort() }
+  void consume(response, (text) => {
+    reader.text += text
+  }).then((ended) => {
+    reader.ended = ended
+  })
+  return Object.defineProperty(reader, 'told', { get: () => parse(reader.text) }) as typeof reader & Reader
+}
+
+async function consume(response: Response, take: (text: string) => void): Promise<boolean> {
+  const decoder = new TextDecoder()
+  try {
+    for await (const bytes of response.body ?? []) take(decoder.decode(bytes, { stream: true }))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Blocks with data, as a browser would hand them on. */
+function parse(text: string): Told[] {
+  const blocks = text.split('\n\n').slice(0, -1)
+  const field = (block: string, name: string) =>
+    block
+      .split('\n')
+      .find((line) => line.startsWith(`${name}: `))
+      ?.slice(name.length + 2)
+  return blocks
+    .map((block) => ({ id: field(block, 'id'), event: field(block, 'event'), data: field(block, 'data') }))
+    .filter(({ data }) => data !== undefined)
+}
+
+const messagesOf = (reader: Reader): string[] =>
+  reader.told.map(({ data }) => String((JSON.parse(data ?? '{}') as Partial<ListedEvent>).message))
+
+let told = 0
+/** Written as the product writes them, several in one transaction. */
+async function tell(tenant: string, messages: readonly string[], data: object = {}): Promise<void> {
+  await platform.server.store.transact((transaction) => {
+    for (const message of messages) {
+      told += 1
+      recordEvent(transaction, clock, tenant as TenantId, {
+        ...{ type: 'quota.reached', severity: 'warning', reason: 'test', cause: `${told}`, message },
+        subject: { kind: 'Deployment', name: message.split(' ')[0] ?? '', uid: `dep_${told}` },
+        data: { ...data },
+      })
+    }
+    return { kind: 'commit', result: undefined }
+  })
+}
+
+/** A tenant of its own, so that no other test is heard. */
+async function listener(name: string): Promise<{ id: string; token: string }> {
+  const { body } = await platform.api().post('/api/v1/tenants', { name })
+  const id = String(body['id'])
+  return { id, token: await makeToken(platform.api(), id, 'tenant-admin') }
+}
+
+const untilTold = (reader: Reader, count: number) =>
+  waitUntil(() => reader.told.length >= count, { what: `${count} events, not ${reader.told.length}` })
+
+test('what happens comes as it happens: cursor, type and the event as lists show it', async () => {
+  const { id, token } = await listener('hears')
+  const reader = await follow(token)
+  expect(reader.response.status).toBe(200)
+  expect(reader.response.headers.get('content-type')).toBe('text/event-stream')
+  expect(reader.response.headers.get('cache-control')).toBe('no-store')
+  const sent = { kind: 'Deployment', name: 'web', image: platform.image }
+  expect((await platform.api(token).post('/api/v1/deployments', sent)).status).toBe(201)
+  await untilTold(reader, 1)
+  await tell(id, ['one', 'two', 'three'])
+  await untilTold(reader, 4)
+  const { body } = await platform.api(token).get('/api/v1/events')
+  const listed = Object.values(Object(body['items'])) as ListedEvent[]
+  const shown = listed.slice(-4).map((event) => ({ id: event.cursor, event: event.type, data: event }))
+  expect(reader.told.map(({ data, ...rest }) => ({ ...rest, data: JSON.parse(data ?? '') }))).toEqual(shown)
+  reader.stop()
+})
+
+test('goes on behind the last event that was read, through breaks anywhere, none lost and none twice', async () => {
+  const { id, token } = await listener('resumes')
+  const seen: string[] = []
+  let last: string | undefined
+  for (let round = 0; round < 6; round += 1) {
+    // The first is connected before anything is told; later ones find a batch waiting, and one comes while they read.
+    const headers = last === undefined ? {} : { 'last-event-id': last }
+    if (round > 0) await tell(id, [`${round}a`, `${round}b`, `${round}c`])
+    const reader = await follow(token, { headers })
+    await tell(id, [`${round}d`])
+    await untilTold(reader, round === 0 ? 1 : 2)
+    // Whoever breaks off has read only so far.
+    const read = reader.told.slice(0, round === 0 ? 1 : 2)
+    seen.push(...messagesOf({ ...reader, told: read }))
+    last = read.at(-1)?.id
+    reader.stop()
+  }
+  const reader = await follow(token, { headers: { 'last-event-id': last ?? '' } })
+  await waitUntil(() => messagesOf(reader).includes('5d'), { what: 'the last one' })
+  const all = [...seen, ...messagesOf(reader)]
+  const expected = Array.from({ length: 6 }, (_, round) =>
+    (round === 0 ? ['d'] : ['a', 'b', 'c', 'd']).map((letter) => `${round}${letter}`),
+  ).flat()
+  expect([...all].sort()).toEqual(expected.sort())
+  reader.stop()
+})
+
+test('a reader knows where it began, and filters do not lose its place', async () => {
+  const { id, token } = await listener('filters')
+  await tell(id, ['before'])
+  const reader = await follow(token, { query: '?subject=wanted' })
+  await waitUntil(() => reader.text.includes('id: '), { what: 'the place' })
+  await tell(id, ['other 1', 'wanted 1', 'other 2'])
+  await untilTold(reader, 1)
+  expect(messagesOf(reader)).toEqual(['wanted 1'])
+  reader.stop()
+  const all = await follow(token, { query: '?after=0-0&severity=warning' })
+  await untilTold(all, 4)
+  expect(messagesOf(all)).toContain('before')
+  all.stop()
+})
+
+test('is of one tenant, for whoever may read events', async () => {
+  const { id, token } = await listener('apart')
+  const other = await listener('elsewhere')
+  const reader = await follow(token)
+  await tell(other.id, ['foreign'])
+  await tell(id, ['own'])
+  await untilTold(reader, 1)
+  expect(messagesOf(reader)).toEqual(['own'])
+  expect(reader.text).not.toContain('foreign')
+  reader.stop()
+  const { body } = await platform.api(other.token).get('/api/v1/events')
+  const cursor = (Object.values(Object(body['items'])) as ListedEvent[])[0]?.cursor
+  for (const query of ['?after=0-0', `?after=${cursor}`, '?subject=foreign&after=0-0']) {
+    const again = await follow(token, { query })
+    await tell(other.id, ['foreign'])
+    await tell(id, ['foreign in name alone'])
+    await waitUntil(() => messagesOf(again).includes('foreign in name alone'), { what: 'its own' })
+    expect(messagesOf(again)).not.toContain('foreign')
+    again.stop()
+  }
+  for (const query of ['?after=then', '?colour=red'])
+    expect((await acme.get(`${STREAM}${query}`)).status).toBe(400)
+  expect((await acme.get(STREAM, { 'last-event-id': 'then' })).body['field']).toBe('Last-Event-ID')
+  expect((await platform.api('hf_no').get(STREAM)).codes).toEqual(['unauthenticated'])
+})
+
+/** As retention does it. */
+async function forgetOldest(tenant: string, count: number): Promise<void> {
+  const { store } = platform.server
+  await store.fresh()
+  const oldest = [...store.keysOf(events, tenant as TenantId)]
+    .sort((left, right) => left.createRevision - right.createRevision)
+    .slice(0, count)
+  await store.transact((transaction) => {
+    for (const each of oldest) transaction.delete(inTenant(tenant as TenantId, events, each.id))
+    return { kind: 'commit', result: undefined }
+  })
+}
+
+test('a place that is kept no more is told, in the stream and in the list', async () => {
+  const { id, token } = await listener('forgets')
+  const cursors = async (): Promise<string[]> => {
+    const { body } = await platform.api(token).get('/api/v1/events')
+    return (Object.values(Object(body['items'])) as ListedEvent[]).map(({ cursor }) => cursor)
+  }
+  for (const message of ['a', 'b', 'c', 'd']) await tell(id, [message])
+  const before = await cursors()
+  const [first = ''] = before
+  await forgetOldest(id, before.length - 2)
+  const [oldest = ''] = await cursors()
+  const truncated = { after: first, oldest }
+  const reader = await follow(token, { headers: { 'last-event-id': first } })
+  await untilTold(reader, 3)
+  expect(reader.told[0]).toEqual({ id: undefined, event: 'truncated', data: JSON.stringify(truncated) })
+  expect(messagesOf(reader).slice(1)).toEqual(['c', 'd'])
+  const listed = await platform.api(token).get(`/api/v1/events?after=${first}`)
+  expect(listed.body['truncated']).toEqual(truncated)
+  const whole = await platform.api(token).get(`/api/v1/events?after=${oldest}`)
+  expect(whole.body['truncated']).toBeUndefined()
+  // Everything goes while the reader has read everything: that is no gap.
+  await forgetOldest(id, 10)
+  await tell(id, ['e'])
+  await untilTold(reader, 4)
+  expect(messagesOf(reader).slice(1)).toEqual(['c', 'd', 'e'])
+  reader.stop()
+  const strange = await follow(token, { headers: { 'last-event-id': '999999999-0' } })
+  await untilTold(strange, 1)
+  expect(strange.told[0]?.event).toBe('truncated')
+  strange.stop()
+})
+
+test('a token has so many streams and no more; one that ends makes room', async () => {
+  const { token } = await listener('greedy')
+  const readers = await Promise.all(Array.from({ length: STREAMS_PER_TOKEN }, () => follow(token)))
+  expect(readers.map(({ response }) => response.status)).toEqual(Array(STREAMS_PER_TOKEN).fill(200))
+  const refused = await platform.api(token).get(STREAM)
+  expect([refused.status, refused.codes]).toEqual([429, ['rate_limited']])
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect((await platform.api(token).get('/api/v1/events')).status, 'other requests go on').toBe(200)
+  readers[0]?.stop()
+  let again: Reader | undefined
+  await waitUntil(
+    async () => {
+      again = await follow(token)
+      return again.response.status === 200
+    },
+    { what: 'room for one more' },
+  )
+  for (const reader of [...readers, again]) reader?.stop()
+})
+
+test('a token that was revoked hears no more', { timeout: 30_000 }, async () => {
+  const { id, token } = await listener('revoked')
+  const admin = platform.api(await makeToken(platform.api(), id, 'tenant-admin'))
+  const reader = await follow(token)
+  expect((await admin.delete(`/api/v1/tenants/${id}/tokens/tok_${token.split('_')[1]}`)).status).toBe(202)
+  await waitUntil(() => reader.ended, { what: 'the end of the stream', timeoutMs: 20_000 })
+})
+
+/** Sends the request and never reads. How much is held for it: packages/server/src/api/event-stream.test.ts. */
+function standStill(token: string): Promise<Socket> {
+  const { host, port } = platform.config.listen
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port }, () => {
+      socket.write(`GET ${STREAM}?after=0-0 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+      socket.pause()
+      resolve(socket)
+    })
+    socket.on('error', reject)
+  })
+}
+
+test('readers that stand still keep nobody else waiting, however much is told', {
+  timeout: 60_000,
+}, async () => {
+  const { id, token } = await listener('stands-still')
+  const sockets = await Promise.all(Array.from({ length: 8 }, () => standStill(token)))
+  const block = 'x'.repeat(100_000)
+  for (let count = 0; count < 100; count += 1) await tell(id, [`part ${count}`], { block })
+  const reader = await follow(token, { query: '?after=0-0' })
+  await waitUntil(() => messagesOf(reader).includes('part 99'), { what: 'one that reads gets it all' })
+  reader.stop()
+  for (const socket of sockets) socket.destroy()
+})
+
+test('the server stops though readers are there, and ends each in order', { timeout: 30_000 }, async () => {
+  const own = await startPlatform()
+  const reader = await follow(own.acme.token, {}, own.baseUrl)
+  // Connected, and nothing asked yet: as a client's pool may have it.
+  const silent = connect(own.config.listen)
+  await once(silent, 'connect')
+  const began = performance.now()
+  await own.stop()
+  expect(performance.now() - began).toBeLessThan(10_000)
+  await waitUntil(() => reader.ended, { what: 'the end' })
+  expect(reader.text).toContain(': the server ends this stream')
+})

@@ -1,0 +1,110 @@
+// SAFETY 2, rows 17 to 21: hostile requests by the thousand against the whole server in a process of its own. Nothing is
+// answered 5xx, nothing hangs, nothing is stored on a refusal, the event loop stays free and memory level.
+
+import { env } from 'node:process'
+import { waitUntil } from '@holdfast/testkit'
+import { attack } from '@holdfast/testkit/hostile/attack'
+import type { Targets } from '@holdfast/testkit/hostile/hostile-requests'
+import { changedKeys, readKeyRevisions, unexplainedChange } from '@holdfast/testkit/hostile/key-revisions'
+import type { Health } from '@holdfast/testkit/hostile/server-protocol'
+import { type ServerProcess, startServerProcess } from '@holdfast/testkit/hostile/start-server-process'
+import { makeToken } from '@holdfast/testkit/platform/set-up'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const LONG = env.HOLDFAST_LONG === '1'
+const TOTAL = LONG ? 100_000 : 6_000
+const BLOCK = 500
+const SEED = Number(env.HOLDFAST_SEED ?? (LONG ? Date.now() % 1_000_000_000 : 20_260_101))
+const MAX_STALL_MS = 100
+const MAX_GROWTH = 0.1
+/** Thousands of requests with a few at a time: half a minute where the machine is busy. */
+const RUN_MS = LONG ? 3_600_000 : 240_000
+
+let platform: Platform
+let server: ServerProcess
+let targets: Targets
+
+beforeAll(async () => {
+  platform = await startPlatform()
+  server = await startServerProcess(platform)
+  const { acme, platformToken, image, registryHost } = platform
+  const victim = await platform.api().post('/api/v1/tenants', { name: 'victim' })
+  const token = await makeToken(platform.api(), acme.id, 'tenant-admin')
+  const deployment = 'standing'
+  await platform.api(token).post('/api/v1/deployments', { kind: 'Deployment', name: deployment, image })
+  targets = {
+    ...{ token, tenant: acme.id, platformToken, victim: String(victim.body['id']) },
+    ...{ image, deployment, registryHost },
+  }
+})
+afterAll(async () => {
+  await server.stop()
+  await platform.stop()
+})
+
+const revisions = () => readKeyRevisions(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/t/`)
+
+/** So that the next block finds room and the server's cache does not grow by what was rightly accepted. */
+async function removeAccepted(names: ReadonlySet<string>): Promise<void> {
+  const api = platform.api(targets.token)
+  for (const name of names) {
+    if (name === targets.deployment) continue
+    await api.delete(`/api/v1/deployments/${name}`)
+    await waitUntil(async () => (await api.get(`/api/v1/deployments/${name}`)).status === 404, {
+      what: `${name} is gone`,
+    })
+  }
+}
+
+test('no 5xx, no hang, no stored byte on a refusal, no stall, no growth', { timeout: RUN_MS }, async () => {
+  console.log(`hostile requests: ${TOTAL}, seed ${SEED} (HOLDFAST_SEED=${SEED} repeats this run)`)
+  const outcomes = new Map<string, number>()
+  const healths: Health[] = []
+  const faults: string[] = []
+  let accepted = 0
+  for (let from = 0; from < TOTAL; from += BLOCK) {
+    const warm = from < TOTAL / 4
+    const before = await revisions()
+    const report = await attack(targets, {
+      ...{ port: server.port, baseUrl: server.baseUrl, seed: SEED, from, count: BLOCK },
+      ...{ refused: warm ? 0.3 : 1, huge: 0.01 },
+    })
+    const changed = changedKeys(before, await revisions())
+    const stored = unexplainedChange(changed, report.accepted)
+    faults.push(...report.faults, ...(stored === undefined ? [] : [`block from ${from}: ${stored}`]))
+    if (faults.length > 20) break
+    for (const [outcome, times] of report.outcomes)
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + times)
+    accepted += report.accepted.length
+    await removeAccepted(new Set(report.accepted.flatMap(({ deployment }) => deployment ?? [])))
+    healths.push(await server.health())
+  }
+  expect(faults).toEqual([])
+  judgeHealth(healths, outcomes, accepted)
+})
+
+function judgeHealth(
+  healths: readonly Health[],
+  outcomes: ReadonlyMap<string, number>,
+  accepted: number,
+): void {
+  const worstStall = Math.max(...healths.map(({ worstStallMs }) => worstStallMs))
+  const worstDelay = Math.max(...healths.map(({ worstDelayMs }) => worstDelayMs))
+  const steady = healths.slice(Math.floor(healths.length / 4))
+  const half = Math.floor(steady.length / 2)
+  const least = (of: readonly Health[]) => Math.min(...of.map(({ heapUsed }) => heapUsed))
+  const growth = least(steady.slice(half)) / least(steady.slice(0, half)) - 1
+  const counts = [...outcomes].sort(([, left], [, right]) => right - left)
+  console.log(
+    `hostile requests: ${counts.map(([outcome, times]) => `${outcome} ${times}`).join(', ')}\n` +
+      `${accepted} accepted; worst stall ${worstStall.toFixed(1)} ms (${worstDelay.toFixed(1)} ms by the wall clock); ` +
+      `memory growth ${(growth * 100).toFixed(1)} %, heap ${(least(steady) / 1e6).toFixed(1)} MB`,
+  )
+  expect(healths.flatMap(({ errors }) => errors).slice(0, 3)).toEqual([])
+  expect(worstStall).toBeLessThan(MAX_STALL_MS)
+  expect(growth).toBeLessThan(MAX_GROWTH)
+  // The attack reaches: most of what can be refused was refused for many different reasons, and something was accepted.
+  expect(outcomes.size).toBeGreaterThan(25)
+  expect(accepted).toBeGreaterThan(TOTAL / 500)
+}

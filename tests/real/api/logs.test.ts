@@ -1,0 +1,245 @@
+// Reading logs through the API: merged over replicas and nodes, with real engines and real agents. DECISIONS 1 and 8.
+
+import { request } from 'node:http'
+import { waitUntil } from '@holdfast/testkit'
+import { makeToken } from '@holdfast/testkit/platform/set-up'
+import { type StreamsWorld, startStreamsWorld } from '@holdfast/testkit/streams/streams-world'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const MIB = 1024 * 1024
+const COUNTED =
+  'n=0; while [ $n -lt 300 ]; do n=$((n+1)); echo "line $n"; busybox usleep 2000; done; echo bad >&2; exec sleep 1000'
+
+interface Line {
+  readonly time: string
+  readonly replica: number
+  readonly node: string
+  readonly stream: string
+  readonly text: string
+  readonly skipped?: { readonly replica: number; readonly lines: number; readonly bytes: number }
+  readonly unavailable?: { readonly replica: number; readonly node: string; readonly reason: string }
+}
+
+let world: StreamsWorld
+let developer = ''
+beforeAll(async () => {
+  world = await startStreamsWorld()
+  developer = await makeToken(world.platform.api(), world.tenant, 'developer')
+  await world.deploy('counted', ['sh', '-c', COUNTED])
+  await waitUntil(async () => (await read('/counted/logs?tail=10000')).filter(isBad).length === 2, {
+    what: 'both have written all',
+  })
+}, 180_000)
+afterAll(() => world.stop())
+
+const isBad = ({ text }: Line): boolean => text === 'bad'
+const parse = (text: string): Line[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+
+async function read(path: string, baseUrl = world.platform.baseUrl): Promise<Line[]> {
+  const response = await fetch(`${baseUrl}/api/v1/deployments${path}`, {
+    headers: { authorization: `Bearer ${developer}` },
+  })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toContain('application/x-ndjson')
+  return parse(await response.text())
+}
+
+/** A follower that reads as fast as it is let; a `slow` one reads a piece at each `resume`. */
+function follow(path: string, { baseUrl = world.platform.baseUrl, slow = false } = {}) {
+  const parts: string[] = []
+  let kept = 0
+  let bytes = 0
+  let ended = false
+  let missed = false
+  const text = (): string => parts.join('')
+  const url = `${baseUrl}/api/v1/deployments${path}`
+  const sent = request(url, { headers: { authorization: `Bearer ${developer}` }, agent: false })
+  sent.on('response', (response) => {
+    follower.resume = () => response.resume()
+    response.setEncoding('utf8')
+    response.on('data', (part: string) => {
+      bytes += part.length
+      if (slow) response.pause()
+      if (part.includes('{"skipped"')) missed = true
+      parts.push(part)
+      kept += part.length
+      // A flood is counted and not kept.
+      while (kept > 4 * MIB) kept -= parts.shift()?.length ?? 0
+    })
+    response.on('end', () => {
+      ended = true
+    })
+    response.on('error', () => {})
+  })
+  sent.on('error', () => {})
+  sent.end()
+  const follower = {
+    resume: () => {},
+    bytes: () => bytes,
+    /** It was told that it missed something. */
+    missed: () => missed,
+    ended: () => ended,
+    /** Whole lines, of what is kept. */
+    lines: (): Line[] => parse(text().slice(text().indexOf('{'), text().lastIndexOf('\n') + 1)),
+    text,
+    close: () => sent.destroy(),
+  }
+  return follower
+}
+
+test('both replicas of the server give all lines of all containers in the order of time', async () => {
+  for (const baseUrl of [world.platform.baseUrl, world.other.baseUrl]) {
+    const lines = await read('/counted/logs?tail=10000', baseUrl)
+    expect(lines).toHaveLength(602)
+    const times = lines.map(({ time }) => time)
+    expect(times).toEqual(times.toSorted())
+    for (const [replica, node] of [
+      [1, 'node-1'],
+      [2, 'node-2'],
+    ] as const) {
+      const own = lines.filter((line) => line.replica === replica)
+      // The engine reads the two outputs apart and stamps them as it reads: between them there is no order.
+      const of = (stream: string) => own.filter((line) => line.stream === stream).map(({ text }) => text)
+      expect(of('stdout')).toEqual(Array.from({ length: 300 }, (_, index) => `line ${index + 1}`))
+      expect(of('stderr')).toEqual(['bad'])
+      expect(own.find(({ text }) => text === 'line 1')).toEqual({
+        ...{ replica, node, stream: 'stdout', text: 'line 1' },
+        time: expect.stringMatching(/^\d{4}-.*\.\d{9}Z$/),
+      })
+    }
+  }
+})
+
+test('tail is of the merged whole, since and replica choose', async () => {
+  const all = await read('/counted/logs?tail=10000')
+  expect(await read('/counted/logs')).toEqual(all.slice(-100))
+  expect(await read('/counted/logs?tail=7')).toEqual(all.slice(-7))
+  expect(await read('/counted/logs?tail=0')).toEqual([])
+  const second = all.filter(({ replica }) => replica === 2)
+  expect(await read('/counted/logs?replica=2&tail=10000')).toEqual(second)
+  const at = all[400]?.time ?? ''
+  expect(await read(`/counted/logs?tail=10000&since=${at}`)).toEqual(all.filter(({ time }) => time >= at))
+  expect(await read('/counted/logs?since=1h')).toHaveLength(100)
+  expect(await read('/counted/logs?since=2035-01-01T00:00:00Z')).toEqual([])
+})
+
+test.each([
+  'tail=-1',
+  'tail=10001',
+  'tail=x',
+  'since=yesterday',
+  'since=2026-13-01T00:00:00Z',
+  'replica=0',
+  'replica=7',
+  'follow=yes',
+])('%s is refused', async (query) => {
+  const answer = await world.platform.api(developer).get(`/api/v1/deployments/counted/logs?${query}`)
+  expect(answer.codes).toEqual(['query_parameter_invalid'])
+})
+
+test('who may not is refused, another tenant finds nothing, and reading is audited', async () => {
+  const path = '/api/v1/deployments/counted/logs'
+  const viewer = world.platform.api(await makeToken(world.platform.api(), world.tenant, 'viewer'))
+  expect((await viewer.get(path)).codes).toEqual(['permission_denied'])
+  expect((await world.platform.api(world.platform.globex.token).get(path)).codes).toEqual([
+    'deployment_not_found',
+  ])
+  const { body } = await viewer.get('/api/v1/audit')
+  const entries: unknown[] = Object(body['items'])
+  expect(entries).toContainEqual(
+    expect.objectContaining({ action: 'deployments:logs', subject: { kind: 'Deployment', name: 'counted' } }),
+  )
+})
+
+test.each([0, 1])(
+  'what is followed comes once, in order, behind what was kept, through replica %i',
+  async (at) => {
+    const name = `talking-${at}`
+    await world.deploy(name, [
+      'sh',
+      '-c',
+      'n=0; while true; do n=$((n+1)); echo "line $n"; busybox usleep 20000; done',
+    ])
+    const baseUrl = at === 0 ? world.platform.baseUrl : world.other.baseUrl
+    const follower = follow(`/${name}/logs?follow=true&tail=20`, { baseUrl })
+    await waitUntil(() => follower.lines().length > 300, { what: 'it is followed' })
+    follower.close()
+    const lines = follower.lines()
+    for (const replica of [1, 2]) {
+      const numbers = lines
+        .filter((line) => line.replica === replica)
+        .map(({ text }) => Number(text.slice(5)))
+      const first = numbers[0] ?? 0
+      expect(numbers).toEqual(numbers.map((_, index) => first + index))
+    }
+  },
+)
+
+test('containers that write as fast as the engine takes it and a slow follower: the gap is told, and memory is bounded', {
+  timeout: 180_000,
+}, async () => {
+  await world.deploy('flood', ['busybox', 'yes', 'x'.repeat(8_000)])
+  const before = process.memoryUsage().rss
+  const agentsBefore = world.agents.map((agent) => agent.peakMiB().toFixed(0))
+  const follower = follow('/flood/logs?follow=true&replica=2&tail=10', { slow: true })
+  const began = performance.now()
+  let peak = 0
+  await waitUntil(() => follower.bytes() > 0, { what: 'it is followed' })
+  // What lies in the buffers between is read first.
+  while (!follower.missed() && performance.now() - began < 120_000) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    follower.resume()
+    peak = Math.max(peak, process.memoryUsage().rss)
+  }
+  const gaps = [...follower.text().matchAll(/\{"skipped":\{[^}]*\}\}/g)].map(
+    ([gap]) => JSON.parse(gap).skipped,
+  )
+  const lost = gaps.reduce((sum: number, gap) => sum + gap.bytes, 0)
+  console.log(
+    `a follower of a flood read ${(follower.bytes() / MIB).toFixed(1)} MiB in ${((performance.now() - began) / 1000).toFixed(0)} s, ${(lost / MIB).toFixed(1)} MiB skipped in`,
+    `${gaps.length} gaps (of what was kept); this process (two servers) grew by ${((peak - before) / MIB).toFixed(1)} MiB;`,
+    `agents at most ${agentsBefore} before, ${world.agents.map((agent) => agent.peakMiB().toFixed(0))} MiB ever`,
+  )
+  follower.close()
+  expect(gaps.length).toBeGreaterThan(0)
+  expect(gaps[0]).toEqual({ replica: 2, lines: expect.any(Number), bytes: expect.any(Number) })
+  expect(peak - before).toBeLessThan(128 * MIB)
+  for (const agent of world.agents) expect(agent.peakMiB()).toBeLessThan(150)
+  // The node was not slowed down in what it has to say otherwise.
+  expect((await world.platform.api(developer).get('/api/v1/nodes')).text).not.toContain('unreachable')
+})
+
+test('a follower sees a container that comes later, and ends with the token', async () => {
+  const api = world.platform.api(world.platform.acme.token)
+  const tokens = `/api/v1/tenants/${world.tenant}/tokens`
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const made = await api.post(tokens, { name: 'short', role: 'developer', expiresAt })
+  const kept = developer
+  developer = String(made.body['token'])
+  await world.deploy('restarting', ['sh', '-c', 'echo run $$ at; busybox date; sleep 2; exit 1'])
+  const follower = follow('/restarting/logs?follow=true')
+  developer = kept
+  const runs = () => follower.lines().filter(({ replica, text }) => replica === 1 && text.startsWith('run'))
+  await waitUntil(() => runs().length >= 3, { what: 'it was started anew, and read' })
+  await api.delete(`${tokens}/${made.body['id']}`)
+  await waitUntil(() => follower.ended(), { what: 'the token counts no more' })
+})
+
+test('a node that cannot be asked is named, and the others are read', async () => {
+  const follower = follow('/counted/logs?follow=true&tail=1')
+  await waitUntil(() => follower.lines().length > 0, { what: 'it is followed' })
+  await world.agents[1]?.stop()
+  const gap = { unavailable: { replica: 2, node: 'node-2', reason: 'node_unreachable' } }
+  await waitUntil(() => follower.lines().some(({ unavailable }) => unavailable !== undefined), {
+    what: 'the follower is told',
+  })
+  expect(follower.lines()).toContainEqual(gap)
+  follower.close()
+  const lines = await read('/counted/logs?tail=10000')
+  expect(lines[0]).toEqual(gap)
+  expect(lines).toHaveLength(302)
+})

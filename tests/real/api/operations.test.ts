@@ -1,0 +1,306 @@
+// What an operator sees: health, readiness, metrics, the OpenAPI document, and the commands of the server as a process.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CODES } from '@holdfast/contract'
+import {
+  freePort,
+  makeTempFolder,
+  sharedEtcd,
+  sharedRegistry,
+  sharedSecretsStore,
+  startEtcd,
+  uniqueName,
+} from '@holdfast/testkit'
+import { createApiClient } from '@holdfast/testkit/platform/api-client'
+import { provision } from '@holdfast/testkit/platform/set-up'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { gatherRaisedCodes } from '@holdfast/testkit/provocations/raised-codes'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const REDOCLY = join(ROOT, 'node_modules/.bin/redocly')
+const MAIN = join(ROOT, 'packages/server/src/main.ts')
+
+/** An operation that does not exist has no answers to document, and an invariant of ours is never to be broken. */
+const ANSWERED_NOWHERE = [
+  'method_not_allowed',
+  'secret_generate_would_persist',
+  'secret_material_would_persist',
+]
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await startPlatform()
+})
+afterAll(() => platform.stop())
+
+interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function run(file: string, args: readonly string[], input?: string): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(file, [...args], { cwd: ROOT, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, stdout, stderr })
+    })
+    child.stdin?.end(input ?? '')
+  })
+}
+
+describe('health', () => {
+  test('says connected, to anybody', async () => {
+    const anybody = createApiClient(platform.baseUrl, undefined)
+    const { status, body } = await anybody.get('/healthz')
+    expect([status, body]).toEqual([200, { status: 'ok', keyValueStore: 'connected' }])
+    expect((await anybody.get('/readyz')).body).toEqual({ ready: true })
+  })
+
+  test.each(['/healthz', '/readyz', '/docs'])(
+    'HEAD %s answers anybody what GET does, without a body',
+    async (path) => {
+      const [got, head] = await Promise.all(
+        ['GET', 'HEAD'].map((method) => fetch(`${platform.baseUrl}${path}`, { method })),
+      )
+      const [whole, nothing] = [await got?.text(), await head?.text()]
+      expect([head?.status, head?.headers.get('content-type')]).toEqual([
+        got?.status,
+        got?.headers.get('content-type'),
+      ])
+      expect([head?.headers.get('content-length'), nothing]).toEqual([
+        `${Buffer.byteLength(whole ?? '')}`,
+        '',
+      ])
+    },
+  )
+
+  test('says disconnected within seconds when etcd is paused or gone, and connected again after', {
+    timeout: 120_000,
+  }, async () => {
+    const etcd = await startEtcd()
+    const [member] = etcd.members
+    if (member === undefined) throw new Error('no member')
+    const own = await startPlatform({ endpoints: etcd.endpoints })
+    const anybody = createApiClient(own.baseUrl, undefined)
+    const isBack = () =>
+      expect.poll(async () => (await anybody.get('/readyz')).status, { timeout: 30_000 }).toBe(200)
+    const expectAway = async () => {
+      const began = performance.now()
+      const answers = await Promise.all(['/healthz', '/readyz', '/healthz'].map((path) => anybody.get(path)))
+      // The probe ends after 2.5 s; other calls of the store after 10 s.
+      expect(performance.now() - began).toBeLessThan(8_000)
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
+      expect(answers[0]?.body).toEqual({ status: 'degraded', keyValueStore: 'disconnected' })
+      expect(answers[1]?.body).toEqual({ ready: false })
+    }
+    member.pause()
+    await expectAway()
+    member.resume()
+    await isBack()
+    await member.kill()
+    await expectAway()
+    await member.restart()
+    await isBack()
+    expect((await anybody.get('/healthz')).status).toBe(200)
+    await own.stop()
+    await etcd.stop()
+  })
+})
+
+describe('metrics', () => {
+  test('are for the platform alone unless configuration opens them', async () => {
+    expect((await createApiClient(platform.baseUrl, undefined).get('/metrics')).codes).toEqual([
+      'unauthenticated',
+    ])
+    expect((await platform.api(platform.acme.token).get('/metrics')).codes).toEqual(['permission_denied'])
+    const open = await startPlatform({ settings: { metrics: { open: true } } })
+    expect((await createApiClient(open.baseUrl, undefined).get('/metrics')).status).toBe(200)
+    await open.stop()
+  })
+
+  test('are clean by promtool, and count requests and rejections', async () => {
+    const acme = platform.api(platform.acme.token)
+    await acme.post('/api/v1/deployments', { kind: 'Job' })
+    await acme.get('/api/v1/deployments')
+    const { text, headers } = await platform.api().get('/metrics')
+    expect(headers.get('content-type')).toMatch(/^text\/plain/)
+    const checked = await run('promtool', ['check', 'metrics'], text)
+    expect(checked.stdout + checked.stderr).toBe('')
+    expect(checked.code).toBe(0)
+    expect(text).toMatch(/^holdfast_rejections_total\{code="manifest_wrong_kind"\} 1$/m)
+    expect(text).toMatch(
+      /^holdfast_api_request_duration_seconds_count\{route="\/api\/v1\/deployments",method="GET",status="200"\} 1$/m,
+    )
+    expect(text).not.toContain(platform.acme.id)
+  })
+})
+
+describe('the OpenAPI document', () => {
+  test('is clean by redocly', { timeout: 120_000 }, async () => {
+    const folder = makeTempFolder('openapi')
+    const file = join(folder.path, 'openapi.json')
+    writeFileSync(file, (await createApiClient(platform.baseUrl, undefined).get('/openapi.json')).text)
+    const { code, stdout, stderr } = await run(REDOCLY, ['lint', '--config', 'redocly.yaml', file])
+    expect(code, stdout + stderr).toBe(0)
+    expect(stdout + stderr).not.toMatch(/\d+ warnings?/)
+    folder.remove()
+  })
+
+  test('has every endpoint, and every code as an example with its status', async () => {
+    const { body } = await createApiClient(platform.baseUrl, undefined).get('/openapi.json')
+    const { paths, components } = Object(body)
+    for (const { method, path } of platform.server.endpoints) {
+      const operation = paths[path]?.[method.toLowerCase()]
+      expect(operation, `${method} ${path}`).toBeDefined()
+      const statuses = Object.keys(operation.responses)
+      expect(statuses.some((status) => status === '101' || status.startsWith('2'))).toBe(true)
+    }
+    expect(Object.keys(components.examples).sort()).toEqual([...CODES].sort())
+    const answered = new Set(JSON.stringify(paths).match(/(?<=examples\/)\w+(?=")/g))
+    const unanswered = [...gatherRaisedCodes()].filter((code) => !answered.has(code))
+    expect(unanswered.sort()).toEqual(ANSWERED_NOWHERE)
+    const { responses } = paths['/api/v1/deployments'].post
+    expect(Object.keys(responses['422'].content['application/json'].examples)).toContain('replicas_negative')
+    expect(Object.keys(responses['409'].content['application/json'].examples)).toContain('deployment_exists')
+  })
+})
+
+describe('answers', () => {
+  test('carry a request id of their own, which the log carries too', async () => {
+    const answers = await Promise.all([1, 2].map(() => platform.api().get('/api/v1/quotas')))
+    const ids = answers.map(({ headers }) => headers.get('x-request-id') ?? '')
+    expect(new Set(ids).size).toBe(2)
+    for (const id of ids) {
+      expect(id).toMatch(/^req_[0-9A-HJKMNP-TV-Z]{26}$/)
+      await expect.poll(() => platform.logLines.some((line) => line.includes(id))).toBe(true)
+    }
+  })
+
+  test('log lines are JSON with method, route, status, tenant and token id, and no secret half', async () => {
+    const secretHalf = platform.acme.token.split('_').slice(2).join('_')
+    await platform.api(platform.acme.token).get('/api/v1/deployments')
+    await expect
+      .poll(() => platform.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request'))
+      .toContainEqual(
+        expect.objectContaining({
+          method: 'GET',
+          route: '/api/v1/deployments',
+          status: 200,
+          tenant: platform.acme.id,
+          token: `tok_${platform.acme.token.split('_')[1]}`,
+        }),
+      )
+    expect(platform.logLines.join('')).not.toContain(secretHalf)
+  })
+})
+
+describe('the server as a process', () => {
+  const folder = makeTempFolder('server')
+  const file = join(folder.path, 'server.yaml')
+  let baseUrl: string
+  let server: ChildProcess | undefined
+
+  beforeAll(async () => {
+    const [etcd, secrets, registry] = await Promise.all([
+      sharedEtcd(),
+      sharedSecretsStore(),
+      sharedRegistry(),
+    ])
+    const port = await freePort()
+    baseUrl = `http://127.0.0.1:${port}`
+    const settings = {
+      listen: { host: '127.0.0.1', port },
+      publicUrl: baseUrl,
+      etcd: { endpoints: etcd.endpoints, root: `/${uniqueName('process')}` },
+      secretsStore: { address: secrets.address, ...(await provision(secrets.address, secrets.rootToken)) },
+      registries: [{ host: registry.host, plainHttp: true, allowAddress: true }],
+    }
+    writeFileSync(file, JSON.stringify(settings), { mode: 0o600 })
+  })
+  afterAll(() => {
+    server?.kill('SIGKILL')
+    folder.remove()
+  })
+
+  const main = (...args: string[]) => run(process.execPath, [MAIN, ...args])
+
+  test('check-config passes a sound file and names every fault of another at once', async () => {
+    expect((await main('check-config', '--config', file)).code).toBe(0)
+    const wrong = join(folder.path, 'wrong.yaml')
+    writeFileSync(wrong, 'publicUrl: nowhere\nlisten: {port: 0}\ncolour: red\netcd: {endpoints: []}\n')
+    const { code, stdout, stderr } = await main('check-config', '--config', wrong)
+    expect(code).toBe(1)
+    for (const name of ['publicUrl', 'listen.port', 'colour', 'etcd.endpoints', 'secretsStore'])
+      expect(stdout + stderr).toContain(name)
+    expect((await main('check-config', '--config', join(folder.path, 'none.yaml'))).code).toBe(1)
+  })
+
+  test('what is no command is named with those that are, and help is no mistake', async () => {
+    const { code, stdout, stderr } = await main('dance')
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toBe(
+      'There is no command "dance"; accepted: serve, init, check-config, simulate. All of it: holdfast-server --help\n',
+    )
+    const help = await main('--help')
+    expect([help.code, help.stderr]).toEqual([0, ''])
+    expect(help.stdout).toContain('holdfast-server init')
+  })
+
+  test('init prints one token, alone, once; --reissue voids it and prints another', {
+    timeout: 120_000,
+  }, async () => {
+    const first = await main('init', '--config', file)
+    expect(first.code, first.stderr).toBe(0)
+    expect(first.stdout).toMatch(/^hf_[0-9A-HJKMNP-TV-Z]{26}_[A-Za-z0-9_-]{43}\n$/)
+    const again = await main('init', '--config', file)
+    expect([again.code, again.stdout]).toEqual([1, ''])
+    expect(again.stderr).toContain('--reissue')
+    server = spawn(process.execPath, [MAIN, 'serve', '--config', file], { stdio: ['ignore', 'pipe', 'pipe'] })
+    await expect
+      .poll(
+        () =>
+          fetch(`${baseUrl}/readyz`).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe(200)
+    const old = createApiClient(baseUrl, first.stdout.trim())
+    expect((await old.get('/api/v1/tenants')).status).toBe(200)
+    const { stdout: issued } = await main('init', '--reissue', '--config', file)
+    expect((await old.get('/api/v1/tenants')).codes).toEqual(['unauthenticated'])
+    const { body } = await createApiClient(baseUrl, issued.trim()).get('/api/v1/audit')
+    const actions = Object.values(Object(body['items'])).map((entry) => Object(entry).action)
+    expect(actions).toEqual(['platform:init', 'tokens:reissue'])
+  })
+
+  test('SIGTERM drains and ends it with 0', async () => {
+    if (server === undefined) throw new Error('it does not run')
+    const gone = once(server, 'exit')
+    server.kill('SIGTERM')
+    expect(await gone).toEqual([0, null])
+  })
+
+  test('without its etcd it does not start silently', { timeout: 180_000 }, async () => {
+    const lost = join(folder.path, 'lost.yaml')
+    const port = await freePort()
+    const text = JSON.stringify({
+      publicUrl: baseUrl,
+      etcd: { endpoints: [`http://127.0.0.1:${port}`] },
+      secretsStore: { address: 'http://127.0.0.1:1', api: identity('api'), broker: identity('broker') },
+    })
+    writeFileSync(lost, text, { mode: 0o600 })
+    for (const command of ['init', 'serve']) {
+      const { code, stdout, stderr } = await main(command, '--config', lost)
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^The key-value store does not answer .*etcd.*\n$/)
+    }
+  })
+})
+
+const identity = (who: string) => ({ roleId: `role-${who}`, secretId: 'made-up' })

@@ -1,0 +1,100 @@
+// What one request does not look at is there behind a cursor: nothing that happened is left out in silence. SPEC 1,
+// DECISIONS 1 and 7.
+
+import type { EventPage, TenantId } from '@holdfast/contract'
+import { readTimeline } from '@holdfast/server/operations/deployments/read-timeline'
+import { MOST_LOOKED_AT } from '@holdfast/server/operations/look-through-events'
+import { type EventQuery, listEvents } from '@holdfast/server/operations/read-events'
+import { recordEvent } from '@holdfast/server/operations/record-write'
+import type { Store } from '@holdfast/server/store/store'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import * as world from '@holdfast/testkit/controllers/placing-world'
+import { openTestStore } from '@holdfast/testkit/store/open-test-store'
+import { expect, onTestFinished, test } from 'vitest'
+
+async function storeWithTenant(): Promise<{ store: Store; tenant: TenantId }> {
+  const { endpoints } = await sharedEtcd()
+  const { store, close } = await openTestStore({ endpoints, root: `/${uniqueName('past')}` })
+  onTestFinished(close)
+  return { store, tenant: await world.addTenant(store) }
+}
+
+const AT_ONCE = 100
+const BIRTH = 'created'
+
+/** `uid` is told of once for each message. */
+async function tell(store: Store, tenant: TenantId, uid: string, messages: readonly string[]): Promise<void> {
+  for (let from = 0; from < messages.length; from += AT_ONCE)
+    await world.write(store, (transaction) => {
+      for (const message of messages.slice(from, from + AT_ONCE))
+        recordEvent(transaction, clock, tenant, {
+          ...{ type: message === BIRTH ? 'deployment.created' : 'deployment.updated', severity: 'info' },
+          ...{ cause: message, reason: '', message, data: {} },
+          subject: { kind: 'Deployment', name: uid, uid },
+        })
+    })
+}
+
+const NOISE = MOST_LOOKED_AT + 50
+const noise = Array.from({ length: NOISE }, (_, at) => `noise ${at}`)
+
+test('of many events each that matches is found, by going on from where an answer stopped', async () => {
+  const { store, tenant } = await storeWithTenant()
+  await tell(store, tenant, 'dep_quiet', ['first', 'second'])
+  await tell(store, tenant, 'dep_loud', noise)
+  const ask = async (query: Partial<EventQuery>): Promise<EventPage> => {
+    const none = { after: undefined, before: undefined, type: undefined, severity: undefined }
+    const listed = await listEvents(store, tenant, { ...none, limit: 1, subject: 'dep_quiet', ...query })
+    if (!listed.ok) throw new Error(JSON.stringify(listed.rejections))
+    return listed.value
+  }
+  const messages = ({ items }: EventPage) => items.map(({ message }) => message)
+  // Backwards: an answer without anything is no end while it names a cursor.
+  const newest = await ask({})
+  expect([messages(newest), newest.earlierCursor]).toEqual([[], expect.any(String)])
+  const older = await ask({ before: newest.earlierCursor })
+  expect(messages(older)).toEqual(['second'])
+  const oldest = await ask({ before: older.earlierCursor })
+  expect([messages(oldest), oldest.earlierCursor]).toEqual([['first'], undefined])
+  // What came meanwhile follows from the first answer's cursor; forwards nothing is skipped either.
+  await tell(store, tenant, 'dep_quiet', ['third'])
+  expect(messages(await ask({ after: newest.nextCursor ?? '' }))).toEqual(['third'])
+  const onwards = await ask({ after: oldest.items[0]?.cursor, limit: 2 })
+  expect(messages(onwards)).toEqual(['second'])
+  expect(messages(await ask({ after: onwards.nextCursor ?? '', limit: 2 }))).toEqual(['third'])
+  // The story of a deployment names where it was not looked further, and /events goes on from there.
+  const storied = await readTimeline(store, tenant, { uid: 'dep_quiet', nodeIds: [] })
+  expect(storied.timeline.map(({ message }) => message)).toEqual(['third'])
+  expect(messages(await ask({ before: storied.earlierCursor, limit: 9 }))).toEqual(['first', 'second'])
+})
+
+test('a story that is told from its beginning names no older one, whatever else has happened before', async () => {
+  const { store, tenant } = await storeWithTenant()
+  await tell(store, tenant, 'dep_loud', noise)
+  await tell(store, tenant, 'dep_new', [BIRTH])
+  await tell(store, tenant, 'dep_new', ['changed'])
+  await store.fresh()
+  const { timeline, earlierCursor } = await readTimeline(store, tenant, { uid: 'dep_new', nodeIds: [] })
+  expect([timeline.length, earlierCursor]).toEqual([2, undefined])
+})
+
+test('both ways at once, and what is no cursor, are refused', async () => {
+  const { store, tenant } = await storeWithTenant()
+  const ask = (query: Pick<EventQuery, 'after' | 'before'>) =>
+    listEvents(store, tenant, {
+      ...query,
+      limit: 1,
+      type: undefined,
+      severity: undefined,
+      subject: undefined,
+    })
+  for (const query of [
+    { after: '0-0', before: '7-0' },
+    { after: undefined, before: 'then' },
+  ])
+    expect(await ask(query)).toMatchObject({
+      ok: false,
+      rejections: [{ code: 'query_parameter_invalid', field: 'before' }],
+    })
+})

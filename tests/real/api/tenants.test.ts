@@ -1,0 +1,336 @@
+// Tenants, tokens, quotas and the audit trail over HTTP. DECISIONS 1, 2, 6 and 8.
+
+import { startChaosProxy } from '@holdfast/testkit'
+import type { ApiClient } from '@holdfast/testkit/platform/api-client'
+import { dumpKeys, dumpTenants } from '@holdfast/testkit/platform/dump-keys'
+import { makeToken } from '@holdfast/testkit/platform/set-up'
+import {
+  type Platform,
+  type Replica,
+  startPlatform,
+  startReplica,
+} from '@holdfast/testkit/platform/start-platform'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const COLLECTION = '/api/v1/deployments'
+
+let platform: Platform
+let other: Replica
+let admin: ApiClient
+let acme: ApiClient
+beforeAll(async () => {
+  platform = await startPlatform()
+  other = await startReplica(platform)
+  admin = platform.api()
+  acme = platform.api(platform.acme.token)
+})
+afterAll(async () => {
+  await other.stop()
+  await platform.stop()
+})
+
+const bodyOf = (name: string) => ({ kind: 'Deployment', name, image: platform.image })
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+
+async function newTenant(name: string) {
+  const { body, status } = await admin.post('/api/v1/tenants', { name })
+  expect(status).toBe(201)
+  const id = String(body['id'])
+  return { id, path: `/api/v1/tenants/${id}`, token: await makeToken(admin, id, 'tenant-admin') }
+}
+
+interface AuditItem {
+  readonly action: string
+  readonly onBehalf: boolean
+  readonly requestId: string
+  readonly actor: { readonly token: string; readonly role: string }
+  readonly subject: { readonly kind: string; readonly name: string }
+  readonly revision?: number
+}
+
+async function auditOf(api: ApiClient, headers = {}): Promise<AuditItem[]> {
+  const { body } = await api.get('/api/v1/audit?limit=500', headers)
+  return Object.values(Object(body['items']))
+}
+
+describe('tenants', () => {
+  test('are made, read, changed and listed', async () => {
+    const { id, path } = await newTenant('initech')
+    const read = await admin.get(path)
+    expect(read.body).toMatchObject({ id, name: 'initech', platform: false, quotas: {}, revision: 1 })
+    expect(read.headers.get('etag')).toBe('"1"')
+    const changed = await admin.send('PATCH', path, { quotas: { deployments: 3 } }, { 'if-match': '"1"' })
+    expect(changed.body).toMatchObject({ name: 'initech', quotas: { deployments: 3 }, revision: 2 })
+    const renamed = await admin.send('PATCH', path, { name: 'initrode', quotas: { nodes: 1 } })
+    expect(renamed.body).toMatchObject({
+      name: 'initrode',
+      quotas: { deployments: 3, nodes: 1 },
+      revision: 3,
+    })
+    const before = await dumpTenants(platform)
+    const same = await admin.send('PATCH', path, { name: 'initrode', quotas: { nodes: 1 } })
+    expect([same.status, same.headers.get('etag')]).toEqual([200, '"3"'])
+    expect(await dumpTenants(platform)).toEqual(before)
+    expect((await admin.send('PATCH', path, { name: 'x' }, { 'if-match': '"1"' })).codes).toEqual([
+      'revision_conflict',
+    ])
+    expect((await admin.get('/api/v1/tenants?limit=500')).text).toContain('"initrode"')
+  })
+
+  test('a tenant reads itself and no other; only the platform lists and writes', async () => {
+    expect((await acme.get(`/api/v1/tenants/${platform.acme.id}`)).body['name']).toBe('acme')
+    expect((await acme.get(`/api/v1/tenants/${platform.globex.id}`)).codes).toEqual(['tenant_not_found'])
+    expect((await acme.get('/api/v1/tenants')).codes).toEqual(['permission_denied'])
+    expect((await acme.post('/api/v1/tenants', { name: 'mine' })).codes).toEqual(['permission_denied'])
+    const own = `/api/v1/tenants/${platform.acme.id}`
+    expect((await acme.send('PATCH', own, { quotas: { deployments: 999 } })).codes).toEqual([
+      'permission_denied',
+    ])
+  })
+
+  test('removal voids the tokens at once and leaves no key behind', async () => {
+    const { id, path, token } = await newTenant('leaving')
+    const own = platform.api(token)
+    await own.post(COLLECTION, bodyOf('web'), { 'idempotency-key': 'x' })
+    await own.put(`${COLLECTION}/web`, { replicas: 2 })
+    const gone = await admin.delete(path)
+    expect(gone.status).toBe(202)
+    expect(gone.body['deleting']).toBe(true)
+    expect((await own.get(COLLECTION)).codes).toEqual(['unauthenticated'])
+    expect((await other.api(token).get(COLLECTION)).codes).toEqual(['unauthenticated'])
+    await expect.poll(async () => (await admin.get(path)).status, { timeout: 20_000 }).toBe(404)
+    const left = await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`)
+    const tokenId = `tok_${token.split('_')[1]}`
+    expect(Object.keys(left).filter((key) => key.includes(id) || key.includes(tokenId))).toEqual([])
+  })
+
+  test('the platform itself cannot be removed', async () => {
+    const { body } = await admin.get('/api/v1/tenants?limit=500')
+    const items: { id: string; platform: boolean }[] = Object(body['items'])
+    const own = items.find((tenant) => tenant.platform)
+    expect((await admin.delete(`/api/v1/tenants/${own?.id}`)).codes).toEqual(['permission_denied'])
+  })
+})
+
+describe('tokens', () => {
+  test('are issued once, listed without secrets, and never above their issuer', async () => {
+    const path = `/api/v1/tenants/${platform.acme.id}/tokens`
+    const sent = { name: 'ci', role: 'developer', expiresAt: inSeconds(60) }
+    const { body, status } = await acme.post(path, sent)
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ ...sent, id: expect.stringMatching(/^tok_/) })
+    const secretHalf = String(body['token']).slice(String(body['id']).length + 1)
+    const list = await acme.get(path)
+    expect(list.text).toContain(String(body['id']))
+    expect(list.text).not.toContain(secretHalf)
+    const viewer = platform.api(await makeToken(admin, platform.acme.id, 'viewer'))
+    expect((await viewer.post(path, sent)).codes).toEqual(['permission_denied'])
+    const raised = { ...sent, role: 'platform-admin' }
+    expect((await acme.post(path, raised)).codes).toEqual(['permission_denied'])
+    expect((await admin.post(path, raised)).codes, 'of a tenant, whoever asks').toEqual(['permission_denied'])
+    expect((await acme.post(path, { ...sent, expiresAt: undefined })).codes).toEqual(['field_type_invalid'])
+  })
+
+  test('end when they expire', async () => {
+    const path = `/api/v1/tenants/${platform.acme.id}/tokens`
+    // Long enough to be used once, also where the disk is slow.
+    const { body } = await acme.post(path, { name: 'short', role: 'viewer', expiresAt: inSeconds(5) })
+    const short = platform.api(String(body['token']))
+    expect((await short.get(COLLECTION)).status).toBe(200)
+    await expect
+      .poll(async () => (await short.get(COLLECTION)).codes, { timeout: 20_000 })
+      .toEqual(['unauthenticated'])
+  })
+
+  test('a revoked one is refused at once, by every server, for reads and writes', async () => {
+    const path = `/api/v1/tenants/${platform.acme.id}/tokens`
+    for (let round = 0; round < 30; round += 1) {
+      const { body } = await acme.post(path, { name: 'r', role: 'developer', expiresAt: inSeconds(60) })
+      const token = String(body['token'])
+      const elsewhere = other.api(token)
+      expect((await elsewhere.get(COLLECTION)).status).toBe(200)
+      expect((await acme.delete(`${path}/${body['id']}`)).status).toBe(202)
+      const [read, write] = await Promise.all([
+        elsewhere.get(COLLECTION),
+        elsewhere.post(COLLECTION, bodyOf(`never-${round}`)),
+      ])
+      expect(read.codes).toEqual(['unauthenticated'])
+      expect(write.codes).toEqual(['unauthenticated'])
+    }
+    expect((await acme.get(COLLECTION)).text).not.toContain('never-')
+  })
+
+  test('a revoked one is refused by a server that hears of it late', async () => {
+    const etcd = new URL(platform.config.etcd.endpoints[0] ?? '')
+    const proxy = await startChaosProxy(etcd.hostname, Number(etcd.port))
+    const late = await startReplica(platform, {
+      etcd: { ...platform.config.etcd, endpoints: [`http://${proxy.host}:${proxy.port}`] },
+    })
+    const path = `/api/v1/tenants/${platform.acme.id}/tokens`
+    const { body } = await acme.post(path, { name: 'r', role: 'developer', expiresAt: inSeconds(60) })
+    const api = late.api(String(body['token']))
+    expect((await api.get(COLLECTION)).status).toBe(200)
+    proxy.delay(300)
+    expect((await acme.delete(`${path}/${body['id']}`)).status).toBe(202)
+    const [read, write] = await Promise.all([api.get(COLLECTION), api.post(COLLECTION, bodyOf('too-late'))])
+    expect([read.codes, write.codes]).toEqual([['unauthenticated'], ['unauthenticated']])
+    proxy.resume()
+    await late.stop()
+    await proxy.stop()
+  })
+
+  test('whatever is wrong with a token, the answer is the same', async () => {
+    const [id = '', secret = ''] = platform.acme.token.slice(3).split(/_(.*)/s)
+    const wrong = [
+      `hf_${id}_${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}`,
+      `hf_01JD0000000000000000000000_${secret}`,
+      platform.acme.token.toLowerCase(),
+      `${platform.acme.token}x`,
+      'x',
+    ]
+    for (const token of wrong) {
+      const { status, body } = await platform.api(token).get(COLLECTION)
+      expect(status).toBe(401)
+      expect(body).toMatchObject({ code: 'unauthenticated', why: expect.any(String) })
+    }
+  })
+})
+
+describe('quotas', () => {
+  test('each kind shows what is used and its limit; a tenant has its own or the default', async () => {
+    const { path, token } = await newTenant('counted')
+    const own = platform.api(token)
+    const before = (await own.get('/api/v1/quotas')).body['items']
+    expect(before).toContainEqual({ kind: 'deployments', used: 0, limit: 200 })
+    expect(before).toContainEqual({ kind: 'nodes', used: 0, limit: 50 })
+    await admin.send('PATCH', path, { quotas: { deployments: 2 } })
+    await own.post(COLLECTION, bodyOf('one'))
+    await own.post(COLLECTION, bodyOf('two'))
+    expect((await own.post(COLLECTION, bodyOf('three'))).codes).toEqual(['quota_exceeded'])
+    await admin.send('PATCH', path, { quotas: { deployments: 1 } })
+    expect((await own.get('/api/v1/quotas')).body['items']).toContainEqual({
+      kind: 'deployments',
+      used: 2,
+      limit: 1,
+    })
+    expect((await own.put(`${COLLECTION}/one`, { replicas: 2 })).status, 'what is there may change').toBe(200)
+    await own.delete(`${COLLECTION}/one`)
+    await expect.poll(async () => (await own.get(`${COLLECTION}/one`)).status).toBe(404)
+    expect((await own.post(COLLECTION, bodyOf('three'))).codes).toEqual(['quota_exceeded'])
+    await admin.send('PATCH', path, { quotas: { deployments: 2 } })
+    expect((await own.post(COLLECTION, bodyOf('three'))).status).toBe(201)
+  })
+})
+
+describe('the audit trail', () => {
+  test('has exactly one entry for each accepted write, and none for anything else', async () => {
+    const { id, path, token } = await newTenant('audited')
+    const own = platform.api(token)
+    const tokens = `${path}/tokens`
+    const accepted = [
+      await own.post(COLLECTION, bodyOf('web')),
+      await own.put(`${COLLECTION}/web`, { replicas: 2 }),
+      await own.post(tokens, { name: 'x', role: 'viewer', expiresAt: inSeconds(60) }),
+      await own.put(`/api/v1/registries/${platform.registryHost}/credential`, {
+        username: 'u',
+        password: 'p',
+      }),
+      await own.delete(`/api/v1/registries/${platform.registryHost}/credential`),
+      await admin.send('PATCH', path, { quotas: { deployments: 9 } }),
+      await admin.post(COLLECTION, bodyOf('for-them'), { 'x-tenant-id': id }),
+      await own.delete(`${COLLECTION}/web`),
+    ]
+    await own.put(`${COLLECTION}/for-them`, {})
+    await own.post(COLLECTION, bodyOf('for-them'))
+    await own.post(`${COLLECTION}?dryRun=true`, bodyOf('dry'))
+    await own.post(COLLECTION, bodyOf('NO'))
+    const entries = (await auditOf(own)).slice(1)
+    expect(entries.map(({ action }) => action)).toEqual([
+      'deployments:created',
+      'deployments:updated',
+      'tokens:issue',
+      'registries:credential-written',
+      'registries:credential-removed',
+      'tenants:change',
+      'deployments:created',
+      'deployments:removed',
+    ])
+    expect(entries.map(({ requestId }) => requestId)).toEqual(
+      accepted.map(({ headers }) => headers.get('x-request-id')),
+    )
+    const behalf = entries.filter(({ onBehalf }) => onBehalf)
+    expect(behalf.map(({ action, actor }) => `${action} ${actor.role}`)).toEqual([
+      'tenants:change platform-admin',
+      'deployments:created platform-admin',
+    ])
+    const ownToken = `tok_${token.split('_')[1]}`
+    expect(entries.filter(({ onBehalf }) => !onBehalf).every(({ actor }) => actor.token === ownToken)).toBe(
+      true,
+    )
+    expect(entries[1]).toMatchObject({ subject: { kind: 'Deployment', name: 'web' }, revision: 2 })
+  })
+
+  test('of the platform holds what it did as itself', async () => {
+    await newTenant('founded')
+    const entries = await auditOf(admin)
+    expect(entries.map(({ action }) => action)).toContain('tenants:create')
+    expect(entries.every(({ onBehalf }) => !onBehalf)).toBe(true)
+  })
+
+  test('what was refused is in the log alone, with who and why', async () => {
+    const before = await dumpTenants(platform)
+    const answer = await acme.post(COLLECTION, { ...bodyOf('bad'), replicas: -1 })
+    expect(await dumpTenants(platform)).toEqual(before)
+    const id = answer.headers.get('x-request-id') ?? '-'
+    await expect
+      .poll(() => platform.logLines.find((line) => line.includes(id) && line.includes('replicas_negative')))
+      .toContain(platform.acme.id)
+  })
+})
+
+describe('lists', () => {
+  test('go in pages, each thing once, in order', async () => {
+    const { token } = await newTenant('paged')
+    const own = platform.api(token)
+    const names = Array.from({ length: 7 }, (_, index) => `d${index}`)
+    for (const name of names.toReversed()) await own.post(COLLECTION, bodyOf(name))
+    for (let replicas = 2; replicas < 7; replicas += 1) await own.put(`${COLLECTION}/d0`, { replicas })
+    const read = async (path: string) => {
+      const items: { [name: string]: unknown }[] = []
+      let cursor: string | null = ''
+      while (cursor !== null) {
+        const page = await own.get(`${path}?limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`)
+        const { items: found, nextCursor } = Object(page.body)
+        expect(found.length).toBeLessThanOrEqual(3)
+        items.push(...found)
+        cursor = nextCursor
+      }
+      return items
+    }
+    expect((await read(COLLECTION)).map(({ name }) => name)).toEqual(names)
+    expect((await read('/api/v1/archives/deployments/d0')).map(({ revision }) => revision)).toEqual([
+      1, 2, 3, 4, 5, 6,
+    ])
+    const audit = await read('/api/v1/audit')
+    expect(audit).toHaveLength(1 + 7 + 5)
+    expect(new Set(audit.map(({ id }) => id)).size).toBe(13)
+  })
+
+  test('events are read on from a cursor, none lost and none twice', async () => {
+    const { token } = await newTenant('eventful')
+    const own = platform.api(token)
+    const seen: string[] = []
+    let cursor = Object((await own.get('/api/v1/events')).body)['nextCursor']
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all(Array.from({ length: 10 }, (_, n) => own.post(COLLECTION, bodyOf(`e${round}-${n}`))))
+      const { items, nextCursor } = Object((await own.get(`/api/v1/events?after=${cursor}&limit=500`)).body)
+      seen.push(...items.map((event: { subject: { name: string } }) => event.subject.name))
+      cursor = nextCursor
+    }
+    expect(seen).toHaveLength(50)
+    expect(new Set(seen).size).toBe(50)
+    const typed = await own.get('/api/v1/events?type=deployment.created&subject=e0-0')
+    expect(typed.body['items']).toHaveLength(1)
+    expect((await own.get('/api/v1/events?severity=error')).body['items']).toEqual([])
+  })
+})

@@ -1,0 +1,41 @@
+// The server behind its own certificate: clients that know the authority are served, plain HTTP and strangers are not.
+
+import { request } from 'node:https'
+import { type Certificates, makeCertificates } from '@holdfast/testkit'
+import { createApiClient } from '@holdfast/testkit/platform/api-client'
+import { type Platform, startPlatform, startReplica } from '@holdfast/testkit/platform/start-platform'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+let certificates: Certificates
+let platform: Platform
+
+beforeAll(async () => {
+  certificates = await makeCertificates()
+  platform = await startPlatform()
+})
+afterAll(async () => {
+  await platform.stop()
+  certificates.remove()
+})
+
+function statusOver(port: string, ca?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path: '/healthz', ...(ca === undefined ? {} : { ca }) })
+    asked.once('response', (response) => resolve(response.resume().statusCode ?? 0))
+    asked.once('error', reject)
+    asked.end()
+  })
+}
+
+test('who knows the authority is served, nobody else', async () => {
+  const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
+  const secure = await startReplica(platform, {}, { tls })
+  const { port } = new URL(secure.baseUrl)
+  try {
+    expect(await statusOver(port, certificates.pem('ca.crt'))).toBe(200)
+    await expect(statusOver(port)).rejects.toThrow(/certificate/)
+    await expect(createApiClient(`http://127.0.0.1:${port}`, '').get('/healthz')).rejects.toThrow()
+  } finally {
+    await secure.stop()
+  }
+})

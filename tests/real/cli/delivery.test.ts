@@ -1,0 +1,184 @@
+// What is delivered: one file that starts quickly, a package that installs and runs, completion with live names, help.
+
+import { execFile } from 'node:child_process'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { env } from 'node:process'
+import { promisify } from 'node:util'
+import { COMMANDS } from '@holdfast/cli/commands/index'
+import { makeTempFolder, type TempFolder } from '@holdfast/testkit'
+import { bundledCli, runCli } from '@holdfast/testkit/cli/run-cli'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const NODE = join(import.meta.dirname, '../../../node_modules/.bin/node')
+const run = promisify(execFile)
+
+let platform: Platform
+let folder: TempFolder
+beforeAll(async () => {
+  platform = await startPlatform()
+  folder = makeTempFolder('delivery')
+})
+afterAll(async () => {
+  folder.remove()
+  await platform.stop()
+})
+const asAcme = () => ({ HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token })
+
+describe('start-up', () => {
+  const RUNS = 20
+  const ALLOWED_MS = 150
+  /** What bare node takes on a machine of two cores that does nothing else. */
+  const CALM_NODE_MS = 35
+
+  async function startMs(words: readonly string[], variables: { [name: string]: string }): Promise<number> {
+    const begun = performance.now()
+    await run(NODE, [...words], { env: { PATH: env.PATH ?? '', HOME: folder.path, ...variables } })
+    return performance.now() - begun
+  }
+
+  /** Of each: the median, which is told, and the least, which other work on the machine disturbs least. */
+  async function measure(starts: readonly (readonly string[])[], variables: { [name: string]: string }) {
+    const times = starts.map((): number[] => [])
+    for (let round = 0; round < RUNS; round += 1)
+      for (const [at, words] of starts.entries()) times[at]?.push(await startMs(words, variables))
+    return times.map((each) => {
+      const sorted = each.sort((left, right) => left - right)
+      return { median: sorted[RUNS / 2] ?? Number.NaN, least: sorted[0] ?? Number.NaN }
+    })
+  }
+
+  test('help and a list start within 150 ms of bare node', async () => {
+    const empty = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[],"nextCursor":null}')
+    })
+    await new Promise<void>((resolve) => empty.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(empty.address() as AddressInfo).port}`
+    const cli = await bundledCli()
+    const starts = [
+      ['-e', '0'],
+      [cli, '--help'],
+      [cli, 'get', 'deployments'],
+    ]
+    const [bare, help, get] = await measure(starts, { HOLDFAST_URL: url })
+    empty.close()
+    if (bare === undefined || help === undefined || get === undefined) throw new Error('nothing was measured')
+    const told = ({ median }: { median: number }) =>
+      `${median.toFixed(0)} ms (x${(median / bare.median).toFixed(1)})`
+    console.info(`start-up: bare node ${told(bare)}, --help ${told(help)}, get deployments ${told(get)}`)
+    // A machine that is busy with other things is slower at all of it, bare node included.
+    const allowed = ALLOWED_MS * Math.max(1, bare.least / CALM_NODE_MS)
+    expect(help.least - bare.least).toBeLessThan(allowed)
+    expect(get.least - bare.least).toBeLessThan(allowed)
+  }, 120_000)
+})
+
+describe('the package', () => {
+  test('installs from its file alone and runs', async () => {
+    const built = dirname(await bundledCli())
+    const target = join(folder.path, 'installed')
+    mkdirSync(target)
+    const { stdout } = await run('npm', ['pack', built, '--pack-destination', folder.path, '--silent'])
+    const file = join(folder.path, stdout.trim().split('\n').at(-1) ?? '')
+    await run('npm', ['install', '--prefix', target, '--offline', '--no-audit', '--no-fund', file], {
+      cwd: target,
+    })
+    expect(readdirSync(join(target, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      '@holdfast',
+    ])
+    const installed = join(target, 'node_modules/.bin/holdfast')
+    const explained = await run(NODE, [installed, 'explain', 'image_required'], {
+      env: { HOME: folder.path },
+    })
+    expect(explained.stdout).toContain('image_required')
+  })
+})
+
+describe('completion', () => {
+  const complete = async (...typed: string[]) =>
+    (await runCli(['__complete', '--', ...typed], { env: asAcme() })).stdout
+      .split('\n')
+      .filter((word) => word !== '')
+
+  test('names what is there now', async () => {
+    const body = { kind: 'Deployment', name: 'live-one', image: platform.image }
+    await platform.api(platform.acme.token).post('/api/v1/deployments', body)
+    expect(await complete('describe', 'li')).toEqual(['live-one'])
+    expect(await complete('registry', 'login', '')).toEqual([platform.registryHost])
+    expect(await complete('rol')).toEqual(['rollout'])
+    expect(
+      await runCli(['__complete', '--', 'describe', ''], { env: { HOLDFAST_URL: 'http://127.0.0.1:1' } }),
+    ).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    })
+  })
+
+  test('in a real bash', async () => {
+    const { stdout: script } = await runCli(['completion', 'bash'])
+    const cli = await bundledCli()
+    const text = `holdfast() { "${NODE}" "${cli}" "$@"; }\n${script}\nCOMP_WORDS=(holdfast node un); COMP_CWORD=2; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout } = await run('bash', ['-c', text], {
+      env: { ...asAcme(), PATH: env.PATH ?? '', HOME: folder.path },
+    })
+    expect(stdout).toBe('uncordon\n')
+  })
+
+  test.each(['zsh', 'fish'])('for %s', async (shell) =>
+    expect(await runCli(['completion', shell])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('__complete'),
+    }),
+  )
+})
+
+describe('help', () => {
+  test('names every command, and each has its page with examples', async () => {
+    const { code, stdout } = await runCli(['--help'])
+    expect(code).toBe(0)
+    for (const { name } of COMMANDS) expect(stdout).toContain(`  ${name.split(' ')[0]} `)
+    for (const name of ['apply', 'rollout undo', 'node drain']) {
+      const page = await runCli([...name.split(' '), '--help'])
+      expect(page).toMatchObject({ code: 0, stderr: '' })
+      expect(page.stdout).toMatch(/Examples:\n {2}holdfast /)
+      expect(page.stdout).toContain('--verbose')
+      expect(await runCli(['help', ...name.split(' ')])).toEqual(page)
+    }
+  })
+
+  test('runs nothing, and names the nearest of what nobody knows', async () => {
+    expect((await runCli(['help'])).stdout).toBe((await runCli(['--help'])).stdout)
+    expect((await runCli(['help', 'rollout'])).stdout).toMatch(/^Usage: holdfast rollout /)
+    expect((await runCli(['help', 'delete', 'web'])).stdout).toMatch(/^Usage: holdfast delete /)
+    expect(await runCli(['help', 'aply'])).toMatchObject({
+      ...{ code: 2, stdout: '', stderr: "error: unknown command 'aply'\n(Did you mean apply?)\n" },
+    })
+    expect(await runCli(['help', 'rollout', 'und'])).toMatchObject({
+      ...{ code: 2, stdout: '', stderr: "error: unknown command 'und'\n(Did you mean undo?)\n" },
+    })
+  })
+})
+
+describe('administration', () => {
+  test('tenants and tokens', async () => {
+    const admin = { env: { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.platformToken } }
+    const made = await runCli(['tenant', 'create', 'initech'], admin)
+    const [, id = ''] = /^tenant\/(\S+) created\n$/.exec(made.stdout) ?? []
+    expect(await runCli(['tenant', 'quota', id, 'nodes=3'], admin)).toMatchObject({ code: 0 })
+    expect(await runCli(['tenant', 'quota', id, 'nodes'], admin)).toMatchObject({ code: 2 })
+    expect(await runCli(['token', 'create', 'ci', '--role', 'viewer'], admin)).toMatchObject({ code: 2 })
+    const issued = await runCli(['token', 'create', 'ci', '--role', 'viewer', '--tenant', id], admin)
+    expect(issued.stdout).toMatch(/^hf_\S+\n$/)
+    const listed = await runCli(['token', 'list', '--tenant', id, '-o', 'name'], admin)
+    expect(listed.stdout).toMatch(/^token\/tok_\S+\n$/)
+    expect(await runCli(['token', 'revoke', listed.stdout.trim(), '--tenant', id], admin)).toMatchObject({
+      code: 0,
+    })
+    expect((await runCli(['get', 'tenants', '-o', 'name'], admin)).stdout).toContain(`tenant/${id}\n`)
+    expect(await runCli(['tenant', 'remove', id], admin)).toMatchObject({ code: 0 })
+  })
+})

@@ -1,0 +1,212 @@
+// Manifests through the CLI, against a real platform: what is stored, what is told, and with which exit code.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CliWorld, startCliWorld } from '@holdfast/testkit/cli/start-world'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+let world: CliWorld
+let folder: string
+
+beforeAll(async () => {
+  world = await startCliWorld(['n1', 'n2'])
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-manifests-'))
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await world.stop()
+})
+
+function write(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+const manifest = (name: string, more = '') =>
+  `kind: Deployment\nname: ${name}\nimage: ${world.platform.image}\n${more}`
+const record = async (name: string) =>
+  (await world.platform.api(world.platform.acme.token).get(`/api/v1/deployments/${name}`)).body
+
+describe('apply', () => {
+  test('creates, changes, leaves alone, and tells every alteration', async () => {
+    const path = write('web.yaml', manifest('web', 'replicas: 2\n'))
+    const created = await world.cli(['apply', '-f', path, '--wait'])
+    expect(created).toMatchObject({ code: 0, stdout: 'deployment/web created\ndeployment/web running\n' })
+    expect(created.stderr).toContain('  altered: secretsVersion: absent -> 0 (default_applied: ')
+    expect(created.stderr).toContain('web: Running, 2 of 2 ready')
+    expect(created.stderr).toMatch(/web replica 1 on n[12]: ready, revision 1/)
+    expect(await world.cli(['apply', '-f', path])).toMatchObject({
+      code: 0,
+      stdout: 'deployment/web unchanged\n',
+    })
+    write('web.yaml', manifest('web', 'replicas: 1\nlabels: {a: b}\n'))
+    expect((await world.cli(['apply', '-f', path])).stdout).toBe('deployment/web configured\n')
+    write('web.yaml', manifest('web'))
+    const kept = await world.cli(['apply', '-f', path])
+    expect(kept.stderr).toContain(
+      'kept: labels stays as it is stored, the manifest does not name it (labels: null',
+    )
+  })
+
+  test('reads stdin, JSON, a folder and several documents, dependencies first', async () => {
+    const check = 'healthCheck: {type: exec, command: ["true"]}\n'
+    const text = `${manifest('shop', 'dependsOn: {store: healthy}\n')}---\n${manifest('store', check)}`
+    expect((await world.cli(['apply', '-f', '-'], { input: text })).stdout).toBe(
+      'deployment/store created\ndeployment/shop created\n',
+    )
+    mkdirSync(join(folder, 'many'))
+    write('many/b.json', JSON.stringify({ kind: 'Deployment', name: 'many-b', image: world.platform.image }))
+    write('many/a.yml', manifest('many-a'))
+    write('many/notes.txt', 'no manifest')
+    expect((await world.cli(['apply', '-f', join(folder, 'many')])).stdout).toBe(
+      'deployment/many-a created\ndeployment/many-b created\n',
+    )
+  })
+
+  test('shows all refusals where they stand, and stores nothing of them', async () => {
+    const path = write(
+      'bad.yaml',
+      manifest('bad', 'replicas: -1\nhealthCheck:\n  type: exec\n  command: ["true"]\n  timeout: 5s\n'),
+    )
+    const ran = await world.cli(['apply', '-f', path])
+    expect(ran).toMatchObject({ code: 3, stdout: '' })
+    expect(ran.stderr).toContain(
+      `${path}:4:11: replicas_negative at replicas\n  4 | replicas: -1\n    |           ^^\n`,
+    )
+    expect(ran.stderr).toContain(`${path}:8:12: healthcheck_timeout_below_floor at healthCheck.timeout\n`)
+    expect(ran.stderr).toContain(`more:     ${world.platform.baseUrl}/docs/errors/replicas_negative`)
+    expect(await record('bad')).toMatchObject({ code: 'deployment_not_found' })
+  })
+
+  test('a refusal of the world stands in the file too', async () => {
+    const path = write(
+      'gone.yaml',
+      `kind: Deployment\nname: gone\nimage: ${world.platform.registryHost}/no/such:1\n`,
+    )
+    const ran = await world.cli(['apply', '-f', path])
+    expect(ran.code).toBe(3)
+    expect(ran.stderr).toContain(`${path}:3:8: image_not_found at image\n`)
+  })
+
+  test('a dry run plans and stores nothing', async () => {
+    const ran = await world.cli(['apply', '-f', write('dry.yaml', manifest('dry')), '--dry-run'])
+    expect(ran.code).toBe(0)
+    expect(ran.stdout).toMatch(/^deployment\/dry would be created\n {2}Replica 1 starts on n[12] \(/)
+    expect(await record('dry')).toMatchObject({ code: 'deployment_not_found' })
+  })
+
+  test('what fits nowhere is exit code 4, with every node and every reason', async () => {
+    const big = manifest('big', 'resources: {cpuMillis: 900000, memoryBytes: 0}\n')
+    const ran = await world.cli(['apply', '-f', write('big.yaml', big), '--wait'])
+    expect(ran).toMatchObject({ code: 4, stdout: 'deployment/big created\ndeployment/big not well\n' })
+    expect(ran.stderr).toMatch(/NODE +REFUSES BY +REQUIRED +REPORTED +CURE\n/)
+    for (const node of ['n1', 'n2']) expect(ran.stderr).toMatch(new RegExp(`${node} +\\w+`))
+  })
+})
+
+describe('diff', () => {
+  test('shows each field as it is and as it would be', async () => {
+    await world.cli(['apply', '-f', write('d.yaml', manifest('d', 'replicas: 1\n'))])
+    const ran = await world.cli([
+      'diff',
+      '-f',
+      write('d.yaml', manifest('d', 'replicas: 2\nlabels: {a: b}\n')),
+    ])
+    expect(ran.code).toBe(0)
+    expect(ran.stdout).toContain(
+      'deployment/d would be configured\n- replicas: 1\n+ replicas: 2\n+ labels:\n+   a: b\n',
+    )
+    expect(await record('d')).toMatchObject({ replicas: 1 })
+  })
+
+  test('is an exit code where that is asked for, and data', async () => {
+    const same = write('e.yaml', manifest('e', 'replicas: 1\n'))
+    const code = async (...words: string[]) => (await world.cli(['diff', '-f', ...words])).code
+    expect([await code(same), await code(same, '--exit-code')]).toEqual([0, 1])
+    await world.cli(['apply', '-f', same])
+    expect([await code(same), await code(same, '--exit-code')]).toEqual([0, 0])
+    const other = write('other.yaml', manifest('e', 'replicas: 2\n'))
+    expect([await code(other), await code(other, '--exit-code')]).toEqual([0, 1])
+    const wrong = write('wrong.yaml', manifest('e', 'replicas: -1\n'))
+    expect(await code(wrong, '--exit-code')).toBe(3)
+    const asData = await world.cli(['diff', '-f', other, '-f', same, '-o', 'json'])
+    expect(JSON.parse(asData.stdout)).toMatchObject({
+      items: [
+        { name: 'e', plan: { action: 'update', changes: [{ field: 'replicas', from: 1, to: 2 }] } },
+        { name: 'e', plan: { action: 'none', placement: {} } },
+      ],
+    })
+    expect(asData.stderr).toBe('')
+    expect((await world.cli(['diff', '-f', same, '-o', 'yaml'])).stdout).toMatch(/^items:\n {2}- name: e\n/)
+  })
+})
+
+describe('delete', () => {
+  test('by file and by name, until nothing is left', async () => {
+    const path = write(
+      'old.yaml',
+      `${manifest('old-a')}---\n${manifest('old-b', 'dependsOn: {old-a: started}\n')}`,
+    )
+    expect((await world.cli(['apply', '-f', path, '--wait'])).code).toBe(0)
+    const ran = await world.cli(['delete', '-f', path, '--wait'])
+    expect(ran).toMatchObject({ code: 0 })
+    expect(ran.stdout).toBe(
+      ['old-b deleting', 'old-a deleting', 'old-b deleted', 'old-a deleted']
+        .map((line) => `deployment/${line}\n`)
+        .join(''),
+    )
+    expect(await world.cli(['delete', 'old-a'])).toMatchObject({ code: 5, stdout: '' })
+    expect(await world.cli(['delete'])).toMatchObject({ code: 2 })
+  })
+})
+
+describe('without a platform', () => {
+  test('init writes what validate accepts, and overwrites nothing', async () => {
+    expect(await world.cli(['init', 'fresh'], { cwd: folder })).toEqual({
+      code: 0,
+      stdout: 'fresh.yaml\n',
+      stderr: '',
+    })
+    expect(readFileSync(join(folder, 'fresh.yaml'), 'utf8')).toMatch(
+      /^# yaml-language-server: \$schema=\.holdfast/,
+    )
+    expect(
+      await world.cli(['validate', '-f', 'fresh.yaml'], { cwd: folder, env: { HOLDFAST_URL: '' } }),
+    ).toEqual({
+      code: 0,
+      stdout: 'deployment/fresh valid\n',
+      stderr: '',
+    })
+    expect(await world.cli(['init', 'fresh'], { cwd: folder })).toMatchObject({ code: 1 })
+    expect(await world.cli(['init', 'Fresh'], { cwd: folder })).toMatchObject({ code: 2 })
+  })
+
+  test('validate refuses no region that a platform may declare, and every other fault of residency', async () => {
+    const manifest = (residency: string) =>
+      `kind: Deployment\nname: web\nimage: registry.example/web:1.0\nplacement: { residency: ${residency} }\n`
+    expect(await world.cli(['validate', '-f', '-'], { input: manifest('{ region: ours }') })).toMatchObject({
+      code: 0,
+      stdout: 'deployment/web valid\n',
+    })
+    const unsound = manifest('{ country: DE, region: "", blockedCountries: [us] }')
+    const ran = await world.cli(['validate', '-f', '-'], { input: unsound })
+    expect(ran).toMatchObject({ code: 3, stdout: '' })
+    expect(ran.stderr).toContain('placement_invalid at placement.residency.region')
+    expect(ran.stderr).toContain('placement_invalid at placement.residency.blockedCountries[0]')
+  })
+
+  test('validate tells what the server would, and what cannot be read', async () => {
+    const path = write('unsound.yaml', 'kind: Deployment\nname: Nö\nimage:\n')
+    const ran = await world.cli(['validate', '-f', path])
+    expect(ran).toMatchObject({ code: 3, stdout: '' })
+    expect(ran.stderr).toContain(`${path}:3:1: image_required at image\n  3 | image:\n    | ^^^^^\n`)
+    expect(ran.stderr).toContain('more:     holdfast explain image_required')
+    expect(await world.cli(['validate', '-f', join(folder, 'absent.yaml')])).toMatchObject({
+      code: 1,
+      stderr: `error: ${join(folder, 'absent.yaml')} cannot be read: there is no such file\n`,
+    })
+    expect(await world.cli(['validate'])).toMatchObject({ code: 2 })
+    expect(await world.cli(['validate', '-f', '-'], { input: 'a:\n\tb: 1\n' })).toMatchObject({ code: 3 })
+  })
+})

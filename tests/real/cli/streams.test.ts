@@ -1,0 +1,82 @@
+// Logs and exec through the CLI, as a process with pipes: what goes where, and with which exit code.
+
+import { type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
+import { startWirePeer, type WirePeer } from '@holdfast/testkit/cli/wire-peer'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+let peer: WirePeer
+beforeAll(async () => {
+  peer = await startWirePeer()
+})
+afterAll(() => peer.stop())
+
+const cli = (words: readonly string[], options: CliOptions = {}) =>
+  runCli(words, { ...options, env: { HOLDFAST_URL: peer.url, HOLDFAST_TOKEN: 'canary-token' } })
+
+describe('logs', () => {
+  test('lines are data, what is missing is talk', async () => {
+    const ran = await cli(['logs', 'web', '--tail', '5', '--replica', '2', '--since', '2026-01-31T12:00:00Z'])
+    expect(ran).toEqual({
+      code: 0,
+      stdout: '1 | first\n1 | \u001b[31mred\n',
+      stderr: 'replica 1: 3 lines were skipped\nreplica 2 on n2 cannot be read: unreachable\n',
+    })
+    expect(peer.asked.at(-1)).toEqual({ tail: '5', replica: '2', since: '2026-01-31T12:00:00.000Z' })
+  })
+
+  test('followed until Ctrl-C', async () => {
+    const ran = await cli(['logs', '-f', 'web'], { onOutput: (_all, interrupt) => interrupt() })
+    expect(ran.code).toBe(130)
+    expect(ran.stdout).toContain('1 | first\n')
+  })
+})
+
+describe('exec', () => {
+  test('output, error output and the exit code are those of the command', async () => {
+    const ran = await cli([
+      'exec',
+      'web',
+      '--replica',
+      '2',
+      '--',
+      'sh',
+      '-c',
+      'echo out; echo err >&2; exit 7',
+    ])
+    expect(ran).toEqual({ code: 7, stdout: 'out\n', stderr: 'err\n' })
+    expect(peer.asked.at(-1)).toEqual({
+      command: ['sh', '-c', 'echo out; echo err >&2; exit 7'],
+      tty: false,
+      replica: 2,
+    })
+  })
+
+  test('input is passed on to its end with -i, and is at its end without', async () => {
+    const input = 'x'.repeat(300_000)
+    expect(await cli(['exec', '-i', 'web', '--', 'wc', '-c'], { input })).toEqual({
+      code: 0,
+      stdout: '300000\n',
+      stderr: '',
+    })
+    expect(await cli(['exec', 'web', '--', 'wc', '-c'], { input })).toEqual({
+      code: 0,
+      stdout: '0\n',
+      stderr: '',
+    })
+  })
+
+  test('a terminal is wanted with -t', async () =>
+    expect(await cli(['exec', '-it', 'web', '--', 'sh'])).toMatchObject({
+      code: 2,
+      stderr: 'error: -t wants a terminal, and there is none\n',
+    }))
+
+  test('a cut is told, without the ticket', async () => {
+    const ran = await cli(['exec', 'web', '--verbose', '--', 'sh', '-c', 'echo here; sleep 30'], {
+      onOutput: () => peer.cut(),
+    })
+    expect(ran).toMatchObject({ code: 7, stdout: 'here\n' })
+    expect(ran.stderr).toContain('error: the connection to the command was cut\n')
+    expect(ran.stderr).not.toContain('canary')
+  })
+})

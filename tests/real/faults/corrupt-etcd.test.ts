@@ -1,0 +1,85 @@
+// The disk of one etcd member changes what was written. With the checks that docs/guides/configuration.md asks for that is
+// never silent: a member that starts compares itself with the others and refuses; of one that runs the others raise the
+// alarm, and nothing is written until the operator has acted. SAFETY 3.
+
+import { deployments } from '@holdfast/server/store/records'
+import { putDeployment, someTenant } from '@holdfast/server/store/records.fixture'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { type EtcdCluster, isAlive, startEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { disarm, flipInDatabase, hashOf } from '@holdfast/testkit/faults/flip-bytes'
+import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
+import { expect, onTestFinished, test } from 'vitest'
+
+async function damaged(flags: readonly string[]) {
+  const cluster = await startEtcd({ members: 3, flags })
+  onTestFinished(() => cluster.stop())
+  const root = `/${uniqueName('corrupt')}`
+  const open = async (deadlineMs?: number) => {
+    const { endpoints } = cluster
+    const opened = await openTestStore({ endpoints, root, ...(deadlineMs && { deadlineMs }) })
+    onTestFinished(() => opened.close())
+    return opened
+  }
+  const opened = await open()
+  const tenant = someTenant()
+  const create = (name: string, { store }: TestStore = opened) =>
+    store.transact((transaction) => {
+      putDeployment(transaction, tenant, name)
+      return { kind: 'commit', result: 'created' }
+    })
+  const name = uniqueName('flipped')
+  await create(name)
+  const leader = await cluster.findLeader()
+  const member = cluster.members.find((one) => one !== leader)
+  if (member === undefined) throw new Error('no follower')
+  await flipInDatabase(member, name)
+  const kept = async () => {
+    await opened.store.fresh()
+    return opened.store.get(inTenant(tenant, deployments, name))?.record.spec.name === name
+  }
+  return { ...opened, cluster, member, open, create, kept }
+}
+
+async function sameEverywhere({ members }: EtcdCluster, revision: number): Promise<boolean> {
+  const hashes = await Promise.all(members.map((member) => hashOf(member, revision)))
+  return new Set(hashes).size === 1
+}
+
+test('a member that starts with other bytes refuses to, two are enough meanwhile, and an empty one takes its place', async () => {
+  const { cluster, member, create, kept, engine, store } = await damaged([
+    '--feature-gates=InitialCorruptCheck=true',
+  ])
+  await member.restart({ wait: false })
+  await waitUntil(() => !isAlive(member.pid), { what: 'the member has refused to start' })
+  expect(await create('meanwhile')).toBe('created')
+  expect(await kept()).toBe(true)
+  expect((await engine.status()).map(({ endpoint }) => endpoint)).not.toContain(member.endpoint)
+
+  await member.wipeAndReplace()
+  expect(await create('afterwards')).toBe('created')
+  await waitUntil(async () => (await engine.status()).length === 3, { what: 'it is one of three again' })
+  await waitUntil(() => sameEverywhere(cluster, store.revision), { what: 'all members hold the same' })
+})
+
+test('other bytes in a member that runs are an alarm: nothing is written until it is replaced and the alarm is taken back', async () => {
+  const { member, open, create, kept, engine } = await damaged(['--corrupt-check-time=1s'])
+  const hasty = await open(1_000)
+  await member.restart({ wait: false })
+  const alarms = async () => (await engine.status()).flatMap((one) => one.alarms)
+  await waitUntil(async () => (await alarms()).includes('CORRUPT'), { what: 'the alarm is raised' })
+  // A busy machine may not get as far as asking, in that time.
+  const answer = await waitUntil(
+    async () => {
+      const said = await create('during', hasty).catch(String)
+      return said === 'created' || said.includes('corrupt cluster') ? said : undefined
+    },
+    { what: 'the write is answered' },
+  )
+  expect(answer).toContain('StoreUnavailableError')
+  expect(await kept()).toBe(true)
+
+  await member.wipeAndReplace()
+  await disarm(member)
+  await waitUntil(() => create('afterwards'), { what: 'writes are taken again' })
+  expect(await alarms()).toEqual([])
+})

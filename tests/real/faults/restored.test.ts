@@ -1,0 +1,121 @@
+// etcd is put back to an older backup under servers that run: they notice by its revision, and neither serve nor write
+// anything from what they knew; one that starts anew reads what there is, and no node loses a container for it. SAFETY 3.
+
+import { createOrphanWatch } from '@holdfast/agent/orphan-watch'
+import { type Complete, joinTemplates } from '@holdfast/contract'
+import { aContainer } from '@holdfast/core/reconcile/node-items.fixture'
+import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
+import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
+import { write } from '@holdfast/server/store/conformance/fixtures'
+import { deployments } from '@holdfast/server/store/records'
+import { putDeployment, someTenant } from '@holdfast/server/store/records.fixture'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { type EtcdCluster, helloOf, startEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { backUp } from '@holdfast/testkit/faults/etcd-backup'
+import { dialRaw, openRaw, type RawAgent } from '@holdfast/testkit/session/raw-agent'
+import { addTenant, anAssignment, enrol, place } from '@holdfast/testkit/session/session-records'
+import { startTestGateway } from '@holdfast/testkit/session/start-gateway'
+import { openTestStore } from '@holdfast/testkit/store/open-test-store'
+import pino from 'pino'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+const tenant = someTenant()
+let cluster: EtcdCluster
+let direct: KeyValueEngine
+
+beforeAll(async () => {
+  cluster = await startEtcd()
+  direct = createEtcdClient({ endpoints: cluster.endpoints })
+})
+afterAll(async () => {
+  direct?.close()
+  await cluster?.stop()
+})
+
+const create = (store: Store, name: string) =>
+  store.transact((transaction) => {
+    putDeployment(transaction, tenant, name)
+    return { kind: 'commit', result: 'created' }
+  })
+const namesIn = (store: Store) => store.list(deployments, tenant).map(({ record }) => record.spec.name)
+const wentBack = { name: 'StoreUnavailableError', message: expect.stringContaining('went back') }
+
+test('a server that runs on says so of every call, and writes nothing; one that starts anew has what there is', async () => {
+  const root = `/${uniqueName('restored')}`
+  const open = async () => {
+    const told: number[] = []
+    const options = { endpoints: cluster.endpoints, root, deadlineMs: 5_000 }
+    const one = await openTestStore({ ...options, onWentBack: (seen, found) => told.push(seen - found) })
+    onTestFinished(() => one.close())
+    return { ...one, told }
+  }
+  const [reading, writing] = [await open(), await open()]
+  await create(reading.store, 'kept')
+  const backup = await backUp(cluster)
+  for (const name of ['lost-1', 'lost-2', 'lost-3']) await create(reading.store, name)
+  await writing.store.fresh()
+  await backup.restore()
+  const { revision } = await direct.range({ key: root, countOnly: true })
+
+  await expect(reading.store.fresh()).rejects.toMatchObject(wentBack)
+  // Of a record that etcd has no longer: every compare fails, whatever is tried.
+  const change = writing.store.transact((transaction) => {
+    if (transaction.get(inTenant(tenant, deployments, 'lost-1')) === undefined) throw new Error('not seen')
+    putDeployment(transaction, tenant, 'lost-1', { revision: 2 })
+    return { kind: 'commit', result: undefined }
+  })
+  await expect(change).rejects.toMatchObject(wentBack)
+  for (const { store, told } of [reading, writing]) {
+    await expect(create(store, 'new')).rejects.toMatchObject(wentBack)
+    await expect(store.fresh()).rejects.toMatchObject(wentBack)
+    expect(told).toHaveLength(1)
+  }
+  expect((await direct.range({ key: root, countOnly: true })).revision).toBe(revision)
+
+  const { store } = await open()
+  expect(namesIn(store)).toEqual(['kept'])
+  expect(await create(store, 'new')).toBe('created')
+})
+
+test('no node loses a container: its server tells it nothing new, and a new one shows it an older revision', async () => {
+  const times = { resyncMs: 100, sweepMs: 20 }
+  const options = { endpoints: cluster.endpoints, root: `/${uniqueName('restored')}`, deadlineMs: 5_000 }
+  const running = await startTestGateway({ ...options, times })
+  onTestFinished(() => running.stop())
+  const owner = await addTenant(running.store)
+  const [node, other] = [await enrol(running.store, owner), await enrol(running.store, owner)]
+  const backup = await backUp(cluster)
+  const assignment = anAssignment(node.nodeId)
+  await place(running.store, owner, [assignment])
+  // More than is written anew before the node is back.
+  for (let each = 0; each < 20; each += 1) await write(direct, uniqueName('elsewhere'))
+  const agent = await openRaw(running.url, node)
+  await backup.restore()
+
+  // Whoever comes is sent away; who is there is told what it was told before.
+  const stranger = await dialRaw(running.url)
+  stranger.send(helloOf(other, (await stranger.next('challenge')).nonce))
+  expect(await stranger.next('farewell')).toMatchObject({ code: 'unavailable' })
+  const setsIn = ({ heard }: RawAgent) => heard.filter((message) => message.type === 'complete')
+  const toldBefore = setsIn(agent).length
+  await waitUntil(() => setsIn(agent).length > toldBefore + 1, { what: 'the set is told again' })
+  expect(agent.heard.filter(({ type }) => type === 'delta')).toEqual([])
+  const idsIn = (set: Complete) => joinTemplates(set).map(({ assignmentId }) => assignmentId)
+  for (const set of setsIn(agent)) expect(idsIn(set)).toEqual([assignment.id])
+
+  await running.stop()
+  const anew = await startTestGateway(options)
+  onTestFinished(() => anew.stop())
+  const returned = await openRaw(anew.url, node)
+  const [after] = setsIn(returned)
+  if (after === undefined) throw new Error('no complete set')
+  expect(idsIn(after)).toEqual([])
+  const orphans = createOrphanWatch(pino({ enabled: false }))
+  for (const [minute, set] of [...setsIn(agent), after, after].entries())
+    orphans.takeComplete(set.revision, {
+      ...{ assignments: new Set(idsIn(set)), receivedMs: minute * 60_000 },
+    })
+  const own = [aContainer('A', 'running', { assignmentId: assignment.id, generation: 1 })]
+  expect(orphans.find(own, new Set())).toEqual([])
+})

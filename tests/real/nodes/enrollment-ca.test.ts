@@ -1,0 +1,103 @@
+// A machine joins by the command that it was given and nothing else: the command pins the server's certificate, the agent
+// keeps what it pinned, and what is to be known of its engine is told. DECISIONS 8, SAFETY 2 rows 12 and 24.
+
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { loadNodeState } from '@holdfast/agent/node-state'
+import {
+  type Certificates,
+  type DockerLine,
+  makeCertificates,
+  makeTempFolder,
+  startDockerEngine,
+} from '@holdfast/testkit'
+import { enrol, enrolment, joinToken } from '@holdfast/testkit/nodes/enrol'
+import {
+  type Platform,
+  type Replica,
+  startPlatform,
+  startReplica,
+} from '@holdfast/testkit/platform/start-platform'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const run = promisify(execFile)
+const AGENT = new URL('../../../packages/agent/src/main.ts', import.meta.url).pathname
+const JOIN_TOKENS = '/api/v1/nodes/join-tokens'
+
+let certificates: Certificates
+let platform: Platform
+let secure: Replica
+beforeAll(async () => {
+  certificates = await makeCertificates()
+  platform = await startPlatform()
+  const cert = join(makeTempFolder('chain').path, 'chain.crt')
+  writeFileSync(cert, certificates.pem('server.crt') + certificates.pem('ca.crt'))
+  secure = await startReplica(platform, {}, { tls: { cert, key: certificates.path('server.key') } })
+})
+afterAll(async () => {
+  await secure.stop()
+  await platform.stop()
+  certificates.remove()
+})
+
+/** As a tenant administrator who trusts the authority asks for it. */
+async function commandFor(nodeName: string): Promise<string> {
+  const headers = { authorization: `Bearer ${platform.acme.token}`, 'content-type': 'application/json' }
+  const url = new URL(JOIN_TOKENS, secure.baseUrl)
+  const answer: unknown = await new Promise((resolve, reject) => {
+    const asked = request(url, { method: 'POST', headers, ca: certificates.pem('ca.crt') })
+    asked.once('response', (response) => resolve(json(response)))
+    asked.once('error', reject)
+    asked.end(JSON.stringify({ nodeName }))
+  })
+  return String(Object(answer).command)
+}
+
+const rows: readonly [DockerLine, string][] = [
+  ['old', 'Warning, engine_below_floor: The engine is 20.10.'],
+  ['new', ''],
+]
+test.each(rows)('the command of the answer enrols a machine with the %s engine', async (line, warning) => {
+  const command = await commandFor(`pinned-${line}`)
+  expect(command).toMatch(
+    new RegExp(
+      `^holdfast-agent enroll --server https:\\S+ --ca-pin sha256:[0-9a-f]{64} --token \\S+ --name pinned-${line}$`,
+    ),
+  )
+  const engine = await startDockerEngine({ line })
+  try {
+    const state = makeTempFolder('agent').path
+    const more = ['--state', state, '--engine', `unix://${engine.socketPath}`]
+    const { stdout, stderr } = await run(process.execPath, [AGENT, ...command.split(' ').slice(1), ...more])
+    expect(stdout).toContain(`pinned-${line} is node_`)
+    expect(stderr.slice(0, warning.length || undefined)).toBe(warning)
+    expect((await loadNodeState(state))?.ca?.trim()).toBe(certificates.pem('ca.crt').trim())
+  } finally {
+    await engine.stop()
+  }
+})
+
+test('a server without TLS pins nothing', async () => {
+  const issued = await platform.api(platform.acme.token).post(JOIN_TOKENS, { nodeName: 'plain-1' })
+  expect(issued.body['command']).not.toContain('--ca-pin')
+})
+
+test.each([
+  ['29.5.0', ['engine_below_floor engine.version']],
+  ['library-import', ['engine_below_floor engine.version']],
+  ['29.5.1', undefined],
+])('what an enrolment with engine %s is told', async (version, expected) => {
+  const nodeName = `floor-${version.replaceAll('.', '-')}`
+  const token = await joinToken(platform.api(platform.acme.token), nodeName)
+  const sent = enrolment(nodeName, token, { engine: { version, apiVersion: '1.56' } })
+  const { status, body } = await enrol(platform.baseUrl, sent)
+  const { warnings } = Object(body)
+  expect(status).toBe(201)
+  expect(warnings?.map(({ code, field }: { code: string; field: string }) => `${code} ${field}`)).toEqual(
+    expected,
+  )
+})

@@ -1,0 +1,205 @@
+// Whose silence counts, and since when: nodes that nobody holds, our own standstill, a takeover, replicas that went. The
+// store is real; the monotonic clock is the test's, in steps of a second. DECISIONS 5 (Node), SAFETY 4b and 4e.
+
+import type { NodeId, TenantId } from '@holdfast/contract'
+import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
+import { createSilentNodes } from '@holdfast/server/loops/controllers/watch-silent-nodes'
+import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
+import { createFailureDetector } from '@holdfast/server/operations/nodes/failure-detector'
+import { nodes, type StoredNode, serverReplicas, shards } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { globally, inTenant } from '@holdfast/server/store/transaction'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
+import * as world from '@holdfast/testkit/controllers/placing-world'
+import { openTestStore } from '@holdfast/testkit/store/open-test-store'
+import { expect, onTestFinished, test } from 'vitest'
+
+const STEP_MS = 1_000
+const heldBy = (replica: string) => ({ session: { replica, epoch: 3, bootId: 'boot' } })
+
+async function cellForTest() {
+  const { endpoints } = await sharedEtcd()
+  const pausable = createPausable()
+  const root = `/${uniqueName('board')}`
+  const { store, close } = await openTestStore({ endpoints, root, wrap: pausable.wrap })
+  onTestFinished(close)
+  let now = 1_000_000
+  const holds: boolean[] = []
+  const board = createFailureDetector({
+    ...{ store, self: 'me', times: DEFAULT_TIMES, lookMs: STEP_MS, monotonic: () => now },
+    onHold: (begins) => holds.push(begins),
+  })
+  onTestFinished(board.stop)
+  const tenant = await world.addTenant(store)
+  return {
+    ...{ store, board, tenant, pausable, holds },
+    now: () => now,
+    /** Jumps without a look, as when the process stands still. */
+    skip: (seconds: number) => {
+      now += seconds * 1_000
+    },
+    /** Looks once a second; `each` may do more. */
+    async pass(seconds: number, each: (at: number) => Promise<void> | void = () => {}) {
+      for (let second = 0; second < seconds; second += 1) {
+        now += STEP_MS
+        board.look(now)
+        await each(now)
+        await store.fresh()
+      }
+    },
+  }
+}
+
+const setNode = (store: Store, tenant: TenantId, node: StoredNode, changes: Partial<StoredNode>) =>
+  world.write(store, (transaction) =>
+    transaction.put(inTenant(tenant, nodes, node.id), { ...node, ...changes }),
+  )
+
+async function aSilentNode(store: Store, tenant: TenantId): Promise<NodeId> {
+  const [node] = await world.addNodes(store, tenant, world.aNode(uniqueName('n'), heldBy('me')))
+  if (node === undefined) throw new Error('no node')
+  await setNode(store, tenant, node, { ...heldBy('me'), status: 'unreachable' })
+  await store.fresh()
+  return node.id
+}
+
+const beat = (store: Store, replica: string, count: number) =>
+  world.write(store, (transaction) =>
+    transaction.put(globally(serverReplicas, replica), {
+      ...{ v: 1, url: '', startedAt: '', heartbeat: count, leads: false },
+    }),
+  )
+
+test('the owner of the shard speaks for a node whose server replica is gone, after its full time', async () => {
+  const { store, board, tenant, now, pass } = await cellForTest()
+  const [node] = await world.addNodes(store, tenant, world.aNode(uniqueName('n'), heldBy('srv_gone')))
+  // At the shipped timings no pause of the machine makes it give the shard up on the way.
+  const controllers = world.startControllers(store, { timings: LEADERSHIP_TIMINGS })
+  onTestFinished(() => controllers.stop())
+  await expect.poll(() => controllers.leadership.owns(tenant)).toBe(true)
+  const silent = createSilentNodes({ store, clock, leadership: controllers.leadership, board }, DEFAULT_TIMES)
+  const statuses: [string | undefined, number][] = []
+  const began = now()
+  const look = async (at: number) => {
+    if (at === began + 30_000) board.restart(at)
+    await silent.look(at)
+    await store.fresh()
+    const status = store.get(inTenant(tenant, nodes, node?.id ?? ''))?.record.status
+    if (statuses.at(-1)?.[0] !== status) statuses.push([status, (at - began) / 1_000])
+  }
+  await pass(155, look)
+  // Thirty seconds in, all clocks began anew.
+  expect(statuses).toEqual([
+    ['ready', 1],
+    ['unreachable', 70],
+    ['failed', 150],
+  ])
+  const told = (await world.eventsOf(store, tenant)).map(({ type }) => type).sort()
+  expect(told).toEqual(['node.failed', 'node.unreachable'])
+})
+
+test('a silent node may fail 120 s after its last sign of life, of which 40 s were over when it was called so', async () => {
+  const { store, board, tenant, now, pass } = await cellForTest()
+  await pass(100)
+  const id = await aSilentNode(store, tenant)
+  await pass(79)
+  expect(board.mayFail(id, now())).toBe(false)
+  await pass(1)
+  expect(board.mayFail(id, now())).toBe(true)
+})
+
+test('while we stand still nobody gets more silent', async () => {
+  const { store, board, tenant, now, pass, skip } = await cellForTest()
+  await pass(100)
+  const id = await aSilentNode(store, tenant)
+  await pass(40)
+  // Less than what makes the store look away.
+  skip(12)
+  await pass(39)
+  expect(board.mayFail(id, now())).toBe(false)
+  await pass(2)
+  expect(board.mayFail(id, now())).toBe(true)
+})
+
+test('the store was away: a full grace from when it answers again, and nothing fails meanwhile', async () => {
+  const { store, board, tenant, now, pass, skip, pausable } = await cellForTest()
+  await pass(100)
+  const id = await aSilentNode(store, tenant)
+  await pass(75)
+  pausable.pause()
+  for (let second = 0; second < 60; second += 1) {
+    skip(1)
+    board.look(now())
+    // Until that is known, what is asked of the store before anything is given up does not come back either.
+    if (second * 1_000 > DEFAULT_TIMES.awayMs) expect(board.mayFail(id, now())).toBe(false)
+  }
+  const back = now()
+  pausable.resume()
+  await store.fresh()
+  await pass(119)
+  expect(board.countedFrom).toBeGreaterThanOrEqual(back)
+  expect(board.mayFail(id, now())).toBe(false)
+  await pass(3)
+  expect(board.mayFail(id, now())).toBe(true)
+})
+
+test('who takes a shard over begins to count anew; what others take changes nothing', async () => {
+  const { store, board, pass, now } = await cellForTest()
+  const began = board.countedFrom
+  await pass(10)
+  const take = (owner: string) =>
+    world.write(store, (transaction) => transaction.put(globally(shards, '7'), { v: 1, owner }))
+  await take('other')
+  await store.fresh()
+  expect(board.countedFrom).toBe(began)
+  await take('me')
+  await store.fresh()
+  expect(board.countedFrom).toBe(now())
+})
+
+test('nodes of replicas that are not heard count as silent after 40 s, those of replicas that beat do not', async () => {
+  const { store, board, tenant, pass, now, holds } = await cellForTest()
+  await pass(100)
+  for (const replica of ['beats', 'silent']) await beat(store, replica, 0)
+  const held = ['beats', 'beats', 'beats', 'silent', 'silent'].map((replica) =>
+    world.aNode(uniqueName('n'), heldBy(replica)),
+  )
+  await world.addNodes(store, tenant, ...held)
+  const own = await aSilentNode(store, tenant)
+  await pass(39, (at) => beat(store, 'beats', at))
+  expect(holds).toEqual([])
+  // Two of the silent replica and one of ours, of six.
+  await pass(42, (at) => beat(store, 'beats', at))
+  expect(holds).toEqual([true])
+  expect(board.mayFail(own, now())).toBe(false)
+  await beat(store, 'silent', 1)
+  await pass(121, (at) => Promise.all([beat(store, 'beats', at), beat(store, 'silent', at)]).then(() => {}))
+  expect(holds).toEqual([true, false])
+  expect(board.mayFail(own, now())).toBe(true)
+})
+
+test('orphans are those of replicas that are gone, and no longer when somebody took them up', async () => {
+  const { store, board, tenant } = await cellForTest()
+  await beat(store, 'here', 0)
+  const [there, orphan, failed] = await world.addNodes(
+    store,
+    tenant,
+    world.aNode(uniqueName('n'), heldBy('here')),
+    world.aNode(uniqueName('n'), heldBy('gone')),
+    world.aNode(uniqueName('n'), { ...heldBy('gone'), status: 'failed' }),
+  )
+  if (there === undefined || orphan === undefined || failed === undefined) throw new Error('no nodes')
+  const ids = async () => {
+    await store.fresh()
+    return board.orphans().map(({ nodeId }) => nodeId)
+  }
+  expect(await ids()).toEqual([orphan.id])
+  await world.write(store, (transaction) => transaction.delete(globally(serverReplicas, 'here')))
+  expect((await ids()).sort()).toEqual([there.id, orphan.id].sort())
+  await setNode(store, tenant, orphan, heldBy('me'))
+  expect(await ids()).toEqual([there.id])
+  await world.write(store, (transaction) => transaction.delete(inTenant(tenant, nodes, there.id)))
+  expect(await ids()).toEqual([])
+})

@@ -1,0 +1,219 @@
+// Who is given up, and who is not: many at once, the control plane itself away, and nodes that a server runs on. All times
+// are a hundredth of the shipped ones. DECISIONS 5 (Node, Control-plane node), SAFETY 4e and 4h.
+
+import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
+import { startLivenessWatch } from '@holdfast/server/loops/controllers/watch-silent-nodes'
+import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { type SimulatedAgents, startSimulatedAgents, waitUntil } from '@holdfast/testkit'
+import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
+import { scaledTimings } from '@holdfast/testkit/controllers/timings'
+import { gatewayForTest, gatewaysForTest } from '@holdfast/testkit/session/gateways'
+import { eventTypes, nodeRecord } from '@holdfast/testkit/session/read-records'
+import { addTenant, type EnrolledNode, enrol, enrolMany } from '@holdfast/testkit/session/session-records'
+import type { TestGateway } from '@holdfast/testkit/session/start-gateway'
+import { expect, onTestFinished, test } from 'vitest'
+
+const { heartbeatMs, unreachableMs, failedMs, massWindowMs, massHoldMs } = DEFAULT_TIMES
+const TIMES = {
+  ...{
+    heartbeatMs: heartbeatMs / 100,
+    unreachableMs: unreachableMs / 100,
+    failedMs: failedMs / 100,
+    sweepMs: 20,
+  },
+  // The window is a twentieth: those that fell silent at once may be written down one slow write after another.
+  ...{ massWindowMs: massWindowMs / 20, massHoldMs: massHoldMs / 100 },
+}
+/** The last beat may have come that long before the cut. */
+const SLACK_MS = 3 * TIMES.heartbeatMs
+
+async function agentsOf({ url }: TestGateway, nodes: readonly EnrolledNode[]): Promise<SimulatedAgents> {
+  const agents = await startSimulatedAgents({ url, nodes })
+  onTestFinished(() => agents.close())
+  return agents
+}
+
+/** Two of one tenant and one of another, beside two that stay. */
+async function fiveNodes({ store }: TestGateway) {
+  const [first, second] = [await addTenant(store), await addTenant(store)]
+  const [a = [], b = []] = [await enrolMany(store, first, 3), await enrolMany(store, second, 2)]
+  return {
+    tenants: [first, second],
+    three: [...a.slice(0, 2), ...b.slice(0, 1)],
+    two: [...a.slice(2), ...b.slice(1)],
+  }
+}
+
+/** When each of them failed, in milliseconds after now. */
+async function failuresOf({ store }: TestGateway, nodes: readonly EnrolledNode[]): Promise<number[]> {
+  const began = performance.now()
+  const failed = new Map<EnrolledNode, number>()
+  const look = async (node: EnrolledNode) => {
+    const { status } = await nodeRecord(store, node)
+    if (status === 'failed' && !failed.has(node)) failed.set(node, performance.now() - began)
+  }
+  await waitUntil(
+    async () => {
+      await Promise.all(nodes.map(look))
+      return failed.size === nodes.length
+    },
+    { what: 'they are all failed' },
+  )
+  return [...failed.values()]
+}
+
+/** The heartbeat of a replica, and with `leads` its work for shards. */
+function heartbeatFor(
+  gateway: TestGateway,
+  replica: string,
+  options: { leads?: boolean; nodeName?: string } = {},
+) {
+  const leadership = startLeadership({
+    ...{ store: gateway.store, clock, replica, url: gateway.url, leads: false, timings: scaledTimings(0.02) },
+    ...options,
+    onError: () => {},
+  })
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= leadership.stop()
+    return stopped
+  }
+  onTestFinished(stop)
+  return { leadership, stop }
+}
+
+test('three of five nodes of two tenants fall silent at once: nobody is given up for ten minutes, then they are', async () => {
+  const gateway = await gatewayForTest({ times: TIMES })
+  const { tenants, three, two } = await fiveNodes(gateway)
+  await agentsOf(gateway, two)
+  const silenced = await agentsOf(gateway, three)
+  silenced.close()
+  const failures = await failuresOf(gateway, three)
+  expect(Math.min(...failures)).toBeGreaterThan(TIMES.failedMs + TIMES.massHoldMs - SLACK_MS)
+  for (const node of two) expect((await nodeRecord(gateway.store, node)).status).toBe('ready')
+  const [began, ended] = ['many nodes fell silent at once', 'silent nodes are given up again']
+  expect(gateway.logged.filter((line) => line.startsWith(began))).toHaveLength(1)
+  await waitUntil(() => gateway.logged.some((line) => line.startsWith(ended)), { what: 'the hold is over' })
+  const told = await Promise.all(tenants.map((tenant) => eventTypes(gateway.store, tenant)))
+  expect(told.flat().filter((type) => type === 'node.unreachable')).toHaveLength(3)
+})
+
+test('two of five are given up in time', async () => {
+  const gateway = await gatewayForTest({ times: TIMES })
+  const { three, two } = await fiveNodes(gateway)
+  await agentsOf(gateway, three)
+  const silenced = await agentsOf(gateway, two)
+  silenced.close()
+  const failures = await failuresOf(gateway, two)
+  expect(Math.min(...failures)).toBeGreaterThan(TIMES.failedMs - SLACK_MS)
+  // Had they been held, it would have been no earlier than that.
+  expect(Math.max(...failures)).toBeLessThan(TIMES.failedMs + TIMES.massHoldMs - SLACK_MS)
+})
+
+test('many at once whose sessions are held by two replicas: neither gives up its own', async () => {
+  const [first, second] = await gatewaysForTest({ times: TIMES }, { times: TIMES })
+  const { three, two } = await fiveNodes(first)
+  heartbeatFor(first, 'server-1')
+  heartbeatFor(second, 'server-2')
+  await agentsOf(first, two)
+  const [here, there] = [await agentsOf(first, three.slice(0, 1)), await agentsOf(second, three.slice(1))]
+  here.close()
+  there.close()
+  const failures = await failuresOf(first, three)
+  expect(Math.min(...failures)).toBeGreaterThan(TIMES.failedMs + TIMES.massHoldMs - SLACK_MS)
+})
+
+test('nodes of a replica that went with them are counted as silent, as nobody knows', async () => {
+  const [first, second] = await gatewaysForTest({ times: TIMES }, { times: TIMES })
+  const { three, two } = await fiveNodes(first)
+  heartbeatFor(first, 'server-1')
+  const { stop } = heartbeatFor(second, 'server-2')
+  await agentsOf(first, two)
+  const [here, there] = [await agentsOf(first, three.slice(0, 2)), await agentsOf(second, three.slice(2))]
+  here.close()
+  there.close()
+  second.gateway.close()
+  await stop()
+  const failures = await failuresOf(first, three.slice(0, 2))
+  expect(Math.min(...failures)).toBeGreaterThan(TIMES.failedMs + TIMES.massHoldMs - SLACK_MS)
+})
+
+test('the store was away: every node has its full time after that', async () => {
+  const pausable = createPausable()
+  const gateway = await gatewayForTest({ times: { ...TIMES, awayMs: 300 }, wrap: pausable.wrap })
+  const node = await enrol(gateway.store, await addTenant(gateway.store))
+  const agents = await agentsOf(gateway, [node])
+  agents.close()
+  await waitUntil(async () => (await nodeRecord(gateway.store, node)).status === 'unreachable', {
+    what: 'it is unreachable',
+  })
+  pausable.pause()
+  const from = performance.now()
+  await waitUntil(() => performance.now() - from > 2 * TIMES.failedMs, { what: 'the store is away for long' })
+  pausable.resume()
+  const [failed] = await failuresOf(gateway, [node])
+  expect(failed).toBeGreaterThan(TIMES.failedMs - 50)
+})
+
+function upstreamFor(gateway: TestGateway, replica: string): Leadership {
+  const { leadership } = heartbeatFor(gateway, replica, { leads: true })
+  const watch = startLivenessWatch({
+    ...{ store: gateway.store, clock, leadership, self: replica, lookMs: 20, onError: () => {} },
+    times: { ...DEFAULT_TIMES, ...TIMES },
+  })
+  onTestFinished(() => watch.stop())
+  return leadership
+}
+
+test('the server was away: whoever takes over gives the nodes their full time, and those that dial again stay', async () => {
+  const first = await gatewayForTest({ times: TIMES, replica: 'before' })
+  const { stop } = heartbeatFor(first, 'before')
+  const tenant = await addTenant(first.store)
+  const [lost, back] = await enrolMany(first.store, tenant, 2)
+  if (lost === undefined || back === undefined) throw new Error('no nodes')
+  await agentsOf(first, [lost, back])
+  first.gateway.close()
+  await stop()
+  const from = performance.now()
+  await waitUntil(() => performance.now() - from > 2 * TIMES.failedMs, { what: 'it is away for long' })
+  const root = first.store.keyspace.root
+  const second = await gatewayForTest({ root, times: TIMES, replica: 'after' })
+  const took = performance.now()
+  upstreamFor(second, 'after')
+  await agentsOf(second, [back])
+  await failuresOf(second, [lost])
+  expect(performance.now() - took).toBeGreaterThan(TIMES.failedMs)
+  expect((await nodeRecord(second.store, back)).status).toBe('ready')
+  expect((await eventTypes(second.store, tenant)).sort()).toEqual(
+    ['node.failed', 'node.ready', 'node.ready', 'node.unreachable'].sort(),
+  )
+})
+
+test('a control-plane node is there while the server on it is, then its agent counts, and nothing is told', async () => {
+  // Longer than a busy machine may need for one heartbeat of the server.
+  const times = { ...TIMES, unreachableMs: 2_000, failedMs: 2_500 }
+  const gateway = await gatewayForTest({ times })
+  const tenant = await addTenant(gateway.store)
+  const node = await enrol(gateway.store, tenant, { controlPlane: true, name: 'machine-1' })
+  const { stop } = heartbeatFor(gateway, 'srv_there', { nodeName: 'machine-1' })
+  const agents = await agentsOf(gateway, [node])
+  agents.close()
+  const from = performance.now()
+  const status = async () => (await nodeRecord(gateway.store, node)).status
+  const seen = new Set<string>()
+  await waitUntil(
+    async () => {
+      seen.add(await status())
+      return performance.now() - from > 2 * times.failedMs
+    },
+    { what: 'it is silent for long' },
+  )
+  expect([...seen]).toEqual(['ready'])
+  await stop()
+  await waitUntil(async () => (await status()) === 'failed', { what: 'nothing is left there' })
+  heartbeatFor(gateway, 'srv_again', { nodeName: 'machine-1' })
+  upstreamFor(gateway, 'srv_leader')
+  await waitUntil(async () => (await status()) === 'ready', { what: 'a server runs there again' })
+  expect(await eventTypes(gateway.store, tenant)).toEqual(['node.ready'])
+})

@@ -1,0 +1,133 @@
+// Containers that nobody wishes and that are too many to be removed: what becomes of the word of their node. SAFETY 4e.
+
+import { startSession } from '@holdfast/agent/session/start-session'
+import type { Event, TenantId } from '@holdfast/contract'
+import { acceptOrphans } from '@holdfast/server/gateway/accept-orphans'
+import type { Running } from '@holdfast/server/gateway/deps'
+import { newSession } from '@holdfast/server/gateway/session'
+import { events } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { makeSimulatedKeys, waitUntil } from '@holdfast/testkit'
+import { gatewayForTest } from '@holdfast/testkit/session/gateways'
+import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
+import { addTenant, enrol } from '@holdfast/testkit/session/session-records'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+
+async function told(store: Store, tenant: TenantId): Promise<Event[]> {
+  await store.fresh()
+  const found = await store.read(
+    events,
+    store.keysOf(events, tenant).map(({ key }) => key),
+  )
+  return found.flatMap((event) => (event?.type === 'node.orphans_found' ? [event] : []))
+}
+const untilTold = (store: Store, tenant: TenantId, count: number) =>
+  waitUntil(async () => (await told(store, tenant)).length === count, { what: `${count} are told` })
+const say = (agent: OpenAgent, orphans: readonly string[], session = agent.session) =>
+  agent.send({ type: 'status', session, observations: [], orphans: [...orphans] })
+const names = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `web.${String(at).padStart(2, '0')}`)
+
+/** All that was said before is done with: messages of a session are taken in order. */
+async function settled(agent: OpenAgent): Promise<void> {
+  agent.send({ type: 'call', id: 'last', method: 'containers' })
+  await agent.next('answer')
+}
+
+async function oneNode(options: Parameters<typeof gatewayForTest>[0] = {}) {
+  const started = await gatewayForTest(options)
+  const tenant = await addTenant(started.store)
+  return { ...started, tenant, node: await enrol(started.store, tenant) }
+}
+
+test('they are told once, with how many, which, and what can be done', async () => {
+  const { url, store, tenant, node } = await oneNode()
+  const agent = await openRaw(url, node)
+  say(agent, [...names(25).toReversed(), 'b\u001b[2J', '', 'web.00'])
+  await untilTold(store, tenant, 1)
+  // The same again, from this session and from the next, is the same event.
+  const before = await told(store, tenant)
+  say(agent, names(25))
+  const again = await openRaw(url, node)
+  say(again, names(25))
+  await settled(again)
+  const after = await told(store, tenant)
+  expect(after).toEqual(before)
+  const [event] = after
+  expect(event).toMatchObject({
+    severity: 'warning',
+    reason: 'left',
+    subject: { kind: 'Node', uid: node.nodeId },
+    data: { count: 25, containers: names(20), fix: expect.stringContaining('docker rm') },
+  })
+  expect(event?.message).toContain('runs 25 containers')
+})
+
+test('a word of an older session, or of another number, is not heard', async () => {
+  const { url, store, tenant, node } = await oneNode()
+  const old = await openRaw(url, node)
+  const agent = await openRaw(url, node)
+  say(old, names(5))
+  say(agent, names(6), agent.session + 1)
+  await settled(agent)
+  say(agent, names(7))
+  await untilTold(store, tenant, 1)
+  expect((await told(store, tenant))[0]?.data).toMatchObject({ count: 7 })
+})
+
+test('a node that tells of others again and again is heard once a minute', async () => {
+  const { store, tenant, node, url } = await oneNode()
+  const { session: epoch } = await openRaw(url, node)
+  const opened = { tenant, nodeId: node.nodeId, generation: node.generation, epoch, told: 'ready' as const }
+  const session = newSession(opened, undefined, 0)
+  const log = { info() {}, warn() {} }
+  const running = { store, clock, log, replica: 'server-1' } as unknown as Running
+  for (let at = 0; at < 50; at += 1) await acceptOrphans(running, session, names(5 + at), at * 1000)
+  expect(await told(store, tenant)).toHaveLength(1)
+  await acceptOrphans(running, session, names(60), 60_000)
+  expect(await told(store, tenant)).toHaveLength(2)
+  // Of a session that the node's record does not name any more.
+  const older = newSession({ ...opened, epoch: epoch - 1 }, undefined, 0)
+  await acceptOrphans(running, older, names(70), 200_000)
+  expect(await told(store, tenant)).toHaveLength(2)
+})
+
+test('the agent says it when there is a session, and again after each complete set until it is over', async () => {
+  const { url, store, tenant, node } = await oneNode({ times: { resyncMs: 100, sweepMs: 20 } })
+  const keys = makeSimulatedKeys()
+  const sets: number[] = []
+  const session = startSession({
+    state: {
+      ...{ server: url, nodeId: node.nodeId, nodeName: 'n', tenant, generation: 1, labels: {}, engine: '' },
+      ...{ engineVersion: { version: '', apiVersion: '' }, identityKey: node.identityKey },
+      encryptionKey: keys.openingKey,
+    },
+    machine: () => ({
+      ...{ bootId: 'b', version: '0', labels: {}, engine: { version: '29.8.0', apiVersion: '1.56' } },
+      capacity: { cpuMillis: 1, memoryBytes: 1 },
+    }),
+    onDesired: ({ revision }) => sets.push(revision),
+    containers: async () => [],
+    log: pino({ enabled: false }),
+  })
+  onTestFinished(() => session.close())
+  // Before there is anybody to hear it.
+  session.reportOrphans(names(4))
+  await untilTold(store, tenant, 1)
+  session.reportOrphans([])
+  const before = sets.length
+  await waitUntil(() => sets.length > before + 2, { what: 'more sets have come' })
+  expect(await told(store, tenant)).toHaveLength(1)
+})
+
+test.each([
+  [true, false],
+  [false, false],
+])('the welcome says the role of the node: control plane %s', async (controlPlane, platform) => {
+  const { url, store, tenant } = await oneNode()
+  const node = await enrol(store, tenant, { controlPlane })
+  const { heard } = await openRaw(url, node)
+  expect(heard).toContainEqual(expect.objectContaining({ type: 'welcome', controlPlane, platform }))
+})

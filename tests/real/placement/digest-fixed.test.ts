@@ -1,0 +1,161 @@
+// An image whose registry is away when it is admitted: the digest is fixed when the registry is back, once and for all
+// replicas. DECISIONS 3 (image_required). Against a real registry; times are a hundredth of the shipped ones.
+
+import type { DeploymentSpec, TenantId } from '@holdfast/contract'
+import { createRegistryClient } from '@holdfast/server/adapters/registry/registry-client'
+import { createImageChecks } from '@holdfast/server/broker/check-images'
+import { startDigestFixing } from '@holdfast/server/loops/fix-digests'
+import type { Broker } from '@holdfast/server/ports/broker'
+import { deployments } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { type Registry, sharedEtcd, startRegistry, uniqueName, waitUntil } from '@holdfast/testkit'
+import * as world from '@holdfast/testkit/controllers/placing-world'
+import { openTestStore } from '@holdfast/testkit/store/open-test-store'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+const REST_MS = 300
+
+let registry: Registry
+beforeAll(async () => {
+  registry = await startRegistry()
+})
+afterAll(() => registry.stop())
+
+interface Asked {
+  readonly tenant: TenantId
+  readonly image: string
+  readonly at: number
+}
+
+/** A store, controllers that place, the loop, and what it asked the registry for. */
+async function running() {
+  const { endpoints } = await sharedEtcd()
+  const { store, close } = await openTestStore({ endpoints, root: `/${uniqueName('digest')}` })
+  const controllers = world.startControllers(store)
+  const client = createRegistryClient({
+    allowList: [{ host: registry.host, plainHttp: true, allowAddress: true }],
+    deadlineMs: 200,
+  })
+  const noSecrets = { readVersion: async () => ({ kind: 'absent' as const }) }
+  // Its clock runs a hundred times as fast, too: what it remembers of an answer is over as soon.
+  const real = createImageChecks({
+    secretsStore: noSecrets,
+    registry: client,
+    nowMs: () => performance.now() * 100,
+  })
+  const asked: Asked[] = []
+  const late = { until: Promise.resolve() }
+  const broker: Pick<Broker, 'checkImage'> = {
+    async checkImage(tenant, image, version) {
+      const answer = await real.checkImage(tenant, image, version)
+      asked.push({ tenant, image, at: performance.now() })
+      await late.until
+      return answer
+    },
+  }
+  const errors: unknown[] = []
+  const { leadership } = controllers
+  const fixing = startDigestFixing(
+    { store, clock, leadership, broker, random: Math.random, onError: (error) => errors.push(error) },
+    { restMs: REST_MS, lookMs: 10 },
+  )
+  onTestFinished(async () => {
+    registry.resume()
+    await fixing.stop()
+    await controllers.stop()
+    client.close()
+    close()
+  })
+  return { store, asked, errors, late }
+}
+
+const digestOf = (store: Store, tenant: TenantId, name: string) =>
+  store.get(inTenant(tenant, deployments, name))?.record.digest
+
+const admitted = (store: Store, tenant: TenantId, name: string, spec: Partial<DeploymentSpec>) =>
+  world.put(store, tenant, { ...world.deploymentOf(name, spec), digest: null })
+
+async function imageEvents(store: Store, tenant: TenantId) {
+  return (await world.eventsOf(store, tenant)).filter(({ type }) => type.startsWith('image.'))
+}
+
+test('the registry is away and comes back: one digest for all replicas, told once, in the same revision', async () => {
+  const { store, asked, errors } = await running()
+  const { reference: image, digest } = await registry.pushSampleImage(uniqueName('app'), '1.0')
+  registry.pause()
+  const tenant = await world.addTenant(store)
+  await world.addNodes(store, tenant, world.aNode(uniqueName('n')))
+  const stored = await admitted(store, tenant, 'web', { image, replicas: 3 })
+  await waitUntil(() => asked.length >= 2, { what: 'it was asked for in vain' })
+  expect(digestOf(store, tenant, 'web')).toBeNull()
+  expect(world.runningOf(store, tenant, stored.uid)).toEqual([])
+  registry.resume()
+  await waitUntil(() => digestOf(store, tenant, 'web') === digest, { what: 'the digest is fixed' })
+  await expect.poll(() => world.runningOf(store, tenant, stored.uid).length).toBe(3)
+  const after = store.get(inTenant(tenant, deployments, 'web'))?.record
+  expect(after).toEqual({ ...stored, digest })
+  expect(await imageEvents(store, tenant)).toMatchObject([
+    { type: 'image.digest_fixed', subject: { kind: 'Deployment', name: 'web' }, data: { image, digest } },
+  ])
+  const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0))
+  expect(Math.min(...gaps)).toBeGreaterThan(REST_MS - 20)
+  expect(errors).toEqual([])
+})
+
+test('an image that the registry does not have is told once, and fixed when it is pushed', async () => {
+  const { store, asked } = await running()
+  const repository = uniqueName('app')
+  const tenant = await world.addTenant(store)
+  await admitted(store, tenant, 'web', { image: `${registry.host}/${repository}:2.0` })
+  // A slow answer is none: it is told when the registry has said so, however often it was asked before.
+  const isTold = async () => (await imageEvents(store, tenant)).length > 0
+  await waitUntil(isTold, { what: 'it is told' })
+  const before = asked.length
+  await waitUntil(() => asked.length >= before + 2, { what: 'it was asked for twice more' })
+  expect(await imageEvents(store, tenant)).toMatchObject([{ type: 'image.digest_missing' }])
+  const { digest } = await registry.pushSampleImage(repository, '2.0')
+  await waitUntil(() => digestOf(store, tenant, 'web') === digest, { what: 'the digest is fixed' })
+  const told = (await imageEvents(store, tenant)).map(({ type }) => type)
+  expect(told).toEqual(['image.digest_missing', 'image.digest_fixed'])
+})
+
+test('an answer for an image that is no longer asked for changes nothing', async () => {
+  const { store, asked, late } = await running()
+  const tenant = await world.addTenant(store)
+  const { reference } = await registry.pushSampleImage(uniqueName('app'), '1.0')
+  const other = `${registry.host}/${uniqueName('never')}:1.0`
+  let release = (): void => {}
+  late.until = new Promise((resolve) => {
+    release = resolve
+  })
+  const stored = await admitted(store, tenant, 'web', { image: reference })
+  await waitUntil(() => asked.length >= 1, { what: 'the registry has answered' })
+  await world.revise(store, tenant, stored, { image: other })
+  release()
+  await waitUntil(() => asked.some(({ image }) => image === other), { what: 'the new one is asked for' })
+  expect(digestOf(store, tenant, 'web')).toBeNull()
+  const told = (await imageEvents(store, tenant)).map(({ type }) => type)
+  expect(told).not.toContain('image.digest_fixed')
+})
+
+test('one image for many deployments is asked for once, and a tenant with many images keeps nobody waiting', async () => {
+  const { store, asked } = await running()
+  const [greedy, modest] = [await world.addTenant(store), await world.addTenant(store)]
+  registry.pause()
+  const images = Array.from({ length: 40 }, () => `${registry.host}/${uniqueName('slow')}:1`)
+  for (const [index, image] of images.entries()) await admitted(store, greedy, `app-${index}`, { image })
+  await waitUntil(() => asked.length >= 3, { what: 'the greedy one is being served' })
+  const { reference: image } = { reference: `${registry.host}/${uniqueName('shared')}:1` }
+  for (const name of ['one', 'two', 'three']) await admitted(store, modest, name, { image })
+  const before = asked.length
+  const first = await waitUntil(() => asked.find(({ tenant }) => tenant === modest), {
+    what: 'the modest one is served',
+  })
+  // Counted in turns of the other: its rest is over after two of them, and forty images are before it.
+  expect(asked.indexOf(first) - before).toBeLessThan(15)
+  registry.resume()
+  const within = asked.filter(({ image: one, at }) => one === image && at - first.at < REST_MS)
+  expect(within).toHaveLength(1)
+})

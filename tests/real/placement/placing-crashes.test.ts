@@ -1,0 +1,290 @@
+// Whatever dies while replicas are placed, and whoever believes to be in charge: there are exactly as many assignments as
+// were wished, and never more. SAFETY 3 and 4b.
+
+import {
+  type Assignment,
+  type AssignmentId,
+  DESIRED_STATES,
+  type DeploymentUid,
+  type TenantId,
+} from '@holdfast/contract'
+import type { Leadership } from '@holdfast/server/loops/leadership/lead-shards'
+import { deployments, nodes, placements } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { createMortal, type DeathMoment } from '@holdfast/testkit/controllers/mortal-engine'
+import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
+import {
+  addNodes,
+  addTenant,
+  aNode,
+  type Controllers,
+  deploymentOf,
+  eventsOf,
+  observe,
+  placementOf,
+  put,
+  revise,
+  runningOf,
+  startControllers,
+} from '@holdfast/testkit/controllers/placing-world'
+import { scaledTimings } from '@holdfast/testkit/controllers/timings'
+import { openTestStore, type TestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+/** Dead replicas are found out soon: only one lives at a time. */
+const QUICK = scaledTimings(0.02)
+
+let root: string
+let observer: TestStore
+let store: Store
+let tenant: TenantId
+let broken: string[]
+let stops: (() => Promise<void>)[]
+
+beforeEach(async () => {
+  root = `/${uniqueName('crash')}`
+  stops = []
+  broken = []
+  observer = await open()
+  store = observer.store
+  tenant = await addTenant(store)
+  await addNodes(store, tenant, aNode('n1'), aNode('n2'), aNode('n3'))
+  store.subscribe((changes) => {
+    for (const { key } of changes) if (key.folder === placements.folder) checkHistory(key.id as DeploymentUid)
+  })
+})
+
+afterEach(async () => {
+  for (const stop of stops) await stop()
+  observer.close()
+})
+
+async function open(options: Partial<TestStoreOptions> = {}): Promise<TestStore> {
+  const { endpoints } = await sharedEtcd()
+  return openTestStore({ endpoints, root, ...options })
+}
+
+/**
+ * At no moment are there more running assignments than the most that was ever wished, nor two of one number; and an
+ * assignment is for one node for good, is never wished back and never returns.
+ */
+function checkHistory(uid: DeploymentUid): void {
+  const placement = placementOf(store, tenant, uid)
+  if (placement === undefined) return
+  const running = runningOf(store, tenant, uid).map(({ replica }) => replica)
+  if (new Set(running).size !== running.length || running.some((replica) => replica > MOST))
+    broken.push(`${placement.name}: ${running.join(', ')}`)
+  for (const each of placement.assignments) {
+    const was = known.get(each.id)
+    const back = DESIRED_STATES.indexOf(each.desired) < DESIRED_STATES.indexOf(was?.desired ?? 'running')
+    if (was !== undefined && (was.nodeId !== each.nodeId || was.gone || back))
+      broken.push(`${each.id} changed`)
+    known.set(each.id, { ...each, uid, gone: false })
+  }
+  const present = new Set(placement.assignments.map(({ id }) => id))
+  for (const [id, each] of known)
+    if (each.uid === uid && !present.has(id)) known.set(id, { ...each, gone: true })
+}
+const known = new Map<AssignmentId, Assignment & { readonly uid: DeploymentUid; readonly gone: boolean }>()
+const MOST = 4
+
+function start(replica: string, on: Store, leadership?: Controllers['leadership']): Controllers {
+  const controllers = startControllers(on, {
+    replica,
+    timings: QUICK,
+    ...(leadership === undefined ? {} : { leadership }),
+  })
+  return controllers
+}
+
+/** A deployment is placed, grows and shrinks; another one fits nowhere. */
+async function wish(): Promise<{ readonly web: DeploymentUid; readonly big: DeploymentUid }> {
+  const web = await put(store, tenant, deploymentOf('web', { replicas: 3 }))
+  const big = await put(
+    store,
+    tenant,
+    deploymentOf('big', { resources: { cpuMillis: 1_000_000, memoryBytes: 0 } }),
+  )
+  const wider = await revise(store, tenant, web, { replicas: MOST })
+  await revise(store, tenant, wider, { replicas: 2 })
+  return { web: web.uid, big: big.uid }
+}
+
+async function expectConverged({ web, big }: Awaited<ReturnType<typeof wish>>): Promise<void> {
+  const numbers = () => runningOf(store, tenant, web).map(({ replica }) => replica)
+  await expect.poll(numbers).toEqual([1, 2])
+  await expect.poll(() => placementOf(store, tenant, web)?.revision).toBe(3)
+  await expect.poll(() => placementOf(store, tenant, big)?.shortfall?.reason).toBe('unschedulable')
+  const told = await eventsOf(store, tenant)
+  expect(told.filter(({ type }) => type === 'deployment.unschedulable')).toHaveLength(1)
+  const placed = told.filter(({ type }) => type === 'deployment.scheduled')
+  const assigned = placed.flatMap(({ data }) => (data as { replicas: { replica: number }[] }).replicas)
+  expect(new Set(assigned.map(({ replica }) => replica)).size).toBe(assigned.length)
+  expect(broken).toEqual([])
+}
+
+/** The whole story with a controller that dies at its n-th write; answers whether it came that far. */
+async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
+  const mortal = createMortal(atWrite, moment)
+  const doomed = await open({ wrap: mortal.wrap })
+  const first = start(`mortal-${atWrite}-${moment}`, doomed.store)
+  const wished = await wish()
+  await waitUntil(
+    () =>
+      mortal.dead || (first.placing.pending === 0 && placementOf(store, tenant, wished.web)?.revision === 3),
+    { what: 'it is dead or done' },
+  )
+  const stopped = first.stop()
+  // A dead one never comes to an end; it may also die while it stops.
+  await Promise.race([stopped, mortal.death])
+  const died = mortal.dead
+  doomed.close()
+  const heir = await open()
+  const second = start(`heir-${atWrite}-${moment}`, heir.store)
+  await expectConverged(wished)
+  await second.stop()
+  heir.close()
+  return died
+}
+
+describe('a controller that dies at any of its writes', () => {
+  test.each(['before', 'after'] as const)(
+    '%s the store took it: the next one ends what it began',
+    // A round for each write, and on a busy machine there are more heartbeats among them.
+    { timeout: 180_000 },
+    async (moment) => {
+      let atWrite = 1
+      for (; await inFreshTenant(() => dieAt(atWrite, moment)); atWrite += 1);
+      // Heartbeat, shards and placements: there were writes to die at.
+      expect(atWrite).toBeGreaterThan(4)
+    },
+  )
+
+  async function inFreshTenant(story: () => Promise<boolean>): Promise<boolean> {
+    tenant = await addTenant(store)
+    const named = (index: number) => `${tenant.slice(0, 8)}-${index}`
+    await addNodes(store, tenant, aNode(named(1)), aNode(named(2)), aNode(named(3)))
+    return story()
+  }
+})
+
+/** Believes to own everything and asks nobody: the fence itself is taken away. */
+const unfenced = (on: Store): Leadership => ({
+  owns: () => true,
+  fenced: (_tenant, decide) => on.transact(decide),
+  subscribe: () => () => {},
+  stop: async () => {},
+})
+
+describe('two controllers that both believe to be in charge, with no fence between them', () => {
+  test('never make more assignments than wished', async () => {
+    const stores = [await open(), await open()]
+    const both = stores.map((each, index) => start(`r${index}`, each.store, unfenced(each.store)))
+    stops.push(async () => {
+      await Promise.all(both.map((each) => each.stop()))
+      for (const each of stores) each.close()
+    })
+    const names = Array.from({ length: 20 }, (_, index) => `web-${index}`)
+    let wished = await Promise.all(
+      names.map((name) => put(store, tenant, deploymentOf(name, { replicas: 2, resources: ROOMLESS }))),
+    )
+    for (const replicas of [4, 1, 3]) {
+      wished = await Promise.all(wished.map((one) => revise(store, tenant, one, { replicas })))
+      await expect
+        .poll(() => wished.map(({ uid }) => runningOf(store, tenant, uid).length))
+        .toEqual(names.map(() => replicas))
+    }
+    expect(broken).toEqual([])
+    expect(store.list(deployments, tenant)).toHaveLength(names.length)
+  })
+
+  test('one whose write was held up does not bring back what the other has replaced meanwhile', async () => {
+    const [quick, slow] = [createPausable(), createPausable()]
+    const stores = [await open({ wrap: quick.wrap }), await open({ wrap: slow.wrap })]
+    const both = stores.map((each, index) => start(`r${index}`, each.store, unfenced(each.store)))
+    stops.push(async () => {
+      await Promise.all(both.map((each) => each.stop()))
+      for (const each of stores) each.close()
+    })
+    const { uid } = await put(store, tenant, deploymentOf('web'))
+    await expect.poll(() => runningOf(store, tenant, uid).length).toBe(1)
+    await expect.poll(() => both.map(({ placing }) => placing.pending)).toEqual([0, 0])
+    for (const each of [quick, slow]) each.pause('writes')
+    const first = runningOf(store, tenant, uid)
+    await observe(store, tenant, uid, first, { state: 'failed', gone: true })
+    // Both have decided before either has written.
+    await expect.poll(() => both.map(({ placing }) => placing.pending)).toEqual([1, 1])
+    quick.resume()
+    await expect.poll(() => runningOf(store, tenant, uid)[0]?.id).not.toBe(first[0]?.id)
+    const second = runningOf(store, tenant, uid)
+    expect(both[1]?.placing.pending).toBe(1)
+    await observe(store, tenant, uid, second, { state: 'failed', gone: true })
+    await expect.poll(() => runningOf(store, tenant, uid)[0]?.id).not.toBe(second[0]?.id)
+    const third = runningOf(store, tenant, uid)
+    slow.resume()
+    await expect.poll(() => both.map(({ placing }) => placing.pending)).toEqual([0, 0])
+    await store.fresh()
+    expect(runningOf(store, tenant, uid)).toEqual(third)
+    expect(broken).toEqual([])
+  })
+})
+const ROOMLESS = { cpuMillis: 0, memoryBytes: 0 }
+
+test('what became ready while its removal was on its way stays until its successor is ready', async () => {
+  const slow = createPausable()
+  const held = await open({ wrap: slow.wrap })
+  const { placing, stop } = start('late', held.store, unfenced(held.store))
+  stops.push(async () => {
+    await stop()
+    held.close()
+  })
+  const first = await put(store, tenant, deploymentOf('web'))
+  const running = () => runningOf(store, tenant, first.uid)
+  await expect.poll(() => running().length).toBe(1)
+  await expect.poll(() => placing.pending).toBe(0)
+  const before = running()
+  slow.pause('writes')
+  await revise(store, tenant, first, { environment: { VERSION: '2' } })
+  await expect.poll(() => placing.pending).toBe(1)
+  await observe(store, tenant, first.uid, before, { state: 'ready' })
+  slow.resume()
+  await expect.poll(() => running().map(({ revision }) => revision)).toEqual([1, 2])
+  expect(running()).toEqual(expect.arrayContaining(before))
+})
+
+test('a placement that cannot be read is left as it is', async () => {
+  const stored = deploymentOf('web')
+  const key = store.keyspace.tenantKey(tenant, placements.folder, stored.uid)
+  const success = [{ kind: 'put' as const, key, value: Buffer.from('{"v":1}') }]
+  await observer.engine.transact({ compares: [], success, failure: [] })
+  const opened = await open()
+  const controllers = start('one', opened.store)
+  stops.push(async () => {
+    await controllers.stop()
+    opened.close()
+  })
+  await put(store, tenant, stored)
+  await expect.poll(() => controllers.errors.map(String).join()).toContain('UnreadableRecordError')
+  expect(store.get(inTenant(tenant, placements, stored.uid))).toBeUndefined()
+  const [kept] = (await observer.engine.range({ key })).kvs
+  expect(Buffer.from(kept?.value ?? []).toString()).toBe('{"v":1}')
+})
+
+test('replicas of a node that cannot be read are not lost', async () => {
+  const opened = await open()
+  const controllers = start('one', opened.store)
+  stops.push(async () => {
+    await controllers.stop()
+    opened.close()
+  })
+  const { uid } = await put(store, tenant, deploymentOf('web', { replicas: 3 }))
+  await expect.poll(() => runningOf(store, tenant, uid).length).toBe(3)
+  const before = runningOf(store, tenant, uid)
+  const key = store.keyspace.tenantKey(tenant, nodes.folder, before[0]?.nodeId ?? '')
+  const success = [{ kind: 'put' as const, key, value: Buffer.from('{"v":1}') }]
+  await observer.engine.transact({ compares: [], success, failure: [] })
+  await expect.poll(() => controllers.errors.map(String).join()).toContain('UnreadableRecordError')
+  expect(runningOf(store, tenant, uid)).toEqual(before)
+})

@@ -1,0 +1,158 @@
+// What the API says of a deployment's replicas: where they are, how they fare, and why one is nowhere, now and earlier.
+// DECISIONS 1, 2 and 7.
+
+import type { Candidate, DeploymentUid, TenantId, Why } from '@holdfast/contract'
+import { nodes } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
+import {
+  addNodes,
+  aNode,
+  type Controllers,
+  observe,
+  runningOf,
+  startControllers,
+  write,
+} from '@holdfast/testkit/controllers/placing-world'
+import type { ApiClient } from '@holdfast/testkit/platform/api-client'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const COLLECTION = '/api/v1/deployments'
+let platform: Platform
+let api: ApiClient
+let controllers: Controllers
+let tenant: TenantId
+
+beforeAll(async () => {
+  platform = await startPlatform()
+  api = platform.api(platform.acme.token)
+  tenant = platform.acme.id as TenantId
+  controllers = startControllers(platform.server.store)
+})
+afterAll(async () => {
+  await controllers.stop()
+  await platform.stop()
+})
+
+const create = async (name: string, parts: object = {}): Promise<DeploymentUid> => {
+  const made = await api.post(COLLECTION, { kind: 'Deployment', name, image: platform.image, ...parts })
+  expect(made.status).toBe(201)
+  return (made.body.deployment as { uid: DeploymentUid }).uid
+}
+const phaseOf = async (name: string) => (await api.get(`${COLLECTION}/${name}/status`)).body.phase
+const why = async (name: string, at?: string): Promise<Why> =>
+  (await api.get(`${COLLECTION}/${name}/why${at === undefined ? '' : `?at=${at}`}`)).body as unknown as Why
+const namesOf = (candidates: readonly Candidate[]) =>
+  candidates.map(({ nodeName, refusals }) => [nodeName, refusals.map(({ filter }) => filter)])
+
+describe('a deployment from nowhere to running', () => {
+  const [one, two] = [aNode('reads-1', { schedulable: false }), aNode('reads-2', { status: 'pending' })]
+  let uid: DeploymentUid
+  let uncured: string
+
+  test('nowhere: a summary in the status, the whole matrix in why, the same in a dry run', async () => {
+    await addNodes(platform.server.store, tenant, one, two)
+    uid = await create('web', { replicas: 2 })
+    await expect.poll(async () => (await why('web')).summary).toContain('0 of 2 nodes')
+    const now = await why('web')
+    expect(now.phase).toBe('Pending')
+    expect(namesOf(now.candidates)).toEqual([
+      ['reads-1', ['cordon']],
+      ['reads-2', ['readiness']],
+    ])
+    expect(now.cure).toHaveLength(2)
+    await expect
+      .poll(async () => (await api.get(`${COLLECTION}/web`)).body.status)
+      .toMatchObject({
+        phase: 'Pending',
+        reason: 'unschedulable',
+        message: now.summary,
+        replicas: { desired: 2, placed: 0, ready: 0 },
+      })
+    expect((await api.get(`${COLLECTION}/web/placements`)).body).toEqual({ items: [] })
+    const body = { kind: 'Deployment', name: 'other', image: platform.image }
+    const dry = await api.post(`${COLLECTION}?dryRun=true`, body)
+    expect(dry.body.plan).toMatchObject({
+      placement: {
+        placed: [],
+        unplaced: 1,
+        summary: now.summary,
+        candidates: now.candidates,
+        cure: now.cure,
+      },
+    })
+    uncured = new Date().toISOString()
+  })
+
+  test('placed: where each replica is; a dry run says where the next would go', async () => {
+    await write(platform.server.store, (transaction) =>
+      transaction.put(inTenant(tenant, nodes, one.id), { ...one, schedulable: true }),
+    )
+    await expect.poll(() => phaseOf('web')).toBe('Progressing')
+    const { body } = await api.get(`${COLLECTION}/${uid}/placements`)
+    const entry = {
+      nodeId: one.id,
+      nodeName: 'reads-1',
+      state: 'assigned',
+      containerId: null,
+      startedAt: null,
+    }
+    expect(body).toEqual({
+      items: [
+        { replica: 1, revision: 1, ...entry },
+        { replica: 2, revision: 1, ...entry },
+      ],
+    })
+    const dry = await api.put(`${COLLECTION}/web?dryRun=true`, { replicas: 3 })
+    expect(dry.body.plan).toMatchObject({ action: 'update', placement: { placed: ['reads-1'], unplaced: 0 } })
+  })
+
+  test('running: ready counts what agents said, and the timeline tells the story, newest first', async () => {
+    const { store } = platform.server
+    await observe(store, tenant, uid, runningOf(store, tenant, uid), { state: 'ready', containerId: 'c1' })
+    await expect.poll(() => phaseOf('web')).toBe('Running')
+    await expect
+      .poll(async () => {
+        const { body } = await api.get(`${COLLECTION}/web/status`)
+        return (body.timeline as { type: string }[]).map(({ type }) => type)
+      })
+      .toEqual([
+        'deployment.running',
+        'deployment.scheduled',
+        'deployment.unschedulable',
+        'deployment.created',
+      ])
+    const { body } = await api.get(`${COLLECTION}/web/status`)
+    expect(body).toMatchObject({ replicas: { desired: 2, placed: 2, ready: 2 }, runningRevision: 1 })
+    expect((await why('web')).cure).toEqual([])
+  })
+
+  test('at an earlier time, what was true then', async () => {
+    const then = await why('web', uncured)
+    expect(then.phase).toBe('Pending')
+    expect(namesOf(then.candidates)).toEqual([
+      ['reads-1', ['cordon']],
+      ['reads-2', ['readiness']],
+    ])
+    expect(then.decidedAt).not.toBeNull()
+    expect(await why('web', '2020-01-01T00:00:00Z')).toMatchObject({ decidedAt: null, candidates: [] })
+    const later = await why('web', new Date(Date.now() + 60_000).toISOString())
+    expect(later).toMatchObject({ phase: 'Running', candidates: [] })
+  })
+})
+
+test.each(['status', 'placements', 'why'])(
+  '%s of a missing deployment, and of a foreign one, is not found',
+  async (what) => {
+    const missing = await api.get(`${COLLECTION}/nobody/${what}`)
+    expect(missing.status).toBe(404)
+    expect(missing.body.code).toBe('deployment_not_found')
+    const foreign = await platform.api(platform.globex.token).get(`${COLLECTION}/web/${what}`)
+    expect(foreign.status).toBe(404)
+  },
+)
+
+test('a time that is none is refused', async () => {
+  const { status, body } = await api.get(`${COLLECTION}/web/why?at=yesterday`)
+  expect([status, body.code]).toEqual([400, 'query_parameter_invalid'])
+})

@@ -1,0 +1,210 @@
+// What a dry run plans is what the controllers then do, on real etcd, with agents that make every container ready: where each
+// replica ends, which ones are made anew, in which order, and how few are ready meanwhile. DECISIONS 1 (plan).
+
+import type { DeploymentSpec, PlanStep, TenantId } from '@holdfast/contract'
+import { planAhead } from '@holdfast/server/loops/controllers/plan-ahead'
+import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { type ObedientAgents, startObedientAgents } from '@holdfast/testkit/controllers/obedient-agents'
+import {
+  addNodes,
+  addTenant,
+  aNode,
+  type Controllers,
+  deploymentOf,
+  placementOf,
+  put,
+  runningOf,
+  startControllers,
+  write,
+} from '@holdfast/testkit/controllers/placing-world'
+import { createSetClock } from '@holdfast/testkit/controllers/set-clock'
+import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+const UPDATE: DeploymentSpec['update'] = {
+  ...{ order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '60s' },
+}
+const CONTAINERS = 7
+const residency = { enforcement: true, regions: { dach: ['AT', 'CH', 'DE'] } }
+const quotas = { limit: () => CONTAINERS }
+
+let opened: TestStore
+let store: Store
+let tenant: TenantId
+let controllers: Controllers
+let agents: ObedientAgents | undefined
+let machines: StoredNode[]
+const clock = createSetClock()
+
+beforeEach(async () => {
+  const { endpoints } = await sharedEtcd()
+  opened = await openTestStore({ endpoints, root: `/${uniqueName('plan')}` })
+  store = opened.store
+  tenant = await addTenant(store)
+  const countries = ['DE', 'AT', 'FR']
+  machines = await addNodes(
+    store,
+    tenant,
+    ...countries.map((country, index) =>
+      aNode(uniqueName(`n${index + 1}`), {
+        labels: { 'holdfast.io/country': country, zone: index === 0 ? 'a' : 'b' },
+        attested: { country },
+      }),
+    ),
+  )
+  await store.fresh()
+  controllers = startControllers(store, { clock, residency, containers: CONTAINERS })
+})
+
+afterEach(async () => {
+  await agents?.stop()
+  agents = undefined
+  await controllers.stop()
+  opened.close()
+  expect(controllers.errors).toEqual([])
+})
+
+const planOf = (next: StoredDeployment) =>
+  planAhead({ store, quotas, residency, clock }, tenant, { next, restart: false })
+const nameOf = (nodeId: string) => store.get(inTenant(tenant, nodes, nodeId))?.record.name ?? nodeId
+const placesOf = ({ uid }: StoredDeployment) =>
+  new Map(runningOf(store, tenant, uid).map(({ replica, nodeId }) => [replica, nameOf(nodeId)]))
+
+async function running(spec: Partial<DeploymentSpec> = {}): Promise<StoredDeployment> {
+  const made = deploymentOf('web', { replicas: 3, update: UPDATE, ...spec })
+  const { steps } = await planOf(made)
+  await carryOut(made)
+  expect(placesOf(made)).toEqual(plannedPlaces(new Map(), steps))
+  return made
+}
+
+/** Stores it, and waits until the controllers and the agents have nothing left to do. */
+async function carryOut(next: StoredDeployment): Promise<void> {
+  await put(store, tenant, next)
+  agents ??= startObedientAgents(store, tenant, next.uid, () => ({}))
+  await expect
+    .poll(() => {
+      const placement = placementOf(store, tenant, next.uid)
+      const left = placement?.assignments.some(({ desired }) => desired !== 'running')
+      return [placement?.revision, left, controllers.placing.pending, isDone(placement?.reportedPhase)]
+    })
+    .toEqual([next.revision, false, 0, true])
+}
+const isDone = (phase: string | undefined) =>
+  ['Running', 'Stopped', 'Waiting', 'Pending', 'Degraded'].includes(phase ?? '')
+
+/** Where the steps leave the replicas. */
+function plannedPlaces(before: ReadonlyMap<number, string>, steps: readonly PlanStep[]): Map<number, string> {
+  const places = new Map(before)
+  for (const { replicas } of steps)
+    for (const { replica, nodeName } of replicas)
+      if (nodeName === undefined) places.delete(replica)
+      else places.set(replica, nodeName)
+  return places
+}
+
+const CHANGES: readonly (readonly [string, Partial<DeploymentSpec>, readonly string[]])[] = [
+  ['nothing', {}, []],
+  ['another environment', { environment: { A: 'b' } }, ['replace', 'replace', 'replace']],
+  [
+    'two at a time',
+    { environment: { A: 'b' }, update: { ...UPDATE, parallelism: 2 } },
+    ['replace', 'replace'],
+  ],
+  [
+    'stop-first',
+    { environment: { A: 'b' }, update: { ...UPDATE, order: 'stop-first' } },
+    ['replace', 'replace', 'replace'],
+  ],
+  ['more replicas', { replicas: 5 }, ['start']],
+  ['fewer replicas', { replicas: 1 }, ['stop']],
+  ['none at all', { replicas: 0 }, ['stop']],
+  ['another country', { placement: { residency: { country: 'DE' } } }, ['move', 'move']],
+  ['a region', { placement: { residency: { region: 'dach' } } }, ['move']],
+  [
+    'a constraint',
+    { placement: { constraints: [{ label: 'zone', operator: 'in', values: ['a'] }] } },
+    ['move', 'move'],
+  ],
+  ['a country that no node is in', { placement: { residency: { country: 'JP' } } }, ['stop', 'wait']],
+  [
+    'a constraint that no node meets',
+    { placement: { constraints: [{ label: 'gpu', operator: 'exists' }] } },
+    ['wait'],
+  ],
+  ['what fits nowhere', { replicas: 4, placement: { antiAffinity: ['web'] } }, ['wait']],
+  ['beyond the quota', { replicas: 9 }, ['start', 'wait']],
+]
+
+describe('what is planned is what is done', () => {
+  test.each(CHANGES)('%s', async (_what, change, kinds) => {
+    const first = await running()
+    const before = placesOf(first)
+    const next = { ...first, revision: 2, spec: { ...first.spec, ...change } }
+    const { steps, rollout, unplaced } = await planOf(next)
+    expect(steps.map(({ kind }) => kind)).toEqual(kinds)
+    expect(unplaced > 0).toBe(kinds.includes('wait'))
+    agents?.fewestServed()
+    await carryOut(next)
+    // Between two moves nothing is left to do for a moment.
+    await expect.poll(() => placesOf(next)).toEqual(plannedPlaces(before, steps))
+    if (next.spec.replicas >= first.spec.replicas) expect(agents?.fewestServed()).toBe(rollout.lowestReady)
+  })
+})
+
+test('a full quota forces stop-first, and the plan says so', async () => {
+  const first = await running({ replicas: CONTAINERS })
+  const next = { ...first, revision: 2, spec: { ...first.spec, environment: { A: 'b' } } }
+  const { rollout, steps } = await planOf(next)
+  expect(rollout).toMatchObject({ order: 'stop-first', lowestReady: CONTAINERS - 1 })
+  expect(rollout.summary).toBe(
+    '7 replicas are recreated in 7 steps, stop-first; at least 6 ready on the way.',
+  )
+  agents?.fewestServed()
+  await carryOut(next)
+  expect(agents?.fewestServed()).toBe(CONTAINERS - 1)
+  expect(steps[0]?.text).toMatch(/^Replica 1 on n\d\S* stops, then its successor starts on n\d\S* \(.+\)\.$/)
+})
+
+test('each says why its node was chosen', async () => {
+  const plan = await planOf(deploymentOf('web', { replicas: 3, placement: { spread: 'zone' } }))
+  const [first, second, third] = plan.steps[0]?.replicas ?? []
+  expect(first?.why).toBe('of 3 that accept it all alike, the first by id')
+  expect(second?.why).toMatch(/^of 3 that accept it: zone [ab] has the fewest replicas of web \(0\)/)
+  expect(third?.why).toMatch(/^of 3 that accept it: .*the fewest replicas of web \(0\)/)
+  expect(plan.steps[0]?.text).toMatch(/^Replica 1 starts on n\d\S* \(of 3 that accept it all alike/)
+})
+
+test('what a plan waits for is a step of its own', async () => {
+  const waiting = deploymentOf('web', { replicas: 1, dependsOn: { db: 'healthy' } })
+  expect((await planOf(waiting)).steps).toMatchObject([
+    { kind: 'wait', replicas: [], text: /db must be healthy/ },
+  ])
+  const unresolved = { ...deploymentOf('web'), digest: null }
+  expect((await planOf(unresolved)).steps).toMatchObject([
+    { kind: 'wait', text: 'No registry has answered for the image yet: replicas wait for that.' },
+  ])
+})
+
+test('a node that is being emptied, and one that is lost', async () => {
+  const first = await running()
+  const [leaving, lost] = machines
+  if (leaving === undefined || lost === undefined) throw new Error('no machines')
+  await controllers.stop()
+  await write(store, (transaction) => {
+    transaction.put(inTenant(tenant, nodes, leaving.id), { ...leaving, schedulable: false, draining: true })
+    transaction.put(inTenant(tenant, nodes, lost.id), { ...lost, status: 'failed' })
+  })
+  await store.fresh()
+  const { steps } = await planOf({ ...first, revision: 2 })
+  const reasons = steps.flatMap(({ replicas }) => replicas.map(({ reason, from }) => [reason, from]))
+  expect(reasons.sort()).toEqual([
+    ['node_leaving', leaving.name],
+    ['node_lost', lost.name],
+  ])
+  const places = plannedPlaces(placesOf(first), steps)
+  expect(new Set(places.values())).toEqual(new Set([machines[2]?.name]))
+})

@@ -1,0 +1,187 @@
+// Streams, tickets and actions against clients that leave early, ask all at once, or ask again. DECISIONS 1 and 2, SAFETY 2
+// row 21. The agent is one that is told and says nothing.
+
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { EXEC_SUBPROTOCOL, type NodeId, type TenantId } from '@holdfast/contract'
+import { STREAMS_PER_TOKEN } from '@holdfast/server/api/open-streams'
+import { readLogs } from '@holdfast/server/operations/deployments/read-logs'
+import type { OpenNodeStream } from '@holdfast/server/ports/node-streams'
+import { observations, placements, tokens } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { waitUntil } from '@holdfast/testkit'
+import { makeNode } from '@holdfast/testkit/nodes/enrol'
+import { makeToken } from '@holdfast/testkit/platform/set-up'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
+import { anAssignment, enrol } from '@holdfast/testkit/session/session-records'
+import { openExecClient } from '@holdfast/testkit/streams/exec-client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const EXEC = '/api/v1/deployments/web/exec'
+const COMMANDS_PER_TOKEN = 16
+
+let platform: Platform
+let tenant: TenantId
+let agent: OpenAgent
+let own: NodeId
+beforeAll(async () => {
+  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
+  tenant = platform.acme.id as TenantId
+  const { store } = platform.server
+  const node = await enrol(store, tenant)
+  agent = await openRaw(platform.baseUrl, node)
+  own = node.nodeId
+  await deploy('web', [own])
+})
+afterAll(async () => {
+  agent.close()
+  await platform.stop()
+})
+
+/** A replica on each of the nodes, as a controller would have placed it, and ready. */
+async function deploy(name: string, nodeIds: readonly NodeId[]): Promise<void> {
+  const body = { kind: 'Deployment', name, image: platform.image, replicas: nodeIds.length }
+  const made = await platform.api(platform.acme.token).post('/api/v1/deployments', body)
+  const { uid } = Object(made.body['deployment'])
+  const assignments = nodeIds.map((nodeId, index) => anAssignment(nodeId, { replica: index + 1 }))
+  await platform.server.store.transact((transaction) => {
+    transaction.put(inTenant(tenant, placements, uid), {
+      ...{ v: 1, uid, name, revision: 1, everAssigned: true, assignments },
+      ...{ reportedRefusals: '', reportedPhase: '', templates: {} },
+    })
+    for (const { id, nodeId } of assignments)
+      transaction.put(inTenant(tenant, observations, id), {
+        ...{ v: 1, assignmentId: id, generation: 1, seq: 1, state: 'ready', containerId: 'c' },
+        ...{ startedAt: null, exitCode: null, restarts: 0, reason: '', gone: false, deployment: uid },
+        ...{ nodeId, at: '' },
+      })
+    return { kind: 'commit', result: undefined }
+  })
+}
+
+async function ticket(token: string): Promise<{ id: string; ticket: string }> {
+  const { status, body, text } = await platform.api(token).post(EXEC, { command: ['true'] })
+  expect(status, text).toBe(201)
+  return { id: String(body['id']), ticket: String(body['ticket']) }
+}
+
+const developer = () => makeToken(platform.api(), tenant, 'developer')
+
+const asked = () => agent.heard.filter(({ type }) => type === 'open').length
+function oneMoreIsAsked(before: number) {
+  return waitUntil(() => asked() > before, { what: 'the node is asked' })
+}
+
+/** Sends the head of a request and is gone, at once or when that has happened. */
+async function leaveAtOnce(head: string, happened?: (before: number) => Promise<unknown>): Promise<void> {
+  const { hostname, port } = new URL(platform.baseUrl)
+  const before = asked()
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  await new Promise<void>((resolve) => socket.write(head, () => resolve()))
+  await happened?.(before)
+  socket.resetAndDestroy()
+}
+
+test('who leaves before the command is opened takes no place', async () => {
+  const token = await developer()
+  for (let at = 0; at < COMMANDS_PER_TOKEN; at += 1) {
+    const issued = await ticket(token)
+    await leaveAtOnce(
+      `GET /api/v1/exec/${issued.id}?ticket=${issued.ticket} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\n` +
+        `upgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: ${Buffer.alloc(16).toString('base64')}\r\n` +
+        `sec-websocket-protocol: ${EXEC_SUBPROTOCOL}\r\n\r\n`,
+    )
+  }
+  const { id, ticket: text } = await ticket(token)
+  const client = await openExecClient(platform.baseUrl, id, text)
+  client.socket.terminate()
+})
+
+test('who opens all tickets at once gets no more commands than are allowed', async () => {
+  const token = await developer()
+  const issued = []
+  for (let at = 0; at < COMMANDS_PER_TOKEN + 8; at += 1) issued.push(await ticket(token))
+  const opened = await Promise.allSettled(
+    issued.map(({ id, ticket: text }) => openExecClient(platform.baseUrl, id, text)),
+  )
+  const open = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  for (const { socket } of open) socket.terminate()
+  expect(open).toHaveLength(COMMANDS_PER_TOKEN)
+})
+
+test('a command of no certain replica goes to one that can be asked', async () => {
+  const lost = await enrol(platform.server.store, tenant, { status: 'failed' })
+  await deploy('halved', [lost.nodeId, own])
+  const acme = platform.api(platform.acme.token)
+  const asking = async (body: object) => {
+    await acme.post('/api/v1/deployments/halved/exec', { command: ['true'], ...body })
+    const { body: audit } = await acme.get('/api/v1/audit?limit=500')
+    const entries = [...Object(audit['items'])].filter(({ action }) => action === 'deployments:exec')
+    return entries.filter(({ subject }) => subject.name === 'halved').map(({ detail }) => detail.replica)
+  }
+  expect(await asking({})).toEqual(['2'])
+  expect((await asking({ replica: 1 })).sort()).toEqual(['1', '2'])
+})
+
+test.each([
+  ['the events begin', '/api/v1/events/stream', undefined],
+  ['the logs begin', '/api/v1/deployments/web/logs?follow=true', undefined],
+  ['a node has answered', '/api/v1/deployments/web/logs', oneMoreIsAsked],
+])('who leaves before %s takes no place', async (_what, path, happened) => {
+  const token = await developer()
+  const headers = { authorization: `Bearer ${token}` }
+  for (let at = 0; at < STREAMS_PER_TOKEN; at += 1)
+    await leaveAtOnce(`GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`, happened)
+  const abort = new AbortController()
+  const open = async () => {
+    const url = `${platform.baseUrl}/api/v1/events/stream`
+    return (await fetch(url, { headers, signal: abort.signal })).status
+  }
+  await waitUntil(async () => (await open()) === 200, { what: 'there is a place again', timeoutMs: 5_000 })
+  abort.abort()
+})
+
+test('a node that is asked for its logs and says nothing is named, and nobody waits for it for ever', async () => {
+  const { store } = platform.server
+  const [first] = store.list(tokens)
+  if (first === undefined) throw new Error('no token')
+  const closed: string[] = []
+  const openStream: OpenNodeStream = (_tenant, nodeId) => ({
+    ...{ credit() {}, room: 0, send() {} },
+    close: () => closed.push(nodeId),
+  })
+  const caller = {
+    tenant,
+    token: first.record.id,
+    role: 'developer',
+    onBehalf: false,
+    requestId: 'r',
+  } as const
+  const deps = { store, clock, openStream, silenceMs: 50 }
+  const read = await readLogs(deps, caller, 'web', { follow: false, tail: 10 })
+  if (!read.ok) throw new Error('refused')
+  const lines: object[] = []
+  for await (const line of read.value(new AbortController().signal)) lines.push(line)
+  expect(lines).toEqual([{ unavailable: expect.objectContaining({ reason: 'node_unreachable' }) }])
+  expect(closed).not.toEqual([])
+})
+
+test.each(['drain', 'cordon'])(
+  '%s with a key is answered once, also where nothing was to change',
+  async (verb) => {
+    const acme = platform.api(platform.acme.token)
+    const id = await makeNode(platform.baseUrl, acme, `twice-${verb}`)
+    const act = (what: string, headers = {}) =>
+      acme.send('POST', `/api/v1/nodes/${id}/${what}`, undefined, headers)
+    const key = { 'idempotency-key': `again-${verb}` }
+    await act(verb)
+    const first = await act(verb, key)
+    await act('uncordon')
+    const again = await act(verb, key)
+    expect([again.status, again.body]).toEqual([first.status, first.body])
+    expect((await acme.get(`/api/v1/nodes/${id}`)).body['schedulable']).toBe(true)
+  },
+)

@@ -1,0 +1,363 @@
+// A server that is killed at any call of a write that brings secret material: afterwards there is the deployment with its
+// pinned version, or nothing; and once the janitor was there, no version that nobody pins. SAFETY 4a.
+
+import type { Json, TenantId } from '@holdfast/contract'
+import { connectSecretsWriter } from '@holdfast/server/connect-engines'
+import { sweepIntents } from '@holdfast/server/loops/sweep-intents'
+import type { Caller, Outcome } from '@holdfast/server/operations/caller'
+import { createDeployment } from '@holdfast/server/operations/deployments/create-deployment'
+import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
+import { updateDeployment } from '@holdfast/server/operations/deployments/update-deployment'
+import type { Written } from '@holdfast/server/operations/deployments/written'
+import { markForDestruction } from '@holdfast/server/operations/secrets/retire-version-number'
+import { stageMaterial } from '@holdfast/server/operations/secrets/stage-material'
+import {
+  type StagedVersion,
+  stageVersion,
+  takeIntent,
+  takeIntents,
+} from '@holdfast/server/operations/stage-version'
+import { EngineError } from '@holdfast/server/ports/key-value'
+import { secret } from '@holdfast/server/ports/secret'
+import {
+  credentials,
+  deployments,
+  intents,
+  registryCredentials,
+  tokens,
+} from '@holdfast/server/store/records'
+import { type Store, StoreUnavailableError } from '@holdfast/server/store/store'
+import { globally, inTenant } from '@holdfast/server/store/transaction'
+import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
+import { type SecretsStore, sharedEtcd, sharedSecretsStore } from '@holdfast/testkit'
+import type { DeathMoment } from '@holdfast/testkit/controllers/mortal-engine'
+import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { deploymentDeps } from '@holdfast/testkit/secrets/deployment-deps'
+import {
+  createMortalProcess,
+  type MortalProcess,
+  type StoreCalls,
+} from '@holdfast/testkit/secrets/mortal-process'
+import { createStoreEye, liveVersions } from '@holdfast/testkit/secrets/store-eye'
+import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+/** What an abandoned intent waits, and more. */
+const LATER = { now: () => clock.now() + 120_000 }
+
+let platform: Platform
+let engines: SecretsStore
+let observer: TestStore
+let store: Store
+let writer: StoreCalls
+let tenant: TenantId
+let caller: Caller
+let serial = 0
+
+beforeAll(async () => {
+  engines = await sharedSecretsStore()
+  platform = await startPlatform()
+  writer = connectSecretsWriter(platform.config)
+  observer = await open()
+  store = observer.store
+  tenant = platform.acme.id as TenantId
+  const token = store.list(tokens).find(({ record }) => record.tenant === tenant)?.record.id
+  if (token === undefined) throw new Error('the tenant has no token')
+  caller = { tenant, token, role: 'tenant-admin', onBehalf: false, requestId: 'req_test' }
+})
+afterAll(async () => {
+  observer.close()
+  await platform.stop()
+})
+
+async function open(process?: MortalProcess): Promise<TestStore> {
+  const { endpoints } = await sharedEtcd()
+  return openTestStore({ endpoints, root: platform.root, ...(process && { wrap: process.wrapEngine }) })
+}
+
+const storedVersions = () => createStoreEye({ ...engines, tenant }).everything()
+
+const create = (deps: DeploymentDeps, sent: Json): Promise<Outcome<Written>> =>
+  createDeployment(deps, caller, sent, {
+    ...{ dryRun: false, idempotency: undefined },
+    answerOf: (body) => ({ status: 201, body }),
+  })
+
+const put = (deps: DeploymentDeps, name: string, sent: Json): Promise<Outcome<Written>> =>
+  updateDeployment(deps, caller, name, sent, { dryRun: false, ifMatch: undefined })
+
+const secretsOf = (name: string, value: string): Json => [
+  { name: 'ONE', vault_path: `deployments/${name}`, values: { PASSWORD: value } },
+  { name: 'TWO', vault_path: `resources/${name}-two`, generate: { keys: ['TOKEN'] }, anchor: 'process' },
+]
+
+const body = (name: string): Json => ({
+  ...{ kind: 'Deployment', name, image: 'registry.test/web:1.0', replicas: 0 },
+  secrets: secretsOf(name, 'first'),
+})
+
+const labelsOf = (name: string): [path: string, label: string][] => [
+  [`deployments/${name}`, name],
+  [`resources/${name}-two`, `${name}-two`],
+]
+
+/** Everything that both stores hold of one deployment. */
+async function seen(name: string) {
+  await store.fresh()
+  const versions = liveVersions(await storedVersions())
+  const deployment = store.get(inTenant(tenant, deployments, name))?.record
+  return {
+    deployment,
+    open: store.listWithIds(intents).filter(({ record }) => record.resource.startsWith(name)),
+    labels: labelsOf(name).map(([path, label]) => ({
+      live: versions[path] ?? [],
+      listed:
+        store.get(inTenant(tenant, credentials, label))?.record.versions.map(({ version }) => version) ?? [],
+      pinned: deployment?.pins?.[label],
+    })),
+  }
+}
+
+async function sweep(): Promise<void> {
+  await store.fresh()
+  await sweepIntents({ store, clock: LATER, secrets: writer })
+}
+
+/** Whatever is listed is there, whatever is pinned is listed, and nothing else is left. */
+async function expectWhole(name: string): Promise<Awaited<ReturnType<typeof seen>>> {
+  const before = await seen(name)
+  for (const { live, listed, pinned } of before.labels) {
+    expect(live).toEqual(expect.arrayContaining(listed))
+    if (before.deployment !== undefined) expect(listed).toContain(pinned)
+    else expect(listed).toEqual([])
+  }
+  await sweep()
+  const after = await seen(name)
+  expect(after.deployment).toEqual(before.deployment)
+  expect(after.open).toEqual([])
+  for (const { live, listed } of after.labels) expect(live).toEqual(listed)
+  return after
+}
+
+/** Lets a process do its work until it dies; false where it came to an end before that. */
+async function dies(
+  atCall: number,
+  moment: DeathMoment,
+  work: (opened: Store, secrets: StoreCalls) => Promise<unknown>,
+): Promise<boolean> {
+  const process = createMortalProcess(atCall, moment)
+  const opened = await open(process)
+  process.arm()
+  const ended = work(opened.store, process.wrapSecrets(writer)).then(
+    () => false,
+    () => false,
+  )
+  const died = await Promise.race([process.death.then(() => true), ended])
+  opened.close()
+  return died
+}
+
+function named(): string {
+  serial += 1
+  return `c${serial}`
+}
+
+describe.each(['before', 'after'] as const)('a server that dies %s a call is taken', (moment) => {
+  test('of a create: the deployment with its versions, or nothing', { timeout: 120_000 }, async () => {
+    const ends = new Set<string>()
+    let atCall = 1
+    for (; ; atCall += 1) {
+      const name = named()
+      const died = await dies(atCall, moment, (opened, secrets) =>
+        create(deploymentDeps(opened, secrets), body(name)),
+      )
+      const { deployment, labels } = await expectWhole(name)
+      ends.add(deployment === undefined ? 'nothing' : 'all')
+      for (const { live } of labels) expect(live).toHaveLength(deployment === undefined ? 0 : 1)
+      // What became of it does not stand in the way of the next one.
+      const again =
+        deployment === undefined ? await create(deploymentDeps(store, writer), body(name)) : undefined
+      expect(again?.ok ?? true).toBe(true)
+      await expectWhole(name)
+      if (!died) break
+    }
+    expect(ends).toEqual(new Set(['nothing', 'all']))
+    // Judging, two intents and versions, the transaction: there were calls to die at.
+    expect(atCall).toBeGreaterThan(7)
+  })
+
+  test('of a PUT with new values: the old version or the new one', { timeout: 120_000 }, async () => {
+    let atCall = 1
+    for (; ; atCall += 1) {
+      const name = named()
+      expect((await create(deploymentDeps(store, writer), body(name))).ok).toBe(true)
+      const sent = { secrets: secretsOf(name, 'second') }
+      const died = await dies(atCall, moment, (opened, secrets) =>
+        put(deploymentDeps(opened, secrets), name, sent),
+      )
+      const { deployment, labels } = await expectWhole(name)
+      expect(labels[0]?.pinned).toBe(deployment?.revision)
+      if (!died) break
+    }
+    expect(atCall).toBeGreaterThan(5)
+  })
+
+  test('of the janitor: another one ends what it began', { timeout: 120_000 }, async () => {
+    let atCall = 1
+    for (; ; atCall += 1) {
+      const name = named()
+      const kinds = [await abandon(name, true), await abandon(`${name}-two`, false)]
+      const died = await dies(atCall, moment, (opened, secrets) =>
+        sweepIntents({ store: opened, clock: LATER, secrets }),
+      )
+      await sweep()
+      const { open: left, labels } = await seen(name)
+      expect([left, labels[0]?.live]).toEqual([[], []])
+      for (const staged of kinds) expect(await pin(staged)).toBe(false)
+      if (!died) break
+    }
+    expect(atCall).toBeGreaterThan(5)
+  })
+})
+
+test('an answer that is lost and cannot be asked for again: nothing is destroyed on a guess', async () => {
+  const name = named()
+  let lost = false
+  const { endpoints } = await sharedEtcd()
+  const opened = await openTestStore({
+    // As long as a busy machine may need for each of the calls before the one that is lost.
+    ...{ endpoints, root: platform.root, deadlineMs: 3_000 },
+    wrap: (engine) => ({
+      ...engine,
+      async transact(request, options) {
+        if (lost) throw new EngineError('unavailable', 'no', 'away')
+        const answer = await engine.transact(request, options)
+        lost = JSON.stringify(request).includes(`/dep/${name}/"`)
+        if (lost && request.success.length > 0) throw new EngineError('deadline', 'unknown', 'no answer')
+        return answer
+      },
+    }),
+  })
+  await expect(create(deploymentDeps(opened.store, writer), body(name))).rejects.toThrow(
+    StoreUnavailableError,
+  )
+  opened.close()
+  expect(lost).toBe(true)
+  const { deployment, labels } = await expectWhole(name)
+  expect(deployment?.revision).toBe(1)
+  expect(labels.map(({ live }) => live)).toEqual([[1], [1]])
+})
+
+/** An intent that nobody goes on with, with the version that it announces or without. */
+async function abandon(label: string, written: boolean): Promise<StagedVersion> {
+  const path = { namespace: 'deployments', label }
+  const staged = await stageVersion(
+    { store, clock, secrets: written ? writer : forgetful() },
+    caller,
+    path,
+    DOCUMENT,
+  )
+  if (!staged.ok) throw new Error('nothing was staged')
+  return staged.value
+}
+
+const DOCUMENT = new Map([['K', secret('a value')]])
+
+/** Says that it wrote, and did not: what a process leaves that died before its request was out. */
+const forgetful = (): StoreCalls => ({
+  ...writer,
+  writeVersion: async (_tenant, _path, _document, cas) => ({ kind: 'ok', version: cas + 1 }),
+})
+
+/** What a writer does that comes late: whether it may. */
+const pin = (staged: StagedVersion): Promise<boolean> =>
+  store.transact((transaction) => {
+    const mine = takeIntent(transaction, staged)
+    return mine ? { kind: 'commit', result: true } : { kind: 'abort', result: false }
+  })
+
+describe('a number', () => {
+  test('that nobody goes on with is used up: the next writer has the next one, and the late one none', async () => {
+    const name = named()
+    const late = await abandon(name, false)
+    const next = await stageVersion({ store, clock, secrets: writer }, caller, late.path, DOCUMENT)
+    expect(next).toMatchObject({ ok: true, value: { version: 2 } })
+    expect(await pin(late)).toBe(false)
+    expect((await storedVersions())[`deployments/${name}`]).toEqual([-1, 2])
+    // A request that was on its way all the time finds the number taken.
+    expect(await writer.writeVersion(tenant, late.path, DOCUMENT, 0)).toEqual({ kind: 'conflict' })
+  })
+
+  test('of several that were staged together: when one is given up, none of them can be pinned', async () => {
+    const name = named()
+    const wanted = ['a', 'b'].map((which) => ({
+      ...{ namespace: 'resources', label: `${name}-${which}`, values: new Map([['K', 'a value']]) },
+    }))
+    const made = await stageMaterial({ store, clock, ids, secrets: writer }, caller, wanted)
+    const staged = made.ok ? made.value.flatMap((one) => one.staged ?? []) : []
+    expect(staged.map(({ version }) => version)).toEqual([1, 1])
+    await markForDestruction({ store }, staged[1]?.intent ?? '')
+    const pinned = await store.transact((transaction) =>
+      takeIntents(transaction, staged) ? { kind: 'commit', result: true } : { kind: 'abort', result: false },
+    )
+    expect(pinned).toBe(false)
+    await sweep()
+    const versions = await storedVersions()
+    expect([versions[`resources/${name}-a`], versions[`resources/${name}-b`]]).toEqual([[-1], [-1]])
+  })
+
+  test('that a record lists is never destroyed, whatever intent is left of it', async () => {
+    const name = named()
+    expect((await create(deploymentDeps(store, writer), body(name))).ok).toBe(true)
+    await store.transact((transaction) => {
+      for (const [namespace, resource] of [
+        ['deployments', name],
+        ['resources', `${name}-two`],
+      ] as const) {
+        const intent = { v: 1, tenant, namespace, resource, version: 1, createdAt: new Date(0).toISOString() }
+        transaction.put(globally(intents, `${tenant}/${namespace}/${resource}/1`), intent)
+      }
+      return { kind: 'commit', result: undefined }
+    })
+    const { labels, open: left } = await expectWhole(name)
+    expect(labels.map(({ live }) => live)).toEqual([[1], [1]])
+    expect(left).toEqual([])
+  })
+
+  test('of a registry is kept where it is the one that counts, and destroyed where it is not', async () => {
+    const registryHost = 'registry.test:443'
+    const stage = async () => {
+      const staged = await stageVersion({ store, clock, secrets: writer }, caller, { registryHost }, DOCUMENT)
+      if (!staged.ok) throw new Error('nothing was staged')
+      return staged.value
+    }
+    const counts = await stage()
+    await store.transact((transaction) => {
+      const record = {
+        v: 1,
+        host: registryHost,
+        version: counts.version,
+        updatedAt: new Date(0).toISOString(),
+      }
+      transaction.put(inTenant(tenant, registryCredentials, registryHost), record)
+      return { kind: 'commit', result: undefined }
+    })
+    await stage()
+    await sweep()
+    expect((await storedVersions())['registries/registry.test_443']).toEqual([1, -2])
+  })
+
+  test('of a tenant that is gone is let go', async () => {
+    const stranger = '11111111-1111-4111-8111-111111111111' as TenantId
+    const intent = { v: 1, tenant: stranger, namespace: 'deployments', resource: named(), version: 1 }
+    await store.transact((transaction) => {
+      const createdAt = new Date(0).toISOString()
+      transaction.put(globally(intents, `${stranger}/deployments/x/1`), { ...intent, createdAt })
+      return { kind: 'commit', result: undefined }
+    })
+    await store.fresh()
+    await sweep()
+    await store.fresh()
+    expect(store.listWithIds(intents).filter(({ record }) => record.tenant === stranger)).toEqual([])
+  })
+})

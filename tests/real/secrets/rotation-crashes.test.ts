@@ -1,0 +1,219 @@
+// A server that is killed at any call of a step of a rotation, or while it moves the consumers, or that sees late what others
+// did: the step is done or not done, nothing is done twice, no version that is listed is gone and none that is not is left.
+// SAFETY 4a and 4d.
+
+import { connectSecretsWriter } from '@holdfast/server/connect-engines'
+import { sweepIntents } from '@holdfast/server/loops/sweep-intents'
+import type { Caller } from '@holdfast/server/operations/caller'
+import { rotateSecrets } from '@holdfast/server/operations/secrets/rotate'
+import { intents, tokens } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { createMortal, type DeathMoment } from '@holdfast/testkit/controllers/mortal-engine'
+import { deploymentDeps } from '@holdfast/testkit/secrets/deployment-deps'
+import { createMortalProcess, type StoreCalls } from '@holdfast/testkit/secrets/mortal-process'
+import { type RotatingWorld, startMoves, startRotatingWorld } from '@holdfast/testkit/secrets/rotating-world'
+import { listed, live } from '@holdfast/testkit/secrets/rotation-steps'
+import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
+import { openTestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+/** What an abandoned intent waits, and more. */
+const LATER = { now: () => clock.now() + 120_000 }
+
+let world: RotatingWorld
+let writer: StoreCalls
+let caller: Caller
+
+beforeAll(async () => {
+  world = await startRotatingWorld({ moves: false })
+  writer = connectSecretsWriter(world.platform.config)
+  const token = world.store.list(tokens).find(({ record }) => record.tenant === world.tenant)?.record.id
+  if (token === undefined) throw new Error('the tenant has no token')
+  caller = {
+    ...{ tenant: world.tenant, token, role: 'tenant-admin', onBehalf: false, requestId: 'req_test' },
+  }
+})
+afterAll(async () => {
+  await world.stop()
+  expect(world.violations).toEqual([])
+})
+
+async function open(wrap: TestStoreOptions['wrap']) {
+  const { endpoints } = await sharedEtcd()
+  return openTestStore({ endpoints, root: world.platform.root, ...(wrap === undefined ? {} : { wrap }) })
+}
+
+const NEW = { values: { password: 'the second one' } }
+const bodyOf = (phase: string) => ({ phase, ...(phase === 'stage' ? NEW : {}) })
+
+function rotate(store: Store, secrets: StoreCalls, name: string, phase: string) {
+  const deps = deploymentDeps(store, secrets)
+  const { limits, namespaces } = deps.admission
+  return rotateSecrets({ ...deps, limits, namespaces }, caller, name, bodyOf(phase), {
+    ...{ idempotency: undefined, answerOf: (body) => ({ status: 200, body }) },
+  })
+}
+
+const phaseOf = (label: string): string => {
+  const { rotation } = world.credential(label) ?? {}
+  return rotation?.aborting === true ? 'aborting' : (rotation?.phase ?? 'idle')
+}
+
+/** Whatever is listed is there; and once the janitor was there, nothing else. */
+async function expectWhole(label: string): Promise<void> {
+  await world.store.fresh()
+  expect(await live(world, label)).toEqual(expect.arrayContaining(listed(world, label) ?? []))
+  await sweepIntents({ store: world.store, clock: LATER, secrets: writer })
+  await world.store.fresh()
+  const left = world.store.listWithIds(intents).filter(({ record }) => record.resource === label)
+  expect(left).toEqual([])
+  expect(await live(world, label)).toEqual(listed(world, label))
+}
+
+/** Lets a process do the step until it dies; false where it came to an end before that. */
+async function dies(atCall: number, moment: DeathMoment, name: string, phase: string): Promise<boolean> {
+  const process = createMortalProcess(atCall, moment)
+  const opened = await open(process.wrapEngine)
+  process.arm()
+  const ended = rotate(opened.store, process.wrapSecrets(writer), name, phase).then(
+    () => false,
+    () => false,
+  )
+  const died = await Promise.race([process.death.then(() => true), ended])
+  opened.close()
+  return died
+}
+
+describe.each(['before', 'after'] as const)('a server that dies %s a call is taken', (moment) => {
+  test.each([
+    ['stage', [], 'idle', 'stage'],
+    ['cutover', ['stage', 'overlap'], 'overlap', 'cutover'],
+    ['retire', ['stage', 'overlap', 'cutover'], 'cutover', 'idle'],
+    ['abort', ['stage', 'overlap'], 'overlap', 'idle'],
+    ['abort', ['stage', 'overlap', 'cutover'], 'cutover', 'aborting'],
+  ] as const)('of %s after %j', { timeout: 120_000 }, async (phase, first, from, to) => {
+    const ends = new Set<string>()
+    let atCall = 1
+    for (; ; atCall += 1) {
+      const [label, name] = [uniqueName('db'), uniqueName('still')]
+      await world.write(label)
+      await world.deploy(name, [label], 0)
+      for (const each of first) expect((await world.rotate(name, bodyOf(each))).status).toBe(200)
+      const died = await dies(atCall, moment, name, phase)
+      await expectWhole(label)
+      ends.add(phaseOf(label))
+      if (phaseOf(label) === from) expect((await world.rotate(name, bodyOf(phase))).status).toBe(200)
+      await world.store.fresh()
+      expect(phaseOf(label)).toBe(to)
+      // Once at the cutover and once more at its abort, however often it was tried.
+      const counts = { cutover: 1, aborting: 2, idle: phase === 'retire' ? 1 : 0, stage: 0 }
+      expect(world.deployment(name)?.spec.secretsVersion).toBe(counts[to])
+      await expectWhole(label)
+      if (!died) break
+    }
+    // Where nothing is staged first, the first call that is taken is the transaction itself.
+    const both = moment === 'before' || phase === 'stage'
+    expect(ends).toEqual(new Set(both ? [from, to] : [to]))
+    expect(atCall).toBeGreaterThan(phase === 'stage' ? 4 : 1)
+  })
+})
+
+describe('a server that sees late what another one did', () => {
+  test.each([
+    ['overlap', ['stage'], 'abort', 'idle'],
+    ['cutover', ['stage', 'overlap'], 'abort', 'idle'],
+    ['retire', ['stage', 'overlap', 'cutover'], 'abort', 'aborting'],
+    ['abort', ['stage', 'overlap', 'cutover'], 'retire', 'idle'],
+  ] as const)('%s after %j and an %s that it has not seen is refused', async (phase, first, unseen, end) => {
+    const [label, name] = [uniqueName('db'), uniqueName('still')]
+    await world.write(label)
+    await world.deploy(name, [label], 0)
+    for (const each of first) expect((await world.rotate(name, bodyOf(each))).status).toBe(200)
+    const late = createHeldWatch()
+    let told = (): void => {}
+    const { store, close } = await open((engine) => ({
+      ...late.wrap(engine),
+      transact: (...given) => engine.transact(...given).finally(() => told()),
+    }))
+    await store.fresh()
+    late.hold()
+    expect((await world.rotate(name, { phase: unseen })).status).toBe(200)
+    // It hears of it once the store has answered.
+    told = () => late.release()
+    const outcome = await rotate(store, writer, name, phase)
+    close()
+    expect(outcome).toMatchObject({ ok: false, rejections: [{ code: 'rotation_transition_invalid' }] })
+    await expectWhole(label)
+    expect(phaseOf(label)).toBe(end)
+  })
+})
+
+/** Each tenant's work is theirs: here is only one who works. */
+const lonely = (store: Store): Parameters<typeof startMoves>[1] => ({
+  owns: (tenant) => tenant === world.tenant,
+  fenced: (_tenant, decide) => store.transact(decide),
+})
+
+const pins = (label: string, names: readonly string[]) =>
+  names.map((name) => world.deployment(name)?.pins?.[label] ?? 1)
+
+describe('who moves the consumers dies at any of its writes', () => {
+  test.each([
+    ['before', 'cutover'],
+    ['after', 'cutover'],
+    ['before', 'abort'],
+    ['after', 'abort'],
+  ] as const)('%s the store took it: %s', { timeout: 180_000 }, async (moment, phase) => {
+    let atWrite = 1
+    for (; await dieMoving(atWrite, moment, phase); atWrite += 1);
+    expect(atWrite).toBeGreaterThan(2)
+  })
+})
+
+async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): Promise<boolean> {
+  const label = uniqueName('db')
+  const names = [uniqueName('a'), uniqueName('b'), uniqueName('c')]
+  await world.write(label)
+  for (const name of names) await world.deploy(name, [label], 1)
+  for (const name of names) await world.settled(name)
+  const [name = ''] = names
+  for (const each of ['stage', 'overlap', 'cutover']) await world.rotate(name, bodyOf(each))
+  const isOver = () =>
+    phase === 'abort'
+      ? world.credential(label)?.rotation === undefined
+      : pins(label, names).every((pin) => pin === 2)
+  if (phase === 'abort') {
+    const helper = startMoves(world.store, lonely(world.store), [])
+    await waitUntil(() => pins(label, names).every((pin) => pin === 2), {
+      ...{ what: 'all are moved', timeoutMs: 30_000 },
+    })
+    await helper.stop()
+    expect((await world.rotate(name, { phase })).status).toBe(200)
+  }
+  const died = await moveMortally(atWrite, moment, isOver)
+  const errors: unknown[] = []
+  const heir = startMoves(world.store, lonely(world.store), errors)
+  await waitUntil(isOver, { what: 'the heir has ended it', timeoutMs: 30_000 })
+  for (const each of names) await world.settled(each)
+  await heir.stop()
+  expect(errors).toEqual([])
+  const times = phase === 'abort' ? 2 : 1
+  expect(names.map((each) => world.deployment(each)?.spec.secretsVersion)).toEqual([times, times, times])
+  if (phase === 'cutover') expect((await world.rotate(name, { phase: 'retire' })).status).toBe(200)
+  await expectWhole(label)
+  expect(await live(world, label)).toEqual([phase === 'abort' ? 1 : 2])
+  return died
+}
+
+async function moveMortally(atWrite: number, moment: DeathMoment, isOver: () => boolean): Promise<boolean> {
+  const mortal = createMortal(atWrite, moment)
+  const doomed = await open(mortal.wrap)
+  const moves = startMoves(doomed.store, lonely(doomed.store), [])
+  await waitUntil(() => mortal.dead || isOver(), { what: 'it is dead or done', timeoutMs: 30_000 })
+  const died = mortal.dead
+  await Promise.race([moves.stop(), mortal.death])
+  doomed.close()
+  return died
+}

@@ -1,0 +1,213 @@
+// The agent's own side against a gateway, over TLS: proof, desired sets, reports that survive a cut, sealed credentials.
+
+import { openSealed } from '@holdfast/agent/open-sealed'
+import type { DesiredChange } from '@holdfast/agent/ports/session'
+import { type SessionTimes, startSession } from '@holdfast/agent/session/start-session'
+import type { Observation } from '@holdfast/contract'
+import { seal } from '@holdfast/server/broker/seal'
+import type { Broker, CredentialAsk } from '@holdfast/server/ports/broker'
+import {
+  type Certificates,
+  type ChaosProxy,
+  makeCertificates,
+  makeSimulatedKeys,
+  readyObservation,
+  startChaosProxy,
+  waitUntil,
+} from '@holdfast/testkit'
+import { gatewayForTest } from '@holdfast/testkit/session/gateways'
+import { observationOf } from '@holdfast/testkit/session/read-records'
+import {
+  addTenant,
+  anAssignment,
+  type EnrolledNode,
+  enrol,
+  place,
+} from '@holdfast/testkit/session/session-records'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+const QUICK: SessionTimes = { steadyMs: 10_000, openMs: 5_000, backOffMs: () => 50 }
+
+let certificates: Certificates
+let strangers: Certificates
+beforeAll(async () => {
+  certificates = await makeCertificates()
+  strangers = await makeCertificates()
+})
+afterAll(() => {
+  certificates.remove()
+  strangers.remove()
+})
+
+const serverTls = () => ({ cert: certificates.pem('server.crt'), key: certificates.pem('server.key') })
+
+function runAgent(server: string, node: EnrolledNode, ca = certificates.pem('ca.crt')) {
+  const told: DesiredChange[] = []
+  const logged: string[] = []
+  const session = startSession(
+    {
+      state: {
+        ...{
+          server,
+          ca,
+          nodeId: node.nodeId,
+          nodeName: 'n',
+          tenant: node.tenant,
+          generation: node.generation,
+        },
+        ...{ labels: {}, engine: '', engineVersion: { version: '29.0.0', apiVersion: '1.52' } },
+        identityKey: node.identityKey,
+        encryptionKey: node.openingKey,
+      },
+      machine: () => ({
+        ...{ bootId: 'boot-1', version: '0.1.0', labels: {} },
+        engine: { version: '29.0.0', apiVersion: '1.52' },
+        capacity: { cpuMillis: 1_000, memoryBytes: 1_000 },
+      }),
+      onDesired: (change) => told.push(change),
+      containers: async () => [],
+      log: pino({ base: null }, { write: (line) => logged.push(line) }),
+    },
+    QUICK,
+  )
+  onTestFinished(() => session.close())
+  return { session, told, logged }
+}
+
+async function oneNode(options: Parameters<typeof gatewayForTest>[0] = {}) {
+  const started = await gatewayForTest({ tls: serverTls(), ...options })
+  const tenant = await addTenant(started.store)
+  const node = await enrol(started.store, tenant)
+  const assignment = anAssignment(node.nodeId)
+  const uid = await place(started.store, tenant, [assignment])
+  return { ...started, tenant, node, assignment, uid }
+}
+
+async function through(url: string): Promise<{ proxy: ChaosProxy; server: string }> {
+  const proxy = await startChaosProxy('127.0.0.1', Number(new URL(url).port))
+  onTestFinished(() => proxy.stop())
+  return { proxy, server: `https://${proxy.host}:${proxy.port}` }
+}
+
+const firstItem = (told: DesiredChange[]) =>
+  waitUntil(() => told[0]?.items[0], { what: 'the agent is told its work', timeoutMs: 10_000 })
+
+test('the agent is told its work, reports it, and answers', async () => {
+  const { url, store, tenant, node, assignment, uid, gateway } = await oneNode()
+  const { session, told } = runAgent(url, node)
+  const item = await firstItem(told)
+  expect(told[0]).toMatchObject({ complete: true, gone: [] })
+  session.report([readyObservation(item, 1)])
+  await waitUntil(() => observationOf(store, tenant, assignment.id), { what: 'the report is stored' })
+  await place(store, tenant, [{ ...assignment, desired: 'stopped' }], uid)
+  await waitUntil(() => told[1], { what: 'the change has come' })
+  expect(told[1]).toMatchObject({ complete: false, items: [{ desired: 'stopped', generation: 2 }] })
+  expect(await gateway.callNode(tenant, node.nodeId, 'containers')).toEqual({
+    kind: 'answered',
+    containers: [],
+  })
+})
+
+test('a server whose certificate another authority signed is not talked to', async () => {
+  const { url, node, gateway } = await oneNode()
+  const { told, logged } = runAgent(url, node, strangers.pem('ca.crt'))
+  const refusals = () => logged.filter((line) => line.includes('certificate')).length
+  await waitUntil(() => refusals() > 1, { what: 'it has refused the server, and again' })
+  expect(told).toEqual([])
+  expect(gateway.counts).toMatchObject({ sessionsOpened: 0, hellosRefused: 0 })
+})
+
+test('what was reported while there was no connection is said after the next complete set', async () => {
+  const { url, store, tenant, node, assignment, gateway } = await oneNode()
+  const { proxy, server } = await through(url)
+  const { session, told } = runAgent(server, node)
+  const item = await firstItem(told)
+  proxy.refuseNew()
+  proxy.cutAll()
+  await waitUntil(() => gateway.sessions === 0, { what: 'the connection is gone' })
+  const reports: Observation[] = [1, 2].map((seq) => ({ ...readyObservation(item, seq), restarts: seq }))
+  for (const report of reports) session.report([report])
+  proxy.resume()
+  const stored = await waitUntil(() => observationOf(store, tenant, assignment.id), {
+    what: 'the report is stored',
+  })
+  expect(stored).toMatchObject({ seq: 2, restarts: 2 })
+  expect(gateway.counts).toMatchObject({ sessionsOpened: 2, observations: 1 })
+})
+
+test.each(['client', 'server'] as const)(
+  'a connection of which only the %s is left is given up, and made anew',
+  async (survivor) => {
+    // Three beats without a word are the end of a connection: longer than this process may be kept from running.
+    const times = { heartbeatMs: 500, unreachableMs: 60_000, failedMs: 90_000, sweepMs: 20 }
+    const { url, store, tenant, node, gateway } = await oneNode({ times })
+    const { proxy, server } = await through(url)
+    const { told } = runAgent(server, node)
+    await firstItem(told)
+    proxy.halfOpen(survivor)
+    await waitUntil(() => gateway.counts.sessionsOpened === 2, { what: 'a new session is open' })
+    const change = anAssignment(node.nodeId)
+    await place(store, tenant, [change])
+    await waitUntil(
+      () => told.some(({ complete, items }) => !complete && items[0]?.assignmentId === change.id),
+      {
+        what: 'it works',
+      },
+    )
+    expect(gateway.sessions).toBe(1)
+  },
+)
+
+/** A broker that gives credentials and nothing else. */
+const brokerOf = (sealCredential: Broker['sealCredential']) => ({
+  sealCredential,
+  sealEnvironment: async () => ({ error: 'broker_unavailable' as const }),
+})
+
+test('a registry credential comes sealed to the node, and only of a registry that it pulls from', async () => {
+  const asked: CredentialAsk[] = []
+  const key = { of: '' }
+  const broker = brokerOf(async (ask) => {
+    asked.push(ask)
+    const { host } = ask
+    return {
+      sealed: seal(key.of, JSON.stringify({ host, username: 'robot', password: 'canary-password' })),
+    }
+  })
+  const { url, tenant, node } = await oneNode({ broker })
+  key.of = node.encryptionKey
+  const { session, told } = runAgent(url, node)
+  const { assignmentId, deployment } = await firstItem(told)
+  const credential = await session.registryCredential('registry.example:5000')
+  expect(credential).toEqual({ username: 'robot', password: 'canary-password' })
+  await expect(session.registryCredential('other.example')).rejects.toThrow('host_not_in_use')
+  const { nodeId } = node
+  expect(asked).toEqual([{ tenant, nodeId, deployment, assignmentId, host: 'registry.example:5000' }])
+})
+
+test('no credential and no answer are not the same', async () => {
+  let fails = false
+  const broker = brokerOf(async () => {
+    if (fails) throw new Error('the secrets store is sealed')
+    return {}
+  })
+  const { url, node } = await oneNode({ broker })
+  const { session, told } = runAgent(url, node)
+  await expect(session.registryCredential('registry.example:5000')).rejects.toThrow('no session')
+  await firstItem(told)
+  expect(await session.registryCredential('registry.example:5000')).toBeUndefined()
+  fails = true
+  await expect(session.registryCredential('registry.example:5000')).rejects.toThrow('credential_unavailable')
+})
+
+test('what is sealed to one node another cannot open, nor who changes a bit of it', () => {
+  const [mine, other] = [makeSimulatedKeys(), makeSimulatedKeys()]
+  const sealed = seal(mine.encryptionKey, 'canary')
+  expect(sealed).not.toBe(seal(mine.encryptionKey, 'canary'))
+  expect(openSealed(mine.openingKey, sealed).toString()).toBe('canary')
+  expect(() => openSealed(other.openingKey, sealed)).toThrow()
+  const bytes = Buffer.from(sealed, 'base64url')
+  bytes[50] = (bytes[50] ?? 0) ^ 1
+  expect(() => openSealed(mine.openingKey, bytes.toString('base64url'))).toThrow()
+})

@@ -1,0 +1,165 @@
+// What a node is told: all of it first and again each minute, in between what changed. SAFETY 4e.
+
+import { performance } from 'node:perf_hooks'
+import { joinTemplates } from '@holdfast/contract'
+import { placements } from '@holdfast/server/store/records'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { waitUntil } from '@holdfast/testkit'
+import { gatewayForTest } from '@holdfast/testkit/session/gateways'
+import { openRaw } from '@holdfast/testkit/session/raw-agent'
+import {
+  addTenant,
+  anAssignment,
+  aPlacement,
+  enrol,
+  place,
+  write,
+} from '@holdfast/testkit/session/session-records'
+import { expect, test } from 'vitest'
+
+test('a change of a placement arrives as a delta with a newer revision, and only on the nodes it is for', async () => {
+  const { url, store } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const [one, two] = [await enrol(store, tenant), await enrol(store, tenant)]
+  const [first, second] = [await openRaw(url, one), await openRaw(url, two)]
+  const [stays, changes] = [anAssignment(one.nodeId), anAssignment(two.nodeId)]
+  const uid = await place(store, tenant, [stays, changes])
+  const told = await second.next('delta')
+  expect(told).toMatchObject({ session: 1, gone: [], items: [{ assignmentId: changes.id, generation: 1 }] })
+  expect((await first.next('delta')).items).toMatchObject([{ assignmentId: stays.id }])
+
+  await place(store, tenant, [stays, { ...changes, desired: 'removed' }], uid)
+  const removed = await second.next('delta')
+  expect(removed.items).toMatchObject([{ assignmentId: changes.id, desired: 'removed', generation: 3 }])
+  expect(removed.revision).toBeGreaterThan(told.revision)
+
+  await place(store, tenant, [stays], uid)
+  expect(await second.next('delta')).toMatchObject({ items: [], gone: [changes.id] })
+  expect(first.heard.filter(({ type }) => type === 'delta')).toHaveLength(1)
+})
+
+test('what changes together goes out together', async () => {
+  const { url, store, gateway } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  const agent = await openRaw(url, node)
+  await write(store, (transaction) => {
+    for (let index = 0; index < 20; index += 1) {
+      const placement = aPlacement([anAssignment(node.nodeId), anAssignment(node.nodeId)])
+      transaction.put(inTenant(tenant, placements, placement.uid), placement)
+    }
+  })
+  expect((await agent.next('delta')).items).toHaveLength(40)
+  expect(gateway.counts.deltas).toBe(1)
+})
+
+test('the complete set comes again and again, spread over the interval', async () => {
+  const { url, store, gateway } = await gatewayForTest({ times: { resyncMs: 300, sweepMs: 20 } })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  const assignment = anAssignment(node.nodeId)
+  await place(store, tenant, [assignment])
+  const began = performance.now()
+  const agent = await openRaw(url, node)
+  for (let round = 0; round < 3; round += 1)
+    expect((await agent.next('complete')).items).toMatchObject([{ assignmentId: assignment.id }])
+  // The first of them may come at once, as its place in the interval is drawn; the two after it may not.
+  expect(performance.now() - began).toBeGreaterThan(590)
+  expect(gateway.counts.deltas).toBe(0)
+})
+
+test('a placement that cannot be read makes no set complete: nothing is taken away for it', async () => {
+  const { url, store, engine, logged } = await gatewayForTest({ times: { resyncMs: 100, sweepMs: 20 } })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  const [sound, spoilt] = [anAssignment(node.nodeId), anAssignment(node.nodeId)]
+  await place(store, tenant, [sound])
+  const uid = await place(store, tenant, [spoilt])
+  const agent = await openRaw(url, node)
+  expect(agent.items).toHaveLength(2)
+  const key = store.keyspace.tenantKey(tenant, placements.folder, uid)
+  const success = [{ kind: 'put' as const, key, value: Buffer.from('{"v":1}') }]
+  await engine.transact({ compares: [], success, failure: [] })
+  await waitUntil(() => logged.some((line) => line.includes('cannot be read')), { what: 'it is noticed' })
+  const { items, gone } = await agent.next('delta')
+  expect(gone).toEqual([])
+  expect(items.map(({ assignmentId }) => assignmentId).sort()).toEqual([sound.id, spoilt.id].sort())
+  const completes = () => agent.heard.filter(({ type }) => type === 'complete').length
+  const before = completes()
+  await agent.next('delta')
+  expect(completes()).toBe(before)
+  await write(store, (transaction) => transaction.delete(inTenant(tenant, placements, uid)))
+  await waitUntil(() => completes() > before, { what: 'sets are complete again' })
+})
+
+test('a template goes out once for each deployment, however many replicas are made of it', async () => {
+  const { url, store } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  // The hash leaves the name out: two deployments may share one and still be two.
+  for (const name of ['one', 'two'])
+    await write(store, (transaction) => {
+      const placement = aPlacement(Array.from({ length: 100 }, () => anAssignment(node.nodeId)))
+      const [template] = Object.values(placement.templates)
+      if (template === undefined) throw new Error('no template')
+      const large = { ...template, name, environment: { LARGE: 'x'.repeat(200_000) } }
+      const templates = { 'hash-1': large }
+      transaction.put(inTenant(tenant, placements, placement.uid), { ...placement, templates })
+    })
+  const agent = await openRaw(url, node)
+  const [complete] = agent.heard.filter(({ type }) => type === 'complete')
+  expect(JSON.stringify(complete).length).toBeLessThan(500_000)
+  expect(agent.items.filter(({ template }) => template.name === 'one')).toHaveLength(100)
+  expect(agent.items.filter(({ template }) => template.name === 'two')).toHaveLength(100)
+  await place(store, tenant, [anAssignment(node.nodeId), anAssignment(node.nodeId)])
+  const delta = await agent.next('delta')
+  expect(Object.keys(delta.templates)).toHaveLength(1)
+  expect(joinTemplates(delta)).toMatchObject([{ template: { name: 'web' } }, { template: { name: 'web' } }])
+})
+
+/** As when one set is too long to be put into one text. */
+function failingOnce() {
+  let armed = false
+  const wrapStore = (store: Store): Store => ({
+    ...store,
+    get revision() {
+      if (!armed) return store.revision
+      armed = false
+      throw new RangeError('Invalid string length')
+    },
+  })
+  const arm = (): void => {
+    armed = true
+  }
+  return { wrapStore, arm }
+}
+
+test.each(['complete', 'delta'] as const)(
+  'a %s that cannot be sent ends one session and no other',
+  async (type) => {
+    const { wrapStore, arm } = failingOnce()
+    const resyncMs = type === 'complete' ? 200 : 60_000
+    const { url, store, gateway, logged } = await gatewayForTest({
+      wrapStore,
+      times: { resyncMs, sweepMs: 20 },
+    })
+    const tenant = await addTenant(store)
+    const enrolled = [await enrol(store, tenant), await enrol(store, tenant)]
+    const agents = await Promise.all(enrolled.map((node) => openRaw(url, node)))
+    arm()
+    await place(
+      store,
+      tenant,
+      enrolled.map(({ nodeId }) => anAssignment(nodeId)),
+    )
+    const cut = await waitUntil(() => agents.find((agent) => agent.closeCode() !== undefined), {
+      what: 'one session is cut',
+    })
+    expect(await cut.next('farewell')).toMatchObject({ code: 'unavailable' })
+    expect(logged).toContain('a session failed and is cut')
+    const other = agents.find((agent) => agent !== cut)
+    expect((await other?.next(type))?.type).toBe(type)
+    expect(gateway.sessions).toBe(1)
+  },
+)

@@ -1,0 +1,96 @@
+// Peers that want too much: of memory, of places, of writes. None of it reaches the others. SAFETY 2 row 21.
+
+import { once } from 'node:events'
+import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
+import { helloOf, waitUntil } from '@holdfast/testkit'
+import { gatewayForTest } from '@holdfast/testkit/session/gateways'
+import { dialRaw, openRaw } from '@holdfast/testkit/session/raw-agent'
+import { eventTypes, nodeRecord } from '@holdfast/testkit/session/read-records'
+import { addTenant, enrol } from '@holdfast/testkit/session/session-records'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+
+test('a ping before the hello is not answered, and ends the connection', async () => {
+  const { url } = await gatewayForTest()
+  const agent = await dialRaw(url)
+  let pongs = 0
+  agent.socket.on('pong', () => {
+    pongs += 1
+  })
+  for (let index = 0; index < 1_000; index += 1) agent.socket.ping(Buffer.alloc(125))
+  expect(await agent.closed()).toBe(1006)
+  expect(pongs).toBe(0)
+})
+
+test('pings of a node count as what it says', async () => {
+  const { url, store, gateway } = await gatewayForTest()
+  const agent = await openRaw(url, await enrol(store, await addTenant(store)))
+  agent.socket.ping()
+  await once(agent.socket, 'pong')
+  // It reads nothing from now on: each answer would stay with us.
+  agent.socket.pause()
+  for (let index = 0; index < 600; index += 1) agent.socket.ping(Buffer.alloc(125))
+  await waitUntil(() => gateway.sessions === 0, { what: 'the node is cut' })
+  agent.close()
+})
+
+/** So many may wait for their hello at the same time. */
+const PLACES = 1_000
+
+test('sockets that say nothing keep nobody out', async () => {
+  const { url, store } = await gatewayForTest({ times: { helloMs: 60_000 } })
+  const node = await enrol(store, await addTenant(store))
+  const target = new URL(AGENT_PATH, url.replace('http', 'ws'))
+  const silent = Array.from({ length: PLACES }, () => new WebSocket(target, AGENT_SUBPROTOCOL))
+  onTestFinished(() => {
+    for (const socket of silent) socket.terminate()
+  })
+  await Promise.all(silent.map((socket) => once(socket, 'open')))
+  expect((await openRaw(url, node)).session).toBe(1)
+  // The oldest gave way, and only that one.
+  await waitUntil(() => silent[0]?.readyState === WebSocket.CLOSED, { what: 'the oldest is gone' })
+  expect(silent.filter(({ readyState }) => readyState === WebSocket.OPEN)).toHaveLength(PLACES - 1)
+})
+
+test('a node opens one session in its time, whatever it advertises, and leaves others theirs', async () => {
+  const { url, store, gateway } = await gatewayForTest({ times: { reopenMs: 60_000 } })
+  const tenant = await addTenant(store)
+  const [hasty, other] = [await enrol(store, tenant), await enrol(store, tenant)]
+  const agents = await Promise.all(Array.from({ length: 8 }, () => dialRaw(url)))
+  for (const [index, agent] of agents.entries()) {
+    const { nonce } = await agent.next('challenge')
+    agent.send({ ...helloOf(hasty, nonce), labels: { round: String(index) } })
+  }
+  const { counts } = gateway
+  await waitUntil(() => counts.sessionsOpened + counts.hellosRefused === 8, { what: 'all are answered' })
+  expect(counts).toMatchObject({ sessionsOpened: 1, hellosRefused: 7 })
+  expect((await nodeRecord(store, hasty)).session.epoch).toBe(1)
+  expect((await eventTypes(store, tenant)).sort()).toEqual(['node.labels_changed', 'node.ready'])
+  expect((await openRaw(url, other)).session).toBe(1)
+})
+
+test('a node whose turn was used up is let in when its time has come', async () => {
+  const { url, store } = await gatewayForTest({ times: { reopenMs: 300 } })
+  const node = await enrol(store, await addTenant(store))
+  // Its turn is used up by its hello, and what it hears back may come late.
+  const began = performance.now()
+  await openRaw(url, node)
+  await waitUntil(
+    async () => {
+      const agent = await dialRaw(url)
+      agent.send(helloOf(node, (await agent.next('challenge')).nonce))
+      return (await Promise.race([agent.next('welcome'), agent.next('farewell')])).type === 'welcome'
+    },
+    { what: 'it is let in again' },
+  )
+  expect(performance.now() - began).toBeGreaterThan(290)
+})
+
+test('a node that says more than its share of bytes is cut, however few its messages are', async () => {
+  const { url, store, gateway } = await gatewayForTest()
+  const agent = await openRaw(url, await enrol(store, await addTenant(store)))
+  const error = 'x'.repeat(500_000)
+  for (let index = 0; index < 20; index += 1) agent.send({ type: 'answer', id: 'nobody asked', error })
+  expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
+  expect(gateway.counts.messages).toBeLessThan(30)
+})

@@ -1,0 +1,216 @@
+// Who gets a session, and what a session may see. SAFETY 2 rows 12, 13, 25; 4e.
+
+import { request } from 'node:http'
+import { nodes } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { helloOf, makeSimulatedKeys, waitUntil } from '@holdfast/testkit'
+import { gatewayForTest } from '@holdfast/testkit/session/gateways'
+import { dialRaw, openRaw } from '@holdfast/testkit/session/raw-agent'
+import { eventTypes, nodeRecord, storedEvents } from '@holdfast/testkit/session/read-records'
+import { addTenant, anAssignment, enrol, place, write } from '@holdfast/testkit/session/session-records'
+import { expect, test } from 'vitest'
+
+test('a node that proves its key gets a session, a tenant and its complete set', async () => {
+  const { url, store } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  const assignment = anAssignment(node.nodeId)
+  const uid = await place(store, tenant, [assignment])
+  const agent = await openRaw(url, node, { engine: { version: '30.1', apiVersion: '1.60' } })
+  expect(agent.session).toBe(1)
+  expect(agent.items).toMatchObject([
+    { assignmentId: assignment.id, deployment: uid, generation: 1, desired: 'running' },
+  ])
+  const record = await nodeRecord(store, node)
+  expect(record.session).toEqual({ replica: 'server-1', epoch: 1, bootId: 'boot-1' })
+  expect(record).toMatchObject({ status: 'ready', engine: { version: '30.1' } })
+  expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
+})
+
+test('an unknown node, a wrong key, an old generation and a stale nonce are refused in the same words', async () => {
+  const { url, store, gateway } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant, { generation: 2 })
+  const other = await enrol(store, tenant)
+  const before = await nodeRecord(store, node)
+  const attempts = [
+    { ...node, nodeId: `${node.nodeId.slice(0, -1)}0` as typeof node.nodeId },
+    { ...node, identityKey: makeSimulatedKeys().identityKey },
+    { ...node, generation: 1 },
+    { ...node, nodeId: other.nodeId },
+    { ...node, nonce: 'of-yesterday' },
+  ]
+  const answers = []
+  for (const attempt of attempts) {
+    const agent = await dialRaw(url)
+    const { nonce } = await agent.next('challenge')
+    agent.send(helloOf(attempt, 'nonce' in attempt ? attempt.nonce : nonce))
+    answers.push([await agent.next('farewell'), await agent.closed()])
+    expect(agent.heard.map(({ type }) => type)).toEqual(['challenge', 'farewell'])
+  }
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+  expect(answers[0]).toEqual([expect.objectContaining({ code: 'session_refused' }), 1008])
+  expect(gateway.counts).toMatchObject({ hellosRefused: 5, sessionsOpened: 0 })
+  expect(await nodeRecord(store, node)).toEqual(before)
+})
+
+test('a hello of yesterday, said again, opens nothing', async () => {
+  const { url, store } = await gatewayForTest()
+  const node = await enrol(store, await addTenant(store))
+  const first = await dialRaw(url)
+  const recorded = helloOf(node, (await first.next('challenge')).nonce)
+  first.send(recorded)
+  await first.next('welcome')
+  const replay = await dialRaw(url)
+  replay.send(recorded)
+  expect(await replay.next('farewell')).toMatchObject({ code: 'session_refused' })
+})
+
+test('a stolen key reads the work of its own node and no other', async () => {
+  const { url, store } = await gatewayForTest()
+  const [mine, theirs] = [await addTenant(store), await addTenant(store)]
+  const [stolen, sibling, foreign] = [
+    await enrol(store, mine),
+    await enrol(store, mine),
+    await enrol(store, theirs),
+  ]
+  const own = anAssignment(stolen.nodeId)
+  await place(store, mine, [own, anAssignment(sibling.nodeId)])
+  await place(store, theirs, [anAssignment(foreign.nodeId)])
+  // Another tenant's record that names this node: it must not come through either.
+  await place(store, theirs, [anAssignment(stolen.nodeId)])
+  const agent = await openRaw(url, stolen)
+  expect(agent.items.map(({ assignmentId }) => assignmentId)).toEqual([own.id])
+  await place(store, theirs, [anAssignment(stolen.nodeId)])
+  await place(store, mine, [anAssignment(sibling.nodeId)])
+  const later = anAssignment(stolen.nodeId)
+  await place(store, mine, [later])
+  const seen = await waitUntil(
+    () => {
+      const ids = agent.heard.flatMap((message) =>
+        message.type === 'delta' ? [...message.items.map((item) => item.assignmentId), ...message.gone] : [],
+      )
+      return ids.includes(later.id) && ids
+    },
+    { what: 'its own change has come' },
+  )
+  expect(seen).toEqual([later.id])
+  agent.send({ type: 'call', id: '1', method: 'registry', host: 'other.example' })
+  expect(await agent.next('answer')).toEqual({ type: 'answer', id: '1', error: 'host_not_in_use' })
+})
+
+test('a second session cuts the first, and what the first still says changes nothing', async () => {
+  const { url, store, gateway } = await gatewayForTest()
+  const node = await enrol(store, await addTenant(store))
+  const first = await openRaw(url, node)
+  const second = await openRaw(url, node)
+  expect(second.session).toBe(2)
+  expect(await first.next('farewell')).toMatchObject({ code: 'session_replaced' })
+  expect(await first.closed()).toBe(1008)
+  expect(gateway.sessions).toBe(1)
+})
+
+test('a node enrolled anew, or removed, loses its session', async () => {
+  const { url, store } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const [anew, removed] = [await enrol(store, tenant), await enrol(store, tenant)]
+  const agents = [await openRaw(url, anew), await openRaw(url, removed)]
+  await write(store, (transaction) => {
+    const address = inTenant(tenant, nodes, anew.nodeId)
+    const record = transaction.get(address)
+    if (record !== undefined) transaction.put(address, { ...record, generation: 2 })
+    transaction.delete(inTenant(tenant, nodes, removed.nodeId))
+  })
+  for (const agent of agents) expect(await agent.next('farewell')).toMatchObject({ code: 'session_replaced' })
+})
+
+test('labels that are not attested do not count, and are told once', async () => {
+  const { url, store } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant, { attested: { country: 'DE' } })
+  const labels = {
+    'holdfast.io/country': 'US',
+    'holdfast.io/geo-region': 'na',
+    disk: 'ssd',
+    'bad key\n': 'x',
+  }
+  await openRaw(url, node, { labels })
+  expect((await nodeRecord(store, node)).labels).toEqual({ disk: 'ssd' })
+  const refusals = async () =>
+    (await storedEvents(store, tenant)).filter(({ type }) => type === 'node.labels_refused')
+  const first = await refusals()
+  await openRaw(url, node, { labels })
+  expect((await eventTypes(store, tenant)).sort()).toEqual([
+    'node.labels_changed',
+    'node.labels_refused',
+    'node.ready',
+  ])
+  expect(await refusals()).toEqual(first)
+  await openRaw(url, node, { labels: { 'holdfast.io/country': 'DE' } })
+  expect((await nodeRecord(store, node)).labels).toEqual({ 'holdfast.io/country': 'DE' })
+  expect(await refusals()).toEqual(first)
+  // The same lie after the truth is another refusal.
+  await openRaw(url, node, { labels })
+  expect(await refusals()).toHaveLength(2)
+})
+
+test.each([
+  ['no JSON', 'hello'],
+  ['no type', '{}'],
+  ['a type of the other side', '{"type":"welcome","session":1}'],
+  ['a beat before the hello', '{"type":"heartbeat","session":1}'],
+  ['a hello with less than is needed', '{"type":"hello","nodeId":"x","__proto__":{}}'],
+])('%s ends the connection', async (_what, said) => {
+  const { url } = await gatewayForTest()
+  const agent = await dialRaw(url)
+  agent.send(said)
+  expect(await agent.next('farewell')).toMatchObject({ code: 'protocol_violation' })
+  expect(await agent.closed()).toBe(1008)
+})
+
+test('what a newer agent says beside the known fields is not heard, and ends nothing', async () => {
+  const { url, store, gateway } = await gatewayForTest()
+  const node = await enrol(store, await addTenant(store))
+  const agent = await dialRaw(url)
+  const hello = helloOf(node, (await agent.next('challenge')).nonce)
+  const newer = { ...hello, colour: 'red', engine: { ...hello.engine, rootless: true } }
+  agent.send(JSON.stringify(newer))
+  const { session } = await agent.next('welcome')
+  expect((await nodeRecord(store, node)).engine).toEqual(hello.engine)
+  agent.send(JSON.stringify({ type: 'heartbeat', session, load: [1, 2] }))
+  agent.send(JSON.stringify({ type: 'call', id: 'after', method: 'registry', host: 'x', why: null }))
+  await agent.next('answer')
+  expect(gateway.counts).toMatchObject({ violations: 0, sessionsCut: 0 })
+})
+
+test('who says no hello in time is sent away', async () => {
+  const { url } = await gatewayForTest({ times: { helloMs: 100, sweepMs: 20 } })
+  const agent = await dialRaw(url)
+  expect(await agent.next('farewell')).toMatchObject({ code: 'session_refused' })
+})
+
+test('a node that talks without end is cut', async () => {
+  const { url, store } = await gatewayForTest()
+  const agent = await openRaw(url, await enrol(store, await addTenant(store)))
+  for (let index = 0; index < 600; index += 1) agent.send({ type: 'heartbeat', session: agent.session })
+  expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
+})
+
+test('other paths and other protocols are refused before there is a socket', async () => {
+  const { url } = await gatewayForTest()
+  const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+  const statusOf = (path: string, protocol: string) =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        ...upgrade,
+        'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+        'sec-websocket-protocol': protocol,
+      }
+      request(new URL(path, url), { headers })
+        .on('response', (response) => resolve(response.statusCode))
+        .on('error', reject)
+        .end()
+    })
+  expect(await statusOf('/api/v1/agent', 'holdfast.agent.v1')).toBe(404)
+  expect(await statusOf('/api/v1/agent/session', 'chat')).toBe(400)
+})

@@ -1,0 +1,178 @@
+// Is a node there? Written only when the answer changes, by whoever holds the session. DECISIONS 5, DESIGN 5.
+
+import { recordStatus } from '@holdfast/server/gateway/liveness'
+import { newSession } from '@holdfast/server/gateway/session'
+import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
+import { nodes } from '@holdfast/server/store/records'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { realClock as clock } from '@holdfast/server/system-clock'
+import { helloOf, startSimulatedAgents, waitUntil } from '@holdfast/testkit'
+import { gatewayForTest } from '@holdfast/testkit/session/gateways'
+import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
+import { dialRaw, openRaw } from '@holdfast/testkit/session/raw-agent'
+import { eventTypes, nodeRecord } from '@holdfast/testkit/session/read-records'
+import { addTenant, enrol, write } from '@holdfast/testkit/session/session-records'
+import { expect, test } from 'vitest'
+
+const QUICK = { heartbeatMs: 50, unreachableMs: 300, failedMs: 900, sweepMs: 20 }
+
+test('a silent node is unreachable, then failed, and ready when it comes back', async () => {
+  const { url, store } = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  // Before its first sign of life: what it hears back may come late.
+  const began = performance.now()
+  const agent = await openRaw(url, node)
+  const status = async () => (await nodeRecord(store, node)).status
+  await waitUntil(async () => (await status()) === 'unreachable', { what: 'it is unreachable' })
+  expect(performance.now() - began).toBeGreaterThan(290)
+  expect(await agent.closed()).toBe(1006)
+  await waitUntil(async () => (await status()) === 'failed', { what: 'it is failed' })
+  expect(performance.now() - began).toBeGreaterThan(890)
+  // One that beats: however long it takes to read what became of it.
+  const agents = await startSimulatedAgents({ url, nodes: [node] })
+  expect(await status()).toBe('ready')
+  const told = ['node.ready', 'node.unreachable', 'node.failed', 'node.ready']
+  expect((await eventTypes(store, tenant)).sort()).toEqual(told.sort())
+  agents.close()
+})
+
+test('a socket that closes is no silence: the time counts from the last sign of life', async () => {
+  const { url, store } = await gatewayForTest({ times: { ...QUICK, unreachableMs: 600, failedMs: 60_000 } })
+  const node = await enrol(store, await addTenant(store))
+  const heard = performance.now()
+  const agent = await openRaw(url, node)
+  agent.close()
+  const again = await waitUntil(
+    async () => (await nodeRecord(store, node)).status === 'unreachable' && performance.now(),
+    { what: 'it is unreachable' },
+  )
+  expect(again - heard).toBeGreaterThan(590)
+  expect((await nodeRecord(store, node)).session.epoch).toBe(1)
+})
+
+test('a node that was cut for what it said, and does not come back, is unreachable and failed', async () => {
+  const { url, store } = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  const agent = await openRaw(url, node)
+  agent.send('nonsense')
+  expect(await agent.next('farewell')).toMatchObject({ code: 'protocol_violation' })
+  await waitUntil(async () => (await nodeRecord(store, node)).status === 'failed', { what: 'it is failed' })
+  const told = ['node.ready', 'node.unreachable', 'node.failed']
+  expect((await eventTypes(store, tenant)).sort()).toEqual(told.sort())
+})
+
+test('a session that was written but could not be opened is silent, and that is told', async () => {
+  const late = createHeldWatch()
+  // As long as a busy machine may need for a write: only what is held back takes longer.
+  const { url, store, gateway } = await gatewayForTest({ times: QUICK, wrap: late.wrap, deadlineMs: 4_000 })
+  const node = await enrol(store, await addTenant(store))
+  const agent = await dialRaw(url)
+  const { nonce } = await agent.next('challenge')
+  await store.fresh()
+  late.hold()
+  agent.send(helloOf(node, nonce))
+  expect(await agent.next('farewell')).toMatchObject({ code: 'unavailable' })
+  late.release()
+  const { session } = await nodeRecord(store, node)
+  expect(session).toMatchObject({ replica: 'server-1', epoch: 1 })
+  expect(gateway.sessions).toBe(0)
+  await waitUntil(async () => (await nodeRecord(store, node)).status === 'unreachable', {
+    what: 'the silence is told',
+  })
+})
+
+test('beats and pings keep a node ready, and no heartbeat reaches the store', async () => {
+  const { url, store, engine, gateway } = await gatewayForTest({ times: { ...QUICK, resyncMs: 100 } })
+  const tenant = await addTenant(store)
+  const enrolled = await Promise.all(Array.from({ length: 20 }, () => enrol(store, tenant)))
+  const agents = await startSimulatedAgents({ url, nodes: enrolled.slice(1) })
+  const [pinging] = enrolled
+  if (pinging === undefined) throw new Error('no node')
+  const raw = await openRaw(url, pinging)
+  const pings = setInterval(() => raw.socket.ping(), 50)
+  const revisionNow = async () => (await engine.range({ key: 'nothing' })).revision
+  const before = await revisionNow()
+  const from = gateway.counts.messages
+  await waitUntil(() => gateway.counts.messages - from > 20 * 19, { what: 'each has sent many beats' })
+  expect(await revisionNow()).toBe(before)
+  expect(gateway.sessions).toBe(20)
+  expect(gateway.counts.completes).toBeGreaterThan(100)
+  clearInterval(pings)
+  raw.close()
+  agents.close()
+})
+
+test('who holds a live socket takes back what another replica said of the node meanwhile', async () => {
+  const { url, store } = await gatewayForTest({
+    times: { ...QUICK, unreachableMs: 60_000, failedMs: 90_000 },
+  })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  await openRaw(url, node)
+  await write(store, (transaction) => {
+    const address = inTenant(tenant, nodes, node.nodeId)
+    const record = transaction.get(address)
+    if (record !== undefined) transaction.put(address, { ...record, status: 'failed' })
+  })
+  await waitUntil(async () => (await nodeRecord(store, node)).status === 'ready', {
+    what: 'it is ready again',
+  })
+})
+
+test('a replica that starts again under its id gives the nodes it held their time anew', async () => {
+  const first = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(first.store)
+  const node = await enrol(first.store, tenant)
+  const agent = await openRaw(first.url, node)
+  first.gateway.close()
+  expect(await agent.next('farewell')).toMatchObject({ code: 'server_closing' })
+  expect((await nodeRecord(first.store, node)).status).toBe('ready')
+  const second = await gatewayForTest({ root: first.store.keyspace.root, times: QUICK })
+  await waitUntil(async () => (await nodeRecord(second.store, node)).status === 'unreachable', {
+    what: 'the new process tells of the silence',
+  })
+})
+
+test('our own standstill is not the silence of the nodes', async () => {
+  const { url, store, gateway } = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(store)
+  const agents = await startSimulatedAgents({ url, nodes: [await enrol(store, tenant)] })
+  const lock = new Int32Array(new SharedArrayBuffer(4))
+  for (let round = 0; round < 3; round += 1) {
+    const from = gateway.counts.messages
+    // The whole process, as when its machine is frozen or its memory is being cleared.
+    Atomics.wait(lock, 0, 0, 600)
+    await waitUntil(() => gateway.counts.messages > from + 2, { what: 'the node beats again' })
+  }
+  expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
+  agents.close()
+})
+
+test('a control-plane node has no such events', async () => {
+  const { url, store } = await gatewayForTest({ times: QUICK })
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant, { controlPlane: true })
+  await openRaw(url, node)
+  await waitUntil(async () => (await nodeRecord(store, node)).status === 'failed', { what: 'it is failed' })
+  expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
+})
+
+test('whether a node may be given up is asked once more when that is written', async () => {
+  const { store } = await gatewayForTest({ replica: 'other' })
+  const tenant = await addTenant(store)
+  const status = 'unreachable' as const
+  const held = { replica: 'server-1', epoch: 1, bootId: 'boot' }
+  const node = await enrol(store, tenant, { status, session: held })
+  const session = newSession({ ...node, epoch: 1, told: status }, undefined, 0)
+  const running = { store, clock, replica: 'server-1', times: DEFAULT_TIMES }
+  const fail = (mayFail: boolean) =>
+    recordStatus(running, session, 'failed', 0, {
+      ...{ countedFrom: 0, holding: !mayFail, isServing: () => false, mayFail: () => mayFail },
+    })
+  expect(await fail(false)).toBe('held')
+  expect((await nodeRecord(store, node)).status).toBe('unreachable')
+  expect(await fail(true)).toBe('told')
+  expect((await nodeRecord(store, node)).status).toBe('failed')
+})

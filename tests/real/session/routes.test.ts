@@ -1,0 +1,341 @@
+// What nodes are told of routes over the real protocol: every routed deployment of the tenant, and at which other nodes it
+// is to be had now. DECISIONS 4 (routes), SAFETY 4e.
+
+import type {
+  Assignment,
+  DeploymentUid,
+  NodeId,
+  Observation,
+  Route,
+  ServerMessage,
+  TenantId,
+} from '@holdfast/contract'
+import { deployments, nodes, placements } from '@holdfast/server/store/records'
+import { aDeployment, aSpec } from '@holdfast/server/store/records.fixture'
+import type { Store } from '@holdfast/server/store/store'
+import { inTenant } from '@holdfast/server/store/transaction'
+import { waitUntil } from '@holdfast/testkit'
+import { gatewayForTest, gatewaysForTest } from '@holdfast/testkit/session/gateways'
+import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
+import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
+import { nodeRecord, observationOf } from '@holdfast/testkit/session/read-records'
+import {
+  addTenant,
+  anAssignment,
+  aPlacement,
+  type EnrolledNode,
+  enrol,
+  place,
+  write,
+} from '@holdfast/testkit/session/session-records'
+import { describe, expect, test } from 'vitest'
+
+const ROUTE: Route = { host: 'shop.example', path: '/', port: 8080 }
+
+/** The deployment's record as the API would have written it. */
+function route(
+  store: Store,
+  tenant: TenantId,
+  uid: DeploymentUid,
+  routes: Route[] = [ROUTE],
+  changes: { readonly name?: string; readonly deleting?: boolean } = {},
+) {
+  const { name = 'web', deleting = false } = changes
+  const record = aDeployment(name, { uid, deleting, spec: { ...aSpec(name), routes } })
+  return write(store, (transaction) => transaction.put(inTenant(tenant, deployments, name), record))
+}
+
+const seen = ({ id }: Assignment, state: Observation['state'], seq: number, reason = ''): Observation => ({
+  ...{ assignmentId: id, generation: 1, seq, state, reason, containerId: 'c', startedAt: null },
+  ...{ exitCode: null, restarts: 0, gone: false },
+})
+
+const report = (agent: OpenAgent, ...observations: Observation[]) =>
+  agent.send({ type: 'status', session: agent.session, observations })
+
+/** The next change of routes that the agent is told of. */
+function nextRoutes(agent: OpenAgent) {
+  let from = 0
+  return async () =>
+    waitUntil(
+      () => {
+        for (; from < agent.heard.length; from += 1) {
+          const message = agent.heard[from]
+          if (message?.type !== 'delta' || (message.routes ?? message.unrouted) === undefined) continue
+          from += 1
+          return message
+        }
+        return undefined
+      },
+      { what: 'routes are told', timeoutMs: 10_000 },
+    )
+}
+
+interface Opened {
+  readonly node: EnrolledNode
+  readonly agent: OpenAgent
+  readonly told: ReturnType<typeof nextRoutes>
+  readonly address: string
+}
+
+async function openRouter(url: string, store: Store, tenant: TenantId, n: number): Promise<Opened> {
+  const address = `10.0.0.${n}:8443`
+  const node = await enrol(store, tenant)
+  const agent = await openRaw(url, node, { peerAddress: address })
+  return { node, agent, told: nextRoutes(agent), address }
+}
+
+const completeRoutes = (agent: OpenAgent) => {
+  const message = agent.heard.find(({ type }) => type === 'complete')
+  return message?.type === 'complete' ? message.routes : undefined
+}
+
+test('peers appear when a replica on another node becomes ready and vanish when it is not', async () => {
+  const { url, store } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const one = await openRouter(url, store, tenant, 1)
+  const two = await openRouter(url, store, tenant, 2)
+  expect(completeRoutes(one.agent)).toEqual([])
+  const replica = anAssignment(one.node.nodeId)
+  const uid = await place(store, tenant, [replica])
+  await route(store, tenant, uid)
+  const routed = { deployment: uid, name: 'web', routes: [ROUTE] }
+  expect((await two.told()).routes).toEqual([{ ...routed, peers: [] }])
+  expect((await one.told()).routes).toEqual([{ ...routed, peers: [] }])
+
+  report(one.agent, seen(replica, 'ready', 1))
+  expect((await two.told()).routes).toEqual([{ ...routed, peers: [one.address] }])
+  report(one.agent, seen(replica, 'ready', 2, 'unhealthy'))
+  expect((await two.told()).routes).toEqual([{ ...routed, peers: [] }])
+  report(one.agent, seen(replica, 'ready', 3))
+  expect((await two.told()).routes).toEqual([{ ...routed, peers: [one.address] }])
+
+  const three = await openRouter(url, store, tenant, 3)
+  expect(completeRoutes(three.agent)).toEqual([{ ...routed, peers: [one.address] }])
+
+  await route(store, tenant, uid, [{ ...ROUTE, path: '/api' }])
+  expect((await two.told()).routes).toMatchObject([{ routes: [{ path: '/api' }], peers: [one.address] }])
+  await place(store, tenant, [{ ...replica, desired: 'stopped' }], uid)
+  expect((await two.told()).routes).toMatchObject([{ peers: [] }])
+  await route(store, tenant, uid, [ROUTE], { deleting: true })
+  expect(await two.told()).toMatchObject({ unrouted: [uid], items: [] })
+  // It was told of its routes, and of nothing that happened to its own replica.
+  const own = one.agent.heard.filter((message) => message.type === 'delta' && 'routes' in message)
+  expect(own).toHaveLength(2)
+})
+
+test('a node learns of the new peer no later than that its own replica is to stop', async () => {
+  const late = createHeldWatch()
+  const [here, there] = await gatewaysForTest({ wrap: late.wrap }, {})
+  const { store } = there
+  const tenant = await addTenant(store)
+  await here.store.fresh()
+  const one = await openRouter(here.url, store, tenant, 1)
+  const two = await openRouter(there.url, store, tenant, 2)
+  const [old, fresh] = [anAssignment(one.node.nodeId), anAssignment(two.node.nodeId)]
+  const uid = await place(store, tenant, [old, fresh])
+  report(one.agent, seen(old, 'ready', 1))
+  await route(store, tenant, uid)
+  expect((await one.told()).routes).toMatchObject([{ peers: [] }])
+  // The replica that `one` is at hears of all that follows at once.
+  late.hold()
+  report(two.agent, seen(fresh, 'ready', 1))
+  await waitUntil(async () => (await observationOf(store, tenant, fresh.id))?.state === 'ready', {
+    what: 'the new one is ready',
+  })
+  await place(store, tenant, [{ ...old, desired: 'removed' }, fresh], uid)
+  late.release()
+  expect((await one.told()).routes).toMatchObject([{ peers: [two.address] }])
+  const at = (what: (delta: Extract<ServerMessage, { type: 'delta' }>) => boolean) =>
+    one.agent.heard.findIndex((message) => message.type === 'delta' && what(message))
+  const isToStop = () => at(({ items }) => items.some(({ desired }) => desired === 'removed'))
+  await waitUntil(() => isToStop() >= 0, { what: 'the old one is to stop' })
+  // In the same message, or in an earlier one.
+  expect(at(({ routes = [] }) => routes.some(({ peers }) => peers.length > 0))).toBeLessThanOrEqual(
+    isToStop(),
+  )
+})
+
+test('in one message: what changes together is told together', async () => {
+  const { url, store } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const one = await openRouter(url, store, tenant, 1)
+  const replica = anAssignment(one.node.nodeId)
+  const placement = aPlacement([replica])
+  const record = aDeployment('web', { uid: placement.uid, spec: { ...aSpec('web'), routes: [ROUTE] } })
+  await write(store, (transaction) => {
+    transaction.put(inTenant(tenant, placements, placement.uid), placement)
+    transaction.put(inTenant(tenant, deployments, 'web'), record)
+  })
+  const { items, routes } = await one.told()
+  expect(items).toMatchObject([{ assignmentId: replica.id }])
+  expect(routes).toMatchObject([{ deployment: placement.uid }])
+})
+
+test('a node that is silent is nobody’s peer until it is back', async () => {
+  const times = { unreachableMs: 400, failedMs: 60_000, sweepMs: 20 }
+  const { url, store } = await gatewayForTest({ times })
+  const tenant = await addTenant(store)
+  const one = await openRouter(url, store, tenant, 1)
+  const two = await openRouter(url, store, tenant, 2)
+  const heartbeatOf = ({ agent }: Opened) =>
+    setInterval(() => agent.send({ type: 'heartbeat', session: agent.session }), 50)
+  // The first one too, until it is a peer: that takes writes, and a write may take long.
+  const [firstHeartbeats, beats] = [heartbeatOf(one), heartbeatOf(two)]
+  const replica = anAssignment(one.node.nodeId)
+  const uid = await place(store, tenant, [replica])
+  report(one.agent, seen(replica, 'ready', 1))
+  await route(store, tenant, uid)
+  try {
+    await waitUntil(async () => (await two.told()).routes?.[0]?.peers.length === 1, { what: 'it is a peer' })
+    clearInterval(firstHeartbeats)
+    await waitUntil(async () => (await two.told()).routes?.[0]?.peers.length === 0, { what: 'it is none' })
+    expect((await nodeRecord(store, one.node)).status).toBe('unreachable')
+    await openRaw(url, one.node, { peerAddress: '10.0.0.9:1' })
+    expect((await two.told()).routes).toMatchObject([{ peers: ['10.0.0.9:1'] }])
+  } finally {
+    for (const each of [firstHeartbeats, beats]) clearInterval(each)
+  }
+})
+
+test('two replicas of the server tell the same, each to its own nodes', async () => {
+  const [here, there] = await gatewaysForTest({}, {})
+  const tenant = await addTenant(here.store)
+  await there.store.fresh()
+  const one = await openRouter(here.url, here.store, tenant, 1)
+  const two = await openRouter(there.url, here.store, tenant, 2)
+  const replica = anAssignment(one.node.nodeId)
+  const uid = await place(here.store, tenant, [replica])
+  await route(here.store, tenant, uid)
+  await two.told()
+  report(one.agent, seen(replica, 'ready', 1))
+  expect((await two.told()).routes).toMatchObject([{ deployment: uid, peers: [one.address] }])
+})
+
+test('nothing of one tenant is told to the nodes of another', async () => {
+  const { url, store } = await gatewayForTest()
+  const [acme, globex] = [await addTenant(store), await addTenant(store)]
+  const ours = await openRouter(url, store, acme, 1)
+  const theirs = await openRouter(url, store, globex, 2)
+  const [mine, foreign] = [anAssignment(ours.node.nodeId), anAssignment(theirs.node.nodeId)]
+  const uid = await place(store, acme, [mine])
+  await route(store, acme, uid)
+  await place(store, globex, [foreign], uid)
+  await route(store, globex, uid, [{ ...ROUTE, port: 1 }])
+  report(ours.agent, seen(mine, 'ready', 1))
+  report(theirs.agent, seen(foreign, 'ready', 1))
+  await waitUntil(() => observationOf(store, globex, foreign.id), { what: 'it is stored' })
+  const later = await openRouter(url, store, globex, 3)
+  expect(completeRoutes(later.agent)?.[0]?.peers).toEqual([theirs.address])
+  await theirs.told()
+  const text = JSON.stringify([...theirs.agent.heard, ...later.agent.heard])
+  expect(text).not.toContain(ours.address)
+  expect(text).not.toContain('"port":8080')
+})
+
+describe('the address of a router', () => {
+  test.each(['10.0.0.1:8443', '[2001:db8::1]:443', 'node-1.example:65535', 'localhost:1'])(
+    '%s',
+    async (said) => {
+      const { url, store } = await gatewayForTest()
+      const node = await enrol(store, await addTenant(store))
+      const agent = await openRaw(url, node, { peerAddress: said })
+      expect((await nodeRecord(store, node)).peerAddress).toBe(said)
+      expect(completeRoutes(agent)).toEqual([])
+    },
+  )
+
+  test.each([
+    ...[
+      '',
+      ':80',
+      '10.0.0.1',
+      '10.0.0.1:',
+      '10.0.0.1:0',
+      '10.0.0.1:65536',
+      '10.0.0.1:80:80',
+      '10.0.0.256:80',
+    ],
+    ...[
+      'http://10.0.0.1:80',
+      '10.0.0.1:80/x',
+      'a b:80',
+      '[::1%eth0]:80',
+      '::1:80',
+      '-a:80',
+      'user@a:80',
+      'a\n:80',
+    ],
+    `${'x'.repeat(60)}.`.repeat(5) + ':80',
+  ])('not %j: the session opens, and the node routes nothing', async (said) => {
+    const { url, store, logged } = await gatewayForTest()
+    const node = await enrol(store, await addTenant(store), { peerAddress: '10.0.0.1:1' })
+    const agent = await openRaw(url, node, { peerAddress: said })
+    expect((await nodeRecord(store, node)).peerAddress).toBeUndefined()
+    expect(completeRoutes(agent)).toBeUndefined()
+    expect(logged.filter((line) => line.includes('address of its router'))).toHaveLength(1)
+  })
+
+  test('is gone with the session that says none, and then the node is told of no routes', async () => {
+    const { url, store, gateway } = await gatewayForTest()
+    const tenant = await addTenant(store)
+    const one = await openRouter(url, store, tenant, 1)
+    const two = await openRouter(url, store, tenant, 2)
+    const replica = anAssignment(one.node.nodeId)
+    const uid = await place(store, tenant, [replica])
+    report(one.agent, seen(replica, 'ready', 1))
+    await route(store, tenant, uid)
+    await waitUntil(async () => (await two.told()).routes?.[0]?.peers.length === 1, { what: 'it is a peer' })
+    const again = await openRaw(url, one.node)
+    expect((await two.told()).routes).toMatchObject([{ peers: [] }])
+    expect(completeRoutes(again)).toBeUndefined()
+    const { deltas } = gateway.counts
+    await route(store, tenant, uid, [])
+    expect((await two.told()).unrouted).toEqual([uid])
+    expect(gateway.counts.deltas).toBe(deltas + 1)
+  })
+})
+
+test('a deployment that cannot be read takes no route away: the complete set says nothing of routes', async () => {
+  const { url, store, engine } = await gatewayForTest({ times: { resyncMs: 100, sweepMs: 20 } })
+  const tenant = await addTenant(store)
+  const one = await openRouter(url, store, tenant, 1)
+  const uid = await place(store, tenant, [anAssignment(one.node.nodeId)])
+  await route(store, tenant, uid)
+  await one.told()
+  const key = store.keyspace.tenantKey(tenant, deployments.folder, 'web')
+  const success = [{ kind: 'put' as const, key, value: Buffer.from('{}') }]
+  await engine.transact({ compares: [], success, failure: [] })
+  const silent = await waitUntil(
+    () => one.agent.heard.findLast((message) => message.type === 'complete' && !('routes' in message)),
+    { what: 'a complete set without routes' },
+  )
+  expect(silent).toMatchObject({ items: [{ deployment: uid }] })
+  expect((await one.told()).routes).toMatchObject([{ deployment: uid }])
+  const unrouted = one.agent.heard.filter((message) => message.type === 'delta' && 'unrouted' in message)
+  expect(unrouted).toEqual([])
+})
+
+test('nodes that nothing happens to cost nothing, however many routes their tenant has', async () => {
+  const { url, store, gateway } = await gatewayForTest()
+  const [acme, globex] = [await addTenant(store), await addTenant(store)]
+  const routers = await Promise.all([1, 2, 3].map((n) => openRouter(url, store, acme, n)))
+  const [one] = routers
+  if (one === undefined) throw new Error('no router')
+  for (let n = 0; n < 30; n += 1) {
+    const uid = await place(store, acme, [anAssignment(one.node.nodeId)])
+    await route(store, acme, uid, [{ ...ROUTE, path: `/p${n}` }], { name: `d${n}` })
+  }
+  // The last route to all of them: what was said before it has been said.
+  const knowsAll = ({ agent }: typeof one) => JSON.stringify(agent.heard.at(-1)).includes('/p29')
+  await waitUntil(() => routers.every(knowsAll), { what: 'all is told' })
+  const before = gateway.counts.deltas
+  const other = await enrol(store, globex)
+  for (let n = 0; n < 20; n += 1) await place(store, globex, [anAssignment(other.nodeId)])
+  const own = (await nodeRecord(store, one.node)) satisfies { id: NodeId }
+  await write(store, (transaction) =>
+    transaction.put(inTenant(acme, nodes, own.id), { ...own, labels: { disk: 'ssd' } }),
+  )
+  await store.fresh()
+  expect(gateway.counts.deltas).toBe(before)
+})

@@ -1,0 +1,144 @@
+// What a node reports, and what of it is stored. SAFETY 4e, 2 row 25.
+
+import type { DesiredState, Observation } from '@holdfast/contract'
+import { readyObservation, waitUntil } from '@holdfast/testkit'
+import { gatewayForTest } from '@holdfast/testkit/session/gateways'
+import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
+import { observationOf } from '@holdfast/testkit/session/read-records'
+import { addTenant, anAssignment, enrol, place } from '@holdfast/testkit/session/session-records'
+import { expect, test } from 'vitest'
+
+async function oneAssignment(desired: DesiredState = 'running') {
+  const test = await gatewayForTest()
+  const tenant = await addTenant(test.store)
+  const node = await enrol(test.store, tenant)
+  const assignment = anAssignment(node.nodeId, { desired })
+  const uid = await place(test.store, tenant, [assignment])
+  const agent = await openRaw(test.url, node)
+  const [item] = agent.items
+  if (item === undefined) throw new Error('nothing is assigned')
+  const stored = () => observationOf(test.store, tenant, assignment.id)
+  const seen = (seq: number, changes: Partial<Observation> = {}): Observation => ({
+    ...readyObservation(item, seq),
+    ...changes,
+  })
+  return { ...test, tenant, node, assignment, uid, agent, stored, seen }
+}
+
+const report = (agent: OpenAgent, ...observations: Observation[]) =>
+  agent.send({ type: 'status', session: agent.session, observations })
+
+test('reports are stored as they are, forward only', async () => {
+  const { agent, stored, seen, gateway, node, uid } = await oneAssignment()
+  report(agent, seen(5, { state: 'starting' }))
+  await waitUntil(async () => (await stored())?.state === 'starting', { what: 'it is stored' })
+  report(agent, seen(4, { state: 'pulling' }), seen(5, { state: 'failed' }))
+  report(agent, seen(6))
+  await waitUntil(async () => (await stored())?.state === 'ready', { what: 'the newer one is stored' })
+  expect(await stored()).toMatchObject({ ...seen(6), nodeId: node.nodeId, deployment: uid })
+  expect(gateway.counts).toMatchObject({ observations: 2, statusWrites: 2 })
+})
+
+test('what says the same again is not written again', async () => {
+  const { agent, stored, seen, gateway, url, node } = await oneAssignment()
+  report(agent, seen(1))
+  await waitUntil(stored, { what: 'it is stored' })
+  report(agent, seen(2))
+  report(agent, seen(3, { restarts: 1 }))
+  await waitUntil(async () => (await stored())?.restarts === 1, { what: 'the change is stored' })
+  const again = await openRaw(url, node)
+  // A new session says it all again, also with smaller numbers: the newer session is the later word.
+  report(again, seen(1, { restarts: 1 }))
+  report(again, seen(2, { restarts: 2 }))
+  await waitUntil(async () => (await stored())?.restarts === 2, { what: 'the change is stored' })
+  expect(gateway.counts.statusWrites).toBe(3)
+})
+
+test('of another generation only the newer counts, and none that was never told', async () => {
+  const { agent, stored, seen, gateway } = await oneAssignment('stopped')
+  report(agent, seen(1, { generation: 3 }))
+  report(agent, seen(2, { generation: 2, state: 'stopping' }))
+  await waitUntil(stored, { what: 'it is stored' })
+  report(agent, seen(9, { generation: 1 }))
+  report(agent, seen(10))
+  await waitUntil(async () => (await stored())?.state === 'stopped', { what: 'it is stored' })
+  expect(gateway.counts.observations).toBe(2)
+})
+
+test('reports of other nodes, of nothing and of nonsense are not stored', async () => {
+  const { agent, stored, seen, store, tenant, gateway } = await oneAssignment()
+  const sibling = await enrol(store, tenant)
+  const theirs = anAssignment(sibling.nodeId)
+  await place(store, tenant, [theirs])
+  report(
+    agent,
+    seen(1, { assignmentId: theirs.id }),
+    seen(1, { assignmentId: anAssignment(sibling.nodeId).id }),
+    seen(1, { reason: 'x'.repeat(10_000) }),
+    seen(1, { reason: '\u001b[31m' }),
+    seen(1, { seq: 1e300 }),
+    seen(1, { state: 'splendid' as Observation['state'] }),
+  )
+  report(agent, seen(2))
+  await waitUntil(stored, { what: 'the sound one is stored' })
+  expect(await observationOf(store, tenant, theirs.id)).toBeUndefined()
+  expect(gateway.counts.observations).toBe(1)
+})
+
+test.each(['running', 'stopped'] as const)(
+  'a replica that is to be %s is not gone because its node says so',
+  async (desired) => {
+    const { agent, stored, seen, gateway } = await oneAssignment(desired)
+    report(agent, seen(1, { state: 'stopped', gone: true }))
+    report(agent, seen(2))
+    await waitUntil(stored, { what: 'the sound report is stored' })
+    expect(await stored()).toMatchObject({ seq: 2, gone: false })
+    expect(gateway.counts.observations).toBe(1)
+  },
+)
+
+test('a replica that is to be removed is gone when its node says so', async () => {
+  const { agent, stored, seen } = await oneAssignment('removed')
+  report(agent, seen(1))
+  expect(await waitUntil(stored, { what: 'it is stored' })).toMatchObject({ gone: true })
+})
+
+test('messages with another session number change nothing', async () => {
+  const { agent, stored, seen, gateway } = await oneAssignment()
+  agent.send({ type: 'status', session: agent.session + 1, observations: [seen(1, { state: 'failed' })] })
+  agent.send({ type: 'status', session: agent.session - 1, observations: [seen(2, { state: 'failed' })] })
+  report(agent, seen(3))
+  await waitUntil(stored, { what: 'the right one is stored' })
+  expect((await stored())?.state).toBe('ready')
+  expect(gateway.counts.observations).toBe(1)
+})
+
+test('an assignment that was dropped meanwhile does not come back by a report', async () => {
+  const { agent, stored, seen, store, tenant, uid } = await oneAssignment()
+  await place(store, tenant, [], uid)
+  expect((await agent.next('delta')).gone).toHaveLength(1)
+  report(agent, seen(1))
+  agent.send({ type: 'call', id: 'after', method: 'registry', host: 'x' })
+  await agent.next('answer')
+  expect(await stored()).toBeUndefined()
+})
+
+test('hundreds of reports in one message are stored in few transactions', async () => {
+  const { url, store, gateway } = await gatewayForTest()
+  const tenant = await addTenant(store)
+  const node = await enrol(store, tenant)
+  for (let index = 0; index < 4; index += 1)
+    await place(
+      store,
+      tenant,
+      Array.from({ length: 50 }, () => anAssignment(node.nodeId)),
+    )
+  const agent = await openRaw(url, node)
+  report(agent, ...agent.items.map((item) => readyObservation(item, 1)))
+  const ids = agent.items.map(({ assignmentId }) => assignmentId)
+  await waitUntil(
+    async () => (await Promise.all(ids.map((id) => observationOf(store, tenant, id)))).every(Boolean),
+    { what: 'all are stored' },
+  )
+  expect(gateway.counts).toMatchObject({ observations: 200, statusWrites: 4 })
+})

@@ -1,0 +1,172 @@
+// Streams in sessions, against agents that say whatever the test wants: credit, limits, proofs, and the end of a session.
+
+import { STREAM_CHANNELS, STREAMS_PER_NODE, type TenantId } from '@holdfast/contract'
+import { proveRequest } from '@holdfast/server/gateway/cluster-proof'
+import { frameOf } from '@holdfast/server/gateway/streams/frames'
+import type { StreamEnd, StreamRequest } from '@holdfast/server/ports/node-streams'
+import { secret } from '@holdfast/server/ports/secret'
+import { realClock } from '@holdfast/server/system-clock'
+import { waitUntil } from '@holdfast/testkit'
+import { gatewaysForTest } from '@holdfast/testkit/session/gateways'
+import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
+import { addTenant, anAssignment, type EnrolledNode, enrol } from '@holdfast/testkit/session/session-records'
+import type { TestGateway } from '@holdfast/testkit/session/start-gateway'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+
+const { stdin, stdout } = STREAM_CHANNELS
+
+async function oneNode() {
+  const [one, two] = await gatewaysForTest({}, {})
+  const tenant = await addTenant(one.store)
+  const node = await enrol(one.store, tenant)
+  const agent = await openRaw(one.url, node)
+  await two.store.fresh()
+  return { one, two, tenant, node, agent }
+}
+
+function open({ gateway }: TestGateway, tenant: TenantId, { nodeId }: EnrolledNode) {
+  const request: StreamRequest = { kind: 'logs', assignmentId: anAssignment(nodeId).id }
+  const seen = { bytes: '', room: 0, ends: [] as StreamEnd[] }
+  const stream = gateway.openStream(tenant, nodeId, request, {
+    data: (_channel, payload) => {
+      seen.bytes += payload.toString('utf8')
+    },
+    room: (bytes) => {
+      seen.room += bytes
+    },
+    end: (end) => seen.ends.push(end),
+  })
+  onTestFinished(() => stream.close())
+  const ended = () => waitUntil(() => seen.ends[0], { what: 'the stream has ended' })
+  return { stream, seen, ended }
+}
+
+const frames = (agent: OpenAgent): Buffer[] => {
+  const taken: Buffer[] = []
+  agent.socket.on('message', (data: Buffer, isBinary: boolean) => isBinary && taken.push(data))
+  return taken
+}
+
+test('bytes, credit and the end go through both replicas alike', async () => {
+  const { one, two, tenant, node, agent } = await oneNode()
+  for (const place of [one, two]) {
+    const { stream, seen, ended } = open(place, tenant, node)
+    stream.credit(1000)
+    const { stream: id } = await agent.next('open')
+    expect(await agent.next('credit')).toMatchObject({ stream: id, bytes: 1000 })
+    agent.socket.send(frameOf(stdout, id, Buffer.from('hello')))
+    await waitUntil(() => seen.bytes === 'hello', { what: 'the bytes have come' })
+    agent.send({ type: 'credit', stream: id, bytes: 50 })
+    await waitUntil(() => seen.room === 50 && stream.room === 50, { what: 'there is room' })
+    const taken = frames(agent)
+    stream.send(stdin, Buffer.from('in'))
+    await waitUntil(() => taken.length === 1, { what: 'the input has come' })
+    expect(taken[0]).toEqual(frameOf(stdin, id, Buffer.from('in')))
+    expect(stream.room).toBe(43)
+    agent.send({ type: 'end', stream: id, exitCode: 4 })
+    expect(await ended()).toEqual({ exitCode: 4 })
+  }
+})
+
+test.each([0, 1])('a session that ends, ends its streams with a reason, through replica %i', async (at) => {
+  const { one, two, tenant, node, agent } = await oneNode()
+  const { ended } = open(at === 0 ? one : two, tenant, node)
+  await agent.next('open')
+  agent.close()
+  expect(await ended()).toEqual({ error: 'node_unreachable' })
+})
+
+test('a reader that goes away is told to the node, also by the other replica', async () => {
+  const { one, two, tenant, node, agent } = await oneNode()
+  for (const place of [one, two]) {
+    const { stream, seen } = open(place, tenant, node)
+    const { stream: id } = await agent.next('open')
+    stream.close()
+    expect(await agent.next('end')).toMatchObject({ stream: id })
+    // What was on its way is no offence.
+    agent.socket.send(frameOf(stdout, id, Buffer.from('late')))
+    expect(seen).toMatchObject({ bytes: '', ends: [] })
+  }
+  expect(one.gateway.sessions).toBe(1)
+})
+
+test('more than its credit is no word of this protocol', async () => {
+  const { one, tenant, node, agent } = await oneNode()
+  const { stream, ended } = open(one, tenant, node)
+  stream.credit(10)
+  const { stream: id } = await agent.next('open')
+  agent.socket.send(frameOf(stdout, id, Buffer.from('123456')))
+  expect(await agent.next('farewell')).toMatchObject({ code: 'protocol_violation' })
+  expect(await ended()).toEqual({ error: 'node_unreachable' })
+})
+
+test('frames that nobody asked for are counted as messages are', async () => {
+  const { agent } = await oneNode()
+  for (let count = 0; count < 600; count += 1) agent.socket.send(frameOf(stdout, 7, Buffer.from('x')))
+  expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
+})
+
+test('what was asked for is not: a stream may carry more than a node may otherwise say', async () => {
+  const { one, tenant, node, agent } = await oneNode()
+  const { stream, seen } = open(one, tenant, node)
+  stream.credit(16 * 1024 * 1024)
+  const { stream: id } = await agent.next('open')
+  for (let count = 0; count < 700; count += 1)
+    agent.socket.send(frameOf(stdout, id, Buffer.alloc(16_000, 'x')))
+  await waitUntil(() => seen.bytes.length === 700 * 16_000, { what: 'all has come' })
+  expect(one.gateway.sessions).toBe(1)
+})
+
+test('the streams of a node are limited', async () => {
+  const { one, two, tenant, node } = await oneNode()
+  for (let count = 0; count < STREAMS_PER_NODE; count += 1) open(one, tenant, node)
+  for (const place of [one, two])
+    expect(await open(place, tenant, node).ended()).toEqual({ error: 'too_many_streams' })
+})
+
+test('a message of a type that only a newer agent knows is left alone', async () => {
+  const { one, agent } = await oneNode()
+  agent.send(JSON.stringify({ type: 'dance', partners: 2 }))
+  agent.send({ type: 'heartbeat', session: agent.session })
+  await waitUntil(() => one.gateway.counts.unknownMessages === 1, { what: 'it is counted' })
+  expect(one.gateway.sessions).toBe(1)
+  for (let count = 0; count < 600; count += 1) agent.send(JSON.stringify({ type: 'dance' }))
+  expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
+})
+
+test("another tenant's node is not there, on whichever replica", async () => {
+  const { one, two, node } = await oneNode()
+  const stranger = await addTenant(one.store)
+  await two.store.fresh()
+  for (const place of [one, two])
+    expect(await open(place, stranger, node).ended()).toEqual({ error: 'node_unreachable' })
+})
+
+test('only who has the key of the cluster may open a stream, once with each proof and for what it says', async () => {
+  const { one, tenant, node, agent } = await oneNode()
+  const path = `/internal/nodes/${node.nodeId}/stream`
+  const body = JSON.stringify({ tenant, kind: 'logs', assignmentId: anAssignment(node.nodeId).id })
+  const proof = (key: string, proven = body) =>
+    proveRequest(secret(key), realClock, { method: 'GET', path, body: proven })
+  const dial = (authorization: string, sent = body) =>
+    new Promise<number>((resolve) => {
+      const socket = new WebSocket(new URL(path, one.url.replace(/^http/, 'ws')), 'holdfast.stream.v1', {
+        headers: { authorization, 'x-holdfast-stream': Buffer.from(sent).toString('base64url') },
+      })
+      onTestFinished(() => socket.terminate())
+      socket.on('open', () => resolve(101))
+      socket.on('error', () => {})
+      socket.on('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode))
+    })
+  const other = JSON.stringify({ tenant: await addTenant(one.store), kind: 'logs', assignmentId: 'rep_1' })
+  expect(await dial('')).toBe(401)
+  expect(await dial(proof('another cluster'))).toBe(401)
+  expect(await dial(proof('one cluster'), other)).toBe(401)
+  expect(await dial(proof('one cluster', other), other)).toBe(404)
+  expect(await dial(proof('one cluster', '{}'), '{}')).toBe(400)
+  const good = proof('one cluster')
+  expect(await dial(good)).toBe(101)
+  expect(await dial(good)).toBe(401)
+  expect(agent.heard.filter(({ type }) => type === 'open')).toHaveLength(1)
+})
