@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { argv, exit, stdout } from 'node:process'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { SeedResult } from '@holdfast/server/simulation/seeds/run-seed'
-import { runSeeds } from '@holdfast/server/simulation/seeds/run-seeds'
+import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
+import { runSeeds } from '@holdfast/simulation/seeds/run-seeds'
 import { BUGS, type Bug } from './seeded-bugs/bugs.ts'
 import { applyEdit, copyPackages } from './seeded-bugs/copy-packages.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const WORKER = 'packages/server/src/simulation/seeds/seed-worker.ts'
+const WORKER = 'packages/simulation/src/seeds/seed-worker.ts'
 const MOST = 500
 
 interface Found {

@@ -2,14 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { simulate } from '@holdfast/server/simulation/simulate-command'
+import { simulate } from '@holdfast/simulation/simulate-command'
 import { expect, test } from 'vitest'
 import { isAsShown } from '../../scripts/first-minutes/is-as-shown.ts'
 import { readWalk } from '../../scripts/first-minutes/read-walk.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const GUIDE = readFileSync(join(ROOT, 'docs/guides/why-is-it-not-running.md'), 'utf8')
-const SIMULATES = /^npx holdfast-server simulate (examples\/\S+)$/
+const SIMULATES = /^npx holdfast-simulate (examples\/\S+)$/
 
 const shown = readWalk(GUIDE, '7. What if a machine dies?').flatMap(({ text, shown: lines }) => {
   const [, file] = SIMULATES.exec(text) ?? []

@@ -11,8 +11,6 @@ test.each([
   [['init', '--reissue'], { command: 'init', init: { reissue: true } }],
   [['init', '--operator-token-file', 't'], { init: { reissue: false, operatorTokenFile: 't' } }],
   [['check-config', '--config', 'c'], { command: 'check-config', config: 'c' }],
-  [['simulate', 's.yaml'], { command: 'simulate', file: 's.yaml', seed: undefined }],
-  [['simulate', '--seed', '7', 's.yaml'], { file: 's.yaml', seed: 7 }],
   [['serve', '--help'], { command: 'help' }],
   [['help'], { command: 'help' }],
 ])('%j is understood', (words, expected) => {
@@ -20,16 +18,13 @@ test.each([
 })
 
 test.each([
-  [[], 'There is no command ""; accepted: serve, init, check-config, simulate.'],
+  [[], 'There is no command ""; accepted: serve, init, check-config.'],
   [['server'], 'There is no command "server"; did you mean serve?'],
   [['serve', '--role', 'api'], 'There is no option "--role"; did you mean --roles?'],
   [['check-config', '--reissue'], 'There is no option "--reissue"; accepted: --config.'],
   [['serve', '--config'], '--config has no value.'],
   [['serve', '--config', 'a', '--config', 'b'], '--config is given twice.'],
   [['serve', 'a-token'], 'serve takes options alone.'],
-  [['simulate'], 'simulate takes the file of one script.'],
-  [['simulate', 'a', 'b'], 'simulate takes the file of one script.'],
-  [['simulate', 'a', '--seed', 'x'], '--seed x: accepted is a whole number of at most 15 digits.'],
 ])('%j is not, and it is said why', (words, why) => {
   expect(() => readCommandLine(words)).toThrow(new UsageFault(why))
 })

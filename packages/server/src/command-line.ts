@@ -13,8 +13,6 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
                                                     operator of the secrets store, set that up first and
                                                     print the identities that the configuration lacks
   holdfast-server check-config [--config FILE]      name every fault of the configuration
-  holdfast-server simulate FILE [--seed NUMBER]     run a script of changes through the real controllers in virtual
-                                                    time and print the story; 1: an invariant was violated
 
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
 `
@@ -32,20 +30,13 @@ export interface ConfiguredLine {
   readonly init: InitOptions
 }
 
-export interface SimulateLine {
-  readonly command: 'simulate'
-  readonly file: string
-  readonly seed: number | undefined
-}
-
-export type CommandLine = ConfiguredLine | SimulateLine | { readonly command: 'help' }
+export type CommandLine = ConfiguredLine | { readonly command: 'help' }
 
 /** By command, each option and whether it takes a value. */
 const OPTIONS = {
   serve: { '--config': true, '--roles': true },
   init: { '--config': true, '--reissue': false, '--operator-token-file': true },
   'check-config': { '--config': true },
-  simulate: { '--seed': true },
 } as const
 const ASKS_FOR_HELP = ['help', '--help', '-h']
 
@@ -57,7 +48,6 @@ export function readCommandLine(words: readonly string[]): CommandLine {
   const [command = '', ...rest] = words
   if (!isCommand(command)) throw unknown('command', command, Object.keys(OPTIONS))
   const { options, others } = sort(rest, OPTIONS[command])
-  if (command === 'simulate') return readSimulate(options, others)
   if (others[0] !== undefined) throw new UsageFault(`${command} takes options alone.`)
   const operatorTokenFile = options.get('--operator-token-file')
   return {
@@ -69,15 +59,6 @@ export function readCommandLine(words: readonly string[]): CommandLine {
       ...(operatorTokenFile === undefined ? {} : { operatorTokenFile }),
     },
   }
-}
-
-function readSimulate(options: ReadonlyMap<string, string>, others: readonly string[]): SimulateLine {
-  const [file, ...more] = others
-  if (file === undefined || more.length > 0) throw new UsageFault('simulate takes the file of one script.')
-  const seed = options.get('--seed')
-  if (seed !== undefined && !/^\d{1,15}$/.test(seed))
-    throw new UsageFault(`--seed ${seed}: accepted is a whole number of at most 15 digits.`)
-  return { command: 'simulate', file, seed: seed === undefined ? undefined : Number(seed) }
 }
 
 function sort(words: readonly string[], known: { readonly [option: string]: boolean }) {

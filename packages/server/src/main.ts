@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// holdfast-server: serve, init, check-config, simulate. Reads the command line, composes, and ends by draining.
+// holdfast-server: serve, init, check-config. Reads the command line, composes, and ends by draining.
 
 import pino, { type Logger } from 'pino'
-import { type ConfiguredLine, readCommandLine, type SimulateLine, USAGE, UsageFault } from './command-line.ts'
+import { type ConfiguredLine, readCommandLine, USAGE, UsageFault } from './command-line.ts'
 import { composeServer } from './compose.ts'
 import { checkConfig } from './config/check-config.ts'
 import { gatherConfig } from './config/gather-config.ts'
@@ -37,16 +37,6 @@ async function serve(config: Config): Promise<void> {
   process.on('SIGINT', stop)
 }
 
-/** Apart from the others: it has no configuration. */
-async function runSimulate({ file, seed }: SimulateLine): Promise<void> {
-  // Loaded for this command alone: no server needs it.
-  const { simulate } = await import('./simulation/simulate-command.ts')
-  const { exitCode, text } = await simulate({ file, seed })
-  const stream = exitCode === 2 ? process.stderr : process.stdout
-  stream.write(text)
-  process.exitCode = exitCode
-}
-
 async function runConfigured(line: ConfiguredLine): Promise<void> {
   // Who sets the secrets store up has no identities yet.
   const identities = line.init.operatorTokenFile === undefined ? 'needed' : 'to be issued'
@@ -64,7 +54,6 @@ async function runConfigured(line: ConfiguredLine): Promise<void> {
 async function main(): Promise<void> {
   const line = readCommandLine(process.argv.slice(2))
   if (line.command === 'help') process.stdout.write(USAGE)
-  else if (line.command === 'simulate') await runSimulate(line)
   else await runConfigured(line)
 }
 

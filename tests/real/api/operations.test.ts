@@ -243,7 +243,7 @@ describe('the server as a process', () => {
     const { code, stdout, stderr } = await main('dance')
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toBe(
-      'There is no command "dance"; accepted: serve, init, check-config, simulate. All of it: holdfast-server --help\n',
+      'There is no command "dance"; accepted: serve, init, check-config. All of it: holdfast-server --help\n',
     )
     const help = await main('--help')
     expect([help.code, help.stderr]).toEqual([0, ''])

@@ -4,15 +4,6 @@
 import { env } from 'node:process'
 import { isDeepStrictEqual } from 'node:util'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
-import { arbitraryStep, type Step } from '@holdfast/server/adapters/memory/arbitrary-steps.fixture'
-import { connectMemory } from '@holdfast/server/adapters/memory/connect-memory'
-import { createMemoryKeyspace } from '@holdfast/server/adapters/memory/keyspace'
-import {
-  type Reached,
-  resolveMoment,
-  resolveRange,
-  resolveTransaction,
-} from '@holdfast/server/adapters/memory/resolve-sketch.fixture'
 import type { KeyRange, KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { EngineError } from '@holdfast/server/ports/key-value'
 import {
@@ -20,7 +11,16 @@ import {
   type RecordingWatch,
   recordWatch,
   unconditionally,
-} from '@holdfast/server/store/conformance/fixtures'
+} from '@holdfast/simulation/conformance/fixtures'
+import { arbitraryStep, type Step } from '@holdfast/simulation/memory/arbitrary-steps.fixture'
+import { connectMemory } from '@holdfast/simulation/memory/connect-memory'
+import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
+import {
+  type Reached,
+  resolveMoment,
+  resolveRange,
+  resolveTransaction,
+} from '@holdfast/simulation/memory/resolve-sketch.fixture'
 import { type EtcdCluster, startEtcd, waitUntil } from '@holdfast/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,12 +1,12 @@
 // Garbage straight in etcd is one tenant's trouble: it is reported once, and everybody else goes on. SAFETY 2, row 31.
 
-import { unconditionally, write } from '@holdfast/server/store/conformance/fixtures'
 import { encodeRecord } from '@holdfast/server/store/encode'
 import { createKeyspace } from '@holdfast/server/store/keys'
 import { audit, deployments, tenants } from '@holdfast/server/store/records'
 import { aDeployment, putDeployment, someTenant } from '@holdfast/server/store/records.fixture'
 import type { Store } from '@holdfast/server/store/store'
 import { globally, inTenant } from '@holdfast/server/store/transaction'
+import { unconditionally, write } from '@holdfast/simulation/conformance/fixtures'
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { expect, onTestFinished, test } from 'vitest'

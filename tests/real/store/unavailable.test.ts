@@ -2,12 +2,12 @@
 
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
-import { put, unconditionally, write } from '@holdfast/server/store/conformance/fixtures'
 import { createKeyspace } from '@holdfast/server/store/keys'
 import { audit, deployments } from '@holdfast/server/store/records'
 import { putDeployment, someTenant } from '@holdfast/server/store/records.fixture'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
+import { put, unconditionally, write } from '@holdfast/simulation/conformance/fixtures'
 import { type EtcdCluster, startEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
 import { recordChanges } from '@holdfast/testkit/store/change-log'
 import { openTestStore, type TestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'

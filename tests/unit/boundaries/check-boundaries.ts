@@ -68,7 +68,7 @@ function explainImport(path: string, row: PackageRow, target: ImportTarget): str
 type Place = ReturnType<typeof locate>
 
 function explainPackage(from: Place, row: PackageRow, to: Place, test: boolean): string | undefined {
-  if (test && to.name === 'testkit') return undefined
+  if (test && ['testkit', 'simulation'].includes(to.name)) return undefined
   if (row.ours.some((one) => startsWithPart(`${to.name}/${to.inside.replace(/\.ts$/, '')}`, one)))
     return undefined
   if (to.name === 'testkit') return 'testkit is for tests, scripts and benches'

@@ -16,7 +16,12 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
   client: { ours: ['contract'], builtins: false, npm: false },
   cli: { ours: ['contract', 'client', 'core/admission'], builtins: true, npm: true },
   dashboard: { ours: ['contract', 'client'], builtins: false, npm: true },
-  testkit: { ours: ['contract', 'core', 'server', 'agent', 'client', 'cli'], builtins: true, npm: true },
+  simulation: { ours: ['contract', 'core', 'server'], builtins: true, npm: true },
+  testkit: {
+    ours: ['contract', 'core', 'server', 'agent', 'client', 'cli', 'simulation'],
+    builtins: true,
+    npm: true,
+  },
 }
 
 export interface FolderRow {
@@ -35,19 +40,14 @@ const HTTP_TYPES = ['fastify', '@fastify/', 'node:http', 'node:https', 'node:htt
 /** core is open to all of server: its decisions are pure, and api says no with the same function as the rules. */
 export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
   server: [
-    { folder: 'api', never: ['adapters', 'loops', 'simulation', ...ROOTS], neverModules: [] },
-    { folder: 'operations', never: ['adapters', 'api', 'simulation', ...ROOTS], neverModules: HTTP_TYPES },
-    { folder: 'loops', never: ['adapters', 'api', 'simulation', ...ROOTS], neverModules: HTTP_TYPES },
-    // A root of its own over the store in memory; nothing that serves knows of it.
-    { folder: 'simulation', never: ['api', ...ROOTS], neverModules: HTTP_TYPES },
-    ...['adapters', 'broker', 'compose.ts', 'config', 'gateway', 'net', 'ports', 'store'].map((folder) => ({
-      ...{ folder, never: ['simulation'], neverModules: [] },
-    })),
+    { folder: 'api', never: ['adapters', 'loops', ...ROOTS], neverModules: [] },
+    { folder: 'operations', never: ['adapters', 'api', ...ROOTS], neverModules: HTTP_TYPES },
+    { folder: 'loops', never: ['adapters', 'api', ...ROOTS], neverModules: HTTP_TYPES },
   ],
 }
 
 /** Adapters are constructed here and nowhere else; they may use one another. */
-export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'adapters', 'simulation']
+export const MAY_CONSTRUCT_ADAPTERS = [...ROOTS, 'adapters']
 
 /** What pure code never says, beside imports: each is a way to the world that needs none. */
 const NODE_GLOBALS = ['process', 'Buffer', 'require', '__dirname', 'globalThis', 'fetch', 'console']

@@ -1,8 +1,7 @@
 // What of a report is stored, when not all that it is compared with can be read (SAFETY 2 row 31).
 
 import type { Observation, TenantId } from '@holdfast/contract'
-import { afterEach, expect, test } from 'vitest'
-import { createMemoryKeyspace } from '../adapters/memory/keyspace.ts'
+import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
 import {
   assignmentIdOf,
   clock,
@@ -12,7 +11,8 @@ import {
   putTenant,
   uidOf,
   write,
-} from '../adapters/memory/store-over-memory.fixture.ts'
+} from '@holdfast/simulation/memory/store-over-memory.fixture'
+import { afterEach, expect, test } from 'vitest'
 import { someTenant } from '../store/records.fixture.ts'
 import { observations, placements } from '../store/records.ts'
 import type { Store } from '../store/store.ts'

@@ -1,9 +1,8 @@
 // A tenant is removed on what its records are, not on what a cache has heard of them so far.
 
 import type { TenantId } from '@holdfast/contract'
-import { afterEach, expect, test } from 'vitest'
-import { createMemoryKeyspace, type MemoryKeyspace } from '../adapters/memory/keyspace.ts'
-import type { LineOptions } from '../adapters/memory/line.ts'
+import { createMemoryKeyspace, type MemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
+import type { LineOptions } from '@holdfast/simulation/memory/line'
 import {
   clock,
   openOver,
@@ -11,7 +10,8 @@ import {
   putTenant,
   uidOf,
   write,
-} from '../adapters/memory/store-over-memory.fixture.ts'
+} from '@holdfast/simulation/memory/store-over-memory.fixture'
+import { afterEach, expect, test } from 'vitest'
 import { aDeployment, someTenant } from '../store/records.fixture.ts'
 import { deployments, placements, removals, tenants } from '../store/records.ts'
 import type { Store } from '../store/store.ts'

@@ -2,12 +2,12 @@
 // this test can tell. DESIGN 5, PERFORMANCE 2.1.
 
 import { env } from 'node:process'
+import { put, textOf, unconditionally, under } from '@holdfast/simulation/conformance/fixtures'
 import { sharedEtcd, uniquePrefix } from '@holdfast/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEtcdClient } from '../adapters/etcd/create-etcd-client.ts'
 import type { Compare, KeyValueEngine } from '../ports/key-value.ts'
-import { put, textOf, unconditionally, under } from './conformance/fixtures.ts'
 import { type ConflictRule, createGroupCommit, type GroupCommitOptions, type Write } from './group-commit.ts'
 
 const LONG = env.HOLDFAST_LONG === '1'

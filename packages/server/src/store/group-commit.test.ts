@@ -1,5 +1,6 @@
 // Which requests the batcher builds, on an engine that is answered by hand. What etcd makes of them: the real test.
 
+import { absent, put } from '@holdfast/simulation/conformance/fixtures'
 import { describe, expect, test } from 'vitest'
 import {
   EngineError,
@@ -8,7 +9,6 @@ import {
   type TransactionRequest,
   type TransactionResult,
 } from '../ports/key-value.ts'
-import { absent, put } from './conformance/fixtures.ts'
 import {
   createGroupCommit,
   type GroupCommitOptions,

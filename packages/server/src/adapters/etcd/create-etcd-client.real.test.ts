@@ -1,7 +1,7 @@
 // etcd through our client is an engine of the store.
 
+import { describeEngine } from '@holdfast/simulation/conformance/engine-conformance'
 import { startEtcd } from '@holdfast/testkit'
-import { describeEngine } from '../../store/engine-conformance.ts'
 import { createEtcdClient } from './create-etcd-client.ts'
 
 describeEngine('etcd', async () => {

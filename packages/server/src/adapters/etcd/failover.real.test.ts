@@ -1,6 +1,14 @@
 // Three members of which one fails: what is acknowledged is there, what is refused is not, and work goes on.
 
 import {
+  absent,
+  put,
+  recordWatch,
+  unconditionally,
+  under,
+  write,
+} from '@holdfast/simulation/conformance/fixtures'
+import {
   type EtcdCluster,
   freePort,
   startChaosProxy,
@@ -10,7 +18,6 @@ import {
 } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { EngineError, type KeyValueEngine } from '../../ports/key-value.ts'
-import { absent, put, recordWatch, unconditionally, under, write } from '../../store/conformance/fixtures.ts'
 import { createEtcdClient, type EtcdClientOptions } from './create-etcd-client.ts'
 
 let cluster: EtcdCluster

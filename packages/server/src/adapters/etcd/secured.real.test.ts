@@ -2,6 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
+import { put, recordWatch, unconditionally, under, write } from '@holdfast/simulation/conformance/fixtures'
 import {
   type EtcdCluster,
   engineBinary,
@@ -13,7 +14,6 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { KeyValueEngine } from '../../ports/key-value.ts'
-import { put, recordWatch, unconditionally, under, write } from '../../store/conformance/fixtures.ts'
 import { createEtcdClient, type EtcdClientOptions } from './create-etcd-client.ts'
 
 const run = promisify(execFile)

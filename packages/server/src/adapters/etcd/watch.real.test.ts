@@ -1,6 +1,14 @@
 // A watch through everything that happens to streams: large catch-ups, fragments, cuts, silence, compaction.
 
 import {
+  put,
+  type RecordingWatch,
+  recordWatch,
+  unconditionally,
+  under,
+  write,
+} from '@holdfast/simulation/conformance/fixtures'
+import {
   type ChaosProxy,
   type EtcdCluster,
   startChaosProxy,
@@ -10,14 +18,6 @@ import {
 } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { KeyValueEngine } from '../../ports/key-value.ts'
-import {
-  put,
-  type RecordingWatch,
-  recordWatch,
-  unconditionally,
-  under,
-  write,
-} from '../../store/conformance/fixtures.ts'
 import { createEtcdClient, type EtcdClientOptions } from './create-etcd-client.ts'
 
 /** Patience enough for a member that a busy machine does not let run for a while. */

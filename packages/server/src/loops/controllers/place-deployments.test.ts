@@ -1,10 +1,16 @@
 // What a decision took is given back when it comes to nothing: room that nobody has must not stay counted.
 
 import type { TenantId } from '@holdfast/contract'
+import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
+import type { LineCall } from '@holdfast/simulation/memory/line'
+import {
+  clock,
+  openOver,
+  putTenant,
+  uidOf,
+  write,
+} from '@holdfast/simulation/memory/store-over-memory.fixture'
 import { afterEach, expect, test } from 'vitest'
-import { createMemoryKeyspace } from '../../adapters/memory/keyspace.ts'
-import type { LineCall } from '../../adapters/memory/line.ts'
-import { clock, openOver, putTenant, uidOf, write } from '../../adapters/memory/store-over-memory.fixture.ts'
 import { aDeployment, aSpec, someTenant } from '../../store/records.fixture.ts'
 import { deployments, placements } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'

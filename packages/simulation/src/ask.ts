@@ -1,0 +1,162 @@
+// Requests of callers: each is answered by one live server, by the operation that the API would call, and what was answered
+// is remembered. A server that dies meanwhile answers nothing.
+
+import {
+  type Enrolled,
+  isJsonObject,
+  isTokenId,
+  type Json,
+  type TenantId,
+  type TokenId,
+} from '@holdfast/contract'
+import type { Caller, Outcome } from '@holdfast/server/operations/caller'
+import { createDeployment } from '@holdfast/server/operations/deployments/create-deployment'
+import { getDeployment } from '@holdfast/server/operations/deployments/read-deployments'
+import { removeDeployment } from '@holdfast/server/operations/deployments/remove-deployment'
+import { updateDeployment } from '@holdfast/server/operations/deployments/update-deployment'
+import type { Kept } from '@holdfast/server/operations/idempotency'
+import { initialise } from '@holdfast/server/operations/initialise'
+import { changeNode, setSchedulable } from '@holdfast/server/operations/nodes/change-node'
+import { drainNode } from '@holdfast/server/operations/nodes/drain-node'
+import { enrollNode } from '@holdfast/server/operations/nodes/enroll-node'
+import { issueJoinToken } from '@holdfast/server/operations/nodes/issue-join-token'
+import { removeNode } from '@holdfast/server/operations/nodes/release-node'
+import { changeTenant, createTenant } from '@holdfast/server/operations/tenants'
+import { ENGINE, type Identity } from './agent-session.ts'
+import { DEFAULT_IMAGE } from './given-world.ts'
+import type { Machine } from './machine.ts'
+import type { ScriptTenant } from './script.ts'
+import type { Server } from './server.ts'
+
+const once = <T extends object>(): Kept<T> => ({
+  idempotency: undefined,
+  answerOf: (body) => ({ status: 200, body }),
+})
+
+/** What a caller would be answered instead of what it asked for. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+}
+
+function required<T>(outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value
+  const told = outcome.rejections.map(({ code, field, why }) => `${code} at ${field}: ${why}`)
+  throw new RefusedError(told.join('; '))
+}
+
+/** The platform's administrator in a tenant. */
+export const callerIn = (tenant: TenantId, token: TokenId): Caller => ({
+  ...{ tenant, token, role: 'platform-admin', onBehalf: true, requestId: 'req_simulated' },
+})
+
+export interface Founded {
+  readonly platform: TenantId
+  readonly token: TokenId
+}
+
+export async function found({ operations }: Server): Promise<Founded> {
+  const made = await initialise(operations, { reissue: false })
+  if (made.kind !== 'done') throw new Error(`the platform was not made: ${made.kind}`)
+  const token = `tok_${made.token.split('_')[1] ?? ''}`
+  if (!isTokenId(token)) throw new Error('the first token is none')
+  return { platform: made.tenant, token }
+}
+
+export async function makeTenant(
+  { operations }: Server,
+  { platform, token }: Founded,
+  { name, platform: isPlatform = false, quotas = {} }: ScriptTenant,
+): Promise<TenantId> {
+  const make = async () =>
+    required(await createTenant(operations, callerIn(platform, token), { name }, once())).id
+  const id = isPlatform ? platform : await make()
+  if (Object.keys(quotas).length > 0) await setQuotas({ operations }, callerIn(id, token), quotas)
+  return id
+}
+
+type Asked = Pick<Server, 'operations'>
+
+export async function setQuotas(
+  { operations }: Asked,
+  caller: Caller,
+  quotas: { readonly [kind: string]: number },
+): Promise<void> {
+  required(await changeTenant(operations, caller, { quotas: { ...quotas } }, undefined))
+}
+
+export interface Enrolling {
+  readonly machine: Machine
+  readonly keys: Pick<Identity, 'publicKey' | 'encryptionKey'>
+  readonly attested: { readonly country?: string; readonly region?: string }
+}
+
+export async function enrol(
+  { operations }: Asked,
+  caller: Caller,
+  { machine, keys, attested }: Enrolling,
+): Promise<Enrolled> {
+  const nodeName = machine.name
+  const asked = { nodeName, residency: { ...attested } }
+  const { token = '' } = required(await issueJoinToken(operations, caller, asked, once()))
+  const { labels, capacity } = machine
+  const { publicKey, encryptionKey } = keys
+  const facts = { labels: { ...labels }, capacity: { ...capacity }, engine: ENGINE }
+  const sent: Json = { nodeName, joinToken: token, publicKey, encryptionKey, ...facts }
+  return required(await enrollNode(operations, sent, 'req_simulated'))
+}
+
+/** Create or update, as a client would that looks first. The answer is the revision that it is now. */
+export async function apply(
+  { operations, store }: Server,
+  caller: Caller,
+  name: string,
+  spec: { readonly [field: string]: unknown },
+): Promise<number> {
+  const sent: Json = JSON.parse(JSON.stringify(spec))
+  const known = await getDeployment(store, caller.tenant, name)
+  if (known.ok && isJsonObject(sent)) {
+    const updated = await updateDeployment(operations, caller, name, sent, {
+      dryRun: false,
+      ifMatch: undefined,
+    })
+    return required(updated).deployment.revision
+  }
+  const fresh = { kind: 'Deployment', name, image: DEFAULT_IMAGE, ...(isJsonObject(sent) ? sent : {}) }
+  const created = await createDeployment(operations, caller, fresh, { dryRun: false, ...once() })
+  return required(created).deployment.revision
+}
+
+export async function remove({ operations }: Asked, caller: Caller, name: string): Promise<void> {
+  required(await removeDeployment(operations, caller, name, undefined))
+}
+
+export async function cordon(
+  { operations }: Asked,
+  caller: Caller,
+  id: string,
+  open: boolean,
+): Promise<void> {
+  required(await setSchedulable(operations, caller, id, open, once()))
+}
+
+export async function drain({ operations }: Asked, caller: Caller, id: string): Promise<void> {
+  required(await drainNode(operations, caller, id, once()))
+}
+
+export async function setRole(
+  { operations }: Asked,
+  caller: Caller,
+  id: string,
+  controlPlane: boolean,
+): Promise<void> {
+  required(await changeNode(operations, caller, id, { controlPlane }, undefined))
+}
+
+export async function release(
+  { operations }: Asked,
+  caller: Caller,
+  id: string,
+  force: boolean,
+): Promise<void> {
+  required(await removeNode(operations, caller, id, { force, ifMatch: undefined }))
+}

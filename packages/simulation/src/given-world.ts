@@ -1,0 +1,55 @@
+// What a script says of the control plane's own configuration, with what it leaves out.
+
+import type { ResidencyRules } from '@holdfast/contract'
+import { parseImageReference } from '@holdfast/core'
+import { SHIPPED_REGIONS } from '@holdfast/server/config/shipped-regions'
+import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
+import { SILENCE_LOOK_MS } from '@holdfast/server/loops/controllers/watch-silent-nodes'
+import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
+import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leading'
+import type { Script } from './script.ts'
+
+export const DEFAULT_IMAGE = 'registry.example.com/simulated/app:1.0'
+const DEFAULT_SERVERS = ['a', 'b']
+
+export const serversOf = ({ cluster }: Script): readonly string[] => cluster.servers ?? DEFAULT_SERVERS
+
+export function residencyOf({ cluster }: Script): ResidencyRules {
+  const given = Object.entries(cluster.regions ?? {}).map(([name, countries]) => [name, [...countries]])
+  return {
+    enforcement: cluster.residencyEnforced ?? true,
+    regions: { ...SHIPPED_REGIONS, ...Object.fromEntries(given) },
+  }
+}
+
+/** Every registry that the script names may be used, and answers. */
+export function registriesOf({ steps }: Script): ReadonlySet<string> {
+  const images = steps.flatMap((step) => (step.do === 'apply' ? [step.spec?.['image'] ?? DEFAULT_IMAGE] : []))
+  const hosts = images.flatMap((image) => parseImageReference(String(image))?.host ?? [])
+  return new Set(hosts)
+}
+
+/** How often servers look around. */
+export interface Pace {
+  readonly leadership: LeadershipTimings
+  readonly sweepMs: number
+  readonly silenceLookMs: number
+  /** Of virtual time: no interval is shorter. */
+  readonly coarseMs: number
+}
+
+const COARSE: Pace = {
+  leadership: { heartbeatMs: 6_000, silentMs: 24_000, lagMs: LEADERSHIP_TIMINGS.lagMs, lookMs: 3_000 },
+  sweepMs: 2_000,
+  silenceLookMs: 2_000,
+  coarseMs: 2_000,
+}
+
+const TRUE: Pace = {
+  leadership: LEADERSHIP_TIMINGS,
+  sweepMs: DEFAULT_TIMES.sweepMs,
+  silenceLookMs: SILENCE_LOOK_MS,
+  coarseMs: 0,
+}
+
+export const paceOf = ({ pace = 'true' }: Script): Pace => (pace === 'coarse' ? COARSE : TRUE)

@@ -1,0 +1,49 @@
+// A deployment that shuns others, or itself, is placed beside none of them; what is on its way out counts until it is gone.
+// DECISIONS 4 (antiAffinity).
+
+import type { Assignment } from '@holdfast/contract'
+import type { StoredPlacement } from '@holdfast/server/store/records'
+import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
+import type { Invariant } from './invariant.ts'
+import type { Moment } from './moment.ts'
+
+export const antiAffinity: Invariant = {
+  name: 'anti-affinity',
+  start: () =>
+    function* (moment) {
+      for (const placed of newAssignments(moment)) {
+        const { tenant, assignment } = placed
+        const shunned = deploymentOf(moment, placed)?.spec.placement?.antiAffinity ?? []
+        if (shunned.length === 0) continue
+        const beside = moment.placements.all.filter(
+          ({ tenant: owner, record }) =>
+            owner === tenant &&
+            shunned.includes(record.name) &&
+            standing(moment, placed, record).some(
+              ({ id, nodeId }) => nodeId === assignment.nodeId && id !== assignment.id,
+            ),
+        )
+        for (const { record } of beside)
+          yield {
+            subject: showPlaced(placed),
+            message: `is placed beside ${record.name} on ${assignment.nodeId}`,
+          }
+      }
+    },
+}
+
+/**
+ * Those that surely stand there. Of two deployments that come at the same moment nobody knows which came first, and the second
+ * may not mind; what its agent confirmed gone is out of the way, whenever the record says so.
+ */
+function standing(
+  { placements, observations }: Moment,
+  { tenant, placement }: Placed,
+  record: StoredPlacement,
+): Assignment[] {
+  const before = new Set(placements.was(tenant, record.uid)?.assignments.map(({ id }) => id))
+  const isOwn = record.uid === placement.uid
+  return record.assignments.filter(
+    ({ id }) => (isOwn || before.has(id)) && observations.is(tenant, id)?.gone !== true,
+  )
+}

@@ -1,0 +1,56 @@
+// Which assignments came to be, went or changed at this moment.
+
+import type { Assignment, AssignmentId, TenantId } from '@holdfast/contract'
+import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
+import type { Moment } from './moment.ts'
+
+export interface Placed {
+  readonly tenant: TenantId
+  readonly placement: StoredPlacement
+  readonly assignment: Assignment
+}
+
+export function* newAssignments({ placements }: Moment): Generator<Placed> {
+  for (const { tenant, was, is } of placements.changed) {
+    if (tenant === undefined || is === undefined) continue
+    const known = new Set(was?.assignments.map(({ id }) => id))
+    for (const assignment of is.assignments)
+      if (!known.has(assignment.id)) yield { tenant, placement: is, assignment }
+  }
+}
+
+export function* goneAssignments({ placements }: Moment): Generator<Placed> {
+  for (const { tenant, was, is } of placements.changed) {
+    if (tenant === undefined || was === undefined) continue
+    const left = new Set(is?.assignments.map(({ id }) => id))
+    for (const assignment of was.assignments)
+      if (!left.has(assignment.id)) yield { tenant, placement: was, assignment }
+  }
+}
+
+interface Moved extends Placed {
+  readonly was: Assignment
+}
+
+/** Those that were there before and still are, where their placement was written. */
+export function* keptAssignments({ placements }: Moment): Generator<Moved> {
+  for (const { tenant, was: old, is } of placements.changed) {
+    if (tenant === undefined || old === undefined || is === undefined) continue
+    const before = new Map<AssignmentId, Assignment>(old.assignments.map((each) => [each.id, each]))
+    for (const assignment of is.assignments) {
+      const was = before.get(assignment.id)
+      if (was !== undefined) yield { tenant, placement: is, assignment, was }
+    }
+  }
+}
+
+/** The deployment that a placement answers; a name may have another one by now. */
+export function deploymentOf(moment: Moment, { tenant, placement }: Pick<Placed, 'tenant' | 'placement'>) {
+  const isOwn = (stored: StoredDeployment | undefined) => stored?.uid === placement.uid
+  const now = moment.deployments.is(tenant, placement.name)
+  const before = moment.deployments.was(tenant, placement.name)
+  return isOwn(now) ? now : isOwn(before) ? before : undefined
+}
+
+export const showPlaced = ({ placement, assignment }: Pick<Placed, 'placement' | 'assignment'>): string =>
+  `${placement.name}, replica ${assignment.replica} (${assignment.id})`

@@ -1,0 +1,107 @@
+// What the tests of the invariants do to the small world, one change after another, and what that breaks.
+
+import type { DeploymentUid } from '@holdfast/contract'
+import type { StoredDeployment } from '@holdfast/server/store/records'
+import { aDeployment } from '@holdfast/server/store/records.fixture'
+import type { Script } from '../script.ts'
+import type { Snapshot } from '../snapshot.ts'
+import { createInvariants } from './index.ts'
+import {
+  anAssignment,
+  anEvent,
+  anObservation,
+  aPlacement,
+  aStoredNode,
+  aWorld,
+  later,
+  N1,
+  N2,
+  OWN,
+  R1,
+  R2,
+  R3,
+  UID,
+  web,
+  withMachine,
+  written,
+} from './world.fixture.ts'
+
+const SCRIPT: Script = { cluster: { tenants: [], nodes: [], regions: { eu: ['DE', 'FR'] } }, steps: [] }
+
+export type Change = (world: Snapshot) => Snapshot
+
+/** What is broken by these changes, one after another. */
+export function brokenBy(changes: readonly Change[], script = SCRIPT): string[] {
+  const invariants = createInvariants(script)
+  let world = aWorld()
+  const found = [...invariants.check(world)]
+  for (const change of changes) {
+    world = change(world)
+    found.push(...invariants.check(world))
+  }
+  return [...new Set([...found, ...invariants.checkEnd()].map(({ invariant }) => invariant))]
+}
+
+export const placed =
+  (...assignments: ReturnType<typeof anAssignment>[]): Change =>
+  (world) =>
+    written(world, 'placements', OWN, UID, aPlacement(assignments))
+export const asked =
+  (spec: object, changes: Partial<StoredDeployment> = {}): Change =>
+  (world) =>
+    written(world, 'deployments', OWN, 'web', web(changes, spec))
+export const node =
+  (changes: Parameters<typeof aStoredNode>[1], id = N2): Change =>
+  (world) =>
+    written(world, 'nodes', OWN, id, aStoredNode(id, changes))
+export const seen =
+  (changes: Parameters<typeof anObservation>[2], id = R1, at = N1): Change =>
+  (world) =>
+    written(world, 'observations', OWN, id, anObservation(id, at, changes))
+export const event =
+  (changes: Parameters<typeof anEvent>[0], id = 'evt_1'): Change =>
+  (world) =>
+    written(world, 'events', OWN, id, anEvent({ id, ...changes }))
+export const containers =
+  (id: typeof N1, ...ids: (typeof R1)[]): Change =>
+  (world) =>
+    withMachine(world, id, () => ({
+      containers: ids.map((assignmentId) => ({
+        ...{ assignmentId, deployment: UID, templateHash: 'hash', state: 'ready', startedAt: 0 },
+      })),
+    }))
+export const quotaOf =
+  (limit: number): Change =>
+  (world) => ({
+    ...world,
+    tenants: world.tenants.map((each) => ({
+      ...each,
+      record: { ...each.record, quotas: { containers: limit } },
+    })),
+  })
+export const away: Change = (world) => withMachine(world, N2, () => ({ connected: false }))
+export const passed =
+  (ms: number): Change =>
+  (world) =>
+    later(world, ms)
+
+export const first = anAssignment(R1, N1)
+export const second = anAssignment(R2, N2, { replica: 2 })
+export const successor = anAssignment(R2, N2)
+export const shunsItself = { replicas: 2, placement: { antiAffinity: ['web'] } }
+export const demands = (residency: object) => asked({ replicas: 2, placement: { residency } })
+
+/** Another deployment, with a replica on the second node. */
+const DB = 'dep_db' as DeploymentUid
+export const other: Change = (world) =>
+  written(
+    written(world, 'deployments', OWN, 'db', aDeployment('db', { uid: DB })),
+    'placements',
+    OWN,
+    DB,
+    aPlacement([anAssignment(R3, N2)], { uid: DB, name: 'db' }),
+  )
+export const otherSeen = (state: 'running' | 'ready' | 'failed'): Change =>
+  seen({ state, deployment: DB, seq: { running: 2, ready: 3, failed: 4 }[state] }, R3, N2)
+export const waitsFor = (condition: 'healthy' | 'started') =>
+  asked({ replicas: 2, dependsOn: { db: condition } })

@@ -1,0 +1,29 @@
+// Is a deployment as another one that depends on it asks? The words of DECISIONS 4 (dependsOn) once more, apart from the
+// gate that the controller asks, so that the two can be held against each other.
+
+import type { DeploymentSpec, TenantId } from '@holdfast/contract'
+import type { StoredObservation } from '@holdfast/server/store/records'
+import type { Moment } from './moment.ts'
+
+export type Condition = NonNullable<DeploymentSpec['dependsOn']>[string]
+
+/** Every wished replica of it, and there is at least one. What was last seen on a node that is given up does not count. */
+export function isMet(moment: Moment, tenant: TenantId, name: string, condition: Condition): boolean {
+  const other = moment.deployments.is(tenant, name)
+  if (other === undefined || other.deleting || other.spec.replicas === 0) return false
+  const { replicas } = other.spec
+  const assignments = moment.placements.is(tenant, other.uid)?.assignments ?? []
+  const fit = assignments.filter(
+    ({ id, nodeId, replica, desired }) =>
+      desired === 'running' &&
+      replica <= replicas &&
+      moment.nodes.is(tenant, nodeId)?.status !== 'failed' &&
+      isAs(condition, moment.observations.is(tenant, id)),
+  )
+  return new Set(fit.map(({ replica }) => replica)).size === replicas
+}
+
+function isAs(condition: Condition, seen: StoredObservation | undefined): boolean {
+  if (seen?.state === 'ready') return condition === 'started' || seen.reason === ''
+  return seen?.state === 'running' && condition === 'started'
+}

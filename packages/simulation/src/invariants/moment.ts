@@ -1,0 +1,122 @@
+// One moment of a simulation as its invariants see it: the world as it is, and of each kind of record what became another one
+// since the moment before. Found once for all of them, since most moments change one record.
+
+import type { Event, Infer, TenantId } from '@holdfast/contract'
+import type {
+  nodeNameShape,
+  StoredDeployment,
+  StoredNode,
+  StoredObservation,
+  StoredPlacement,
+  shardShape,
+  slotShape,
+} from '@holdfast/server/store/records'
+import type { Kept, Snapshot } from '../snapshot.ts'
+
+/** `was` is absent for what is new, `is` for what is gone. */
+export interface Changed<T> {
+  readonly tenant: TenantId | undefined
+  readonly id: string
+  readonly was: T | undefined
+  readonly is: T | undefined
+}
+
+interface Watched<T> {
+  readonly changed: readonly Changed<T>[]
+  readonly all: readonly Kept<T>[]
+  is(tenant: TenantId | undefined, id: string): T | undefined
+  /** At the moment before. */
+  was(tenant: TenantId | undefined, id: string): T | undefined
+}
+
+export interface Moment {
+  readonly now: number
+  readonly deployments: Watched<StoredDeployment>
+  readonly placements: Watched<StoredPlacement>
+  readonly observations: Watched<StoredObservation>
+  readonly nodes: Watched<StoredNode>
+  readonly nodeNames: Watched<Infer<typeof nodeNameShape>>
+  readonly slots: Watched<Infer<typeof slotShape>>
+  readonly shards: Watched<Infer<typeof shardShape>>
+  readonly events: Watched<Event>
+  readonly world: Snapshot
+  readonly machinesChanged: boolean
+}
+
+export const isOfPlatform = ({ world: { tenants } }: Moment, tenant: TenantId): boolean =>
+  tenants.some(({ record }) => record.id === tenant && record.platform)
+
+/** Called with each snapshot in turn. */
+export function createMoments(): (world: Snapshot) => Moment {
+  const [deployments, placements, observations] = [
+    watch<StoredDeployment>(),
+    watch<StoredPlacement>(),
+    watch<StoredObservation>(),
+  ]
+  const [nodes, nodeNames] = [watch<StoredNode>(), watch<Infer<typeof nodeNameShape>>()]
+  const [slots, shards] = [watch<Infer<typeof slotShape>>(), watch<Infer<typeof shardShape>>()]
+  const events = watch<Event>()
+  let machines: Snapshot['machines'] | undefined
+  return (world) => {
+    const machinesChanged = machines !== world.machines
+    machines = world.machines
+    return {
+      ...{ now: world.now, world, machinesChanged },
+      deployments: deployments(world.deployments),
+      placements: placements(world.placements),
+      observations: observations(world.observations),
+      nodes: nodes(world.nodes),
+      nodeNames: nodeNames(world.nodeNames),
+      slots: slots(world.slots),
+      shards: shards(world.shards),
+      events: events(world.events),
+    }
+  }
+}
+
+const keyOf = (tenant: TenantId | undefined, id: string): string => `${tenant ?? ''}/${id}`
+
+function watch<T>(): (all: readonly Kept<T>[]) => Watched<T> {
+  const known = new Map<string, Kept<T>>()
+  let before: readonly Kept<T>[] | undefined
+  return (all) => {
+    const changed = before === all ? new Map<string, Changed<T>>() : takeChanges(known, all)
+    before = all
+    return {
+      changed: [...changed.values()],
+      all,
+      is: (tenant, id) => known.get(keyOf(tenant, id))?.record,
+      was(tenant, id) {
+        const change = changed.get(keyOf(tenant, id))
+        return change === undefined ? known.get(keyOf(tenant, id))?.record : change.was
+      },
+    }
+  }
+}
+
+function takeChanges<T>(known: Map<string, Kept<T>>, all: readonly Kept<T>[]): Map<string, Changed<T>> {
+  const changed = new Map<string, Changed<T>>()
+  for (const kept of all) {
+    const { tenant, id, record } = kept
+    const key = keyOf(tenant, id)
+    const old = known.get(key)
+    if (old?.modRevision === kept.modRevision) continue
+    changed.set(key, { tenant, id, was: old?.record, is: record })
+    known.set(key, kept)
+  }
+  if (known.size > all.length) dropGone(known, all, changed)
+  return changed
+}
+
+function dropGone<T>(
+  known: Map<string, Kept<T>>,
+  all: readonly Kept<T>[],
+  changed: Map<string, Changed<T>>,
+): void {
+  const present = new Set(all.map(({ tenant, id }) => keyOf(tenant, id)))
+  for (const [key, { tenant, id, record }] of known) {
+    if (present.has(key)) continue
+    known.delete(key)
+    changed.set(key, { tenant, id, was: record, is: undefined })
+  }
+}

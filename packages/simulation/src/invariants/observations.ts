@@ -1,0 +1,95 @@
+// Reports count for a node's own assignments, from its current session, and only forward; what is gone stays gone, and
+// nothing is called ready that no machine runs. SAFETY 4e (Status), STYLE 2.5: a wish is never reported as a fact.
+
+import type { AssignmentId } from '@holdfast/contract'
+import type { StoredObservation } from '@holdfast/server/store/records'
+import type { Broken, Invariant } from './invariant.ts'
+import type { Changed, Moment } from './moment.ts'
+
+export const observations: Invariant = {
+  name: 'observations',
+  start() {
+    const epochs = new Map<string, number>()
+    return function* (moment) {
+      for (const change of moment.observations.changed) {
+        const { tenant, id, is } = change
+        const epoch = is && moment.nodes.is(tenant, is.nodeId)?.session.epoch
+        yield* notForward(change, epochs.get(id) === epoch)
+        yield* notItsOwn(moment, change)
+        if (epoch !== undefined) epochs.set(id, epoch)
+      }
+    }
+  },
+}
+
+function* notForward({ id, was, is }: Changed<StoredObservation>, sameSession: boolean): Generator<Broken> {
+  if (was === undefined || is === undefined) return
+  if (is.generation < was.generation || (was.gone && !is.gone))
+    yield { subject: id, message: `is ${told(is)} after ${told(was)}` }
+  else if (sameSession && is.generation === was.generation && is.seq <= was.seq)
+    yield { subject: id, message: `report ${is.seq} was stored after ${was.seq} of the same session` }
+}
+
+const told = ({ state, generation, gone }: StoredObservation): string =>
+  `${state} of generation ${generation}${gone ? ', gone' : ''}`
+
+/** The assignment may be dropped at the same moment, by what was reported before. */
+function* notItsOwn(moment: Moment, { tenant, id, is }: Changed<StoredObservation>): Generator<Broken> {
+  if (is === undefined) return
+  const placements = [
+    moment.placements.is(tenant, is.deployment),
+    moment.placements.was(tenant, is.deployment),
+  ]
+  const own = placements.flatMap((each) => each?.assignments.filter((one) => one.id === id) ?? [])
+  if (!own.some(({ nodeId }) => nodeId === is.nodeId))
+    yield { subject: id, message: `was reported by ${is.nodeId}, which it is not assigned to` }
+  if (is.gone && !own.some(({ desired }) => desired === 'removed'))
+    yield { subject: id, message: 'is called gone, and was not to be removed' }
+}
+
+/** As long as a report may be on its way. */
+const ON_ITS_WAY_MS = 60_000
+
+export const readyIsTrue: Invariant = {
+  name: 'ready-is-true',
+  start() {
+    const readyAt = new Map<AssignmentId, number>()
+    return function* (moment) {
+      for (const { containers } of moment.machinesChanged ? moment.world.machines : [])
+        for (const { assignmentId, state } of containers)
+          if (state === 'ready') readyAt.set(assignmentId, moment.now)
+      for (const { is, was } of moment.observations.changed) {
+        if (is?.state !== 'ready' || is.reason !== '' || was?.state === 'ready') continue
+        const since = moment.now - (readyAt.get(is.assignmentId) ?? Number.NEGATIVE_INFINITY)
+        if (since > ON_ITS_WAY_MS && !runsReady(moment, is.assignmentId))
+          yield { subject: is.assignmentId, message: 'is stored as ready, and no machine runs it so' }
+      }
+      yield* claimedRunning(moment)
+    }
+  },
+}
+
+const runsReady = ({ world }: Moment, id: AssignmentId): boolean =>
+  world.machines.some(({ containers }) =>
+    containers.some(({ assignmentId, state }) => assignmentId === id && state === 'ready'),
+  )
+
+/** `deployment.running` says that every replica was reported ready. */
+function* claimedRunning(moment: Moment): Generator<Broken> {
+  for (const { tenant, was, is } of moment.events.changed) {
+    if (was !== undefined || is?.type !== 'deployment.running') continue
+    const placement = moment.placements.is(tenant, is.subject.uid)
+    const stored = moment.deployments.is(tenant, is.subject.name)
+    if (placement === undefined || stored?.uid !== placement.uid || stored.revision !== placement.revision)
+      continue
+    const ready = placement.assignments.filter(
+      ({ id, desired }) => desired === 'running' && moment.observations.is(tenant, id)?.state === 'ready',
+    )
+    const numbers = new Set(ready.map(({ replica }) => replica)).size
+    if (numbers < stored.spec.replicas)
+      yield {
+        subject: is.subject.name,
+        message: `is told to run with ${numbers} of ${stored.spec.replicas} ready`,
+      }
+  }
+}

@@ -1,0 +1,65 @@
+// Which nodes would take one more replica now? The rules of DECISIONS 4 and 5 once more, apart from the scheduler.
+
+import type { NodeId, TenantId } from '@holdfast/contract'
+import type { StoredDeployment, StoredNode } from '@holdfast/server/store/records'
+import { isOfPlatform, type Moment } from './moment.ts'
+import { createRecentLimits } from './recent-limit.ts'
+import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
+
+/** Names of nodes. */
+export function placesFor(
+  moment: Moment,
+  tenant: TenantId,
+  stored: StoredDeployment,
+  cluster: Cluster,
+): string[] {
+  const limits = createRecentLimits('containers')
+  limits.note(moment)
+  const own = moment.placements.all.filter((kept) => kept.tenant === tenant).map(({ record }) => record)
+  const used = own.reduce((sum, { assignments }) => sum + assignments.length, 0)
+  if (used >= limits.of(tenant, moment.now)) return []
+  return moment.nodes.all
+    .filter((kept) => kept.tenant === tenant)
+    .map(({ record }) => record)
+    .filter((node) => !node.controlPlane || isOfPlatform(moment, tenant))
+    .filter((node) => isOpen(node, stored) && isRoomy(moment, tenant, stored, node))
+    .filter((node) => residencyForbids(stored.spec, node, cluster) === undefined)
+    .filter((node) => constraintsForbid(stored.spec, node) === undefined)
+    .filter((node) =>
+      isWelcome(
+        stored,
+        namesOn(moment, tenant, node.id),
+        own.some(({ name }) => name === stored.spec.name),
+      ),
+    )
+    .map(({ name }) => name)
+}
+
+function isOpen({ status, schedulable, draining, id }: StoredNode, { spec }: StoredDeployment): boolean {
+  const isNamed = spec.nodeId === undefined || spec.nodeId === id
+  return status === 'ready' && schedulable && draining !== true && isNamed
+}
+
+function isRoomy(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, node: StoredNode): boolean {
+  return (['cpuMillis', 'memoryBytes'] as const).every((kind) => {
+    const asked = spec.resources[kind]
+    if (asked === 0) return true
+    const taken = namesOn(moment, tenant, node.id).map(
+      (name) => moment.deployments.is(tenant, name)?.spec.resources[kind] ?? 0,
+    )
+    return taken.reduce((sum, each) => sum + each, asked) <= node.capacity[kind]
+  })
+}
+
+/** Once for each assignment that is on the node. */
+function namesOn({ placements }: Moment, tenant: TenantId, id: NodeId): string[] {
+  return placements.all
+    .filter((kept) => kept.tenant === tenant)
+    .flatMap(({ record }) => record.assignments.filter(({ nodeId }) => nodeId === id).map(() => record.name))
+}
+
+function isWelcome({ spec }: StoredDeployment, here: readonly string[], runsAlready: boolean): boolean {
+  const { affinity = [], antiAffinity = [] } = spec.placement ?? {}
+  const isNear = (name: string) => here.includes(name) || (name === spec.name && !runsAlready)
+  return affinity.every(isNear) && !antiAffinity.some((name) => here.includes(name))
+}

@@ -1,0 +1,92 @@
+// A replica that serves goes only when another of its number serves. DECISIONS 4 (update), SAFETY 4e (start-first); so a
+// reached quota, a drain or a changed label takes nothing away that is not replaced. Not judged where the spec asks for less:
+// stop-first, replicas that shun one another, fewer replicas, a deletion.
+
+import type { Assignment, TenantId } from '@holdfast/contract'
+import type { StoredDeployment, StoredObservation, StoredPlacement } from '@holdfast/server/store/records'
+import { deploymentOf, keptAssignments, showPlaced } from './assigned.ts'
+import type { Invariant } from './invariant.ts'
+import type { Moment } from './moment.ts'
+import { createRecentLimits } from './recent-limit.ts'
+import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
+
+export const servesUntilReplaced: Invariant = {
+  name: 'serves-until-replaced',
+  start({ cluster }) {
+    const limits = createRecentLimits('containers')
+    return function* (moment) {
+      limits.note(moment)
+      for (const moved of keptAssignments(moment)) {
+        const { tenant, placement, assignment, was } = moved
+        const stored = deploymentOf(moment, moved)
+        if (was.desired !== 'running' || assignment.desired === 'running' || stored === undefined) continue
+        // No successor can be made beside it: the old one goes first, and that is announced.
+        const isFull = containersOf(moment, tenant) >= limits.lowest(tenant, moment.now)
+        if (mayStopFirst(stored, assignment) || isFull || isToldFull(moment, placement)) continue
+        if (!serves(moment, tenant, was) || mayNotStay(moment, tenant, stored, was, cluster)) continue
+        const others = placement.assignments.filter(
+          (each) => each.replica === was.replica && each.id !== was.id,
+        )
+        if (!others.some((each) => each.desired === 'running' && isServing(moment, tenant, each)))
+          yield {
+            subject: showPlaced(moved),
+            message: `served, and is ${assignment.desired} with no other that serves`,
+          }
+      }
+    }
+  },
+}
+
+/** By what others were about to get in the same moment, which no record shows; it is announced. */
+const isToldFull = ({ events }: Moment, { uid, rollout }: StoredPlacement): boolean =>
+  rollout?.quotaReached === true ||
+  events.changed.some(({ is }) => is?.type === 'quota.reached' && is.subject.uid === uid)
+
+/** Of before or after, whichever is more: what was confirmed gone just now was in the way until now. */
+const containersOf = ({ placements }: Moment, tenant: TenantId): number =>
+  placements.all
+    .filter((each) => each.tenant === tenant)
+    .reduce((sum, { id, record }) => {
+      const before = placements.was(tenant, id)?.assignments.length ?? 0
+      return sum + Math.max(before, record.assignments.length)
+    }, 0)
+
+function mayStopFirst({ spec, deleting }: StoredDeployment, { replica }: Assignment): boolean {
+  const writes = spec.volumes?.some(({ type, readOnly }) => type !== 'tmpfs' && !readOnly) === true
+  const alone = spec.placement?.antiAffinity?.includes(spec.name) === true
+  return deleting || replica > spec.replicas || writes || alone || spec.update.order === 'stop-first'
+}
+
+/** Also what was reported just now: whoever decided knows it, or it would still be there. */
+function isServing({ observations }: Moment, tenant: TenantId, { id }: Assignment): boolean {
+  const seen = observations.is(tenant, id)
+  return seen !== undefined && isReady(seen)
+}
+
+/** Longer than any cache of a replica that may still write lags behind: what it has not heard of it cannot spare. */
+const HEARD_AFTER_MS = 10_000
+
+/** By what its agent said a while ago and has not taken back, on a node that is not given up. */
+function serves({ observations, nodes, now }: Moment, tenant: TenantId, { id, nodeId }: Assignment): boolean {
+  const seen = observations.was(tenant, id)
+  const node = nodes.was(tenant, nodeId)
+  const isKnown = seen !== undefined && now - Date.parse(seen.at) >= HEARD_AFTER_MS
+  return isKnown && isReady(seen) && node !== undefined && node.status !== 'failed'
+}
+
+const isReady = ({ state, reason }: StoredObservation): boolean => state === 'ready' && reason === ''
+
+/** Data that may not be there any more goes also where it can go nowhere else. */
+function mayNotStay(
+  moment: Moment,
+  tenant: TenantId,
+  { spec }: StoredDeployment,
+  { nodeId }: Assignment,
+  cluster: Cluster,
+): boolean {
+  const node = moment.nodes.is(tenant, nodeId)
+  return (
+    node !== undefined &&
+    (residencyForbids(spec, node, cluster) ?? constraintsForbid(spec, node)) !== undefined
+  )
+}

@@ -1,0 +1,117 @@
+// When all faults are over and there was time, the world is as it was wished: every container has its assignment and every
+// assignment its container, what was seen is what is there, nothing waits to go, and whatever is nowhere has no place.
+// SAFETY 5 (stability after faults stop), DECISIONS 5.
+
+import type { AssignmentId, TenantId } from '@holdfast/contract'
+import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
+import type { Script } from '../script.ts'
+import type { SimulatedContainer } from '../snapshot.ts'
+import { isMet } from './dependency-met.ts'
+import type { Broken, Invariant } from './invariant.ts'
+import type { Moment } from './moment.ts'
+import { placesFor } from './places-for.ts'
+
+export const settled: Invariant = {
+  name: 'settled',
+  atEnd: true,
+  start: (script) =>
+    function* (moment) {
+      yield* strayContainers(moment)
+      yield* silentNodes(moment)
+      for (const { tenant, record } of moment.placements.all)
+        if (tenant !== undefined) yield* unsettledPlacement(moment, tenant, record)
+      for (const { tenant, record } of moment.deployments.all)
+        if (tenant !== undefined) yield* unsettledDeployment(moment, tenant, record, script)
+    },
+}
+
+function containersById({ world }: Moment): Map<AssignmentId, SimulatedContainer> {
+  return new Map(
+    world.machines.flatMap(({ containers }) => containers).map((each) => [each.assignmentId, each]),
+  )
+}
+
+function* strayContainers(moment: Moment): Generator<Broken> {
+  const wished = new Set(
+    moment.placements.all.flatMap(({ record }) => record.assignments).map(({ id }) => id),
+  )
+  for (const { name, containers } of moment.world.machines)
+    for (const { assignmentId, state } of containers)
+      if (!wished.has(assignmentId))
+        yield { subject: name, message: `still has ${assignmentId}, ${state}, which nobody wishes` }
+}
+
+function* silentNodes({ nodes }: Moment): Generator<Broken> {
+  for (const { record } of nodes.all)
+    if (record.status !== 'ready')
+      yield { subject: record.name, message: `is ${record.status}, and its machine is there` }
+}
+
+function* unsettledPlacement(
+  moment: Moment,
+  tenant: TenantId,
+  { name, assignments }: StoredPlacement,
+): Generator<Broken> {
+  const containers = containersById(moment)
+  for (const { id, desired } of assignments) {
+    const state = containers.get(id)?.state
+    const seen = moment.observations.is(tenant, id)
+    if (desired !== 'running') yield { subject: name, message: `${id} is to be ${desired} and is not gone` }
+    else if (state === undefined) yield { subject: name, message: `${id} has no container` }
+    if (state !== undefined && (state === 'ready') !== (seen?.state === 'ready' && seen.reason === ''))
+      yield { subject: name, message: `${id} is ${state}, and is stored as ${seen?.state} ${seen?.reason}` }
+  }
+}
+
+function* unsettledDeployment(
+  moment: Moment,
+  tenant: TenantId,
+  stored: StoredDeployment,
+  script: Script,
+): Generator<Broken> {
+  const { name, replicas } = stored.spec
+  const placement = moment.placements.is(tenant, stored.uid)
+  const assignments = placement?.assignments ?? []
+  const numbers = new Set(assignments.map(({ replica }) => replica)).size
+  if (stored.deleting) {
+    if (assignments.length === 0)
+      yield { subject: name, message: 'is deleted, has nothing left and is not gone' }
+    return
+  }
+  if (placement !== undefined && placement.revision !== stored.revision)
+    yield { subject: name, message: `is placed for revision ${placement.revision} of ${stored.revision}` }
+  // What fails by itself is replaced, taken back or left to be looked at: another matter.
+  if (isIll(script, name) || placement?.rollout?.failure !== undefined) return
+  // While a successor finds no node, all that served before it stand by.
+  if (assignments.length > numbers && placement?.shortfall === undefined)
+    yield { subject: name, message: `has ${assignments.length} replicas of ${numbers} numbers` }
+  if (numbers > replicas) yield { subject: name, message: `has ${numbers} replicas of ${replicas}` }
+  if (numbers < replicas) yield* unplaced(moment, tenant, stored, placement, script)
+}
+
+const isIll = ({ steps }: Script, name: string): boolean =>
+  steps.some((step) => step.do === 'behave' && step.deployment === name)
+
+function* unplaced(
+  moment: Moment,
+  tenant: TenantId,
+  stored: StoredDeployment,
+  placement: StoredPlacement | undefined,
+  script: Script,
+): Generator<Broken> {
+  const { name } = stored.spec
+  const open = mustWait(moment, tenant, stored, script)
+    ? []
+    : placesFor(moment, tenant, stored, script.cluster)
+  if (open.length > 0)
+    yield { subject: name, message: `has a replica nowhere, and ${open.join(', ')} would take it` }
+  if (placement?.shortfall === undefined)
+    yield { subject: name, message: 'has a replica nowhere and says no reason' }
+}
+
+/** A gate of what falls ill again and again opens now and then, and promises nothing. */
+function mustWait(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, script: Script): boolean {
+  return Object.entries(spec.dependsOn ?? {}).some(
+    ([name, condition]) => isIll(script, name) || !isMet(moment, tenant, name, condition),
+  )
+}

@@ -1,0 +1,36 @@
+// New work goes only to a node that takes it: ready, open, not the control plane's, the named one, with the labels that are
+// asked for. Each as the node's record was when the placement was written. SPEC 3 rule 2, DECISIONS 4 and 5.
+
+import type { StoredNode } from '@holdfast/server/store/records'
+import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
+import type { Invariant } from './invariant.ts'
+import { isOfPlatform, type Moment } from './moment.ts'
+import { constraintsForbid } from './where-allowed.ts'
+
+export const takesWork: Invariant = {
+  name: 'takes-work',
+  start: () =>
+    function* (moment) {
+      for (const placed of newAssignments(moment)) {
+        const node = moment.nodes.was(placed.tenant, placed.assignment.nodeId)
+        const spec = deploymentOf(moment, placed)?.spec
+        if (node === undefined || spec === undefined) continue
+        const why = [
+          node.status === 'ready' ? undefined : `is ${node.status}`,
+          node.schedulable && node.draining !== true ? undefined : 'takes no new work',
+          isForeign(moment, placed, node) ? 'is the control plane’s' : undefined,
+          spec.nodeId === undefined || spec.nodeId === node.id ? undefined : `is not ${spec.nodeId}`,
+          constraintsForbid(spec, node),
+        ].find((each) => each !== undefined)
+        if (why !== undefined)
+          yield { subject: showPlaced(placed), message: `is placed on ${node.name}, which ${why}` }
+      }
+    },
+}
+
+/** To recreate a replica that is already there is no new placement; one more is. DECISIONS 5. */
+function isForeign(moment: Moment, { tenant, placement, assignment }: Placed, node: StoredNode): boolean {
+  if (!node.controlPlane || isOfPlatform(moment, tenant)) return false
+  const before = moment.placements.was(tenant, placement.uid)?.assignments ?? []
+  return !before.some(({ replica, nodeId }) => replica === assignment.replica && nodeId === node.id)
+}

@@ -1,0 +1,42 @@
+// The store in memory as one server's engine: the twin of the etcd client, held against the same conformance suite and
+// compared with it answer by answer. For simulations, where time is virtual and nothing may depend on a network.
+
+import type { EngineStatus, KeyValueEngine } from '@holdfast/server/ports/key-value'
+import type { MemoryKeyspace } from './keyspace.ts'
+import { type Line, type LineCall, type LineOptions, sendOver } from './line.ts'
+import { startWatch } from './watch.ts'
+
+/** As of the etcd client. */
+const DEADLINE_MS = 5_000
+
+/** `close` ends every watch; what is under way still takes effect, but nobody hears of it. */
+export function connectMemory(keyspace: MemoryKeyspace, options: LineOptions = {}): KeyValueEngine {
+  const line: Line = {
+    delayMs: options.delayMs ?? (() => 0),
+    fault: options.fault ?? (() => 'none'),
+    closed: false,
+  }
+  const send = <T>(call: LineCall, deadlineMs: number | undefined, apply: () => T): Promise<T> =>
+    sendOver(line, { call, deadlineMs: deadlineMs ?? DEADLINE_MS, apply })
+  return {
+    range: (request, call) => send('range', call?.deadlineMs, () => keyspace.range(request)),
+    transact: (request, call) => send('transact', call?.deadlineMs, () => keyspace.transact(request)),
+    watch: (request) => startWatch(keyspace.log, line, request),
+    compact: (revision, call) => send('transact', call?.deadlineMs, () => keyspace.compact(revision)),
+    status: (call) => send('range', call?.deadlineMs, () => [statusOf(keyspace)]),
+    close() {
+      line.closed = true
+    },
+  }
+}
+
+function statusOf({ revision, bytes }: MemoryKeyspace): EngineStatus {
+  return {
+    endpoint: 'memory',
+    revision,
+    dbSizeBytes: bytes,
+    dbSizeInUseBytes: bytes,
+    leader: true,
+    alarms: [],
+  }
+}

@@ -1,0 +1,50 @@
+// For tests only: the store as it is over the store in memory, with a tenant and what it needs to have work placed.
+
+import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import { nodeNames, nodes, placements, tenants } from '@holdfast/server/store/records'
+import { openStore, type Store } from '@holdfast/server/store/store'
+import { globally, inTenant, type Transaction } from '@holdfast/server/store/transaction'
+import { realIds as ids } from '@holdfast/server/system-clock'
+import { connectMemory } from './connect-memory.ts'
+import type { MemoryKeyspace } from './keyspace.ts'
+import type { LineOptions } from './line.ts'
+
+const NOW = '2026-01-01T00:00:00.000Z'
+export const clock = { now: () => Date.parse(NOW) }
+export const nodeId = 'node_1' as NodeId
+export const uidOf = (name: string) => `dep_${name}` as DeploymentUid
+export const assignmentIdOf = (name: string) => `rep_${name}` as AssignmentId
+
+/** Whoever opens one closes it. */
+export const openOver = (keyspace: MemoryKeyspace, line?: LineOptions): Promise<Store> =>
+  openStore({ engine: connectMemory(keyspace, line), clock, ids, onUnreadable: () => {} })
+
+export const write = (store: Store, stage: (transaction: Transaction) => void): Promise<void> =>
+  store.transact<void>((transaction) => {
+    stage(transaction)
+    return { kind: 'commit', result: undefined }
+  })
+
+/** With one machine, which a server called `srv` holds. */
+export function putTenant(transaction: Transaction, tenant: TenantId, deleting = false): void {
+  transaction.put(globally(tenants, tenant), {
+    ...{ v: 1, id: tenant, name: 't', platform: false, deleting, createdAt: NOW, quotas: {}, revision: 1 },
+  })
+  transaction.put(inTenant(tenant, nodes, nodeId), {
+    ...{ v: 1, id: nodeId, name: 'n1', generation: 1, publicKey: '', encryptionKey: '', labels: {} },
+    ...{ attested: {}, controlPlane: false, schedulable: true, status: 'ready', statusSince: NOW },
+    ...{ createdAt: NOW, slot: 0, capacity: { cpuMillis: 1_000, memoryBytes: 1_000 } },
+    ...{ engine: { version: '', apiVersion: '' }, session: { replica: 'srv', epoch: 1, bootId: '' } },
+  })
+  transaction.put(globally(nodeNames, 'n1'), { v: 1, claims: [{ tenant, nodeId, state: 'active' }] })
+}
+
+/** One replica of it, on that machine. */
+export function putPlacement(transaction: Transaction, tenant: TenantId, name: string): void {
+  const made = { revision: 1, templateHash: '', desired: 'running' as const, assignedAt: NOW }
+  const assignments = [{ id: assignmentIdOf(name), replica: 1, nodeId, ...made }]
+  transaction.put(inTenant(tenant, placements, uidOf(name)), {
+    ...{ v: 1, uid: uidOf(name), name, revision: 1, everAssigned: true, templates: {}, reportedRefusals: '' },
+    ...{ reportedPhase: 'Progressing', assignments },
+  })
+}

@@ -1,0 +1,96 @@
+// The records as the store itself has them, kept up write by write: what is checked is the truth and no replica's view of it.
+
+import { decodeRecord } from '@holdfast/server/store/encode'
+import { createKeyspace, type ParsedKey } from '@holdfast/server/store/keys'
+import {
+  type Collection,
+  deployments,
+  events,
+  nodeNames,
+  nodes,
+  observations,
+  placements,
+  shards,
+  slots,
+  tenants,
+} from '@holdfast/server/store/records'
+import type { KeyWrite } from './memory/keyspace.ts'
+import type { Kept, Snapshot } from './snapshot.ts'
+
+interface Folder<T> {
+  readonly name: string
+  put(key: ParsedKey, write: KeyWrite): Kept<T>
+  delete(key: string): void
+  list(): readonly Kept<T>[]
+}
+
+function createFolder<T>(collection: Collection<T>): Folder<T> {
+  const kept = new Map<string, Kept<T>>()
+  let listed: readonly Kept<T>[] | undefined
+  return {
+    name: collection.folder,
+    put({ tenant, id }, { key, revision, bytes }) {
+      const one = { tenant, id, modRevision: revision, record: decodeRecord(collection, bytes) }
+      kept.set(key, one)
+      listed = undefined
+      return one
+    },
+    delete(key) {
+      kept.delete(key)
+      listed = undefined
+    },
+    list() {
+      listed ??= [...kept.values()]
+      return listed
+    },
+  }
+}
+
+export type Records = Pick<
+  Snapshot,
+  | 'tenants'
+  | 'deployments'
+  | 'placements'
+  | 'observations'
+  | 'nodes'
+  | 'nodeNames'
+  | 'slots'
+  | 'shards'
+  | 'events'
+>
+
+export interface Mirror {
+  /** False where nobody who checks would see it. */
+  apply(write: KeyWrite): boolean
+  records(): Records
+}
+
+/** `onEvent`: an event was stored. */
+export function createMirror(onEvent: (event: Snapshot['events'][number]) => void): Mirror {
+  const keyspace = createKeyspace()
+  const told = createFolder(events)
+  const folders = {
+    ...{ tenants: createFolder(tenants), deployments: createFolder(deployments) },
+    ...{ placements: createFolder(placements), observations: createFolder(observations) },
+    ...{ nodes: createFolder(nodes), nodeNames: createFolder(nodeNames), slots: createFolder(slots) },
+    ...{ shards: createFolder(shards), events: told },
+  }
+  const byName = new Map(Object.values(folders).map((folder) => [folder.name, folder]))
+  return {
+    apply(write) {
+      const parsed = keyspace.parse(write.key)
+      const folder = parsed && byName.get(parsed.folder)
+      if (parsed === undefined || folder === undefined) return false
+      if (write.kind === 'delete') folder.delete(write.key)
+      else if (folder === told) onEvent(told.put(parsed, write))
+      else folder.put(parsed, write)
+      return true
+    },
+    records: () => ({
+      ...{ tenants: folders.tenants.list(), deployments: folders.deployments.list() },
+      ...{ placements: folders.placements.list(), observations: folders.observations.list() },
+      ...{ nodes: folders.nodes.list(), nodeNames: folders.nodeNames.list() },
+      ...{ slots: folders.slots.list(), shards: folders.shards.list(), events: folders.events.list() },
+    }),
+  }
+}

@@ -1,0 +1,200 @@
+// The text of a simulation as a script, or every fault of it at once, each with its place: YAML, of which JSON is a part.
+
+import {
+  childPath,
+  durationMs,
+  elementPath,
+  findShapeFaults,
+  nearestName,
+  type ShapeFault,
+  stepsOf,
+} from '@holdfast/contract'
+import { type ConfigFault, quoteReceived } from '@holdfast/server/config/config-fault'
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
+import { serversOf } from './given-world.ts'
+import type { Script, Step } from './script.ts'
+import { scriptShape, stepShapes } from './script-shapes.ts'
+
+export type ReadScript =
+  | { readonly ok: true; readonly script: Script }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] }
+
+type Fields = { [name: string]: unknown }
+
+/** In a file a time may be said as `90s`, under a name without its unit. */
+const DURATIONS: { readonly [name: string]: string } = {
+  ...{ for: 'forMs', delay: 'delayMs', settle: 'settleMs', start: 'startMs', crashAfter: 'crashAfterMs' },
+  at: 'at',
+}
+const NAMED: { readonly [name: string]: string } = Object.fromEntries(
+  Object.entries(DURATIONS).map(([said, meant]) => [meant, said]),
+)
+
+export function readScript(text: string, fileName: string): ReadScript {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
+  const where = (offset: number): string => {
+    const { line, col } = lines.linePos(offset)
+    return `${fileName}:${Math.max(line, 1)}:${Math.max(col, 1)}`
+  }
+  if (document.errors.length > 0)
+    return {
+      ok: false,
+      faults: document.errors.map(({ code, pos }) => ({
+        ...{ kind: 'syntax', where: where(pos[0]), field: '', received: '' },
+        expected: `YAML: ${code.toLowerCase().replaceAll('_', ' ')}`,
+      })),
+    }
+  const faults = findFaults(document)
+    .map((fault) => ({ fault, offset: offsetOf(document, fault.field) }))
+    .sort((left, right) => left.offset - right.offset)
+  if (faults.length > 0)
+    return { ok: false, faults: faults.map(({ fault, offset }) => ({ ...fault, where: where(offset) })) }
+  // A decoder: the faults above are what makes the value a script.
+  return { ok: true, script: withMilliseconds(toPlain(document)) as unknown as Script }
+}
+
+type Unplaced = Omit<ConfigFault, 'where'>
+
+function findFaults(document: Document): Unplaced[] {
+  const plain = toPlain(document)
+  const durations = findDurationFaults(plain, '')
+  const value = withMilliseconds(plain)
+  const whole = findShapeFaults(scriptShape, value).map(explain)
+  const steps: readonly unknown[] = Array.isArray(value['steps']) ? value['steps'] : []
+  const ofSteps = steps.map((step, index) => findStepFaults(step, elementPath('steps', index)))
+  const faults = [...durations, ...whole, ...ofSteps.flat()]
+  // Names are looked up where there is a cluster, and of steps that have any.
+  if (whole.length > 0) return faults
+  const isValid = (index: number) => ofSteps[index]?.length === 0
+  return [...faults, ...findNameFaults(value as unknown as Script, isValid)]
+}
+
+function toPlain(document: Document): Fields {
+  const value: unknown = document.toJS({ maxAliasCount: 0 })
+  return isFields(value) ? value : {}
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function findDurationFaults(value: unknown, path: string): Unplaced[] {
+  if (Array.isArray(value))
+    return value.flatMap((one, index) => findDurationFaults(one, elementPath(path, index)))
+  if (!isFields(value)) return []
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const field = childPath(path, name)
+    // What a client sends is judged by admission.
+    if (name === 'spec') return []
+    if (DURATIONS[name] === undefined) return findDurationFaults(inner, field)
+    if (millisecondsOf(name, inner) !== undefined) return []
+    const expected = 'a time: a whole number and ms, s, m or h, for example 90s'
+    return [{ kind: 'type' as const, field, received: quoteReceived(field, inner), expected }]
+  })
+}
+
+function millisecondsOf(name: string, said: unknown): number | undefined {
+  if (name === 'at' && typeof said === 'number') return said >= 0 ? said : undefined
+  return durationMs(String(said))
+}
+
+/** A time that cannot be read is a fault of its own, and no other one follows from it. */
+function withMilliseconds(value: Fields): Fields {
+  const change = (inner: unknown): unknown => {
+    if (Array.isArray(inner)) return inner.map(change)
+    return isFields(inner) ? withMilliseconds(inner) : inner
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const meant = DURATIONS[name]
+      if (name === 'spec' || meant === undefined) return [name, name === 'spec' ? inner : change(inner)]
+      return [meant, millisecondsOf(name, inner) ?? 0]
+    }),
+  )
+}
+
+function findStepFaults(step: unknown, path: string): Unplaced[] {
+  const kinds = Object.keys(stepShapes)
+  const kind = isFields(step) ? step['do'] : undefined
+  const shape = Object.entries(stepShapes).find(([name]) => name === kind)?.[1]
+  if (shape !== undefined) return findShapeFaults(shape, step, path).map(explain)
+  const field = childPath(path, 'do')
+  const meant = nearestName(String(kind), kinds)
+  return [
+    {
+      ...{
+        kind: 'form',
+        field,
+        received: quoteReceived(field, kind),
+        expected: `one of ${kinds.join(', ')}`,
+      },
+      ...(meant === undefined ? {} : { suggestion: meant }),
+    },
+  ]
+}
+
+function explain({ kind, path, value, expected }: ShapeFault): Unplaced {
+  const name = String(stepsOf(path).at(-1) ?? '')
+  const said = NAMED[name]
+  const shown = said === undefined ? expected : `${expected}, or ${said} with a time such as 90s`
+  const meant =
+    kind === 'unknown' ? nearestName(name, expected.replace(/^one of /, '').split(', ')) : undefined
+  return {
+    ...{ kind, field: path, received: kind === 'unknown' ? '' : quoteReceived(path, value), expected: shown },
+    ...(meant === undefined ? {} : { suggestion: meant }),
+  }
+}
+
+/** Whom a step or a node names must be there, and each name once. */
+function findNameFaults(script: Script, isValid: (step: number) => boolean): Unplaced[] {
+  const { tenants, nodes } = script.cluster
+  const known = {
+    tenant: tenants.map(({ name }) => name),
+    node: nodes.map(({ name }) => name),
+    server: [...serversOf(script)],
+  }
+  const missing = (kind: keyof typeof known, name: string, field: string): Unplaced[] => {
+    if (known[kind].includes(name)) return []
+    const expected = `a ${kind} of the cluster: ${known[kind].join(', ')}`
+    return [{ kind: 'conflict', field, received: name, expected }]
+  }
+  const named = (step: Step, index: number): Unplaced[] => {
+    if (!isValid(index)) return []
+    const at = elementPath('steps', index)
+    return [
+      ...('tenant' in step ? missing('tenant', step.tenant, `${at}.tenant`) : []),
+      ...('node' in step ? missing('node', step.node, `${at}.node`) : []),
+      ...('server' in step ? missing('server', step.server, `${at}.server`) : []),
+    ]
+  }
+  return [
+    ...repeated(known.tenant, 'cluster.tenants'),
+    ...repeated(known.node, 'cluster.nodes'),
+    ...nodes.flatMap(({ tenant }, index) => missing('tenant', tenant, `cluster.nodes[${index}].tenant`)),
+    ...script.steps.flatMap(named),
+  ]
+}
+
+function repeated(names: readonly string[], path: string): Unplaced[] {
+  return names.flatMap((name, index) => {
+    const field = `${elementPath(path, index)}.name`
+    const expected = 'each name once'
+    return names.indexOf(name) === index
+      ? []
+      : [{ kind: 'duplicate' as const, field, received: name, expected }]
+  })
+}
+
+/** Of the value, or of what is around it. */
+function offsetOf(document: Document, field: string): number {
+  const steps = stepsOf(field)
+  for (let depth = steps.length; depth >= 0; depth -= 1) {
+    const path = steps.slice(0, depth)
+    const said = path.map((step) => (typeof step === 'string' ? (NAMED[step] ?? step) : step))
+    for (const one of [path, said]) {
+      const node: unknown = depth === 0 ? document.contents : document.getIn(one, true)
+      if (isNode(node) && node.range) return node.range[0]
+    }
+  }
+  return 0
+}

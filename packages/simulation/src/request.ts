@@ -1,0 +1,173 @@
+// What a step asks of the platform: one live server takes it, and the story has the answer. Nobody tries again; a script that
+// wants that says it twice.
+
+import { StoreUnavailableError } from '@holdfast/server/store/store'
+import { newKeys } from './agent-session.ts'
+import {
+  apply,
+  callerIn,
+  cordon,
+  drain,
+  enrol,
+  RefusedError,
+  release,
+  remove,
+  setQuotas,
+  setRole,
+} from './ask.ts'
+import type { Step } from './script.ts'
+import type { Server } from './server.ts'
+import type { Acknowledged } from './snapshot.ts'
+import type { StoryLine } from './trace.ts'
+import { liveServers, type SimulatedNode, startNodeAgent, stopNodeAgent, tell, type World } from './world.ts'
+
+export type RequestStep = Extract<
+  Step,
+  {
+    do:
+      | 'apply'
+      | 'delete'
+      | 'quota'
+      | 'cordon'
+      | 'uncordon'
+      | 'drain'
+      | 'node-role'
+      | 'node-removed'
+      | 're-enrol'
+  }
+>
+
+interface Asking {
+  readonly tenantName: string
+  readonly subject: string
+  /** As the story says it before the answer. */
+  readonly wish: string
+  readonly action: Acknowledged['action']
+  readonly name: string
+  /** Answers the revision, where there is one. */
+  ask(server: Server, caller: ReturnType<typeof callerIn>): Promise<number | undefined>
+}
+
+export function request(world: World, step: RequestStep, fail: (error: unknown) => void): void {
+  const { founded, random, time } = world
+  const asking = askingOf(world, step)
+  const tenant = world.tenants.get(asking.tenantName)
+  if (founded === undefined || tenant === undefined)
+    throw new Error(`nobody made tenant ${asking.tenantName}`)
+  say(world, asking, 'step', 'info', asking.wish)
+  const live = liveServers(world)
+  const server = live[random.below(Math.max(1, live.length))]
+  if (server === undefined) {
+    say(world, asking, 'answer', 'warning', 'No server answers.')
+    return
+  }
+  time.deliver(server.process, () => {
+    asking.ask(server, callerIn(tenant, founded.token)).then(
+      (revision) => {
+        world.acknowledged.push({ at: time.now, tenant, action: asking.action, name: asking.name, revision })
+        const done = revision === undefined ? 'Done.' : `Done: revision ${revision}.`
+        say(world, asking, 'answer', 'info', done)
+      },
+      (error: unknown) => refuse(world, asking, error, fail),
+    )
+  })
+}
+
+function refuse(world: World, asking: Asking, error: unknown, fail: (error: unknown) => void): void {
+  if (error instanceof RefusedError) say(world, asking, 'answer', 'warning', `Refused: ${error.message}`)
+  else if (error instanceof StoreUnavailableError)
+    say(world, asking, 'answer', 'warning', 'Not answered: the store was not reached in time.')
+  else fail(error)
+}
+
+function say(
+  world: World,
+  { tenantName, subject }: Asking,
+  kind: StoryLine['kind'],
+  severity: StoryLine['severity'],
+  message: string,
+): void {
+  tell(world, { kind, severity, tenant: tenantName, subject, message })
+}
+
+function askingOf(world: World, step: RequestStep): Asking {
+  if ('deployment' in step) return askingOfDeployment(step)
+  if ('node' in step) return askingOfNode(world, step)
+  const { tenant: tenantName, kind, limit } = step
+  return {
+    ...{ tenantName, subject: `tenant ${tenantName}`, action: 'quota', name: kind },
+    wish: `the quota ${kind} is set to ${limit}.`,
+    ask: (server, caller) => setQuotas(server, caller, { [kind]: limit }).then(() => undefined),
+  }
+}
+
+function askingOfDeployment(step: Extract<RequestStep, { deployment: string }>): Asking {
+  const { tenant: tenantName, deployment: name } = step
+  const common = { tenantName, subject: `deployment ${name}`, name }
+  if (step.do === 'delete')
+    return {
+      ...{ ...common, action: 'delete', wish: 'is deleted.' },
+      ask: (server, caller) => remove(server, caller, name).then(() => undefined),
+    }
+  const spec = step.spec ?? {}
+  return {
+    ...{ ...common, action: 'apply', wish: `is applied: ${JSON.stringify(spec)}` },
+    ask: (server, caller) => apply(server, caller, name, spec),
+  }
+}
+
+function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>): Asking {
+  const node = world.nodes.get(step.node)
+  if (node === undefined) throw new Error(`the script has no node ${step.node}`)
+  const [tenantName = ''] = [...world.tenants].find(([, id]) => id === node.tenant) ?? []
+  const common = { tenantName, subject: `node ${step.node}`, name: step.node }
+  const { nodeId } = node.identity
+  switch (step.do) {
+    case 're-enrol':
+      return {
+        ...{ ...common, action: 'enrol', wish: 'is set up anew and joins again.' },
+        ask: (server, caller) => reenroll(world, node, step.attested ?? {}, server, caller),
+      }
+    case 'drain':
+      return {
+        ...{ ...common, action: 'drain', wish: 'is drained.' },
+        ask: (server, caller) => drain(server, caller, nodeId).then(() => undefined),
+      }
+    case 'node-role':
+      return {
+        ...{ ...common, action: 'role', wish: `is ${step.controlPlane ? '' : 'not '}the control plane’s.` },
+        ask: (server, caller) => setRole(server, caller, nodeId, step.controlPlane).then(() => undefined),
+      }
+    case 'node-removed':
+      return {
+        ...{ ...common, action: 'remove', wish: `is removed${step.force === true ? ' by force' : ''}.` },
+        ask: (server, caller) => release(server, caller, nodeId, step.force ?? false).then(() => undefined),
+      }
+    default: {
+      const open = step.do === 'uncordon'
+      return {
+        ...{ ...common, action: step.do, wish: open ? 'takes work again.' : 'takes no more work.' },
+        ask: (server, caller) => cordon(server, caller, nodeId, open).then(() => undefined),
+      }
+    }
+  }
+}
+
+/** New keys, the same machine: what runs on it stays. */
+async function reenroll(
+  world: World,
+  node: SimulatedNode,
+  attested: { readonly country?: string; readonly region?: string },
+  server: Server,
+  caller: ReturnType<typeof callerIn>,
+): Promise<undefined> {
+  const { machine } = node
+  if (!machine.powered || !machine.connected)
+    throw new RefusedError('the machine is off or without a network')
+  const keys = newKeys(world.random)
+  const { nodeId, generation } = await enrol(server, caller, { machine, keys, attested })
+  node.identity = { ...keys, nodeId, generation }
+  if (!machine.powered) return
+  stopNodeAgent(node)
+  startNodeAgent(world, node)
+}

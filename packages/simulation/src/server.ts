@@ -1,0 +1,191 @@
+// One server replica as compose.ts makes it, less what needs a network: its own connection to the common store, leadership,
+// controllers, the gateway and the operations. All of it is the product's; only engines stand in.
+
+import { hash } from 'node:crypto'
+import type { ResidencyRules } from '@holdfast/contract'
+import { DEFAULT_LIMITS, RESERVED_NAMES } from '@holdfast/core'
+import { createGateway, type Gateway } from '@holdfast/server/gateway/gateway'
+import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
+import { startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
+import { createPlanner } from '@holdfast/server/loops/controllers/plan-ahead'
+import { startLivenessWatch } from '@holdfast/server/loops/controllers/watch-silent-nodes'
+import { finishRemovals } from '@holdfast/server/loops/finish-removals'
+import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
+import { repeat } from '@holdfast/server/loops/repeat'
+import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
+import { createIdempotentAnswers } from '@holdfast/server/operations/idempotency'
+import type { NodeDeps } from '@holdfast/server/operations/nodes/deps'
+import { createQuotas, type QuotaDefaults } from '@holdfast/server/operations/quotas'
+import type { TenantDeps } from '@holdfast/server/operations/tenants'
+import type { Clock, IdSource } from '@holdfast/server/ports/clock'
+import { secret } from '@holdfast/server/ports/secret'
+import { placements, removals } from '@holdfast/server/store/records'
+import { createSlotAllocator } from '@holdfast/server/store/slots'
+import { openStore, type Store } from '@holdfast/server/store/store'
+import { engineFor } from './engine.ts'
+import type { Pace } from './given-world.ts'
+import { connectMemory } from './memory/connect-memory.ts'
+import type { MemoryKeyspace } from './memory/keyspace.ts'
+import type { LineCall, LineFault } from './memory/line.ts'
+import type { Random } from './random.ts'
+import { newProcess, type SimulatedProcess, type VirtualTime } from './virtual-time.ts'
+
+export interface ServerDeps {
+  readonly time: VirtualTime
+  readonly keyspace: MemoryKeyspace
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly random: Random
+  readonly residency: ResidencyRules
+  /** Hosts that images may come from. */
+  readonly registries: ReadonlySet<string>
+  readonly pace: Pace
+  /** What it would have logged. */
+  onWarning(server: string, text: string): void
+}
+
+export type Operations = DeploymentDeps & NodeDeps & TenantDeps
+
+export interface Server {
+  readonly name: string
+  readonly replica: string
+  readonly process: SimulatedProcess
+  readonly store: Store
+  readonly gateway: Gateway
+  readonly leadership: Leadership
+  readonly operations: Operations
+  readonly line: StoreLine
+  /** When what a script did to it is over, in virtual milliseconds since installation. */
+  readonly ends: { pauses: number; troubles: number }
+  /** Its connections are gone; what it had asked the store for is still done. */
+  disconnect(): void
+}
+
+/** How its way to the store is at the moment. */
+export interface StoreLine {
+  slowMs: number
+  state: 'good' | 'cut' | 'flaky'
+}
+
+const QUOTAS: QuotaDefaults = {
+  ...{ nodes: 50, deployments: 200, containers: 500, volumes: 100, volume_bytes: 1024 ** 4, networks: 50 },
+  ...{ jobs_running: 50, secrets: 1000, stored_bytes: 16 * 1024 ** 2 },
+}
+const REMOVALS_MS = 30_000
+const ARCHIVED = 50
+
+export async function startServer(deps: ServerDeps, name: string): Promise<Server> {
+  const { time, clock, ids } = deps
+  const process = newProcess(`server ${name}`)
+  const line: StoreLine = { slowMs: 0, state: 'good' }
+  const memory = connectMemory(deps.keyspace, lineOf(deps.random, line))
+  const engine = engineFor(time, process, memory)
+  return time.runAs(process, async () => {
+    const onUnreadable = (key: string, error: unknown): never => {
+      throw new Error(`${key} cannot be read: ${String(error)}`)
+    }
+    const store = await openStore({ engine, clock, ids, onUnreadable })
+    const replica = `srv_${ids.ulid()}`
+    const operations = operationsOf(deps, store)
+    const gateway = openGateway(deps, name, replica, store)
+    const leadership = startControllers(deps, { name, replica, store, operations })
+    return {
+      ...{ name, replica, process, store, gateway, leadership, operations, line },
+      ...{ ends: { pauses: 0, troubles: 0 }, disconnect: memory.close },
+    }
+  })
+}
+
+const NEAR_MS = 4
+
+function lineOf(random: Random, line: StoreLine) {
+  return {
+    delayMs: () => line.slowMs + random.below(NEAR_MS),
+    fault: (call: LineCall) => faultOf(random, line, call),
+  }
+}
+
+function faultOf(random: Random, { state }: StoreLine, call: LineCall): LineFault {
+  if (state === 'good') return 'none'
+  if (state === 'cut') return random.below(2) === 0 ? 'refuse' : 'lose_request'
+  if (call !== 'transact') return 'none'
+  const drawn = random.below(10)
+  return drawn < 3 ? 'lose_answer' : drawn < 4 ? 'refuse' : drawn < 5 ? 'lose_request' : 'none'
+}
+
+/** Nothing is kept secret in a simulation, so nothing is sealed and no version is written. */
+const ok = async (): Promise<{ kind: 'ok' }> => ({ kind: 'ok' })
+const away = async () => ({
+  kind: 'unavailable' as const,
+  cause: 'connection' as const,
+  applied: 'no' as const,
+})
+
+function operationsOf(deps: ServerDeps, store: Store): Operations {
+  const { clock, ids, residency, registries } = deps
+  const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
+  const quotas = createQuotas(store, slots, QUOTAS, () => 0)
+  return {
+    ...{ store, clock, ids, slots, quotas, residency, archiveRevisions: ARCHIVED },
+    answers: createIdempotentAnswers(store, clock),
+    broker: {
+      checkImage: async (_tenant, image) => ({ kind: 'exists', digest: `sha256:${hash('sha256', image)}` }),
+    },
+    secrets: { provisionTenant: ok, destroyVersion: ok, currentVersion: away, writeVersion: away },
+    admission: {
+      limits: DEFAULT_LIMITS,
+      reservedNames: new Set(RESERVED_NAMES),
+      registries,
+      ...{ volumesEnabled: false, namespaces: [], regions: new Set(Object.keys(residency.regions)) },
+    },
+    planAhead: createPlanner({ store, quotas, clock, residency }),
+    callNode: async () => 'unreachable',
+    publicUrl: 'http://simulated',
+  }
+}
+
+function openGateway(
+  { clock, ids, pace, onWarning }: ServerDeps,
+  name: string,
+  replica: string,
+  store: Store,
+): Gateway {
+  const unsealed = async () => ({ error: 'broker_unavailable' as const })
+  return createGateway({
+    ...{ store, clock, ids, replica, clusterKey: secret('simulated') },
+    log: { info: () => {}, warn: (facts, text) => onWarning(name, `${text} ${JSON.stringify(facts)}`) },
+    broker: { sealEnvironment: unsealed, sealCredential: unsealed },
+    times: { sweepMs: pace.sweepMs },
+  })
+}
+
+interface Placed {
+  readonly name: string
+  readonly replica: string
+  readonly store: Store
+  readonly operations: Operations
+}
+
+function startControllers(deps: ServerDeps, { name, replica, store, operations }: Placed): Leadership {
+  const { clock, residency } = deps
+  const onError = (error: unknown): void => deps.onWarning(name, String(error))
+  const { leadership: timings } = deps.pace
+  const leadership = startLeadership({ store, clock, replica, url: `http://${name}`, timings, onError })
+  startPlacing({
+    ...{ store, clock, leadership, residency, quotas: operations.quotas, random: Math.random },
+    onError: (error, deployment) => deps.onWarning(name, `${deployment}: ${String(error)}`),
+  })
+  const silence = { self: replica, times: DEFAULT_TIMES, lookMs: deps.pace.silenceLookMs }
+  startLivenessWatch({ store, clock, leadership, onError, ...silence })
+  const removing = repeat(
+    REMOVALS_MS,
+    () => finishRemovals({ store, clock, removeTenantSecrets: async () => true }),
+    onError,
+  )
+  store.subscribe((changes) => {
+    const asked = changes.some(({ kind, key }) => kind === 'put' && key.folder === removals.folder)
+    const moved = changes.some(({ key }) => key.folder === placements.folder)
+    if (asked || (moved && store.listWithIds(removals).length > 0)) removing.nudge()
+  })
+  return leadership
+}

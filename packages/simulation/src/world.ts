@@ -1,0 +1,194 @@
+// The whole simulated world: the store, the servers, the machines with their agents and the connections between them.
+
+import type { ResidencyRules, TenantId } from '@holdfast/contract'
+import type { Clock, IdSource } from '@holdfast/server/ports/clock'
+import { startAgent } from './agent.ts'
+import { type Identity, startAgentSession } from './agent-session.ts'
+import type { Founded } from './ask.ts'
+import type { Pace } from './given-world.ts'
+import { type AgentSideSocket, type Link, openLink } from './link.ts'
+import { containersOf, type Engine, engineOf, type Machine } from './machine.ts'
+import { createMemoryKeyspace, type MemoryKeyspace } from './memory/keyspace.ts'
+import { createMirror, type Mirror } from './mirror.ts'
+import { createIds, createRandom, type Random } from './random.ts'
+import type { Behaviour } from './script.ts'
+import { type Server, type ServerDeps, startServer } from './server.ts'
+import type { Acknowledged, Snapshot } from './snapshot.ts'
+import { createTrace, eventLine, type StoryLine, type Trace } from './trace.ts'
+import { newProcess, type SimulatedProcess, type VirtualTime } from './virtual-time.ts'
+
+export interface SimulatedNode {
+  readonly tenant: TenantId
+  readonly machine: Machine
+  readonly engine: Engine
+  identity: Identity
+  agent: SimulatedProcess
+  starts: number
+  link: Link | undefined
+}
+
+export interface World {
+  readonly time: VirtualTime
+  readonly keyspace: MemoryKeyspace
+  readonly ids: IdSource
+  readonly clock: Clock
+  readonly random: Random
+  readonly mirror: Mirror
+  readonly trace: Trace
+  readonly serverDeps: ServerDeps
+  /** By the name that the script gives them; undefined while it is off. */
+  readonly servers: Map<string, Server | undefined>
+  readonly nodes: Map<string, SimulatedNode>
+  readonly tenants: Map<string, TenantId>
+  /** By deployment uid, and by `tenant/name` while it has none. */
+  readonly behaviours: Map<string, Behaviour>
+  readonly acknowledged: Acknowledged[]
+  /** Virtual milliseconds after installation at which the script's time begins; infinite until then. */
+  startedMs: number
+  /** Undefined until the platform is made. */
+  founded: Founded | undefined
+  /** A record or a machine is otherwise than at the last check. */
+  touched: boolean
+}
+
+export interface WorldOptions {
+  readonly seed: number
+  readonly time: VirtualTime
+  readonly residency: ResidencyRules
+  readonly registries: ReadonlySet<string>
+  readonly pace: Pace
+}
+
+export function createWorld({ seed, time, residency, registries, pace }: WorldOptions): World {
+  const keyspace = createMemoryKeyspace()
+  const trace = createTrace()
+  const clock: Clock = { now: () => Math.floor(time.now) }
+  const ids = createIds(createRandom(seed, 'ids'), clock.now)
+  const random = createRandom(seed, 'world')
+  const tenants = new Map<string, TenantId>()
+  const mirror = createMirror((kept) => {
+    const [tenant = ''] = [...tenants].find(([, id]) => id === kept.tenant) ?? []
+    trace.tell(eventLine(kept, tenant, offsetOf(world)))
+  })
+  const onWarning = (server: string, text: string) => trace.note('warning', time.elapsedMs, server, text)
+  const world: World = {
+    ...{ time, keyspace, ids, clock, random, mirror, trace, tenants },
+    serverDeps: { time, keyspace, clock, ids, random, residency, registries, pace, onWarning },
+    ...{ servers: new Map(), nodes: new Map(), behaviours: new Map(), acknowledged: [] },
+    ...{ startedMs: Number.POSITIVE_INFINITY, founded: undefined, touched: false },
+  }
+  keyspace.onWrite((write) => {
+    trace.noteWrite(write)
+    if (mirror.apply(write)) world.touched = true
+  })
+  return world
+}
+
+export const offsetOf = ({ time, startedMs }: World): number => time.elapsedMs - startedMs
+
+export function tell(world: World, line: Omit<StoryLine, 'atMs'>): void {
+  world.trace.tell({ atMs: offsetOf(world), ...line })
+}
+
+export async function turnOn(world: World, name: string): Promise<void> {
+  if (world.servers.get(name) !== undefined) return
+  const server = await startServer(world.serverDeps, name)
+  world.servers.set(name, server)
+  world.touched = true
+}
+
+export function turnOff(world: World, name: string): void {
+  const server = world.servers.get(name)
+  if (server === undefined) return
+  server.process.alive = false
+  server.disconnect()
+  world.servers.set(name, undefined)
+  for (const { link } of world.nodes.values())
+    if (link?.serverProcess === server.process) link.reset('server')
+  world.touched = true
+}
+
+export const liveServers = ({ servers }: World): Server[] => [...servers.values()].flatMap((one) => one ?? [])
+
+export function addNode(world: World, tenant: TenantId, machine: Machine, identity: Identity): SimulatedNode {
+  const { time, random } = world
+  const engine = engineOf(
+    {
+      ...{ time, random },
+      behaviourOf: (deployment) => behaviourOf(world, tenant, deployment),
+      onTouched: () => {
+        world.touched = true
+      },
+    },
+    machine,
+  )
+  const agent = newProcess(`agent ${machine.name}`)
+  const node: SimulatedNode = { tenant, machine, engine, identity, agent, starts: 0, link: undefined }
+  world.nodes.set(machine.name, node)
+  return node
+}
+
+function behaviourOf({ mirror, behaviours }: World, tenant: TenantId, uid: string): Behaviour {
+  const found = mirror.records().deployments.find(({ record }) => record.uid === uid)
+  return behaviours.get(`${tenant}/${found?.record.spec.name ?? ''}`) ?? {}
+}
+
+export function startNodeAgent(world: World, node: SimulatedNode): void {
+  const { time, random, ids } = world
+  const { machine, engine, identity } = node
+  node.starts += 1
+  node.agent = newProcess(`agent ${machine.name}`)
+  time.runAs(node.agent, () => {
+    const bootId = ids.ulid()
+    const dial = () => dialFrom(world, node)
+    const session = startAgentSession({ random, machine, identity, bootId, dial, agent: () => agent })
+    const agent = startAgent({ time, random, machine, engine, starts: node.starts, report: session.report })
+  })
+}
+
+/** The process ends; the machine tells the server, if it can. */
+export function stopNodeAgent(node: SimulatedNode): void {
+  node.agent.alive = false
+  node.machine.onChange = () => {}
+  if (node.machine.powered && node.machine.connected) node.link?.reset('agent')
+  node.link = undefined
+}
+
+/** Whoever stands before the servers leads to one of them, dead or alive. */
+function dialFrom(world: World, node: SimulatedNode): AgentSideSocket | undefined {
+  const { time, random, servers, trace } = world
+  const server = [...servers.values()][random.below(servers.size)]
+  if (server === undefined) return undefined
+  const onMessage = (from: string, text: string) => trace.note('message', time.elapsedMs, from, text)
+  const link = openLink({ time, random, onMessage }, node.agent, server.process)
+  node.link = link
+  time.plan(1, server.process, () => server.gateway.accept(link.server))
+  return link.agent
+}
+
+export function snapshotOf(world: World): Snapshot {
+  const { time, keyspace, mirror, nodes, servers, tenants, acknowledged } = world
+  return {
+    now: time.now,
+    revision: keyspace.revision,
+    ...mirror.records(),
+    machines: [...nodes.values()].map(({ machine, identity: { nodeId, generation }, tenant }) => {
+      const { name, powered, connected, labels } = machine
+      return {
+        nodeId,
+        generation,
+        tenant,
+        name,
+        powered,
+        connected,
+        labels,
+        containers: containersOf(machine),
+      }
+    }),
+    servers: [...servers].map(([name, server]) => ({
+      ...{ name, replica: server?.replica ?? '', alive: server !== undefined },
+      holds: server === undefined ? [] : [...tenants.values()].filter(server.leadership.owns),
+    })),
+    acknowledged,
+  }
+}
