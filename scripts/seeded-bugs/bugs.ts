@@ -25,7 +25,7 @@ export const BUGS: readonly Bug[] = [
     name: 'a wish that moves back',
     edits: [
       core(
-        'reconcile/plan-replicas.ts',
+        'rollout/plan-replicas.ts',
         'steps.leaving.has(each.id) ? moveOn(each) : each,',
         `steps.leaving.has(each.id) ? moveOn(each) : each.desired === 'removed' ? { ...each, desired: 'running' } : each,`,
       ),
@@ -36,7 +36,7 @@ export const BUGS: readonly Bug[] = [
     name: 'an assignment dropped before its agent confirmed',
     edits: [
       core(
-        'reconcile/plan-replicas.ts',
+        'rollout/plan-replicas.ts',
         'facts.seen(id)?.gone === true ||',
         `facts.seen(id)?.state === 'stopping' ||`,
       ),
@@ -46,7 +46,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an old replica goes before its successor serves',
     edits: [
-      core('reconcile/plan-replicas-number.ts', '(each) => served ||', '(each) => stays !== undefined ||'),
+      core('rollout/plan-replicas-number.ts', '(each) => served ||', '(each) => stays !== undefined ||'),
     ],
     seenBy: ['serves-until-replaced'],
   },
@@ -214,7 +214,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'no gate before what another one is waited for',
     edits: [
-      core('reconcile/plan-replicas.ts', '  if (wish.gated)\n', '  if (wish.gated && missing.length < 0)\n'),
+      core('rollout/plan-replicas.ts', '  if (wish.gated)\n', '  if (wish.gated && missing.length < 0)\n'),
     ],
     seenBy: ['waits-for-others'],
   },
@@ -222,7 +222,7 @@ export const BUGS: readonly Bug[] = [
     name: 'a gate that one ready replica opens',
     edits: [
       core(
-        'reconcile/dependency-gate.ts',
+        'rollout/dependency-gate.ts',
         'if (numbers.size === other.replicas) return undefined',
         'if (numbers.size > 0) return undefined',
       ),

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type Rejection,
 } from '@holdfast/contract'
-import { deriveStatus } from '../reconcile/derive-status.ts'
+import { deriveStatus } from '../rollout/derive-status.ts'
 import { residencyLabels } from '../scheduling/residency.ts'
 import { admitDeployment } from './admit-deployment.ts'
 import { type AdmissionContext, admissionContext } from './context.ts'

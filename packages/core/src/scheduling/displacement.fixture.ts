@@ -2,11 +2,11 @@
 // that obey wherever they can be heard.
 
 import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/contract'
-import type { NodeDisposition, ReplicaFacts } from '../reconcile/desired-replicas.ts'
-import type { DesiredDeployment, PlacedDeployment } from '../reconcile/desired-rollout.ts'
-import { displacedDisposition } from '../reconcile/displaced-disposition.ts'
-import { giveUpLost } from '../reconcile/plan-replicas.ts'
-import { planRollout } from '../reconcile/plan-rollout.ts'
+import type { NodeDisposition, ReplicaFacts } from '../rollout/desired-replicas.ts'
+import type { DesiredDeployment, PlacedDeployment } from '../rollout/desired-rollout.ts'
+import { displacedDisposition } from '../rollout/displaced-disposition.ts'
+import { giveUpLost } from '../rollout/plan-replicas.ts'
+import { planRollout } from '../rollout/plan-rollout.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { naivePick } from './fixture.ts'
 import { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'

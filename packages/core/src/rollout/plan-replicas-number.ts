@@ -3,8 +3,8 @@
 // DECISIONS 4 (update), SAFETY 4e.
 
 import type { Assignment } from '@holdfast/contract'
+import { isReady } from '../reconcile/observe-replica.ts'
 import { type DesiredReplicas, isHeard, type MissingReplica, type ReplicaFacts } from './desired-replicas.ts'
-import { isReady } from './observe-replica.ts'
 
 export interface NumberPlan {
   readonly leaving: readonly Assignment[]
