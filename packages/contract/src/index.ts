@@ -1,6 +1,7 @@
 export * from './agent-protocol.ts'
 export * from './answers.ts'
 export * from './catalogue/index.ts'
+export { type Defined, defined } from './defined.ts'
 export * from './deployment.ts'
 export * from './event.ts'
 export * from './exec.ts'
