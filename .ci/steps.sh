@@ -1,20 +1,23 @@
 # Runs named steps one after another, all of them whatever fails, and closes with one line that counts the tests.
-# Sourced by .ci/run and scripts/long; a caller says step, test_step and counted_step, then finish.
+# Sourced by .ci/run and scripts/long; a caller uses step, test_step and counted_step, then finish.
+# Every step leaves a line in the ledger: name, wall seconds, CPU seconds, verdict, report. `finish` prints it.
 # shellcheck shell=bash
 
 passed=0 failed=0 skipped=0
-summary=()
 reports="$(mktemp -d)"
+ledger="$reports/ledger.tsv"
+# Each test file appends the CPU seconds of its worker here (tests/no-warnings.ts).
+export CI_FILE_LEDGER="$reports/files.tsv"
 trap 'rm -rf "$reports"' EXIT
 
-# Node 24 is a dev dependency and stands in node_modules/.bin; tools are called from there, without npm in between.
+# Node 24 is a development dependency in node_modules/.bin; tools run from there, without npm in between.
 PATH="$PWD/node_modules/.bin:$PATH"
 
-# step NAME COMMAND...: a check without tests of its own. It counts only when it fails: as one failed test.
+# step NAME COMMAND...: a check without tests of its own. If it fails, it adds one failed test.
 step() {
   local name="$1" status=0
   shift
-  run_timed "$name" "$@" || status=$?
+  run_timed "$name" '' "$@" || status=$?
   if ((status != 0)); then failed=$((failed + 1)); fi
   return 0
 }
@@ -23,20 +26,21 @@ step() {
 test_step() {
   local name="$1" status=0 report
   shift
-  report="$reports/$((${#summary[@]} + 1)).json"
-  run_timed "$name" "$@" --reporter=default --reporter=json --outputFile.json="$report" || status=$?
+  report="$(new_file report.json)"
+  run_timed "$name" "$report" "$@" --reporter=default --reporter=json --outputFile.json="$report" || status=$?
   count_tests "$report" "$status"
 }
 
-# test_step_beside NAME COMMAND...: begins a vitest run that waits more than it works; gather_beside waits for it, shows
-# what it printed, and counts it.
+# test_step_beside NAME COMMAND...: starts a vitest run that mostly waits, in the background. gather_beside waits for it,
+# prints its output and counts its tests.
 test_step_beside() {
-  local name="$1"
+  local name="$1" report
   shift
-  begin_beside "$name" "$reports/beside.json" "$@" --reporter=default --reporter=json --outputFile.json="$reports/beside.json"
+  report="$(new_file report.json)"
+  begin_beside "$name" "$report" "$@" --reporter=default --reporter=json --outputFile.json="$report"
 }
 
-# step_beside NAME COMMAND...: the same of a check without tests of its own.
+# step_beside NAME COMMAND...: the same for a check without tests of its own.
 step_beside() {
   local name="$1"
   shift
@@ -45,38 +49,41 @@ step_beside() {
 
 # begin_beside NAME REPORT COMMAND...
 begin_beside() {
-  beside_name="$1" beside_report="$2" beside_output="$reports/beside.txt" beside_started=$SECONDS
+  beside_name="$1" beside_report="$2" beside_output="$(new_file output.txt)" beside_cpu="$(new_file cpu)" beside_started=$SECONDS
   shift 2
-  printf '\n=== %s: begun beside what follows: %s\n' "$beside_name" "$*"
-  "$@" >"$beside_output" 2>&1 </dev/null &
+  printf '\n=== %s: started beside the next steps: %s\n' "$beside_name" "$*"
+  measured "$beside_cpu" "$@" >"$beside_output" 2>&1 </dev/null &
   beside_pid=$!
 }
 
 gather_beside() {
   local status=0
   wait "$beside_pid" || status=$?
-  printf '\n=== %s: what it printed\n' "$beside_name"
+  printf '\n=== %s: output\n' "$beside_name"
   cat "$beside_output"
-  note_end "$beside_name" "$beside_started" "$status"
+  note_end "$beside_name" "$beside_started" "$status" "$beside_cpu" "$beside_report"
   if [[ -n $beside_report ]]; then count_tests "$beside_report" "$status"; elif ((status != 0)); then failed=$((failed + 1)); fi
 }
+
+# new_file SUFFIX: the path of a file that no other step uses.
+new_file() { mktemp "$reports/XXXXXX.$1"; }
 
 # count_tests REPORT STATUS
 count_tests() {
   local status="$2" counts
-  read -ra counts <<<"$(node scripts/count-report.ts "$1" "$reports/failures.txt" || echo 0 0 0)"
-  # A run that breaks off has no failed test to show for it.
+  read -ra counts <<<"$(node scripts/ci/count-report.ts "$1" "$reports/failures.txt" || echo 0 0 0)"
+  # A run that broke off reports no failed test.
   if ((status != 0 && counts[1] == 0)); then counts[1]=1; fi
   passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
   return 0
 }
 
-# counted_step NAME COMMAND...: checks of its own, which its last line counts as ours does: "N passed, N failed".
+# counted_step NAME COMMAND...: a command whose last line is "N passed, N failed".
 counted_step() {
   local name="$1" status=0 output last counts=(0 0)
   shift
-  output="$reports/$((${#summary[@]} + 1)).txt"
-  run_timed "$name" recorded "$output" "$@" || status=$?
+  output="$(new_file output.txt)"
+  run_timed "$name" '' recorded "$output" "$@" || status=$?
   last="$(tail -n 1 "$output")"
   if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then counts=("${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"); fi
   if ((status != 0 && counts[1] == 0)); then counts[1]=1; fi
@@ -84,7 +91,7 @@ counted_step() {
   return 0
 }
 
-# recorded FILE COMMAND...: what it prints also goes to FILE; its status is the command's.
+# recorded FILE COMMAND...: also writes the output to FILE; the status is the command's.
 recorded() {
   local file="$1"
   shift
@@ -92,30 +99,40 @@ recorded() {
   return "${PIPESTATUS[0]}"
 }
 
+# run_timed NAME REPORT COMMAND...
 run_timed() {
-  local name="$1" started=$SECONDS status=0
-  shift
+  local name="$1" report="$2" started=$SECONDS status=0 cpu
+  shift 2
+  cpu="$(new_file cpu)"
   printf '\n=== %s: %s\n' "$name" "$*"
-  "$@" </dev/null || status=$?
-  note_end "$name" "$started" "$status"
+  measured "$cpu" "$@" </dev/null || status=$?
+  note_end "$name" "$started" "$status" "$cpu" "$report"
   return "$status"
 }
 
-# note_end NAME STARTED STATUS
-note_end() {
-  local name="$1" started="$2" status="$3" verdict=ok
-  if ((status != 0)); then verdict="FAILED ($status)"; fi
-  summary+=("$(printf '%-22s %5s s  %s' "$name" "$((SECONDS - started))" "$verdict")")
-  printf '=== %s: %s after %s s\n' "$name" "$verdict" "$((SECONDS - started))"
+# measured FILE COMMAND...: writes the CPU seconds of the command and its children, user and system, to FILE.
+measured() {
+  local file="$1" TIMEFORMAT='%U %S'
+  shift
+  { time "$@" 2>&3; } 3>&2 2>"$file"
 }
 
-# finish WHAT_WAS_SKIPPED: the table of steps, then the closing line; fails when anything failed.
+# note_end NAME STARTED STATUS CPU_FILE REPORT
+note_end() {
+  local name="$1" started="$2" status="$3" verdict=ok cpu
+  if ((status != 0)); then verdict="FAILED ($status)"; fi
+  cpu="$(tail -n 1 "$4" | awk '{ printf "%.0f", $1 + $2 }')"
+  printf '%s\t%s\t%s\t%s\t%s\n' "$name" "$((SECONDS - started))" "$cpu" "$verdict" "$5" >>"$ledger"
+  printf '=== %s: %s after %s s, %s s of CPU\n' "$name" "$verdict" "$((SECONDS - started))" "$cpu"
+}
+
+# finish WHAT_WAS_SKIPPED: the ledger, then the closing line; fails when anything failed.
 finish() {
-  printf '\n=== %s steps in %s s\n' "${#summary[@]}" "$SECONDS"
-  printf '  %s\n' "${summary[@]}"
+  printf '\n=== the ledger of this run: %s s\n' "$SECONDS"
+  node scripts/ci/ledger.ts "$ledger" "$CI_FILE_LEDGER" || failed=$((failed + 1))
   if [[ -s $reports/failures.txt ]]; then printf '=== what failed\n' && cat "$reports/failures.txt"; fi
   printf '%s\n' "$1"
-  if ((skipped > 0)); then printf 'Skipped among the tests: %s, which run in the long versions or on one engine line only.\n' "$skipped"; fi
+  if ((skipped > 0)); then printf 'Skipped tests: %s; they run in the long versions or on one engine line only.\n' "$skipped"; fi
   printf '\n%s passed, %s failed\n' "$passed" "$failed"
   ((failed == 0))
 }

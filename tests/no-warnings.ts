@@ -1,20 +1,28 @@
-// Did Node itself warn of something during a test? A timer in the past or a listener that is never taken off is our fault,
-// and what it prints comes out on the standard error of whoever runs the product.
+// Set up around every test file. Fails a test during which Node itself warned: a timer in the past or a leaked listener is
+// a fault of the product and ends up on the standard error of its users. Records the CPU seconds of each file for CI's ledger.
 
+import { appendFileSync } from 'node:fs'
 import process from 'node:process'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 
-const OURS = /^(Timeout|MaxListeners)/
-const told: string[] = []
+const PRODUCT_FAULT = /^(Timeout|MaxListeners)/
+const LEDGER = process.env['CI_FILE_LEDGER']
+const warnings: string[] = []
+const cpuBefore = process.cpuUsage()
 
-function take(warning: Error): void {
-  if (OURS.test(warning.name)) told.push(warning.stack ?? warning.message)
+function record(warning: Error): void {
+  if (PRODUCT_FAULT.test(warning.name)) warnings.push(warning.stack ?? warning.message)
 }
 
-// On and off with each file: this runs once per file, in a process that may serve many.
-beforeAll(() => void process.on('warning', take))
-afterAll(() => void process.off('warning', take))
+// Registered per file: one process may serve many files.
+beforeAll(() => void process.on('warning', record))
+afterAll(() => {
+  process.off('warning', record)
+  if (LEDGER === undefined) return
+  const { user, system } = process.cpuUsage(cpuBefore)
+  appendFileSync(LEDGER, `${expect.getState().testPath}\t${(user + system) / 1_000_000}\n`)
+})
 
 afterEach(() => {
-  expect(told.splice(0)).toEqual([])
+  expect(warnings.splice(0)).toEqual([])
 })
