@@ -3,10 +3,10 @@
 // so that the agents leave these containers alone.
 
 import { availableParallelism } from 'node:os'
-import { createLimit } from '@holdfast/agent/limit'
+import { createLimit } from '@holdfast/agent/converge/limit'
 import type { Engine } from '@holdfast/agent/ports/engine'
 import { type DesiredItem, decode, desiredItemShape, isTenantId, type TenantId } from '@holdfast/contract'
-import { containerSettings, TENANT_LABEL, tenantNetwork } from '@holdfast/core/reconcile'
+import { containerSettings, TENANT_LABEL, tenantNetwork } from '@holdfast/core/node'
 
 /** As many as an agent uses on this machine. */
 export const WORKERS_PER_NODE = 2 * availableParallelism()

@@ -2,7 +2,7 @@
 // the bench are judged by this one witness.
 
 import type { Engine } from '@holdfast/agent/ports/engine'
-import { ASSIGNMENT_LABEL } from '@holdfast/core/reconcile'
+import { ASSIGNMENT_LABEL } from '@holdfast/core/node'
 
 const DEADLINE_MS = 180_000
 

@@ -1,8 +1,8 @@
 // What the agent of a lab node was told to have of a deployment: a bare side makes its containers from it.
 
 import { join } from 'node:path'
-import { openDesiredFile } from '@holdfast/agent/desired-file'
-import { loadNodeState } from '@holdfast/agent/node-state'
+import { openDesiredFile } from '@holdfast/agent/state/desired-file'
+import { loadNodeState } from '@holdfast/agent/state/node-state'
 import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'

@@ -2,10 +2,10 @@
 // started, judged by the agent's own rule of readiness, and its predecessor stopped and removed once it is ready, while
 // the next one comes. As many calls at once as an agent makes, with its adapter and container settings, for another tenant.
 
-import { createLimit } from '@holdfast/agent/limit'
+import { createLimit } from '@holdfast/agent/converge/limit'
+import { createReadiness } from '@holdfast/agent/observe/readiness'
+import { createReplicaStatusTable } from '@holdfast/agent/observe/replica-status-table'
 import type { Engine } from '@holdfast/agent/ports/engine'
-import { createReadiness } from '@holdfast/agent/readiness'
-import { createReplicaStatusTable } from '@holdfast/agent/replica-status-table'
 import {
   type AssignmentId,
   type DesiredItem,
@@ -14,7 +14,7 @@ import {
   isTenantId,
   type Observation,
 } from '@holdfast/contract'
-import { containerSettings, graceSeconds } from '@holdfast/core/reconcile'
+import { containerSettings, graceSeconds } from '@holdfast/core/node'
 import { makeNetwork, WORKERS_PER_NODE } from './rollout-bare.ts'
 import type { UpdateFigures } from './update-product.ts'
 import type { StepBook } from './update-steps.ts'

@@ -1,7 +1,7 @@
 // When each step of an update happened to each replica, on the clock of performance.now(): what the engine does is taken
 // from its events, for both sides, and what is wished and reported is noted by the side itself.
 
-import { ASSIGNMENT_LABEL } from '@holdfast/core/reconcile'
+import { ASSIGNMENT_LABEL } from '@holdfast/core/node'
 import { watchEvents } from './engine-events.ts'
 import { median } from './stats.ts'
 

@@ -175,14 +175,16 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a session without a new epoch',
-    edits: [server('gateway/open-session.ts', 'epoch: node.session.epoch + 1', 'epoch: node.session.epoch')],
+    edits: [
+      server('gateway/session/open-session.ts', 'epoch: node.session.epoch + 1', 'epoch: node.session.epoch'),
+    ],
     seenBy: ['sessions'],
   },
   {
     name: 'signs of life that do not count',
     edits: [
       server(
-        'gateway/connection.ts',
+        'gateway/session/connection.ts',
         `message.session !== session.epoch) return\n  session.heardAt = performance.now()`,
         'message.session !== session.epoch) return',
       ),

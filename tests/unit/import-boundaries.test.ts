@@ -76,7 +76,7 @@ describe('an allowed import is not', () => {
     ['server/src/main.ts', `import { x } from './adapters/registry.ts'`],
     ['server/src/adapters/etcd/a.ts', `import { x } from '../registry.ts'`],
     ['server/src/adapters-list.ts', `import { x } from './operations/b.ts'`],
-    ['agent/src/a.ts', `import { x } from '@holdfast/core/reconcile'`],
+    ['agent/src/a.ts', `import { x } from '@holdfast/core/node'`],
     ['cli/src/a.ts', `import { x } from '@holdfast/core/admission'`],
   ])('%s: %s', (path, source) => expect(boundaryFaults(path, source)).toEqual([]))
 })

@@ -6,10 +6,10 @@ import { env } from 'node:process'
 import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
-import { desiredItem, isUp } from './agent.fixture.ts'
-import { dyingAfter } from './dying.fixture.ts'
+import { desiredItem, isUp } from './fixtures/agent.fixture.ts'
+import { dyingAfter } from './fixtures/dying.fixture.ts'
+import { onBothEngines } from './fixtures/real-engine.fixture.ts'
 import { EngineError } from './ports/engine.ts'
-import { onBothEngines } from './real-engine.fixture.ts'
 
 /** Every call is somebody's last in a long run; in a short one every third, beginning with another on each line. */
 const STEP = env.HOLDFAST_LONG === '1' ? 1 : 3

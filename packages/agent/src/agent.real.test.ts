@@ -6,12 +6,12 @@ import {
   findUnsafeSettings,
   TENANT_LABEL,
   tenantNetwork,
-} from '@holdfast/core/reconcile'
+} from '@holdfast/core/node'
 import { startRegistry, waitUntil } from '@holdfast/testkit'
 import Docker from 'dockerode'
 import { expect, it } from 'vitest'
-import { desiredItem, isUp, type TestNode } from './agent.fixture.ts'
-import { onBothEngines } from './real-engine.fixture.ts'
+import { desiredItem, isUp, type TestNode } from './fixtures/agent.fixture.ts'
+import { onBothEngines } from './fixtures/real-engine.fixture.ts'
 
 const CANARY = 'canary-7f3a91'
 const LISTENING = 'nc -w 1 127.0.0.1 8080 </dev/null'

@@ -4,14 +4,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DesiredItem } from '@holdfast/contract'
-import { PROOF_LABEL } from '@holdfast/core/reconcile'
+import { PROOF_LABEL } from '@holdfast/core/node'
 import { waitUntil } from '@holdfast/testkit'
 import Docker from 'dockerode'
 import { expect, it } from 'vitest'
-import { desiredItem, isUp, type TestNode } from './agent.fixture.ts'
+import { desiredItem, isUp, type TestNode } from './fixtures/agent.fixture.ts'
+import { onBothEngines } from './fixtures/real-engine.fixture.ts'
 import { EngineError } from './ports/engine.ts'
 import { NoSessionError } from './ports/session.ts'
-import { onBothEngines } from './real-engine.fixture.ts'
 
 const CANARY = 'canary-e81b07d2'
 const GIVEN = {

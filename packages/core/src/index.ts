@@ -8,8 +8,8 @@ export {
   type MassFailureVerdict,
   type MassTimes,
 } from './liveness/detect-mass-failure.ts'
-export { canonicalTemplate, containerTemplate, type Pins, pinOf } from './reconcile/container-template.ts'
-export { isReady } from './reconcile/observe-replica.ts'
+export { canonicalTemplate, containerTemplate, type Pins, pinOf } from './node/container-template.ts'
+export { isReady } from './node/observe-replica.ts'
 export {
   type Dependency,
   dependencyText,

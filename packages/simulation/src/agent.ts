@@ -11,7 +11,7 @@ import {
   planNode,
   type ReplicaView,
   sightingOf,
-} from '@holdfast/core/reconcile'
+} from '@holdfast/core/node'
 import { type Engine, inspected, listed, type Machine } from './machine.ts'
 import type { Random } from './random.ts'
 import type { VirtualTime } from './virtual-time.ts'

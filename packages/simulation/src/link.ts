@@ -2,7 +2,7 @@
 // and a little later; a connection that was cut says nothing to either side until somebody sends on it again.
 
 import { EventEmitter } from 'node:events'
-import type { AgentSocket } from '@holdfast/server/gateway/session'
+import type { AgentSocket } from '@holdfast/server/gateway/session/session'
 import type { Random } from './random.ts'
 import type { SimulatedProcess, VirtualTime } from './virtual-time.ts'
 

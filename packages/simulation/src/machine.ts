@@ -2,7 +2,7 @@
 // container does by itself, how long it takes to start and whether it is healthy, is told to the world by the script.
 
 import type { DeploymentUid, DesiredItem } from '@holdfast/contract'
-import type { OwnContainer, SeenContainer } from '@holdfast/core/reconcile'
+import type { OwnContainer, SeenContainer } from '@holdfast/core/node'
 import type { Random } from './random.ts'
 import type { Behaviour } from './script.ts'
 import type { ContainerState, SimulatedContainer } from './snapshot.ts'

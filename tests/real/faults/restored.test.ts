@@ -1,9 +1,9 @@
 // etcd is put back to an older backup under servers that run: they notice by its revision, and neither serve nor write
 // anything from what they knew; one that starts anew reads what there is, and no node loses a container for it. SAFETY 3.
 
-import { createOrphanWatch } from '@holdfast/agent/orphan-watch'
+import { createOrphanWatch } from '@holdfast/agent/converge/orphan-watch'
 import { type Complete, joinTemplates } from '@holdfast/contract'
-import { aContainer } from '@holdfast/core/reconcile/node-items.fixture'
+import { aContainer } from '@holdfast/core/node/node-items.fixture'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { deployments } from '@holdfast/server/store/records'

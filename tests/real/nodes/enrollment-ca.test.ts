@@ -7,7 +7,7 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { loadNodeState } from '@holdfast/agent/node-state'
+import { loadNodeState } from '@holdfast/agent/state/node-state'
 import {
   type Certificates,
   type DockerLine,

@@ -3,9 +3,9 @@
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
-import { createSilentNodes } from '@holdfast/server/loops/controllers/watch-silent-nodes'
+import { createFailureDetector } from '@holdfast/server/liveness/failure-detector'
+import { createSilentNodes } from '@holdfast/server/liveness/watch-silent-nodes'
 import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
-import { createFailureDetector } from '@holdfast/server/operations/nodes/failure-detector'
 import { nodes, type StoredNode, serverReplicas, shards } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { globally, inTenant } from '@holdfast/server/store/transaction'

@@ -2,7 +2,7 @@
 // are a hundredth of the shipped ones. DECISIONS 5 (Node, Control-plane node), SAFETY 4e and 4h.
 
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
-import { startLivenessWatch } from '@holdfast/server/loops/controllers/watch-silent-nodes'
+import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes'
 import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
 import { realClock as clock } from '@holdfast/server/system-clock'
 import { type SimulatedAgents, startSimulatedAgents, waitUntil } from '@holdfast/testkit'

@@ -2,9 +2,9 @@
 
 import { startSession } from '@holdfast/agent/session/start-session'
 import type { Event, TenantId } from '@holdfast/contract'
-import { acceptOrphans } from '@holdfast/server/gateway/accept-orphans'
 import type { Running } from '@holdfast/server/gateway/deps'
-import { newSession } from '@holdfast/server/gateway/session'
+import { acceptOrphans } from '@holdfast/server/gateway/reports/accept-orphans'
+import { newSession } from '@holdfast/server/gateway/session/session'
 import { events } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { realClock as clock } from '@holdfast/server/system-clock'

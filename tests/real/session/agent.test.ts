@@ -1,7 +1,7 @@
 // The agent's own side against a gateway, over TLS: proof, desired sets, reports that survive a cut, sealed credentials.
 
-import { openSealed } from '@holdfast/agent/open-sealed'
 import type { DesiredChange } from '@holdfast/agent/ports/session'
+import { openSealed } from '@holdfast/agent/session/open-sealed'
 import { type SessionTimes, startSession } from '@holdfast/agent/session/start-session'
 import type { Observation } from '@holdfast/contract'
 import { seal } from '@holdfast/server/broker/seal'

@@ -1,8 +1,8 @@
 // Is a node there? Written only when the answer changes, by whoever holds the session. DECISIONS 5, DESIGN 5.
 
-import { recordStatus } from '@holdfast/server/gateway/liveness'
-import { newSession } from '@holdfast/server/gateway/session'
+import { newSession } from '@holdfast/server/gateway/session/session'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
+import { recordStatus } from '@holdfast/server/liveness/record-session-status'
 import { nodes } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'

@@ -1,7 +1,7 @@
 // Two server replicas over one etcd: one session for a node wherever it dials, and calls that find their way. DESIGN 3.
 
 import type { MachineContainer } from '@holdfast/contract'
-import { proveRequest } from '@holdfast/server/gateway/cluster-proof'
+import { proveRequest } from '@holdfast/server/gateway/peers/cluster-proof'
 import { secret } from '@holdfast/server/ports/secret'
 import { realClock } from '@holdfast/server/system-clock'
 import { readyObservation, waitUntil } from '@holdfast/testkit'

@@ -1,7 +1,7 @@
 // Streams in sessions, against agents that say whatever the test wants: credit, limits, proofs, and the end of a session.
 
 import { STREAM_CHANNELS, STREAMS_PER_NODE, type TenantId } from '@holdfast/contract'
-import { proveRequest } from '@holdfast/server/gateway/cluster-proof'
+import { proveRequest } from '@holdfast/server/gateway/peers/cluster-proof'
 import { frameOf } from '@holdfast/server/gateway/streams/frames'
 import type { StreamEnd, StreamRequest } from '@holdfast/server/ports/node-streams'
 import { secret } from '@holdfast/server/ports/secret'

@@ -1,7 +1,7 @@
 // The import table of DESIGN 4 as data.
 
 export interface PackageRow {
-  /** Packages of ours that it may import; `core/reconcile` means that folder of core alone. */
+  /** Packages of ours that it may import; `core/node` means that folder of core alone. */
   readonly ours: readonly string[]
   readonly builtins: boolean
   readonly npm: boolean
@@ -12,7 +12,7 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
   contract: { ours: [], builtins: false, npm: false },
   core: { ours: ['contract'], builtins: false, npm: false },
   server: { ours: ['contract', 'core'], builtins: true, npm: true },
-  agent: { ours: ['contract', 'core/reconcile'], builtins: true, npm: true },
+  agent: { ours: ['contract', 'core/node'], builtins: true, npm: true },
   client: { ours: ['contract'], builtins: false, npm: false },
   cli: { ours: ['contract', 'client', 'core/admission'], builtins: true, npm: true },
   dashboard: { ours: ['contract', 'client'], builtins: false, npm: true },

@@ -9,7 +9,7 @@ export type ImportTarget =
 
 const WORKSPACE = /^@holdfast\/([^/]+)(?:\/(.+))?$/
 
-/** `@holdfast/core/reconcile` is packages/core/src/reconcile.ts, or reconcile/index.ts where that is a folder. */
+/** `@holdfast/core/node` is packages/core/src/node.ts, or node/index.ts where that is a folder. */
 export function resolveImport(
   from: string,
   specifier: string,

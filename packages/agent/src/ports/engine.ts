@@ -1,7 +1,7 @@
 // What the agent asks of the Docker Engine, and no more: no archive endpoints, no output of a check.
 // Every call has a deadline of its own. SAFETY 2 rows 22 and 32.
 
-import type { ContainerState, CreateBody, InspectedSettings, SeenContainer } from '@holdfast/core/reconcile'
+import type { ContainerState, CreateBody, InspectedSettings, SeenContainer } from '@holdfast/core/node'
 
 /** Any container of the machine, ours or not. */
 export interface ListedContainer {

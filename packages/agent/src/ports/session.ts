@@ -9,10 +9,10 @@ import type {
   Observation,
   RoutedDeployment,
 } from '@holdfast/contract'
-import type { GivenEnvironment } from '@holdfast/core/reconcile'
+import type { GivenEnvironment } from '@holdfast/core/node'
 import type { Logger } from 'pino'
-import type { SaidRole } from '../node-role.ts'
-import type { NodeState } from '../node-state.ts'
+import type { SaidRole } from '../state/node-role.ts'
+import type { NodeState } from '../state/node-state.ts'
 import type { OpenSessionStreams } from './streams.ts'
 
 /** What a session's hello says of the machine; asked anew for each. */

@@ -2,7 +2,7 @@
 // deployments, and only so long: a router that is slow must not hold up a rollout for ever.
 
 import type { AssignmentId, Observation } from '@holdfast/contract'
-import { isReady } from '@holdfast/core/reconcile'
+import { isReady } from '@holdfast/core/node'
 import type { Router } from './router.ts'
 
 const AT_MOST_MS = 2000

@@ -2,7 +2,7 @@
 // was found at the agent's start and not judged yet is neither in nor out.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
-import { isReady, type ReplicaView, sightingOf } from '@holdfast/core/reconcile'
+import { isReady, type ReplicaView, sightingOf } from '@holdfast/core/node'
 import { type LocalReplica, runOf } from './plan-backends.ts'
 
 export function localReplicas(

@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path'
 import { type DesiredItem, decode, type RoutedDeployment, routedDeploymentShape } from '@holdfast/contract'
 import { type CaddyService, waitUntil } from '@holdfast/testkit'
 import { createCaddyAdmin } from '../adapters/caddy/caddy-admin.ts'
-import { createTestNode, type TestNode } from '../agent.fixture.ts'
+import { createTestNode, type TestNode } from '../fixtures/agent.fixture.ts'
+import type { RealWorld } from '../fixtures/real-engine.fixture.ts'
 import type { RouterAdmin } from '../ports/router.ts'
 import type { CaddySettings } from '../ports/router-settings.ts'
-import type { RealWorld } from '../real-engine.fixture.ts'
 
 const PORT = 8080
 export const CHECK = {

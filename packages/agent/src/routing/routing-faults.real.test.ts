@@ -5,10 +5,10 @@ import { env } from 'node:process'
 import type { DesiredItem } from '@holdfast/contract'
 import { startLoad, waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
-import { desiredItem } from '../agent.fixture.ts'
-import { startAgentProcess } from '../agent-process.fixture.ts'
-import { dyingAfter } from '../dying.fixture.ts'
-import { onBothEngines } from '../real-engine.fixture.ts'
+import { desiredItem } from '../fixtures/agent.fixture.ts'
+import { startAgentProcess } from '../fixtures/agent-process.fixture.ts'
+import { dyingAfter } from '../fixtures/dying.fixture.ts'
+import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
 import {
   CHECK,
   gone,

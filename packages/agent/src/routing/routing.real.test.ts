@@ -3,12 +3,12 @@
 
 import { env } from 'node:process'
 import type { DesiredItem } from '@holdfast/contract'
-import { tenantNetwork } from '@holdfast/core/reconcile'
+import { tenantNetwork } from '@holdfast/core/node'
 import { type LoadOptions, startLoad, waitUntil, watchMachineStalls } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
-import { createTestNode, desiredItem } from '../agent.fixture.ts'
+import { createTestNode, desiredItem } from '../fixtures/agent.fixture.ts'
+import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
 import { RouterError } from '../ports/router.ts'
-import { onBothEngines } from '../real-engine.fixture.ts'
 import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-node.fixture.ts'
 
 const LONG = env.HOLDFAST_LONG === '1'

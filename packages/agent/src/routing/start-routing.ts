@@ -2,7 +2,7 @@
 // that leads to them, and the two places where the rest of the agent waits for it.
 
 import type { AssignmentId, DesiredItem, Observation, RoutedDeployment } from '@holdfast/contract'
-import type { ReplicaView } from '@holdfast/core/reconcile'
+import type { ReplicaView } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { Engine } from '../ports/engine.ts'
 import type { RouterAdmin } from '../ports/router.ts'

@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises'
 import type { TenantId } from '@holdfast/contract'
-import { TENANT_LABEL, tenantNetwork } from '@holdfast/core/reconcile'
+import { TENANT_LABEL, tenantNetwork } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type Engine, isFault } from '../ports/engine.ts'
 import { chooseSubnet, machineRanges, readRange } from './subnets.ts'

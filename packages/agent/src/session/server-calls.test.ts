@@ -3,8 +3,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { Answer, AssignmentId, Call } from '@holdfast/contract'
 import { expect, test, vi } from 'vitest'
-import { publicKeyText } from '../node-state.ts'
-import { sealFor } from '../sealed.fixture.ts'
+import { publicKeyText } from '../state/node-state.ts'
+import { sealFor } from './sealed.fixture.ts'
 import { createServerCalls } from './server-calls.ts'
 
 const key = generateKeyPairSync('x25519').privateKey

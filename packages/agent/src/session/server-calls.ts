@@ -13,8 +13,8 @@ import {
   sealedEnvironmentShape,
   string,
 } from '@holdfast/contract'
-import { openSealed } from '../open-sealed.ts'
 import { type EnvironmentAnswer, NoSessionError, type RegistryCredential } from '../ports/session.ts'
+import { openSealed } from './open-sealed.ts'
 
 const CALL_MS = 10_000
 const sealedCredentialShape = object({ host: string(), username: string(), password: string() })

@@ -8,7 +8,7 @@ import {
   type StreamError,
   type TenantId,
 } from '@holdfast/contract'
-import { readOwnLabels } from '@holdfast/core/reconcile'
+import { readOwnLabels } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type Engine, isFault, type ListedContainer } from '../ports/engine.ts'
 import type { OpenSessionStreams, StreamSocket } from '../ports/streams.ts'

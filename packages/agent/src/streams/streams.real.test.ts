@@ -13,8 +13,8 @@ import {
 import { waitUntil } from '@holdfast/testkit'
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { desiredItem, isUp, newTenant, type TestNode } from '../agent.fixture.ts'
-import { onBothEngines } from '../real-engine.fixture.ts'
+import { desiredItem, isUp, newTenant, type TestNode } from '../fixtures/agent.fixture.ts'
+import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
 import { allocateFrame } from './link.ts'
 import { createSessionStreams } from './node-streams.ts'
 

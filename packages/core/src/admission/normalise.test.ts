@@ -1,6 +1,6 @@
 import type { JsonObject } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
-import { canonicalTemplate, containerTemplate } from '../reconcile/container-template.ts'
+import { canonicalTemplate, containerTemplate } from '../node/container-template.ts'
 import { admitDeployment } from './admit-deployment.ts'
 import { canonicalSpec } from './canonical-spec.ts'
 import { aBody, aRecord, DIGEST, forCreate, forUpdate } from './fixture.ts'

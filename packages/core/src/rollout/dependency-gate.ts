@@ -2,7 +2,7 @@
 // DECISIONS 4: `healthy` wants every wished replica of the other ready, `started` running or ready; and at least one wished.
 
 import type { Assignment, AssignmentId, DeploymentSpec, NodeId, Observation } from '@holdfast/contract'
-import { isReady } from '../reconcile/observe-replica.ts'
+import { isReady } from '../node/observe-replica.ts'
 
 export interface Dependency {
   readonly replicas: number

@@ -11,7 +11,7 @@ import type {
   RevisionTarget,
   Rollout,
 } from '@holdfast/contract'
-import { isReady, SECRET_UNRESOLVED } from '../reconcile/observe-replica.ts'
+import { isReady, SECRET_UNRESOLVED } from '../node/observe-replica.ts'
 import { type SecretTrouble, secretTroubleText, unresolvedSecrets } from './secret-trouble.ts'
 
 export interface PlacedFacts {

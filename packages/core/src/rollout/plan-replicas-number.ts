@@ -3,7 +3,7 @@
 // DECISIONS 4 (update), SAFETY 4e.
 
 import type { Assignment } from '@holdfast/contract'
-import { isReady } from '../reconcile/observe-replica.ts'
+import { isReady } from '../node/observe-replica.ts'
 import { type DesiredReplicas, isHeard, type MissingReplica, type ReplicaFacts } from './desired-replicas.ts'
 
 export interface NumberPlan {

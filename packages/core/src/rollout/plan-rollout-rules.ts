@@ -2,7 +2,7 @@
 // DECISIONS 4 (update, Ready).
 
 import { type DeploymentSpec, durationMs, type HealthCheck } from '@holdfast/contract'
-import { DEFAULT_RETRIES, probeIntervalMs, probeTimeoutMs } from '../reconcile/container-settings.ts'
+import { DEFAULT_RETRIES, probeIntervalMs, probeTimeoutMs } from '../node/container-settings.ts'
 import type { UpdateRules } from './desired-rollout.ts'
 
 /** Without a check: long enough to see a third exit. */

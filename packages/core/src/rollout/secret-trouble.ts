@@ -2,7 +2,7 @@
 // word but names that the spec itself has and causes that are listed here: it came over a network, from a node.
 
 import type { DeploymentSpec, Observation } from '@holdfast/contract'
-import { SECRET_UNRESOLVED } from '../reconcile/observe-replica.ts'
+import { SECRET_UNRESOLVED } from '../node/observe-replica.ts'
 
 /** Each completes a sentence that names the secret. */
 const CAUSES = {

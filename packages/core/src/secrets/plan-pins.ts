@@ -3,7 +3,7 @@
 
 import { type Alteration, elementPath, type SecretEntry } from '@holdfast/contract'
 import type { CredentialFact } from '../admission/facts.ts'
-import type { Pins } from '../reconcile/container-template.ts'
+import type { Pins } from '../node/container-template.ts'
 import { anchorVolume } from './anchor.ts'
 import { credentialPath } from './vault-path.ts'
 

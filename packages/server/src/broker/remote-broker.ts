@@ -3,8 +3,8 @@
 
 import { performance } from 'node:perf_hooks'
 import { decode, type Shape } from '@holdfast/contract'
-import { proveRequest } from '../gateway/cluster-proof.ts'
-import { type PostAnswer, postJson } from '../gateway/post-json.ts'
+import { proveRequest } from '../gateway/peers/cluster-proof.ts'
+import { type PostAnswer, postJson } from '../gateway/peers/post-json.ts'
 import { type Broker, type SealedAnswer, sealedAnswerShape } from '../ports/broker.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Secret } from '../ports/secret.ts'

@@ -2,7 +2,7 @@
 // sealed to a node, or whether an image exists.
 
 import { decode } from '@holdfast/contract'
-import { createProofCheck } from '../gateway/cluster-proof.ts'
+import { createProofCheck } from '../gateway/peers/cluster-proof.ts'
 import { type Broker, credentialAskShape, environmentAskShape, imageAskShape } from '../ports/broker.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Secret } from '../ports/secret.ts'

@@ -1,12 +1,12 @@
 // What the parts of the gateway share: its sessions, its indexes, and the sockets that have not said hello yet.
 
-import type { NodeCalls } from './call-node.ts'
 import type { Running } from './deps.ts'
-import type { DesiredIndex } from './desired-index.ts'
-import type { HeldSessions } from './held-sessions.ts'
-import type { NodeDirectory } from './node-directory.ts'
-import type { AgentSocket, Session } from './session.ts'
-import type { SessionRateLimit } from './session-rate-limit.ts'
+import type { DesiredIndex } from './desired/desired-index.ts'
+import type { NodeCalls } from './peers/call-node.ts'
+import type { NodeDirectory } from './peers/node-directory.ts'
+import type { HeldSessions } from './session/held-sessions.ts'
+import type { AgentSocket, Session } from './session/session.ts'
+import type { SessionRateLimit } from './session/session-rate-limit.ts'
 import type { NodeStreams } from './streams/node-streams.ts'
 
 export interface Connection {

@@ -1,12 +1,12 @@
 // One timer for all sessions: who is silent, whose minute is over, whose reports still wait, who never said hello.
 
-import { createFailureDetector, type FailureDetector } from '../operations/nodes/failure-detector.ts'
-import { startWriting } from './flush-reports.ts'
-import { guardSession } from './guard-session.ts'
-import { recordStatus, silentMs, statusDue } from './liveness.ts'
+import { createFailureDetector, type FailureDetector } from '../liveness/failure-detector.ts'
+import { recordStatus, silentMs, statusDue } from '../liveness/record-session-status.ts'
+import { sendComplete } from './desired/send-desired.ts'
 import type { GatewayParts } from './parts.ts'
-import { sendComplete } from './send-desired.ts'
-import { closeSession, type Session } from './session.ts'
+import { startWriting } from './reports/flush-reports.ts'
+import { guardSession } from './session/guard-session.ts'
+import { closeSession, type Session } from './session/session.ts'
 
 /** How far behind its time a sweep may be before it says something of us and nothing of the nodes. */
 const LATE_SWEEPS = 4

@@ -1,7 +1,7 @@
 // How long things may take in a session. DECISIONS 5 (Node) and SAFETY 4e; tests give shorter ones.
 
 import type { Config } from '../config/schema.ts'
-import type { FailureTimes } from '../operations/nodes/failure-detector.ts'
+import type { FailureTimes } from '../liveness/failure-detector.ts'
 
 export interface GatewayTimes extends FailureTimes {
   /** How long a socket may stand open without a hello. */

@@ -1,7 +1,7 @@
 // A broker over a real store of records and a real secrets store, with nodes, placements and credentials as the rest of the
 // server would have written them.
 
-import { openSealed } from '@holdfast/agent/open-sealed'
+import { openSealed } from '@holdfast/agent/session/open-sealed'
 import {
   type Answer,
   type ContainerTemplate,

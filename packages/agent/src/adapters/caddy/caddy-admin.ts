@@ -3,9 +3,9 @@
 // the old or the new one.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { writeDurably } from '../../durable-file.ts'
 import { type Backend, type RouterAdmin, RouterError } from '../../ports/router.ts'
 import type { CaddySettings } from '../../ports/router-settings.ts'
+import { writeDurably } from '../../state/durable-file.ts'
 import { callAdmin } from './admin-call.ts'
 import { buildConfig, type CaddyConfig } from './build-config.ts'
 import { readAdminId, readInFlight } from './decode-admin.ts'

@@ -4,9 +4,9 @@
 
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeDurably } from '../../durable-file.ts'
-import { createLimit } from '../../limit.ts'
+import { createLimit } from '../../converge/limit.ts'
 import type { Backend, Upstreams } from '../../ports/router.ts'
+import { writeDurably } from '../../state/durable-file.ts'
 
 /** Room for this many, each with many divisors: every replica has nearly the same share. More than the last are left out. */
 export const ROOMS = [12, 60, 240] as const

@@ -14,7 +14,7 @@ import {
   type ShapeNode,
   string,
 } from '@holdfast/contract'
-import { type ContainerState, type InspectedSettings, PROOF_LABEL } from '@holdfast/core/reconcile'
+import { type ContainerState, type InspectedSettings, PROOF_LABEL } from '@holdfast/core/node'
 import type { ContainerEvent, InspectedContainer, ListedContainer, NetworkFacts } from '../../ports/engine.ts'
 
 const STATES: readonly ContainerState[] = [

@@ -1,6 +1,6 @@
 // The Docker Engine behind the agent's port, by dockerode on the unix socket.
 
-import type { CreateBody } from '@holdfast/core/reconcile'
+import type { CreateBody } from '@holdfast/core/node'
 import type Docker from 'dockerode'
 import {
   type Engine,

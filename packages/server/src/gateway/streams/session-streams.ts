@@ -8,7 +8,7 @@ import {
   STREAMS_PER_NODE,
 } from '@holdfast/contract'
 import type { NodeStream, StreamEnd, StreamReader, StreamRequest } from '../../ports/node-streams.ts'
-import { type HeldStream, type Session, send, sendFrame } from '../session.ts'
+import { type HeldStream, type Session, send, sendFrame } from '../session/session.ts'
 import { frameBytes, frameOf, readEnd } from './frames.ts'
 
 /** A node answers what it is sent: each such frame lets it say a little more than it otherwise may. */

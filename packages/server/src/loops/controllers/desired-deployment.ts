@@ -10,8 +10,8 @@ import {
   unmetDependencies,
   updateRulesOf,
 } from '@holdfast/core'
+import { isLost } from '../../liveness/node-status.ts'
 import { targetOf } from '../../operations/deployments/revision-target.ts'
-import { isLost } from '../../operations/nodes/node-status.ts'
 import { deployments, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'

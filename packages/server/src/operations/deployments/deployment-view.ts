@@ -3,10 +3,10 @@
 
 import type { DeploymentRecord, DeploymentStatus, TenantId } from '@holdfast/contract'
 import { deriveStatus, residencyLabels } from '@holdfast/core'
+import { isLost } from '../../liveness/node-status.ts'
 import { observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
-import { isLost } from '../nodes/node-status.ts'
 
 export function deploymentView(
   store: Pick<Store, 'get'>,

@@ -1,0 +1,100 @@
+// What was typed about routes. What makes no sense is thrown as a fault of usage, by name.
+
+import { dirname, join } from 'node:path'
+import type { CaddySettings, RoutesTls } from '../ports/router-settings.ts'
+import { UsageFault } from './usage-fault.ts'
+
+/** As holdfast-caddy.service has them. */
+const DEFAULT_SOCKET = '/run/holdfast-caddy/admin.sock'
+const DEFAULT_CONFIG = '/var/lib/holdfast-caddy/config.json'
+
+export const ROUTING_OPTIONS = [
+  'routes-listen',
+  'routes-tls',
+  'acme-directory',
+  'acme-email',
+  'peer-address',
+  'peer-listen',
+  'caddy-socket',
+  'caddy-config',
+]
+
+export interface RoutingLine {
+  readonly caddy: CaddySettings
+  /** What Caddy is started with. */
+  readonly configFile: string
+  readonly peerAddress: string | undefined
+}
+
+/** `10.0.0.1:80`, `:80`, `[::1]:80` */
+const LISTEN = /^([A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})$/
+const portOf = (address: string): number => Number(LISTEN.exec(address)?.[2] ?? Number.NaN)
+
+export function readRouting(once: ReadonlyMap<string, string>): RoutingLine {
+  const tls = readTls(once)
+  const configFile = once.get('caddy-config') ?? DEFAULT_CONFIG
+  const listen = readListen(once, tls)
+  const peerAddress = once.get('peer-address')
+  return {
+    caddy: {
+      listen,
+      peerListen: readPeerListen(once, listen),
+      adminSocket: once.get('caddy-socket') ?? DEFAULT_SOCKET,
+      upstreamsFolder: join(dirname(configFile), 'leads'),
+      tls,
+    },
+    configFile,
+    peerAddress,
+  }
+}
+
+function readListen(once: ReadonlyMap<string, string>, tls: RoutesTls): string[] {
+  const given = once.get('routes-listen')
+  if (given === undefined) return tls.mode === 'off' ? [':80'] : [':80', ':443']
+  const listen = given.split(',')
+  for (const address of listen) requireListen('routes-listen', address)
+  return listen
+}
+
+function readPeerListen(once: ReadonlyMap<string, string>, listen: readonly string[]): string | undefined {
+  const peerAddress = once.get('peer-address')
+  if (peerAddress !== undefined) requireListen('peer-address', peerAddress)
+  if (peerAddress?.startsWith(':'))
+    throw new UsageFault(
+      `--peer-address ${peerAddress}: accepted is a host that other nodes reach, with its port.`,
+    )
+  const peerListen = once.get('peer-listen') ?? (peerAddress && `:${portOf(peerAddress)}`)
+  if (peerListen === undefined) return undefined
+  requireListen('peer-listen', peerListen)
+  // What comes by the peer address is told from the rest by its port.
+  if (listen.some((address) => portOf(address) === portOf(peerListen)))
+    throw new UsageFault(`Port ${portOf(peerListen)} is for other nodes: --routes-listen needs another one.`)
+  return peerListen
+}
+
+function requireListen(option: string, address: string): void {
+  const port = portOf(address)
+  if (!(port > 0 && port <= 65_535))
+    throw new UsageFault(
+      `--${option} ${address}: accepted is HOST:PORT or :PORT, with a port from 1 to 65535.`,
+    )
+}
+
+function readTls(once: ReadonlyMap<string, string>): RoutesTls {
+  const [directory, email] = [once.get('acme-directory'), once.get('acme-email')]
+  const mode = once.get('routes-tls') ?? 'off'
+  if (mode !== 'off' && mode !== 'internal' && mode !== 'acme')
+    throw new UsageFault(`--routes-tls ${mode}: accepted is off, internal or acme.`)
+  if (mode !== 'acme' && (directory ?? email) !== undefined)
+    throw new UsageFault('--acme-directory and --acme-email go with --routes-tls acme.')
+  if (mode !== 'acme') return { mode }
+  if (directory !== undefined && !URL.canParse(directory))
+    throw new UsageFault(
+      `--acme-directory ${directory}: accepted is an address such as https://ca.example/directory.`,
+    )
+  return {
+    mode,
+    ...(directory === undefined ? {} : { directory }),
+    ...(email === undefined ? {} : { email }),
+  }
+}

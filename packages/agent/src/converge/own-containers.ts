@@ -1,0 +1,44 @@
+// Which containers of ours does the engine hold? All of them, or those of a few assignments alone: a list of all takes the
+// engine about as long as a create, and longer the more it holds. Also which names are taken on the machine.
+
+import type { AssignmentId, TenantId } from '@holdfast/contract'
+import { ASSIGNMENT_LABEL, type OwnContainer, readOwnLabels } from '@holdfast/core/node'
+import type { Engine, ListedContainer } from '../ports/engine.ts'
+import { createTakenNames, type TakenNames } from './taken-names.ts'
+
+export interface OwnContainers {
+  list(of: 'all' | ReadonlySet<AssignmentId>): Promise<OwnContainer[]>
+  /** False until all were listed once: before that nobody knows which names are taken. */
+  isKnown(): boolean
+  readonly names: TakenNames
+}
+
+export function createOwnContainers(
+  engine: Pick<Engine, 'listContainers' | 'listLabelled'>,
+  tenant: TenantId,
+): OwnContainers {
+  const names = createTakenNames()
+  let known = false
+  const listAll = async (): Promise<ListedContainer[]> => {
+    const take = names.ask()
+    const listed = await engine.listContainers()
+    take(listed.map(({ name }) => name))
+    known = true
+    return listed
+  }
+  const listSome = async (ids: readonly AssignmentId[]): Promise<ListedContainer[]> =>
+    (await Promise.all(ids.map((id) => engine.listLabelled(ASSIGNMENT_LABEL, id)))).flat()
+  return {
+    list: async (of) =>
+      (of === 'all' ? await listAll() : await listSome([...of])).flatMap((one) => readOwn(one, tenant)),
+    isKnown: () => known,
+    names,
+  }
+}
+
+function readOwn(container: ListedContainer, tenant: TenantId): OwnContainer[] {
+  const labels = readOwnLabels(container.labels, tenant)
+  if (labels === undefined) return []
+  const { id, name, state, createdAt } = container
+  return [{ id, name, state, createdAt, ...labels }]
+}

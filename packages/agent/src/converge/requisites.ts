@@ -1,0 +1,84 @@
+// What a container needs before it can be made: its image, pulled once for all that share it, and the tenant's network.
+// Both are remembered; a create or start that misses one makes us forget and look again.
+
+import type { TenantId } from '@holdfast/contract'
+import type { Logger } from 'pino'
+import type { Engine } from '../ports/engine.ts'
+import type { RegistryCredential } from '../ports/session.ts'
+import { ensureTenantNetwork, type NetworkEngine } from '../routing/tenant-network.ts'
+import { createLimit } from './limit.ts'
+
+const PULLS_AT_ONCE = 3
+
+export interface Requisites {
+  /** `onPull` is called when the image is not there and is going to be fetched. */
+  ensureImage(reference: string, onPull: () => void): Promise<void>
+  ensureNetwork(): Promise<void>
+  forget(reference: string): void
+}
+
+export interface RequisiteDeps {
+  readonly engine: Pick<Engine, 'hasImage' | 'pullImage'> & NetworkEngine
+  readonly tenant: TenantId
+  registryCredential(host: string): Promise<RegistryCredential | undefined>
+  /** Undefined: the engine chooses the addresses of the tenant's network. */
+  onNetwork(subnet: string | undefined): void
+  readonly log: Logger
+}
+
+export function createRequisites(deps: RequisiteDeps): Requisites {
+  const images = new Map<string, { ready: Promise<void>; pulling: boolean; onPull: (() => void)[] }>()
+  const limit = createLimit(PULLS_AT_ONCE)
+  let network: Promise<void> | undefined
+  const fetchImage = async (reference: string): Promise<void> => {
+    if (await deps.engine.hasImage(reference)) return
+    const entry = images.get(reference)
+    if (entry !== undefined) {
+      entry.pulling = true
+      for (const told of entry.onPull) told()
+    }
+    await limit(() => pull(deps, reference))
+  }
+  return {
+    ensureImage(reference, onPull) {
+      const known = images.get(reference)
+      if (known?.pulling === true) onPull()
+      known?.onPull.push(onPull)
+      if (known !== undefined) return known.ready
+      const entry = { ready: Promise.resolve(), pulling: false, onPull: [onPull] }
+      images.set(reference, entry)
+      entry.ready = fetchImage(reference).then(
+        () => {
+          entry.pulling = false
+          entry.onPull = []
+        },
+        (error: unknown) => {
+          images.delete(reference)
+          throw error
+        },
+      )
+      return entry.ready
+    },
+    ensureNetwork() {
+      network ??= makeNetwork(deps).catch((error: unknown) => {
+        network = undefined
+        throw error
+      })
+      return network
+    },
+    forget(reference) {
+      images.delete(reference)
+      network = undefined
+    },
+  }
+}
+
+async function pull(deps: RequisiteDeps, reference: string): Promise<void> {
+  const host = reference.slice(0, Math.max(0, reference.indexOf('/')))
+  const credential = await deps.registryCredential(host)
+  await deps.engine.pullImage(reference, credential === undefined ? undefined : { ...credential, host })
+}
+
+async function makeNetwork({ engine, tenant, onNetwork, log }: RequisiteDeps): Promise<void> {
+  onNetwork(await ensureTenantNetwork(engine, tenant, log))
+}

@@ -1,0 +1,145 @@
+// Enrolment from the node's side: what is sent, what is kept, and what is said when the server says no.
+
+import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { createServer as createTlsServer } from 'node:tls'
+import { makeTempFolder } from '@holdfast/testkit'
+import { expect, test } from 'vitest'
+import { newTenant } from '../fixtures/agent.fixture.ts'
+import { loadNodeState, publicKeyText } from '../state/node-state.ts'
+import { enrol } from './enrol.ts'
+import { explainSilence } from './explain-enrolment.ts'
+
+const TOKEN = 'hfj_once'
+
+async function enrolAt(
+  folder: string,
+  status: number,
+  answer: object,
+): Promise<{ sent: string; outcome: unknown }> {
+  let sent = ''
+  const server = createServer(async (request, response) => {
+    sent = `${request.method} ${request.url} ${await text(request)}`
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const outcome = await enrolWith(folder, `http://127.0.0.1:${portOf(server)}`)
+  server.close()
+  return { sent, outcome }
+}
+
+const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port
+
+const enrolWith = (folder: string, server: string): Promise<unknown> =>
+  enrol({
+    server,
+    joinToken: TOKEN,
+    nodeName: 'n1',
+    labels: { zone: 'a' },
+    folder,
+    engine: 'unix:///run/docker.sock',
+    engineVersion: { version: '29.0', apiVersion: '1.56' },
+    capacity: { cpuMillis: 500, memoryBytes: 1024 },
+  }).catch((error: unknown) => error)
+
+const ENROLLED = { nodeId: 'node_01JCPZ0000000000000000000A', tenant: newTenant(), generation: 3 }
+const sentKeys = (sent: string): string[] => {
+  const { publicKey, encryptionKey } = JSON.parse(sent.slice(sent.indexOf('{')))
+  return [publicKey, encryptionKey]
+}
+const keptKeys = async (folder: string): Promise<string[]> => {
+  const state = await loadNodeState(folder)
+  return state === undefined ? [] : [publicKeyText(state.identityKey), publicKeyText(state.encryptionKey)]
+}
+
+test('sends the public halves of its keys and keeps what the server answers, never the token', async () => {
+  const { path } = makeTempFolder('enrol')
+  const { sent, outcome } = await enrolAt(path, 201, ENROLLED)
+  const [publicKey, encryptionKey] = await keptKeys(path)
+  expect(outcome).toEqual(ENROLLED)
+  expect(sent).toContain('POST /api/v1/nodes/enroll ')
+  expect(JSON.parse(sent.slice(sent.indexOf('{')))).toEqual({
+    nodeName: 'n1',
+    joinToken: TOKEN,
+    publicKey,
+    encryptionKey,
+    labels: { zone: 'a' },
+    engine: { version: '29.0', apiVersion: '1.56' },
+    capacity: { cpuMillis: 500, memoryBytes: 1024 },
+  })
+  const state = await loadNodeState(path)
+  expect(state).toMatchObject({
+    ...ENROLLED,
+    nodeName: 'n1',
+    capacity: { cpuMillis: 500, memoryBytes: 1024 },
+  })
+  expect(JSON.stringify(state)).not.toContain(TOKEN)
+})
+
+test('each enrolment has keys of its own, and the node stays who it was until the server has said yes', async () => {
+  const { path } = makeTempFolder('again')
+  const first = await enrolAt(path, 201, ENROLLED)
+  const refused = await enrolAt(path, 401, { code: 'join_token_invalid', why: 'It is spent.' })
+  expect(await keptKeys(path)).toEqual(sentKeys(first.sent))
+  const again = await enrolAt(path, 201, { ...ENROLLED, generation: 4 })
+  expect(await keptKeys(path)).toEqual(sentKeys(again.sent))
+  const all = [first, refused, again].flatMap(({ sent }) => sentKeys(sent))
+  expect(new Set(all).size).toBe(6)
+  expect((await loadNodeState(path))?.generation).toBe(4)
+  // Those of the enrolment before are of no use to anybody.
+  expect(readdirSync(path).filter((name) => name.endsWith('.pem'))).toHaveLength(2)
+})
+
+test('an id that would lead out of the folder is not taken', async () => {
+  const { path } = makeTempFolder('outside')
+  const { outcome } = await enrolAt(path, 201, { ...ENROLLED, nodeId: '../../node' })
+  expect(String(outcome)).toContain('has not the form of one')
+  expect(readdirSync(path)).toEqual([])
+})
+
+test('a refusal is told with its code, its field, what was received and what is expected; nothing is kept', async () => {
+  const { path } = makeTempFolder('refused')
+  const rejection = {
+    code: 'field_type_invalid',
+    field: 'labels.Zone',
+    received: 'a\u001b[2Jb',
+    expected: 'a label',
+    why: 'It is none.',
+    doc: '',
+  }
+  const second = { ...rejection, code: 'node_name_invalid', field: 'nodeName' }
+  const { outcome } = await enrolAt(path, 422, { ...rejection, rejections: [rejection, second] })
+  const lines = String(outcome).split('\n')
+  expect(lines[0]).toContain('The server refuses (422): field_type_invalid: It is none.')
+  expect(lines.slice(1, 4)).toEqual(['  field: labels.Zone', '  received: a?[2Jb', '  expected: a label'])
+  expect(lines[4]).toContain('node_name_invalid')
+  expect(readdirSync(path)).toEqual([])
+})
+
+test('an answer of something else is told as that', async () => {
+  const { path } = makeTempFolder('other')
+  const { outcome } = await enrolAt(path, 404, { message: 'no such page' })
+  expect(String(outcome)).toContain('answers 404, and not as a Holdfast server does')
+})
+
+test('a server that is not to be heard: what to look at', async () => {
+  const { path } = makeTempFolder('silent')
+  const [plain, secure] = [createServer(), createTlsServer()]
+  for (const server of [plain, secure])
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const [plainPort, securePort] = [portOf(plain), portOf(secure)]
+  expect(String(await enrolWith(path, `https://127.0.0.1:${plainPort}`))).toContain('begins with http://.')
+  expect(String(await enrolWith(path, `http://127.0.0.1:${securePort}`))).toContain('begins with https://.')
+  for (const server of [plain, secure]) server.close()
+  const refused = String(await enrolWith(path, `http://127.0.0.1:${plainPort}`))
+  expect(refused).toContain('does not answer (ECONNREFUSED). Check the address')
+  expect(refused).not.toContain(TOKEN)
+  expect(String(await enrolWith(path, 'localhost:8080'))).toContain('begins with http:// or https://')
+})
+
+test('a certificate that is not trusted is told with the way to trust it', () => {
+  const error = Object.assign(new Error('no'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
+  expect(explainSilence('https://hf.example.com', error)).toContain('--ca FILE')
+})

@@ -1,0 +1,87 @@
+// What a rollout costs beside its creates and starts: every look takes processor time from the engine, and a list of all as
+// much as a create.
+
+import { waitUntil } from '@holdfast/testkit'
+import { expect, it } from 'vitest'
+import { desiredItem, isUp } from '../fixtures/agent.fixture.ts'
+import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
+import type { Engine } from '../ports/engine.ts'
+
+const CONTAINERS = 20
+const FEW = 3
+const TURNS = 2
+/** However much comes and goes, the engine is listed after this time. */
+const LIST_EVERY_MS = 30_000
+
+/** The engine, with its calls counted by name. */
+function counted(engine: Engine, calls: Map<string, number>): Engine {
+  return new Proxy(engine, {
+    get: (target, name, receiver) => {
+      const member: unknown = Reflect.get(target, name, receiver)
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        calls.set(String(name), (calls.get(String(name)) ?? 0) + 1)
+        return Reflect.apply(member, target, args)
+      }
+    },
+  })
+}
+
+onBothEngines('a rollout', (world, line) => {
+  it(`of ${CONTAINERS} takes one look at each container`, { timeout: 120_000 }, async () => {
+    const calls = new Map<string, number>()
+    const { node } = await world().newNode((engine) => counted(engine, calls))
+    const warm = desiredItem(world().image)
+    node.send([warm])
+    await node.until(warm, 'running', isUp)
+    calls.clear()
+    const before = node.reports.length
+    const items = Array.from({ length: CONTAINERS }, () => desiredItem(world().image))
+    node.send([warm, ...items])
+    const begun = performance.now()
+    const areUp = () => items.map(node.newest).every((seen) => seen !== undefined && isUp(seen))
+    await waitUntil(areUp, { what: 'all run', timeoutMs: 90_000 })
+    const lists = 2 + Math.floor((performance.now() - begun) / LIST_EVERY_MS)
+    const per = (name: string): number => (calls.get(name) ?? 0) / CONTAINERS
+    const told = node.reports.length - before
+    console.log(
+      `${line} engine, for each of ${CONTAINERS}: ${per('inspectContainer')} looks, ${told / CONTAINERS} reports`,
+    )
+    expect(['createContainer', 'startContainer'].map(per)).toEqual([1, 1])
+    // One that was busy with its start when the event came may be looked at again.
+    expect(per('inspectContainer')).toBeLessThanOrEqual(1.1)
+    expect(calls.get('listContainers')).toBeLessThanOrEqual(lists)
+    await node.clear()
+  })
+
+  it('that replaces a few makes each under the first name it tries, and lists nothing but them', async () => {
+    const calls = new Map<string, number>()
+    const { node } = await world().newNode((engine) => counted(engine, calls))
+    // Nobody else's on this engine.
+    const template = { name: 'replaced' }
+    const newItems = () => Array.from({ length: FEW }, () => desiredItem(world().image, template))
+    let items = newItems()
+    node.send(items)
+    for (const item of items) await node.until(item, 'running', isUp)
+    calls.clear()
+    const begun = performance.now()
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      const old = items.map((item) => ({ ...item, desired: 'removed' as const }))
+      items = newItems()
+      node.send([...items, ...old], { complete: false })
+      for (const item of items) await node.until(item, 'running', isUp)
+      for (const item of old) await node.until(item, 'gone', ({ gone }) => gone)
+    }
+    const replaced = FEW * TURNS
+    expect(
+      ['createContainer', 'startContainer', 'stopContainer', 'removeContainer'].map((name) =>
+        calls.get(name),
+      ),
+    ).toEqual(Array.from({ length: 4 }, () => replaced))
+    expect(calls.get('listLabelled')).toBeLessThanOrEqual(3 * replaced)
+    expect(calls.get('listContainers') ?? 0).toBeLessThanOrEqual(
+      Math.ceil((performance.now() - begun) / LIST_EVERY_MS),
+    )
+    await node.clear()
+  })
+})

@@ -1,0 +1,49 @@
+// A replica that was found running is in use: what one failed check says of it is not yet a verdict.
+
+import { waitUntil } from '@holdfast/testkit'
+import { expect, test } from 'vitest'
+import { desiredItem } from '../fixtures/agent.fixture.ts'
+import { createReadiness } from './readiness.ts'
+import { createReplicaStatusTable } from './replica-status-table.ts'
+
+const CHECK = { type: 'exec', command: ['true'], interval: '5s', startPeriod: '0s', timeout: '5s' }
+
+test.each([
+  ['one failure, and it is ready', [1, 0], ['unjudged', 'unjudged', 'ready']],
+  [
+    'as many as its check may have, and it is not',
+    [1, 1, 1, 0],
+    ['unjudged', 'unjudged', 'unjudged', 'out', 'ready'],
+  ],
+])('%s', async (_, exits, expected) => {
+  const item = desiredItem('test/web', { healthCheck: CHECK })
+  const { assignmentId: id } = item
+  const board = createReplicaStatusTable(1, () => {})
+  board.setItems(new Map([[id, item]]))
+  const startedAt = '2026-01-01T00:00:00Z'
+  const rest = { restarts: 0, health: 'starting', exitCode: null, address: null } as const
+  const container = { id: 'c', state: 'running', startedAt, ...rest } as const
+  board.update(id, { container, unjudged: true })
+  const seen: string[] = []
+  const look = (): void => {
+    const view = board.view(id)
+    const verdict = view?.readySince === startedAt ? 'ready' : 'out'
+    seen.push(view?.unjudged === true ? 'unjudged' : verdict)
+  }
+  const left = [...exits]
+  const readiness = createReadiness({
+    engine: {
+      async runProbe() {
+        look()
+        return left.shift() ?? 0
+      },
+    },
+    board,
+    now: () => 0,
+  })
+  readiness.follow(id, container)
+  await waitUntil(() => board.view(id)?.readySince === startedAt, { what: 'it is ready' })
+  look()
+  expect(seen).toEqual(expected)
+  readiness.close()
+})

@@ -1,0 +1,140 @@
+// What the agent keeps on its disk: keys for the owner alone, the same after a restart, and sets that a crash cannot halve.
+
+import { createPublicKey, sign, verify } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { NodeId } from '@holdfast/contract'
+import { makeTempFolder } from '@holdfast/testkit'
+import { expect, test } from 'vitest'
+import { desiredItem, newTenant } from '../fixtures/agent.fixture.ts'
+import { openSealed } from '../session/open-sealed.ts'
+import { sealFor } from '../session/sealed.fixture.ts'
+import { openDesiredFile } from './desired-file.ts'
+import {
+  countStart,
+  loadNodeState,
+  makeNodeKeys,
+  prepareFolder,
+  publicKeyText,
+  saveNode,
+} from './node-state.ts'
+
+const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
+const TENANT = newTenant()
+const NODE_ID = 'node_01JCPZ0000000000000000000A' as NodeId
+const OWNER = { nodeId: NODE_ID, tenant: TENANT }
+const unexpected = (error: unknown): never => {
+  throw error
+}
+
+/** As an enrolment answers it. */
+const nodeFile = (generation: number) => ({
+  server: 'https://holdfast.example.com',
+  nodeId: NODE_ID,
+  nodeName: 'n1',
+  tenant: TENANT,
+  generation,
+  labels: { zone: 'a' },
+  engine: 'unix:///var/run/docker.sock',
+  engineVersion: { version: '29.0', apiVersion: '1.56' },
+})
+
+test('a node is read back as it was enrolled, for the owner alone, and there is none before', async () => {
+  const path = join(makeTempFolder('node').path, 'state')
+  await prepareFolder(path)
+  expect(await loadNodeState(path)).toBeUndefined()
+  const made = makeNodeKeys()
+  await saveNode(path, nodeFile(2), made)
+  const read = await loadNodeState(path)
+  expect(read).toMatchObject(nodeFile(2))
+  if (read === undefined) throw new Error('no node')
+  expect(publicKeyText(read.encryptionKey)).toBe(publicKeyText(made.encryptionKey))
+  expect(Buffer.from(publicKeyText(made.identityKey), 'base64url')).toHaveLength(32)
+  const signature = sign(null, Buffer.from('text'), made.identityKey)
+  expect(verify(null, Buffer.from('text'), createPublicKey(read.identityKey), signature)).toBe(true)
+  expect(statSync(path).mode & 0o777).toBe(0o700)
+  for (const name of readdirSync(path)) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600)
+})
+
+test('a crash between the keys of an enrolment and its node leaves the node before', async () => {
+  const { path } = makeTempFolder('crash')
+  const before = makeNodeKeys()
+  await saveNode(path, nodeFile(2), before)
+  // The node's file cannot be put in its place, as if the machine had ended there.
+  mkdirSync(join(path, 'node.json.new'))
+  await expect(saveNode(path, nodeFile(3), makeNodeKeys())).rejects.toThrow()
+  const read = await loadNodeState(path)
+  expect(read?.generation).toBe(2)
+  expect(read && publicKeyText(read.identityKey)).toBe(publicKeyText(before.identityKey))
+})
+
+test('starts are counted', async () => {
+  const { path } = makeTempFolder('starts')
+  expect([await countStart(path), await countStart(path), await countStart(path)]).toEqual([1, 2, 3])
+})
+
+test('what is sealed to a node only that node opens, and only whole', () => {
+  const [mine, other] = [makeNodeKeys(), makeNodeKeys()]
+  const sealed = sealFor(publicKeyText(mine.encryptionKey), 'p\u00e4ssword')
+  expect(openSealed(mine.encryptionKey, sealed).toString()).toBe('p\u00e4ssword')
+  expect(() => openSealed(other.encryptionKey, sealed)).toThrow()
+  const bytes = Buffer.from(sealed, 'base64url')
+  for (let at = 0; at < bytes.length; at += 1) {
+    const changed = Buffer.from(bytes)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    // The top bit of a curve point is not part of it.
+    if (at === 31) continue
+    expect(() => openSealed(mine.encryptionKey, changed.toString('base64url'))).toThrow()
+  }
+  expect(() => openSealed(mine.encryptionKey, 'AAAA')).toThrow()
+})
+
+test('the last set is kept, and one that did not change is not written again', async () => {
+  const { path } = makeTempFolder('desired')
+  const file = openDesiredFile(path, OWNER, unexpected)
+  expect(await file.read()).toBeUndefined()
+  const items = [desiredItem(IMAGE), desiredItem(IMAGE)]
+  for (let revision = 1; revision < 20; revision += 1) file.keep({ revision, items: items.slice(0, 1) })
+  file.keep({ revision: 20, items })
+  await file.settled()
+  expect(await openDesiredFile(path, OWNER, unexpected).read()).toEqual({ revision: 20, items })
+  const { mtimeMs, mode } = statSync(join(path, 'desired.json'))
+  file.keep({ revision: 21, items })
+  await file.settled()
+  expect(statSync(join(path, 'desired.json')).mtimeMs).toBe(mtimeMs)
+  expect(mode & 0o777).toBe(0o600)
+  // From a store that went back: the next start compares with what the store knows now.
+  file.keep({ revision: 5, items })
+  await file.settled()
+  expect(await openDesiredFile(path, OWNER, unexpected).read()).toEqual({ revision: 5, items })
+})
+
+test('the set of another node or tenant is told and not used', async () => {
+  const { path } = makeTempFolder('foreign')
+  const file = openDesiredFile(path, OWNER, unexpected)
+  file.keep({ revision: 1, items: [desiredItem(IMAGE)] })
+  await file.settled()
+  const told: string[] = []
+  const others = [
+    { ...OWNER, tenant: newTenant() },
+    { ...OWNER, nodeId: 'node_01JCPZ0000000000000000000B' as NodeId },
+  ]
+  for (const other of others)
+    expect(await openDesiredFile(path, other, (error) => told.push(String(error))).read()).toBeUndefined()
+  expect(told).toHaveLength(2)
+})
+
+test('a file that cannot be read is told and not used; a half-written one beside it changes nothing', async () => {
+  const { path } = makeTempFolder('torn')
+  const file = openDesiredFile(path, OWNER, unexpected)
+  const items = [desiredItem(IMAGE)]
+  file.keep({ revision: 1, items })
+  await file.settled()
+  writeFileSync(join(path, 'desired.json.new'), '{"v":1,"revi')
+  expect(await file.read()).toEqual({ revision: 1, items })
+  const whole = readFileSync(join(path, 'desired.json'), 'utf8')
+  writeFileSync(join(path, 'desired.json'), whole.slice(0, whole.length / 2))
+  const told: unknown[] = []
+  expect(await openDesiredFile(path, OWNER, (error) => told.push(error)).read()).toBeUndefined()
+  expect(told).toHaveLength(1)
+})

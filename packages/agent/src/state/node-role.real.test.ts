@@ -1,0 +1,65 @@
+// On real engines: what an agent refuses where the control plane runs, and what it tells of containers that nobody wishes.
+
+import { waitUntil } from '@holdfast/testkit'
+import { expect, it } from 'vitest'
+import { desiredItem, isUp } from '../fixtures/agent.fixture.ts'
+import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
+
+onBothEngines('a node of the control plane', (world) => {
+  it('makes nothing new, and what was there again', async () => {
+    const { node, agent } = await world().newNode()
+    const there = desiredItem(world().image)
+    node.send([there])
+    const { containerId } = await node.until(there, 'running', isUp)
+    node.welcome({ controlPlane: true, platform: false })
+    const more = desiredItem(world().image, { name: 'more' })
+    node.send([there, more])
+    await node.until(
+      more,
+      'refused',
+      ({ state, reason }) => state === 'failed' && reason === 'refused_by_agent',
+    )
+    expect(await node.containersOf(more)).toEqual([])
+    expect(await node.containersOf(there)).toEqual([containerId])
+    await node.engine.removeContainer(containerId ?? '')
+    await node.until(
+      there,
+      'made anew',
+      ({ containerId: id, state }) => state === 'running' && id !== containerId,
+    )
+    await agent.close()
+    await node.clear()
+  })
+
+  it('makes what the platform wishes', async () => {
+    const { node, agent } = await world().newNode()
+    node.welcome({ controlPlane: true, platform: true })
+    const item = desiredItem(world().image)
+    node.send([item])
+    await node.until(item, 'running', isUp)
+    await agent.close()
+    await node.clear()
+  })
+})
+
+onBothEngines('a node whose containers nobody wishes', (world) => {
+  it('leaves them when they are most of what it has, and tells their names once', async () => {
+    const { node, agent } = await world().newNode()
+    const items = Array.from({ length: 5 }, () => desiredItem(world().image, { name: 'left' }))
+    node.send(items)
+    for (const item of items) await node.until(item, 'running', isUp)
+    for (const aheadMs of [0, 61_000, 122_000, 183_000]) {
+      node.aheadMs = aheadMs
+      node.send([])
+    }
+    await waitUntil(() => node.orphans.length > 0, { what: 'they are told' })
+    expect(node.orphans).toEqual([['left', 'left.1', 'left.2', 'left.3', 'left.4']])
+    expect((await Promise.all(items.map(node.containersOf))).flat()).toHaveLength(5)
+    // Wished again, they are no orphans any more.
+    node.send(items)
+    await waitUntil(() => node.orphans.length > 1, { what: 'it is over' })
+    expect(node.orphans[1]).toEqual([])
+    await agent.close()
+    await node.clear()
+  })
+})

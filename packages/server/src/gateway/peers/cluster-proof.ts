@@ -1,0 +1,45 @@
+// How one server replica proves to another that it belongs to the same cluster: an HMAC with the key that both have, over
+// all that the request says, a time and a number used once. `Authorization: Cluster <ms>.<nonce>.<hmac>`
+
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../../ports/clock.ts'
+import type { Secret } from '../../ports/secret.ts'
+
+export interface ProvenRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: string
+}
+
+const WINDOW_MS = 30_000
+const PROOF = /^Cluster (\d{1,16})\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/
+
+export function proveRequest(key: Secret, clock: Clock, request: ProvenRequest): string {
+  const at = String(clock.now())
+  const nonce = randomBytes(16).toString('base64url')
+  return `Cluster ${at}.${nonce}.${hmacOf(key, request, at, nonce)}`
+}
+
+function hmacOf(key: Secret, { method, path, body }: ProvenRequest, at: string, nonce: string): string {
+  return createHmac('sha256', key.reveal())
+    .update(JSON.stringify(['holdfast-cluster-v1', method, path, at, nonce, body]))
+    .digest('base64url')
+}
+
+/** Each proof counts once: nonces are remembered as long as their time is accepted. */
+export function createProofCheck(key: Secret, clock: Clock) {
+  const seen = new Map<string, number>()
+  return (authorization: string | undefined, request: ProvenRequest): boolean => {
+    const [, at = '', nonce = '', given = ''] = PROOF.exec(authorization ?? '') ?? []
+    const now = clock.now()
+    if (given === '' || Math.abs(now - Number(at)) > WINDOW_MS) return false
+    const wanted = hmacOf(key, request, at, nonce)
+    if (!timingSafeEqual(Buffer.from(wanted), Buffer.from(given)) || seen.has(nonce)) return false
+    for (const [old, until] of seen) {
+      if (until >= now) break
+      seen.delete(old)
+    }
+    seen.set(nonce, now + 2 * WINDOW_MS)
+    return true
+  }
+}

@@ -1,0 +1,15 @@
+// Which other server replica holds a node's socket, and where it is asked.
+
+import { nodes, serverReplicas } from '../../store/records.ts'
+import { globally, inTenant } from '../../store/transaction.ts'
+import type { NodeAddress, Running } from '../deps.ts'
+
+/** Undefined where nobody else does. */
+export function findHolder(
+  { store, replica }: Pick<Running, 'store' | 'replica'>,
+  { tenant, nodeId }: NodeAddress,
+): string | undefined {
+  const holder = store.get(inTenant(tenant, nodes, nodeId))?.record.session.replica ?? null
+  if (holder === null || holder === replica) return undefined
+  return store.get(globally(serverReplicas, holder))?.record.url
+}

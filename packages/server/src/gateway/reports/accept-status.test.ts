@@ -1,0 +1,77 @@
+// What of a report is stored, when not all that it is compared with can be read (SAFETY 2 row 31).
+
+import type { Observation, TenantId } from '@holdfast/contract'
+import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
+import {
+  assignmentIdOf,
+  clock,
+  nodeId,
+  openOver,
+  putPlacement,
+  putTenant,
+  uidOf,
+  write,
+} from '@holdfast/simulation/memory/store-over-memory.fixture'
+import { afterEach, expect, test } from 'vitest'
+import { someTenant } from '../../store/records.fixture.ts'
+import { observations, placements } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { inTenant } from '../../store/transaction.ts'
+import { newCounts, type Running } from '../deps.ts'
+import { createDesiredIndex } from '../desired/desired-index.ts'
+import { newSession, type Reports } from '../session/session.ts'
+import { acceptReports, writeReports } from './accept-status.ts'
+
+const tenant: TenantId = someTenant()
+let close = () => {}
+afterEach(() => close())
+
+const ready = (name: string): Observation => ({
+  ...{ assignmentId: assignmentIdOf(name), generation: 1, seq: 1, state: 'ready', containerId: null },
+  ...{ startedAt: null, exitCode: null, restarts: 0, reason: '', gone: false },
+})
+
+/** A session that has heard of each of them, before any of it is stored. */
+async function heard(...names: string[]) {
+  const keyspace = createMemoryKeyspace()
+  const store = await openOver(keyspace)
+  close = () => store.close()
+  await write(store, (transaction) => {
+    putTenant(transaction, tenant)
+    for (const name of names) putPlacement(transaction, tenant, name)
+  })
+  await store.fresh()
+  const running = { store, clock, replica: 'srv', counts: newCounts() } as unknown as Running
+  const index = createDesiredIndex(store)
+  const session = newSession({ tenant, nodeId, generation: 1, epoch: 1, told: 'ready' }, undefined, 0)
+  acceptReports(running, index, session, names.map(ready))
+  const reports = session.reports as Reports
+  const poison = async (key: string): Promise<void> => {
+    const value = Buffer.from('{')
+    keyspace.transact({ compares: [], success: [{ kind: 'put', key, value }], failure: [] })
+    await store.fresh()
+  }
+  return { store, reports, poison, report: () => writeReports(running, index, session, reports) }
+}
+
+const seen = (store: Store, name: string) =>
+  store.get(inTenant(tenant, observations, assignmentIdOf(name)))?.record.state
+
+test('a placement that cannot be read holds back what is said of its own replicas, and nothing else', async () => {
+  const { store, reports, poison, report } = await heard('broken', 'sound')
+  await poison(store.keyspace.tenantKey(tenant, placements.folder, uidOf('broken')))
+  expect(await report()).toBe('written')
+  await store.fresh()
+  expect([seen(store, 'broken'), seen(store, 'sound')]).toEqual([undefined, 'ready'])
+  expect([...reports.unwritten.keys()]).toEqual([assignmentIdOf('broken')])
+  expect(await report()).toBe('held')
+})
+
+test('what was seen before and cannot be read gives way to what is seen now', async () => {
+  const { store, reports, poison, report } = await heard('web', 'other')
+  await poison(store.keyspace.tenantKey(tenant, observations.folder, assignmentIdOf('web')))
+  expect(await report()).toBe('written')
+  await store.fresh()
+  expect([seen(store, 'web'), seen(store, 'other')]).toEqual(['ready', 'ready'])
+  expect(reports.unwritten.size).toBe(0)
+})

@@ -1,0 +1,284 @@
+// The table of routes over random histories of records: what it knows after each change is what a look at all records
+// would say, whoever is told only of changes knows the same, and nothing of one tenant is ever told to another.
+
+import {
+  type Assignment,
+  type AssignmentId,
+  type DeploymentUid,
+  type NodeId,
+  type Observation,
+  REPLICA_STATES,
+} from '@holdfast/contract'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Change } from '../../store/record-index.ts'
+import { deployments, nodes, observations, placements } from '../../store/records.ts'
+import { type Address, inTenant } from '../../store/transaction.ts'
+import type { NodeAddress } from '../deps.ts'
+import { createDesiredIndex } from '../desired/desired-index.ts'
+import {
+  ACME,
+  aDeploymentOf,
+  aNode,
+  anAssignment,
+  anObservation,
+  aPlacement,
+  begin,
+  beginRunning,
+  createListener,
+  expectedRoutes,
+  GLOBEX,
+  IDS,
+  id26,
+  NAMES,
+  NODES,
+  ofReplica,
+  type Records,
+  TENANTS,
+  UIDS,
+} from './route-table.fixture.ts'
+
+type Step = (records: Records) => Change[]
+/** A run alone takes seconds; the machine may be busy. */
+const RUNS = process.env['HOLDFAST_LONG'] === '1' ? 5_000 : 300
+const PATIENCE_MS = 300_000
+
+const one = <T>(list: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...list)
+const tenant = one(TENANTS)
+const rarely = one([false, false, false, true])
+
+const nodeStep = fc
+  .tuple(
+    tenant,
+    one(NODES),
+    one(['ready', 'ready', 'unreachable', 'failed'] as const),
+    one(['', 'a', 'b', 'shared']),
+  )
+  .map(([owner, nodeId, status, address]): Step => {
+    const host = address === 'shared' ? 'shared' : `${nodeId.at(-1)}-${address}`
+    const said = address === '' ? {} : { peerAddress: `${owner[0]}-${host}:80` }
+    return (records) => records.put(inTenant(owner, nodes, nodeId), aNode(nodeId, { status, ...said }))
+  })
+/** A deployment's uid is never that of another name: it follows from the name, and a second life has another one. */
+const deploymentStep = fc
+  .tuple(tenant, one([0, 1]), rarely, fc.subarray(['a.example', 'b.example']), rarely)
+  .map(([owner, n, again, hosts, deleting]): Step => {
+    const uid = `dep_${id26(n + (again ? 10 : 0))}` as DeploymentUid
+    const record = aDeploymentOf(NAMES[n] ?? '', uid, hosts, deleting)
+    return (records) => records.put(inTenant(owner, deployments, NAMES[n] ?? ''), record)
+  })
+const placedUid = one([0, 0, 1, 1, 10, 11]).map((n) => `dep_${id26(n)}` as DeploymentUid)
+const placementStep = fc
+  .tuple(
+    tenant,
+    placedUid,
+    fc.subarray([0, 1, 2], { minLength: 1 }),
+    one(['running', 'running', 'running', 'stopped', 'removed'] as const),
+  )
+  .map(([owner, uid, replicas, last]): Step => {
+    const assignments = replicas.map((n, index) =>
+      ofReplica(uid, n, index + 1 === replicas.length ? last : 'running'),
+    )
+    return (records) => records.put(inTenant(owner, placements, uid), aPlacement(uid, assignments))
+  })
+const assignmentId = one([0, 1, 2, 3, 4, 5, 30, 31, 32]).map((n) => `rep_${id26(n)}` as AssignmentId)
+const observationStep = fc
+  .tuple(
+    tenant,
+    assignmentId,
+    one<Observation['state']>(['ready', 'ready', 'ready', ...REPLICA_STATES]),
+    one(['', '', 'unhealthy']),
+  )
+  .map(
+    ([owner, id, state, reason]): Step =>
+      (records) =>
+        records.put(inTenant(owner, observations, id), anObservation(id, state, reason)),
+  )
+const deleteStep = fc
+  .tuple(
+    tenant,
+    fc.oneof(
+      one(NODES).map((id) => [nodes, id] as const),
+      one(NAMES).map((id) => [deployments, id] as const),
+      placedUid.map((id) => [placements, id] as const),
+      assignmentId.map((id) => [observations, id] as const),
+    ),
+  )
+  .map(
+    ([owner, [collection, id]]): Step =>
+      (records) =>
+        records.delete(inTenant<unknown>(owner, collection, id)),
+  )
+const steps = fc.oneof(
+  { arbitrary: nodeStep, weight: 3 },
+  { arbitrary: deploymentStep, weight: 2 },
+  { arbitrary: placementStep, weight: 4 },
+  { arbitrary: observationStep, weight: 5 },
+  { arbitrary: deleteStep, weight: 1 },
+)
+/** Some changes arrive together, as after a relist or from one batch of the engine. */
+const histories = fc.array(fc.array(steps, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 40 })
+
+const isRemovalOf = ({ kind, key }: Change, { tenant, nodeId }: NodeAddress): boolean =>
+  kind === 'delete' && key.folder === nodes.folder && key.tenant === tenant && key.id === nodeId
+
+const everyNode = TENANTS.flatMap((owner) => NODES.map((nodeId) => ({ tenant: owner, nodeId })))
+
+test(
+  'whatever the history: told of changes alone, every node knows what a look at all records says',
+  () => {
+    let peersSeen = 0
+    fc.assert(
+      fc.property(histories, (history) => {
+        const records = beginRunning()
+        const listener = createListener(records)
+        const sessions = new Map<NodeAddress, string>()
+        for (const batch of history) {
+          const changes = batch.flatMap((step) => step(records))
+          listener.apply(changes)
+          // A node whose record went has no session any more, even if it has a record again by now.
+          for (const node of everyNode)
+            if (changes.some((change) => isRemovalOf(change, node))) sessions.delete(node)
+          const fresh = createDesiredIndex(records.store).routes
+          for (const node of everyNode) {
+            const expected = expectedRoutes(records, node)
+            expect(listener.index.routes.routesFor(node)).toEqual(expected)
+            expect(fresh.routesFor(node)).toEqual(expected)
+            const address = records.store.get(inTenant(node.tenant, nodes, node.nodeId))?.record.peerAddress
+            expect(listener.index.routes.isRouter(node)).toBe(address !== undefined)
+            if (address === undefined) {
+              sessions.delete(node)
+              continue
+            }
+            // A node says another address with a new session, and that begins with a complete set.
+            if (sessions.get(node) !== address) listener.restart(node)
+            sessions.set(node, address)
+            const byName = listener.knows(node).sort((left, right) => (left.name < right.name ? -1 : 1))
+            expect(byName).toEqual(expected)
+            peersSeen += expected.reduce((sum, { peers }) => sum + peers.length, 0)
+          }
+        }
+      }),
+      { numRuns: RUNS },
+    )
+    expect(peersSeen).toBeGreaterThan(10_000)
+  },
+  PATIENCE_MS,
+)
+
+test(
+  'nothing of one tenant is told to another: neither its addresses nor that something changed',
+  () => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const records = beginRunning()
+        const listener = createListener(records)
+        for (const batch of history) {
+          for (const step of batch) {
+            listener.heard.length = 0
+            const changes = step(records)
+            listener.apply(changes)
+            const owner = changes[0]?.key.tenant
+            expect(listener.heard.every((line) => line.startsWith(String(owner)))).toBe(true)
+          }
+          for (const node of everyNode)
+            for (const { peers } of listener.index.routes.routesFor(node))
+              expect(peers.every((peer) => peer.startsWith(String(node.tenant[0])))).toBe(true)
+        }
+      }),
+      { numRuns: RUNS },
+    )
+  },
+  PATIENCE_MS,
+)
+
+describe('one tenant with two nodes', () => {
+  const [one, two, three] = NODES as [NodeId, NodeId, NodeId]
+  const [web] = UIDS as [DeploymentUid]
+  const [first, second] = IDS as [AssignmentId, AssignmentId]
+  const at = (nodeId: NodeId, owner = ACME) => ({ tenant: owner, nodeId })
+  function start() {
+    const records = begin()
+    const listener = createListener(records)
+    const put = <T>(address: Address<T>, record: T): string[] => {
+      listener.heard.length = 0
+      listener.apply(records.put(address, record))
+      return listener.heard.map((line) => line.split(' ')[1] ?? '')
+    }
+    for (const [nodeId, address] of [
+      [one, '10.0.0.1:81'],
+      [two, '10.0.0.2:81'],
+    ] as const)
+      put(inTenant(ACME, nodes, nodeId), aNode(nodeId, { peerAddress: address }))
+    put(inTenant(ACME, nodes, three), aNode(three, {}))
+    const peersOf = (nodeId: NodeId) => listener.index.routes.routesFor(at(nodeId))[0]?.peers
+    return { records, listener, put, peersOf }
+  }
+  const placed = (desired: Assignment['desired'] = 'running') =>
+    aPlacement(web, [anAssignment(first, one, desired), anAssignment(second, two, 'running')])
+
+  test('a peer is one while its replica is ready, is to run, and its node is ready; who has it is not told of it', () => {
+    const { put, peersOf } = start()
+    expect(put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))).toEqual([
+      one,
+      two,
+    ])
+    expect(put(inTenant(ACME, placements, web), placed())).toEqual([])
+    expect(put(inTenant(ACME, observations, first), anObservation(first, 'starting'))).toEqual([])
+    expect(put(inTenant(ACME, observations, first), anObservation(first, 'ready'))).toEqual([two])
+    expect([peersOf(one), peersOf(two)]).toEqual([[], ['10.0.0.1:81']])
+    expect(put(inTenant(ACME, observations, first), anObservation(first, 'ready', 'unhealthy'))).toEqual([
+      two,
+    ])
+    expect(peersOf(two)).toEqual([])
+    put(inTenant(ACME, observations, first), anObservation(first, 'ready'))
+    expect(put(inTenant(ACME, nodes, one), aNode(one, { peerAddress: '10.0.0.1:82' }))).toEqual([two])
+    expect(peersOf(two)).toEqual(['10.0.0.1:82'])
+    const silent = aNode(one, { peerAddress: '10.0.0.1:82', status: 'unreachable' })
+    expect(put(inTenant(ACME, nodes, one), silent)).toEqual([two])
+    expect(peersOf(two)).toEqual([])
+    put(inTenant(ACME, nodes, one), aNode(one, { peerAddress: '10.0.0.1:82' }))
+    expect(put(inTenant(ACME, placements, web), placed('stopped'))).toEqual([two])
+    expect(peersOf(two)).toEqual([])
+  })
+
+  test('a record that is written again with nothing new in it tells nobody', () => {
+    const { put } = start()
+    put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
+    put(inTenant(ACME, placements, web), placed())
+    put(inTenant(ACME, observations, first), anObservation(first, 'ready'))
+    expect(put(inTenant(ACME, observations, first), anObservation(first, 'ready'))).toEqual([])
+    expect(put(inTenant(ACME, placements, web), placed())).toEqual([])
+    expect(
+      put(inTenant(ACME, nodes, one), aNode(one, { peerAddress: '10.0.0.1:81', labels: { a: 'b' } })),
+    ).toEqual([])
+    expect(put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))).toEqual([])
+  })
+
+  test('what cannot be read changes nothing of what is known, and is not all there is', () => {
+    const { records, listener, put, peersOf } = start()
+    put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
+    put(inTenant(ACME, placements, web), placed())
+    put(inTenant(ACME, observations, first), anObservation(first, 'ready'))
+    listener.heard.length = 0
+    listener.apply(records.spoil(inTenant(ACME, deployments, 'web')))
+    expect(listener.heard).toEqual([])
+    expect(peersOf(two)).toEqual(['10.0.0.1:81'])
+    expect([ACME, GLOBEX].map((owner) => listener.index.routes.isWhole(owner))).toEqual([false, true])
+    const later = createDesiredIndex(records.store)
+    expect(later.routes.isWhole(ACME)).toBe(false)
+    put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
+    expect(listener.index.routes.isWhole(ACME)).toBe(true)
+  })
+
+  test('of a deployment whose placement cannot be read nothing is said: its peers are not none', () => {
+    const { records, put } = start()
+    put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
+    records.spoil(inTenant(ACME, placements, web))
+    const { routes } = createDesiredIndex(records.store)
+    expect(routes.isWhole(ACME)).toBe(false)
+    expect(routes.routesFor(at(one))).toEqual([])
+    expect(routes.routeFor(at(one), web)).toBeUndefined()
+    expect(routes.routeFor(at(one), UIDS[2] as DeploymentUid)).toBeNull()
+  })
+})

@@ -1,0 +1,197 @@
+// One socket from its upgrade to its end: challenge, hello, then the messages of its session. SAFETY 4e.
+
+import type { AgentMessage, Hello } from '@holdfast/contract'
+import type { RawData } from 'ws'
+import { sendComplete } from '../desired/send-desired.ts'
+import type { Connection, GatewayParts } from '../parts.ts'
+import { acceptOrphans } from '../reports/accept-orphans.ts'
+import { acceptReports } from '../reports/accept-status.ts'
+import { flushReports } from '../reports/flush-reports.ts'
+import { endStreams, takeFrame, takeStreamWord } from '../streams/session-streams.ts'
+import { answerAgent } from './answer-agent.ts'
+import { guardSession } from './guard-session.ts'
+import { openSession } from './open-session.ts'
+import { readAgentMessage } from './read-message.ts'
+import {
+  type AgentSocket,
+  type CloseReason,
+  closeSession,
+  newSession,
+  type Session,
+  send,
+} from './session.ts'
+import { welcomeOf } from './welcome.ts'
+
+const NONCE_BYTES = 32
+const WINDOW_MS = 10_000
+const MESSAGES_IN_WINDOW = 500
+const BYTES_IN_WINDOW = 8 * 1024 * 1024
+
+export function acceptConnection(parts: GatewayParts, socket: AgentSocket): void {
+  const { ids, times } = parts.running
+  const connection: Connection = {
+    socket,
+    nonce: Buffer.from(ids.bytes(NONCE_BYTES)).toString('base64url'),
+    helloUntil: performance.now() + times.helloMs,
+    opening: false,
+    ended: false,
+    session: undefined,
+  }
+  parts.waiting.add(connection)
+  socket.on('message', (data, isBinary) => receive(parts, connection, data, isBinary))
+  // An agent that has not heard from us for long asks with a ping, which is a beat too.
+  socket.on('ping', (data) => answerPing(connection, data.length))
+  socket.on('close', () => closed(parts, connection))
+  // What went wrong on a socket shows as its end.
+  socket.on('error', () => {})
+  send(socket, { type: 'challenge', nonce: connection.nonce })
+}
+
+const MAX_PONG_BACKLOG = 64 * 1024
+
+/** Counted like a message, and answered only to who reads the answers; before the hello nobody has a reason to ask. */
+function answerPing({ session, socket }: Connection, bytes: number): void {
+  if (session === undefined || isTooMuch(session, bytes)) {
+    socket.terminate()
+    return
+  }
+  session.heardAt = performance.now()
+  if (socket.bufferedAmount < MAX_PONG_BACKLOG) socket.pong()
+}
+
+function closed({ waiting, calls }: GatewayParts, connection: Connection): void {
+  waiting.delete(connection)
+  const { session } = connection
+  if (session?.socket !== connection.socket) return
+  session.socket = undefined
+  calls.abandon(session)
+  endStreams(session)
+}
+
+function receive(parts: GatewayParts, connection: Connection, data: RawData, isBinary: boolean): void {
+  const { session } = connection
+  parts.running.counts.messages += 1
+  // Cut or sent away: what it still says changes nothing.
+  if (connection.ended || (session !== undefined && session.socket !== connection.socket)) return
+  if (isBinary && Buffer.isBuffer(data)) {
+    receiveFrame(parts, connection, data)
+    return
+  }
+  // Before it is read: reading is what costs.
+  if (session !== undefined && isTooMuch(session, bytesOf(data))) {
+    end(parts, connection, 'too_many_messages')
+    return
+  }
+  const message = readAgentMessage(data)
+  if (message === 'unknown' && session !== undefined) {
+    parts.running.counts.unknownMessages += 1
+    return
+  }
+  const isHello = message !== 'unknown' && message?.type === 'hello'
+  if (
+    message === 'unknown' ||
+    message === undefined ||
+    isHello !== (session === undefined) ||
+    connection.opening
+  )
+    end(parts, connection, 'protocol_violation')
+  else if (session !== undefined) guardSession(parts, session, () => handle(parts, session, message))
+  else if (isHello) startOpening(parts, connection, message)
+}
+
+/** What the credit of its stream covers is not counted: the server asked for it. */
+function receiveFrame(parts: GatewayParts, connection: Connection, frame: Buffer): void {
+  const { session } = connection
+  if (session === undefined) {
+    end(parts, connection, 'protocol_violation')
+    return
+  }
+  session.heardAt = performance.now()
+  guardSession(parts, session, () => {
+    const fate = takeFrame(session, frame)
+    if (fate === 'beyond') end(parts, connection, 'protocol_violation')
+    else if (fate === 'late' && isTooMuch(session, frame.length)) end(parts, connection, 'too_many_messages')
+  })
+}
+
+function startOpening(parts: GatewayParts, connection: Connection, hello: Hello): void {
+  connection.opening = true
+  open(parts, connection, hello)
+    .catch((error: unknown) => {
+      parts.running.log.warn({ nodeId: hello.nodeId, error: String(error) }, 'a session could not be opened')
+      end(parts, connection, 'unavailable')
+    })
+    .finally(() => {
+      connection.opening = false
+    })
+}
+
+function end({ running, held, waiting }: GatewayParts, connection: Connection, code: CloseReason): void {
+  if (code === 'protocol_violation') running.counts.violations += 1
+  connection.ended = true
+  waiting.delete(connection)
+  if (connection.session === undefined) closeSession(connection.socket, code)
+  else held.drop(connection.session, code)
+}
+
+const bytesOf = (data: RawData): number =>
+  Array.isArray(data) ? data.reduce((sum, part) => sum + part.byteLength, 0) : data.byteLength
+
+function isTooMuch(session: Session, bytes: number): boolean {
+  const now = performance.now()
+  if (now >= session.windowEndsAt) {
+    session.windowEndsAt = now + WINDOW_MS
+    session.messages = 0
+    session.bytes = 0
+    session.writes = 0
+    session.asks = 0
+    session.earned = 0
+  }
+  session.messages += 1
+  session.bytes += bytes
+  return session.messages > MESSAGES_IN_WINDOW + session.earned || session.bytes > BYTES_IN_WINDOW
+}
+
+async function open(parts: GatewayParts, connection: Connection, hello: Hello): Promise<void> {
+  const { running, held, index, waiting } = parts
+  const opened = await openSession(parts, hello, connection.nonce)
+  if (opened === undefined) {
+    running.counts.hellosRefused += 1
+    end(parts, connection, 'session_refused')
+    return
+  }
+  waiting.delete(connection)
+  const now = performance.now()
+  const session = newSession(opened, connection.socket, now)
+  // Ten thousand that came at once must not be served at once each minute.
+  session.nextCompleteAt = now + Math.random() * running.times.resyncMs
+  connection.session = session
+  if (!held.add(session)) {
+    held.drop(session, 'session_replaced')
+    return
+  }
+  running.counts.sessionsOpened += 1
+  send(connection.socket, welcomeOf(running, opened))
+  sendComplete(running, index, session)
+  // The socket may have gone while the store was asked.
+  if (connection.socket.readyState !== connection.socket.OPEN) closed(parts, connection)
+}
+
+function handle(parts: GatewayParts, session: Session, message: AgentMessage): void {
+  const { running, index, calls } = parts
+  if ('session' in message && message.session !== session.epoch) return
+  session.heardAt = performance.now()
+  if (message.type === 'answer') calls.settle(session, message)
+  if (message.type === 'credit' || message.type === 'end') takeStreamWord(session, message)
+  if (message.type === 'call')
+    answerAgent(running, index, session, message).catch((error: unknown) =>
+      running.log.warn(
+        { nodeId: session.nodeId, error: String(error) },
+        'what a node asked was not answered',
+      ),
+    )
+  if (message.type !== 'status') return
+  acceptReports(running, index, session, message.observations)
+  void acceptOrphans(running, session, message.orphans ?? [], session.heardAt)
+  flushReports(parts, session)
+}

@@ -1,0 +1,120 @@
+// A hello becomes a session in one transaction: the epoch rises, so that whatever an older session still says is void, and
+// the record names this replica as the holder. SAFETY 4e.
+
+import type { Hello, TenantId } from '@holdfast/contract'
+import { isLabelKey, isLabelValue } from '@holdfast/core'
+import { type AttestedLabels, attestLabels, markOf } from '../../operations/nodes/attest-labels.ts'
+import { labelsRefusedEvent, nodeSubject } from '../../operations/nodes/node-events.ts'
+import { type NewEvent, recordEvent } from '../../operations/record-write.ts'
+import { timestamp } from '../../ports/clock.ts'
+import { nodes, type StoredNode } from '../../store/records.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import type { Running } from '../deps.ts'
+import type { GatewayParts } from '../parts.ts'
+import { soundPeerAddress } from './peer-address.ts'
+import type { OpenedSession } from './session.ts'
+import { isProven } from './verify-hello.ts'
+
+/**
+ * Undefined for an unknown node, a wrong key, an old generation and a node that was let in just now alike. When it resolves the cache has everything that
+ * an older session wrote, so the first complete set is never older than the session.
+ */
+export async function openSession(
+  { running, directory, openings }: Pick<GatewayParts, 'running' | 'directory' | 'openings'>,
+  hello: Hello,
+  nonce: string,
+): Promise<OpenedSession | undefined> {
+  const { store } = running
+  let letIn = false
+  const opened = await store.transact<OpenedSession | undefined>((transaction) => {
+    const tenant = directory.tenantOf(hello.nodeId)
+    const node = tenant && transaction.get(inTenant(tenant, nodes, hello.nodeId))
+    if (!isProven(node, hello, nonce) || node === undefined || tenant === undefined)
+      return { kind: 'abort', result: undefined }
+    // Only after the proof, so that nobody else uses up the node's turn; once, as a transaction may be tried again.
+    letIn ||= openings.take(node.id, performance.now())
+    if (!letIn) return { kind: 'abort', result: undefined }
+    const labels = judgeLabels(hello.labels, node)
+    const next = takeUp(running, node, hello, labels)
+    transaction.put(inTenant(tenant, nodes, node.id), next)
+    recordOpening(running, transaction, tenant, node, next, labels)
+    const { generation, session, status } = next
+    const result = { tenant, nodeId: node.id, generation, epoch: session.epoch, told: status }
+    return { kind: 'commit', result }
+  })
+  if (opened === undefined) return undefined
+  if (hello.peerAddress !== undefined && soundPeerAddress(hello.peerAddress) === undefined)
+    running.log.warn(
+      { nodeId: hello.nodeId },
+      'a node says no sound address of its router: it routes nothing',
+    )
+  await store.fresh()
+  return opened
+}
+
+function takeUp(
+  { clock, replica }: Running,
+  node: StoredNode,
+  { bootId, engine, capacity, peerAddress: said }: Hello,
+  { labels, refused }: AttestedLabels,
+): StoredNode {
+  const { peerAddress: _before, refusedMark: _told, ...kept } = node
+  const [peerAddress, refusedMark] = [soundPeerAddress(said), markOf(refused)]
+  return {
+    ...kept,
+    ...(refusedMark === undefined ? {} : { refusedMark }),
+    ...(peerAddress === undefined ? {} : { peerAddress }),
+    labels,
+    engine,
+    capacity,
+    status: 'ready',
+    statusSince: node.status === 'ready' ? node.statusSince : timestamp(clock),
+    session: { replica, epoch: node.session.epoch + 1, bootId },
+  }
+}
+
+function recordOpening(
+  { clock }: Running,
+  transaction: Transaction,
+  tenant: TenantId,
+  node: StoredNode,
+  next: StoredNode,
+  { refused }: AttestedLabels,
+): void {
+  const subject = nodeSubject(node)
+  const cause = String(next.session.epoch)
+  const record = (event: NewEvent) => recordEvent(transaction, clock, tenant, event)
+  if (node.status !== 'ready')
+    record({
+      ...{ type: 'node.ready', severity: 'info', subject, cause, reason: node.status },
+      message: `Node ${node.name} is ready; it was ${node.status}.`,
+      data: { was: node.status },
+    })
+  if (!sameLabels(node.labels, next.labels))
+    record({
+      ...{ type: 'node.labels_changed', severity: 'info', subject, cause, reason: 'advertised' },
+      message: `Node ${node.name} advertises other labels than before.`,
+      data: { before: node.labels, after: next.labels },
+    })
+  // The same advertisement at each connection is one event, and one that comes back after another is news again.
+  if (refused.length > 0 && node.refusedMark !== next.refusedMark) record(labelsRefusedEvent(next, refused))
+}
+
+type Labels = Hello['labels']
+
+/** What is malformed is not repeated: it would reach logs and terminals (SAFETY 2 row 16). */
+function judgeLabels(advertised: Labels, { attested }: StoredNode): AttestedLabels {
+  const given = Object.entries(advertised)
+  const sound = given.filter(([key, value]) => isLabelKey(key) && isLabelValue(value))
+  const { labels, refused } = attestLabels(Object.fromEntries(sound), attested)
+  if (sound.length === given.length) return { labels, refused }
+  return {
+    labels,
+    refused: [...refused, { label: '(malformed)', advertised: '(malformed)', attested: null }],
+  }
+}
+
+function sameLabels(left: Labels, right: Labels): boolean {
+  const keys = Object.keys(left)
+  return keys.length === Object.keys(right).length && keys.every((key) => left[key] === right[key])
+}

@@ -1,0 +1,136 @@
+// One node as this replica holds it: its socket while there is one, and since when it is silent. The object outlives its
+// socket, because silence is counted from the last sign of life and not from the end of a connection (DECISIONS 5).
+
+import type {
+  AssignmentId,
+  NodeId,
+  NodeStatus,
+  Observation,
+  ServerMessage,
+  TenantId,
+} from '@holdfast/contract'
+import type { RawData } from 'ws'
+import type { StreamReader } from '../../ports/node-streams.ts'
+
+/** As much of an agent's socket as is used here, so that one without a network will do too. */
+export interface AgentSocket {
+  readonly readyState: number
+  /** What `readyState` is while both sides may send. */
+  readonly OPEN: number
+  readonly bufferedAmount: number
+  send(data: string | Buffer): void
+  close(code: number, reason: string): void
+  terminate(): void
+  pong(): void
+  on(event: 'message', listener: (data: RawData, isBinary: boolean) => void): unknown
+  on(event: 'ping', listener: (data: Buffer) => void): unknown
+  on(event: 'close' | 'error', listener: () => void): unknown
+}
+
+export interface Session {
+  readonly tenant: TenantId
+  readonly nodeId: NodeId
+  /** Of the enrolment whose key opened it. */
+  readonly generation: number
+  readonly epoch: number
+  /** Undefined once the connection is gone. */
+  socket: AgentSocket | undefined
+  /** Monotonic: the last frame of any kind. */
+  heardAt: number
+  /** What the node's record says of it, as far as this replica knows. */
+  told: NodeStatus
+  /** A change of status is on its way to the store. */
+  telling: boolean
+  nextCompleteAt: number
+  /** Counted over a short window, against a node that talks without end. */
+  windowEndsAt: number
+  messages: number
+  bytes: number
+  writes: number
+  /** What was asked of the broker for it. */
+  asks: number
+  /** Messages beyond the limit that answer what the server itself sent. */
+  earned: number
+  /** By their numbers. */
+  readonly streams: Map<number, HeldStream>
+  nextStream: number
+  reports: Reports | undefined
+}
+
+/** A stream that is open on the node, as its server end sees it. */
+export interface HeldStream {
+  readonly reader: StreamReader
+  /** What the node may still send. */
+  credit: number
+  /** What the node still takes. */
+  room: number
+}
+
+export type OpenedSession = Pick<Session, 'tenant' | 'nodeId' | 'generation' | 'epoch' | 'told'>
+
+export const newSession = (opened: OpenedSession, socket: AgentSocket | undefined, now: number): Session => ({
+  ...opened,
+  socket,
+  heardAt: now,
+  telling: false,
+  nextCompleteAt: 0,
+  windowEndsAt: 0,
+  messages: 0,
+  bytes: 0,
+  writes: 0,
+  asks: 0,
+  earned: 0,
+  streams: new Map(),
+  nextStream: 1,
+  reports: undefined,
+})
+
+/** Made at the first report: an idle node needs none. */
+export interface Reports {
+  /** The newest accepted in this session. */
+  readonly newest: Map<AssignmentId, Observation>
+  /** Those of them that are not stored yet. */
+  readonly unwritten: Map<AssignmentId, Observation>
+  writing: boolean
+}
+
+/** What a peer that does not read may leave with us. */
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
+
+/** False where there is nobody to send to. */
+export function send(socket: AgentSocket | undefined, message: ServerMessage): boolean {
+  if (socket === undefined || socket.readyState !== socket.OPEN) return false
+  if (socket.bufferedAmount > MAX_BUFFERED_BYTES) {
+    socket.terminate()
+    return false
+  }
+  socket.send(JSON.stringify(message))
+  return true
+}
+
+export function sendFrame(socket: AgentSocket | undefined, frame: Buffer): void {
+  if (socket !== undefined && socket.readyState === socket.OPEN) socket.send(frame)
+}
+
+export type CloseReason =
+  | 'session_refused'
+  | 'session_replaced'
+  | 'protocol_violation'
+  | 'too_many_messages'
+  | 'unavailable'
+  | 'server_closing'
+
+const FAREWELLS: { readonly [C in CloseReason]: { readonly close: number; readonly message: string } } = {
+  session_refused: { close: 1008, message: 'This node, key or generation has no session here.' },
+  session_replaced: { close: 1008, message: 'A newer session of the node took over, or the node is gone.' },
+  protocol_violation: { close: 1008, message: 'The message is not one of this protocol.' },
+  too_many_messages: { close: 1008, message: 'The node sends more than it may.' },
+  unavailable: { close: 1013, message: 'The session cannot be opened or kept now; try again.' },
+  server_closing: { close: 1001, message: 'The server stops; another one takes over.' },
+}
+
+export function closeSession(socket: AgentSocket, code: CloseReason): void {
+  const { close, message } = FAREWELLS[code]
+  send(socket, { type: 'farewell', code, message })
+  socket.close(close, code)
+}
