@@ -4,6 +4,7 @@ export { createPickDescriber, type PickDescriber } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'
 export type { DesiredResidency, NodeFacts, TenantFacts, Workload } from './facts.ts'
 export { PLACEMENT_FILTERS } from './filters/index.ts'
+export { type HypotheticalChange, NO_DEPLOYMENT } from './hypothetical.ts'
 export { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
 export {
   CURE_KINDS,

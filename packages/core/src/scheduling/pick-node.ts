@@ -24,11 +24,12 @@ export function pickNode(state: TenantState, workload: Workload, facts: TenantFa
     leastMemory: leastFree(workload.resources.memoryBytes),
     accepts: acceptance(columns, workload, facts),
   }
-  tally(search, workload.name, 1)
+  return columns.nodes[withTally(search, workload.name, () => bestSlot(search, workload))]?.id
+}
+
+function bestSlot(search: Search, workload: Workload): number {
   const walked = walk(search)
-  const best = walked === NOBODY ? scan(search, slotsToScan(search, workload)) : walked
-  tally(search, workload.name, -1)
-  return columns.nodes[best]?.id
+  return walked === NOBODY ? scan(search, slotsToScan(search, workload)) : walked
 }
 
 interface Search {
@@ -65,7 +66,16 @@ function slotsToScan({ columns, candidates }: Search, workload: Workload): Int32
 
 const NOWHERE: ReadonlyMap<number, number> = new Map()
 
-/** Adds the deployment's own replicas to the crowds, and takes them away again. */
+/** Counts the deployment's own replicas in the crowds while `find` runs; afterwards they are zero again, whatever it throws. */
+function withTally(search: Search, name: string, find: () => number): number {
+  tally(search, name, 1)
+  try {
+    return find()
+  } finally {
+    tally(search, name, -1)
+  }
+}
+
 function tally({ columns: { running, crowd }, groups }: Search, name: string, times: 1 | -1): void {
   for (const [slot, count] of running.get(name) ?? NOWHERE) {
     const group = groups.of[slot] ?? 0

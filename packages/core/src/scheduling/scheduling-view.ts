@@ -5,6 +5,7 @@ import type { Capacity, FilterName, NodeId } from '@holdfast/contract'
 import { cureCandidates, type ExplainedCandidate } from './cures/find-cures.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
+import { type HypotheticalChange, hypothetically, restoring } from './hypothetical.ts'
 import { pickNode } from './pick-node.ts'
 import { CURE_KINDS, type CureKind } from './refusal.ts'
 import {
@@ -32,6 +33,15 @@ export interface SchedulingView {
   place(workload: Workload, count: number): Placing
   /** The whole matrix, also where a replica would fit. */
   candidates(workload: Workload): ExplainedCandidate[]
+  /**
+   * Asks `place` or `candidates` what they would answer if these changes were so, in this order. It is the only way to ask
+   * such a question: afterwards the view is exactly as it was, also when `ask` throws. `ask` must be synchronous, may ask
+   * further hypothetical questions, and must not change the view (the mutators throw).
+   *
+   * To place as if some replicas were gone: `{ kind: 'release', nodeId, name, resources }` for each of them. To place
+   * successors as if outgoing replicas did not matter to spread: `{ kind: 'rename', ..., to: NO_DEPLOYMENT }`.
+   */
+  hypothetically<Answer>(changes: readonly HypotheticalChange[], ask: () => Answer): Answer
   applyAssigned(nodeId: NodeId, name: string, resources: Capacity): void
   applyReleased(nodeId: NodeId, name: string, resources: Capacity): void
   /** The facts replace all that was known of the node, what runs on it included. */
@@ -42,14 +52,20 @@ export interface SchedulingView {
 
 export function createSchedulingView(facts: TenantFacts): SchedulingView {
   const state = createTenantState(facts)
+  const change = (apply: () => void): void => {
+    if (state.openQuestions > 0)
+      throw new Error('A scheduling view cannot be changed while a hypothetical question is asked.')
+    apply()
+  }
   return {
     place: (workload, count) => place(state, factsNow(state), workload, count),
     candidates: (workload) => cureCandidates(workload, factsNow(state)),
-    applyAssigned: (nodeId, name, resources) => enterReplica(state, nodeId, name, resources),
-    applyReleased: (nodeId, name, resources) => dropReplica(state, nodeId, name, resources),
-    setNode: (node) => enterNode(state, node),
-    removeNode: (nodeId) => dropNode(state, nodeId),
-    setContainers: (containers) => Object.assign(state.containers, containers),
+    hypothetically: (changes, ask) => hypothetically(state, changes, ask),
+    applyAssigned: (nodeId, name, resources) => change(() => enterReplica(state, nodeId, name, resources)),
+    applyReleased: (nodeId, name, resources) => change(() => dropReplica(state, nodeId, name, resources)),
+    setNode: (node) => change(() => enterNode(state, node)),
+    removeNode: (nodeId) => change(() => dropNode(state, nodeId)),
+    setContainers: (containers) => change(() => Object.assign(state.containers, containers)),
   }
 }
 
@@ -67,21 +83,19 @@ export function placeReplicas(workload: Workload, count: number, facts: TenantFa
 /** Each replica of a call counts for those after it: in capacity, anti-affinity, spread and quota. */
 function place(state: TenantState, facts: TenantFacts, workload: Workload, count: number): Placing {
   const { name, resources } = workload
-  const placed: NodeId[] = []
-  let entered = 0
-  while (placed.length < count) {
-    const nodeId = pickNode(state, workload, facts)
-    if (nodeId === undefined) break
-    placed.push(nodeId)
-    if (placed.length === count) break
-    enterReplica(state, nodeId, name, resources)
-    entered += 1
-  }
-  const unplaced = count - placed.length
-  // At once: what would help depends on what is entered at this moment.
-  const candidates = unplaced > 0 ? cureCandidates(workload, facts) : []
-  for (const nodeId of placed.slice(0, entered)) dropReplica(state, nodeId, name, resources)
-  return { placed, unplaced, candidates, cures: unplaced > 0 ? curesOf(candidates) : [] }
+  return restoring(state, (apply) => {
+    const placed: NodeId[] = []
+    while (placed.length < count) {
+      const nodeId = pickNode(state, workload, facts)
+      if (nodeId === undefined) break
+      placed.push(nodeId)
+      if (placed.length < count) apply({ kind: 'enter', nodeId, name, resources })
+    }
+    const unplaced = count - placed.length
+    // At once: what would help depends on what is entered at this moment.
+    const candidates = unplaced > 0 ? cureCandidates(workload, facts) : []
+    return { placed, unplaced, candidates, cures: unplaced > 0 ? curesOf(candidates) : [] }
+  })
 }
 
 /** A new node may take what all others refuse. */

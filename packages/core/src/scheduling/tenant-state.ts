@@ -11,12 +11,19 @@ export interface TenantState {
   readonly containers: { used: number; limit: number }
   /** Absent after a node came or went, until the next decision. */
   columns: Columns | undefined
+  /** How many hypothetical questions are being asked; while there are any, the view accepts no changes. */
+  openQuestions: number
 }
 
 const NO_SLOT = -1
 
 export function createTenantState({ nodes, containers }: TenantFacts): TenantState {
-  const state: TenantState = { held: new Map(), containers: { ...containers }, columns: undefined }
+  const state: TenantState = {
+    held: new Map(),
+    containers: { ...containers },
+    columns: undefined,
+    openQuestions: 0,
+  }
   for (const node of nodes) enterNode(state, node)
   return state
 }
@@ -46,12 +53,13 @@ export function enterReplica(state: TenantState, id: NodeId, name: string, resou
   if (node !== undefined) changeReplicas(state, node, name, resources, 1)
 }
 
-/** Of a replica that is not known to be there, nothing is taken away. */
-export function dropReplica(state: TenantState, id: NodeId, name: string, resources: Capacity): void {
+/** False where the node has no such replica; nothing changes then. */
+export function dropReplica(state: TenantState, id: NodeId, name: string, resources: Capacity): boolean {
   const node = state.held.get(id)
-  if (node !== undefined && !node.replicas.has(name)) return
+  if (node !== undefined && !node.replicas.has(name)) return false
   state.containers.used = Math.max(0, state.containers.used - 1)
   if (node !== undefined) changeReplicas(state, node, name, resources, -1)
+  return true
 }
 
 function changeReplicas(
