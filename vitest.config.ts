@@ -47,6 +47,15 @@ export default defineConfig({
           exclude: [...MACHINES, ...TIMED],
         },
       },
+      {
+        test: {
+          ...onEngines,
+          name: 'controllers',
+          include: ['tests/controllers/**/*.test.ts'],
+          fileParallelism: true,
+          maxWorkers: '100%',
+        },
+      },
       { test: { ...onEngines, name: 'timed', include: TIMED } },
       { test: { ...onEngines, name: 'machines', include: MACHINES } },
       { test: { name: 'simulation', include: [SEEDS] } },

@@ -17,7 +17,7 @@ import {
 import type { Store } from '@holdfast/server/store/store'
 import { globally, inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
-import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { uniqueName } from '@holdfast/testkit'
 import * as world from '@holdfast/testkit/controllers/placing-world'
 import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
@@ -25,11 +25,10 @@ import { expect, onTestFinished, test } from 'vitest'
 
 /** Two replicas of the server on one engine; the second hears of nothing while its watch is held. */
 async function twoStores() {
-  const { endpoints } = await sharedEtcd()
   const root = `/${uniqueName('giving-up')}`
   const held = createHeldWatch()
-  const first = await openTestStore({ endpoints, root })
-  const late = await openTestStore({ endpoints, root, wrap: held.wrap })
+  const first = await openTestStore({ root })
+  const late = await openTestStore({ root, wrap: held.wrap })
   onTestFinished(() => {
     held.release()
     first.close()

@@ -10,7 +10,7 @@ import { deployments } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
-import { type Registry, sharedEtcd, startRegistry, uniqueName, waitUntil } from '@holdfast/testkit'
+import { type Registry, startRegistry, uniqueName, waitUntil } from '@holdfast/testkit'
 import * as world from '@holdfast/testkit/controllers/placing-world'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -31,8 +31,7 @@ interface Asked {
 
 /** A store, controllers that place, the loop, and what it asked the registry for. */
 async function running() {
-  const { endpoints } = await sharedEtcd()
-  const { store, close } = await openTestStore({ endpoints, root: `/${uniqueName('digest')}` })
+  const { store, close } = await openTestStore({ root: `/${uniqueName('digest')}` })
   const controllers = world.startControllers(store)
   const client = createRegistryClient({
     allowList: [{ host: registry.host, plainHttp: true, allowAddress: true }],

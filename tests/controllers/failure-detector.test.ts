@@ -10,7 +10,7 @@ import { nodes, type StoredNode, serverReplicas, shards } from '@holdfast/server
 import type { Store } from '@holdfast/server/store/store'
 import { globally, inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
-import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { uniqueName } from '@holdfast/testkit'
 import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
 import * as world from '@holdfast/testkit/controllers/placing-world'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
@@ -20,10 +20,9 @@ const STEP_MS = 1_000
 const heldBy = (replica: string) => ({ session: { replica, epoch: 3, bootId: 'boot' } })
 
 async function cellForTest() {
-  const { endpoints } = await sharedEtcd()
   const pausable = createPausable()
   const root = `/${uniqueName('board')}`
-  const { store, close } = await openTestStore({ endpoints, root, wrap: pausable.wrap })
+  const { store, close } = await openTestStore({ root, wrap: pausable.wrap })
   onTestFinished(close)
   let now = 1_000_000
   const holds: boolean[] = []

@@ -12,7 +12,7 @@ import type { Leadership } from '@holdfast/server/loops/leadership/lead-shards'
 import { deployments, nodes, placements } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
-import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { uniqueName, waitUntil } from '@holdfast/testkit'
 import { createMortal, type DeathMoment } from '@holdfast/testkit/controllers/mortal-engine'
 import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
 import {
@@ -62,8 +62,7 @@ afterEach(async () => {
 })
 
 async function open(options: Partial<TestStoreOptions> = {}): Promise<TestStore> {
-  const { endpoints } = await sharedEtcd()
-  return openTestStore({ endpoints, root, ...options })
+  return openTestStore({ root, ...options })
 }
 
 /**

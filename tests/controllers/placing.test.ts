@@ -7,7 +7,8 @@ import { deployments, nodes, observations, removals } from '@holdfast/server/sto
 import type { Store } from '@holdfast/server/store/store'
 import { globally, inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
-import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { uniqueName } from '@holdfast/testkit'
+import { startEnginePace } from '@holdfast/testkit/controllers/controller-engine'
 import {
   addNodes,
   addTenant,
@@ -23,7 +24,6 @@ import {
   startControllers,
   write,
 } from '@holdfast/testkit/controllers/placing-world'
-import { startBarePace } from '@holdfast/testkit/store/bare-pace'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
@@ -33,8 +33,7 @@ let tenant: TenantId
 let controllers: Controllers
 
 beforeEach(async () => {
-  const { endpoints } = await sharedEtcd()
-  opened = await openTestStore({ endpoints, root: `/${uniqueName('place')}` })
+  opened = await openTestStore({ root: `/${uniqueName('place')}` })
   store = opened.store
   tenant = await addTenant(store)
 })
@@ -206,8 +205,7 @@ describe('a deployment that fits nowhere', () => {
     }
     expect(runningOf(store, tenant, uid)).toEqual([])
 
-    const { endpoints } = await sharedEtcd()
-    const pace = startBarePace(endpoints)
+    const pace = await startEnginePace()
     const began = performance.now()
     const [a] = five
     if (a === undefined) throw new Error('five nodes')

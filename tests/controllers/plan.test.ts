@@ -6,7 +6,7 @@ import { planAhead } from '@holdfast/server/loops/controllers/plan-ahead'
 import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
-import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { uniqueName } from '@holdfast/testkit'
 import { type ObedientAgents, startObedientAgents } from '@holdfast/testkit/controllers/obedient-agents'
 import {
   addNodes,
@@ -40,8 +40,7 @@ let machines: StoredNode[]
 const clock = createSetClock()
 
 beforeEach(async () => {
-  const { endpoints } = await sharedEtcd()
-  opened = await openTestStore({ endpoints, root: `/${uniqueName('plan')}` })
+  opened = await openTestStore({ root: `/${uniqueName('plan')}` })
   store = opened.store
   tenant = await addTenant(store)
   const countries = ['DE', 'AT', 'FR']

@@ -9,7 +9,7 @@ import { type StoredDeployment, tenants } from '@holdfast/server/store/records'
 import { createSlotAllocator } from '@holdfast/server/store/slots'
 import type { Store } from '@holdfast/server/store/store'
 import { globally } from '@holdfast/server/store/transaction'
-import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { uniqueName, waitUntil } from '@holdfast/testkit'
 import { createPausable, type Pausable } from '@holdfast/testkit/controllers/pausable-engine'
 import * as world from '@holdfast/testkit/controllers/placing-world'
 import { type QuotaHistory, watchQuotas } from '@holdfast/testkit/controllers/quota-history'
@@ -35,15 +35,14 @@ let replicas: Replica[]
 let history: QuotaHistory
 
 beforeAll(async () => {
-  const { endpoints } = await sharedEtcd()
   const root = `/${uniqueName('quota')}`
-  const observer = await openTestStore({ endpoints, root })
+  const observer = await openTestStore({ root })
   opened = [observer]
   history = await watchQuotas(observer.engine, root)
   replicas = []
   for (const id of ['one', 'two']) {
     const pausable = createPausable()
-    const test = await openTestStore({ endpoints, root, wrap: pausable.wrap })
+    const test = await openTestStore({ root, wrap: pausable.wrap })
     const { store } = test
     opened.push(test)
     const limit = (tenant: TenantId) =>

@@ -5,12 +5,12 @@ import type { DeploymentSpec, Event, ResidencyDemand, TenantId } from '@holdfast
 import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
-import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { uniqueName, waitUntil } from '@holdfast/testkit'
+import { startEnginePace } from '@holdfast/testkit/controllers/controller-engine'
 import { type ObedientAgents, startObedientAgents } from '@holdfast/testkit/controllers/obedient-agents'
 import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
 import * as world from '@holdfast/testkit/controllers/placing-world'
 import { scaledTimings } from '@holdfast/testkit/controllers/timings'
-import { startBarePace } from '@holdfast/testkit/store/bare-pace'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 
@@ -28,8 +28,7 @@ let controllers: world.Controllers
 let agents: ObedientAgents | undefined
 
 beforeEach(async () => {
-  const { endpoints } = await sharedEtcd()
-  opened = await openTestStore({ endpoints, root: `/${uniqueName('where')}` })
+  opened = await openTestStore({ root: `/${uniqueName('where')}` })
   store = opened.store
   tenant = await world.addTenant(store)
   agents = undefined
@@ -164,7 +163,7 @@ test('the wait ends by itself within 2 s of the label that cures it, 20 times', 
   const [node] = await add(world.aNode('somewhere', { attested: { country: 'DE' } }))
   if (node === undefined) throw new Error('a node was added')
   controllers = world.startControllers(store, { residency: ON })
-  const pace = startBarePace((await sharedEtcd()).endpoints)
+  const pace = await startEnginePace()
   onTestFinished(() => pace.stop())
   const took: number[] = []
   // Nothing of it takes room: nobody plays the agent here, so what is stopped is never gone.
@@ -399,11 +398,10 @@ test.each([
   ['and nothing else takes it', []],
   ['and another node takes it', ['bonn']],
 ])('a label that is set again before a decision is written undoes it, %s', async (_what, others) => {
-  const { endpoints } = await sharedEtcd()
   const pausable = createPausable()
   const root = `/${uniqueName('where')}`
-  const own = await openTestStore({ endpoints, root, wrap: pausable.wrap })
-  const outside = await openTestStore({ endpoints, root })
+  const own = await openTestStore({ root, wrap: pausable.wrap })
+  const outside = await openTestStore({ root })
   onTestFinished(() => {
     own.close()
     outside.close()

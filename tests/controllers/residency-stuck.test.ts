@@ -5,7 +5,7 @@ import type { NodeId, TenantId } from '@holdfast/contract'
 import { nodes, type StoredNode } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
-import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { uniqueName } from '@holdfast/testkit'
 import {
   type ObedientAgents,
   type Report,
@@ -25,8 +25,7 @@ let controllers: world.Controllers
 let agents: ObedientAgents | undefined
 
 beforeEach(async () => {
-  const { endpoints } = await sharedEtcd()
-  opened = await openTestStore({ endpoints, root: `/${uniqueName('stuck')}` })
+  opened = await openTestStore({ root: `/${uniqueName('stuck')}` })
   store = opened.store
   tenant = await world.addTenant(store)
   controllers = world.startControllers(store, { residency: ON })

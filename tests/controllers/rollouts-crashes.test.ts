@@ -4,7 +4,7 @@
 import type { ContainerTemplate, DeploymentSpec, Event, TenantId } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
-import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { uniqueName, waitUntil } from '@holdfast/testkit'
 import { createMortal, type DeathMoment } from '@holdfast/testkit/controllers/mortal-engine'
 import {
   type ObedientAgents,
@@ -49,8 +49,7 @@ beforeEach(async () => {
 afterEach(() => observer.close())
 
 async function open(options: Partial<TestStoreOptions> = {}): Promise<TestStore> {
-  const { endpoints } = await sharedEtcd()
-  return openTestStore({ endpoints, root, ...options })
+  return openTestStore({ root, ...options })
 }
 
 interface Story {

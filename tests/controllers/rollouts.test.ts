@@ -11,7 +11,7 @@ import type {
 import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
-import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { uniqueName } from '@holdfast/testkit'
 import {
   type ObedientAgents,
   type Report,
@@ -46,8 +46,7 @@ let clock: ReturnType<typeof createSetClock>
 let agents: ObedientAgents[]
 
 beforeEach(async () => {
-  const { endpoints } = await sharedEtcd()
-  opened = await openTestStore({ endpoints, root: `/${uniqueName('rollout')}` })
+  opened = await openTestStore({ root: `/${uniqueName('rollout')}` })
   store = opened.store
   tenant = await addTenant(store)
   clock = createSetClock()

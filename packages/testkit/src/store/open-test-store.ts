@@ -5,6 +5,7 @@ import { createEtcdClient, type EtcdClientOptions } from '@holdfast/server/adapt
 import { EngineError, type KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { openStore, type Store, type StoreOptions } from '@holdfast/server/store/store'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
+import { connectControllerEngine } from '../controllers/controller-engine.ts'
 
 export interface TestStore {
   readonly store: Store
@@ -24,7 +25,8 @@ interface Counts {
 }
 
 export interface TestStoreOptions extends Partial<Omit<StoreOptions, 'engine'>> {
-  readonly endpoints: readonly string[]
+  /** Absent: the engine that controllers are tested on (controllers/controller-engine.ts). */
+  readonly endpoints?: readonly string[]
   readonly root: string
   readonly client?: Partial<EtcdClientOptions>
   /** Between the store and its client. */
@@ -37,7 +39,10 @@ export async function openTestStore(options: TestStoreOptions): Promise<TestStor
   const onWatchResumed = () => {
     counts.resumes += 1
   }
-  const engine = createEtcdClient({ endpoints, onWatchResumed, ...client })
+  const engine =
+    endpoints === undefined
+      ? await connectControllerEngine(options.root)
+      : createEtcdClient({ endpoints, onWatchResumed, ...client })
   const unreadable: string[] = []
   const onUnreadable = (key: string) => unreadable.push(key)
   const store = await openStore({

@@ -2,7 +2,7 @@
 // that was begun first.
 
 import type { Store } from '@holdfast/server/store/store'
-import { sharedEtcd, uniqueName } from '@holdfast/testkit'
+import { uniqueName } from '@holdfast/testkit'
 import { openTestStore, type TestStoreOptions } from './open-test-store.ts'
 
 export interface TestStores {
@@ -18,8 +18,7 @@ export function createTestStores(name: string): TestStores {
   return {
     ends,
     async open(options = {}) {
-      const { endpoints } = await sharedEtcd()
-      const opened = await openTestStore({ endpoints, root, ...options })
+      const opened = await openTestStore({ root, ...options })
       ends.push(opened.close)
       return opened.store
     },
