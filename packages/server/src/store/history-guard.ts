@@ -1,27 +1,62 @@
-// Did etcd go back? A linearizable answer older than what was seen before it was asked for is of an etcd that was restored
-// from a backup. What the cache holds is then of a history that is gone, and its watch waits for revisions that will be
-// given to other changes: nothing is said or written from such a view. A server that starts anew reads what there is, and
-// that is for the operator who restored it to decide. SAFETY 3.
+// Notices an etcd that was restored from a backup while this server runs (docs/design/store.md#restored-store).
+// A linearizable response must not be older than the highest revision that this process knew when it sent the request.
+// If it is older, the cache describes a history that no longer exists and the server must neither answer nor write.
 
+import type { KeyValueEngine } from '../ports/key-value.ts'
 import { StoreUnavailableError } from './unavailable.ts'
 
-export type OnWentBack = (seen: number, found: number) => void
+export type OnWentBack = (known: number, found: number) => void
 
 export interface HistoryGuard {
-  /** `seen`: of the cache, before the question was sent; `found`: with the answer. */
-  note(seen: number, found: number): void
-  /** Throws once etcd was found to have gone back. */
+  /** The same engine; each response and each watched revision passes through the guard. */
+  readonly engine: KeyValueEngine
+  /** Throws once etcd has answered with an older revision; only a restart of the server clears this. */
   require(): void
 }
 
 /** `onWentBack` is called once. */
-export function createHistoryGuard(onWentBack: OnWentBack = () => {}): HistoryGuard {
+export function guardHistory(engine: KeyValueEngine, onWentBack: OnWentBack = () => {}): HistoryGuard {
+  let known = 0
   let fault: string | undefined
+  const learn = (revision: number): void => {
+    known = Math.max(known, revision)
+  }
+  const check = (before: number, found: number): void => {
+    if (found >= before) learn(found)
+    if (found >= before || fault !== undefined) return
+    fault = `etcd went back from revision ${before} to ${found}, as after a restore from a backup; restart this server`
+    onWentBack(before, found)
+  }
+  /** `known` is read before the request is sent: responses to concurrent requests may arrive in any order. */
+  const checked = async <T extends { readonly revision: number }>(call: () => Promise<T>): Promise<T> => {
+    const before = known
+    const response = await call()
+    check(before, response.revision)
+    return response
+  }
   return {
-    note(seen, found) {
-      if (found >= seen || fault !== undefined) return
-      fault = `etcd went back from revision ${seen} to ${found}, as one that was restored from a backup: this server must be restarted`
-      onWentBack(seen, found)
+    engine: {
+      // A serializable read may be answered by a member that lags behind, so it proves nothing.
+      range: (request, options) =>
+        request.serializable === true
+          ? engine.range(request, options)
+          : checked(() => engine.range(request, options)),
+      transact: (request, options) => checked(() => engine.transact(request, options)),
+      watch: (request) =>
+        engine.watch({
+          ...request,
+          onEvents(events, revision) {
+            learn(revision)
+            request.onEvents(events, revision)
+          },
+          onProgress(revision) {
+            learn(revision)
+            request.onProgress(revision)
+          },
+        }),
+      compact: (revision, options) => engine.compact(revision, options),
+      status: (options) => engine.status(options),
+      close: () => engine.close(),
     },
     require() {
       if (fault !== undefined) throw new StoreUnavailableError(fault)

@@ -9,7 +9,7 @@ import { type Committer, createCommitter } from './committer.ts'
 import { decodeRecord } from './encode.ts'
 import { createCurrentRevision } from './freshness.ts'
 import type { GroupCommitOptions } from './group-commit.ts'
-import { createHistoryGuard, type HistoryGuard, type OnWentBack } from './history-guard.ts'
+import { guardHistory, type HistoryGuard, type OnWentBack } from './history-guard.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
 import type { CachedRecord, Change, OnUnreadable, SizedKey } from './record-index.ts'
 import type { Collection } from './records.ts'
@@ -53,7 +53,7 @@ export interface StoreOptions {
   readonly clock: Clock
   readonly ids: IdSource
   readonly onUnreadable: OnUnreadable
-  /** Once: etcd was put back to an older state under us, and every call is refused from now on. */
+  /** Called once, when etcd was restored to an older state; from then on every call throws StoreUnavailableError. */
   readonly onWentBack?: OnWentBack
   readonly root?: string
   readonly groupCommit?: Partial<GroupCommitOptions>
@@ -67,18 +67,21 @@ const SETTLE_MS = 5_000
 const READ_AT_ONCE = 100
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { engine, deadlineMs = 10_000 } = options
+  const { deadlineMs = 10_000 } = options
+  const history = guardHistory(options.engine, options.onWentBack)
+  const { engine } = history
   const keyspace = createKeyspace(options.root)
   const cache = await startCache(engine, keyspace, options.onUnreadable)
   const currentRevision = createCurrentRevision(engine, keyspace.globalKey('fresh', 'probe'))
-  const committer = createCommitter({ ...options, keyspace, settleMs: Math.min(SETTLE_MS, deadlineMs) })
-
-  const history = createHistoryGuard(options.onWentBack)
+  const committer = createCommitter({
+    ...options,
+    engine,
+    keyspace,
+    settleMs: Math.min(SETTLE_MS, deadlineMs),
+  })
 
   const freshUntil = async (until: number): Promise<void> => {
-    const seen = cache.revision
     const revision = await withDeadline(until, retryUntil(currentRevision, until, 'repeatable'))
-    history.note(seen, revision)
     history.require()
     await cache.waitFor(revision, until - performance.now())
   }
@@ -94,7 +97,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     keysOf: (collection, tenant) => cache.index.keysOf(collection, tenant),
     storedBytes: (tenant) => cache.index.storedBytes(tenant),
     fresh: () => fresh(),
-    read: (collection, keys) => readValues(options, collection, keys, performance.now() + deadlineMs),
+    async read(collection, keys) {
+      const values = await readValues(
+        { engine, onUnreadable: options.onUnreadable },
+        collection,
+        keys,
+        performance.now() + deadlineMs,
+      )
+      history.require()
+      return values
+    },
     transact: (decide) =>
       transact({ cache, keyspace, committer, history, fresh, ids: options.ids, deadlineMs }, decide),
     subscribe: cache.subscribe,
@@ -139,9 +151,7 @@ async function transact<R>(running: Running, decide: (transaction: Transaction) 
     if (decision.kind === 'abort') await running.fresh(until)
     if (decision.kind === 'wait') await withDeadline(until, decision.until).catch(asUnavailable)
     if (decision.kind === 'commit') {
-      const seen = running.cache.revision
       const verdict = await running.committer.commit(transaction.staged(), until)
-      if (verdict.kind !== 'overtaken') running.history.note(seen, verdict.revision)
       if (verdict.kind === 'committed') return decision.result
       await running.cache.waitFor(verdict.revision, until - performance.now()).catch(asUnavailable)
       // The engine itself looked after we had asked: what the cache shows at that revision may be said aloud.
