@@ -2,7 +2,11 @@
 // of the same length, so that both sides give etcd the same work.
 
 import type { Compare, KeyValue, KeyValueEngine, Operation } from '@holdfast/server/ports/key-value'
-import { createGroupCommit, type PreparedTransaction, type Write } from '@holdfast/server/store/group-commit'
+import {
+  createGroupCommit,
+  type PreparedTransaction,
+  type Write,
+} from '@holdfast/server/store/commit/group-commit'
 import { prefixRange } from '@holdfast/server/store/keys'
 
 export interface CreateTemplate {

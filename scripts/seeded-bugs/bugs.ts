@@ -119,7 +119,7 @@ export const BUGS: readonly Bug[] = [
         'import { tenants, nodeNames, nodes, placements,',
       ),
       server(
-        'operations/scheduling-facts.ts',
+        'scheduling/scheduling-facts.ts',
         `if (own?.state !== 'active') return 'releasing'`,
         `if (own?.state !== 'active') return 'sole'`,
       ),
@@ -159,7 +159,7 @@ export const BUGS: readonly Bug[] = [
     name: 'a lost answer taken for a commit',
     edits: [
       server(
-        'store/settle-unknown.ts',
+        'store/commit/settle-unknown.ts',
         `if (succeeded) return { kind: 'refused', revision }`,
         `if (succeeded) return { kind: 'committed', revision }`,
       ),
@@ -169,7 +169,11 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a gap between list and watch',
     edits: [
-      server('store/cache.ts', 'startRevision: listed.revision + 1', 'startRevision: listed.revision + 2'),
+      server(
+        'store/cache/cache.ts',
+        'startRevision: listed.revision + 1',
+        'startRevision: listed.revision + 2',
+      ),
     ],
     seenBy: ['settled', 'no-crash'],
   },
@@ -238,7 +242,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'forgotten history that is not listed anew',
-    edits: [server('store/cache.ts', 'onCompacted: relist', 'onCompacted: () => {}')],
+    edits: [server('store/cache/cache.ts', 'onCompacted: relist', 'onCompacted: () => {}')],
     seenBy: ['settled', 'one-owner', 'given-up-late'],
   },
 ]

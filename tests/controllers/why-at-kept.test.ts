@@ -6,7 +6,7 @@ import { type Placing, startPlacing } from '@holdfast/server/loops/controllers/p
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
 import { DECISION_BOUNDS, retainDecisions } from '@holdfast/server/loops/retain-decisions'
 import { applyRetention, boundBytes } from '@holdfast/server/loops/retention'
-import { decisionId } from '@holdfast/server/operations/deployments/decisions'
+import { decisionId } from '@holdfast/server/operations/deployments/read/decisions'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import {
   decisionParts,

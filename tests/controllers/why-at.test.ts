@@ -3,7 +3,7 @@
 
 import type { Candidate, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
-import { deploymentView } from '@holdfast/server/operations/deployments/deployment-view'
+import { deploymentView } from '@holdfast/server/operations/deployments/read/deployment-view'
 import {
   decisionParts,
   decisions,

@@ -16,7 +16,7 @@ const MADE: { readonly [path: string]: string } = {
   'packages/core/src/credentials/credential-shapes.ts': 'the shapes side by side, each judged below',
   'packages/core/src/credentials/credential-shape-table.ts': 'judged below',
   'packages/core/src/credentials/printable.ts': 'one character class',
-  'packages/server/src/operations/tokens.ts': 'anchored, one class and a length',
+  'packages/server/src/operations/tenants/tokens.ts': 'anchored, one class and a length',
   'packages/server/src/adapters/registry/challenge.ts': 'a copy of a literal, judged as that',
 }
 

@@ -14,10 +14,10 @@ import { type Leadership, startLeadership } from './loops/leadership/lead-shards
 import { startRotations } from './loops/rotations.ts'
 import type { TakeUpgrade } from './net/upgrade.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
-import type { Quotas } from './operations/quotas.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
 import type { Secret } from './ports/secret.ts'
+import type { Quotas } from './quotas/quotas.ts'
 import type { Store } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
 

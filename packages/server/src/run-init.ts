@@ -9,7 +9,7 @@ import {
   type Initialised,
   initialise,
   provisionTenants,
-} from './operations/initialise.ts'
+} from './operations/tenants/initialize.ts'
 import { type SecretsStoreSetUp, setUpSecretsStore } from './set-up-secrets-store.ts'
 import { openStore } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'

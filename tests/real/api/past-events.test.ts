@@ -2,9 +2,9 @@
 // DECISIONS 1 and 7.
 
 import type { EventPage, TenantId } from '@holdfast/contract'
-import { readTimeline } from '@holdfast/server/operations/deployments/read-timeline'
-import { MOST_LOOKED_AT } from '@holdfast/server/operations/look-through-events'
-import { type EventQuery, listEvents } from '@holdfast/server/operations/read-events'
+import { readTimeline } from '@holdfast/server/operations/deployments/read/read-timeline'
+import { MOST_LOOKED_AT } from '@holdfast/server/operations/events/look-through-events'
+import { type EventQuery, listEvents } from '@holdfast/server/operations/events/read-events'
 import { recordEvent } from '@holdfast/server/operations/record-write'
 import type { Store } from '@holdfast/server/store/store'
 import { realClock as clock } from '@holdfast/server/system-clock'

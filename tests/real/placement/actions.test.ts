@@ -9,7 +9,7 @@ import type {
   NodeId,
   TenantId,
 } from '@holdfast/contract'
-import { archiveId } from '@holdfast/server/operations/deployments/store-deployment'
+import { archiveId } from '@holdfast/server/operations/deployments/write/store-deployment'
 import { archive, deployments, nodes, observations, placements } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { sharedRegistry, uniqueRepository } from '@holdfast/testkit'

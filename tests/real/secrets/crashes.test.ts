@@ -3,20 +3,20 @@
 
 import type { Json, TenantId } from '@holdfast/contract'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
-import { sweepIntents } from '@holdfast/server/loops/sweep-intents'
 import type { Caller, Outcome } from '@holdfast/server/operations/caller'
-import { createDeployment } from '@holdfast/server/operations/deployments/create-deployment'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
-import { updateDeployment } from '@holdfast/server/operations/deployments/update-deployment'
-import type { Written } from '@holdfast/server/operations/deployments/written'
-import { markForDestruction } from '@holdfast/server/operations/secrets/retire-version-number'
-import { stageMaterial } from '@holdfast/server/operations/secrets/stage-material'
+import { createDeployment } from '@holdfast/server/operations/deployments/write/create-deployment'
+import { updateDeployment } from '@holdfast/server/operations/deployments/write/update-deployment'
+import type { Written } from '@holdfast/server/operations/deployments/write/written'
+import { markForDestruction } from '@holdfast/server/operations/secrets/versions/retire-version-number'
+import { stageMaterial } from '@holdfast/server/operations/secrets/versions/stage-material'
 import {
   type StagedVersion,
   stageVersion,
   takeIntent,
   takeIntents,
-} from '@holdfast/server/operations/stage-version'
+} from '@holdfast/server/operations/secrets/versions/stage-version'
+import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
 import { EngineError } from '@holdfast/server/ports/key-value'
 import { secret } from '@holdfast/server/ports/secret'
 import {

@@ -4,7 +4,7 @@
 import { openSealed } from '@holdfast/agent/session/open-sealed'
 import type { AssignmentId } from '@holdfast/contract'
 import { openRealStore, type RealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
-import { containerProof, proofKeyOf } from '@holdfast/server/operations/secrets/proof'
+import { containerProof, proofKeyOf } from '@holdfast/server/operations/secrets/rotation/proof'
 import { secret } from '@holdfast/server/ports/secret'
 import { deployments, nodes, placements, registryCredentials } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'

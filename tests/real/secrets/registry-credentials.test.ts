@@ -3,9 +3,12 @@
 
 import type { TenantId } from '@holdfast/contract'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
-import { sweepIntents } from '@holdfast/server/loops/sweep-intents'
 import type { Caller } from '@holdfast/server/operations/caller'
-import { putRegistryCredential, removeRegistryCredential } from '@holdfast/server/operations/registries'
+import {
+  putRegistryCredential,
+  removeRegistryCredential,
+} from '@holdfast/server/operations/secrets/registries'
+import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
 import type { SecretsWriter } from '@holdfast/server/ports/secrets-store'
 import { registryCredentials, tokens } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'

@@ -3,9 +3,9 @@
 // SAFETY 4a and 4d.
 
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
-import { sweepIntents } from '@holdfast/server/loops/sweep-intents'
 import type { Caller } from '@holdfast/server/operations/caller'
-import { rotateSecrets } from '@holdfast/server/operations/secrets/rotate'
+import { rotateSecrets } from '@holdfast/server/operations/secrets/rotation/rotate'
+import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
 import { intents, tokens } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { realClock as clock } from '@holdfast/server/system-clock'

@@ -2,7 +2,7 @@
 // for as long as it is so. DECISIONS 5 and 7. Agents only report; times pass by setting the clock.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
-import { deploymentView } from '@holdfast/server/operations/deployments/deployment-view'
+import { deploymentView } from '@holdfast/server/operations/deployments/read/deployment-view'
 import type { StoredDeployment } from '@holdfast/server/store/records'
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'
 import { type ObedientAgents, startObedientAgents } from '@holdfast/testkit/controllers/obedient-agents'

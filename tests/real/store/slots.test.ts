@@ -1,8 +1,8 @@
 // A quota of N records holds exactly N, whoever asks for them at the same time. DESIGN 5, slots.
 
+import { createSlotAllocator, type SlotAllocator, slotId } from '@holdfast/server/quotas/slots'
 import { deployments, slots } from '@holdfast/server/store/records'
 import { putDeployment, someTenant } from '@holdfast/server/store/records.fixture'
-import { createSlotAllocator, type SlotAllocator, slotId } from '@holdfast/server/store/slots'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { sharedEtcd, uniqueName } from '@holdfast/testkit'

@@ -7,7 +7,7 @@ import { EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES } from '@holdfast/contr
 import { reject } from '@holdfast/core'
 import { WebSocketServer } from 'ws'
 import { answerUpgrade, type TakeUpgrade } from '../net/upgrade.ts'
-import { type OpenedExec, openExec, stillCounts } from '../operations/deployments/open-exec.ts'
+import { type OpenedExec, openExec, stillCounts } from '../operations/deployments/exec/open-exec.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OpenNodeStream } from '../ports/node-streams.ts'
 import { type Store, StoreUnavailableError } from '../store/store.ts'

@@ -2,7 +2,7 @@
 // first; while a rotation is on, the other version beside it.
 
 import type { ContainerTemplate, TemplateSecret } from '@holdfast/contract'
-import { type MadeWith, madeWith } from '../operations/secrets/proof.ts'
+import { type MadeWith, madeWith } from '../operations/secrets/rotation/proof.ts'
 import type { StoredCredential } from '../store/records.ts'
 
 export interface EntryPlan {

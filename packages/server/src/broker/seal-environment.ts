@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { composeEnvironment, type EntryDocuments } from '@holdfast/core'
-import { containerProof, proofKeyOf } from '../operations/secrets/proof.ts'
+import { containerProof, proofKeyOf } from '../operations/secrets/rotation/proof.ts'
 import type { EnvironmentAsk, SealedAnswer } from '../ports/broker.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { SecretDocument } from '../ports/secrets-store.ts'

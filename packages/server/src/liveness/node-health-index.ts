@@ -4,7 +4,7 @@
 
 import type { NodeId, NodeStatus, TenantId } from '@holdfast/contract'
 import type { CellNode } from '@holdfast/core'
-import type { Change } from '../store/record-index.ts'
+import type { Change } from '../store/cache/record-index.ts'
 import { nodes, serverReplicas, tenants } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'

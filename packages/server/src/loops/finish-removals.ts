@@ -4,12 +4,12 @@
 // this at once and one of them does it.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
-import { releaseRoutes } from '../operations/deployments/claim-routes.ts'
-import { freeSlot } from '../operations/hold-slot.ts'
+import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
 import { freeNodeNames } from '../operations/nodes/clean-up-nodes.ts'
 import { recordEvent } from '../operations/record-write.ts'
-import { releaseCredentials } from '../operations/secrets/claim-credentials.ts'
+import { releaseCredentials } from '../operations/secrets/versions/claim-credentials.ts'
 import type { Clock } from '../ports/clock.ts'
+import { freeSlot } from '../quotas/hold-slot.ts'
 import {
   archive,
   decisionParts,

@@ -3,7 +3,7 @@
 // only where the bounds leave no other, since every moment from its time on is answered by it. ADR 0031.
 
 import type { TenantId } from '@holdfast/contract'
-import { readDecisionId } from '../operations/deployments/decisions.ts'
+import { readDecisionId } from '../operations/deployments/read/decisions.ts'
 import { type Collection, decisionParts, decisions } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { inTenant } from '../store/transaction.ts'

@@ -3,7 +3,7 @@
 
 import type { TenantId } from '@holdfast/contract'
 import type { Clock } from '../ports/clock.ts'
-import type { IndexedKey, SizedKey } from '../store/record-index.ts'
+import type { IndexedKey, SizedKey } from '../store/cache/record-index.ts'
 import { audit, type Collection, cancels, events, idempotentAnswers, tenants } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'

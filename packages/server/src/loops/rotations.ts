@@ -5,12 +5,16 @@
 import type { TenantId } from '@holdfast/contract'
 import { nextMove, type RotationMove } from '@holdfast/core'
 import type { Caller } from '../operations/caller.ts'
-import { storeRevision } from '../operations/deployments/store-deployment.ts'
+import { storeRevision } from '../operations/deployments/write/store-deployment.ts'
 import { recordEvent } from '../operations/record-write.ts'
-import { markVersionsForDestruction } from '../operations/secrets/mark-for-destruction.ts'
-import { askedToRotate, rotatedDeployment, turnedCredential } from '../operations/secrets/rotated-records.ts'
-import { gatherRotation } from '../operations/secrets/rotation-guards.ts'
-import { pathOf } from '../operations/secrets/version-uses.ts'
+import {
+  askedToRotate,
+  rotatedDeployment,
+  turnedCredential,
+} from '../operations/secrets/rotation/rotated-records.ts'
+import { gatherRotation } from '../operations/secrets/rotation/rotation-guards.ts'
+import { markVersionsForDestruction } from '../operations/secrets/versions/mark-for-destruction.ts'
+import { pathOf } from '../operations/secrets/versions/version-uses.ts'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { credentials, deployments, type StoredCredential, tenants } from '../store/records.ts'
 import type { Store } from '../store/store.ts'

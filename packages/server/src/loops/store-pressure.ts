@@ -1,5 +1,5 @@
 // How full is the key-value store, and does a member raise an alarm? Asked of its members now and then. Byte budgets shrink
-// by the one (operations/quotas.ts); the other is for the operator: under CORRUPT or NOSPACE reads go on as if nothing were.
+// by the one (quotas/quotas.ts); the other is for the operator: under CORRUPT or NOSPACE reads go on as if nothing were.
 
 import type { EngineStatus, KeyValueEngine } from '../ports/key-value.ts'
 

@@ -3,10 +3,10 @@
 
 import type { TenantId, TransactionId } from '@holdfast/contract'
 import type { Compare } from '../ports/key-value.ts'
+import type { RecordIndex } from './cache/record-index.ts'
+import type { PreparedTransaction, Write } from './commit/group-commit.ts'
 import { encodeRecord } from './encode.ts'
-import type { PreparedTransaction, Write } from './group-commit.ts'
 import type { Keyspace } from './keys.ts'
-import type { RecordIndex } from './record-index.ts'
 import { audit, type Collection, cancels } from './records.ts'
 
 /** A tenant's record, or a global one where the tenant is absent. */

@@ -1,7 +1,7 @@
 // The store's word for "we could not decide" (DESIGN 4): the engine is away, or this replica has not caught up with it.
 
 import { EngineError } from '../ports/key-value.ts'
-import { CacheBehindError } from './revision-gate.ts'
+import { CacheBehindError } from './cache/revision-gate.ts'
 
 /** The store did not answer in time. Whether the write happened is known to be no, or not known. */
 export class StoreUnavailableError extends Error {

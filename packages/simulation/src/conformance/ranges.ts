@@ -1,7 +1,7 @@
 // Reads: what a range returns, at which revision, and in pages.
 
 import type { KeyValue, KeyValueEngine } from '@holdfast/server/ports/key-value'
-import { listPages } from '@holdfast/server/store/list-pages'
+import { listPages } from '@holdfast/server/store/cache/list-pages'
 import { uniquePrefix } from '@holdfast/testkit'
 import { describe, expect, test } from 'vitest'
 import { bytesOf, put, textOf, unconditionally, under, write } from './fixtures.ts'

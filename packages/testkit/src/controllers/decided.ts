@@ -1,8 +1,8 @@
 // What was decided about a deployment, as it is kept and as the API tells it for a time.
 
 import type { DeploymentUid, TenantId, Why } from '@holdfast/contract'
-import { keptDecisions } from '@holdfast/server/operations/deployments/decisions'
-import { readWhy } from '@holdfast/server/operations/deployments/read-why'
+import { keptDecisions } from '@holdfast/server/operations/deployments/read/decisions'
+import { readWhy } from '@holdfast/server/operations/deployments/read/read-why'
 import { decisions, type StoredDecision } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { realClock as clock } from '@holdfast/server/system-clock'

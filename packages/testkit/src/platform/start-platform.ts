@@ -5,7 +5,7 @@ import { composeServer, type Server } from '@holdfast/server/compose'
 import { loadConfig } from '@holdfast/server/config/load-config'
 import type { Config } from '@holdfast/server/config/schema'
 import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
-import { initialise } from '@holdfast/server/operations/initialise'
+import { initialise } from '@holdfast/server/operations/tenants/initialize'
 import { openStore } from '@holdfast/server/store/store'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
 import {

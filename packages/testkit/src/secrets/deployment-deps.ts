@@ -3,7 +3,7 @@
 import { admissionContext } from '@holdfast/core'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
 import { createIdempotentAnswers } from '@holdfast/server/operations/idempotency'
-import { createSlotAllocator } from '@holdfast/server/store/slots'
+import { createSlotAllocator } from '@holdfast/server/quotas/slots'
 import type { Store } from '@holdfast/server/store/store'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
 

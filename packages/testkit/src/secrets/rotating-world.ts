@@ -9,7 +9,7 @@ import {
   knownProofKey,
   madeWith,
   proofKeyOf,
-} from '@holdfast/server/operations/secrets/proof'
+} from '@holdfast/server/operations/secrets/rotation/proof'
 import {
   credentials,
   deployments,

@@ -2,7 +2,7 @@
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
-import { sweepIntents } from '@holdfast/server/loops/sweep-intents'
+import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
 import { credentials, placements } from '@holdfast/server/store/records'
 import { openStore, type Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'

@@ -2,9 +2,9 @@
 
 import type { TenantId } from '@holdfast/contract'
 import type { KeyValue, KeyValueEngine } from '@holdfast/server/ports/key-value'
+import { listPages } from '@holdfast/server/store/cache/list-pages'
 import { decodeRecord } from '@holdfast/server/store/encode'
 import type { Keyspace } from '@holdfast/server/store/keys'
-import { listPages } from '@holdfast/server/store/list-pages'
 import { audit, deployments } from '@holdfast/server/store/records'
 import type { ChangeLog } from './change-log.ts'
 import { type Ledger, type Step, textOf } from './write-ledger.ts'

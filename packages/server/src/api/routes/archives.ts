@@ -1,7 +1,7 @@
 // /api/v1/archives: what a deployment looked like before. SPEC 4, DECISIONS 1 and 6.
 
 import { archiveEntryShape, pageShape } from '@holdfast/contract'
-import { getArchived, listArchive } from '../../operations/deployments/read-deployments.ts'
+import { getArchived, listArchive } from '../../operations/deployments/read/read-deployments.ts'
 import type { Store } from '../../store/store.ts'
 import { answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 

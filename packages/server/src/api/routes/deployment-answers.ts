@@ -3,7 +3,7 @@
 import type { Code } from '@holdfast/contract'
 import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
 import { done, type Outcome } from '../../operations/caller.ts'
-import type { Written } from '../../operations/deployments/written.ts'
+import type { Written } from '../../operations/deployments/write/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import type { Answer } from '../endpoint.ts'
 

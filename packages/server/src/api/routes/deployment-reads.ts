@@ -2,9 +2,9 @@
 
 import { list, object, placementEntryShape, statusWithTimelineShape, whyShape } from '@holdfast/contract'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
-import { readPlacements } from '../../operations/deployments/read-placements.ts'
-import { readStatus } from '../../operations/deployments/read-status.ts'
-import { readWhy } from '../../operations/deployments/read-why.ts'
+import { readPlacements } from '../../operations/deployments/read/read-placements.ts'
+import { readStatus } from '../../operations/deployments/read/read-status.ts'
+import { readWhy } from '../../operations/deployments/read/read-why.ts'
 import { answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 
 const ONE = '/api/v1/deployments/{name}'

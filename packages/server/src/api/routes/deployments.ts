@@ -1,12 +1,12 @@
 // /api/v1/deployments. SPEC 4, DECISIONS 1.
 
 import { deploymentRecordShape, dryRunShape, pageShape, writtenShape } from '@holdfast/contract'
-import { createDeployment } from '../../operations/deployments/create-deployment.ts'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
-import { getDeployment, listDeployments } from '../../operations/deployments/read-deployments.ts'
-import { removeDeployment } from '../../operations/deployments/remove-deployment.ts'
-import { updateDeployment } from '../../operations/deployments/update-deployment.ts'
-import type { Written } from '../../operations/deployments/written.ts'
+import { getDeployment, listDeployments } from '../../operations/deployments/read/read-deployments.ts'
+import { createDeployment } from '../../operations/deployments/write/create-deployment.ts'
+import { removeDeployment } from '../../operations/deployments/write/remove-deployment.ts'
+import { updateDeployment } from '../../operations/deployments/write/update-deployment.ts'
+import type { Written } from '../../operations/deployments/write/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import { sentDeploymentShape } from '../body-shapes.ts'
 import { type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'

@@ -3,7 +3,7 @@
 import { execRequestShape, issuedExecShape, string } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { refused } from '../../operations/caller.ts'
-import { type ExecDeps, issueExec } from '../../operations/deployments/issue-exec.ts'
+import { type ExecDeps, issueExec } from '../../operations/deployments/exec/issue-exec.ts'
 import { type AnyEndpoint, answer, answerWith, type Endpoint, type OpenEndpoint, param } from '../endpoint.ts'
 import type { FailedJoins } from '../failed-joins.ts'
 

@@ -7,7 +7,7 @@ import {
   type LogQuery,
   type ReadLines,
   readLogs,
-} from '../../operations/deployments/read-logs.ts'
+} from '../../operations/deployments/logs/read-logs.ts'
 import { type ApiRequest, type Endpoint, param, type StreamedAnswer } from '../endpoint.ts'
 
 const NDJSON = 'application/x-ndjson'

@@ -7,7 +7,7 @@ import {
   putRegistryCredential,
   type RegistryDeps,
   removeRegistryCredential,
-} from '../../operations/registries.ts'
+} from '../../operations/secrets/registries.ts'
 import { planned } from '../dry-runs.ts'
 import { answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 

@@ -15,7 +15,6 @@ import {
 import { done } from '../../operations/caller.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
 import { pageOf, readCursor } from '../../operations/page.ts'
-import type { Quotas } from '../../operations/quotas.ts'
 import {
   changeTenant,
   createTenant,
@@ -25,14 +24,15 @@ import {
   removeTenant,
   type TenantDeps,
   tenantPatchShape,
-} from '../../operations/tenants.ts'
+} from '../../operations/tenants/tenants.ts'
 import {
   issueToken,
   listTokens,
   newTokenShape,
   revokeToken,
   type TokenDeps,
-} from '../../operations/tokens.ts'
+} from '../../operations/tenants/tokens.ts'
+import type { Quotas } from '../../quotas/quotas.ts'
 import { type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 import { answerOnce, issueOnce, kept } from '../idempotent.ts'
 

@@ -9,7 +9,7 @@ import {
   type DesiredItem,
   type TenantId,
 } from '@holdfast/contract'
-import type { Change } from '../../store/record-index.ts'
+import type { Change } from '../../store/cache/record-index.ts'
 import { placements, type StoredPlacement, tenants } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'

@@ -1,7 +1,7 @@
 // Whose node is it? A hello names a node and no tenant; the record decides. SAFETY 2 rows 13, 25.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
-import type { Change } from '../../store/record-index.ts'
+import type { Change } from '../../store/cache/record-index.ts'
 import { nodes, tenants } from '../../store/records.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
 

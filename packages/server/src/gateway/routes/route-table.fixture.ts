@@ -10,9 +10,9 @@ import type {
   RoutedDeployment,
   TenantId,
 } from '@holdfast/contract'
+import { type Change, createRecordIndex } from '../../store/cache/record-index.ts'
 import { encodeRecord } from '../../store/encode.ts'
 import { createKeyspace } from '../../store/keys.ts'
-import { type Change, createRecordIndex } from '../../store/record-index.ts'
 import { aDeployment, aSpec } from '../../store/records.fixture.ts'
 import {
   type Collection,

@@ -11,7 +11,7 @@ import {
 } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Change } from '../../store/record-index.ts'
+import type { Change } from '../../store/cache/record-index.ts'
 import { deployments, nodes, observations, placements } from '../../store/records.ts'
 import { type Address, inTenant } from '../../store/transaction.ts'
 import type { NodeAddress } from '../deps.ts'

@@ -4,7 +4,7 @@
 
 import type { AssignmentId, DeploymentUid, NodeId, RoutedDeployment, TenantId } from '@holdfast/contract'
 import { isReady } from '@holdfast/core'
-import type { Change } from '../../store/record-index.ts'
+import type { Change } from '../../store/cache/record-index.ts'
 import {
   deployments,
   nodes,

@@ -1,8 +1,8 @@
 // What the controller of deployments is given and what it knows while it runs.
 
 import type { NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
-import type { Quotas } from '../../operations/quotas.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Quotas } from '../../quotas/quotas.ts'
 import type { Store } from '../../store/store.ts'
 import type { Leadership } from '../leadership/lead-shards.ts'
 import type { DelayedQueue } from './delayed-queue.ts'

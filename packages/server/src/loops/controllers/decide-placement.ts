@@ -19,7 +19,7 @@ import {
   type Whereabouts,
   type Workload,
 } from '@holdfast/core'
-import { workloadOf } from '../../operations/scheduling-facts.ts'
+import { workloadOf } from '../../scheduling/scheduling-facts.ts'
 import { observations, placements, type StoredDeployment, type StoredPlacement } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { assignmentId } from './assignment-id.ts'

@@ -11,7 +11,7 @@ import {
   updateRulesOf,
 } from '@holdfast/core'
 import { isLost } from '../../liveness/node-status.ts'
-import { targetOf } from '../../operations/deployments/revision-target.ts'
+import { targetOf } from '../../scheduling/revision-target.ts'
 import { deployments, observations, placements, type StoredDeployment } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'

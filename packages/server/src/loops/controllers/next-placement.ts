@@ -12,7 +12,7 @@ import {
   RESIDENCY_OFF,
   type Workload,
 } from '@holdfast/core'
-import { targetOf } from '../../operations/deployments/revision-target.ts'
+import { targetOf } from '../../scheduling/revision-target.ts'
 import { observations, type StoredPlacement } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { DecideDeps, Decision } from './decision.ts'

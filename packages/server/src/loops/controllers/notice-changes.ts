@@ -2,7 +2,7 @@
 // DESIGN 4: an unplaced deployment is looked at again when something happens that one of its refusals waits for.
 
 import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
-import type { Change } from '../../store/record-index.ts'
+import type { Change } from '../../store/cache/record-index.ts'
 import { deployments, nodeNames, nodes, observations, placements, tenants } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 import { type Controller, keyOf, nodeKeyOf, tenantOf } from './controller.ts'

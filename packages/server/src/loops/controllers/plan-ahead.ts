@@ -4,9 +4,9 @@
 
 import type { Assignment, NodeId, TenantId } from '@holdfast/contract'
 import { createPickDescriber, dependencyText, isReady, type NodeDisposition } from '@holdfast/core'
-import type { PlanDeps, PlannedRollout, PlanQuestion } from '../../operations/deployments/plan.ts'
-import { gatherTenantFacts, workloadOf } from '../../operations/scheduling-facts.ts'
+import type { PlanDeps, PlannedRollout, PlanQuestion } from '../../operations/deployments/write/plan.ts'
 import { type Clock, timestamp } from '../../ports/clock.ts'
+import { gatherTenantFacts, workloadOf } from '../../scheduling/scheduling-facts.ts'
 import {
   deployments,
   nodes,

@@ -3,7 +3,7 @@
 
 import type { Assignment, NodeId, PlannedReplica, PlanStep, RolloutPlanned } from '@holdfast/contract'
 import type { NodeDisposition } from '@holdfast/core'
-import type { PlannedRollout } from '../../operations/deployments/plan.ts'
+import type { PlannedRollout } from '../../operations/deployments/write/plan.ts'
 import type { StoredDeployment } from '../../store/records.ts'
 
 /** One decision of the controllers. */

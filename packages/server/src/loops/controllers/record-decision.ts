@@ -3,7 +3,7 @@
 
 import type { Candidate, TenantId } from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY, type Explanation } from '@holdfast/core'
-import { decisionId } from '../../operations/deployments/decisions.ts'
+import { decisionId } from '../../operations/deployments/read/decisions.ts'
 import { decisionParts, decisions, deployments, type StoredPlacement } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Leadership } from '../leadership/lead-shards.ts'

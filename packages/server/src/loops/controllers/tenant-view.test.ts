@@ -4,8 +4,8 @@ import type { Assignment, AssignmentId, DeploymentUid, NodeId, TenantId } from '
 import { createSchedulingView, type Workload } from '@holdfast/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { gatherTenantFacts } from '../../operations/scheduling-facts.ts'
-import type { CachedRecord } from '../../store/record-index.ts'
+import { gatherTenantFacts } from '../../scheduling/scheduling-facts.ts'
+import type { CachedRecord } from '../../store/cache/record-index.ts'
 import { aDeployment, aSpec, someTenant } from '../../store/records.fixture.ts'
 import {
   type Collection,

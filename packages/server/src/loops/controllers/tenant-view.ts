@@ -11,8 +11,8 @@ import {
   sameStand,
 } from '@holdfast/core'
 import { isDraining } from '../../operations/nodes/drain-node.ts'
-import type { Quotas } from '../../operations/quotas.ts'
-import { NOTHING, nodeFacts, requestsOf, type Taken } from '../../operations/scheduling-facts.ts'
+import type { Quotas } from '../../quotas/quotas.ts'
+import { NOTHING, nodeFacts, requestsOf, type Taken } from '../../scheduling/scheduling-facts.ts'
 import { nodeNames, nodes, placements, type StoredNode } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally, inTenant } from '../../store/transaction.ts'

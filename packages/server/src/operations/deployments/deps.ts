@@ -5,11 +5,11 @@ import type { AdmissionContext, normalise } from '@holdfast/core'
 import type { Broker } from '../../ports/broker.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { SecretsWriter } from '../../ports/secrets-store.ts'
-import type { SlotAllocator } from '../../store/slots.ts'
+import type { Quotas } from '../../quotas/quotas.ts'
+import type { SlotAllocator } from '../../quotas/slots.ts'
 import type { Store } from '../../store/store.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
-import type { Quotas } from '../quotas.ts'
-import type { PlanDeps } from './plan.ts'
+import type { PlanDeps } from './write/plan.ts'
 
 export interface DeploymentDeps {
   readonly store: Store

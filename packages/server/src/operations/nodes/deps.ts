@@ -2,8 +2,8 @@
 
 import type { MachineContainer, NodeId, TenantId } from '@holdfast/contract'
 import type { Clock, IdSource } from '../../ports/clock.ts'
+import type { SlotDeps } from '../../quotas/hold-slot.ts'
 import type { Store } from '../../store/store.ts'
-import type { SlotDeps } from '../hold-slot.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
 
 /** Asks the agent of a node over its session. `unreachable`: nobody knows what is there, which is not nothing. */

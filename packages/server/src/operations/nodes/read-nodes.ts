@@ -2,7 +2,7 @@
 
 import { isNodeId, type MachineContainer, type Node, type TenantId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
-import type { CachedRecord } from '../../store/record-index.ts'
+import type { CachedRecord } from '../../store/cache/record-index.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'

@@ -3,20 +3,20 @@
 
 import type { SecretSummary } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
+import { freeSlot } from '../../quotas/hold-slot.ts'
 import { credentials, type StoredCredential } from '../../store/records.ts'
 import type { Decision, Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
-import { freeSlot } from '../hold-slot.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
-import type { StageDeps, StagedVersion } from '../stage-version.ts'
-import { destroyStaged } from './destroy-staged.ts'
 import { newestVersion, type SecretAddress } from './judge-secret-write.ts'
-import { markVersionsForDestruction } from './mark-for-destruction.ts'
 import { secretView } from './read-secrets.ts'
-import { gatherUses, nameUsers, pathOf } from './version-uses.ts'
+import { destroyStaged } from './versions/destroy-staged.ts'
+import { markVersionsForDestruction } from './versions/mark-for-destruction.ts'
+import type { StageDeps, StagedVersion } from './versions/stage-version.ts'
+import { gatherUses, nameUsers, pathOf } from './versions/version-uses.ts'
 
 interface Deleted {
   readonly shown: SecretSummary

@@ -3,15 +3,15 @@
 
 import type { Rejection } from '@holdfast/contract'
 import { checkQuotas, checkSecretPath, type QuotaFact, reject } from '@holdfast/core'
+import type { SlotDeps } from '../../quotas/hold-slot.ts'
+import { credentialQuota } from '../../quotas/hold-slots.ts'
 import { credentials, type StoredCredential } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
-import type { SlotDeps } from '../hold-slot.ts'
-import { credentialQuota } from './hold-slots.ts'
-import { checkVersionRoom } from './prune-versions.ts'
-import { gatherUses } from './version-uses.ts'
+import { checkVersionRoom } from './versions/prune-versions.ts'
+import { gatherUses } from './versions/version-uses.ts'
 
 export interface JudgeDeps extends SlotDeps {
   readonly store: Store

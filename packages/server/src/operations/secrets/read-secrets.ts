@@ -17,9 +17,9 @@ import {
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import type { PageRequest } from '../deployments/read-deployments.ts'
+import type { PageRequest } from '../deployments/read/read-deployments.ts'
 import { type Page, pageOf, readCursor } from '../page.ts'
-import { gatherUses, pathOf, type VersionUses } from './version-uses.ts'
+import { gatherUses, pathOf, type VersionUses } from './versions/version-uses.ts'
 
 /** Paths that hold material. The names of their keys are for those who may write them. */
 export async function listSecrets(

@@ -5,17 +5,14 @@
 import type { Json, SecretWritten } from '@holdfast/contract'
 import { checkSecretPath, checkSecretWrite, type Limits, reject } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
+import { type SlotDeps, takeSlot } from '../../quotas/hold-slot.ts'
+import { type HeldSlots, holdCredentialSlots } from '../../quotas/hold-slots.ts'
 import { credentials } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import { type SlotDeps, takeSlot } from '../hold-slot.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
-import { takeIntent } from '../stage-version.ts'
-import { newCredential, withVersion } from './claim-credentials.ts'
-import { emitSecretWritten } from './emit-secret-written.ts'
-import { type HeldSlots, holdCredentialSlots } from './hold-slots.ts'
 import {
   judgeBefore,
   judgeSecretWrite,
@@ -23,7 +20,9 @@ import {
   type SecretAddress,
   type SecretWrite,
 } from './judge-secret-write.ts'
-import { pruneVersions } from './prune-versions.ts'
+import { newCredential, withVersion } from './versions/claim-credentials.ts'
+import { emitSecretWritten } from './versions/emit-secret-written.ts'
+import { pruneVersions } from './versions/prune-versions.ts'
 import {
   destroyMaterial,
   keysOf,
@@ -31,8 +30,9 @@ import {
   planStagedMaterial,
   type StagedMaterial,
   stageMaterial,
-} from './stage-material.ts'
-import { pathOf } from './version-uses.ts'
+} from './versions/stage-material.ts'
+import { takeIntent } from './versions/stage-version.ts'
+import { pathOf } from './versions/version-uses.ts'
 
 export interface WriteSecretDeps extends MaterialDeps, SlotDeps {
   readonly namespaces: readonly string[]

@@ -1,0 +1,130 @@
+// POST /deployments/{name}/exec: the permission to run one command in one container, once and within 30 seconds. The audit
+// names the program and how long the command is, never its arguments. DECISIONS 1, 2 and 8.
+
+import {
+  type Assignment,
+  decode,
+  execRequestShape,
+  type IssuedExec,
+  type Json,
+  type Rejection,
+  type ReplicaState,
+  type TenantId,
+} from '@holdfast/contract'
+import { isReady, reject, safeKey } from '@holdfast/core'
+import { isLost } from '../../../liveness/node-status.ts'
+import type { Clock, IdSource } from '../../../ports/clock.ts'
+import { execTickets, observations, placements, type StoredDeployment } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { globally, inTenant } from '../../../store/transaction.ts'
+import { type Caller, done, limited, type Outcome, refused } from '../../caller.ts'
+import { checkShape } from '../../check-shape.ts'
+import { recordAudit } from '../../record-write.ts'
+import { requireLiveCaller } from '../../require-live-caller.ts'
+import { findStored } from '../read/find-deployment.ts'
+import { EXEC_TICKET_MS, type ExecOrder, mintExecTicket } from './exec-ticket.ts'
+
+export interface ExecDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+const MAX_WORDS = 256
+const MAX_COMMAND_BYTES = 8 * 1024
+const MAX_PROGRAM = 128
+/** Of one token, that were not used yet. */
+const MAX_TICKETS = 32
+
+export async function issueExec(
+  { store, clock, ids }: ExecDeps,
+  caller: Caller,
+  path: string,
+  sent: Json,
+): Promise<Outcome<IssuedExec>> {
+  const faults = checkShape(execRequestShape, sent, { checks: { command: checkCommand } })
+  if (faults.length > 0) return refused(...faults)
+  const { command, replica, tty = false } = decode(execRequestShape, sent)
+  await store.fresh()
+  const found = findStored(store, caller.tenant, path)
+  if (!found.ok) return found
+  const place = choosePlace(store, caller, found.value, replica)
+  if (place === undefined) return refused(nowhere(replica))
+  if (openTickets(store, caller, clock) >= MAX_TICKETS) return limited('Authorization', EXEC_TICKET_MS / 1000)
+  const { text, secretHash, sealed } = mintExecTicket(ids, { ...place, command, tty })
+  const id = ids.ulid()
+  return store.transact((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
+    const { tenant, token, role, onBehalf } = caller
+    const { name } = found.value.spec
+    const expiresAt = new Date(clock.now() + EXEC_TICKET_MS).toISOString()
+    const record = { v: 1, tenant, token, role, onBehalf, deployment: name, secretHash, sealed, expiresAt }
+    transaction.put(globally(execTickets, id), record)
+    recordAudit(transaction, clock, caller, {
+      action: 'deployments:exec',
+      subject: { kind: 'Deployment', name },
+      detail: detailOf(command, place.replica),
+    })
+    return { kind: 'commit', result: done({ id: `exec_${id}`, ticket: text }) }
+  })
+}
+
+function detailOf(command: readonly string[], replica: number): { [name: string]: string } {
+  const bytes = command.reduce((sum, word) => sum + Buffer.byteLength(word), 0)
+  const program = safeKey((command[0] ?? '').slice(0, MAX_PROGRAM))
+  return { program, commandBytes: String(bytes), replica: String(replica) }
+}
+
+function checkCommand(value: Json): Rejection | undefined {
+  const words = Array.isArray(value) ? value.map(String) : []
+  if (words.length > MAX_WORDS) return reject('list_too_long', 'command', words.length, { max: MAX_WORDS })
+  const bytes = Buffer.byteLength(JSON.stringify(words))
+  const sound = words[0] !== undefined && words[0] !== '' && words.every((word) => !word.includes('\0'))
+  if (sound && bytes <= MAX_COMMAND_BYTES) return undefined
+  // Not quoted: an argument may hold a secret.
+  return reject(
+    'field_type_invalid',
+    'command',
+    undefined,
+    { accepted: `a program and its arguments, at most ${MAX_COMMAND_BYTES} bytes` },
+    `<redacted list, ${words.length} entries>`,
+  )
+}
+
+type Place = Pick<ExecOrder, 'assignmentId' | 'nodeId' | 'replica'>
+const RUNNING: readonly ReplicaState[] = ['running', 'ready']
+
+/** The replica that was asked for, or the first; one that serves goes before one that only runs. */
+function choosePlace(
+  store: Store,
+  { tenant }: Caller,
+  { uid }: StoredDeployment,
+  replica: number | undefined,
+): Place | undefined {
+  const assignments = store.get(inTenant(tenant, placements, uid))?.record.assignments ?? []
+  const [first] = assignments
+    .filter((each) => each.desired === 'running' && (replica === undefined || each.replica === replica))
+    .map((each) => ({ ...each, rank: rankOf(store, tenant, each) }))
+    .filter(({ rank }) => rank > 0)
+    .sort((left, right) => right.rank - left.rank || left.replica - right.replica)
+  return first && { assignmentId: first.id, nodeId: first.nodeId, replica: first.replica }
+}
+
+/** 0: it runs nowhere. What was last seen on a node that is lost comes after all that is heard. */
+function rankOf(store: Store, tenant: TenantId, { id, nodeId }: Assignment): 0 | 1 | 2 | 3 {
+  const seen = store.get(inTenant(tenant, observations, id))?.record
+  if (seen === undefined || !RUNNING.includes(seen.state)) return 0
+  if (isLost(store, tenant, nodeId)) return 1
+  return isReady(seen) ? 3 : 2
+}
+
+const nowhere = (replica: number | undefined): Rejection =>
+  reject('field_type_invalid', 'replica', replica, { accepted: 'the number of a replica that runs' })
+
+function openTickets(store: Store, { token }: Caller, clock: Clock): number {
+  const now = clock.now()
+  return store
+    .list(execTickets)
+    .filter(({ record }) => record.token === token && Date.parse(record.expiresAt) > now).length
+}

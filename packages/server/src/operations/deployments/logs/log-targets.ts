@@ -1,0 +1,32 @@
+// Whose logs are read: the containers of a deployment, also those that have ended and still exist.
+
+import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import { nodes, observations, placements } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { inTenant } from '../../../store/transaction.ts'
+
+export interface LogTarget {
+  readonly tenant: TenantId
+  readonly assignmentId: AssignmentId
+  readonly nodeId: NodeId
+  readonly node: string
+  readonly replica: number
+  /** Which container of the assignment, and which of its runs; null before there is one. */
+  readonly run: string | null
+}
+
+export function logTargets(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  uid: DeploymentUid,
+  replica: number | undefined,
+): LogTarget[] {
+  const assignments = store.get(inTenant(tenant, placements, uid))?.record.assignments ?? []
+  return assignments.flatMap(({ id, nodeId, replica: number }) => {
+    const seen = store.get(inTenant(tenant, observations, id))?.record
+    if (seen?.gone === true || (replica !== undefined && replica !== number)) return []
+    const node = store.get(inTenant(tenant, nodes, nodeId))?.record.name ?? nodeId
+    const run = seen?.containerId == null ? null : `${seen.containerId} ${seen.startedAt}`
+    return [{ tenant, assignmentId: id, nodeId, node, replica: number, run }]
+  })
+}

@@ -1,0 +1,34 @@
+// A stored deployment as a client reads it: the record, with the status that follows from where its replicas are and what
+// their agents have seen. DECISIONS 2, deployment record. All of it is looked up by id in the cache: no read scans.
+
+import type { DeploymentRecord, DeploymentStatus, TenantId } from '@holdfast/contract'
+import { deriveStatus, residencyLabels } from '@holdfast/core'
+import { isLost } from '../../../liveness/node-status.ts'
+import { observations, placements, type StoredDeployment } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { inTenant } from '../../../store/transaction.ts'
+
+export function deploymentView(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  stored: StoredDeployment,
+): DeploymentRecord {
+  const { spec, uid, revision, specHash, createdAt, updatedAt } = stored
+  const status = statusOf(store, tenant, stored)
+  const labels = residencyLabels(spec.placement?.residency)
+  return { ...spec, uid, revision, specHash, createdAt, updatedAt, status, residencyLabels: labels }
+}
+
+function statusOf(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  { spec, uid, revision, deleting, digest }: StoredDeployment,
+): DeploymentStatus {
+  return deriveStatus(spec, {
+    ...{ deleting, revision },
+    imageDigest: digest,
+    placed: store.get(inTenant(tenant, placements, uid))?.record,
+    observed: (id) => store.get(inTenant(tenant, observations, id))?.record,
+    isLost: (id) => isLost(store, tenant, id),
+  })
+}

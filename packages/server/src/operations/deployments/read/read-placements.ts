@@ -1,0 +1,37 @@
+// Where the replicas of a deployment are, and what their agents last said of them. DECISIONS 2 and 5.
+
+import type { Assignment, PlacementEntry, TenantId } from '@holdfast/contract'
+import { nodes, observations, placements } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { inTenant } from '../../../store/transaction.ts'
+import { done, type Outcome } from '../../caller.ts'
+import { findStored } from './find-deployment.ts'
+
+export async function readPlacements(
+  store: Store,
+  tenant: TenantId,
+  path: string,
+): Promise<Outcome<{ readonly items: readonly PlacementEntry[] }>> {
+  await store.fresh()
+  const found = findStored(store, tenant, path)
+  if (!found.ok) return found
+  const placement = store.get(inTenant(tenant, placements, found.value.uid))?.record
+  const items = (placement?.assignments ?? []).map((each) => entryOf(store, tenant, each))
+  return done({ items: items.sort((left, right) => left.replica - right.replica) })
+}
+
+function entryOf(store: Store, tenant: TenantId, assignment: Assignment): PlacementEntry {
+  const { id, replica, nodeId, revision } = assignment
+  const node = store.get(inTenant(tenant, nodes, nodeId))?.record
+  const seen = store.get(inTenant(tenant, observations, id))?.record
+  return {
+    replica,
+    nodeId,
+    nodeName: node?.name ?? nodeId,
+    // As it was last seen, never as it is wished.
+    state: node === undefined || node.status === 'failed' ? 'lost' : (seen?.state ?? 'assigned'),
+    containerId: seen?.containerId ?? null,
+    startedAt: seen?.startedAt ?? null,
+    revision,
+  }
+}

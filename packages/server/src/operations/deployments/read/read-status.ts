@@ -1,0 +1,26 @@
+// How a deployment fares, with what happened to it, newest first. DECISIONS 2.
+
+import type { StatusWithTimeline, TenantId } from '@holdfast/contract'
+import { placements } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { inTenant } from '../../../store/transaction.ts'
+import { done, type Outcome } from '../../caller.ts'
+import { deploymentView } from './deployment-view.ts'
+import { findStored } from './find-deployment.ts'
+import { readTimeline } from './read-timeline.ts'
+
+export async function readStatus(
+  store: Store,
+  tenant: TenantId,
+  path: string,
+): Promise<Outcome<StatusWithTimeline>> {
+  await store.fresh()
+  const found = findStored(store, tenant, path)
+  if (!found.ok) return found
+  const { uid } = found.value
+  const { assignments = [] } = store.get(inTenant(tenant, placements, uid))?.record ?? {}
+  const nodeIds = assignments.map(({ nodeId }) => nodeId)
+  const story = await readTimeline(store, tenant, { uid, nodeIds })
+  const { status } = deploymentView(store, tenant, found.value)
+  return done({ ...status, ...story })
+}

@@ -1,0 +1,47 @@
+// Where replicas would go now, and why not: the same filters on the same facts as the controllers', asked once. DESIGN 4,
+// DECISIONS 1 and 7. Nothing is reserved, so a moment later the answer may be another one.
+
+import type { Candidate, ResidencyRules, TenantId } from '@holdfast/contract'
+import { createSchedulingView, explainCandidates } from '@holdfast/core'
+import type { Quotas } from '../../../quotas/quotas.ts'
+import { gatherTenantFacts, workloadOf } from '../../../scheduling/scheduling-facts.ts'
+import type { StoredDeployment } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+
+export interface PlacementDeps {
+  readonly store: Pick<Store, 'get' | 'list'>
+  readonly quotas: Pick<Quotas, 'limit'>
+  readonly residency: ResidencyRules
+}
+
+export interface PlacementPlan {
+  readonly placed: readonly string[]
+  readonly unplaced: number
+  readonly summary: string
+  readonly candidates: readonly Candidate[]
+  readonly cure: readonly string[]
+}
+
+/** `missing` is how many replicas are to be placed beside those that are. */
+export function planPlacement(
+  { store, quotas, residency }: PlacementDeps,
+  tenant: TenantId,
+  spec: StoredDeployment['spec'],
+  missing: number,
+): PlacementPlan {
+  const facts = gatherTenantFacts(store, quotas, tenant)
+  const view = createSchedulingView(facts)
+  const workload = workloadOf(store, tenant, spec, residency)
+  const { placed, unplaced, candidates } = view.place(workload, missing)
+  const names = new Map(facts.nodes.map(({ id, name }) => [id, name]))
+  const explained = explainCandidates(unplaced > 0 ? candidates : view.candidates(workload))
+  return {
+    placed: placed.map((id) => names.get(id) ?? id),
+    unplaced,
+    summary: unplaced > 0 ? explained.summary : ALL_PLACED,
+    candidates: explained.candidates,
+    cure: unplaced > 0 ? explained.cure : [],
+  }
+}
+
+const ALL_PLACED = 'Every replica has a node.'

@@ -1,0 +1,49 @@
+// DELETE /api/v1/deployments/{name}: marks the record and tells that it is going; what is left to do goes on by itself
+// (loops/finish-removals.ts), and its end is told there.
+
+import type { DeploymentRecord } from '@holdfast/contract'
+import { timestamp } from '../../../ports/clock.ts'
+import { deployments, removals } from '../../../store/records.ts'
+import { globally, inTenant } from '../../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../../caller.ts'
+import { checkIfMatch } from '../../check-if-match.ts'
+import { type NewEvent, recordAudit, recordEvent } from '../../record-write.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { deploymentView } from '../read/deployment-view.ts'
+import { findToChange } from '../read/find-deployment.ts'
+
+export async function removeDeployment(
+  { store, clock }: Pick<DeploymentDeps, 'store' | 'clock'>,
+  caller: Caller,
+  pathName: string,
+  ifMatch: string | undefined,
+): Promise<Outcome<DeploymentRecord>> {
+  return store.transact((transaction) => {
+    const found = findToChange(store, transaction, caller, pathName)
+    if (!found.ok) return { kind: 'abort', result: found }
+    const stored = found.value
+    const conflict = checkIfMatch(ifMatch, stored.revision)
+    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
+    const marked = { ...stored, deleting: true, updatedAt: timestamp(clock), tx: transaction.id }
+    transaction.put(inTenant(caller.tenant, deployments, stored.spec.name), marked)
+    transaction.put(globally(removals, stored.uid), { v: 1, tenant: caller.tenant, name: stored.spec.name })
+    recordAudit(transaction, clock, caller, {
+      action: 'deployments:removed',
+      subject: { kind: 'Deployment', name: stored.spec.name },
+    })
+    const going = deploymentView(store, caller.tenant, marked)
+    recordEvent(transaction, clock, caller.tenant, goingEvent(going))
+    return { kind: 'commit', result: done(going) }
+  })
+}
+
+/** Once for a deployment: one that is going is found by no second DELETE. */
+function goingEvent({ name, uid, revision, status: { replicas } }: DeploymentRecord): NewEvent {
+  const stopping = replicas.placed === 1 ? '1 replica stops' : `${replicas.placed} replicas stop`
+  return {
+    ...{ type: 'deployment.progressing', severity: 'info', reason: 'deleting', cause: 'deleting' },
+    subject: { kind: 'Deployment', name, uid },
+    message: `Deployment ${name} is being deleted${replicas.placed === 0 ? '' : `: ${stopping} first`}.`,
+    data: { revision, replicas: { ...replicas } },
+  }
+}

@@ -1,0 +1,84 @@
+// POST /api/v1/deployments/{name}/restart: every replica is made anew, under the gates of an update. The spec stays as it
+// is, so that a restart is a revision of its own with the same spec; its secrets are the newest ones. DECISIONS 1 and 5.
+
+import { checkQuotas, explainResidency, planPins } from '@holdfast/core'
+import { timestamp } from '../../../ports/clock.ts'
+import type { StoredDeployment } from '../../../store/records.ts'
+import type { Decision } from '../../../store/store.ts'
+import type { Transaction } from '../../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../../caller.ts'
+import { checkIfMatch } from '../../check-if-match.ts'
+import { type Kept, keepOnce } from '../../idempotency.ts'
+import { credentialFacts, gatherCredentials } from '../../secrets/versions/claim-credentials.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { deploymentView } from '../read/deployment-view.ts'
+import { findToChange } from '../read/find-deployment.ts'
+import { gatherBytes } from './gather-facts.ts'
+import { gatherResidency } from './gather-residency.ts'
+import { storedPins } from './judge-secrets.ts'
+import { identifySpec, storeRevision } from './store-deployment.ts'
+import { type DecidedWrite, type Written, withPlan } from './written.ts'
+
+export interface RestartOptions extends Kept<Written> {
+  readonly dryRun: boolean
+  readonly ifMatch: string | undefined
+}
+
+export async function restartDeployment(
+  deps: DeploymentDeps,
+  caller: Caller,
+  pathName: string,
+  options: RestartOptions,
+): Promise<Outcome<Written>> {
+  const outcome = await deps.store.transact<Outcome<DecidedWrite>>((transaction) => {
+    const found = findToRestart(deps, transaction, caller, pathName, options.ifMatch)
+    return found.ok
+      ? decideRestart(deps, transaction, caller, found.value, options)
+      : { kind: 'abort', result: found }
+  })
+  return withPlan(deps, caller.tenant, outcome)
+}
+
+function findToRestart(
+  deps: DeploymentDeps,
+  transaction: Transaction,
+  caller: Caller,
+  pathName: string,
+  ifMatch: string | undefined,
+): Outcome<StoredDeployment> {
+  const found = findToChange(deps.store, transaction, caller, pathName)
+  if (!found.ok) return found
+  const stored = found.value
+  const conflict = checkIfMatch(ifMatch, stored.revision)
+  if (conflict !== undefined) return refused(conflict)
+  // Its archive entry takes room like that of any other revision.
+  const full = checkQuotas([gatherBytes(deps, caller.tenant, identifySpec(stored.spec).bytes)])
+  return full.length > 0 ? refused(...full) : done(stored)
+}
+
+function decideRestart(
+  deps: DeploymentDeps,
+  transaction: Transaction,
+  caller: Caller,
+  stored: StoredDeployment,
+  options: RestartOptions,
+): Decision<Outcome<DecidedWrite>> {
+  const revision = stored.revision + 1
+  const made = { revision, restartRevision: revision, updatedAt: timestamp(deps.clock), tx: transaction.id }
+  const { pins: before = {}, ...kept } = stored
+  const { secrets: entries } = stored.spec
+  const credentials = credentialFacts(gatherCredentials(transaction, caller.tenant, stored.spec))
+  const staged = new Map<string, number>()
+  const { pins, alterations } = planPins({ entries, before: entries, pins: before, credentials, staged })
+  const next = { ...kept, ...storedPins(pins), ...made }
+  const deployment = deploymentView(deps.store, caller.tenant, next)
+  const { residency } = gatherResidency(deps, caller.tenant, stored.spec)
+  const demand = stored.spec.placement?.residency
+  const warnings = residency === undefined ? [] : explainResidency(demand, residency)
+  const written = { deployment, alterations, warnings }
+  if (options.dryRun)
+    return { kind: 'abort', result: done({ ...written, toPlan: { stored, next, restart: true } }) }
+  const message = `Deployment ${next.spec.name} is restarted, revision ${revision}.`
+  storeRevision(deps, transaction, caller, next, { asked: { verb: 'restarted', message } })
+  return keepOnce(deps.answers, transaction, caller, options, written)
+}

@@ -1,0 +1,32 @@
+// The answer of a write of a deployment. DECISIONS 2: `{deployment, alterations, warnings}`, a dry run with its `plan`.
+
+import type { Alteration, DeploymentRecord, TenantId, Warning } from '@holdfast/contract'
+import { done, limited, type Outcome } from '../../caller.ts'
+import { makePlan, type Plan, type PlanDeps, type PlanQuestion } from './plan.ts'
+
+export interface Written {
+  readonly deployment: DeploymentRecord
+  readonly alterations: readonly Alteration[]
+  readonly warnings: readonly Warning[]
+  /** Of a dry run only: then nothing was stored. */
+  readonly plan?: Plan
+}
+
+/** As it was decided; what a dry run is to plan, is planned afterwards. */
+export interface DecidedWrite extends Omit<Written, 'plan'> {
+  readonly toPlan?: PlanQuestion
+}
+
+const RETRY_SECONDS = 5
+
+export async function withPlan(
+  deps: PlanDeps,
+  tenant: TenantId,
+  outcome: Outcome<DecidedWrite>,
+): Promise<Outcome<Written>> {
+  if (!outcome.ok) return outcome
+  const { toPlan, ...written } = outcome.value
+  if (toPlan === undefined) return done(written)
+  const plan = await makePlan(deps, tenant, toPlan)
+  return plan === undefined ? limited('Authorization', RETRY_SECONDS) : done({ ...written, plan })
+}

@@ -1,0 +1,139 @@
+// Reading what happened: events and the audit trail of a tenant. DECISIONS 6 and 7, SAFETY 4g.
+
+import {
+  type AuditEntry,
+  canonicalJson,
+  type Event,
+  type EventPage,
+  type ListedEvent,
+  type Rejection,
+  type TenantId,
+} from '@holdfast/contract'
+import { reject } from '@holdfast/core'
+import { audit, events } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { done, type Outcome, refused } from '../caller.ts'
+import { type Page, pageOf, readCursor } from '../page.ts'
+import {
+  type EventFilter,
+  isAfter,
+  listedEvent,
+  matchesFilter,
+  type PlacedEvent,
+  placeEvents,
+  readEventCursor,
+  truncationAt,
+} from './event-cursor.ts'
+import { lookThrough } from './look-through-events.ts'
+
+export interface EventQuery extends EventFilter {
+  readonly limit: number
+  readonly after: string | undefined
+  readonly before: string | undefined
+}
+
+/** With `after` those that follow; else the newest, or the newest before `before`. Oldest first in each case. */
+export async function listEvents(
+  store: Store,
+  tenant: TenantId,
+  query: EventQuery,
+): Promise<Outcome<EventPage>> {
+  const { after, before } = query
+  if (after !== undefined && before !== undefined) return refused(bothWays(before))
+  const from = after === undefined ? undefined : readEventCursor(after)
+  if (after !== undefined && from === undefined) return refused(badCursor('after', after))
+  const until = before === undefined ? undefined : readEventCursor(before)
+  if (before !== undefined && until === undefined) return refused(badCursor('before', before))
+  await store.fresh()
+  const placed = placeEvents(store.keysOf(events, tenant))
+  const past = until === undefined ? placed : placed.filter((each) => isAfter(until, each))
+  const page =
+    from === undefined
+      ? await lookBack(store, past, query)
+      : await lookOn(
+          store,
+          placed.filter((each) => isAfter(each, from)),
+          query,
+        )
+  const truncated = from && truncationAt(from, placed[0], store.revision)
+  return done({ ...page, ...(truncated === undefined ? {} : { truncated }) })
+}
+
+async function lookOn(store: Store, way: readonly PlacedEvent[], query: EventQuery): Promise<EventPage> {
+  const { found, last } = await findMatching(store, way, query)
+  return { items: foldRepeats(found), nextCursor: last?.cursor ?? query.after ?? null }
+}
+
+/** What is older than what was looked at is there behind `earlierCursor`, whether or not any of it matches. */
+async function lookBack(store: Store, past: readonly PlacedEvent[], query: EventQuery): Promise<EventPage> {
+  const { found, last, whole } = await findMatching(store, past.toReversed(), query)
+  return {
+    items: foldRepeats(found.toReversed()),
+    nextCursor: past.at(-1)?.cursor ?? null,
+    ...(whole || last === undefined ? {} : { earlierCursor: last.cursor }),
+  }
+}
+
+async function findMatching(store: Store, way: readonly PlacedEvent[], query: EventQuery) {
+  const found: ListedEvent[] = []
+  const looked = await lookThrough(store, way, (event, { cursor }) => {
+    if (matchesFilter(event, query)) found.push(listedEvent(event, cursor))
+    return found.length < query.limit
+  })
+  return { found, ...looked }
+}
+
+export function badCursor(parameter: 'after' | 'before', given: string): Rejection {
+  return reject('query_parameter_invalid', parameter, given, {
+    accepted: 'the cursor of an event, for example 1042-0',
+  })
+}
+
+const bothWays = (before: string): Rejection =>
+  reject('query_parameter_invalid', 'before', before, { accepted: 'one of after and before' })
+
+/** Neighbours that say the very same of the same thing are shown once, with how often and since when. */
+export function foldRepeats(items: readonly ListedEvent[]): ListedEvent[] {
+  const folded: ListedEvent[] = []
+  for (const item of items) {
+    const before = folded.at(-1)
+    if (before === undefined || !sameStory(before, item)) folded.push(item)
+    else folded[folded.length - 1] = { ...item, count: before.count + 1, firstSeen: before.firstSeen }
+  }
+  return folded
+}
+
+function sameStory(left: Event, right: Event): boolean {
+  return (
+    left.type === right.type &&
+    left.subject.uid === right.subject.uid &&
+    left.reason === right.reason &&
+    left.message === right.message &&
+    // Two steps may read alike and be of different replicas.
+    canonicalJson(left.data) === canonicalJson(right.data)
+  )
+}
+
+export async function listAudit(
+  store: Store,
+  tenant: TenantId,
+  { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
+): Promise<Outcome<Page<AuditEntry>>> {
+  const from = readCursor(cursor)
+  if (!from.ok) return refused(from.rejection)
+  await store.fresh()
+  const sorted = [...store.keysOf(audit, tenant)].sort((left, right) => (left.id < right.id ? -1 : 1))
+  const { items, nextCursor } = pageOf(sorted, ({ id }) => id, limit, from.after)
+  const entries = await store.read(
+    audit,
+    items.map(({ key }) => key),
+  )
+  return done({
+    items: entries.flatMap((entry) => (entry === undefined ? [] : [auditView(entry)])),
+    nextCursor,
+  })
+}
+
+function auditView({ v: _version, ...entry }: AuditEntry & { v: number }): AuditEntry {
+  return entry
+}

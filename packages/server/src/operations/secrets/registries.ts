@@ -1,0 +1,163 @@
+// A tenant's credential for a registry: written to the secrets store, pinned by a record here, read by the broker alone.
+// Two stores, one order (SAFETY 4a): intent, new version by check-and-set, then the transaction that pins it and ends the
+// intent. Until that commits nobody uses the version; if it never does, the janitor destroys it. A version that counts no more
+// has an intent again, by which it goes: none is destroyed for its number alone, which a slow write may be about to pin.
+
+import { decode, type Json, object, type Registry, type Rejection, string } from '@holdfast/contract'
+import { parseRegistryHost, reject } from '@holdfast/core'
+import { type Clock, timestamp } from '../../ports/clock.ts'
+import { secret } from '../../ports/secret.ts'
+import type { SecretsWriter } from '../../ports/secrets-store.ts'
+import { intents, registryCredentials } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { checkShape, type FieldChecks } from '../check-shape.ts'
+import { recordAudit } from '../record-write.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+import { destroyStaged } from './versions/destroy-staged.ts'
+import { markVersionsForDestruction } from './versions/mark-for-destruction.ts'
+import { intentIdOf, intentOf } from './versions/retire-version-number.ts'
+import { type StagedVersion, stageVersion } from './versions/stage-version.ts'
+
+export const credentialShape = object({ username: string(), password: string() })
+
+export interface RegistryDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly secrets: SecretsWriter
+  /** Canonical hosts of the allow-list. */
+  readonly allowed: ReadonlySet<string>
+}
+
+export function listRegistries(
+  { store, allowed }: Pick<RegistryDeps, 'store' | 'allowed'>,
+  { tenant }: Caller,
+): Registry[] {
+  return [...allowed].sort().map((host) => {
+    const found = store.get(inTenant(tenant, registryCredentials, host))
+    return {
+      host,
+      credential: found !== undefined,
+      ...(found === undefined ? {} : { updatedAt: found.record.updatedAt }),
+    }
+  })
+}
+
+export async function putRegistryCredential(
+  deps: RegistryDeps,
+  caller: Caller,
+  host: string,
+  body: Json,
+  { dryRun = false }: { readonly dryRun?: boolean } = {},
+): Promise<Outcome<Registry>> {
+  const known = allowedHost(deps, host)
+  if (known === undefined) return refused(notAllowed(deps, host))
+  const faults = checkShape(credentialShape, body, { checks: CREDENTIAL_CHECKS, secret: true })
+  if (faults.length > 0) return refused(...faults)
+  if (dryRun) return done({ host: known, credential: true, updatedAt: timestamp(deps.clock) })
+  const { username, password } = decode(credentialShape, body)
+  const document = new Map([
+    ['username', secret(username)],
+    ['password', secret(password)],
+  ])
+  const staged = await stageVersion(deps, caller, { registryHost: known }, document)
+  if (!staged.ok) return staged
+  return pinCredential(deps, caller, known, staged.value)
+}
+
+async function pinCredential(
+  { store, clock }: RegistryDeps,
+  caller: Caller,
+  host: string,
+  staged: { version: number; intent: string },
+): Promise<Outcome<Registry>> {
+  return store.transact((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
+    const intent = globally(intents, staged.intent)
+    if (transaction.get(intent) === undefined)
+      return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
+    const updatedAt = timestamp(clock)
+    const address = inTenant(caller.tenant, registryCredentials, host)
+    // A write that came later may have been pinned first. Then this one counts as the earlier: its version is never used,
+    // and its intent stays for the janitor, who destroys it.
+    const newest = transaction.get(address)?.version ?? 0
+    if (newest < staged.version) {
+      transaction.put(address, { v: 1, host, version: staged.version, updatedAt })
+      transaction.delete(intent)
+      if (newest > 0) leaveToJanitor(transaction, caller, host, newest, updatedAt)
+    }
+    recordAudit(transaction, clock, caller, {
+      action: 'registries:credential-written',
+      subject: { kind: 'Registry', name: host },
+    })
+    return { kind: 'commit', result: done({ host, credential: true, updatedAt }) }
+  })
+}
+
+export async function removeRegistryCredential(
+  deps: RegistryDeps,
+  caller: Caller,
+  host: string,
+): Promise<Outcome<Registry>> {
+  const { store, clock } = deps
+  const known = allowedHost(deps, host)
+  if (known === undefined) return refused(notAllowed(deps, host))
+  let pendingDestruction: readonly StagedVersion[] = []
+  const outcome = await store.transact<Outcome<Registry>>((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
+    const address = inTenant(caller.tenant, registryCredentials, known)
+    const stored = transaction.get(address)
+    if (stored === undefined) return { kind: 'abort', result: refused(reject('not_found', 'path', host)) }
+    transaction.delete(address)
+    pendingDestruction = markVersionsForDestruction(
+      transaction,
+      clock,
+      caller.tenant,
+      { registryHost: known },
+      [stored.version],
+    )
+    recordAudit(transaction, clock, caller, {
+      action: 'registries:credential-removed',
+      subject: { kind: 'Registry', name: known },
+    })
+    return { kind: 'commit', result: done({ host: known, credential: false }) }
+  })
+  if (outcome.ok) await destroyStaged(deps, caller.tenant, pendingDestruction)
+  return outcome
+}
+
+/** Not at once: who has read the record a moment ago is on the way to fetch it. */
+function leaveToJanitor(
+  transaction: Transaction,
+  { tenant }: Caller,
+  registryHost: string,
+  replaced: number,
+  createdAt: string,
+): void {
+  const intent = globally(intents, intentIdOf(tenant, { registryHost }, replaced))
+  transaction.put(intent, { ...intentOf(tenant, { registryHost }, replaced), createdAt })
+}
+
+function allowedHost({ allowed }: Pick<RegistryDeps, 'allowed'>, host: string): string | undefined {
+  const canonical = parseRegistryHost(host)
+  return canonical !== undefined && allowed.has(canonical) ? canonical : undefined
+}
+
+function notAllowed({ allowed }: Pick<RegistryDeps, 'allowed'>, host: string) {
+  return reject('registry_not_allowed', 'host', host, { allowed: [...allowed].sort().join(', ') || 'none' })
+}
+
+/** Whatever was sent is not quoted: it may be the credential. */
+const CREDENTIAL_CHECKS: FieldChecks = {
+  username: (name) =>
+    typeof name === 'string' && /^[^:]+$/.test(name)
+      ? undefined
+      : unfit('username', 'a user name, not empty and without a colon'),
+  password: (password) => (password === '' ? unfit('password', 'a password or token, not empty') : undefined),
+}
+
+const unfit = (field: string, accepted: string): Rejection =>
+  reject('field_type_invalid', field, undefined, { accepted })

@@ -1,0 +1,62 @@
+// GET /deployments/{name}/secrets/rotation: how far the rotation of each credential of a deployment is, what may be asked for
+// next and what that waits for. DECISIONS 1 and 5.
+
+import type { CredentialRotation, Rotation, TenantId } from '@holdfast/contract'
+import { blockers, credentialPath, hasProved, nextSteps } from '@holdfast/core'
+import { credentials, type StoredCredential, type StoredDeployment } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { inTenant } from '../../../store/transaction.ts'
+import { done, type Outcome } from '../../caller.ts'
+import { findStored } from '../../deployments/read/find-deployment.ts'
+import { newCredential } from '../versions/claim-credentials.ts'
+import { type GatheredConsumer, gatherRotation } from './rotation-guards.ts'
+
+export async function readRotation(store: Store, tenant: TenantId, path: string): Promise<Outcome<Rotation>> {
+  await store.fresh()
+  const found = findStored(store, tenant, path)
+  return found.ok ? done(rotationView(store, tenant, found.value)) : found
+}
+
+/** `changed` by label: as a transaction is about to write them. */
+export function rotationView(
+  store: Pick<Store, 'get' | 'list'>,
+  tenant: TenantId,
+  stored: StoredDeployment,
+  changed: ReadonlyMap<string, StoredCredential> = new Map(),
+): Rotation {
+  const { name, secretsVersion, secrets } = stored.spec
+  const shown = secrets.map(({ name: secret, vault_path }): CredentialRotation => {
+    const { namespace, label } = credentialPath(vault_path)
+    const kept = changed.get(label) ?? store.get(inTenant(tenant, credentials, label))?.record
+    const credential = kept ?? newCredential(namespace, label)
+    return { secret, vault_path, ...credentialView(store, tenant, stored, credential) }
+  })
+  return { deployment: name, secretsVersion, credentials: shown }
+}
+
+function credentialView(
+  store: Pick<Store, 'get' | 'list'>,
+  tenant: TenantId,
+  stored: StoredDeployment,
+  credential: StoredCredential,
+): Omit<CredentialRotation, 'secret' | 'vault_path'> {
+  const facts = gatherRotation(store, tenant, credential, stored)
+  const { rotation } = facts
+  return {
+    phase: rotation?.phase ?? 'idle',
+    since: credential.rotation?.since ?? null,
+    next: [...nextSteps(rotation)],
+    versions: { old: rotation?.old ?? null, new: rotation?.new ?? null },
+    consumers: facts.consumers.map((each) => ({
+      ...shownConsumer(each),
+      proved: rotation !== undefined && hasProved(each, rotation),
+    })),
+    blockedBy: blockers(facts),
+  }
+}
+
+const shownConsumer = ({ name, pin, running }: GatheredConsumer) => ({
+  deployment: name,
+  pinned: pin,
+  running: running.map((each) => ({ ...each })),
+})

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import type { StoredCredential } from '../../../store/records.ts'
+import { checkVersionRoom, newestUnstaged, unneededVersions, VERSIONS_KEPT } from './prune-versions.ts'
+
+type Rotation = NonNullable<StoredCredential['rotation']>
+
+const credential = (numbers: readonly number[], rotation?: Pick<Rotation, 'old' | 'new'>) => ({
+  versions: numbers.map((version) => ({ version, keys: [], createdAt: '' })),
+  ...(rotation === undefined
+    ? {}
+    : { rotation: { ...rotation, phase: 'stage' as const, since: '', startedBy: 'web' } }),
+})
+const uses = (...numbers: readonly number[]) =>
+  new Map(numbers.map((version) => [version, [`user-${version}`]]))
+
+describe('what is needed', () => {
+  test.each<
+    [numbers: number[], rotation: Pick<Rotation, 'old' | 'new'> | undefined, used: number[], gone: number[]]
+  >([
+    [[], undefined, [], []],
+    [[1], undefined, [], []],
+    [[1, 2, 3], undefined, [], [1, 2]],
+    [[1, 2, 3], undefined, [1], [2]],
+    [[1, 2, 3], { old: 2, new: 3 }, [], [1]],
+    // The newest one that is not staged stays beside those of the rotation.
+    [[1, 2, 3, 4], { old: 1, new: 4 }, [], [2]],
+    [[1, 2, 3, 4], { old: 1, new: 2 }, [], [3]],
+  ])('of %j with rotation %j and %j in use, %j go', (numbers, rotation, used, gone) => {
+    expect(unneededVersions(credential(numbers, rotation), uses(...used))).toEqual(gone)
+  })
+
+  test('what a rotation has staged is nobody else’s newest', () => {
+    expect(newestUnstaged(credential([1, 2], { old: 1, new: 2 }))).toBe(1)
+    expect(newestUnstaged(credential([2], { old: 1, new: 2 }))).toBeUndefined()
+  })
+})
+
+describe('room for one more', () => {
+  test.each<[numbers: number[], used: number[], code: string | undefined]>([
+    [[], [], undefined],
+    [[1, 899], [1], undefined],
+    [[1, 900], [1], 'secret_in_use'],
+    [[1, 900], [900], undefined],
+    [[1, 900], [], undefined],
+  ])('%j with %j in use: %s', (numbers, used, code) => {
+    expect(checkVersionRoom(credential(numbers), uses(...used))?.code).toBe(code)
+  })
+
+  test('so many in use that they could not be deleted at once', () => {
+    const numbers = Array.from({ length: VERSIONS_KEPT }, (_, index) => index + 1)
+    const refused = checkVersionRoom(credential(numbers), uses(...numbers))
+    expect(refused).toMatchObject({ code: 'secret_in_use', field: 'values', received: 'version 1 in use' })
+    expect(refused?.why).toContain('user-1,')
+    expect(checkVersionRoom(credential(numbers), uses(...numbers.slice(1)))).toBeUndefined()
+  })
+})

@@ -1,0 +1,102 @@
+// `holdfast-server init`: makes the platform tenant and its first token, once; `--reissue` replaces a lost one. The secrets
+// mount comes first, as for every tenant.
+
+import type { TenantId } from '@holdfast/contract'
+import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
+import type { SecretsWriter } from '../../ports/secrets-store.ts'
+import { platform, type StoredToken, tenants, tokens } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { globally, type Transaction } from '../../store/transaction.ts'
+import type { Caller } from '../caller.ts'
+import { recordAudit } from '../record-write.ts'
+import { mintToken } from './tokens.ts'
+
+export type Initialised =
+  | { readonly kind: 'done'; readonly tenant: TenantId; readonly token: string; readonly expiresAt: string }
+  | { readonly kind: 'already'; readonly tenant: TenantId }
+  | { readonly kind: 'secrets_store_unavailable' }
+
+export interface InitialiseDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly secrets: Pick<SecretsWriter, 'provisionTenant'>
+}
+
+const TOKEN_NAME = 'first platform token'
+const VALID_MS = 365 * 24 * 3_600_000
+
+export async function initialise(
+  deps: InitialiseDeps,
+  { reissue }: { readonly reissue: boolean },
+): Promise<Initialised> {
+  const { store } = deps
+  await store.fresh()
+  const existing = platformOf(store)
+  if (existing !== undefined && !reissue) return { kind: 'already', tenant: existing }
+  const tenant = existing ?? (deps.ids.uuid() as TenantId)
+  const mounted = await deps.secrets.provisionTenant(tenant)
+  if (mounted.kind !== 'ok') return { kind: 'secrets_store_unavailable' }
+  return store.transact<Initialised>((transaction) => {
+    // The marker has one fixed key, so of two `init` at the same time one commits and the other finds its platform.
+    const marker = transaction.get(globally(platform, 'id'))
+    if (marker !== undefined && marker.tenant !== tenant) {
+      return { kind: 'abort', result: { kind: 'already', tenant: marker.tenant } }
+    }
+    if (marker === undefined) foundPlatform(deps, transaction, tenant)
+    const { record, text } = newToken(deps, tenant)
+    for (const { record: old } of store.list(tokens))
+      if (isFirst(old, tenant)) transaction.delete(globally(tokens, old.id))
+    transaction.put(globally(tokens, record.id), record)
+    const subject = { kind: 'Token', name: record.id }
+    recordAudit(transaction, deps.clock, initCaller(record), {
+      action: reissue ? 'tokens:reissue' : 'platform:init',
+      subject,
+    })
+    return { kind: 'commit', result: { kind: 'done', tenant, token: text, expiresAt: record.expiresAt } }
+  })
+}
+
+/** After namespaces were granted or taken away: the policy of every tenant names them. The number of tenants, or undefined. */
+export async function provisionTenants({
+  store,
+  secrets,
+}: Pick<InitialiseDeps, 'store' | 'secrets'>): Promise<number | undefined> {
+  await store.fresh()
+  const known = store.list(tenants)
+  for (const { record } of known)
+    if ((await secrets.provisionTenant(record.id)).kind !== 'ok') return undefined
+  return known.length
+}
+
+const platformOf = (store: Store): TenantId | undefined => store.get(globally(platform, 'id'))?.record.tenant
+
+function foundPlatform({ clock }: InitialiseDeps, transaction: Transaction, id: TenantId): void {
+  transaction.put(globally(platform, 'id'), { v: 1, tenant: id })
+  const createdAt = timestamp(clock)
+  transaction.put(globally(tenants, id), {
+    v: 1,
+    id,
+    name: 'platform',
+    platform: true,
+    quotas: {},
+    revision: 1,
+    createdAt,
+    deleting: false,
+  })
+}
+
+function newToken({ ids, clock }: InitialiseDeps, tenant: TenantId) {
+  const expiresAt = new Date(clock.now() + VALID_MS).toISOString()
+  return mintToken(ids, timestamp(clock), tenant, { name: TOKEN_NAME, role: 'platform-admin', expiresAt })
+}
+
+/** Tokens that administrators issued for themselves stay; only the one that `init` made is replaced. */
+function isFirst({ tenant, name }: StoredToken, platformId: TenantId): boolean {
+  return tenant === platformId && name === TOKEN_NAME
+}
+
+/** There is no caller yet: the entry names the token that was made. */
+function initCaller({ tenant, id, role }: StoredToken): Caller {
+  return { tenant, token: id, role, onBehalf: false, requestId: 'init' }
+}

@@ -1,0 +1,220 @@
+// Tenants: make, read, change, remove. DECISIONS 1, 2 and 8. A tenant's secrets mount is made before its record, so that
+// a tenant that exists can always keep a secret.
+
+import {
+  canonicalJson,
+  childPath,
+  decode,
+  integer,
+  isJsonObject,
+  isTenantId,
+  type Json,
+  map,
+  object,
+  optional,
+  QUOTA_KINDS,
+  type Rejection,
+  string,
+  type Tenant,
+  type TenantId,
+} from '@holdfast/contract'
+import { reject, safeKey } from '@holdfast/core'
+import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
+import type { SecretsWriter } from '../../ports/secrets-store.ts'
+import { removals, type StoredTenant, tenants } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { globally, type Transaction } from '../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { checkIfMatch } from '../check-if-match.ts'
+import { checkShape } from '../check-shape.ts'
+import { type IdempotentAnswers, type Kept, keepOnce } from '../idempotency.ts'
+import { recordAudit, recordEvent } from '../record-write.ts'
+import { requireLiveCaller } from '../require-live-caller.ts'
+
+const NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+export const newTenantShape = object({ name: string({ pattern: NAME.source }) })
+export const tenantPatchShape = object({
+  name: optional(string()),
+  quotas: optional(map(integer({ minimum: 0 }))),
+})
+
+export interface TenantDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly secrets: Pick<SecretsWriter, 'provisionTenant'>
+  readonly answers: IdempotentAnswers
+}
+
+const NAME_FORM = { accepted: 'lowercase letters, digits and hyphens, at most 63, beginning with a letter' }
+
+export function tenantView({ v: _version, ...tenant }: StoredTenant): Tenant {
+  return tenant
+}
+
+export async function createTenant(
+  { store, clock, ids, secrets, answers }: TenantDeps,
+  caller: Caller,
+  body: Json,
+  kept: Kept<Tenant>,
+): Promise<Outcome<Tenant>> {
+  const rejections = checkShape(newTenantShape, body, { checks: { name: checkName } })
+  if (rejections.length > 0) return refused(...rejections)
+  const { name } = decode(newTenantShape, body)
+  const id = ids.uuid() as TenantId
+  const mounted = await secrets.provisionTenant(id)
+  if (mounted.kind !== 'ok') return refused(reject('secrets_store_unavailable', 'secretsStore', undefined))
+  const tenant: Tenant = {
+    id,
+    name,
+    platform: false,
+    quotas: {},
+    revision: 1,
+    createdAt: timestamp(clock),
+    deleting: false,
+  }
+  return store.transact((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
+    transaction.get(globally(tenants, id))
+    putTenant(transaction, tenant)
+    recordAudit(transaction, clock, caller, { action: 'tenants:create', subject: { kind: 'Tenant', name } })
+    recordEvent(transaction, clock, id, created(tenant))
+    return keepOnce(answers, transaction, caller, kept, tenant)
+  })
+}
+
+function created({ id, name }: Tenant) {
+  return {
+    type: 'tenant.created' as const,
+    severity: 'info' as const,
+    subject: { kind: 'Tenant', name, uid: id },
+    cause: '1',
+    reason: 'created',
+    message: `Tenant ${name} was created.`,
+    data: {},
+  }
+}
+
+export function getTenant({ store }: Pick<TenantDeps, 'store'>, id: TenantId): Outcome<Tenant> {
+  const found = store.get(globally(tenants, id))
+  return found === undefined
+    ? refused(reject('tenant_not_found', 'tenant', id))
+    : done(tenantView(found.record))
+}
+
+export function listTenants({ store }: Pick<TenantDeps, 'store'>): Tenant[] {
+  return store
+    .list(tenants)
+    .map(({ record }) => tenantView(record))
+    .sort((left, right) =>
+      left.name < right.name ? -1 : left.name > right.name ? 1 : left.id < right.id ? -1 : 1,
+    )
+}
+
+export async function changeTenant(
+  { store, clock }: TenantDeps,
+  caller: Caller,
+  body: Json,
+  ifMatch: string | undefined,
+): Promise<Outcome<Tenant>> {
+  const rejections = checkShape(tenantPatchShape, body, {
+    checks: { name: checkName, quotas: checkQuotaLimits },
+  })
+  if (rejections.length > 0) return refused(...rejections)
+  const patch = decode(tenantPatchShape, body)
+  return store.transact<Outcome<Tenant>>((transaction) => {
+    const found = findToChange(transaction, caller, ifMatch)
+    if (!found.ok) return { kind: 'abort', result: found }
+    const stored = found.value
+    const quotas = { ...stored.quotas, ...patch.quotas }
+    const changed = { ...tenantView(stored), name: patch.name ?? stored.name, quotas }
+    // Like a PUT of a deployment: what changes nothing stores nothing.
+    if (canonicalJson(changed) === canonicalJson(tenantView(stored)))
+      return { kind: 'abort', result: done(changed) }
+    const tenant = { ...changed, revision: stored.revision + 1 }
+    putTenant(transaction, tenant)
+    recordAudit(transaction, clock, caller, {
+      action: 'tenants:change',
+      subject: { kind: 'Tenant', name: tenant.name },
+      revision: tenant.revision,
+    })
+    return { kind: 'commit', result: done(tenant) }
+  })
+}
+
+/** Marks it; the tenant's tokens are void from then on and the removal goes on by itself. */
+export async function removeTenant(
+  { store, clock }: TenantDeps,
+  caller: Caller,
+  ifMatch: string | undefined,
+): Promise<Outcome<Tenant>> {
+  return store.transact<Outcome<Tenant>>((transaction) => {
+    const found = findToChange(transaction, caller, ifMatch)
+    if (!found.ok) return { kind: 'abort', result: found }
+    const stored = found.value
+    if (stored.platform) {
+      const rejection = reject('permission_denied', 'tenant', stored.id, {
+        accepted: 'any tenant but the platform itself',
+      })
+      return { kind: 'abort', result: refused(rejection) }
+    }
+    const tenant = { ...tenantView(stored), deleting: true, revision: stored.revision + 1 }
+    putTenant(transaction, tenant)
+    transaction.put(globally(removals, tenant.id), { v: 1, tenant: tenant.id, name: null })
+    recordAudit(transaction, clock, caller, {
+      action: 'tenants:remove',
+      subject: { kind: 'Tenant', name: tenant.name },
+    })
+    return { kind: 'commit', result: done(tenant) }
+  })
+}
+
+/** The tenant that the caller acts in, if the caller may still act and has seen its newest revision. */
+function findToChange(
+  transaction: Transaction,
+  caller: Caller,
+  ifMatch: string | undefined,
+): Outcome<StoredTenant> {
+  const gone = requireLiveCaller(transaction, caller)
+  if (gone !== undefined) return refused(gone)
+  const stored = transaction.get(globally(tenants, caller.tenant))
+  if (stored === undefined) return refused(reject('tenant_not_found', 'tenant', caller.tenant))
+  const conflict = checkIfMatch(ifMatch, stored.revision)
+  return conflict === undefined ? done(stored) : refused(conflict)
+}
+
+/** Of an unknown kind, as it is quoted. */
+const MAX_KIND = 256
+
+function checkQuotaLimits(quotas: Json): Rejection[] {
+  const given = Object.entries(isJsonObject(quotas) ? quotas : {})
+  const [unknown] = given.filter(([kind]) => !QUOTA_KINDS.some((each) => each === kind))
+  // One is enough to tell which kinds there are, however many were made up.
+  if (unknown !== undefined) return [unknownQuota(...unknown)]
+  return given
+    .filter(([, limit]) => !Number.isSafeInteger(limit) || Number(limit) < 0)
+    .map(([kind, limit]) =>
+      reject('field_type_invalid', childPath('quotas', kind), limit, { accepted: 'a whole number from 0' }),
+    )
+}
+
+function unknownQuota(kind: string, limit: Json): Rejection {
+  const field = childPath('quotas', safeKey(kind.slice(0, MAX_KIND)))
+  return reject('field_unknown', field, limit, { accepted: QUOTA_KINDS.join(', ') })
+}
+
+function checkName(name: Json): Rejection | undefined {
+  if (name === '') return reject('name_required', 'name', name)
+  return typeof name === 'string' && NAME.test(name)
+    ? undefined
+    : reject('field_type_invalid', 'name', name, NAME_FORM)
+}
+
+function putTenant(transaction: Transaction, tenant: Tenant): void {
+  transaction.put(globally(tenants, tenant.id), { v: 1, ...tenant })
+}
+
+export const knownTenant = (store: Pick<Store, 'get'>, id: string): boolean =>
+  isTenantId(id) && store.get(globally(tenants, id)) !== undefined

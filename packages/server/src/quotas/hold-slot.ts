@@ -1,0 +1,52 @@
+// One quota slot at a time for one request: another one after each conflict, none after its end. DESIGN 5.
+
+import type { QuotaKind, TenantId } from '@holdfast/contract'
+import { slots as taken } from '../store/records.ts'
+import { inTenant, type Transaction } from '../store/transaction.ts'
+import type { Quotas } from './quotas.ts'
+import { type SlotAllocator, type SlotChoice, slotId } from './slots.ts'
+
+export interface SlotDeps {
+  readonly slots: SlotAllocator
+  readonly quotas: Quotas
+}
+
+export interface HeldSlot {
+  choose(): SlotChoice
+  release(): void
+}
+
+export function holdSlot({ slots, quotas }: SlotDeps, tenant: TenantId, kind: QuotaKind): HeldSlot {
+  let held: number | undefined
+  const release = (): void => {
+    if (held !== undefined) slots.release(tenant, kind, held)
+    held = undefined
+  }
+  return {
+    release,
+    choose() {
+      release()
+      const choice = slots.choose(tenant, kind, quotas.limit(tenant, kind))
+      if (choice.kind === 'free') held = choice.slot
+      return choice
+    },
+  }
+}
+
+/** With the record that needs it: of two that chose the same one, one commits. */
+export function takeSlot(
+  transaction: Transaction,
+  tenant: TenantId,
+  kind: QuotaKind,
+  slot: number,
+  holder: string,
+): void {
+  const address = inTenant(tenant, taken, slotId(kind, slot))
+  transaction.requireAbsent(address)
+  transaction.put(address, { v: 1, holder })
+}
+
+/** With the record that had it. */
+export function freeSlot(transaction: Transaction, tenant: TenantId, kind: QuotaKind, slot: number): void {
+  transaction.delete(inTenant(tenant, taken, slotId(kind, slot)))
+}

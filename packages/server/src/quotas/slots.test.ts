@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import type { Change } from '../store/cache/record-index.ts'
+import { someTenant } from '../store/records.fixture.ts'
+import { createSlotAllocator, type SlotChoice } from './slots.ts'
+
+const tenant = someTenant()
+const KIND = 'deployments'
+
+function allocator({ used = [] as string[], startAt = 0 } = {}) {
+  const listeners: ((changes: readonly Change[]) => void)[] = []
+  const keys = used.map((id) => ({ id, key: '', createRevision: 1, bytes: 0 }))
+  const slots = createSlotAllocator(
+    {
+      keysOf: () => keys,
+      subscribe: (listener) => {
+        listeners.push(listener)
+        return () => {}
+      },
+    },
+    () => startAt,
+  )
+  const told = (kind: Change['kind'], id: string, folder = 'slot') => {
+    for (const listener of listeners) listener([{ kind, key: { tenant, folder, id } }])
+  }
+  return { choose: (limit: number) => slots.choose(tenant, KIND, limit), slots, told }
+}
+
+const slotOf = (choice: SlotChoice) => (choice.kind === 'free' ? choice.slot : choice.kind)
+
+test('each caller gets another free slot, beginning where it is told, and then must wait', () => {
+  const { choose } = allocator({ used: [`${KIND}/1`, 'volumes/0'], startAt: 3 })
+  expect([choose(4), choose(4), choose(4), choose(4)].map(slotOf)).toEqual([3, 0, 2, 'busy'])
+})
+
+test('full is said when every slot is held by a record, and not while one is only asked for', () => {
+  const { choose, slots, told } = allocator({ used: [`${KIND}/0`] })
+  expect(slotOf(choose(2))).toBe(1)
+  expect(slotOf(choose(2))).toBe('busy')
+  told('put', `${KIND}/1`)
+  expect(slotOf(choose(2))).toBe('full')
+  expect(slots.used(tenant, KIND)).toBe(2)
+  slots.release(tenant, KIND, 1)
+  told('delete', `${KIND}/0`)
+  expect(slotOf(choose(2))).toBe(0)
+})
+
+test('whoever waits is woken when a slot is decided', async () => {
+  const { choose, slots } = allocator()
+  expect(slotOf(choose(1))).toBe(0)
+  const [first, second] = [choose(1), choose(1)]
+  slots.release(tenant, KIND, 0)
+  for (const choice of [first, second]) if (choice.kind === 'busy') await choice.until
+  expect(slotOf(choose(1))).toBe(0)
+})
+
+test('a limit of nothing is full', () => {
+  expect(slotOf(allocator().choose(0))).toBe('full')
+})
+
+test('other records and other quotas do not count, and neither does a slot that is no number', () => {
+  const { choose, slots, told } = allocator({ used: [`${KIND}/x`] })
+  told('put', `${KIND}/0`, 'dep')
+  told('put', 'volumes/0')
+  told('put', `${KIND}/y`)
+  expect(slots.used(tenant, KIND)).toBe(0)
+  expect(slotOf(choose(1))).toBe(0)
+})
+
+test('under a lowered limit records in higher slots still count, also against callers at the same time', () => {
+  const { choose, told } = allocator({ used: [`${KIND}/7`, `${KIND}/8`, `${KIND}/9`] })
+  expect([choose(5), choose(5), choose(5)].map(slotOf)).toEqual([0, 1, 'busy'])
+  told('delete', `${KIND}/7`)
+  expect([choose(5), choose(5)].map(slotOf)).toEqual([2, 'busy'])
+})
+
+test('a held slot beyond the window of a lowered limit counts once', () => {
+  // Limit 5, held 3 and 9: with one beyond, four slots are open, of which one is held.
+  const { choose } = allocator({ used: [`${KIND}/3`, `${KIND}/9`] })
+  expect([choose(5), choose(5), choose(5), choose(5)].map(slotOf)).toEqual([0, 1, 2, 'busy'])
+})

@@ -1,0 +1,107 @@
+// What the scheduler is told, from the records: the tenant's nodes with what is assigned to them, and the workload of a
+// deployment. The controllers keep it up change by change; whoever asks why gathers it once. DECISIONS 4 and 5, DESIGN 4.
+
+import type { Assignment, Capacity, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
+import { desiredResidency, type NodeFacts, type TenantFacts, type Workload } from '@holdfast/core'
+import type { Quotas } from '../quotas/quotas.ts'
+import {
+  deployments,
+  nodeNames,
+  nodes,
+  placements,
+  platform,
+  type StoredDeployment,
+  type StoredNode,
+  type StoredPlacement,
+} from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { globally, inTenant } from '../store/transaction.ts'
+
+type ReadStore = Pick<Store, 'get' | 'list'>
+
+/** What one assignment takes from its node: whatever is on its way out takes it until it is confirmed gone. */
+export interface Taken {
+  readonly name: string
+  readonly resources: Capacity
+}
+
+export const NOTHING: Capacity = { cpuMillis: 0, memoryBytes: 0 }
+
+export function nodeFacts(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  node: StoredNode,
+  taken: Iterable<Taken>,
+): NodeFacts {
+  const replicas = new Map<string, number>()
+  const requested = { ...NOTHING }
+  for (const { name, resources } of taken) {
+    replicas.set(name, (replicas.get(name) ?? 0) + 1)
+    requested.cpuMillis += resources.cpuMillis
+    requested.memoryBytes += resources.memoryBytes
+  }
+  const { id, name, status, schedulable, controlPlane, labels, attested, capacity } = node
+  const claim = claimOn(store, tenant, node)
+  const known = { id, name, status, schedulable, controlPlane, labels, attested, capacity }
+  return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas }
+}
+
+/** Of a node whose words about itself were refused. */
+export const hiddenCountry = ({ refusedMark, attested }: StoredNode): string | undefined =>
+  refusedMark === undefined ? undefined : attested.country
+
+/** A machine that nobody is known to claim is not solely ours. */
+function claimOn(store: Pick<Store, 'get'>, tenant: TenantId, { id, name }: StoredNode): NodeFacts['claim'] {
+  const claims = store.get(globally(nodeNames, name))?.record.claims ?? []
+  const own = claims.find((claim) => claim.tenant === tenant && claim.nodeId === id)
+  if (own?.state !== 'active') return 'releasing'
+  return claims.length > 1 ? 'shared' : 'sole'
+}
+
+export function workloadOf(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  { name, resources, placement, nodeId }: StoredDeployment['spec'],
+  rules: ResidencyRules,
+): Workload {
+  const ofPlatform = store.get(globally(platform, 'id'))?.record.tenant === tenant
+  const residency = desiredResidency(placement?.residency, rules)
+  return { name, resources, placement, nodeId, residency, ofPlatform }
+}
+
+/** The requests of a placement's deployment as it is now; of one that is gone, nothing. */
+export function requestsOf(
+  store: Pick<Store, 'get'>,
+  tenant: TenantId,
+  placement: StoredPlacement,
+): Capacity {
+  const stored = store.get(inTenant(tenant, deployments, placement.name))?.record
+  return stored?.uid === placement.uid ? stored.spec.resources : NOTHING
+}
+
+/** All of it at once, from the cache. */
+export function gatherTenantFacts(
+  store: ReadStore,
+  quotas: Pick<Quotas, 'limit'>,
+  tenant: TenantId,
+): TenantFacts {
+  const byNode = new Map<NodeId, Taken[]>()
+  let used = 0
+  for (const { record } of store.list(placements, tenant)) {
+    const taken = { name: record.name, resources: requestsOf(store, tenant, record) }
+    used += record.assignments.length
+    for (const { nodeId } of record.assignments) enter(byNode, nodeId, taken)
+  }
+  return {
+    nodes: store
+      .list(nodes, tenant)
+      .map(({ record }) => nodeFacts(store, tenant, record, byNode.get(record.id) ?? [])),
+    containers: { used, limit: quotas.limit(tenant, 'containers') },
+  }
+}
+
+function enter(byNode: Map<NodeId, Taken[]>, nodeId: Assignment['nodeId'], taken: Taken): void {
+  const known = byNode.get(nodeId)
+  if (known === undefined) byNode.set(nodeId, [taken])
+  else known.push(taken)
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { KeyValue } from '../../ports/key-value.ts'
+import { encodeRecord } from '../encode.ts'
+import { createKeyspace } from '../keys.ts'
+import { aDeployment, anAuditEntry, someTenant } from '../records.fixture.ts'
+import { audit, deployments, slots, tokens } from '../records.ts'
+import { createRecordIndex, difference } from './record-index.ts'
+
+const keyspace = createKeyspace()
+const tenant = someTenant()
+const bytes = (text: string) => Buffer.from(text)
+const keyOf = (name: string) => keyspace.tenantKey(tenant, deployments.folder, name)
+const deployment = (name: string) => encodeRecord(deployments, aDeployment(name))
+
+function kv(key: string, value: Uint8Array, modRevision: number, createRevision = modRevision): KeyValue {
+  return { key, value, modRevision, createRevision, version: 1 }
+}
+
+function anIndex(...kvs: KeyValue[]) {
+  const onUnreadable = vi.fn()
+  const index = createRecordIndex(keyspace, onUnreadable)
+  for (const one of kvs) index.put(one)
+  return { index, onUnreadable }
+}
+
+describe('records', () => {
+  test('a record is found with its revision, replaced and forgotten', () => {
+    const { index } = anIndex(kv(keyOf('web'), deployment('web'), 5))
+    expect(index.get(deployments, tenant, 'web')).toEqual({ record: aDeployment('web'), modRevision: 5 })
+    index.put(kv(keyOf('web'), encodeRecord(deployments, aDeployment('web', { revision: 2 })), 6, 5))
+    expect(index.get(deployments, tenant, 'web')).toMatchObject({ record: { revision: 2 }, modRevision: 6 })
+    expect(index.delete(keyOf('web'))).toEqual({ tenant, folder: 'dep', id: 'web' })
+    expect(index.get(deployments, tenant, 'web')).toBeUndefined()
+  })
+
+  test('a tenant sees its own, and nobody sees what is global as a tenant’s', () => {
+    const { index } = anIndex(kv(keyOf('web'), deployment('web'), 5))
+    expect(index.list(deployments, someTenant())).toEqual([])
+    expect(index.list(deployments, undefined)).toEqual([])
+    expect(index.list(deployments, tenant)).toHaveLength(1)
+  })
+
+  test('what arrived is copied: its buffer may go', () => {
+    const message = Buffer.concat([deployment('web'), Buffer.alloc(1_000_000)])
+    const value = message.subarray(0, deployment('web').length)
+    const { index } = anIndex(kv(keyOf('web'), value, 5))
+    message.fill(0)
+    expect(index.get(deployments, tenant, 'web')?.record).toEqual(aDeployment('web'))
+  })
+
+  test('of a collection that is not cached only the key is kept', () => {
+    const transaction = '0'.repeat(26) as never
+    const key = keyspace.tenantKey(tenant, audit.folder, transaction)
+    const { index } = anIndex(kv(key, encodeRecord(audit, anAuditEntry(tenant, transaction)), 5))
+    expect(index.get(audit, tenant, transaction)).toBeUndefined()
+    expect(index.keysOf(audit, tenant)).toMatchObject([{ id: transaction, key, createRevision: 5 }])
+    expect(index.find({ tenant, folder: audit.folder, id: transaction })).toMatchObject({ modRevision: 5 })
+  })
+})
+
+describe('what cannot be read', () => {
+  test('is reported once, is no record, and is still there', () => {
+    const { index, onUnreadable } = anIndex(
+      kv(keyOf('bad'), bytes('\u0000garbage'), 5),
+      kv(keyOf('web'), deployment('web'), 6),
+    )
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(index.get(deployments, tenant, 'bad')).toBeUndefined()
+      expect(index.list(deployments, tenant).map(({ record }) => record.spec.name)).toEqual(['web'])
+    }
+    expect(onUnreadable.mock.calls).toEqual([[keyOf('bad'), expect.any(Error)]])
+    expect(index.find({ tenant, folder: 'dep', id: 'bad' })).toMatchObject({ modRevision: 5 })
+    index.put(kv(keyOf('bad'), deployment('bad'), 7, 5))
+    expect(index.get(deployments, tenant, 'bad')).toMatchObject({ modRevision: 7 })
+  })
+
+  test('a key that is not ours is passed over', () => {
+    const { index } = anIndex()
+    expect(index.put(kv('/hf/x/y/', bytes(''), 5))).toBeUndefined()
+    expect(index.delete('/hf/x/y/')).toBeUndefined()
+    expect([...index.keys()]).toEqual([])
+  })
+})
+
+test('bytes are counted by tenant through puts, replacements and deletes', () => {
+  const { index } = anIndex(kv(keyOf('a'), bytes('12345'), 5), kv(keyOf('b'), bytes('1'), 6))
+  expect(index.storedBytes(tenant)).toBe(keyOf('a').length + 5 + keyOf('b').length + 1)
+  index.put(kv(keyOf('a'), bytes('1'), 7, 5))
+  expect(index.storedBytes(tenant)).toBe(keyOf('a').length + 1 + keyOf('b').length + 1)
+  index.delete(keyOf('a'))
+  index.delete(keyOf('a'))
+  index.delete(keyOf('b'))
+  expect(index.storedBytes(tenant)).toBe(0)
+  expect(index.storedBytes(someTenant())).toBe(0)
+})
+
+test('keys stand in the order of their creation, also when they were put in another', () => {
+  const { index } = anIndex(
+    kv(keyOf('a'), bytes(''), 9, 3),
+    kv(keyOf('c'), bytes(''), 5, 2),
+    kv(keyOf('b'), bytes(''), 5, 2),
+    kv(keyspace.globalKey(tokens.folder, 'x'), bytes(''), 1),
+  )
+  index.sortByCreation()
+  index.put(kv(keyOf('d'), bytes(''), 10))
+  index.put(kv(keyOf('b'), bytes(''), 11, 2))
+  expect(index.keysOf(deployments, tenant).map(({ id }) => id)).toEqual(['b', 'c', 'a', 'd'])
+  expect(index.keysOf(tokens, undefined).map(({ id }) => id)).toEqual(['x'])
+})
+
+test('the difference of two indexes is what a listener missed, each key once', () => {
+  const same = kv(keyOf('same'), bytes(''), 1)
+  const { index: before } = anIndex(same, kv(keyOf('changed'), bytes(''), 2), kv(keyOf('gone'), bytes(''), 3))
+  const slot = kv(keyspace.tenantKey(tenant, slots.folder, 'deployments/1'), bytes(''), 6)
+  const { index: after } = anIndex(same, kv(keyOf('changed'), bytes(''), 5, 2), slot)
+  expect(difference(before, after)).toEqual([
+    { kind: 'put', key: { tenant, folder: 'dep', id: 'changed' } },
+    { kind: 'put', key: { tenant, folder: 'slot', id: 'deployments/1' } },
+    { kind: 'delete', key: { tenant, folder: 'dep', id: 'gone' } },
+  ])
+  expect(difference(after, after)).toEqual([])
+})

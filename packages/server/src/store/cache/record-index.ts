@@ -1,0 +1,169 @@
+// The records in memory, by tenant, folder and id. Values stay the bytes that arrived and are decoded when first asked
+// for; of collections that are not cached only the presence and the size are kept.
+
+import type { TenantId } from '@holdfast/contract'
+import type { KeyValue } from '../../ports/key-value.ts'
+import { decodeRecord } from '../encode.ts'
+import type { Keyspace, ParsedKey } from '../keys.ts'
+import { COLLECTIONS, type Collection } from '../records.ts'
+
+interface Entry {
+  readonly id: string
+  readonly key: string
+  readonly createRevision: number
+  readonly modRevision: number
+  readonly bytes: number
+  /** Gone once it has been decoded, or found unreadable: nobody needs both. */
+  value?: Uint8Array | undefined
+  decoded?: unknown
+}
+
+export interface CachedRecord<T> {
+  readonly record: T
+  readonly modRevision: number
+}
+
+export interface IndexedKey {
+  readonly id: string
+  readonly key: string
+  readonly createRevision: number
+}
+
+export interface SizedKey extends IndexedKey {
+  /** Of key and value together. */
+  readonly bytes: number
+}
+
+export interface Change {
+  readonly kind: 'put' | 'delete'
+  readonly key: ParsedKey
+}
+
+/** `undefined` owns what is global. */
+type Owner = TenantId | undefined
+type Folders = Map<string, Map<string, Entry>>
+
+export interface RecordIndex {
+  put(kv: KeyValue): ParsedKey | undefined
+  delete(key: string): ParsedKey | undefined
+  get<T>(collection: Collection<T>, owner: Owner, id: string): CachedRecord<T> | undefined
+  list<T>(collection: Collection<T>, owner: Owner): CachedRecord<T>[]
+  /** Every key of a folder in the order in which it came to be, whether its value is kept or not. */
+  keysOf(collection: Collection<unknown>, owner: Owner): readonly SizedKey[]
+  /** Keys and values of the tenant together, as its byte budget counts them (DECISIONS 6). */
+  storedBytes(owner: Owner): number
+  /** Whatever is kept under the key, readable or not. */
+  find(key: ParsedKey): { readonly modRevision: number } | undefined
+  keys(): Iterable<ParsedKey>
+  /** After entries were put in another order than that of their creation. */
+  sortByCreation(): void
+}
+
+const CACHED_FOLDERS = new Set(COLLECTIONS.filter(({ cached }) => cached).map(({ folder }) => folder))
+
+/** A value that cannot be read is one tenant's trouble: it is reported, and the rest goes on (SAFETY 2, row 31). */
+export type OnUnreadable = (key: string, error: unknown) => void
+
+export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable): RecordIndex {
+  const owners = new Map<Owner, Folders>()
+  const bytesOf = new Map<Owner, number>()
+  const entries = (owner: Owner, folder: string) => owners.get(owner)?.get(folder)
+  const grow = (owner: Owner, bytes: number) => bytesOf.set(owner, (bytesOf.get(owner) ?? 0) + bytes)
+
+  return {
+    put(kv) {
+      const parsed = keyspace.parse(kv.key)
+      if (parsed === undefined) return undefined
+      const folder = folderOf(owners, parsed)
+      const entry = entryOf(kv, parsed)
+      grow(parsed.tenant, entry.bytes - (folder.get(parsed.id)?.bytes ?? 0))
+      folder.set(parsed.id, entry)
+      return parsed
+    },
+    delete(key) {
+      const parsed = keyspace.parse(key)
+      if (parsed === undefined) return undefined
+      const folder = entries(parsed.tenant, parsed.folder)
+      grow(parsed.tenant, -(folder?.get(parsed.id)?.bytes ?? 0))
+      folder?.delete(parsed.id)
+      return parsed
+    },
+    get: (collection, owner, id) =>
+      read(collection, entries(owner, collection.folder)?.get(id), onUnreadable),
+    list: (collection, owner) =>
+      [...(entries(owner, collection.folder)?.values() ?? [])].flatMap(
+        (entry) => read(collection, entry, onUnreadable) ?? [],
+      ),
+    keysOf: (collection, owner) => [...(entries(owner, collection.folder)?.values() ?? [])],
+    storedBytes: (owner) => bytesOf.get(owner) ?? 0,
+    find: ({ tenant, folder, id }) => entries(tenant, folder)?.get(id),
+    keys: () => walk(owners),
+    sortByCreation() {
+      for (const folders of owners.values())
+        for (const [name, folder] of folders) folders.set(name, sorted(folder))
+    },
+  }
+}
+
+/** What a listener missed while the history was out of reach. */
+export function difference(before: RecordIndex, after: RecordIndex): Change[] {
+  const changes: Change[] = []
+  for (const key of after.keys()) {
+    if (before.find(key)?.modRevision !== after.find(key)?.modRevision) changes.push({ kind: 'put', key })
+  }
+  for (const key of before.keys()) if (after.find(key) === undefined) changes.push({ kind: 'delete', key })
+  return changes
+}
+
+function folderOf(owners: Map<Owner, Folders>, { tenant, folder }: ParsedKey): Map<string, Entry> {
+  const folders = owners.get(tenant) ?? new Map<string, Map<string, Entry>>()
+  owners.set(tenant, folders)
+  const entries = folders.get(folder) ?? new Map<string, Entry>()
+  folders.set(folder, entries)
+  return entries
+}
+
+function sorted(folder: ReadonlyMap<string, Entry>): Map<string, Entry> {
+  const entries = [...folder.values()].sort(
+    (left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1),
+  )
+  return new Map(entries.map((entry) => [entry.id, entry]))
+}
+
+/** The value is copied: the bytes that arrived are a slice of something larger, which must not live as long as we do. */
+function entryOf({ key, value, createRevision, modRevision }: KeyValue, { folder, id }: ParsedKey): Entry {
+  const entry = { id, key, createRevision, modRevision, bytes: key.length + value.length }
+  return CACHED_FOLDERS.has(folder) ? { ...entry, value: new Uint8Array(value) } : entry
+}
+
+function read<T>(
+  collection: Collection<T>,
+  entry: Entry | undefined,
+  onUnreadable: OnUnreadable,
+): CachedRecord<T> | undefined {
+  if (entry?.value !== undefined) decodeOnce(collection, entry, entry.value, onUnreadable)
+  if (entry?.decoded === undefined) return undefined
+  return { record: entry.decoded as T, modRevision: entry.modRevision }
+}
+
+function decodeOnce(
+  collection: Collection<unknown>,
+  entry: Entry,
+  value: Uint8Array,
+  onUnreadable: OnUnreadable,
+): void {
+  entry.value = undefined
+  try {
+    entry.decoded = decodeRecord(collection, value)
+  } catch (error) {
+    onUnreadable(entry.key, error)
+  }
+}
+
+function* walk(owners: Map<Owner, Folders>): Generator<ParsedKey> {
+  for (const [tenant, folders] of owners) {
+    for (const [folder, entries] of folders) {
+      for (const id of entries.keys()) yield tenant === undefined ? { folder, id } : { tenant, folder, id }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// A transaction whose answer was lost: did it happen? Never guessed (SAFETY 4a, step 6). Its receipt says that it did;
+// where there is none, a cancel mark is written in the same breath, and since every transaction compares that its mark is
+// absent, the lost one cannot be applied late. Repeating the question changes nothing.
+
+import type { KeyValueEngine } from '../../ports/key-value.ts'
+import { encodeRecord } from '../encode.ts'
+import type { Keyspace } from '../keys.ts'
+import { cancels } from '../records.ts'
+import type { StagedTransaction } from '../transaction.ts'
+import type { Verdict } from './group-commit.ts'
+
+/** Of one asking. A follower that does not know yet that its leader is gone would hold it for much longer. */
+const ASK_MS = 1_500
+
+export async function settleUnknown(
+  engine: KeyValueEngine,
+  keyspace: Keyspace,
+  staged: StagedTransaction & { readonly receipt: string },
+  now: string,
+): Promise<Verdict> {
+  const mark = encodeRecord(cancels, { v: 1, at: now })
+  const { succeeded, revision, results } = await engine.transact(
+    {
+      compares: [{ key: staged.receipt, target: 'version', is: 'equal', value: 0 }],
+      success: [{ kind: 'put', key: keyspace.globalKey(cancels.folder, staged.id), value: mark }],
+      failure: [{ kind: 'range', key: staged.receipt }],
+    },
+    { deadlineMs: ASK_MS },
+  )
+  if (succeeded) return { kind: 'refused', revision }
+  const [found] = results
+  const receipt = found?.kind === 'range' ? found.range.kvs[0] : undefined
+  return { kind: 'committed', revision: receipt?.modRevision ?? revision }
+}
