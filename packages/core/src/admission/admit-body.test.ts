@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_LIMITS } from '../limits.ts'
+import { aBody, aRecord, forCreate, forUpdate, summary } from './admission.fixture.ts'
 import { checkBody } from './admit-body.ts'
-import { aBody, aRecord, forCreate, forUpdate, summary } from './fixture.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
 
 const mount = { volume: 'vol_01JCPZ0000000000000000000A', target: '/data', type: 'volume', readOnly: false }
 

@@ -2,17 +2,17 @@
 // then the rules across fields and what configuration switches off. DECISIONS 2, Order.
 
 import { isJsonObject, type Json, type JsonObject, type Rejection } from '@holdfast/contract'
-import { CROSS_RULES } from './catalogue.ts'
-import { DEPLOYMENT_RULES } from './compile-rules.ts'
+import { reject } from '../reject.ts'
 import type { AdmissionContext } from './context.ts'
-import { applyCrossRules } from './cross-rule.ts'
-import { addFault, type FaultList, newFaultList } from './fault-list.ts'
-import { mergeSent } from './merge.ts'
-import { reject } from './reject.ts'
-import { accepted } from './rule.ts'
+import { mergeSent } from './normalize/merge.ts'
+import { DEPLOYMENT_RULES } from './rule-engine/compile-rules.ts'
+import { applyCrossRules } from './rule-engine/cross-rule.ts'
+import { addFault, type FaultList, newFaultList } from './rule-engine/fault-list.ts'
+import { accepted } from './rule-engine/rule.ts'
+import { findUnknownFields } from './rule-engine/unknown-fields.ts'
+import { walkFields } from './rule-engine/walk.ts'
+import { CROSS_RULES } from './rule-list.ts'
 import { entriesOf } from './rules/secret-lists.ts'
-import { findUnknownFields } from './unknown-fields.ts'
-import { walkFields } from './walk.ts'
 
 const FORBIDDEN = accepted('a role that may send this field')
 const NO_MATERIAL = accepted(

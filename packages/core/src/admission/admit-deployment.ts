@@ -3,7 +3,7 @@
 import { isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import { checkBody } from './admit-body.ts'
 import type { AdmissionContext } from './context.ts'
-import { type Normalised, normalise } from './normalise.ts'
+import { type Normalised, normalise } from './normalize/normalise.ts'
 
 export type BodyVerdict =
   | { readonly accepted: false; readonly rejections: readonly Rejection[] }

@@ -1,7 +1,7 @@
 // What the rules on a body may look at besides the body: numbers, configuration, and for a PUT the record it changes.
 
 import type { DeploymentRecord } from '@holdfast/contract'
-import { DEFAULT_LIMITS, type Limits, RESERVED_NAMES, SECRET_NAMESPACES } from './limits.ts'
+import { DEFAULT_LIMITS, type Limits, RESERVED_NAMES, SECRET_NAMESPACES } from '../limits.ts'
 
 export interface AdmissionContext {
   readonly mode: 'create' | 'update'

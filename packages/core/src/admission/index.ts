@@ -1,12 +1,19 @@
+export { isDeploymentName, isLabelKey, isLabelValue } from '../grammar.ts'
+export { DEFAULT_LIMITS, type Limits, RESERVED_NAMES } from '../limits.ts'
+export { reject } from '../reject.ts'
 export { checkBody } from './admit-body.ts'
 export { admitDeployment, type BodyVerdict } from './admit-deployment.ts'
-export { canonicalSpec } from './canonical-spec.ts'
-export { CROSS_RULES, FIELD_RULES } from './catalogue.ts'
-export { type Addressed, checkFacts, checkFound, checkQuotas, type FactsVerdict } from './check-facts.ts'
-export { explainResidency } from './check-residency.ts'
+export { checkSecretWrite, type SecretWriteRules, type SecretWriteVerdict } from './check-secret-write.ts'
 export { type AdmissionContext, admissionContext } from './context.ts'
+export {
+  type Addressed,
+  checkFacts,
+  checkFound,
+  checkQuotas,
+  type FactsVerdict,
+} from './facts/check-facts.ts'
+export { explainResidency } from './facts/check-residency.ts'
 export type {
-  CredentialFact,
   DependencyFact,
   ExistingFact,
   Facts,
@@ -14,11 +21,10 @@ export type {
   NodeFact,
   QuotaFact,
   ResidencyFact,
-} from './facts.ts'
-export { isDeploymentName, isLabelKey, isLabelValue } from './grammar.ts'
-export { DEFAULT_LIMITS, type Limits, RESERVED_NAMES } from './limits.ts'
-export { mergeSent } from './merge.ts'
-export { type Normalised, normalise } from './normalise.ts'
+} from './facts/facts.ts'
+export { routeIdentity } from './facts/route-identity.ts'
+export { canonicalSpec } from './normalize/canonical-spec.ts'
+export { mergeSent } from './normalize/merge.ts'
+export { type Normalised, normalise } from './normalize/normalise.ts'
 export { checkPersistable } from './persist-guard.ts'
-export { reject } from './reject.ts'
-export { routeIdentity } from './route-identity.ts'
+export { CROSS_RULES, FIELD_RULES } from './rule-list.ts'

@@ -1,8 +1,8 @@
 // The order of rejections is public behaviour: DECISIONS 2. This file pins it.
 
 import { describe, expect, test } from 'vitest'
+import { aBody, forCreate, summary } from './admission.fixture.ts'
 import { checkBody } from './admit-body.ts'
-import { aBody, forCreate, summary } from './fixture.ts'
 
 const judge = (parts: { [field: string]: unknown }, overrides = {}) =>
   summary(checkBody(aBody(parts), forCreate(overrides)))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aRecord, summary } from './fixture.ts'
+import { aRecord, summary } from './admission.fixture.ts'
 import { checkPersistable } from './persist-guard.ts'
 
 const reference = { name: 'DB', vault_path: 'deployments/db', anchor: 'external', rotation: 'restart' }

@@ -2,7 +2,7 @@
 // archive, backup or event. SPEC 2.4, 7.3; SAFETY 4f (3). A hit is our own fault, so it is a 500.
 
 import { childPath, elementPath, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
-import { reject } from './reject.ts'
+import { reject } from '../reject.ts'
 
 const REDACTED = '<redacted>'
 

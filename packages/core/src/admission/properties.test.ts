@@ -15,10 +15,10 @@ import { putAt } from '@holdfast/testkit/images/put-at'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { residencyLabels } from '../scheduling/residency.ts'
+import { aRecord, DIGEST, forCreate, forUpdate, IMAGE } from './admission.fixture.ts'
 import { checkBody } from './admit-body.ts'
 import { admitDeployment } from './admit-deployment.ts'
-import { aRecord, DIGEST, forCreate, forUpdate, IMAGE } from './fixture.ts'
-import type { Normalised } from './normalise.ts'
+import type { Normalised } from './normalize/normalise.ts'
 
 const OPTIONS = {
   images: [IMAGE, `registry.example.com/a/b@${DIGEST}`],

@@ -1,8 +1,8 @@
 // What a rejection says to the person who reads it, and what it must never say.
 
 import { describe, expect, test } from 'vitest'
+import { aBody, forCreate } from './admission.fixture.ts'
 import { checkBody } from './admit-body.ts'
-import { aBody, forCreate } from './fixture.ts'
 
 const judge = (parts: { [field: string]: unknown }) => checkBody(aBody(parts), forCreate())
 

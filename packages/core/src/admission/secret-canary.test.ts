@@ -3,11 +3,11 @@
 import { entryOf, type Json } from '@holdfast/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkSecretWrite } from '../secrets/check-write.ts'
+import { DEFAULT_LIMITS } from '../limits.ts'
+import { aBody, forCreate } from './admission.fixture.ts'
 import { admitDeployment } from './admit-deployment.ts'
-import { CROSS_RULES, FIELD_RULES } from './catalogue.ts'
-import { aBody, forCreate } from './fixture.ts'
-import { DEFAULT_LIMITS } from './limits.ts'
+import { checkSecretWrite } from './check-secret-write.ts'
+import { CROSS_RULES, FIELD_RULES } from './rule-list.ts'
 
 /** Of no known shape: only its place says that it is one. */
 const CANARY = 'quiet-otter-7'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { alnum, hex, upper } from './corpus.ts'
-import { CREDENTIALS } from './corpus-credentials.ts'
+import { alnum, hex, upper } from './corpus.fixture.ts'
+import { CREDENTIALS } from './corpus-credentials.fixture.ts'
 import { CREDENTIAL_SHAPES } from './credential-shape-table.ts'
 import { credentialShapeOf } from './credential-shapes.ts'
 

@@ -1,8 +1,8 @@
 import { lintSource } from '@secretlint/core'
 import { creator } from '@secretlint/secretlint-rule-preset-recommend'
 import { describe, expect, test } from 'vitest'
-import { CREDENTIALS } from './corpus-credentials.ts'
-import { HARMLESS } from './corpus-harmless.ts'
+import { CREDENTIALS } from './corpus-credentials.fixture.ts'
+import { HARMLESS } from './corpus-harmless.fixture.ts'
 import { detectCredential } from './detect-credential.ts'
 
 const CORPUS = [...CREDENTIALS, ...HARMLESS]

@@ -1,8 +1,8 @@
 import { childPath, elementPath, type Json, stepsOf } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { alnum, hex } from './corpus.ts'
-import { CREDENTIALS } from './corpus-credentials.ts'
+import { alnum, hex } from './corpus.fixture.ts'
+import { CREDENTIALS } from './corpus-credentials.fixture.ts'
 import { credentialShapeOf } from './credential-shapes.ts'
 import { describeReceived, safeField, safeKey } from './redact.ts'
 

@@ -2,7 +2,7 @@
 // admission keeps is refused here as well. SAFETY 0 point 6, SAFETY 2 rows 11, 15 and 26.
 
 import type { DesiredItem } from '@holdfast/contract'
-import { isDeploymentName } from '../admission/grammar.ts'
+import { isDeploymentName } from '../grammar.ts'
 
 const BY_DIGEST = /^[^@\s]{1,512}@sha256:[0-9a-f]{64}$|^[^@\s]{1,512}@sha512:[0-9a-f]{128}$/
 const RESERVED_LABELS = ['holdfast.io/', 'traefik.', 'caddy', 'com.docker.']

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aBody, aRecord, DIGEST } from '../admission/fixture.ts'
+import { aBody, aRecord, DIGEST } from '../admission/admission.fixture.ts'
 import { canonicalTemplate, containerTemplate } from './container-template.ts'
 
 const spec = aRecord()

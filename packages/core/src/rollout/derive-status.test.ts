@@ -1,6 +1,6 @@
 import type { Assignment, AssignmentId, NodeId, Observation, Rollout } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
-import { aRecord, DIGEST, IMAGE } from '../admission/fixture.ts'
+import { aRecord, DIGEST, IMAGE } from '../admission/admission.fixture.ts'
 import { deriveStatus, type PlacedFacts, type StatusFacts } from './derive-status.ts'
 
 const spec = { ...aRecord(), replicas: 2 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aBody, aRecord } from '../admission/fixture.ts'
+import { aBody, aRecord } from '../admission/admission.fixture.ts'
 import { isStateful, updateRulesOf } from './plan-rollout-rules.ts'
 
 const check = { type: 'exec', command: ['true'] }

@@ -7,7 +7,7 @@ import {
   type SecretCharset,
   type SecretEncoding,
 } from '@holdfast/contract'
-import type { Limits } from '../admission/limits.ts'
+import type { Limits } from '../limits.ts'
 
 const LETTERS_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { summary } from '../admission/fixture.ts'
+import { summary } from '../admission/admission.fixture.ts'
 import { checkSecretPath } from './check-path.ts'
 
 test.each<[string, string, ...string[]]>([

@@ -2,7 +2,7 @@
 // field. DECISIONS 3.
 
 import type { Rejection } from '@holdfast/contract'
-import { reject } from '../admission/reject.ts'
+import { reject } from '../reject.ts'
 import { isCredentialLabel } from './vault-path.ts'
 
 /** `bound`: the namespace that the label is bound to in this tenant, where it is bound. At most one rejection, the first. */

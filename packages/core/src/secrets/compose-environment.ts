@@ -4,7 +4,7 @@
 // (SAFETY 2 row 7). Two sources of one variable, whatever they are, give no environment at all (SAFETY 2 row 8).
 
 import { utf8Length } from '@holdfast/contract'
-import { isEnvironmentKey } from '../admission/grammar.ts'
+import { isEnvironmentKey } from '../grammar.ts'
 import { parseTemplate } from './placeholders.ts'
 
 type Document = ReadonlyMap<string, string>

@@ -1,7 +1,7 @@
 // A generate block with its defaults filled in: bytes 32 as base64url where neither way is chosen. SPEC 2.5; DECISIONS 3, 6.
 
 import type { Json, JsonObject } from '@holdfast/contract'
-import type { Limits } from '../admission/limits.ts'
+import type { Limits } from '../limits.ts'
 import { byteRange, encodedLength, isCharset, isEncoding, shortestLength } from './alphabets.ts'
 import type { GeneratePlan } from './material.ts'
 

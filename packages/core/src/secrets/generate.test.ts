@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { SECRET_CHARSETS, SECRET_ENCODINGS } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_LIMITS } from '../admission/limits.ts'
+import { DEFAULT_LIMITS } from '../limits.ts'
 import { ALPHABETS, byteRange, encodedLength, shortestLength } from './alphabets.ts'
 import { generateValues } from './generate.ts'
 import { generatedLength } from './generate-plan.ts'

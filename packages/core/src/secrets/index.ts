@@ -1,11 +1,6 @@
 export { anchorVolume } from './anchor.ts'
 export { checkSecretPath } from './check-path.ts'
 export {
-  checkSecretWrite,
-  type SecretWriteRules,
-  type SecretWriteVerdict,
-} from './check-write.ts'
-export {
   type ComposedEnvironment,
   composeEnvironment,
   type EntryDocuments,
@@ -13,7 +8,7 @@ export {
 } from './compose-environment.ts'
 export { generateValues, type RandomBytes } from './generate.ts'
 export type { GeneratePlan, SentMaterial } from './material.ts'
-export { type PinPlan, type PinQuestion, planPins } from './plan-pins.ts'
+export { type CredentialFact, type PinPlan, type PinQuestion, planPins } from './plan-pins.ts'
 export {
   blockers,
   hasProved,

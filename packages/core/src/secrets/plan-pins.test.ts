@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { CredentialFact } from '../admission/facts.ts'
-import { type PinQuestion, planPins } from './plan-pins.ts'
+import { type CredentialFact, type PinQuestion, planPins } from './plan-pins.ts'
 
 const VOLUME = 'volume(vol_01JCPZ0000000000000000000A)'
 const entry = (label: string, anchor = 'external', name = label.toUpperCase()) => ({

@@ -2,10 +2,20 @@
 // and external entries the newest one that no rotation has staged; for volume(<id>) entries the pin moves by cutover only.
 
 import { type Alteration, elementPath, type SecretEntry } from '@holdfast/contract'
-import type { CredentialFact } from '../admission/facts.ts'
 import type { Pins } from '../node/container-template.ts'
 import { anchorVolume } from './anchor.ts'
 import { credentialPath } from './vault-path.ts'
+
+/** What is stored of the credential that a label names. */
+export interface CredentialFact {
+  readonly namespace: string
+  /** The newest version that no rotation has staged; null while there is none. */
+  readonly newest: number | null
+  /** The version that a deployment without a pin uses. */
+  readonly initial: number | null
+  /** Of the version that the containers of this write would be made with; absent where the write brings it. */
+  readonly keys?: readonly string[]
+}
 
 export interface PinQuestion {
   /** Of the spec that is to be stored. */

@@ -1,7 +1,7 @@
 // What the `values` and `generate` of an entry or a write bring, once the rules have found them sound. SPEC 2.4, 2.5.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
-import type { Limits } from '../admission/limits.ts'
+import type { Limits } from '../limits.ts'
 import { planOf } from './generate-plan.ts'
 import type { SentMaterial } from './material.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { aBody, aRecord, forCreate, forUpdate, summary } from '../admission.fixture.ts'
 import { checkBody } from '../admit-body.ts'
-import { aBody, aRecord, forCreate, forUpdate, summary } from '../fixture.ts'
 
 const secrets = [{ name: 'DB', vault_path: 'resources/orders-db' }]
 const judge = (composedEnvironment: unknown, parts = {}) =>

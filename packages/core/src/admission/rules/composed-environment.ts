@@ -1,9 +1,9 @@
 // Templates: what a variable composed of secrets may look like. Which labels are declared is a rule across fields.
 // SPEC 2.4, 7.3; DECISIONS 3.
 
+import { isEnvironmentKey } from '../../grammar.ts'
 import { parseTemplate } from '../../secrets/placeholders.ts'
-import { isEnvironmentKey } from '../grammar.ts'
-import { onText, type Rule } from '../rule.ts'
+import { onText, type Rule } from '../rule-engine/rule.ts'
 
 const AT = 'composedEnvironment.*'
 

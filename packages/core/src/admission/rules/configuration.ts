@@ -4,7 +4,7 @@
 import type { JsonObject } from '@holdfast/contract'
 import { parseImageReference } from '../../image-reference.ts'
 import type { AdmissionContext } from '../context.ts'
-import type { CrossRefusal, CrossRule } from '../cross-rule.ts'
+import type { CrossRefusal, CrossRule } from '../rule-engine/cross-rule.ts'
 
 export const configurationRules: readonly CrossRule[] = [
   { code: 'registry_not_allowed', at: 'image', needs: ['image'], refusals: registryNotAllowed },

@@ -2,8 +2,8 @@
 // DECISIONS 3, 4.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
-import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../cross-rule.ts'
-import { ROOT_PATH, routeIdentity } from '../route-identity.ts'
+import { ROOT_PATH, routeIdentity } from '../facts/route-identity.ts'
+import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../rule-engine/cross-rule.ts'
 
 export const crossFieldRules: readonly CrossRule[] = [
   { code: 'dependency_invalid', at: 'dependsOn.*', needs: ['name'], refusals: dependsOnItself },

@@ -1,8 +1,8 @@
 // The form of a dependency: a deployment's name and a gate we know. Whether it exists is a fact. SPEC 2.2; DECISIONS 3, 4.
 
 import { DEPENDENCY_CONDITIONS } from '@holdfast/contract'
-import { isDeploymentName } from '../grammar.ts'
-import { onText, type Rule } from '../rule.ts'
+import { isDeploymentName } from '../../grammar.ts'
+import { onText, type Rule } from '../rule-engine/rule.ts'
 
 export const dependsOnRules: readonly Rule[] = [
   {

@@ -1,7 +1,7 @@
 // The longest durations we take; the floors are with their topics. DECISIONS 4.
 
 import { durationMs } from '@holdfast/contract'
-import { accepted, onText, type Rule, type Verdict } from '../rule.ts'
+import { accepted, onText, type Rule, type Verdict } from '../rule-engine/rule.ts'
 
 const HOUR_MS = 3_600_000
 

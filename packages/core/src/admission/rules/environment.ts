@@ -2,9 +2,9 @@
 
 import { type JsonObject, utf8Length } from '@holdfast/contract'
 import { describeReceived, detectCredential } from '../../credentials/index.ts'
+import { isDeploymentName, isEnvironmentKey } from '../../grammar.ts'
 import type { AdmissionContext } from '../context.ts'
-import { isDeploymentName, isEnvironmentKey } from '../grammar.ts'
-import { onObject, onText, type Place, type Rule } from '../rule.ts'
+import { onObject, onText, type Place, type Rule } from '../rule-engine/rule.ts'
 
 export const environmentRules: readonly Rule[] = [
   {

@@ -1,7 +1,15 @@
 // Does the declared check really check? One of three codes per check, then the floors. SPEC 2.3, 7.2; DECISIONS 3, 4.
 
 import { durationMs, type Json } from '@holdfast/contract'
-import { accepted, isAbsent, onNumber, onText, type Rule, sibling, type Verdict } from '../rule.ts'
+import {
+  accepted,
+  isAbsent,
+  onNumber,
+  onText,
+  type Rule,
+  sibling,
+  type Verdict,
+} from '../rule-engine/rule.ts'
 
 /** The engine counts retries in 32 bits. */
 const MAX_RETRIES = 2_147_483_647

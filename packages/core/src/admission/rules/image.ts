@@ -1,7 +1,7 @@
 // Which image reference counts as pinned. SPEC 2.2, 7.1; DECISIONS 3.
 
 import { parseImageReference } from '../../image-reference.ts'
-import { isAbsent, onText, type Rule } from '../rule.ts'
+import { isAbsent, onText, type Rule } from '../rule-engine/rule.ts'
 
 export const imageRules: readonly Rule[] = [
   {

@@ -3,11 +3,11 @@
 
 import { type Json, type JsonObject, RESIDENCY_LABELS, type ResidencyDemand } from '@holdfast/contract'
 import { describeReceived } from '../../credentials/index.ts'
+import { isCountry, isLabelKey, isLabelValue } from '../../grammar.ts'
 import type { AdmissionContext } from '../context.ts'
-import { isCountry, isLabelKey, isLabelValue } from '../grammar.ts'
-import { mergeSent } from '../merge.ts'
-import { RESIDENCY_KEYS } from '../residency-labels.ts'
-import { accepted, onText, type Place, type Rule, type Verdict } from '../rule.ts'
+import { mergeSent } from '../normalize/merge.ts'
+import { RESIDENCY_KEYS } from '../normalize/residency-labels.ts'
+import { accepted, onText, type Place, type Rule, type Verdict } from '../rule-engine/rule.ts'
 import { blockOf, isDeclared, residencyKeyOf } from './residency.ts'
 
 const LABEL_KEY =

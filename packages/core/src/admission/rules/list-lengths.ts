@@ -1,8 +1,8 @@
 // How many elements a list or map may have. DECISIONS 6, and Limits for those it does not name.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
-import type { Limits } from '../limits.ts'
-import type { Rule } from '../rule.ts'
+import type { Limits } from '../../limits.ts'
+import type { Rule } from '../rule-engine/rule.ts'
 
 const LENGTHS: { readonly [at: string]: keyof Limits } = {
   'healthCheck.command': 'commandElements',

@@ -1,7 +1,7 @@
 // What a deployment may be called. SPEC 2.2, 7.1; DECISIONS 3 for what tells the codes apart.
 
-import { hasNameCharacters } from '../grammar.ts'
-import { isAbsent, onText, type Rule } from '../rule.ts'
+import { hasNameCharacters } from '../../grammar.ts'
+import { isAbsent, onText, type Rule } from '../rule-engine/rule.ts'
 
 export const nameRules: readonly Rule[] = [
   {

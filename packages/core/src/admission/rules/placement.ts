@@ -1,8 +1,16 @@
 // Can the placement filters be read? Whether a node satisfies them is the scheduler's question. SPEC 2.7; DECISIONS 3, 4.
 
 import { CONSTRAINT_OPERATORS } from '@holdfast/contract'
-import { isDeploymentName, isLabelKey, isLabelValue } from '../grammar.ts'
-import { accepted, isAbsent, onText, type Place, type Rule, type Stage, sibling } from '../rule.ts'
+import { isDeploymentName, isLabelKey, isLabelValue } from '../../grammar.ts'
+import {
+  accepted,
+  isAbsent,
+  onText,
+  type Place,
+  type Rule,
+  type Stage,
+  sibling,
+} from '../rule-engine/rule.ts'
 
 const LABEL_KEY = 'a label key: name or prefix/name, letters, digits, ".", "_" and "-"'
 const NAME = 'the name of a deployment'

@@ -1,6 +1,6 @@
 // How many copies may be asked for. SPEC 2.2, 7.1.
 
-import { onNumber, type Rule } from '../rule.ts'
+import { onNumber, type Rule } from '../rule-engine/rule.ts'
 
 export const replicasRules: readonly Rule[] = [
   { code: 'replicas_negative', at: 'replicas', stage: 'range', refuses: onNumber((count) => count < 0) },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { aBody, aRecord, forCreate, forUpdate, type Row, summary } from '../admission.fixture.ts'
 import { checkBody } from '../admit-body.ts'
-import { aBody, aRecord, forCreate, forUpdate, type Row, summary } from '../fixture.ts'
 
 const COUNTRY = 'holdfast.io/data-residency-country'
 const REGION = 'holdfast.io/data-residency-region'

@@ -8,11 +8,11 @@ import {
   RESIDENCY_LABELS,
   type ResidencyDemand,
 } from '@holdfast/contract'
+import { isCountry, isLabelValue } from '../../grammar.ts'
 import type { AdmissionContext } from '../context.ts'
-import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../cross-rule.ts'
-import { isCountry, isLabelValue } from '../grammar.ts'
-import { RESIDENCY_KEYS } from '../residency-labels.ts'
-import { accepted, onText, type Rule } from '../rule.ts'
+import { RESIDENCY_KEYS } from '../normalize/residency-labels.ts'
+import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../rule-engine/cross-rule.ts'
+import { accepted, onText, type Rule } from '../rule-engine/rule.ts'
 
 export const residencyRules: readonly Rule[] = [
   ...['placement.residency.country', 'placement.residency.blockedCountries[*]'].map(

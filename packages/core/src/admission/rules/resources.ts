@@ -1,6 +1,6 @@
 // Requests and limits are whole, not negative, and small enough to be exact. DECISIONS 3, 4.
 
-import { onNumber, type Rule } from '../rule.ts'
+import { onNumber, type Rule } from '../rule-engine/rule.ts'
 
 const FIELDS = ['resources.cpuMillis', 'resources.memoryBytes', 'limits.cpuMillis', 'limits.memoryBytes']
 

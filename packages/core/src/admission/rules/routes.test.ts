@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { aBody, aRecord, forCreate, forUpdate, type Row, summary } from '../admission.fixture.ts'
 import { checkBody } from '../admit-body.ts'
-import { aBody, aRecord, forCreate, forUpdate, type Row, summary } from '../fixture.ts'
-import { routeIdentity } from '../route-identity.ts'
+import { routeIdentity } from '../facts/route-identity.ts'
 
 const route = { host: 'shop.example.com', path: '/', port: 8080 }
 const judge = (...routes: unknown[]) => summary(checkBody(aBody({ routes }), forCreate()))

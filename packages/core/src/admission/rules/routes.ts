@@ -1,7 +1,7 @@
 // Could a request be led by this route? An exact host, a path in normal form, a port of the container. Whether another
 // deployment has the host and path already is a fact. DECISIONS 3, 4; SAFETY 2 rows 15, 18.
 
-import { accepted, isAbsent, onNumber, onText, type Rule, type Stage } from '../rule.ts'
+import { accepted, isAbsent, onNumber, onText, type Rule, type Stage } from '../rule-engine/rule.ts'
 
 const HOST_CHARACTERS = 253
 const HOST_LABEL_CHARACTERS = 63

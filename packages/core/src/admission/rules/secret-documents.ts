@@ -2,10 +2,10 @@
 // For an entry of a deployment, a secret write and a rotation alike. SPEC 2.4, 2.5; DECISIONS 3.
 
 import { isJsonObject, type Json, type JsonObject, utf8Length } from '@holdfast/contract'
+import type { Limits } from '../../limits.ts'
 import { generatedLength, keysOf, planOf } from '../../secrets/generate-plan.ts'
-import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../cross-rule.ts'
-import type { Path } from '../fault-list.ts'
-import type { Limits } from '../limits.ts'
+import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../rule-engine/cross-rule.ts'
+import type { Path } from '../rule-engine/fault-list.ts'
 import { entriesOf } from './secret-lists.ts'
 import { documentBytes, exceeds } from './secret-material.ts'
 

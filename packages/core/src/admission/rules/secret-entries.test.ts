@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { aBody, forCreate, type Row, summary } from '../admission.fixture.ts'
 import { checkBody } from '../admit-body.ts'
-import { aBody, forCreate, type Row, summary } from '../fixture.ts'
 
 const entry = (parts: { [field: string]: unknown }) => ({
   secrets: [{ name: 'DB', vault_path: 'deployments/db', ...parts }],

@@ -3,7 +3,7 @@
 
 import { isAnchor } from '../../secrets/anchor.ts'
 import { faultOfPath, type PathFault } from '../../secrets/vault-path.ts'
-import { isAbsent, onText, type Rule } from '../rule.ts'
+import { isAbsent, onText, type Rule } from '../rule-engine/rule.ts'
 
 const NAME = /^[A-Za-z0-9_]+$/
 

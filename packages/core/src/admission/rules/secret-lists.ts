@@ -6,8 +6,8 @@ import { safeKey } from '../../credentials/index.ts'
 import { anchorVolume } from '../../secrets/anchor.ts'
 import { parseTemplate } from '../../secrets/placeholders.ts'
 import { credentialPath } from '../../secrets/vault-path.ts'
-import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../cross-rule.ts'
-import { accepted } from '../rule.ts'
+import { type CrossRefusal, type CrossRule, createRepeatCheck } from '../rule-engine/cross-rule.ts'
+import { accepted } from '../rule-engine/rule.ts'
 
 export const secretListsRules: readonly CrossRule[] = [
   { code: 'secret_name_invalid', at: 'secrets[*].name', needs: [], refusals: namesTwice },

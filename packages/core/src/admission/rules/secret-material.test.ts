@@ -1,10 +1,10 @@
 // The same rows for an entry of a deployment and for a secret write: only the prefix of the field differs.
 
 import { describe, expect, test } from 'vitest'
-import { checkSecretWrite } from '../../secrets/check-write.ts'
+import { DEFAULT_LIMITS } from '../../limits.ts'
+import { aBody, aRecord, forCreate, forUpdate, type Row, summary } from '../admission.fixture.ts'
 import { checkBody } from '../admit-body.ts'
-import { aBody, aRecord, forCreate, forUpdate, type Row, summary } from '../fixture.ts'
-import { DEFAULT_LIMITS } from '../limits.ts'
+import { checkSecretWrite } from '../check-secret-write.ts'
 
 const generate = (parts: { [field: string]: unknown }) => ({ generate: { keys: ['password'], ...parts } })
 const values = (of: { [key: string]: unknown }) => ({ values: of })

@@ -2,6 +2,7 @@
 // deployment, a secret write and a rotation; only the place differs. SPEC 2.4, 2.5; DECISIONS 3, 6.
 
 import { isJsonObject, type Json, type JsonObject, jsonText, utf8Length } from '@holdfast/contract'
+import { isEnvironmentKey } from '../../grammar.ts'
 import {
   bitsPerCharacter,
   byteRange,
@@ -11,8 +12,16 @@ import {
 } from '../../secrets/alphabets.ts'
 import { choosesBytes, choosesLength } from '../../secrets/generate-plan.ts'
 import type { AdmissionContext } from '../context.ts'
-import { isEnvironmentKey } from '../grammar.ts'
-import { accepted, isAbsent, onNumber, onObject, onText, type Place, type Rule, sibling } from '../rule.ts'
+import {
+  accepted,
+  isAbsent,
+  onNumber,
+  onObject,
+  onText,
+  type Place,
+  type Rule,
+  sibling,
+} from '../rule-engine/rule.ts'
 
 /** `prefix` is what leads to the two fields: `secrets[*].` in a deployment, nothing in a write. */
 export function secretMaterialRules(prefix: string): readonly Rule[] {

@@ -1,6 +1,6 @@
 // No string that reaches a process may hold NUL: the kernel would cut it there, silently.
 
-import { accepted, onText, type Rule } from '../rule.ts'
+import { accepted, onText, type Rule } from '../rule-engine/rule.ts'
 
 const FIELDS = ['healthCheck.command[*]', 'environment.*', 'composedEnvironment.*', 'command[*]', 'args[*]']
 

@@ -1,7 +1,7 @@
 // How replicas may be replaced. DECISIONS 3, 4.
 
 import { durationMs, FAILURE_ACTIONS, UPDATE_ORDERS } from '@holdfast/contract'
-import { accepted, onNumber, onText, type Rule, type Verdict } from '../rule.ts'
+import { accepted, onNumber, onText, type Rule, type Verdict } from '../rule-engine/rule.ts'
 
 export const updateRules: readonly Rule[] = [
   { code: 'update_invalid', at: 'update.order', stage: 'form', refuses: oneOf(UPDATE_ORDERS) },

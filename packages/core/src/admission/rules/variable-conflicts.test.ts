@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { composeEnvironment } from '../../secrets/compose-environment.ts'
+import { aBody, forCreate, type Row, summary } from '../admission.fixture.ts'
 import { checkBody } from '../admit-body.ts'
-import { aBody, forCreate, type Row, summary } from '../fixture.ts'
 
 const bring = (name: string, ...keys: string[]) => ({
   name,

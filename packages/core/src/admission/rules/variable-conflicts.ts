@@ -4,11 +4,11 @@
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { safeKey } from '../../credentials/index.ts'
+import { isEnvironmentKey } from '../../grammar.ts'
+import type { Params } from '../../reject.ts'
 import { keysOf } from '../../secrets/generate-plan.ts'
 import type { AdmissionContext } from '../context.ts'
-import type { CrossRefusal, CrossRule } from '../cross-rule.ts'
-import { isEnvironmentKey } from '../grammar.ts'
-import type { Params } from '../rule.ts'
+import type { CrossRefusal, CrossRule } from '../rule-engine/cross-rule.ts'
 import { environmentBytes } from './environment.ts'
 import { entriesOf } from './secret-lists.ts'
 

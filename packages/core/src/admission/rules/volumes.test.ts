@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { aBody, forCreate, type Row, summary } from '../admission.fixture.ts'
 import { checkBody } from '../admit-body.ts'
-import { aBody, forCreate, type Row, summary } from '../fixture.ts'
 
 const mount = { volume: 'vol_01JCPZ0000000000000000000A', target: '/data', type: 'volume', readOnly: false }
 

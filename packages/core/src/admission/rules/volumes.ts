@@ -1,7 +1,7 @@
 // Is a mount well formed? Everything inside an element is volume_mount_shape, a wrong type too. SPEC 2.6, 7.5; DECISIONS 4.
 
 import { MOUNT_TYPES } from '@holdfast/contract'
-import { accepted, isAbsent, onText, type Rule, type Stage } from '../rule.ts'
+import { accepted, isAbsent, onText, type Rule, type Stage } from '../rule-engine/rule.ts'
 
 const VOLUME_ID = /^vol_[0-9A-HJKMNP-TV-Z]{26}$/
 const TARGET_CHARACTERS = 1024

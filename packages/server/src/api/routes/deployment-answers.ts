@@ -9,7 +9,7 @@ import type { Answer } from '../endpoint.ts'
 
 /**
  * SPEC 1: what the server changed is announced in the log too, as in the answer. What a client sent stands in it only as
- * the redactor quotes it (core/admission/read-only-echo.ts).
+ * the redactor quotes it (core/admission/normalize/read-only-echo.ts).
  */
 export function announcement({ deployment, alterations, warnings }: Written): object {
   return { deployment: deployment.name, alterations, warnings }

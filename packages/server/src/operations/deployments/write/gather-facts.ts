@@ -1,4 +1,4 @@
-// What an admission must know of the world (core/admission/facts.ts), read through the transaction: each record read is
+// What an admission must know of the world (core/admission/facts/facts.ts), read through the transaction: each record read is
 // compared at commit, so a fact that changes meanwhile sends the decision back to here.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'

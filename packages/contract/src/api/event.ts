@@ -1,0 +1,110 @@
+// What happened, who did it, and what a deployment looked like before. DECISIONS 2, 7; SAFETY 4g.
+
+import type { TenantId, TokenId } from '../ids.ts'
+import type { Json } from '../json/json.ts'
+import { branded, type Infer, integer, json, map, object, oneOf, optional, string } from '../shapes/shape.ts'
+import { deploymentSpecShape } from './deployment.ts'
+import { ROLES } from './tenant.ts'
+
+export const EVENT_TYPES = [
+  'deployment.created',
+  'deployment.updated',
+  'deployment.scheduled',
+  'deployment.unschedulable',
+  'deployment.displaced',
+  'deployment.progressing',
+  'deployment.running',
+  'deployment.degraded',
+  'deployment.stalled',
+  'deployment.stopped',
+  'deployment.deleted',
+  'deployment.rolled_back',
+  'image.unreachable',
+  'image.digest_missing',
+  'image.digest_fixed',
+  'secret.written',
+  'secret.rotation_advanced',
+  'secret.rotation_aborted',
+  'secret.unresolved',
+  'volume.created',
+  'volume.ready',
+  'volume.degraded',
+  'volume.promoted',
+  'volume.divergence_preserved',
+  'volume.lost',
+  'volume.replica_added',
+  'volume.resized',
+  'node.enrolled',
+  'node.ready',
+  'node.unreachable',
+  'node.failed',
+  'node.cordoned',
+  'node.drained',
+  'node.claim_released',
+  'node.labels_changed',
+  'node.labels_refused',
+  'node.orphans_found',
+  'job.started',
+  'job.succeeded',
+  'job.failed',
+  'backup.created',
+  'quota.reached',
+  'recommendation.applied',
+  'tenant.created',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+export const SEVERITIES = ['info', 'warning', 'error'] as const
+
+export const eventShape = object({
+  id: string(),
+  type: oneOf(EVENT_TYPES),
+  tenant: branded<TenantId>(),
+  time: string(),
+  severity: oneOf(SEVERITIES),
+  subject: object({ kind: string(), name: string(), uid: string() }),
+  reason: string(),
+  message: string(),
+  data: json<Json>(),
+})
+export type Event = Infer<typeof eventShape>
+
+/** An event as a list shows it: repeats folded into one, with the cursor of the newest. */
+export const listedEventShape = object({
+  ...eventShape.fields,
+  cursor: string(),
+  count: integer(),
+  firstSeen: string(),
+  lastSeen: string(),
+})
+export type ListedEvent = Infer<typeof listedEventShape>
+
+export const auditEntryShape = object({
+  /** The transaction that the entry is part of. */
+  id: string(),
+  time: string(),
+  tenant: branded<TenantId>(),
+  actor: object({ token: branded<TokenId>(), role: oneOf(ROLES) }),
+  /** True where a platform administrator acted in a tenant chosen by X-Tenant-ID or by the path. */
+  onBehalf: json<boolean>(),
+  action: string({ description: 'resource:verb' }),
+  subject: object({ kind: string(), name: string() }),
+  requestId: string(),
+  revision: optional(integer()),
+  /** What else was asked, as far as it may be told: never an argument, which may hold a secret. */
+  detail: optional(map(string())),
+})
+export type AuditEntry = Infer<typeof auditEntryShape>
+
+export const archiveEntryShape = object({
+  name: string(),
+  uid: string(),
+  revision: integer(),
+  specHash: string(),
+  createdAt: string(),
+  author: branded<TokenId>(),
+  spec: deploymentSpecShape,
+  /** What the image was pinned to; absent where no registry had answered for it yet. */
+  digest: optional(string()),
+})
+export type ArchiveEntry = Infer<typeof archiveEntryShape>

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import type { DesiredItem } from '../api/placement.ts'
+import type { AssignmentId, DeploymentUid } from '../ids.ts'
+import { joinTemplates, splitTemplates } from './agent-protocol.ts'
+
+const anItem = (id: string, deployment: string, name: string, templateHash = 'h'): DesiredItem => ({
+  ...{
+    assignmentId: id as AssignmentId,
+    deployment: deployment as DeploymentUid,
+    generation: 1,
+    templateHash,
+  },
+  desired: 'running',
+  template: { name, image: 'i', environment: {}, labels: {}, stopGracePeriod: '10s' },
+})
+
+test('each template goes once, and comes back to each item, also where two deployments share a hash', () => {
+  const desired = [
+    anItem('rep_1', 'dep_1', 'one'),
+    anItem('rep_2', 'dep_1', 'one'),
+    anItem('rep_3', 'dep_2', 'two'),
+    anItem('rep_4', 'dep_2', 'two-later', 'h2'),
+  ]
+  const sent = splitTemplates(desired)
+  expect(Object.values(sent.templates).flatMap((byHash) => Object.keys(byHash))).toEqual(['h', 'h', 'h2'])
+  expect(JSON.stringify(sent.items)).not.toContain('template"')
+  expect(joinTemplates(JSON.parse(JSON.stringify(sent)))).toEqual(desired)
+})
+
+test.each(['h', 'constructor', '__proto__'])(
+  'an item whose template %s is not there cannot be joined',
+  (hash) => {
+    const { items } = splitTemplates([anItem('rep_1', 'dep_1', 'one', hash)])
+    expect(() => joinTemplates({ items, templates: { dep_1: {} } })).toThrow('rep_1')
+    expect(() => joinTemplates({ items, templates: {} })).toThrow('rep_1')
+  },
+)

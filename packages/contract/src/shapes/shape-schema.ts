@@ -1,0 +1,80 @@
+// A shape in words and as JSON Schema: for rejections, the OpenAPI document and the editors that read it.
+
+import type { JsonObject } from '../json/json.ts'
+import { DURATION, type ObjectNode, type ShapeNode } from './shape.ts'
+
+/** The accepted form in words, for a rejection's `expected`. */
+export function describeShape(shape: ShapeNode): string {
+  switch (shape.kind) {
+    case 'string':
+      return shape.values === undefined ? 'a string' : `one of ${shape.values.join(', ')}`
+    case 'duration':
+      return 'a duration: a whole number with ms, s, m or h, for example 10s'
+    case 'integer':
+      return 'a whole number'
+    case 'boolean':
+      return 'true or false'
+    case 'list':
+      return `a list, each element ${describeShape(shape.element)}`
+    case 'map':
+      return `an object whose values are each ${describeShape(shape.value)}`
+    case 'object':
+      return `an object with ${Object.keys(shape.fields).join(', ')}`
+    case 'optional':
+      return describeShape(shape.inner)
+    case 'nullable':
+      return `${describeShape(shape.inner)}, or null`
+    case 'json':
+      return 'any JSON value'
+  }
+}
+
+/** The JSON Schema of a shape, for the OpenAPI document and the editors that read it. */
+export function jsonSchema(shape: ShapeNode): JsonObject {
+  const described: JsonObject = shape.description ? { description: shape.description } : {}
+  return { ...schemaOf(shape), ...described }
+}
+
+function schemaOf(shape: ShapeNode): JsonObject {
+  switch (shape.kind) {
+    case 'string':
+      return {
+        type: 'string',
+        ...(shape.values === undefined ? {} : { enum: [...shape.values] }),
+        ...(shape.pattern === undefined ? {} : { pattern: shape.pattern }),
+      }
+    case 'duration':
+      return { type: 'string', pattern: DURATION.source }
+    case 'integer':
+      return { type: 'integer', ...(shape.minimum === undefined ? {} : { minimum: shape.minimum }) }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'list':
+      return { type: 'array', items: jsonSchema(shape.element) }
+    case 'map':
+      return { type: 'object', additionalProperties: jsonSchema(shape.value) }
+    case 'object':
+      return objectSchema(shape)
+    case 'optional':
+      return jsonSchema(shape.inner)
+    case 'nullable':
+      return { anyOf: [jsonSchema(shape.inner), { type: 'null' }] }
+    case 'json':
+      return {}
+  }
+}
+
+function objectSchema(shape: ObjectNode): JsonObject {
+  const properties: JsonObject = {}
+  const required: string[] = []
+  for (const [key, field] of Object.entries(shape.fields)) {
+    properties[key] = jsonSchema(field)
+    if (field.kind !== 'optional') required.push(key)
+  }
+  return {
+    type: 'object',
+    properties,
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  }
+}

@@ -1,0 +1,65 @@
+// Is the body of a secret write sound, and what does it bring? PUT /secrets and a rotation are judged by the rules on an entry
+// of a deployment, at places without a prefix. SPEC 4 (Secret write), 7.3; DECISIONS 3.
+
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Rejection,
+  secretWriteShape,
+} from '@holdfast/contract'
+import { describeHidden } from '../credentials/index.ts'
+import type { Limits } from '../limits.ts'
+import { reject } from '../reject.ts'
+import { materialIn, type WrittenMaterial } from '../secrets/written-material.ts'
+import { admissionContext } from './context.ts'
+import { compileRules } from './rule-engine/compile-rules.ts'
+import { applyCrossRules } from './rule-engine/cross-rule.ts'
+import { addFault, newFaultList } from './rule-engine/fault-list.ts'
+import { isAbsent } from './rule-engine/rule.ts'
+import { findUnknownFields } from './rule-engine/unknown-fields.ts'
+import { walkFields } from './rule-engine/walk.ts'
+import { writtenDocumentRules } from './rules/secret-documents.ts'
+import { secretMaterialRules } from './rules/secret-material.ts'
+
+export type SecretWriteVerdict =
+  | { readonly accepted: false; readonly rejections: readonly Rejection[] }
+  | { readonly accepted: true; readonly material: WrittenMaterial }
+
+export interface SecretWriteRules {
+  readonly limits: Limits
+  /** Fields of the body that somebody else judges: `phase` and `secret` of a rotation. */
+  readonly beside?: readonly string[]
+}
+
+const RULES = compileRules(secretWriteShape, secretMaterialRules(''))
+
+export function checkSecretWrite(body: Json, { limits, beside = [] }: SecretWriteRules): SecretWriteVerdict {
+  if (!isJsonObject(body)) {
+    return refused([reject('field_type_invalid', '', body, { accepted: 'an object' }, describeHidden(body))])
+  }
+  const write = judgedPart(body, beside)
+  const context = admissionContext({ limits })
+  const faults = newFaultList(limits.rejections)
+  findUnknownFields(RULES, write, context, faults, NONE)
+  walkFields(RULES, write, context, faults)
+  if (isAbsent(write.values) && isAbsent(write.generate))
+    addFault(faults, 'secret_write_empty', ['values'], undefined, true)
+  applyCrossRules(writtenDocumentRules, write, write, context, faults)
+  return faults.rejections.length > 0
+    ? refused(faults.rejections)
+    : { accepted: true, material: materialIn(write, limits) }
+}
+
+/** A write is no record: nothing in it is read-only. */
+const NONE: ReadonlySet<string> = new Set()
+
+const refused = (rejections: readonly Rejection[]): SecretWriteVerdict => ({ accepted: false, rejections })
+
+/** What nobody knows is most likely a misspelt `values`, so it is quoted by type and size alone. */
+function judgedPart(body: JsonObject, beside: readonly string[]): JsonObject {
+  const judged = Object.entries(body).filter(([key]) => !beside.includes(key))
+  return Object.fromEntries(
+    judged.map(([key, value]) => [key, RULES.fields.has(key) ? value : describeHidden(value)]),
+  )
+}

@@ -1,0 +1,48 @@
+// May this deployment wait for these? They exist, can become healthy where that is asked, and no chain is a circle or
+// deeper than the limit. And may others go on waiting for it? SPEC 2.2; DECISIONS 3; SAFETY 2 row 37.
+
+import { type Code, childPath, type DeploymentSpec, type Rejection } from '@holdfast/contract'
+import { safeKey } from '../../credentials/index.ts'
+import type { Limits } from '../../limits.ts'
+import { reject } from '../../reject.ts'
+import type { DependencyFact } from './facts.ts'
+
+type Graph = ReadonlyMap<string, DependencyFact>
+
+export function checkDependencies(spec: DeploymentSpec, graph: Graph, limits: Limits): Rejection[] {
+  const depths = new Map<string, number>()
+  const accepted = 'healthy for a deployment with a healthCheck, else started'
+  return Object.entries(spec.dependsOn ?? {}).flatMap(([name, gate]) => {
+    const code = faultOf(name, gate)
+    return code === undefined ? [] : [reject(code, childPath('dependsOn', safeKey(name)), gate, { accepted })]
+  })
+
+  function faultOf(name: string, gate: string): Code | undefined {
+    const dependency = graph.get(name)
+    if (dependency === undefined) return 'dependency_not_found'
+    if (gate === 'healthy' && !dependency.hasHealthCheck) return 'dependency_has_no_health_check'
+    return depthOf(name, spec.name, graph, depths) > limits.dependencyDepth ? 'dependency_invalid' : undefined
+  }
+}
+
+/** Without its check it would count as healthy for what it is not: SPEC 2.3 refuses a check that checks nothing for that. */
+export function checkDependents(spec: DeploymentSpec, dependents: readonly string[]): Rejection[] {
+  if (spec.healthCheck !== undefined || dependents.length === 0) return []
+  const accepted = `a health check while others wait until ${spec.name} is healthy: ${dependents.join(', ')}`
+  return [reject('dependency_has_no_health_check', 'healthCheck', undefined, { accepted })]
+}
+
+/** Levels from the root's edge to the end of the longest chain; infinite where a chain comes back. */
+function depthOf(name: string, root: string, graph: Graph, known: Map<string, number>): number {
+  if (name === root) return Number.POSITIVE_INFINITY
+  const before = known.get(name)
+  if (before !== undefined) return before
+  // While its own chains are followed a name counts as endless, so a circle further down is found as well.
+  known.set(name, Number.POSITIVE_INFINITY)
+  let deepest = 0
+  for (const next of graph.get(name)?.dependsOn ?? []) {
+    deepest = Math.max(deepest, depthOf(next, root, graph, known))
+  }
+  known.set(name, deepest + 1)
+  return deepest + 1
+}

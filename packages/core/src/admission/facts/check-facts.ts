@@ -1,0 +1,157 @@
+// Does the world allow what a sound body asks for? All refusals at once, in the order name, dependsOn, image, nodeId,
+// secrets, routes, quota; volumes join after secrets. DECISIONS 2 (Order), 3.
+
+import {
+  type Alteration,
+  type DeploymentSpec,
+  elementPath,
+  type Rejection,
+  type Warning,
+} from '@holdfast/contract'
+import { parseImageReference } from '../../image-reference.ts'
+import { reject } from '../../reject.ts'
+import type { SentMaterial } from '../../secrets/material.ts'
+import type { AdmissionContext } from '../context.ts'
+import { checkDependencies, checkDependents } from './check-dependencies.ts'
+import { checkKnownKeys } from './check-known-keys.ts'
+import { explainResidency } from './check-residency.ts'
+import { checkSecretFacts, explainExisting } from './check-secret-facts.ts'
+import type { ExistingFact, Facts, ImageFact, NodeFact, QuotaFact } from './facts.ts'
+
+export interface FactsVerdict {
+  readonly rejections: Rejection[]
+  /** The first of them answers with the second status of its catalogue entry. */
+  readonly alternative: boolean
+  readonly alterations: Alteration[]
+  readonly warnings: Warning[]
+  /** What the replicas are pinned to; null until a registry has answered. */
+  readonly imageDigest: string | null
+}
+
+export function checkFacts(
+  spec: DeploymentSpec,
+  facts: Facts,
+  { mode, limits }: Pick<AdmissionContext, 'mode' | 'limits'>,
+  material: readonly SentMaterial[] = [],
+): FactsVerdict {
+  const { existing, dependencies, image, node, credentials, routeHolders, residency, quotas = [] } = facts
+  const keptDigest = facts.archivedDigest ?? keptImageDigest(spec, existing)
+  const imageDigest = keptDigest ?? (image?.answer === 'exists' ? image.digest : null)
+  const rejections = [
+    ...(mode === 'create' ? checkFree(spec.name, existing) : checkFound({ name: spec.name }, existing)),
+    ...(dependencies === undefined ? [] : checkDependencies(spec, dependencies, limits)),
+    ...checkDependents(spec, facts.dependents ?? []),
+    ...checkImage(spec.image, image),
+    ...checkNode(spec, node, existing),
+    ...checkSecretFacts(spec, credentials, mode === 'update' ? existing : undefined),
+    ...checkKnownKeys(spec, mode === 'update' ? existing?.record : undefined, {
+      credentials,
+      material,
+      limits,
+    }),
+    ...checkRoutes(spec, routeHolders),
+    ...checkQuotas(quotas),
+  ]
+  return {
+    rejections,
+    alternative: node?.answer === 'unreadable' && rejections[0]?.code === 'node_candidates_unresolvable',
+    alterations: keptDigest === null ? explainDigest(spec.image, imageDigest) : [],
+    warnings: [
+      ...(image?.answer === 'unreachable' ? [registryUnreachable(image.cause, imageDigest)] : []),
+      ...explainExisting(spec, credentials, material),
+      ...(residency === undefined ? [] : explainResidency(spec.placement?.residency, residency)),
+    ],
+    imageDigest,
+  }
+}
+
+/** How the path named the deployment. */
+export type Addressed = { readonly name: string } | { readonly uid: string }
+
+/**
+ * For PUT and DELETE. One that is being deleted cannot be changed any more. Exported because without a record there is
+ * no spec, and then this is the only question left to ask.
+ */
+export function checkFound(
+  addressed: Addressed,
+  existing: Pick<ExistingFact, 'deleting'> | undefined,
+): Rejection[] {
+  if (existing !== undefined && !existing.deleting) return []
+  return 'uid' in addressed
+    ? [reject('deployment_not_found', 'deployment_id', addressed.uid)]
+    : [reject('deployment_not_found', 'name', addressed.name)]
+}
+
+function checkFree(name: string, existing: ExistingFact | undefined): Rejection[] {
+  return existing === undefined ? [] : [reject('deployment_exists', 'name', name)]
+}
+
+function checkImage(reference: string, image: ImageFact | undefined): Rejection[] {
+  if (image?.answer === 'absent') return [reject('image_not_found', 'image', reference)]
+  if (image?.answer === 'credentials_unavailable') {
+    return [reject('registry_credential_store_unavailable', 'image', reference)]
+  }
+  return []
+}
+
+/** A node that the control plane runs on keeps what it has; only newly naming it is refused (SPEC 3, rule 2). */
+function checkNode(
+  { nodeId }: DeploymentSpec,
+  node: NodeFact | undefined,
+  existing: ExistingFact | undefined,
+): Rejection[] {
+  switch (node?.answer) {
+    case undefined:
+    case 'candidate':
+      return []
+    case 'control_plane':
+      return existing?.record.nodeId === nodeId ? [] : [notACandidate(nodeId)]
+    case 'unknown':
+      return [notACandidate(nodeId)]
+    case 'none_enrolled':
+    case 'unreadable':
+      return [reject('node_candidates_unresolvable', 'nodeId', nodeId)]
+  }
+}
+
+const notACandidate = (nodeId: string | undefined): Rejection =>
+  reject('node_not_a_placement_candidate', 'nodeId', nodeId)
+
+/** A host and path belongs to one deployment of the tenant, also while that is being deleted (DECISIONS 4). */
+function checkRoutes({ routes = [] }: DeploymentSpec, holders: Facts['routeHolders']): Rejection[] {
+  return routes.flatMap((route, index) => {
+    const deployment = holders?.get(index)
+    return deployment === undefined
+      ? []
+      : [reject('route_conflict', elementPath('routes', index), route, { deployment })]
+  })
+}
+
+export function checkQuotas(quotas: readonly QuotaFact[]): Rejection[] {
+  return quotas
+    .filter(({ used, requested, limit }) => used + requested > limit)
+    .map(({ kind, used, requested, limit }) =>
+      reject('quota_exceeded', `quotas.${kind}`, used + requested, { kind, used, limit }),
+    )
+}
+
+/** A digest is resolved anew only when the image string changes. */
+function keptImageDigest(spec: DeploymentSpec, existing: ExistingFact | undefined): string | null {
+  return existing?.record.image === spec.image ? existing.record.status.image.digest : null
+}
+
+/** A reference that already holds the digest is not altered by it. */
+function explainDigest(reference: string, digest: string | null): Alteration[] {
+  if (digest === null || parseImageReference(reference)?.digest === digest) return []
+  const why = 'The tag was resolved once; every replica runs exactly this image.'
+  return [{ code: 'image_digest_resolved', field: 'status.image.digest', from: null, to: digest, why }]
+}
+
+function registryUnreachable(cause: string, digest: string | null): Warning {
+  const then =
+    digest === null
+      ? 'Replicas stay pending until the image is resolved.'
+      : 'Replicas run the digest that is known.'
+  const why = `The registry could not be asked: ${cause}. ${then}`
+  return { code: 'registry_unreachable', field: 'image', why }
+}

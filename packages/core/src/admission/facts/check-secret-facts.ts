@@ -1,0 +1,71 @@
+// Does the world allow these references? A label has one namespace in a tenant, and what a volume depends on stays as long as
+// the volume does. SPEC 2.4 (Anchor rules); DECISIONS 3, 4.
+
+import {
+  type DeploymentSpec,
+  elementPath,
+  type Rejection,
+  type SecretEntry,
+  type Warning,
+} from '@holdfast/contract'
+import { safeKey } from '../../credentials/index.ts'
+import { reject } from '../../reject.ts'
+import { anchorVolume } from '../../secrets/anchor.ts'
+import type { SentMaterial } from '../../secrets/material.ts'
+import { credentialPath } from '../../secrets/vault-path.ts'
+import type { ExistingFact, Facts } from './facts.ts'
+
+type Credentials = Facts['credentials']
+
+export function checkSecretFacts(
+  spec: DeploymentSpec,
+  credentials: Credentials,
+  existing: ExistingFact | undefined,
+): Rejection[] {
+  return [...checkAnchored(spec, existing?.record.secrets ?? []), ...checkNamespaces(spec, credentials)]
+}
+
+function checkNamespaces({ secrets }: DeploymentSpec, credentials: Credentials): Rejection[] {
+  return secrets.flatMap(({ vault_path }, index) => {
+    const { namespace, label } = credentialPath(vault_path)
+    const bound = credentials?.get(label)?.namespace ?? namespace
+    if (bound === namespace) return []
+    const field = `${elementPath('secrets', index)}.vault_path`
+    return [reject('secret_path_namespace_split', field, vault_path, { namespace: bound, label })]
+  })
+}
+
+/** Entries are matched by name. Where the volume goes in the same update, the anchor is released. */
+function checkAnchored(spec: DeploymentSpec, stored: readonly SecretEntry[]): Rejection[] {
+  const mounted = new Set(spec.volumes?.map(({ volume }) => volume))
+  return stored.flatMap((before) => {
+    const volume = anchorVolume(before.anchor)
+    if (volume === undefined || !mounted.has(volume)) return []
+    const index = spec.secrets.findIndex(({ name }) => name === before.name)
+    const after = spec.secrets[index]
+    if (after === undefined || after.anchor !== before.anchor) {
+      return [
+        reject('anchored_secret_dropped', 'secrets', spec.secrets, { name: safeKey(before.name), volume }),
+      ]
+    }
+    if (after.vault_path === before.vault_path) return []
+    const field = `${elementPath('secrets', index)}.vault_path`
+    return [reject('anchored_secret_repointed', field, after.vault_path, { path: before.vault_path, volume })]
+  })
+}
+
+/** `generate` mints only where there is nothing yet: what exists is in use somewhere. */
+export function explainExisting(
+  { secrets }: DeploymentSpec,
+  credentials: Credentials,
+  material: readonly SentMaterial[],
+): Warning[] {
+  return material.flatMap(({ namespace, label, generate }): Warning[] => {
+    const { newest = null, initial = null } = credentials?.get(label) ?? {}
+    if (generate === undefined || (newest === null && initial === null)) return []
+    const path = `${namespace}/${label}`
+    const index = secrets.findIndex(({ vault_path }) => vault_path === path)
+    const why = `${path} has material already, so nothing was generated. To replace it, write it or rotate it.`
+    return [{ code: 'secret_exists', field: `${elementPath('secrets', index)}.generate`, why }]
+  })
+}

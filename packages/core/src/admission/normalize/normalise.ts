@@ -1,0 +1,115 @@
+// What will be stored: what was sent, merged with what is kept, plus defaults, each of them announced. Nothing else is
+// changed. SPEC 1 (silent alteration is not allowed); DECISIONS 2 (PUT, Alteration), 3, 4.
+
+import {
+  type Alteration,
+  type DeploymentRecord,
+  type DeploymentSpec,
+  decode,
+  deploymentSpecShape,
+  elementPath,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Warning,
+  withoutBigInts,
+} from '@holdfast/contract'
+import { DEFAULT_LIMITS, type Limits } from '../../limits.ts'
+import type { SentMaterial } from '../../secrets/material.ts'
+import { defaultApplied, ELEMENT_DEFAULTS, FIELD_DEFAULTS, INNER_DEFAULTS } from './defaults.ts'
+import { explainGenerated } from './generated-material.ts'
+import { mergeSent, SPEC_FIELDS } from './merge.ts'
+import { explainIgnoredReadOnly } from './read-only-echo.ts'
+import { explainResidencyLabels } from './residency-labels.ts'
+import { explainShortenedLists } from './shortened-lists.ts'
+import { storeSecrets } from './stored-secrets.ts'
+import { explainTrivialCheck } from './trivial-check.ts'
+
+export interface Normalised {
+  readonly spec: DeploymentSpec
+  readonly alterations: Alteration[]
+  readonly warnings: Warning[]
+  /** What came with the entries and is not in the spec: by entry, in their order. */
+  readonly material: readonly SentMaterial[]
+}
+
+/** Only for a body in which checkBody found no fault. Throws on another one, so that a rejected body never becomes a spec. */
+export function normalise(
+  sent: JsonObject,
+  current: DeploymentRecord | undefined,
+  limits = DEFAULT_LIMITS,
+): Normalised {
+  const alterations: Alteration[] = []
+  const merged = mergeSent(sent, current)
+  keepSecretsVersion(merged, sent, current, alterations)
+  const material = withoutMaterial(merged, limits, alterations)
+  const values: JsonObject = {}
+  for (const field of SPEC_FIELDS) {
+    const value = withDefaults(field, merged[field], alterations)
+    if (value !== undefined) values[field] = value
+  }
+  const spec = decode(deploymentSpecShape, values)
+  alterations.push(...explainResidencyLabels(spec, current))
+  if (current !== undefined) alterations.push(...explainIgnoredReadOnly(sent, current))
+  const warnings = [
+    ...explainTrivialCheck(sent),
+    ...explainShortenedLists(sent, current),
+    ...explainGenerated(sent.secrets, spec),
+  ]
+  return { spec, alterations, warnings, material }
+}
+
+function withoutMaterial(merged: JsonObject, limits: Limits, alterations: Alteration[]): SentMaterial[] {
+  if (!Array.isArray(merged.secrets)) return []
+  const { entries, material } = storeSecrets(merged.secrets, limits, alterations)
+  merged.secrets = entries
+  return material
+}
+
+function withDefaults(field: string, value: Json | undefined, alterations: Alteration[]): Json | undefined {
+  if (value === undefined) {
+    const usual = FIELD_DEFAULTS.get(field)
+    if (usual !== undefined) alterations.push(defaultApplied(field, usual))
+    return usual
+  }
+  const ofElements = ELEMENT_DEFAULTS.get(field)
+  if (Array.isArray(value) && ofElements !== undefined)
+    return value.map((element, index) =>
+      isJsonObject(element) ? complete(elementPath(field, index), element, ofElements, alterations) : element,
+    )
+  if (!isJsonObject(value)) return value
+  return complete(field, value, INNER_DEFAULTS.get(field) ?? {}, alterations)
+}
+
+/** The object as it was sent where nothing is missing, else a copy: what was sent is never written to. */
+function complete(path: string, sent: JsonObject, usual: JsonObject, alterations: Alteration[]): JsonObject {
+  let object = sent
+  for (const [key, value] of Object.entries(usual)) {
+    if (sent[key] !== undefined) continue
+    object = { ...object, [key]: value }
+    alterations.push(defaultApplied(`${path}.${key}`, value))
+  }
+  return object
+}
+
+/** The counter is raised by rotation alone: whatever was sent, a create stores 0 and an update what is stored. */
+function keepSecretsVersion(
+  merged: JsonObject,
+  { secretsVersion: sent }: JsonObject,
+  current: DeploymentRecord | undefined,
+  alterations: Alteration[],
+): void {
+  const isUnset = sent === undefined || (sent === null && current === undefined)
+  const kept = current?.secretsVersion ?? 0
+  if (!isUnset && sent !== kept) {
+    const why = 'Only the rotation operation raises secretsVersion.'
+    alterations.push({
+      code: 'secrets_version_kept',
+      field: 'secretsVersion',
+      from: withoutBigInts(sent),
+      to: kept,
+      why,
+    })
+  }
+  if (!isUnset) merged.secretsVersion = kept
+}

@@ -1,0 +1,54 @@
+// Where the faults of one body are gathered, in order, with the paths that name them. DECISIONS 2.
+
+import { type Code, childPath, elementPath, type Json, type Rejection } from '@holdfast/contract'
+import { boundedKey } from '../../bounded.ts'
+import { safeKey } from '../../credentials/index.ts'
+import { reject } from '../../reject.ts'
+import type { Verdict } from './rule.ts'
+
+/** From the body to a value: field names and map keys as text, positions as numbers. */
+export type Path = readonly (string | number)[]
+
+export interface FaultList {
+  readonly rejections: Rejection[]
+  /** Paths that were refused: the rules across fields have nothing to add there. */
+  readonly fields: Set<string>
+  readonly topLevel: Set<string | number>
+  readonly most: number
+}
+
+export function newFaultList(most: number): FaultList {
+  return { rejections: [], fields: new Set(), topLevel: new Set(), most }
+}
+
+export function isFull(faults: FaultList): boolean {
+  return faults.rejections.length >= faults.most
+}
+
+export function hasFaultAt(faults: FaultList, path: Path): boolean {
+  return faults.fields.has(pathText(path))
+}
+
+export function addFault(
+  faults: FaultList,
+  code: Code,
+  path: Path,
+  value: Json | undefined,
+  verdict: Verdict,
+): void {
+  const field = pathText(path)
+  const [top] = path
+  if (top !== undefined) faults.topLevel.add(top)
+  if (isFull(faults)) return
+  faults.fields.add(field)
+  faults.rejections.push(reject(code, field, value, typeof verdict === 'boolean' ? {} : verdict.params))
+}
+
+/** Keys come from the client and may be a credential in the wrong place, so they pass the redactor too. */
+function pathText(path: Path): string {
+  return path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number' ? elementPath(text, step) : childPath(text, boundedKey(step, safeKey)),
+    '',
+  )
+}

@@ -1,0 +1,55 @@
+// Fields that nobody knows, or that only the server writes, in the order in which they were sent. DECISIONS 2: refused, never
+// dropped.
+
+import { isJsonObject, type Json, type JsonObject, READ_ONLY_FIELDS } from '@holdfast/contract'
+import type { AdmissionContext } from '../context.ts'
+import type { CompiledNode } from './compile-rules.ts'
+import { addFault, type FaultList, isFull } from './fault-list.ts'
+import { accepted } from './rule.ts'
+
+type Steps = (string | number)[]
+
+const READ_ONLY: ReadonlySet<string> = new Set(READ_ONLY_FIELDS)
+
+export function findUnknownFields(
+  root: CompiledNode,
+  sent: JsonObject,
+  context: AdmissionContext,
+  faults: FaultList,
+  readOnly = READ_ONLY,
+): void {
+  const path: Steps = []
+  for (const key of Object.keys(sent)) {
+    const value = sent[key]
+    if (value === undefined) continue
+    if (readOnly.has(key)) judgeReadOnly(key, value, context, faults)
+    else visitField(root, key, value, path, faults)
+  }
+}
+
+/** What GET shows may come back in a PUT, except that a deployment never takes another's uid. */
+function judgeReadOnly(key: string, value: Json, context: AdmissionContext, faults: FaultList): void {
+  const isForeignUid = key === 'uid' && context.current !== undefined && value !== context.current.uid
+  if (context.mode === 'create' || isForeignUid) addFault(faults, 'field_read_only', [key], value, true)
+}
+
+function visitField(node: CompiledNode, key: string, value: Json, path: Steps, faults: FaultList): void {
+  if (isFull(faults)) return
+  path.push(key)
+  const field = node.fields.get(key)
+  if (field === undefined) addFault(faults, 'field_unknown', path, value, accepted(node.accepted))
+  else visitInside(field, value, path, faults)
+  path.pop()
+}
+
+function visitInside(node: CompiledNode, value: Json, path: Steps, faults: FaultList): void {
+  if (node.shape.kind === 'list' && node.element?.shape.kind === 'object' && Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      path.push(index)
+      visitInside(node.element, value[index] ?? null, path, faults)
+      path.pop()
+    }
+  }
+  if (node.shape.kind !== 'object' || !isJsonObject(value)) return
+  for (const key of Object.keys(value)) visitField(node, key, value[key] ?? null, path, faults)
+}

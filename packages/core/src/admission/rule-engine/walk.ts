@@ -1,0 +1,97 @@
+// Goes once through what was sent, field by field in the order of the shape, and reports per value the first rule that
+// refuses it. SPEC 2.2, DECISIONS 2 (Order) and 4.
+
+import { isOfType, type Json, type JsonObject } from '@holdfast/contract'
+import type { AdmissionContext } from '../context.ts'
+import type { CompiledNode } from './compile-rules.ts'
+import { addFault, type FaultList, isFull } from './fault-list.ts'
+import { accepted, type Place, type Rule } from './rule.ts'
+
+interface Walk {
+  readonly sent: JsonObject
+  readonly context: AdmissionContext
+  readonly faults: FaultList
+  /** Grows and shrinks with the descent; its text is made only for a fault. */
+  readonly path: (string | number)[]
+}
+
+export function walkFields(
+  root: CompiledNode,
+  sent: JsonObject,
+  context: AdmissionContext,
+  faults: FaultList,
+): void {
+  const walk: Walk = { sent, context, faults, path: [] }
+  for (const [name, node] of root.fieldList) {
+    const value = sent[name]
+    // A PUT keeps what it does not send.
+    if (value === undefined && context.mode === 'update') continue
+    visit(node, value, name, sent, walk)
+  }
+}
+
+function visit(
+  node: CompiledNode,
+  value: Json | undefined,
+  step: string | number,
+  parent: JsonObject | Json[],
+  walk: Walk,
+): void {
+  if (isFull(walk.faults)) return
+  if (value === undefined && node.requiredRules.length === 0) return
+  walk.path.push(step)
+  const place: Place = { key: typeof step === 'string' ? step : String(step), parent, sent: walk.sent }
+  if (hasRightType(node, value, place, walk)) {
+    const refused = refuseFirst(node.rules, value, place, walk)
+    // What is too long is not looked through: the work on one body stays bounded.
+    if (refused?.stage !== 'length') descend(node, value, walk)
+  }
+  walk.path.pop()
+}
+
+/** Type and presence. False: reported, or absent and rightly so; either way there is nothing to look at further. */
+function hasRightType(node: CompiledNode, value: Json | undefined, place: Place, walk: Walk): boolean {
+  if (value !== undefined && refuseFirst(node.typeRules, value, place, walk)) return false
+  const isPresent = value !== undefined && value !== null
+  if (isPresent && !isOfType(node.shape, value)) return refuseType(node, value, walk)
+  if (refuseFirst(node.requiredRules, value, place, walk)) return false
+  // A top-level null says that the field is not wanted; inside a field it is a value of the wrong type.
+  if (value === null && walk.path.length > 1) return refuseType(node, value, walk)
+  return isPresent
+}
+
+function refuseType(node: CompiledNode, value: Json, walk: Walk): false {
+  addFault(walk.faults, 'field_type_invalid', walk.path, value, accepted(node.described))
+  return false
+}
+
+function refuseFirst(
+  rules: readonly Rule[],
+  value: Json | undefined,
+  place: Place,
+  walk: Walk,
+): Rule | undefined {
+  for (const rule of rules) {
+    const verdict = rule.refuses(value, walk.context, place)
+    if (verdict === false) continue
+    addFault(walk.faults, rule.code, walk.path, value, verdict)
+    return rule
+  }
+  return undefined
+}
+
+function descend(node: CompiledNode, value: Json | undefined, walk: Walk): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) visitElements(node.element, value, walk)
+  else if (node.element !== undefined) visitEntries(node.element, value, walk)
+  else for (const [name, field] of node.fieldList) visit(field, value[name], name, value, walk)
+}
+
+function visitElements(element: CompiledNode | undefined, list: Json[], walk: Walk): void {
+  if (element === undefined) return
+  for (let index = 0; index < list.length; index++) visit(element, list[index], index, list, walk)
+}
+
+function visitEntries(element: CompiledNode, map: JsonObject, walk: Walk): void {
+  for (const key of Object.keys(map)) visit(element, map[key], key, map, walk)
+}

@@ -1,0 +1,80 @@
+// Rules and the code catalogue know each other: no rule without an entry, no place that the entry does not name.
+
+import { CODES, type Code, entryOf, placeholdersOf } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import { type CompiledNode, DEPLOYMENT_RULES } from './rule-engine/compile-rules.ts'
+import { STAGES } from './rule-engine/rule.ts'
+import { CROSS_RULES, FIELD_RULES } from './rule-list.ts'
+
+const RULES: readonly { code: Code; at: string }[] = [...FIELD_RULES, ...CROSS_RULES]
+
+/** Codes of this part that are raised outside the rules on a body: by the walker, the facts and the persist guard. */
+const ELSEWHERE: readonly Code[] = [
+  'manifest_wrong_kind',
+  'field_unknown',
+  'field_read_only',
+  'permission_denied',
+  'deployment_exists',
+  'deployment_not_found',
+  'dependency_not_found',
+  'dependency_has_no_health_check',
+  'image_not_found',
+  'node_candidates_unresolvable',
+  'node_not_a_placement_candidate',
+  'registry_credential_store_unavailable',
+  'route_conflict',
+  'quota_exceeded',
+  'secret_material_would_persist',
+  'secret_generate_would_persist',
+  'anchored_secret_dropped',
+  'anchored_secret_repointed',
+  'rotation_transition_invalid',
+]
+
+test.each(RULES.map(({ code, at }) => [code, at] as const))('%s may be raised at %s', (code, at) => {
+  expect(CODES).toContain(code)
+  const patterns = entryOf(code).field.split(' | ')
+  expect(patterns.some((pattern) => covers(pattern, at))).toBe(true)
+})
+
+test.each([...ELSEWHERE])('%s is in the catalogue', (code) => {
+  expect(CODES).toContain(code)
+})
+
+test('every code of SPEC 7.1, 7.2 and 7.3 is raised by a rule or named as raised elsewhere', () => {
+  const raised = new Set<Code>([...RULES.map(({ code }) => code), ...ELSEWHERE])
+  const owned = CODES.filter((code) => ['SPEC 7.1', 'SPEC 7.2', 'SPEC 7.3'].includes(entryOf(code).source))
+  expect(owned.length).toBe(18 + 34)
+  expect(owned.filter((code) => !raised.has(code))).toEqual([])
+})
+
+test('every rule stands at a place that the walker visits', () => {
+  const placed = new Set(rulesOf(DEPLOYMENT_RULES))
+  expect(FIELD_RULES.filter((rule) => !placed.has(rule))).toEqual([])
+})
+
+test('a code with an accepted form to fill in says which', () => {
+  const names = new Set(CODES.flatMap((code) => placeholdersOf(entryOf(code).expected)))
+  expect(names).toContain('accepted')
+})
+
+describe('stages', () => {
+  test('run in the order of DECISIONS 2', () => {
+    expect(STAGES).toEqual(['type', 'required', 'length', 'form', 'range'])
+  })
+})
+
+function rulesOf(node: CompiledNode): unknown[] {
+  const inner = [...node.fields.values(), ...(node.element === undefined ? [] : [node.element])]
+  return [...node.typeRules, ...node.requiredRules, ...node.rules, ...inner.flatMap(rulesOf)]
+}
+
+/** `labels["<label>"]`, `dependsOn.<name>` and `<field>` of the catalogue against `labels.*` and `a[*].b` of a rule. */
+function covers(pattern: string, at: string): boolean {
+  const source = pattern
+    .replaceAll('["<', '.<')
+    .replaceAll('>"]', '>')
+    .replace(/[.[\]]/g, '\\$&')
+    .replace(/<[^>]+>/g, '.+')
+  return new RegExp(`^${source}$`).test(at)
+}

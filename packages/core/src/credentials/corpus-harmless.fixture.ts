@@ -1,0 +1,314 @@
+// The half of the corpus that must pass: ordinary settings, and the ones that look dangerous and are not.
+
+import { type CorpusEntry, labelled } from './corpus.fixture.ts'
+import { LOOKALIKES } from './corpus-lookalikes.fixture.ts'
+
+const ordinary = labelled(
+  false,
+  [
+    ...[
+      'PORT=8080',
+      'HOST=0.0.0.0',
+      'NODE_ENV=production',
+      'LOG_LEVEL=info',
+      'TZ=Europe/Berlin',
+      'LANG=en_US.UTF-8',
+    ],
+    ...[
+      'DEBUG=false',
+      'WORKERS=4',
+      'TIMEOUT=30s',
+      'PATH=/usr/local/bin:/usr/bin',
+      'HOME=/home/app',
+      'PWD=/app',
+      'OLDPWD=/',
+    ],
+    ...[
+      'DB_HOST=db',
+      'DB_PORT=5432',
+      'DB_NAME=app',
+      'DB_USER=app',
+      'POSTGRES_USER=postgres',
+      'POSTGRES_DB=app',
+    ],
+    ...[
+      'PGDATA=/var/lib/postgresql/data',
+      'REDIS_HOST=cache',
+      'REDIS_DB=0',
+      'CACHE_TTL=60',
+      'MAX_CONNECTIONS=100',
+    ],
+    ...[
+      'FEATURE_X=on',
+      'FEATURE_FLAGS=a,b,c',
+      'REGION=eu-central-1',
+      'AWS_REGION=eu-west-1',
+      'AWS_ACCOUNT_ID=123456789012',
+    ],
+    ...[
+      'S3_BUCKET=assets',
+      'S3_ENDPOINT=https://s3.example.com',
+      'BASE_URL=https://example.com',
+      'SERVICE=web',
+    ],
+    ...[
+      'APP_VERSION=1.4.2',
+      'GIT_COMMIT=HEAD',
+      'BUILD_NUMBER=512',
+      'JAVA_OPTS=-Xmx512m -XX:+UseG1GC',
+      'NPM_CONFIG_LOGLEVEL=warn',
+    ],
+    ...[
+      'GREETING=Hello, world',
+      'EMAIL_FROM=noreply@example.com',
+      'ADMIN_EMAIL=admin@example.com',
+      'CORS_ORIGIN=*',
+    ],
+    ...[
+      'LOCALE=de',
+      'CURRENCY=EUR',
+      'THEME=dark',
+      'RETRIES=3',
+      'CONCURRENCY=8',
+      'GOMAXPROCS=2',
+      'MALLOC_ARENA_MAX=2',
+    ],
+    ...[
+      'AUTHOR=Jane Doe',
+      'AUTHORS=a;b',
+      'AUTHORITY=https://idp.example.com',
+      'KEYBOARD=us',
+      'KEYSPACE=app',
+      'MONKEY=1',
+    ],
+    ...[
+      'SECRETARY_NAME=Jane',
+      'SECRETARIAT=Bonn',
+      'TOKENIZER=bpe',
+      'TOKENIZERS_PARALLELISM=false',
+      'COMPASS=north',
+    ],
+    ...[
+      'PASSENGER_COUNT=4',
+      'BYPASS=1',
+      'COMPASSION=yes',
+      'PATTERN=a.*b',
+      'DISPATCH=on',
+      'SALTED_CARAMEL=1',
+      'PINS=4',
+    ],
+  ].map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1), 'ordinary'] as const),
+)
+
+const aboutCredentials = labelled(
+  false,
+  [
+    ...[
+      'MAX_TOKENS=4096',
+      'TOKEN_LIMIT=8000',
+      'TOKENS=512',
+      'MODEL_MAX_TOKENS=4096',
+      'NUM_TOKENS=10',
+      'TOKEN_BUDGET=100',
+    ],
+    ...[
+      'COMPLETION_TOKENS=256',
+      'TOKEN_TTL=3600',
+      'ACCESS_TOKEN_LIFETIME=15m',
+      'TOKEN_EXPIRY=1h',
+      'JWT_EXPIRATION=3600',
+    ],
+    ...[
+      'REFRESH_TOKEN_EXPIRES_DAYS=30',
+      'TOKEN_TYPE=Bearer',
+      'TOKEN_ISSUER=https://idp',
+      'TOKEN_AUDIENCE=api',
+      'JWT_ALGORITHM=RS256',
+    ],
+    ...[
+      'JWT_ISSUER=example',
+      'JWT_AUDIENCE=api',
+      'TOKEN_HEADER=X-Auth',
+      'CSRF_TOKEN_NAME=_csrf',
+      'TOKEN_PREFIX=tk',
+      'TOKEN_VERSION=2',
+    ],
+    ...[
+      'TOKEN_URL=https://idp.example.com/token',
+      'TOKEN_ENDPOINT=/oauth/token',
+      'OAUTH_TOKEN_URI=/token',
+      'TOKEN_SERVICE=auth',
+    ],
+    ...[
+      'PASSWORD_MIN_LENGTH=12',
+      'PASSWORD_POLICY=strict',
+      'PASSWORD_MAX_AGE=90',
+      'PASSWORD_REGEX=.{8,}',
+      'PASSWORD_HISTORY=5',
+    ],
+    ...[
+      'PASSWORD_RESET_URL=https://example.com/reset',
+      'PASSWORD_RESET_ENABLED=true',
+      'PASSWORD_AUTHENTICATION=no',
+    ],
+    ...[
+      'PASSWORD_FILE=/run/secrets/db',
+      'POSTGRES_PASSWORD_FILE=/run/secrets/pg',
+      'SECRET_PATH=/etc/x',
+      'TOKEN_PATH=/var/run/t',
+    ],
+    ...[
+      'SECRETS_DIR=/run/secrets',
+      'GOOGLE_APPLICATION_CREDENTIALS_FILE=/k.json',
+      'PRIVATE_KEY_PATH=/etc/tls/key.pem',
+    ],
+    ...[
+      'TLS_KEY_FILE=/etc/tls/key.pem',
+      'SSH_KEY_PATH=/home/a/.ssh/id',
+      'API_KEY_HEADER=X-Api-Key',
+      'API_KEY_NAME=default',
+    ],
+    ...[
+      'SECRET_NAME=db',
+      'SECRET_NAMESPACE=prod',
+      'SECRET_STORE=vault',
+      'SECRETS_BACKEND=vault',
+      'SECRET_MANAGER=gcp',
+    ],
+    ...[
+      'SECRET_VERSION=3',
+      'SECRET_ROTATION=manual',
+      'SECRET_ARN=arn:aws:secretsmanager:eu:1:secret:x',
+      'CREDENTIAL_ID=jenkins-1',
+    ],
+    ...[
+      'CREDENTIALS_PROVIDER=env',
+      'CREDENTIAL_HELPER=osxkeychain',
+      'ENABLE_AUTH=true',
+      'AUTH_ENABLED=true',
+      'AUTH_MODE=oidc',
+    ],
+    ...[
+      'AUTH_URL=https://idp.example.com',
+      'AUTH_TYPE=basic',
+      'REQUIRE_AUTH=yes',
+      'HTTP_AUTH=on',
+      'BASIC_AUTH=false',
+      'USE_AUTH=1',
+    ],
+    ...[
+      'POSTGRES_HOST_AUTH_METHOD=trust',
+      'MYSQL_ALLOW_EMPTY_PASSWORD=yes',
+      'MYSQL_RANDOM_ROOT_PASSWORD=1',
+      'SALT_ROUNDS=10',
+    ],
+    ...[
+      'ALLOW_PASSWORD_LOGIN=false',
+      'SHOW_PASSWORD=false',
+      'HAS_TOKEN=true',
+      'IS_SECRET=no',
+      'SKIP_TOKEN_CHECK=1',
+      'PASSWORDLESS=true',
+    ],
+    ...[
+      'PUBLIC_KEY=ssh-ed25519 AAAAC3NzaC1lZDI1NTE5',
+      'JWT_PUBLIC_KEY=/k.pub',
+      'PRIMARY_KEY=id',
+      'FOREIGN_KEY=user_id',
+      'SORT_KEY=ts',
+    ],
+    ...[
+      'PARTITION_KEY=tenant',
+      'CACHE_KEY=v1',
+      'CACHE_KEY_PREFIX=app:',
+      'ROUTING_KEY=orders',
+      'KEY_PREFIX=x',
+      'KMS_KEY_ID=alias/app',
+    ],
+    ...[
+      'SIGNING_KEY_ID=k1',
+      'ENCRYPTION_KEY_ID=k2',
+      'API_KEY_ID=12',
+      'KEY_ROTATION_DAYS=90',
+      'ENCRYPTION_KEY_SIZE=256',
+      'HOTKEY=F5',
+    ],
+    ...[
+      'NEXT_PUBLIC_MAP_TOKEN=demo',
+      'PUBLISHABLE_KEY=demo',
+      'PROXY_PASS=http://upstream:8080',
+      'DB_DSN=postgres://db:5432/app',
+    ],
+    ...[
+      'CONNECTION_STRING=mongodb://m1:27017,m2:27017/app?replicaSet=rs',
+      'STORAGE_CONN_STR=amqp://rabbit:5672',
+      'DB_PASSWORD=',
+      'API_TOKEN=',
+    ],
+    ...[
+      'TOKEN_SYMBOL=ABC',
+      'TOKEN_CONTRACT=0xabc',
+      'SECRETS_VERSION=4',
+      'TOKEN_BUCKET_RATE=10',
+      'TOKEN_BUCKET_SIZE=5',
+      'AUTHENTICATION=none',
+    ],
+    ...[
+      ...[
+        'TOKEN_EXPIRES_IN=3600',
+        'PASSWORD_CHANGED_AT=2026-01-01',
+        'TOKENS_PER_MINUTE=90000',
+        'PASSWORD_HASHING=argon2',
+      ],
+      ...[
+        'GOOGLE_APPLICATION_CREDENTIALS=/etc/gcp/key.json',
+        'SSL_KEY=/etc/ssl/private/site.key',
+        'DB_SECRET=/run/secrets/db',
+      ],
+      ...[
+        'SMTP_AUTH=login',
+        'VAULT_AUTH=kubernetes',
+        'TOKEN_SOURCE=header',
+        'TOKEN_USER=jane',
+        'SECRET_SCANNING=on',
+      ],
+      ...[
+        'JWT_COOKIE=sid',
+        'JWT_COOKIE_SECURE=true',
+        'SSH_AUTH_SOCK=/tmp/agent',
+        'GIT_ASKPASS=/bin/echo',
+        'PASSWORD_ITERATIONS=1000',
+      ],
+      'AUTH_PROVIDER=github',
+      'AUTHORIZED_KEYS_FILE=/a',
+      'SESSION_COOKIE_NAME=sid',
+      'SECRET_KEY_REF_NAME=app',
+      'PASS_THROUGH=true',
+    ],
+  ].map(
+    (line) =>
+      [
+        line.slice(0, line.indexOf('=')),
+        line.slice(line.indexOf('=') + 1),
+        'about credentials, none itself',
+      ] as const,
+  ),
+)
+
+/** Refused by the rule of names although nothing secret is there: kept here so that the figure stays honest. */
+const regrettable = labelled(false, [
+  [
+    'DEFAULT_CONNECTION_STRING',
+    'Server=db;Database=app;Integrated Security=true',
+    'connection string without a password',
+  ],
+  ['SECRET_SANTA', 'yes', 'a game'],
+  ['TOKEN_COLOR', 'red', 'a board game'],
+])
+
+export const HARMLESS: readonly CorpusEntry[] = [
+  ...ordinary,
+  ...aboutCredentials,
+  ...LOOKALIKES,
+  ...regrettable,
+]

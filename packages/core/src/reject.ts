@@ -1,0 +1,27 @@
+// The one maker of rejections: the catalogue says what is expected and why, the redactor what may be quoted. SPEC 2.1.
+
+import { type Code, entryOf, fillIn, type Json, type Rejection } from '@holdfast/contract'
+import { boundedValue } from './bounded.ts'
+import { describeReceived } from './credentials/index.ts'
+
+/** Values for the placeholders of a catalogue text. */
+export type Params = { readonly [name: string]: string | number }
+
+/** `doc` is a path; the API puts its own address before it. */
+export function reject(
+  code: Code,
+  field: string,
+  value: Json | undefined,
+  params: Params = {},
+  received = describeReceived(field, boundedValue(value)),
+): Rejection {
+  const entry = entryOf(code)
+  return {
+    code,
+    field,
+    received,
+    expected: fillIn(entry.expected, params),
+    why: fillIn(entry.why, params),
+    doc: `/docs/errors/${code}`,
+  }
+}
