@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
-import { renderPages } from '@holdfast/cli/docs'
+import { renderPages } from '@holdfast/cli/reference/docs'
 import { build } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')

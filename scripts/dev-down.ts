@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { endRecordedProcess, waitUntil } from '@holdfast/testkit'
 import { removeContexts } from './dev/cli-contexts.ts'
 import { type DevFolder, folderFromArguments, removeFolder } from './dev/dev-folder.ts'
+import { readEnvironment } from './dev/environment.ts'
 import { isRunning, KEEPER, type ListedProcess, listProcesses } from './dev/process-list.ts'
-import { readShown } from './dev/what-next.ts'
 
 /** Whoever is killed before its machines are down leaves them behind: on a loaded machine that takes its time. */
 const PATIENCE_MS = 60_000
@@ -45,7 +45,7 @@ async function lowerPlatform(folder: DevFolder): Promise<string> {
 /** What to say of it. A platform that never came up has no contexts; a file that cannot be read is left as it is. */
 async function forgetContexts(folder: DevFolder): Promise<string> {
   if (!existsSync(folder.environment)) return '.'
-  const { baseUrl, cli } = readShown(folder)
+  const { baseUrl, cli } = readEnvironment(folder)
   try {
     await removeContexts(cli.file, baseUrl)
   } catch (error) {

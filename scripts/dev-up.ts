@@ -4,9 +4,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { claimFolder, type DevFolder, folderFromArguments } from './dev/dev-folder.ts'
+import { readEnvironment } from './dev/environment.ts'
+import { nextSteps } from './dev/next-steps.ts'
 import { isRunning, listProcesses } from './dev/process-list.ts'
 import { isReport } from './dev/step.ts'
-import { readShown, whatNext } from './dev/what-next.ts'
 
 const KEEPER_FILE = fileURLToPath(new URL('./dev/keeper.ts', import.meta.url))
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -15,7 +16,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`)
 function explainPresent(folder: DevFolder): number {
   const running = listProcesses(folder).some(isRunning)
   if (running && existsSync(folder.environment)) {
-    say(`A platform is up already at ${readShown(folder).baseUrl}; npm run dev:down ends it.`)
+    say(`A platform is up already at ${readEnvironment(folder).baseUrl}; npm run dev:down ends it.`)
     return 0
   }
   const what = running ? 'A platform is on its way up or down' : 'A platform that ended has left its files'
@@ -68,7 +69,7 @@ async function main(): Promise<number> {
   keeper.disconnect()
   keeper.unref()
   say(`Up after ${((performance.now() - begun) / 1000).toFixed(1)} s.`)
-  say(whatNext(folder))
+  say(nextSteps(folder))
   return 0
 }
 

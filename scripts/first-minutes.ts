@@ -6,8 +6,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { makeTempFolder, waitUntil } from '@holdfast/testkit'
-import { isAsShown } from './first-minutes/is-as-shown.ts'
 import { watchLeftovers } from './first-minutes/leftovers.ts'
+import { matchesShown } from './first-minutes/matches-shown.ts'
 import { readWalk, type WalkCommand } from './first-minutes/read-walk.ts'
 import { type Ran, runLine, type Shell } from './first-minutes/run-line.ts'
 
@@ -62,7 +62,7 @@ async function runAsShown(shell: Shell, before: string, { text, shown }: WalkCom
     const ran = await runLine(shell, before + text, MOST_SECONDS * 1000)
     const seconds = (performance.now() - begun) / 1000
     const printed = ran.printed.replaceAll(shell.folder, '/tmp/holdfast')
-    const done = ran.status === 0 && isAsShown(shown, printed)
+    const done = ran.status === 0 && matchesShown(shown, printed)
     if (done || !LOOKS.test(text) || seconds * 1000 > PATIENCE_MS) return { ...ran, printed, seconds }
   }
 }
@@ -82,7 +82,7 @@ async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<voi
     if (ASSIGNS.test(text)) remembered += `${text}\n`
     tellTime(seconds, text.split('\n')[0] ?? '')
     const what = `status ${status}; the README shows\n${shown.join('\n')}\nand it printed\n${printed}`
-    if (!check(status === 0 && isAsShown(shown, printed), what)) return
+    if (!check(status === 0 && matchesShown(shown, printed), what)) return
     total += seconds
     if (at === page) printFirstPage(page, total)
   }

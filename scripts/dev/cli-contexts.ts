@@ -3,7 +3,7 @@
 
 import { type Contexts, withContext } from '@holdfast/cli/settings/contexts'
 import { readContextsFile, writeContextsFile } from '@holdfast/cli/settings/contexts-file'
-import type { DevTenant } from './make-tenants.ts'
+import type { DevTenant } from './create-tenants.ts'
 
 export interface CliContexts {
   readonly file: string

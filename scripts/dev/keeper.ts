@@ -5,8 +5,9 @@
 import { env } from 'node:process'
 import { contextsPath } from '@holdfast/cli/settings/contexts-file'
 import { addContexts } from './cli-contexts.ts'
+import { createTenants } from './create-tenants.ts'
 import { type DevFolder, folderFromArguments, removeFolder } from './dev-folder.ts'
-import { makeTenants, writeEnvironment } from './make-tenants.ts'
+import { writeEnvironment } from './environment.ts'
 import { obeyPowerOrders } from './power.ts'
 import { addProcess, KEEPER } from './process-list.ts'
 import { startEngines } from './start-engines.ts'
@@ -33,14 +34,24 @@ async function raise(folder: DevFolder, contextsFile: string): Promise<Raised> {
   const machines = await startMachines(step)
   const engines = await startEngines(folder, step, machines?.lab)
   const server = await startServer(folder, engines, step)
-  const tenants = await step('tenants acme and globex', () => makeTenants(server))
+  const tenants = await step('tenants acme and globex', () => createTenants(server))
   const nodes = await step('nodes enrolled', () => enrolNodes(machines, server, tenants))
   writeManifest(folder, engines.sampleImage)
   // Last, so that a start that fails leaves no context behind.
   const cli = await step('contexts of the command line', () =>
     addContexts(contextsFile, server.baseUrl, tenants),
   )
-  writeEnvironment(folder, server, engines, tenants, nodes, cli)
+  const { baseUrl, platformToken } = server
+  const { registry, sampleImage } = engines
+  writeEnvironment(folder, {
+    baseUrl,
+    platformToken,
+    registry: registry.host,
+    sampleImage,
+    tenants,
+    nodes,
+    cli,
+  })
   return { server, machines }
 }
 

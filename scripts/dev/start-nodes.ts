@@ -4,7 +4,7 @@
 import { type Lab, type LabNode, startLab } from '@holdfast/testkit'
 import { createApiClient } from '@holdfast/testkit/platform/api-client'
 import { createLabAgents, type LabAgents, untilNodesReady } from '@holdfast/testkit/scenarios/lab-agents'
-import type { DevTenant } from './make-tenants.ts'
+import type { DevTenant } from './create-tenants.ts'
 import type { RunningServer } from './start-server.ts'
 import type { Step } from './step.ts'
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { simulate } from '@holdfast/simulation/simulate-command'
 import { expect, test } from 'vitest'
-import { isAsShown } from '../../scripts/first-minutes/is-as-shown.ts'
+import { matchesShown } from '../../scripts/first-minutes/matches-shown.ts'
 import { readWalk } from '../../scripts/first-minutes/read-walk.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -20,5 +20,5 @@ test('the guide shows some', () => expect(shown.length).toBeGreaterThan(1))
 
 test.each(shown)('$file is told as it is shown', async ({ file, lines }) => {
   const { text } = await simulate({ file: join(ROOT, file), seed: undefined })
-  expect(isAsShown(lines, text), text).toBe(true)
+  expect(matchesShown(lines, text), text).toBe(true)
 })

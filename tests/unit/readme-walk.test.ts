@@ -1,7 +1,7 @@
 // How the first minutes are read from the README and compared with what was printed: what may differ, and what may not.
 
 import { expect, test } from 'vitest'
-import { isAsShown } from '../../scripts/first-minutes/is-as-shown.ts'
+import { matchesShown } from '../../scripts/first-minutes/matches-shown.ts'
 import { readWalk } from '../../scripts/first-minutes/read-walk.ts'
 
 const DOCUMENT = `# Title
@@ -66,4 +66,4 @@ test.each([
   ['its state', ['2  acme-2  ready'], '2  acme-2  lost\n', false],
   ['a number', ['3'], '4\n', false],
   ['how many are ready', ['3 of 3 ready'], '2 of 3 ready\n', false],
-])('%s', (_, shown, printed, same) => expect(isAsShown(shown, printed)).toBe(same))
+])('%s', (_, shown, printed, same) => expect(matchesShown(shown, printed)).toBe(same))

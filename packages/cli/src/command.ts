@@ -1,9 +1,9 @@
 // What a command is: one value that drives parsing, help, completion and the reference pages. One file for each.
 
 import type { Client } from '@holdfast/client'
+import type { Form } from './args/forms.ts'
 import type { ExitCode } from './exit-codes.ts'
-import type { Form } from './forms.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 /** Names that completion can look up on the platform. */
 export type LiveNames = 'deployments' | 'nodes' | 'registries' | 'contexts'
@@ -37,7 +37,7 @@ export interface Invocation {
   flag(option: string): boolean
   readonly terminal: Terminal
   readonly contextsFile: string
-  settings(): Promise<Chosen>
+  settings(): Promise<ChosenSettings>
 }
 
 /** Where to ask and as whom: flags over environment over file. */
@@ -50,7 +50,7 @@ export interface Settings {
   readonly caFile?: string
 }
 
-export type Chosen =
+export type ChosenSettings =
   | { readonly ok: true; readonly settings: Settings }
   | { readonly ok: false; readonly why: string }
 

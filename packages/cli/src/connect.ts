@@ -1,9 +1,9 @@
 // A client for what was chosen. It is loaded only where it is needed: help and completion start without it.
 
 import type { Client, Exchange } from '@holdfast/client'
+import { durationSeconds } from './args/forms.ts'
 import type { Invocation, Settings } from './command.ts'
-import { durationSeconds } from './forms.ts'
-import { type Terminal, tell } from './terminal.ts'
+import { report, type Terminal } from './terminal/terminal.ts'
 
 export type Connected =
   | { readonly ok: true; readonly client: Client }
@@ -35,5 +35,5 @@ async function trustFrom(caFile: string): Promise<string | undefined> {
 }
 
 function printExchange(terminal: Terminal, { method, path, status, requestId, tookMs }: Exchange): void {
-  tell(terminal, `${method} ${path} ${status ?? 'no answer'} ${requestId ?? '-'} ${Math.round(tookMs)}ms`)
+  report(terminal, `${method} ${path} ${status ?? 'no answer'} ${requestId ?? '-'} ${Math.round(tookMs)}ms`)
 }

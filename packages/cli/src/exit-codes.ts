@@ -6,7 +6,7 @@ export const EXIT = {
   usage: 2,
   rejected: 3,
   /** Accepted, but not placed or not well within the time of `--wait`. */
-  unwell: 4,
+  notReady: 4,
   notFound: 5,
   conflict: 6,
   /** Unreachable or unauthenticated. */

@@ -2,8 +2,8 @@
 // The `holdfast` command.
 
 import { argv, env } from 'node:process'
-import { createRealTerminal } from './real-terminal.ts'
 import { run } from './run.ts'
+import { createRealTerminal } from './terminal/real-terminal.ts'
 
 const words = argv.slice(2)
 const terminal = createRealTerminal({ env, color: !words.includes('--no-color') })

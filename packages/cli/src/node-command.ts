@@ -5,7 +5,7 @@ import type { Node } from '@holdfast/contract'
 import type { ArgumentSpec, Invocation } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { printFailure } from './print/failure.ts'
-import { print } from './terminal.ts'
+import { print } from './terminal/terminal.ts'
 
 export const NODE_ARGUMENT: ArgumentSpec = { name: 'node', summary: 'its name or id', completes: 'nodes' }
 

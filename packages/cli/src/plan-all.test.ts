@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parseSource } from './manifest/parse-source.ts'
 import { checkOffline } from './manifest/rules.ts'
 import { planAll } from './plan-all.ts'
-import { scriptClient, scriptTerminal } from './scripted-terminal.fixture.ts'
+import { scriptClient, scriptTerminal } from './terminal/scripted-terminal.fixture.ts'
 
 const SPEC = {
   ...{ kind: 'Deployment', name: 'web', image: 'registry.example.com/web:1.4.2', replicas: 1 },

@@ -7,15 +7,15 @@ import { nameOf } from './manifest/load-manifests.ts'
 import type { Manifest } from './manifest/parse-source.ts'
 import { type Planned, planDocument } from './manifest/write-document.ts'
 import { printKept, printRefused } from './print/applied.ts'
+import { indented, outArea } from './print/area.ts'
 import { printAnnounced } from './print/changes.ts'
 import { paint } from './print/color.ts'
 import { matrixLines } from './print/matrix.ts'
 import { yamlText } from './print/output.ts'
 import { plain, plainLines } from './print/plain.ts'
-import { setIn } from './print/sections.ts'
-import { indented, outSheet } from './print/sheet.ts'
+import { indent } from './print/sections.ts'
 import { hang } from './print/table.ts'
-import { print, type Terminal } from './terminal.ts'
+import { print, type Terminal } from './terminal/terminal.ts'
 
 const VERBS = { create: 'would be created', update: 'would be configured', none: 'unchanged' } as const
 
@@ -86,11 +86,11 @@ function printConsequences(terminal: Terminal, { placement, steps, rollout }: Dr
   for (const { kind, text } of steps) {
     // What the matrix below says in full.
     if (kind === 'wait' && unplaced > 0) continue
-    for (const line of hang('  ', plain(text), outSheet(terminal).columns)) print(terminal, line)
+    for (const line of hang('  ', plain(text), outArea(terminal).columns)) print(terminal, line)
   }
   if (rollout !== undefined && steps.length > 0) print(terminal, plain(`  ${rollout.summary}`))
   if (unplaced === 0) return
   print(terminal, `  without a node: ${unplaced}`)
   print(terminal, plain(`  ${placement.summary}`))
-  for (const line of setIn(matrixLines(placement, indented(outSheet(terminal), 2)))) print(terminal, line)
+  for (const line of indent(matrixLines(placement, indented(outArea(terminal), 2)))) print(terminal, line)
 }

@@ -9,10 +9,10 @@ import {
   Option,
 } from 'commander'
 import about from '../package.json' with { type: 'json' }
+import { GLOBAL_OPTIONS } from './args/global-options.ts'
 import type { ArgumentSpec, Command, OptionSpec } from './command.ts'
-import { GLOBAL_OPTIONS } from './global-options.ts'
 
-export interface Typed {
+export interface ParsedArguments {
   readonly args: readonly string[]
   readonly options: { readonly [name: string]: unknown }
 }
@@ -23,7 +23,7 @@ export interface ProgramParts {
   readonly groups: { readonly [word: string]: string }
   out(text: string): void
   err(text: string): void
-  onChosen(command: Command, typed: Typed): Promise<void>
+  onChosen(command: Command, typed: ParsedArguments): Promise<void>
 }
 
 export function buildProgram({ commands, groups, out, err, onChosen }: ProgramParts): CommanderCommand {

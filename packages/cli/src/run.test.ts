@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { run } from './run.ts'
-import { scriptTerminal } from './scripted-terminal.fixture.ts'
+import { scriptTerminal } from './terminal/scripted-terminal.fixture.ts'
 
 const REJECTION = { code: 'unauthenticated', field: '', received: '', expected: 'a', why: 'b', doc: '/c' }
 const UNAUTHENTICATED = JSON.stringify({ ...REJECTION, rejections: [REJECTION] })

@@ -1,16 +1,16 @@
 // From what was typed to an exit code.
 
 import { CommanderError } from 'commander'
-import type { Chosen, Command, Invocation, Settings } from './command.ts'
+import type { ChosenSettings, Command, Invocation, Settings } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/index.ts'
 import { connect } from './connect.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { helpWords } from './help-words.ts'
 import { printError } from './print/failure.ts'
-import { buildProgram, type Typed } from './program.ts'
+import { buildProgram, type ParsedArguments } from './program.ts'
 import { chooseSettings } from './settings/choose-settings.ts'
 import { contextsPath, readContextsFile } from './settings/contexts-file.ts'
-import { type Terminal, tell } from './terminal.ts'
+import { report, type Terminal } from './terminal/terminal.ts'
 
 export type Env = { readonly [name: string]: string | undefined }
 
@@ -77,7 +77,7 @@ async function runCommand(command: Command, invocation: Invocation): Promise<Exi
   return EXIT.usage
 }
 
-function invocationOf({ args, options }: Typed, env: Env, terminal: Terminal): Invocation {
+function invocationOf({ args, options }: ParsedArguments, env: Env, terminal: Terminal): Invocation {
   const given = (option: string): unknown =>
     options[option.replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase())]
   const text = (option: string): string | undefined => {
@@ -85,7 +85,7 @@ function invocationOf({ args, options }: Typed, env: Env, terminal: Terminal): I
     return typeof value === 'string' ? value : undefined
   }
   const contextsFile = contextsPath(env)
-  let settings: Promise<Chosen> | undefined
+  let settings: Promise<ChosenSettings> | undefined
   return {
     ...{ args, text, terminal, contextsFile },
     texts: (option) => [given(option) ?? []].flat().filter((each) => typeof each === 'string'),
@@ -103,10 +103,10 @@ async function gatherSettings(
   env: Env,
   terminal: Terminal,
   contextsFile: string,
-): Promise<Chosen> {
+): Promise<ChosenSettings> {
   const file = await readContextsFile(contextsFile)
   if (!file.ok) return file
-  if (file.warning !== undefined) tell(terminal, `warning: ${file.warning}`)
+  if (file.warning !== undefined) report(terminal, `warning: ${file.warning}`)
   const [context, url, token, tenant, caFile] = ['context', 'url', 'token', 'tenant', 'ca-file'].map(text)
   const flags: Settings = {
     ...(context === undefined ? {} : { context }),

@@ -2,7 +2,13 @@
 
 import { describe, expect, test } from 'vitest'
 import { createClient } from './client.ts'
-import { header, jsonAnswer, type Scripted, scriptWorld, silence } from './scripted-world.fixture.ts'
+import {
+  header,
+  jsonAnswer,
+  networkError,
+  type ScriptedResponse,
+  scriptRuntime,
+} from './scripted-runtime.fixture.ts'
 
 const REJECTION = { code: 'name_required', field: 'name', received: '', expected: 'x', why: 'y', doc: '/d' }
 const REFUSAL = {
@@ -15,21 +21,21 @@ const TENANT = {
   ...{ createdAt: '2026-01-01T00:00:00.000Z', deleting: false },
 }
 
-function clientOn(...answers: readonly Scripted[]) {
-  const scripted = scriptWorld(...answers)
-  const client = createClient({ baseUrl: 'http://h/', token: 't', world: scripted.world })
+function clientOn(...answers: readonly ScriptedResponse[]) {
+  const scripted = scriptRuntime(...answers)
+  const client = createClient({ baseUrl: 'http://h/', token: 't', runtime: scripted.runtime })
   return { client, ...scripted }
 }
 
 describe('a read', () => {
-  test('is sent again after silence and while the server is away', async () => {
-    const { client, asked, pauses } = clientOn(
-      silence('ECONNRESET'),
+  test('retries a read after a network error and while the server is unavailable', async () => {
+    const { client, requests, pauses } = clientOn(
+      networkError('ECONNRESET'),
       jsonAnswer(503, REFUSAL),
       jsonAnswer(200, QUOTAS),
     )
     expect(await client.tenants.quotas()).toEqual({ ok: true, value: QUOTAS })
-    expect(asked).toHaveLength(3)
+    expect(requests).toHaveLength(3)
     expect(pauses).toEqual([200, 400])
   })
 
@@ -43,54 +49,56 @@ describe('a read', () => {
   })
 
   test('is not sent again where it would end the same way', async () => {
-    const { client, asked } = clientOn(silence('CERT_HAS_EXPIRED'))
+    const { client, requests } = clientOn(networkError('CERT_HAS_EXPIRED'))
     expect(await client.tenants.quotas()).toMatchObject({
       failure: { kind: 'unreachable', reason: 'http://h: the certificate of the server has expired' },
     })
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
   test('ends after five attempts with the reason', async () => {
-    const { client, asked } = clientOn(...Array.from({ length: 9 }, () => silence('ECONNREFUSED')))
+    const { client, requests } = clientOn(...Array.from({ length: 9 }, () => networkError('ECONNREFUSED')))
     expect(await client.tenants.quotas()).toEqual({
       ok: false,
       failure: { kind: 'unreachable', reason: 'http://h: nothing listens there' },
     })
-    expect(asked).toHaveLength(5)
+    expect(requests).toHaveLength(5)
   })
 })
 
 describe('a write', () => {
   test('by POST keeps the key of its intent over its attempts, and another intent has another', async () => {
-    const { client, asked } = clientOn(
-      silence('ECONNRESET'),
+    const { client, requests } = clientOn(
+      networkError('ECONNRESET'),
       jsonAnswer(201, TENANT),
       jsonAnswer(201, TENANT),
     )
     await client.tenants.create({ name: 'a' })
     await client.tenants.create({ name: 'a' })
-    expect(asked.map((each) => header(each, 'idempotency-key'))).toEqual(['key-1', 'key-1', 'key-2'])
+    expect(requests.map((each) => header(each, 'idempotency-key'))).toEqual(['key-1', 'key-1', 'key-2'])
   })
 
-  test('by PUT is not sent again after silence or 503, since it may have been done', async () => {
-    for (const lost of [silence('ECONNRESET'), jsonAnswer(503, REFUSAL)]) {
-      const { client, asked } = clientOn(lost)
+  test('does not retry a PUT after a network error or 503, because it may have been applied', async () => {
+    for (const lost of [networkError('ECONNRESET'), jsonAnswer(503, REFUSAL)]) {
+      const { client, requests } = clientOn(lost)
       expect((await client.deployments.update('web', {}, { ifMatch: '3' })).ok).toBe(false)
-      expect(asked).toHaveLength(1)
-      expect(asked.map((each) => header(each, 'if-match'))).toEqual(['"3"'])
+      expect(requests).toHaveLength(1)
+      expect(requests.map((each) => header(each, 'if-match'))).toEqual(['"3"'])
     }
   })
 
   test('by DELETE is sent again when the server did not look at it', async () => {
-    const { client, asked } = clientOn(jsonAnswer(429, REFUSAL), jsonAnswer(202, TENANT))
+    const { client, requests } = clientOn(jsonAnswer(429, REFUSAL), jsonAnswer(202, TENANT))
     expect((await client.tenants.remove('a')).ok).toBe(true)
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
   })
 
-  test('that is only tried out is repeated like a read', async () => {
-    const { client, asked } = clientOn(silence('ECONNRESET'), jsonAnswer(422, REFUSAL))
-    await client.deployments.tryUpdate('web', {})
-    expect(asked.map(({ url }) => url)).toEqual(Array(2).fill('http://h/api/v1/deployments/web?dryRun=true'))
+  test('that is only outcome out is repeated like a read', async () => {
+    const { client, requests } = clientOn(networkError('ECONNRESET'), jsonAnswer(422, REFUSAL))
+    await client.deployments.dryRunUpdate('web', {})
+    expect(requests.map(({ url }) => url)).toEqual(
+      Array(2).fill('http://h/api/v1/deployments/web?dryRun=true'),
+    )
   })
 })
 
@@ -126,34 +134,34 @@ describe('a call', () => {
       new Promise((_, reject) => {
         init.signal?.addEventListener('abort', () => reject(new Error('aborted')))
       })
-    const client = createClient({ baseUrl: 'http://h', deadlineMs: 30, world: { fetch: hang } })
+    const client = createClient({ baseUrl: 'http://h', deadlineMs: 30, runtime: { fetch: hang } })
     expect(await client.tenants.quotas()).toEqual({
       ok: false,
       failure: { kind: 'unreachable', reason: 'http://h: no answer within 0.03 s' },
     })
     const given = new AbortController()
-    const asked = client.tenants.quotas({ signal: given.signal })
+    const requests = client.tenants.quotas({ signal: given.signal })
     given.abort()
-    expect(await asked).toEqual({ ok: false, failure: { kind: 'interrupted' } })
+    expect(await requests).toEqual({ ok: false, failure: { kind: 'interrupted' } })
   })
 
   test('without a signal of its own ends by that of the client', async () => {
     const given = new AbortController()
     const hang = (_url: string, init: RequestInit): Promise<Response> =>
       new Promise((_, reject) => init.signal?.addEventListener('abort', () => reject(new Error('aborted'))))
-    const client = createClient({ baseUrl: 'http://h', world: { fetch: hang }, signal: given.signal })
+    const client = createClient({ baseUrl: 'http://h', runtime: { fetch: hang }, signal: given.signal })
     const interrupted = { ok: false, failure: { kind: 'interrupted' } }
-    const asked = [client.tenants.quotas(), client.tenants.create({ name: 'a' }), client.nodes.drain('n')]
+    const requests = [client.tenants.quotas(), client.tenants.create({ name: 'a' }), client.nodes.drain('n')]
     const follow = [client.followEvents({ after: '0-0' }).next(), client.logs('web', {}).next()]
     given.abort()
-    expect(await Promise.all(asked)).toEqual([interrupted, interrupted, interrupted])
+    expect(await Promise.all(requests)).toEqual([interrupted, interrupted, interrupted])
     expect(await Promise.all(follow)).toEqual(Array(2).fill({ done: true, value: undefined }))
   })
 
   test('names no other thing than it was given', async () => {
-    const { client, asked } = clientOn(...Array.from({ length: 4 }, () => jsonAnswer(404, REFUSAL)))
+    const { client, requests } = clientOn(...Array.from({ length: 4 }, () => jsonAnswer(404, REFUSAL)))
     for (const name of ['..', '.', '', 'a/b?c#d']) await client.deployments.read(name)
-    expect(asked.map(({ url }) => new URL(url).pathname)).toEqual([
+    expect(requests.map(({ url }) => new URL(url).pathname)).toEqual([
       ...Array(3).fill('/api/v1/deployments/~'),
       '/api/v1/deployments/a%2Fb%3Fc%23d',
     ])
@@ -161,9 +169,11 @@ describe('a call', () => {
 
   test('is shown without token, query or body', async () => {
     const seen: unknown[] = []
-    const { world } = scriptWorld(jsonAnswer(200, { items: [], nextCursor: null }, { 'x-request-id': 'r9' }))
+    const { runtime } = scriptRuntime(
+      jsonAnswer(200, { items: [], nextCursor: null }, { 'x-request-id': 'r9' }),
+    )
     const client = createClient({
-      ...{ baseUrl: 'http://h', token: 'hf_secret', world },
+      ...{ baseUrl: 'http://h', token: 'hf_secret', runtime },
       observe: (exchange) => seen.push(exchange),
     })
     await client.events({ subject: 'web' })

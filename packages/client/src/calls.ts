@@ -32,7 +32,7 @@ export interface Calls {
     options?: IntentOptions & ConditionalOptions,
   ): Promise<Result<T>>
   /** Changes nothing, so it may be repeated. */
-  tryOut<T>(
+  dryRun<T>(
     method: 'POST' | 'PUT',
     path: string,
     body: Json | undefined,
@@ -50,14 +50,14 @@ export interface Calls {
 }
 
 export function createCalls(connection: Connection): Calls {
-  const call = <T>(asked: ApiCall, shape: Shape<T>): Promise<Result<T>> =>
-    callApi(connection, { ...asked, signal: asked.signal ?? connection.signal }, shape)
+  const call = <T>(requests: ApiCall, shape: Shape<T>): Promise<Result<T>> =>
+    callApi(connection, { ...requests, signal: requests.signal ?? connection.signal }, shape)
   return {
     get: (path, shape, query = {}, { signal } = {}) =>
       call({ method: 'GET', path, query, repeat: 'safe', signal }, shape),
-    post: (path, body, shape, { signal, ifMatch, idempotencyKey = connection.world.newKey() } = {}) =>
+    post: (path, body, shape, { signal, ifMatch, idempotencyKey = connection.runtime.newKey() } = {}) =>
       call({ method: 'POST', path, body, ifMatch, idempotencyKey, repeat: 'safe', signal }, shape),
-    tryOut: (method, path, body, shape, { signal, ifMatch } = {}) =>
+    dryRun: (method, path, body, shape, { signal, ifMatch } = {}) =>
       call({ method, path, body, query: { dryRun: true }, ifMatch, repeat: 'safe', signal }, shape),
     write: (method, path, shape, { body, query = {} } = {}, { signal, ifMatch } = {}) =>
       call({ method, path, query, body, ifMatch, repeat: 'refused', signal }, shape),

@@ -1,7 +1,7 @@
 // The whole interface in one value. DECISIONS 1.
 
 import { createCalls } from './calls.ts'
-import { type Connection, DEFAULT_DEADLINE_MS, realWorld, type World } from './connection.ts'
+import { type ClientRuntime, type Connection, DEFAULT_DEADLINE_MS, defaultRuntime } from './connection.ts'
 import { activityCalls } from './endpoints/activity.ts'
 import { deploymentCalls } from './endpoints/deployments.ts'
 import { nodeCalls } from './endpoints/nodes.ts'
@@ -16,14 +16,14 @@ import { type LogQuery, readLogs } from './read-logs.ts'
 export interface ClientOptions
   extends Pick<Connection, 'baseUrl' | 'token' | 'tenant' | 'signal' | 'observe'> {
   readonly deadlineMs?: number
-  readonly world?: Partial<World>
+  readonly runtime?: Partial<ClientRuntime>
 }
 
 export type Client = ReturnType<typeof createClient>
 
-export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, world = {}, ...place }: ClientOptions) {
+export function createClient({ deadlineMs = DEFAULT_DEADLINE_MS, runtime = {}, ...place }: ClientOptions) {
   const baseUrl = place.baseUrl.replace(/\/+$/, '')
-  const connection: Connection = { ...place, baseUrl, deadlineMs, world: { ...realWorld, ...world } }
+  const connection: Connection = { ...place, baseUrl, deadlineMs, runtime: { ...defaultRuntime, ...runtime } }
   const calls = createCalls(connection)
   return {
     deployments: deploymentCalls(calls),

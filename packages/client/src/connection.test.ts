@@ -2,18 +2,18 @@
 
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { realWorld } from './connection.ts'
+import { defaultRuntime } from './connection.ts'
 
 test('a wait that is over listens no more', async () => {
   const { signal } = new AbortController()
-  await realWorld.wait(1, signal)
+  await defaultRuntime.wait(1, signal)
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
 test('a wait is given up when the signal fires, or has fired', async () => {
-  const giver = new AbortController()
-  const waiting = realWorld.wait(60_000, giver.signal)
-  giver.abort('enough')
+  const controller = new AbortController()
+  const waiting = defaultRuntime.wait(60_000, controller.signal)
+  controller.abort('enough')
   await expect(waiting).rejects.toBe('enough')
-  await expect(realWorld.wait(60_000, giver.signal)).rejects.toBe('enough')
+  await expect(defaultRuntime.wait(60_000, controller.signal)).rejects.toBe('enough')
 })

@@ -1,4 +1,4 @@
-// Where the platform is and who asks. The few things of the world that a client needs are given here, so that it runs in a
+// Where the platform is and who asks. The few things of the runtime that a client needs are given here, so that it runs in a
 // browser and under a test's own clock alike.
 
 /** One request and its answer, for whoever wants to show it. It never holds a token, a body or a query. */
@@ -11,7 +11,7 @@ export interface Exchange {
   readonly tookMs: number
 }
 
-export interface World {
+export interface ClientRuntime {
   fetch(url: string, init: RequestInit): Promise<Response>
   now(): number
   /** Rejects when the signal fires. */
@@ -28,7 +28,7 @@ export interface Connection {
   readonly tenant?: string
   /** Of a whole call, its repetitions included. */
   readonly deadlineMs: number
-  readonly world: World
+  readonly runtime: ClientRuntime
   /** Ends every call that has no signal of its own. */
   readonly signal?: AbortSignal
   observe?(exchange: Exchange): void
@@ -36,7 +36,7 @@ export interface Connection {
 
 export const DEFAULT_DEADLINE_MS = 30_000
 
-export const realWorld: World = {
+export const defaultRuntime: ClientRuntime = {
   fetch: (url, init) => fetch(url, init),
   now: () => performance.now(),
   wait: (ms, signal) =>

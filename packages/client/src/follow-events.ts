@@ -7,7 +7,7 @@ import { createMessageParser } from './event-source.ts'
 import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
 import type { ApiCall } from './request.ts'
 import type { Failure } from './result.ts'
-import { isFinal, restAfter } from './resume.ts'
+import { backOff, isFinal } from './resume.ts'
 
 export interface EventFilter {
   readonly type?: string | undefined
@@ -15,7 +15,7 @@ export interface EventFilter {
   readonly severity?: string | undefined
 }
 
-export type EventNews =
+export type EventStreamItem =
   | { readonly kind: 'event'; readonly cursor: string; readonly event: Event }
   /** Some of what happened after the cursor is kept no more. */
   | { readonly kind: 'truncated' }
@@ -37,7 +37,7 @@ const FORM = { type: 'text/event-stream', idleMs: 45_000 } as const
 export async function* followEvents(
   connection: Connection,
   { filter = {}, after, signal = connection.signal }: FollowOptions,
-): AsyncGenerator<EventNews, void, void> {
+): AsyncGenerator<EventStreamItem, void, void> {
   let cursor = after
   let failures = 0
   while (signal?.aborted !== true) {
@@ -51,7 +51,7 @@ export async function* followEvents(
       if (end.kind === 'interrupted') return
       yield { kind: 'resuming', reason: end.kind === 'cut' ? end.reason : 'the server ended the stream' }
     }
-    await restAfter(failures, connection, signal)
+    await backOff(failures, connection, signal)
     failures += 1
   }
 }
@@ -67,14 +67,14 @@ function streamCall(filter: EventFilter, cursor: string, signal: AbortSignal | u
   }
 }
 
-function* giveUp(failure: Failure): Generator<EventNews, void, void> {
+function* giveUp(failure: Failure): Generator<EventStreamItem, void, void> {
   if (failure.kind !== 'interrupted') yield { kind: 'failed', failure }
 }
 
 async function* readEvents(
   stream: TextStream,
   onReached: (cursor: string) => void,
-): AsyncGenerator<EventNews, StreamEnd, void> {
+): AsyncGenerator<EventStreamItem, StreamEnd, void> {
   const parser = createMessageParser()
   for (;;) {
     const { done, value } = await stream.next()

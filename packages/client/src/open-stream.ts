@@ -1,11 +1,11 @@
-// An answer that goes on: its head under the deadline of a call, then chunk after chunk, each under its own patience, so
+// An answer that goes on: its head under the deadline of a call, then chunk after chunk, each under its own idleTimer, so
 // that a connection which died without a word is noticed.
 
 import type { Connection } from './connection.ts'
-import { contentType, NO_TYPE, notOurs, readRefusal } from './read-answer.ts'
+import { contentType, foreignResponse, NO_TYPE, readRejection } from './read-response.ts'
 import type { ApiCall } from './request.ts'
 import { failed, type Result } from './result.ts'
-import { send, silenceOf } from './send.ts'
+import { failureOf, send } from './send.ts'
 
 export type StreamEnd =
   | { readonly kind: 'ended' | 'interrupted' }
@@ -17,7 +17,7 @@ export type TextStream = AsyncGenerator<string, StreamEnd, void>
 export interface StreamForm {
   /** The content type it comes in. */
   readonly type: string
-  /** How long nothing may come; absent where silence is usual. */
+  /** How long nothing may come; absent where networkError is usual. */
   readonly idleMs?: number
 }
 
@@ -26,64 +26,67 @@ export async function openStream(
   call: ApiCall,
   { type, idleMs }: StreamForm,
 ): Promise<Result<TextStream>> {
-  const patience = createPatience()
-  patience.wait(connection.deadlineMs)
-  const attempt = await send(connection, call, patience.signal)
+  const idleTimer = createIdleTimer()
+  idleTimer.wait(connection.deadlineMs)
+  const attempt = await send(connection, call, idleTimer.signal)
   const { baseUrl, deadlineMs } = connection
   if (attempt.kind === 'interrupted') return failed({ kind: 'interrupted' })
   if (attempt.kind !== 'answer') {
-    const reason = attempt.kind === 'late' ? `no answer within ${deadlineMs / 1000} s` : attempt.reason
+    const reason = attempt.kind === 'timeout' ? `no answer within ${deadlineMs / 1000} s` : attempt.reason
     return failed({ kind: 'unreachable', reason: `${baseUrl}: ${reason}` })
   }
   const { response } = attempt
   // A page of somebody else, such as a portal's, is no stream that ended: asking again would bring it again.
   const isOurs = [type, NO_TYPE].includes(contentType(response))
-  if (response.ok && isOurs) return { ok: true, value: readTexts(call, response, patience, idleMs) }
+  if (response.ok && isOurs) return { ok: true, value: readTexts(call, response, idleTimer, idleMs) }
   if (response.ok) {
-    patience.end()
+    idleTimer.end()
     await response.body?.cancel().catch(() => {})
-    return failed(notOurs(response))
+    return failed(foreignResponse(response))
   }
   const text = await response.text().catch(() => '')
-  patience.end()
-  return failed(readRefusal(response, text))
+  idleTimer.end()
+  return failed(readRejection(response, text))
 }
 
 async function* readTexts(
   call: ApiCall,
   response: Response,
-  patience: Patience,
+  idleTimer: IdleTimer,
   idleMs: number | undefined,
 ): TextStream {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
   try {
     while (reader !== undefined) {
-      if (idleMs === undefined) patience.end()
-      else patience.wait(idleMs)
+      if (idleMs === undefined) idleTimer.end()
+      else idleTimer.wait(idleMs)
       const { done, value } = await reader.read()
       if (done) break
       yield decoder.decode(value, { stream: true })
     }
     return { kind: 'ended' }
   } catch (error) {
-    const silence = silenceOf(call, patience.signal, error)
-    if (silence.kind === 'interrupted') return { kind: 'interrupted' }
-    return { kind: 'cut', reason: silence.kind === 'late' ? 'nothing came any more' : silence.reason }
+    const networkError = failureOf(call, idleTimer.signal, error)
+    if (networkError.kind === 'interrupted') return { kind: 'interrupted' }
+    return {
+      kind: 'cut',
+      reason: networkError.kind === 'timeout' ? 'nothing came any more' : networkError.reason,
+    }
   } finally {
-    patience.end()
+    idleTimer.end()
     // Whoever stops reading half-way lets the server know.
     await reader?.cancel().catch(() => {})
   }
 }
 
-interface Patience {
+interface IdleTimer {
   readonly signal: AbortSignal
   wait(ms: number): void
   end(): void
 }
 
-function createPatience(): Patience {
+function createIdleTimer(): IdleTimer {
   const controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const end = (): void => clearTimeout(timer)

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 import { openStream, type StreamEnd, type TextStream } from './open-stream.ts'
 import { segment } from './request.ts'
 import type { Failure } from './result.ts'
-import { isFinal, MOST_FAILURES, restAfter } from './resume.ts'
+import { backOff, isFinal, MAX_FAILURES } from './resume.ts'
 
 export interface LogQuery {
   readonly follow?: boolean
@@ -16,42 +16,42 @@ export interface LogQuery {
   readonly replica?: number | undefined
 }
 
-export type LogNews =
+export type LogStreamItem =
   | { readonly kind: 'line'; readonly line: LogLine }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
 /** As much as the server gives: after a cut nothing of it is to be missing. */
-const MOST_LINES = 10_000
+const MAX_LINES = 10_000
 const FORM = { type: 'application/x-ndjson' } as const
 /** A stream that held for so long did not break at once: fetch itself gives up what is silent for five minutes. */
-const HELD_MS = 60_000
+const STABLE_MS = 60_000
 
 export async function* readLogs(
   connection: Connection,
   name: string,
   query: LogQuery,
   signal = connection.signal,
-): AsyncGenerator<LogNews, void, void> {
+): AsyncGenerator<LogStreamItem, void, void> {
   const seen = createSeen()
   let failures = 0
   let last: StreamEnd | undefined
   while (signal?.aborted !== true) {
-    const wanted = seen.lastTime === undefined ? query : { ...query, since: seen.lastTime, tail: MOST_LINES }
+    const wanted = seen.lastTime === undefined ? query : { ...query, since: seen.lastTime, tail: MAX_LINES }
     const opened = await openStream(connection, { ...callFor(name, wanted), signal }, FORM)
     if (!opened.ok) {
       if (last?.kind === 'ended' && isGone(opened.failure)) return
       if (last === undefined || isFinal(opened.failure, failures)) return yield* printFailure(opened.failure)
     } else {
-      const openedAt = connection.world.now()
+      const openedAt = connection.runtime.now()
       last = yield* readNewLines(opened.value, seen, () => {
         failures = 0
       })
       if (last.kind === 'interrupted' || (last.kind === 'ended' && query.follow !== true)) return
-      if (connection.world.now() - openedAt >= HELD_MS) failures = 0
-      if (query.follow !== true || failures >= MOST_FAILURES)
-        return yield* printFailure(brokenOff(connection, last))
+      if (connection.runtime.now() - openedAt >= STABLE_MS) failures = 0
+      if (query.follow !== true || failures >= MAX_FAILURES)
+        return yield* printFailure(brokenStream(connection, last))
     }
-    await restAfter(failures, connection, signal)
+    await backOff(failures, connection, signal)
     failures += 1
   }
 }
@@ -59,7 +59,7 @@ export async function* readLogs(
 /** What is followed ends in order when its server stops, its token counts no more, or there is nothing left to follow. */
 const isGone = (failure: Failure): boolean => failure.kind === 'rejected' && failure.status === 404
 
-const brokenOff = ({ baseUrl }: Connection, end: StreamEnd): Failure => ({
+const brokenStream = ({ baseUrl }: Connection, end: StreamEnd): Failure => ({
   kind: 'unreachable',
   reason: `${baseUrl}: ${end.kind === 'cut' ? end.reason : 'the server ended the stream'}`,
 })
@@ -73,7 +73,7 @@ function callFor(name: string, { follow, tail, since, replica }: LogQuery) {
   } as const
 }
 
-function* printFailure(failure: Failure): Generator<LogNews, void, void> {
+function* printFailure(failure: Failure): Generator<LogStreamItem, void, void> {
   if (failure.kind !== 'interrupted') yield { kind: 'failed', failure }
 }
 
@@ -81,7 +81,7 @@ async function* readNewLines(
   stream: TextStream,
   seen: Seen,
   onLine: () => void,
-): AsyncGenerator<LogNews, StreamEnd, void> {
+): AsyncGenerator<LogStreamItem, StreamEnd, void> {
   let rest = ''
   for (;;) {
     const { done, value } = await stream.next()

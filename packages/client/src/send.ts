@@ -1,38 +1,38 @@
 // One attempt: the request goes out once, under a deadline, and is told to whoever observes.
 
 import type { Connection, Exchange } from './connection.ts'
-import { explainSilence, type Silence } from './explain-silence.ts'
+import { explainNetworkError, type NetworkError } from './explain-network-error.ts'
 import { type ApiCall, initOf, urlOf } from './request.ts'
 
 export type Attempt =
   | { readonly kind: 'answer'; readonly response: Response }
-  | ({ readonly kind: 'silence' } & Silence)
-  | { readonly kind: 'late' }
+  | ({ readonly kind: 'network-error' } & NetworkError)
+  | { readonly kind: 'timeout' }
   | { readonly kind: 'interrupted' }
 
 /** `deadline` fires when time is up, the call's own signal when the caller gives up. */
 export async function send(connection: Connection, call: ApiCall, deadline: AbortSignal): Promise<Attempt> {
-  const { world } = connection
+  const { runtime } = connection
   const signal = call.signal === undefined ? deadline : AbortSignal.any([call.signal, deadline])
-  const begun = world.now()
+  const begun = runtime.now()
   try {
-    const response = await world.fetch(urlOf(connection, call), initOf(connection, call, signal))
+    const response = await runtime.fetch(urlOf(connection, call), initOf(connection, call, signal))
     observe(connection, call, begun, response)
     return { kind: 'answer', response }
   } catch (error) {
     observe(connection, call, begun)
-    return silenceOf(call, deadline, error)
+    return failureOf(call, deadline, error)
   }
 }
 
 /** Why nothing came, or no more of it. */
-export function silenceOf(
+export function failureOf(
   call: ApiCall,
   deadline: AbortSignal,
   error: unknown,
 ): Exclude<Attempt, { kind: 'answer' }> {
   if (call.signal?.aborted === true) return { kind: 'interrupted' }
-  return deadline.aborted ? { kind: 'late' } : { kind: 'silence', ...explainSilence(error) }
+  return deadline.aborted ? { kind: 'timeout' } : { kind: 'network-error', ...explainNetworkError(error) }
 }
 
 function observe(connection: Connection, call: ApiCall, begun: number, response?: Response): void {
@@ -40,7 +40,7 @@ function observe(connection: Connection, call: ApiCall, begun: number, response?
   const exchange: Exchange = {
     method: call.method,
     path: `/api/v1${call.path}`,
-    tookMs: connection.world.now() - begun,
+    tookMs: connection.runtime.now() - begun,
     ...(response === undefined ? {} : { status: response.status }),
     ...(requestId === undefined ? {} : { requestId }),
   }

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClient } from './client.ts'
-import type { World } from './connection.ts'
+import type { ClientRuntime } from './connection.ts'
 import { createMessageParser } from './event-source.ts'
 import { decodeExecFrame, encodeResize, encodeStdin } from './exec-frames.ts'
-import type { EventNews } from './follow-events.ts'
-import type { LogNews } from './read-logs.ts'
-import { silence } from './scripted-world.fixture.ts'
+import type { EventStreamItem } from './follow-events.ts'
+import type { LogStreamItem } from './read-logs.ts'
+import { networkError } from './scripted-runtime.fixture.ts'
 
 let server: Server | undefined
 afterEach(() => {
@@ -79,7 +79,7 @@ describe('events', () => {
       const cut = (connections * 97) % 700
       response.write(bytes.subarray(0, cut), () => response.destroy())
     })
-    const client = createClient({ baseUrl: url, world: { wait: async () => {} } })
+    const client = createClient({ baseUrl: url, runtime: { wait: async () => {} } })
     const end = new AbortController()
     const seen: string[] = []
     let cuts = 0
@@ -98,35 +98,35 @@ describe('events', () => {
       response.writeHead(401, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ ...rejection, rejections: [rejection] }))
     })
-    const news: EventNews[] = []
+    const news: EventStreamItem[] = []
     for await (const one of createClient({ baseUrl: url }).followEvents({ after: '0-0' })) news.push(one)
     expect(news).toEqual([
       { kind: 'failed', failure: { kind: 'rejected', status: 401, rejections: [rejection] } },
     ])
   })
 
-  test('a page of somebody else is no stream, and is not asked for again', async () => {
-    let asked = 0
+  test('a page of somebody else is no stream, and is not requests for again', async () => {
+    let requests = 0
     const url = await serve((_url, _id, response) => {
-      asked += 1
+      requests += 1
       response
         .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
         .end('<html>Please log in</html>')
     })
-    const client = createClient({ baseUrl: url, world: { wait: async () => {} } })
-    const news: (EventNews | LogNews)[] = []
+    const client = createClient({ baseUrl: url, runtime: { wait: async () => {} } })
+    const news: (EventStreamItem | LogStreamItem)[] = []
     // Whoever goes on asking is stopped by the count, not by the clock.
     for await (const one of client.followEvents({ after: '0-0' })) if (news.push(one) > 3) break
     for await (const one of client.logs('web', { follow: true })) news.push(one)
     const reason = 'what answered is no Holdfast server, or another version of it (text/html)'
     const failed = { kind: 'failed', failure: { kind: 'unexpected', status: 200, reason } }
     expect(news).toEqual([failed, failed])
-    expect(asked).toBe(2)
+    expect(requests).toBe(2)
   })
 
   test('a server that stays away is given up', async () => {
-    const client = createClient({ baseUrl: 'http://127.0.0.1:9', world: { wait: async () => {} } })
-    const news: EventNews[] = []
+    const client = createClient({ baseUrl: 'http://127.0.0.1:9', runtime: { wait: async () => {} } })
+    const news: EventStreamItem[] = []
     for await (const one of client.followEvents({ after: '0-0' })) news.push(one)
     expect(news).toMatchObject([{ kind: 'failed', failure: { kind: 'unreachable' } }])
   })
@@ -134,9 +134,9 @@ describe('events', () => {
 
 describe('logs', () => {
   const line = { time: 't', replica: 1, node: 'n1', stream: 'stdout', text: 'hellö' }
-  const read = async (url: string, world: Partial<World> = {}): Promise<LogNews[]> => {
-    const news: LogNews[] = []
-    const client = createClient({ baseUrl: url, world: { wait: async () => {}, ...world } })
+  const read = async (url: string, runtime: Partial<ClientRuntime> = {}): Promise<LogStreamItem[]> => {
+    const news: LogStreamItem[] = []
+    const client = createClient({ baseUrl: url, runtime: { wait: async () => {}, ...runtime } })
     for await (const one of client.logs('web', { follow: true, tail: 5 })) news.push(one)
     return news
   }
@@ -145,17 +145,17 @@ describe('logs', () => {
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ ...rejection, rejections: [rejection] }))
   }
-  const textsOf = (news: readonly LogNews[]) =>
+  const textsOf = (news: readonly LogStreamItem[]) =>
     news.map((one) => one.kind === 'line' && Object(one.line).text)
 
   test('lines, what was skipped and who could not be read', async () => {
     const skipped = { skipped: { replica: 1, lines: 3, bytes: 9 } }
     const unavailable = { unavailable: { replica: 2, node: 'n2', reason: 'unreachable' } }
-    const asked: string[] = []
+    const requests: string[] = []
     const url = await serve((requested, _id, response) => {
-      asked.push(`${requested.pathname}${requested.search}`)
+      requests.push(`${requested.pathname}${requested.search}`)
       // Nothing is left to follow.
-      if (asked.length > 1) return refuse(response, 404, 'deployment_not_found')
+      if (requests.length > 1) return refuse(response, 404, 'deployment_not_found')
       const text = [line, skipped, unavailable].map((each) => `${JSON.stringify(each)}\n`).join('')
       const bytes = Buffer.from(text)
       response.write(bytes.subarray(0, 66))
@@ -164,40 +164,41 @@ describe('logs', () => {
     expect(await read(url)).toEqual(
       [line, skipped, unavailable].map((each) => ({ kind: 'line', line: each })),
     )
-    expect(asked[0]).toBe('/api/v1/deployments/web/logs?follow=true&tail=5')
+    expect(requests[0]).toBe('/api/v1/deployments/web/logs?follow=true&tail=5')
   })
 
   test('are taken up after a cut, each told once', async () => {
     const at = (second: number, text: string) =>
       `${JSON.stringify({ ...line, time: `2026-01-01T00:00:0${second}Z`, text })}\n`
-    const asked: string[] = []
+    const requests: string[] = []
     const url = await serve((requested, _id, response) => {
-      asked.push(requested.search)
-      if (asked.length === 1)
+      requests.push(requested.search)
+      if (requests.length === 1)
         response.write(`${at(1, 'a')}${at(2, 'b')}${at(3, 'half').slice(0, 30)}`, () => response.destroy())
-      else if (asked.length === 2) response.end(`${at(2, 'b')}${at(3, 'c')}`)
+      else if (requests.length === 2) response.end(`${at(2, 'b')}${at(3, 'c')}`)
       else refuse(response, 404, 'deployment_not_found')
     })
     expect(textsOf(await read(url))).toEqual(['a', 'b', 'c'])
-    expect(asked.slice(0, 2)).toEqual([
+    expect(requests.slice(0, 2)).toEqual([
       '?follow=true&tail=5',
       '?follow=true&tail=10000&since=2026-01-01T00%3A00%3A02Z',
     ])
   })
 
   test('go on when the server that ended them is back, after a while of refused connections', async () => {
-    const asked: string[] = []
+    const requests: string[] = []
     const url = await serve((requested, _id, response) => {
-      asked.push(requested.search)
-      if (asked.length === 1) response.end(`${JSON.stringify({ ...line, text: 'before' })}\n`)
-      else if (asked.length === 2) response.end(`${JSON.stringify({ ...line, time: 'u', text: 'after' })}\n`)
+      requests.push(requested.search)
+      if (requests.length === 1) response.end(`${JSON.stringify({ ...line, text: 'before' })}\n`)
+      else if (requests.length === 2)
+        response.end(`${JSON.stringify({ ...line, time: 'u', text: 'after' })}\n`)
       else refuse(response, 401, 'unauthenticated')
     })
     let refused = 0
-    const fetchOrRefuse: World['fetch'] = (address, init) => {
-      if (asked.length !== 1 || refused === 4) return fetch(address, init)
+    const fetchOrRefuse: ClientRuntime['fetch'] = (address, init) => {
+      if (requests.length !== 1 || refused === 4) return fetch(address, init)
       refused += 1
-      return Promise.reject(silence('ECONNREFUSED'))
+      return Promise.reject(networkError('ECONNREFUSED'))
     }
     const news = await read(url, { fetch: fetchOrRefuse })
     expect(textsOf(news)).toEqual(['before', 'after', false])
@@ -207,10 +208,10 @@ describe('logs', () => {
   })
 
   test('of a deployment that writes nothing are followed for as long as it takes', async () => {
-    let asked = 0
+    let requests = 0
     const url = await serve((_url, _id, response) => {
-      asked += 1
-      if (asked > 30) return refuse(response, 401, 'unauthenticated')
+      requests += 1
+      if (requests > 30) return refuse(response, 401, 'unauthenticated')
       response.write('\n', () => response.destroy())
     })
     // As fetch cuts what is silent for five minutes.
@@ -221,15 +222,15 @@ describe('logs', () => {
     }
     const news = await read(url, { now })
     expect(news).toMatchObject([{ kind: 'failed', failure: { kind: 'rejected' } }])
-    expect(asked).toBe(31)
+    expect(requests).toBe(31)
   })
 
   test('a cut that stays is told', async () => {
     const url = await serve((_url, _id, response) => {
       response.write(`${JSON.stringify(line)}\n{"half`, () => response.destroy())
     })
-    const client = createClient({ baseUrl: url, world: { wait: async () => {} } })
-    const news: LogNews[] = []
+    const client = createClient({ baseUrl: url, runtime: { wait: async () => {} } })
+    const news: LogStreamItem[] = []
     for await (const one of client.logs('web', { follow: true })) news.push(one)
     expect(news).toMatchObject([{ kind: 'line' }, { kind: 'failed', failure: { kind: 'unreachable' } }])
   })

@@ -36,12 +36,12 @@ const body = (name: string, more: object = {}) => ({
 describe('every endpoint', () => {
   test('deployments, with ETag and If-Match', async () => {
     const { deployments } = client
-    const planned = await value(deployments.tryCreate(body('web')))
+    const planned = await value(deployments.dryRunCreate(body('web')))
     expect(planned.plan).toMatchObject({ action: 'create', placement: { unplaced: 1 } })
     const { deployment } = await value(deployments.create(body('web')))
     const read = await deployments.read('web')
     expect(read).toMatchObject({ ok: true, etag: '1' })
-    expect(await value(deployments.tryUpdate('web', { replicas: 2 }))).toMatchObject({
+    expect(await value(deployments.dryRunUpdate('web', { replicas: 2 }))).toMatchObject({
       plan: { action: 'update' },
     })
     await value(deployments.update('web', { replicas: 2 }, { ifMatch: '1' }))
@@ -162,7 +162,7 @@ describe('events through a proxy that cuts the stream', () => {
   test('a hundred cuts: none lost, none twice, in order', async () => {
     const through = createClient({
       ...{ baseUrl: `http://127.0.0.1:${proxy.port}`, token: platform.acme.token },
-      world: { wait: async () => {} },
+      runtime: { wait: async () => {} },
     })
     const { nextCursor } = await value(client.events({ limit: 1 }))
     const end = new AbortController()

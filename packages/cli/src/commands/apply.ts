@@ -1,12 +1,12 @@
 // What the files say becomes what the platform stores.
 
 import type { Client } from '@holdfast/client'
+import { DURATION, durationSeconds } from '../args/forms.ts'
 import type { Invocation, OnlineCommand, OptionSpec } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { DURATION, durationSeconds } from '../forms.ts'
+import type { Awaited } from '../follow/wait-until-ready.ts'
 import type { Manifest } from '../manifest/parse-source.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
-import type { Awaited } from '../wait-until-well.ts'
 
 export const waitOptions = (until = 'every replica is ready'): readonly OptionSpec[] => [
   { flags: '--wait', summary: `until ${until}; exit code 4 if that does not come` },
@@ -43,8 +43,8 @@ export const apply: OnlineCommand = {
     }
     const { applied, exitCode } = await applyAll(invocation, client, ordered)
     if (exitCode !== EXIT.ok || !invocation.flag('wait')) return exitCode
-    const { waitUntilWell } = await import('../wait-until-well.ts')
-    return waitUntilWell(invocation.terminal, client, applied, waitMs(invocation))
+    const { waitUntilReady } = await import('../follow/wait-until-ready.ts')
+    return waitUntilReady(invocation.terminal, client, applied, waitMs(invocation))
   },
 }
 

@@ -1,7 +1,7 @@
 // What single commands do with what was typed, on answers that are written down.
 
 import { describe, expect, test } from 'vitest'
-import { invocation, scriptClient, scriptTerminal } from '../scripted-terminal.fixture.ts'
+import { invocation, scriptClient, scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'
 import { describe as describeCommand } from './describe.ts'
 import { events } from './events.ts'
 import { get } from './get.ts'

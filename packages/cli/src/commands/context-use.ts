@@ -4,7 +4,7 @@ import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError } from '../print/failure.ts'
 import { readContextsFile, writeContextsFile } from '../settings/contexts-file.ts'
-import { tell } from '../terminal.ts'
+import { report } from '../terminal/terminal.ts'
 
 export const contextUse: OfflineCommand = {
   name: 'context use',
@@ -27,7 +27,7 @@ export const contextUse: OfflineCommand = {
       return EXIT.notFound
     }
     await writeContextsFile(contextsFile, { current: name, contexts })
-    tell(terminal, `the context ${name} is the current one`)
+    report(terminal, `the context ${name} is the current one`)
     return EXIT.ok
   },
 }

@@ -4,9 +4,9 @@ import type { Client } from '@holdfast/client'
 import type { Invocation, OnlineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
-import { pause } from '../pause.ts'
 import { printError, printFailure } from '../print/failure.ts'
-import { print, type Terminal } from '../terminal.ts'
+import { pause } from '../terminal/pause.ts'
+import { print, type Terminal } from '../terminal/terminal.ts'
 import { waitMs, waitOptions } from './apply.ts'
 
 export const remove: OnlineCommand = {
@@ -66,7 +66,7 @@ const withoutKind = ([first = '', ...others]: readonly string[]): readonly strin
   others.length > 0 && KIND.test(first) ? others : first === '' ? [] : [first, ...others]
 const KIND = /^deployments?$/
 
-const LOOK_MS = 500
+const POLL_MS = 500
 
 async function waitUntilGone(
   terminal: Terminal,
@@ -82,9 +82,9 @@ async function waitUntilGone(
       if (!read.ok) return printFailure(terminal, read.failure)
       if (terminal.now() >= end) {
         printError(terminal, `${name} is still being deleted`)
-        return EXIT.unwell
+        return EXIT.notReady
       }
-      if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
+      if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
     }
     print(terminal, `deployment/${name} deleted`)
   }

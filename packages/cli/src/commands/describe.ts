@@ -1,17 +1,17 @@
 // All that is known of a deployment: first why something waits, then where its replicas are, then what happened.
 
 import type { DeploymentRecord, PlacementEntry, StatusWithTimeline } from '@holdfast/contract'
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
 import { cpu, memory } from '../print/amounts.ts'
+import { indented, outArea, type PrintArea } from '../print/area.ts'
 import { paint, paintState } from '../print/color.ts'
 import { printFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
-import { indented, outSheet, type Sheet } from '../print/sheet.ts'
 import { alignRows } from '../print/table.ts'
 
 export const describe: OnlineCommand = {
@@ -34,13 +34,13 @@ export const describe: OnlineCommand = {
     if (!placements.ok) return printFailure(terminal, placements.failure)
     if (!why.ok) return printFailure(terminal, why.failure)
     const nowMs = terminal.now()
-    const sheet = outSheet(terminal)
-    const inside = indented(sheet, 2)
+    const area = outArea(terminal)
+    const inside = indented(area, 2)
     const lines = [
-      ...headLines(record.value, nowMs, sheet),
-      ...section('No node for a replica', waits(record.value) ? matrixLines(why.value, inside) : [], sheet),
-      ...section('Replicas', replicaLines(placements.value.items, nowMs, inside), sheet),
-      ...section('What happened', timelineLines(record.value.name, status.value, nowMs, inside), sheet),
+      ...headLines(record.value, nowMs, area),
+      ...section('No node for a replica', waits(record.value) ? matrixLines(why.value, inside) : [], area),
+      ...section('Replicas', replicaLines(placements.value.items, nowMs, inside), area),
+      ...section('What happened', timelineLines(record.value.name, status.value, nowMs, inside), area),
     ]
     terminal.out(`${lines.join('\n')}\n`)
     return EXIT.ok
@@ -49,7 +49,7 @@ export const describe: OnlineCommand = {
 
 const waits = ({ status: { replicas } }: DeploymentRecord): boolean => replicas.placed < replicas.desired
 
-function headLines(record: DeploymentRecord, nowMs: number, sheet: Sheet): string[] {
+function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): string[] {
   const { name, uid, status, image, revision, createdAt, resources, routes = [] } = record
   const { secrets = [], dependsOn = {} } = record
   const { phase, reason, message, replicas, runningRevision } = status
@@ -78,12 +78,12 @@ function headLines(record: DeploymentRecord, nowMs: number, sheet: Sheet): strin
     ['Created', `${createdAt} (${age(createdAt, nowMs)} ago)`],
     ['Uid', uid],
   ]
-  const lines = factLines(facts, sheet)
+  const lines = factLines(facts, area)
   // Colours go in last: what comes from elsewhere has none.
-  return lines.map((line, at) => (at === 1 ? line.replace(phase, paintState(phase, sheet.colored)) : line))
+  return lines.map((line, at) => (at === 1 ? line.replace(phase, paintState(phase, area.colored)) : line))
 }
 
-function replicaLines(items: readonly PlacementEntry[], nowMs: number, { colored }: Sheet): string[] {
+function replicaLines(items: readonly PlacementEntry[], nowMs: number, { colored }: PrintArea): string[] {
   if (items.length === 0) return []
   const rows = items.map(({ replica, nodeName, state, revision, startedAt, containerId }) => [
     ...[`${replica}`, plain(nodeName), paintState(state, colored), `${revision}`],
@@ -97,7 +97,7 @@ function timelineLines(
   name: string,
   { timeline, earlierCursor }: StatusWithTimeline,
   nowMs: number,
-  { columns }: Sheet,
+  { columns }: PrintArea,
 ): string[] {
   const told = alignRows(
     timeline.map(({ lastSeen, type, count, message }) => [

@@ -1,14 +1,14 @@
 // What happened, and what happens.
 
 import type { Client, EventFilter } from '@holdfast/client'
+import { PAGE_SIZE } from '../args/forms.ts'
 import type { Invocation, OnlineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { PAGE_SIZE } from '../forms.ts'
+import { outArea } from '../print/area.ts'
 import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, printItems, refuseYamlWatch } from '../print/output.ts'
-import { outSheet } from '../print/sheet.ts'
 import { tableLines } from '../print/table.ts'
-import { print, type Terminal, tell } from '../terminal.ts'
+import { print, report, type Terminal } from '../terminal/terminal.ts'
 
 export const events: OnlineCommand = {
   name: 'events',
@@ -71,12 +71,12 @@ async function watch(
   const { EVENT_COLUMNS } = await import('../resources/events.ts')
   for await (const news of client.followEvents({ filter, after })) {
     if (news.kind === 'failed') return printFailure(terminal, news.failure)
-    if (news.kind === 'resuming') tell(terminal, `resuming: ${news.reason}`)
-    else if (news.kind === 'truncated') tell(terminal, 'some of what happened is kept no more')
+    if (news.kind === 'resuming') report(terminal, `resuming: ${news.reason}`)
+    else if (news.kind === 'truncated') report(terminal, 'some of what happened is kept no more')
     else if (form === 'json') print(terminal, JSON.stringify({ ...news.event, cursor: news.cursor }))
     else if (form === 'name') print(terminal, `event/${news.event.id}`)
     else {
-      const options = { nowMs: terminal.now(), wide: form === 'wide', header: false, ...outSheet(terminal) }
+      const options = { nowMs: terminal.now(), wide: form === 'wide', header: false, ...outArea(terminal) }
       terminal.out(`${tableLines(EVENT_COLUMNS, [news.event], options).join('\n')}\n`)
     }
   }

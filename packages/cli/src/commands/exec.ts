@@ -1,9 +1,9 @@
 // A command in a container, as if it ran here: its output, its exit code, with -it its terminal.
 
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
+import { POSITIVE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
-import { POSITIVE_NUMBER } from '../forms.ts'
 import { printError, printFailure } from '../print/failure.ts'
 
 export const exec: OnlineCommand = {
@@ -36,7 +36,7 @@ export const exec: OnlineCommand = {
     const wanted = { command, tty, ...(replica === undefined ? {} : { replica: Number(replica) }) }
     const issued = await client.deployments.exec(deploymentName(typed), wanted)
     if (!issued.ok) return printFailure(terminal, issued.failure)
-    const { runExec } = await import('../run-exec.ts')
+    const { runExec } = await import('../follow/run-exec.ts')
     return runExec(terminal, client.execUrl(issued.value), { tty, input: flag('stdin') })
   },
 }

@@ -14,7 +14,7 @@ export const explain: OfflineCommand = {
   ],
   online: false,
   async run({ terminal, args: [word = ''] }) {
-    const { explainableWords, explainWord } = await import('../explain.ts')
+    const { explainableWords, explainWord } = await import('../reference/explain.ts')
     const page = explainWord(word)
     if (page !== undefined) {
       terminal.out(page)

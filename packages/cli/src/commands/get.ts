@@ -1,11 +1,11 @@
 // What there is, one line each.
 
+import { LIVE_KINDS, RESOURCE_NAMES } from '../args/resource-names.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, refuseYamlWatch } from '../print/output.ts'
-import { LIVE_KINDS, RESOURCE_NAMES } from '../resource-names.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 export const get: OnlineCommand = {
   name: 'get',
@@ -44,7 +44,7 @@ export const get: OnlineCommand = {
       await first.value.print(terminal, form)
       return EXIT.ok
     }
-    const { watchRows } = await import('../watch-rows.ts')
+    const { watchRows } = await import('../follow/watch-rows.ts')
     const look = () => resource.look(client, name)
     if (form !== 'json' && form !== 'name') {
       await first.value.print(terminal, form)

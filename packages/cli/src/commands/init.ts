@@ -3,7 +3,7 @@
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError } from '../print/failure.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 const SCHEMA = '.holdfast/deployment.schema.json'
 

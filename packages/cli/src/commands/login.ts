@@ -7,7 +7,7 @@ import { EXIT } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { withContext } from '../settings/contexts.ts'
 import { readContextsFile, writeContextsFile } from '../settings/contexts-file.ts'
-import { tell } from '../terminal.ts'
+import { report } from '../terminal/terminal.ts'
 
 export const login: OfflineCommand = {
   name: 'login',
@@ -62,7 +62,7 @@ export const login: OfflineCommand = {
       ...(caFile === undefined ? {} : { caFile: resolve(caFile) }),
     }
     await writeContextsFile(contextsFile, withContext(file.contexts, name, context))
-    tell(terminal, `logged in to ${url}; the context ${name} is the current one`)
+    report(terminal, `logged in to ${url}; the context ${name} is the current one`)
     return EXIT.ok
   },
 }

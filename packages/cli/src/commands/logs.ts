@@ -1,12 +1,12 @@
 // What the containers wrote.
 
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
+import { POINT_IN_TIME, POSITIVE_NUMBER, pointInTime, WHOLE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
-import { POINT_IN_TIME, POSITIVE_NUMBER, pointInTime, WHOLE_NUMBER } from '../forms.ts'
 import { printFailure } from '../print/failure.ts'
 import { plainLines } from '../print/plain.ts'
-import { type Terminal, tell } from '../terminal.ts'
+import { report, type Terminal } from '../terminal/terminal.ts'
 
 export const logs: OnlineCommand = {
   name: 'logs',
@@ -37,10 +37,10 @@ export const logs: OnlineCommand = {
     for await (const news of client.logs(deploymentName(typed), query)) {
       if (news.kind === 'failed') return printFailure(terminal, news.failure)
       const { line } = news
-      if ('skipped' in line) tell(terminal, skippedText(line.skipped))
+      if ('skipped' in line) report(terminal, skippedText(line.skipped))
       else if ('unavailable' in line) {
         const { replica, node, reason } = line.unavailable
-        tell(terminal, `replica ${replica} on ${node} cannot be read: ${reason}`)
+        report(terminal, `replica ${replica} on ${node} cannot be read: ${reason}`)
       } else printLine(terminal, line, flag('timestamps'))
     }
     return terminal.interrupted.aborted ? EXIT.interrupted : EXIT.ok

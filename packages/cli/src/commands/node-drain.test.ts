@@ -1,7 +1,7 @@
 // When a drain that is waited for is over, and how.
 
 import { expect, test } from 'vitest'
-import { invocation, scriptClient, scriptTerminal } from '../scripted-terminal.fixture.ts'
+import { invocation, scriptClient, scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'
 import { nodeDrain } from './node-drain.ts'
 
 const ID = 'node_01M7FP0B56J7QWA61SKH5Q3651'

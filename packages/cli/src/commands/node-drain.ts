@@ -4,12 +4,12 @@ import type { Node } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { changeNode, NODE_ARGUMENT } from '../node-command.ts'
-import { pause } from '../pause.ts'
 import { printError, printFailure } from '../print/failure.ts'
-import { print, type Terminal } from '../terminal.ts'
+import { pause } from '../terminal/pause.ts'
+import { print, type Terminal } from '../terminal/terminal.ts'
 import { waitMs, waitOptions } from './apply.ts'
 
-const LOOK_MS = 500
+const POLL_MS = 500
 
 export const nodeDrain: OnlineCommand = {
   name: 'node drain',
@@ -33,9 +33,9 @@ export const nodeDrain: OnlineCommand = {
           terminal,
           `${node.value.name} still runs something: holdfast get deployments, holdfast events`,
         )
-        return EXIT.unwell
+        return EXIT.notReady
       }
-      if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
+      if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
     }
   },
 }

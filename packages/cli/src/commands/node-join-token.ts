@@ -3,7 +3,7 @@
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printFailure } from '../print/failure.ts'
-import { print, tell } from '../terminal.ts'
+import { print, report } from '../terminal/terminal.ts'
 
 export const nodeJoinToken: OnlineCommand = {
   name: 'node join-token',
@@ -28,7 +28,7 @@ export const nodeJoinToken: OnlineCommand = {
     if (!issued.ok) return printFailure(terminal, issued.failure)
     if (text('output') === 'json') print(terminal, JSON.stringify(issued.value, null, 2))
     else print(terminal, issued.value.command ?? '')
-    tell(terminal, `works once, until ${issued.value.expiresAt}`)
+    report(terminal, `works once, until ${issued.value.expiresAt}`)
     return EXIT.ok
   },
 }

@@ -4,7 +4,7 @@ import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { NODE_ARGUMENT } from '../node-command.ts'
 import { printFailure } from '../print/failure.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 export const nodeRelease: OnlineCommand = {
   name: 'node release',

@@ -1,14 +1,14 @@
 // What a deployment looked like before.
 
 import type { ArchiveEntry, JsonObject } from '@holdfast/contract'
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
+import { POSITIVE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
-import { POSITIVE_NUMBER } from '../forms.ts'
 import { age } from '../print/age.ts'
 import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems, yamlText } from '../print/output.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 export const rolloutHistory: OnlineCommand = {
   name: 'rollout history',

@@ -1,10 +1,10 @@
 // Every replica is made anew; what is stored stays.
 
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
-import { followWritten } from '../follow-written.ts'
+import { followWritten } from '../follow/follow-written.ts'
 import { printFailure } from '../print/failure.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 import { waitOptions } from './apply.ts'
 
 export const rolloutRestart: OnlineCommand = {

@@ -1,8 +1,8 @@
 // How an update goes, until it is through or will not be.
 
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
+import { DURATION } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
-import { DURATION } from '../forms.ts'
 import { waitMs } from './apply.ts'
 
 export const rolloutStatus: OnlineCommand = {
@@ -14,8 +14,8 @@ export const rolloutStatus: OnlineCommand = {
   examples: [['holdfast rollout status web', 'Shows each replica as it becomes ready.']],
   online: true,
   async run(invocation, client) {
-    const { waitUntilWell } = await import('../wait-until-well.ts')
+    const { waitUntilReady } = await import('../follow/wait-until-ready.ts')
     const name = deploymentName(invocation.args[0])
-    return waitUntilWell(invocation.terminal, client, [{ name }], waitMs(invocation))
+    return waitUntilReady(invocation.terminal, client, [{ name }], waitMs(invocation))
   },
 }

@@ -1,13 +1,13 @@
 // An earlier revision is stored again, as a new one.
 
 import type { Client, Result } from '@holdfast/client'
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
+import { POSITIVE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
-import { followWritten } from '../follow-written.ts'
-import { POSITIVE_NUMBER } from '../forms.ts'
+import { followWritten } from '../follow/follow-written.ts'
 import { printError, printFailure } from '../print/failure.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 import { waitOptions } from './apply.ts'
 
 export const rolloutUndo: OnlineCommand = {

@@ -1,10 +1,10 @@
 // A secret goes, with all its versions.
 
+import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../args/secret-argument.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
-import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../secret-argument.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 export const secretDelete: OnlineCommand = {
   name: 'secret delete',

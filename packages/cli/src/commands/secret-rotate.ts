@@ -1,13 +1,13 @@
 // One step of a rotation: both credentials are valid until the last consumer has proved the new one.
 
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
+import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../args/secret-material.ts'
+import { ROTATION_WORDS } from '../args/vocabulary.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, printItems } from '../print/output.ts'
 import { ROTATIONS } from '../print/rotation.ts'
-import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../secret-material.ts'
-import { ROTATION_WORDS } from '../vocabulary.ts'
 
 export const secretRotate: OnlineCommand = {
   name: 'secret rotate',

@@ -1,7 +1,7 @@
 // How far a rotation is, and what it waits for.
 
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, printItems } from '../print/output.ts'

@@ -1,11 +1,11 @@
 // Another version of a secret. It holds exactly the keys that are named here.
 
+import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../args/secret-argument.ts'
+import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../args/secret-material.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
-import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../secret-argument.ts'
-import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../secret-material.ts'
-import { print, tell } from '../terminal.ts'
+import { print, report } from '../terminal/terminal.ts'
 
 export const secretSet: OnlineCommand = {
   name: 'secret set',
@@ -37,7 +37,7 @@ export const secretSet: OnlineCommand = {
     const written = await client.secrets.set(path.namespace, path.resource, material.sent)
     if (!written.ok) return printFailure(terminal, written.failure)
     print(terminal, `secret/${written.value.path} version ${written.value.version} written`)
-    tell(terminal, `keys: ${written.value.keys.join(', ')}`)
+    report(terminal, `keys: ${written.value.keys.join(', ')}`)
     return EXIT.ok
   },
 }

@@ -3,14 +3,14 @@
 import type { Failure, Result } from '@holdfast/client'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { pause } from '../pause.ts'
+import { outArea } from '../print/area.ts'
 import { paint } from '../print/color.ts'
 import { printFailure } from '../print/failure.ts'
 import { cutTo } from '../print/fit.ts'
-import { outSheet } from '../print/sheet.ts'
-import type { Terminal } from '../terminal.ts'
+import { pause } from '../terminal/pause.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
-const LOOK_MS = 2000
+const POLL_MS = 2000
 /** Another screen, without a cursor; and back. */
 const ENTER = '\u001b[?1049h\u001b[?25l'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
@@ -23,7 +23,7 @@ export const status: OnlineCommand = {
   online: true,
   async run({ terminal }, client) {
     const { overviewLines } = await import('../overview.ts')
-    const { colored } = outSheet(terminal)
+    const { colored } = outArea(terminal)
     const look = () => overviewLines(client, { nowMs: terminal.now(), colored })
     const first = await look()
     if (!first.ok) return printFailure(terminal, first.failure)
@@ -47,7 +47,7 @@ async function redraw(
   terminal.out(ENTER)
   try {
     draw(terminal, first)
-    while (await pause(LOOK_MS, terminal.interrupted)) {
+    while (await pause(POLL_MS, terminal.interrupted)) {
       const looked = await look()
       if (looked.ok) draw(terminal, looked.value)
       else if (looked.failure.kind !== 'interrupted') return looked.failure
@@ -61,7 +61,7 @@ async function redraw(
 /** As much as there is room for; the last line says since when it stands so, and how to leave. */
 function draw(terminal: Terminal, lines: readonly string[]): void {
   const time = new Date(terminal.now()).toISOString().slice(11, 19)
-  const foot = paint(`${time} UTC, again every ${LOOK_MS / 1000} s; Ctrl-C ends it`, 'gray', terminal.color)
+  const foot = paint(`${time} UTC, again every ${POLL_MS / 1000} s; Ctrl-C ends it`, 'gray', terminal.color)
   const room = Math.max(1, terminal.rows() - 2)
   const shown = [...lines.slice(0, room), ...(lines.length < room ? ['', foot] : [foot])].map((line) =>
     cutTo(line, terminal.columns()),

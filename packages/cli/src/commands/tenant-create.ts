@@ -3,7 +3,7 @@
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printFailure } from '../print/failure.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 export const tenantCreate: OnlineCommand = {
   name: 'tenant create',

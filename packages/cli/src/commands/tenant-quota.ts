@@ -1,10 +1,10 @@
 // How much a tenant may have.
 
+import { QUOTA_WORDS } from '../args/vocabulary.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError, printFailure } from '../print/failure.ts'
-import { print } from '../terminal.ts'
-import { QUOTA_WORDS } from '../vocabulary.ts'
+import { print } from '../terminal/terminal.ts'
 
 const QUOTA = /^([a-z_]+)=(\d{1,15})$/
 

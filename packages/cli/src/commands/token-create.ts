@@ -1,12 +1,12 @@
 // A new token. It is in the answer once: data on stdout, so that it can go straight to where it is kept.
 
+import { DURATION, durationSeconds } from '../args/forms.ts'
+import { tenantOf } from '../args/token-tenant.ts'
+import { ROLE_WORDS } from '../args/vocabulary.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { DURATION, durationSeconds } from '../forms.ts'
 import { printError, printFailure } from '../print/failure.ts'
-import { print, tell } from '../terminal.ts'
-import { tenantOf } from '../token-tenant.ts'
-import { ROLE_WORDS } from '../vocabulary.ts'
+import { print, report } from '../terminal/terminal.ts'
 
 const DEFAULT_LIFE = '30d'
 
@@ -38,7 +38,7 @@ export const tokenCreate: OnlineCommand = {
     const issued = await client.tenants.issueToken(tenant, { name: args[0] ?? '', role, expiresAt })
     if (!issued.ok) return printFailure(terminal, issued.failure)
     print(terminal, issued.value.token ?? '')
-    tell(terminal, `token/${issued.value.id} issued, until ${issued.value.expiresAt}`)
+    report(terminal, `token/${issued.value.id} issued, until ${issued.value.expiresAt}`)
     return EXIT.ok
   },
 }

@@ -1,12 +1,12 @@
 // Which tokens count; never what they are.
 
 import type { Token } from '@holdfast/contract'
+import { tenantOf } from '../args/token-tenant.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { age } from '../print/age.ts'
 import { printFailure } from '../print/failure.ts'
 import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
-import { tenantOf } from '../token-tenant.ts'
 
 const TOKENS: Printed<Token> = {
   kind: 'token',

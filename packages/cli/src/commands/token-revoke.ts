@@ -1,10 +1,10 @@
 // A token counts no more.
 
+import { tenantOf } from '../args/token-tenant.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printFailure } from '../print/failure.ts'
-import { print } from '../terminal.ts'
-import { tenantOf } from '../token-tenant.ts'
+import { print } from '../terminal/terminal.ts'
 
 export const tokenRevoke: OnlineCommand = {
   name: 'token revoke',

@@ -3,7 +3,7 @@
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 export const validate: OfflineCommand = {
   name: 'validate',

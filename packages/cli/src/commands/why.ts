@@ -1,15 +1,15 @@
 // Why is a replica nowhere?
 
+import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
+import { POINT_IN_TIME, pointInTime } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
-import { DEPLOYMENT_ARGUMENT, deploymentName } from '../deployment-argument.ts'
 import { EXIT } from '../exit-codes.ts'
-import { POINT_IN_TIME, pointInTime } from '../forms.ts'
+import { outArea } from '../print/area.ts'
 import { printFailure } from '../print/failure.ts'
 import { matrixLines } from '../print/matrix.ts'
 import { yamlText } from '../print/output.ts'
 import { plain } from '../print/plain.ts'
-import { outSheet } from '../print/sheet.ts'
-import { print } from '../terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 export const why: OnlineCommand = {
   name: 'why',
@@ -38,7 +38,7 @@ export const why: OnlineCommand = {
     else {
       const { phase, decidedAt } = read.value
       print(terminal, plain(`${phase}${decidedAt === null ? '' : `, decided at ${decidedAt}`}`))
-      const lines = [plain(read.value.summary), ...matrixLines(read.value, outSheet(terminal))]
+      const lines = [plain(read.value.summary), ...matrixLines(read.value, outArea(terminal))]
       terminal.out(`${lines.join('\n')}\n`)
     }
     return EXIT.ok

@@ -1,9 +1,9 @@
 // What a shell is offered at each place.
 
 import { describe, expect, test } from 'vitest'
+import { GLOBAL_OPTIONS } from '../args/global-options.ts'
+import { RESOURCE_NAMES } from '../args/resource-names.ts'
 import { COMMANDS } from '../commands/index.ts'
-import { GLOBAL_OPTIONS } from '../global-options.ts'
-import { RESOURCE_NAMES } from '../resource-names.ts'
 import { findResource, RESOURCES } from '../resources/index.ts'
 import { candidatesFor } from './candidates.ts'
 

@@ -2,14 +2,14 @@
 // a completion is a shell that hangs.
 
 import type { Client } from '@holdfast/client'
+import { GLOBAL_OPTIONS } from '../args/global-options.ts'
 import type { Command, LiveNames, Settings } from '../command.ts'
-import { GLOBAL_OPTIONS } from '../global-options.ts'
 import { readContextsFile } from '../settings/contexts-file.ts'
 import { candidatesFor } from './candidates.ts'
 
 const DEADLINE_MS = 2_000
 
-export interface CompletionWorld {
+export interface CompletionContext {
   readonly contextsFile: string
   settings(): Promise<Settings | undefined>
 }
@@ -17,15 +17,15 @@ export interface CompletionWorld {
 export async function complete(
   commands: readonly Command[],
   typed: readonly string[],
-  world: CompletionWorld,
+  context: CompletionContext,
 ): Promise<string[]> {
   const { words, live } = candidatesFor(commands, GLOBAL_OPTIONS, typed)
-  const names = live === undefined ? [] : await liveNames(live, world).catch(() => [])
+  const names = live === undefined ? [] : await liveNames(live, context).catch(() => [])
   const current = typed.at(-1) ?? ''
   return [...words, ...names].filter((word) => word.startsWith(current))
 }
 
-async function liveNames(live: LiveNames, { contextsFile, settings }: CompletionWorld): Promise<string[]> {
+async function liveNames(live: LiveNames, { contextsFile, settings }: CompletionContext): Promise<string[]> {
   if (live === 'contexts') {
     const file = await readContextsFile(contextsFile)
     return file.ok ? Object.keys(file.contexts.contexts) : []

@@ -3,7 +3,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OptionSpec } from '../command.ts'
-import type { Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 export interface Source {
   /** As it is shown before a line and a column. */

@@ -2,10 +2,10 @@
 
 import type { Rejection } from '@holdfast/contract'
 import { stepsOf } from '@holdfast/contract'
+import { errArea, indented } from '../print/area.ts'
 import { paint } from '../print/color.ts'
 import { rejectionDetails } from '../print/failure.ts'
-import { errSheet, indented } from '../print/sheet.ts'
-import { type Terminal, tell } from '../terminal.ts'
+import { report, type Terminal } from '../terminal/terminal.ts'
 import { locate, type Span } from './locate.ts'
 import type { FileText, Manifest, SyntaxFault } from './parse-source.ts'
 import { positionOf, quoteLine } from './quote-line.ts'
@@ -17,7 +17,7 @@ export function printRejections(
   rejections: readonly Rejection[],
 ): void {
   const hidden = secretSpans(manifest.tree)
-  const sheet = indented(errSheet(terminal), 2)
+  const area = indented(errArea(terminal), 2)
   const placed = rejections
     .map((rejection) => ({ rejection, span: locate(manifest.tree, stepsOf(rejection.field)) }))
     .sort((left, right) => left.span.start - right.span.start)
@@ -29,9 +29,9 @@ export function printRejections(
       hidden,
       `${rejection.code} at ${rejection.field || 'the document'}`,
     )
-    for (const line of rejectionDetails(rejection, sheet)) tell(terminal, `  ${line}`)
+    for (const line of rejectionDetails(rejection, area)) report(terminal, `  ${line}`)
     // So that one fault can be told from the next.
-    if (terminal.errIsTerminal) tell(terminal, '')
+    if (terminal.errIsTerminal) report(terminal, '')
   }
 }
 
@@ -52,11 +52,11 @@ function printAt(
   hidden: readonly Span[],
   what: string,
 ): void {
-  const { colored } = errSheet(terminal)
+  const { colored } = errArea(terminal)
   const { line, column } = positionOf(file, span.start)
   const place = `${file.name}:${line}:${column}:`
-  tell(terminal, `${paint(place, 'bold', colored)} ${paint(what, 'red', colored)}`)
+  report(terminal, `${paint(place, 'bold', colored)} ${paint(what, 'red', colored)}`)
   const [quoted = '', caret = ''] = quoteLine(file, span, hidden)
-  tell(terminal, `  ${quoted}`)
-  tell(terminal, `  ${paint(caret, 'red', colored)}`)
+  report(terminal, `  ${quoted}`)
+  report(terminal, `  ${paint(caret, 'red', colored)}`)
 }

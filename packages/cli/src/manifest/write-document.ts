@@ -42,8 +42,8 @@ export async function planDocument(client: Client, value: Json): Promise<Planned
   const before = found.value
   const planned =
     before === undefined
-      ? await client.deployments.tryCreate(sent)
-      : await client.deployments.tryUpdate(before.name, sent, { ifMatch: String(before.revision) })
+      ? await client.deployments.dryRunCreate(sent)
+      : await client.deployments.dryRunUpdate(before.name, sent, { ifMatch: String(before.revision) })
   return planned.ok ? { ok: true, plan: planned.value, before } : planned
 }
 

@@ -6,11 +6,11 @@ import { nameOf } from '../manifest/load-manifests.ts'
 import type { Manifest } from '../manifest/parse-source.ts'
 import { printRejections } from '../manifest/show-faults.ts'
 import { type Applied, type Before, keptFields } from '../manifest/write-document.ts'
-import { print, type Terminal, tell } from '../terminal.ts'
+import { print, report, type Terminal } from '../terminal/terminal.ts'
+import { errArea, outArea } from './area.ts'
 import { printAnnounced } from './changes.ts'
 import { paint, paintState } from './color.ts'
 import { exitCodeOf, printError, printFailure } from './failure.ts'
-import { errSheet, outSheet } from './sheet.ts'
 import { hang } from './table.ts'
 
 export function printApplied(
@@ -18,16 +18,16 @@ export function printApplied(
   manifest: Manifest,
   { verb, written, before }: Applied & { readonly ok: true },
 ): void {
-  print(terminal, `deployment/${written.deployment.name} ${paintState(verb, outSheet(terminal).colored)}`)
+  print(terminal, `deployment/${written.deployment.name} ${paintState(verb, outArea(terminal).colored)}`)
   printAnnounced(terminal, written)
   printKept(terminal, manifest, before)
 }
 
 export function printKept(terminal: Terminal, { value }: Manifest, before: Before): void {
-  const { columns, colored } = errSheet(terminal)
+  const { columns, colored } = errArea(terminal)
   for (const field of keptFields(value, before)) {
     const why = `${field} stays as it is stored, the manifest does not name it (${field}: null clears it)`
-    for (const line of hang(`  ${paint('kept:', 'blue', colored)} `, why, columns)) tell(terminal, line)
+    for (const line of hang(`  ${paint('kept:', 'blue', colored)} `, why, columns)) report(terminal, line)
   }
 }
 

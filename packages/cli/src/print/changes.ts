@@ -1,10 +1,10 @@
 // What the platform changed or noticed beside what was sent: every alteration and every warning. SPEC 1.
 
 import { type Alteration, isJsonObject, type Json, type Warning } from '@holdfast/contract'
-import { type Terminal, tell } from '../terminal.ts'
+import { report, type Terminal } from '../terminal/terminal.ts'
+import { errArea, indented, type PrintArea } from './area.ts'
 import { paint } from './color.ts'
 import { plain } from './plain.ts'
-import { errSheet, indented, type Sheet } from './sheet.ts'
 import { alignRows, hang } from './table.ts'
 
 export interface Announced {
@@ -13,16 +13,16 @@ export interface Announced {
 }
 
 export function printAnnounced(terminal: Terminal, { alterations, warnings }: Announced): void {
-  const sheet = errSheet(terminal)
-  const told = terminal.errIsTerminal ? groupedLines(alterations, sheet) : alterations.map(wholeLine)
-  for (const line of told) tell(terminal, line)
+  const area = errArea(terminal)
+  const told = terminal.errIsTerminal ? groupedLines(alterations, area) : alterations.map(wholeLine)
+  for (const line of told) report(terminal, line)
   for (const { code, field, why } of warnings)
     for (const line of hang(
-      `  ${paint('warning:', 'yellow', sheet.colored)} `,
+      `  ${paint('warning:', 'yellow', area.colored)} `,
       `${plain(field)}: ${plain(why)} (${code})`,
-      sheet.columns,
+      area.columns,
     ))
-      tell(terminal, line)
+      report(terminal, line)
 }
 
 /** For a file of many: each says all. */
@@ -30,16 +30,16 @@ const wholeLine = ({ code, field, from, to, why }: Alteration): string =>
   `  altered: ${plain(field)}: ${valueText(from)} -> ${valueText(to)} (${code}: ${plain(why)})`
 
 /** For people: what is common is said once. */
-function groupedLines(alterations: readonly Alteration[], sheet: Sheet): string[] {
+function groupedLines(alterations: readonly Alteration[], area: PrintArea): string[] {
   const groups = Map.groupBy(alterations, ({ code, why }) => `${code}: ${plain(why)}`)
   return [...groups].flatMap(([common, members]) => [
-    ...hang(`  ${paint('altered:', 'blue', sheet.colored)} `, common, sheet.columns),
+    ...hang(`  ${paint('altered:', 'blue', area.colored)} `, common, area.columns),
     ...alignRows(
       members.map(({ field, from, to }) => [
-        paint(plain(field), 'gray', sheet.colored),
+        paint(plain(field), 'gray', area.colored),
         from === null ? valueText(to) : `${valueText(from)} -> ${valueText(to)}`,
       ]),
-      indented(sheet, 4).columns,
+      indented(area, 4).columns,
     ).map((line) => `    ${line}`),
   ])
 }

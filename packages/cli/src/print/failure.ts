@@ -4,10 +4,10 @@
 import type { Failure } from '@holdfast/client'
 import type { Rejection } from '@holdfast/contract'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { type Terminal, tell } from '../terminal.ts'
+import { report, type Terminal } from '../terminal/terminal.ts'
+import { errArea, indented, type PrintArea } from './area.ts'
 import { paint } from './color.ts'
 import { plain } from './plain.ts'
-import { errSheet, indented, type Sheet } from './sheet.ts'
 import { hang } from './table.ts'
 
 export function printFailure(terminal: Terminal, failure: Failure): ExitCode {
@@ -18,9 +18,9 @@ export function printFailure(terminal: Terminal, failure: Failure): ExitCode {
 }
 
 export function printError(terminal: Terminal, sentence: string): void {
-  const { columns, colored } = errSheet(terminal)
+  const { columns, colored } = errArea(terminal)
   for (const line of hang(`${paint('error:', 'red', colored)} `, plain(sentence), columns))
-    tell(terminal, line)
+    report(terminal, line)
 }
 
 /** The one failure to reach a platform that is mended here. */
@@ -31,12 +31,13 @@ const withNextStep = (reason: string): string =>
 
 function printRejection(terminal: Terminal, rejection: Rejection): void {
   printError(terminal, `${rejection.code}${rejection.field === '' ? '' : ` at ${rejection.field}`}`)
-  for (const line of rejectionDetails(rejection, indented(errSheet(terminal), 2))) tell(terminal, `  ${line}`)
+  for (const line of rejectionDetails(rejection, indented(errArea(terminal), 2)))
+    report(terminal, `  ${line}`)
 }
 
 export function rejectionDetails(
   { code, received, expected, why, doc }: Rejection,
-  { columns, colored }: Sheet,
+  { columns, colored }: PrintArea,
 ): string[] {
   const details = [
     ...(received === '' ? [] : [['received: ', received] as const]),

@@ -1,6 +1,6 @@
 // Progress: on a terminal the same lines again and again in their place, elsewhere each line once when it is new.
 
-import { type Terminal, tell } from '../terminal.ts'
+import { report, type Terminal } from '../terminal/terminal.ts'
 import { cutTo } from './fit.ts'
 
 export interface Live {
@@ -15,7 +15,7 @@ function plainly(terminal: Terminal): Live {
   let before: readonly string[] = []
   return {
     show(lines) {
-      for (const line of lines) if (!before.includes(line)) tell(terminal, line)
+      for (const line of lines) if (!before.includes(line)) report(terminal, line)
       before = lines
     },
   }

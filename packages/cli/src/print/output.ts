@@ -2,9 +2,9 @@
 
 import type { OptionSpec } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { print, type Terminal, tell } from '../terminal.ts'
+import { print, report, type Terminal } from '../terminal/terminal.ts'
+import { outArea } from './area.ts'
 import { printError } from './failure.ts'
-import { outSheet } from './sheet.ts'
 import { type Column, tableLines } from './table.ts'
 
 const OUTPUTS = ['table', 'wide', 'json', 'yaml', 'name'] as const
@@ -40,7 +40,7 @@ export async function printItems<T>(
   if (form === 'name') return terminal.out(items.map((item) => `${kind}/${nameOf(item)}\n`).join(''))
   const lines = tableLines(columns, items, {
     ...{ nowMs: terminal.now(), wide: form === 'wide' },
-    ...outSheet(terminal),
+    ...outArea(terminal),
   })
   // An empty list is no data: who pipes it on gets nothing.
   if (items.length === 0) return printNone(terminal, printed)
@@ -53,7 +53,7 @@ function printNone(
   { kind, plural = `${kind}s`, begin }: Pick<Printed<never>, 'kind' | 'plural' | 'begin'>,
 ): void {
   const next = begin === undefined || !terminal.errIsTerminal ? '' : ` yet: ${begin}`
-  tell(terminal, `no ${plural}${next}`)
+  report(terminal, `no ${plural}${next}`)
 }
 
 export async function yamlText(value: unknown): Promise<string> {

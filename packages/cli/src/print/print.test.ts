@@ -9,7 +9,7 @@ import { exitCodeOf } from './failure.ts'
 import { cutTo, widthOf, wrapWords } from './fit.ts'
 import { matrixLines } from './matrix.ts'
 import { plain, plainLines } from './plain.ts'
-import { setIn } from './sections.ts'
+import { indent } from './sections.ts'
 import { alignRows, tableLines } from './table.ts'
 
 describe('a table', () => {
@@ -126,7 +126,7 @@ describe('the matrix', () => {
 })
 
 test('what is set in ends where its words end', () =>
-  expect(setIn(['a', '', 'b'])).toEqual(['  a', '', '  b']))
+  expect(indent(['a', '', 'b'])).toEqual(['  a', '', '  b']))
 
 describe('how long ago', () => {
   const now = Date.parse('2026-01-31T12:00:00Z')

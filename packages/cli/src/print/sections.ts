@@ -1,13 +1,13 @@
 // Longer texts: facts under each other, and parts with a title.
 
+import type { PrintArea } from './area.ts'
 import { paint } from './color.ts'
 import { plain } from './plain.ts'
-import type { Sheet } from './sheet.ts'
 import { alignRows } from './table.ts'
 
 export const factLines = (
   facts: readonly (readonly [name: string, value: string])[],
-  { columns, colored }: Sheet,
+  { columns, colored }: PrintArea,
 ): string[] =>
   alignRows(
     facts
@@ -16,9 +16,9 @@ export const factLines = (
     columns,
   )
 
-export const section = (title: string, lines: readonly string[], { colored }: Sheet): string[] =>
-  lines.length === 0 ? [] : ['', paint(`${title}:`, 'bold', colored), ...setIn(lines)]
+export const section = (title: string, lines: readonly string[], { colored }: PrintArea): string[] =>
+  lines.length === 0 ? [] : ['', paint(`${title}:`, 'bold', colored), ...indent(lines)]
 
 /** By two blanks; an empty line stays empty. */
-export const setIn = (lines: readonly string[]): string[] =>
+export const indent = (lines: readonly string[]): string[] =>
   lines.map((line) => (line === '' ? '' : `  ${line}`))

@@ -4,7 +4,7 @@ import type { Client, Result } from '@holdfast/client'
 import { printItems } from '../print/output.ts'
 import type { TableOptions } from '../print/table.ts'
 import { tableLines } from '../print/table.ts'
-import type { Terminal } from '../terminal.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 import { audit } from './audit.ts'
 import { deployments } from './deployments.ts'
 import { events } from './events.ts'
@@ -19,7 +19,7 @@ import { tenants } from './tenants.ts'
 /** A kind whose items are whatever they are: what was read is shown by the same kind. */
 export interface AnyResource {
   readonly names: readonly [string, ...string[]]
-  look(client: Client, name: string | undefined): Promise<Result<Seen>>
+  look(client: Client, name: string | undefined): Promise<Result<Snapshot>>
 }
 
 export interface RowOptions extends TableOptions {
@@ -27,7 +27,7 @@ export interface RowOptions extends TableOptions {
   readonly form?: 'json' | 'name'
 }
 
-export interface Seen {
+export interface Snapshot {
   print(terminal: Terminal, form: string | undefined): Promise<void>
   /** By name, one line each, without a header. */
   rows(options: RowOptions): ReadonlyMap<string, string>
@@ -35,7 +35,7 @@ export interface Seen {
 
 function anyResource<T>(resource: Resource<T>): AnyResource {
   const { names, kind, nameOf, columns } = resource
-  const seen = (items: readonly T[], one: boolean): Seen => ({
+  const seen = (items: readonly T[], one: boolean): Snapshot => ({
     print: (terminal, form) => printItems(terminal, form, resource, items, one),
     rows({ form, ...options }) {
       if (form === 'json') return new Map(items.map((item) => [nameOf(item), JSON.stringify(item)]))

@@ -1,8 +1,8 @@
 // Flags over environment over file, each value on its own. A token belongs to the address it was given for: one from the
 // file is never sent to an address from elsewhere, and nobody else is trusted by its authority.
 
-import type { Chosen, Settings } from '../command.ts'
-import { HTTP_URL } from '../forms.ts'
+import { HTTP_URL } from '../args/forms.ts'
+import type { ChosenSettings, Settings } from '../command.ts'
 import type { Contexts } from './contexts.ts'
 
 type Texts = { readonly [name: string]: string | undefined }
@@ -13,7 +13,7 @@ export interface Sources {
   readonly contexts: Contexts
 }
 
-export function chooseSettings({ flags, env, contexts }: Sources): Chosen {
+export function chooseSettings({ flags, env, contexts }: Sources): ChosenSettings {
   const name = flags.context ?? given(env.HOLDFAST_CONTEXT) ?? contexts.current
   const kept = name === undefined ? undefined : contexts.contexts[name]
   const wanted = flags.context ?? given(env.HOLDFAST_CONTEXT)

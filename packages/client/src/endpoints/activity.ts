@@ -1,11 +1,11 @@
 // /events, /audit and /errors: what happened, who did it, and what a code means. DECISIONS 1.
 
 import { auditEntryShape, eventPageShape, listedCodeShape, pageShape } from '@holdfast/contract'
-import { itemsShape } from '../answers.ts'
 import type { CallOptions, Calls } from '../calls.ts'
 import type { PageQuery } from '../pages.ts'
 import { type EventQuery, type PastQuery, readPastEvents } from '../past-events.ts'
 import { segment } from '../request.ts'
+import { itemsShape } from '../responses.ts'
 
 export function activityCalls({ get }: Calls) {
   const events = (query: EventQuery = {}, options?: CallOptions) =>

@@ -13,10 +13,10 @@ import {
   whyShape,
   writtenShape,
 } from '@holdfast/contract'
-import { itemsShape } from '../answers.ts'
 import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
+import { itemsShape } from '../responses.ts'
 
 /** A body as it was written by hand: what is wrong with it, the server says. */
 export type SentDeployment = JsonObject
@@ -25,7 +25,7 @@ const ALL = '/deployments'
 const one = (name: string): string => `${ALL}/${segment(name)}`
 const archive = (name: string): string => `/archives${one(name)}`
 
-export function deploymentCalls({ get, post, tryOut, write }: Calls) {
+export function deploymentCalls({ get, post, dryRun, write }: Calls) {
   return {
     list: (page: PageQuery = {}, options?: CallOptions) =>
       get(ALL, pageShape(deploymentRecordShape), { ...page }, options),
@@ -37,12 +37,12 @@ export function deploymentCalls({ get, post, tryOut, write }: Calls) {
     why: (name: string, at?: string, options?: CallOptions) =>
       get(`${one(name)}/why`, whyShape, { at }, options),
     create: (sent: SentDeployment, options?: IntentOptions) => post(ALL, sent, writtenShape, options),
-    tryCreate: (sent: SentDeployment, options?: CallOptions) =>
-      tryOut('POST', ALL, sent, dryRunShape, options),
+    dryRunCreate: (sent: SentDeployment, options?: CallOptions) =>
+      dryRun('POST', ALL, sent, dryRunShape, options),
     update: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
       write('PUT', one(name), writtenShape, { body: sent }, options),
-    tryUpdate: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
-      tryOut('PUT', one(name), sent, dryRunShape, options),
+    dryRunUpdate: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
+      dryRun('PUT', one(name), sent, dryRunShape, options),
     remove: (name: string, options?: ConditionalOptions) =>
       write('DELETE', one(name), deploymentRecordShape, {}, options),
     restart: (name: string, options?: IntentOptions & ConditionalOptions) =>
@@ -50,7 +50,7 @@ export function deploymentCalls({ get, post, tryOut, write }: Calls) {
     rollBack: (name: string, revision: number, options?: IntentOptions & ConditionalOptions) =>
       post(`${one(name)}/rollback`, { revision }, writtenShape, options),
     tryRollBack: (name: string, revision: number, options?: ConditionalOptions) =>
-      tryOut('POST', `${one(name)}/rollback`, { revision }, dryRunShape, options),
+      dryRun('POST', `${one(name)}/rollback`, { revision }, dryRunShape, options),
     archived: (name: string, page: PageQuery = {}, options?: CallOptions) =>
       get(archive(name), pageShape(archiveEntryShape), { ...page }, options),
     archivedRevision: (name: string, revision: number, options?: CallOptions) =>

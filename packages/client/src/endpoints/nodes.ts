@@ -8,10 +8,10 @@ import {
   nodeShape,
   pageShape,
 } from '@holdfast/contract'
-import { itemsShape } from '../answers.ts'
 import type { CallOptions, Calls, ConditionalOptions, IntentOptions } from '../calls.ts'
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
+import { itemsShape } from '../responses.ts'
 
 const ALL = '/nodes'
 const one = (id: string): string => `${ALL}/${segment(id)}`

@@ -1,9 +1,9 @@
 // /registries. A credential goes in and never comes out. DECISIONS 1 and 8.
 
 import { registryShape } from '@holdfast/contract'
-import { itemsShape } from '../answers.ts'
 import type { CallOptions, Calls } from '../calls.ts'
 import { segment } from '../request.ts'
+import { itemsShape } from '../responses.ts'
 
 const credential = (host: string): string => `/registries/${segment(host)}/credential`
 

@@ -16,7 +16,7 @@ const DIFFERS: readonly (readonly [RegExp, string])[] = [
   [/ +/g, ' '],
 ]
 
-export function isAsShown(shown: readonly string[], printed: string): boolean {
+export function matchesShown(shown: readonly string[], printed: string): boolean {
   const pattern = linesOf(shown).map((line) => (line === '...' ? '(?:.*\\n)*?' : `${lineAs(line)}\\n`))
   const text = linesOf(printed.split('\n').filter((line) => !OF_NPM.test(line)))
   return new RegExp(`^${pattern.join('')}$`).test(text.map((line) => `${line}\n`).join(''))

@@ -3,7 +3,7 @@
 import { on } from 'node:events'
 import { stderr, stdin, stdout } from 'node:process'
 import { addAbortSignal } from 'node:stream'
-import { EXIT } from './exit-codes.ts'
+import { EXIT } from '../exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface RealTerminalOptions {

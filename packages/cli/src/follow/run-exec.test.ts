@@ -3,8 +3,8 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'
 import { runExec } from './run-exec.ts'
-import { scriptTerminal } from './scripted-terminal.fixture.ts'
 
 const PIPED = { tty: false, input: false }
 

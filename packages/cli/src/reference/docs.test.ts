@@ -3,10 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { COMMANDS, GROUPS } from './commands/index.ts'
+import { COMMANDS, GROUPS } from '../commands/index.ts'
 import { renderPages } from './docs.ts'
 
-const FOLDER = join(import.meta.dirname, '../../../docs/cli')
+const FOLDER = join(import.meta.dirname, '../../../../docs/cli')
 
 test('docs/cli is what the table says; `node scripts/build-cli.ts --docs` writes it anew', () => {
   const pages = renderPages()

@@ -1,6 +1,6 @@
 // How a secret is named on the command line: `resources/orders-db`, or `secret/resources/orders-db` as `-o name` prints it.
 
-import type { ArgumentSpec } from './command.ts'
+import type { ArgumentSpec } from '../command.ts'
 
 export const SECRET_ARGUMENT: ArgumentSpec = {
   name: 'path',

@@ -22,5 +22,5 @@ export interface Terminal {
 }
 
 /** With its line break, which everything that is printed has. */
-export const tell = (terminal: Terminal, line: string): void => terminal.err(`${line}\n`)
+export const report = (terminal: Terminal, line: string): void => terminal.err(`${line}\n`)
 export const print = (terminal: Terminal, line: string): void => terminal.out(`${line}\n`)

@@ -1,12 +1,12 @@
 // Why did no answer come? One sentence without a stack, from what fetch leaves behind.
 
-export interface Silence {
+export interface NetworkError {
   readonly reason: string
   /** Asking again would end the same way. */
-  readonly lasting: boolean
+  readonly permanent: boolean
 }
 
-const PASSING: { readonly [code: string]: string } = {
+const TRANSIENT: { readonly [code: string]: string } = {
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'the host name is not known',
@@ -20,7 +20,7 @@ const PASSING: { readonly [code: string]: string } = {
   UND_ERR_SOCKET: 'the connection was cut',
 }
 
-const LASTING: { readonly [code: string]: string } = {
+const PERMANENT: { readonly [code: string]: string } = {
   CERT_HAS_EXPIRED: 'the certificate of the server has expired',
   CERT_NOT_YET_VALID: 'the certificate of the server is not valid yet',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the server is signed by itself',
@@ -32,19 +32,19 @@ const LASTING: { readonly [code: string]: string } = {
 
 const MAX_CAUSES = 5
 
-export function explainSilence(error: unknown): Silence {
+export function explainNetworkError(error: unknown): NetworkError {
   let cause = error
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth += 1) {
     const code = codeOf(cause)
-    const lasting = LASTING[code]
-    const reason = lasting ?? PASSING[code]
-    if (reason !== undefined) return { reason, lasting: lasting !== undefined }
+    const permanent = PERMANENT[code]
+    const reason = permanent ?? TRANSIENT[code]
+    if (reason !== undefined) return { reason, permanent: permanent !== undefined }
     if (cause instanceof AggregateError && cause.errors.length > 0) [cause] = cause.errors
     else if (cause.cause === undefined)
-      return { reason: `the request failed: ${cause.message}`, lasting: false }
+      return { reason: `the request failed: ${cause.message}`, permanent: false }
     else cause = cause.cause
   }
-  return { reason: 'the request failed', lasting: false }
+  return { reason: 'the request failed', permanent: false }
 }
 
 function codeOf(error: Error): string {

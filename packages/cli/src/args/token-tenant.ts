@@ -1,7 +1,7 @@
 // Tokens belong to a tenant, and its id is in their path.
 
-import type { Invocation } from './command.ts'
-import { printError } from './print/failure.ts'
+import type { Invocation } from '../command.ts'
+import { printError } from '../print/failure.ts'
 
 /** A token does not show which tenant it is of. */
 const NO_TENANT =

@@ -1,6 +1,6 @@
 // How a deployment is named on the command line: `web`, or `deployment/web` as `-o name` prints it.
 
-import type { ArgumentSpec } from './command.ts'
+import type { ArgumentSpec } from '../command.ts'
 
 export const DEPLOYMENT_ARGUMENT: ArgumentSpec = {
   name: 'deployment',

@@ -2,18 +2,18 @@
 
 import type { Client, Failure } from '@holdfast/client'
 import type { DeploymentRecord, PlacementEntry, Why } from '@holdfast/contract'
-import { EXIT, type ExitCode } from './exit-codes.ts'
-import { pause } from './pause.ts'
-import { paint, paintState } from './print/color.ts'
-import { printError, printFailure } from './print/failure.ts'
-import { createLive } from './print/live.ts'
-import { matrixLines } from './print/matrix.ts'
-import { plain } from './print/plain.ts'
-import { setIn } from './print/sections.ts'
-import { errSheet, indented, outSheet } from './print/sheet.ts'
-import { print, type Terminal, tell } from './terminal.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { errArea, indented, outArea } from '../print/area.ts'
+import { paint, paintState } from '../print/color.ts'
+import { printError, printFailure } from '../print/failure.ts'
+import { createLive } from '../print/live.ts'
+import { matrixLines } from '../print/matrix.ts'
+import { plain } from '../print/plain.ts'
+import { indent } from '../print/sections.ts'
+import { pause } from '../terminal/pause.ts'
+import { print, report, type Terminal } from '../terminal/terminal.ts'
 
-const LOOK_MS = 500
+const POLL_MS = 500
 /** So long may a deployment be without a node before that counts as the answer: nodes come back. */
 const UNPLACED_MS = 5_000
 /** Ways in which an update has ended badly; nothing more comes by waiting. */
@@ -25,14 +25,14 @@ export interface Awaited {
   readonly revision?: number
 }
 
-type Verdict = 'well' | 'unwell' | 'open'
+type Verdict = 'well' | 'notReady' | 'open'
 
 interface Look {
   readonly record: DeploymentRecord
   readonly placements: readonly PlacementEntry[]
 }
 
-export async function waitUntilWell(
+export async function waitUntilReady(
   terminal: Terminal,
   client: Client,
   awaited: readonly Awaited[],
@@ -46,18 +46,18 @@ export async function waitUntilWell(
     if ('failure' in looks) {
       if (!isAway(looks.failure) || terminal.now() >= end) return printFailure(terminal, looks.failure)
       live.show(['the platform does not answer; what was applied is stored, and is waited for'])
-      if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
+      if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
       continue
     }
     const other = looks.find(({ record }, at) => record.revision > (awaited[at]?.revision ?? record.revision))
     if (other !== undefined) return printOther(terminal, other)
-    const { colored } = errSheet(terminal)
+    const { colored } = errArea(terminal)
     live.show(looks.flatMap((look) => progressLines(look, colored)))
     const verdicts = looks.map((look, at) => judge(look, awaited[at]?.revision, since, terminal.now()))
-    if (verdicts.every((verdict) => verdict === 'well')) return printAllWell(terminal, looks)
+    if (verdicts.every((verdict) => verdict === 'well')) return printAllReady(terminal, looks)
     if (!verdicts.includes('open') || terminal.now() >= end)
-      return explainUnwell(terminal, client, looks, verdicts)
-    if (!(await pause(LOOK_MS, terminal.interrupted))) return EXIT.interrupted
+      return explainNotReady(terminal, client, looks, verdicts)
+    if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
   }
 }
 
@@ -99,10 +99,10 @@ function judge(
   const isStopped = phase === 'Stopped' && replicas.desired === 0
   const isCurrent = runningRevision === (wanted ?? revision)
   if (isStopped || (phase === 'Running' && replicas.ready >= replicas.desired && isCurrent)) return 'well'
-  if (phase === 'Degraded' && ENDED_BADLY.has(reason)) return 'unwell'
+  if (phase === 'Degraded' && ENDED_BADLY.has(reason)) return 'notReady'
   if (replicas.placed >= replicas.desired || phase === 'Progressing') since.delete(name)
   else if (!since.has(name)) since.set(name, nowMs)
-  return nowMs - (since.get(name) ?? nowMs) >= UNPLACED_MS ? 'unwell' : 'open'
+  return nowMs - (since.get(name) ?? nowMs) >= UNPLACED_MS ? 'notReady' : 'open'
 }
 
 function progressLines({ record: { name, status }, placements }: Look, colored: boolean): string[] {
@@ -117,16 +117,16 @@ function progressLines({ record: { name, status }, placements }: Look, colored: 
   ]
 }
 
-function printAllWell(terminal: Terminal, looks: readonly Look[]): ExitCode {
+function printAllReady(terminal: Terminal, looks: readonly Look[]): ExitCode {
   for (const { record } of looks)
     print(
       terminal,
-      `deployment/${record.name} ${paint(record.status.phase.toLowerCase(), 'green', outSheet(terminal).colored)}`,
+      `deployment/${record.name} ${paint(record.status.phase.toLowerCase(), 'green', outArea(terminal).colored)}`,
     )
   return EXIT.ok
 }
 
-async function explainUnwell(
+async function explainNotReady(
   terminal: Terminal,
   client: Client,
   looks: readonly Look[],
@@ -136,13 +136,14 @@ async function explainUnwell(
     if (verdicts[at] === 'well') continue
     const { name, status } = record
     const ending = verdicts[at] === 'open' ? 'not ready in time' : 'not well'
-    print(terminal, `deployment/${name} ${paint(ending, 'red', outSheet(terminal).colored)}`)
-    tell(terminal, plain(`${name}: ${status.phase}: ${status.message}`))
+    print(terminal, `deployment/${name} ${paint(ending, 'red', outArea(terminal).colored)}`)
+    report(terminal, plain(`${name}: ${status.phase}: ${status.message}`))
     const why = await client.deployments.why(name)
     if (why.ok && isUnplaced(why.value))
-      for (const line of setIn(matrixLines(why.value, indented(errSheet(terminal), 2)))) tell(terminal, line)
+      for (const line of indent(matrixLines(why.value, indented(errArea(terminal), 2))))
+        report(terminal, line)
   }
-  return EXIT.unwell
+  return EXIT.notReady
 }
 
 const isUnplaced = ({ cure, candidates }: Why): boolean =>

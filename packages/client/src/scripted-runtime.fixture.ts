@@ -1,28 +1,28 @@
-// A world whose answers are written down beforehand and whose pauses take no time; it remembers what was asked.
+// A runtime whose answers are written down beforehand and whose pauses take no time; it remembers what was requests.
 
-import type { World } from './connection.ts'
+import type { ClientRuntime } from './connection.ts'
 
-export interface Asked {
+export interface SentRequest {
   readonly url: string
   readonly init: RequestInit
 }
 
-export interface ScriptedWorld {
-  readonly world: World
-  readonly asked: Asked[]
+export interface ScriptedRuntime {
+  readonly runtime: ClientRuntime
+  readonly requests: SentRequest[]
   readonly pauses: number[]
 }
 
-export type Scripted = Response | Error
+export type ScriptedResponse = Response | Error
 
-export function scriptWorld(...answers: readonly Scripted[]): ScriptedWorld {
-  const asked: Asked[] = []
+export function scriptRuntime(...answers: readonly ScriptedResponse[]): ScriptedRuntime {
+  const requests: SentRequest[] = []
   const pauses: number[] = []
   let keys = 0
-  const world: World = {
+  const runtime: ClientRuntime = {
     async fetch(url, init) {
-      const answer = answers[asked.length]
-      asked.push({ url, init })
+      const answer = answers[requests.length]
+      requests.push({ url, init })
       if (answer === undefined) throw new Error('the script has ended')
       if (answer instanceof Error) throw answer
       return answer
@@ -34,7 +34,7 @@ export function scriptWorld(...answers: readonly Scripted[]): ScriptedWorld {
       return `key-${keys}`
     },
   }
-  return { world, asked, pauses }
+  return { runtime, requests, pauses }
 }
 
 export const jsonAnswer = (
@@ -45,9 +45,9 @@ export const jsonAnswer = (
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } })
 
 /** As fetch puts it. */
-export const silence = (code: string): Error =>
+export const networkError = (code: string): Error =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
 
-export function header({ init }: Asked, name: string): string | null {
+export function header({ init }: SentRequest, name: string): string | null {
   return new Headers(init.headers).get(name)
 }

@@ -5,9 +5,9 @@ import { stdin, stdout } from 'node:process'
 import { decodeExecFrame, encodeResize, encodeStdin } from '@holdfast/client'
 import { EXEC_SUBPROTOCOL } from '@holdfast/contract'
 import { WebSocket } from 'ws'
-import { EXIT, type ExitCode } from './exit-codes.ts'
-import { printError } from './print/failure.ts'
-import type { Terminal } from './terminal.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { printError } from '../print/failure.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 export interface ExecOptions {
   readonly tty: boolean
@@ -17,7 +17,7 @@ export interface ExecOptions {
 const HANDSHAKE_MS = 10_000
 /** What may be on its way before stdin is read no further. */
 const MOST_BUFFERED = 256 * 1024
-const LOOK_AGAIN_MS = 20
+const POLL_MS = 20
 /** The server asks every 30 s whether somebody is there. Without this a dead line would keep a terminal whose Ctrl-C goes there. */
 const SILENCE_MS = 100_000
 /** The server takes no longer message. */
@@ -113,5 +113,5 @@ function holdInput(socket: WebSocket): void {
     if (socket.readyState === WebSocket.OPEN && socket.bufferedAmount > MOST_BUFFERED / 2) return
     clearInterval(timer)
     if (socket.readyState === WebSocket.OPEN) stdin.resume()
-  }, LOOK_AGAIN_MS)
+  }, POLL_MS)
 }

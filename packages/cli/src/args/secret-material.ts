@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import type { SentSecret } from '@holdfast/client'
 import type { GenerateBlock } from '@holdfast/contract'
-import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts'
+import type { ArgumentSpec, Invocation, OptionSpec } from '../command.ts'
 import { POSITIVE_NUMBER } from './forms.ts'
 import { CHARSET_WORDS, ENCODING_WORDS } from './vocabulary.ts'
 

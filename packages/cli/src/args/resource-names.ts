@@ -1,6 +1,6 @@
 // The words that `get` takes, known without loading what they stand for.
 
-import type { LiveNames } from './command.ts'
+import type { LiveNames } from '../command.ts'
 
 export const RESOURCE_NAMES = [
   ...['deployments', 'deployment', 'dep', 'nodes', 'node', 'routes', 'route', 'events', 'event'],

@@ -1,19 +1,12 @@
-// What dev:up prints at the end: lines that work as they are printed, from the root of the repository.
+// The text that dev:up prints at its end. Each command in it works as printed, from the root of the repository.
 
-import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import { type CliContexts, contextOf } from './cli-contexts.ts'
+import { contextOf } from './cli-contexts.ts'
 import { type DevFolder, REPOSITORY } from './dev-folder.ts'
+import { readEnvironment } from './environment.ts'
 
-interface Shown {
-  readonly baseUrl: string
-  /** Where the first node serves what is routed; none without nodes. */
-  readonly edge: string | undefined
-  readonly cli: CliContexts
-}
-
-export function whatNext(folder: DevFolder): string {
-  const { baseUrl, edge, cli } = readShown(folder)
+export function nextSteps(folder: DevFolder): string {
+  const { baseUrl, edge, cli } = readEnvironment(folder)
   const inside = relative(REPOSITORY, folder.path)
   const place = inside.startsWith('..') ? folder.path : inside
   const before = cli.before === null ? '' : `; before, it was ${cli.before}`
@@ -34,9 +27,4 @@ ${tries.map((line) => `  ${line}`).join('\n')}
 
 The server logs to ${place}/server.log. End it all, data included: npm run dev:down
 `
-}
-
-export function readShown({ environment }: DevFolder): Shown {
-  const { baseUrl, nodes, cli } = JSON.parse(readFileSync(environment, 'utf8'))
-  return { baseUrl: String(baseUrl), edge: nodes?.[0]?.edge, cli }
 }

@@ -1,10 +1,10 @@
 // What a write of one deployment announced and, where that was asked for, until it runs well.
 
 import type { Client, Written } from '@holdfast/client'
-import type { Invocation } from './command.ts'
-import { waitMs } from './commands/apply.ts'
-import { EXIT, type ExitCode } from './exit-codes.ts'
-import { printAnnounced } from './print/changes.ts'
+import type { Invocation } from '../command.ts'
+import { waitMs } from '../commands/apply.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { printAnnounced } from '../print/changes.ts'
 
 export async function followWritten(
   invocation: Invocation,
@@ -14,7 +14,7 @@ export async function followWritten(
   const { terminal, flag } = invocation
   printAnnounced(terminal, written)
   if (!flag('wait')) return EXIT.ok
-  const { waitUntilWell } = await import('./wait-until-well.ts')
+  const { waitUntilReady } = await import('./wait-until-ready.ts')
   const { name, revision } = written.deployment
-  return waitUntilWell(terminal, client, [{ name, revision }], waitMs(invocation))
+  return waitUntilReady(terminal, client, [{ name, revision }], waitMs(invocation))
 }

@@ -1,10 +1,10 @@
 // The reference pages under docs/cli: one for each command and one that lists them, from the same table as everything else.
 
-import type { Command, OptionSpec } from './command.ts'
-import { COMMANDS } from './commands/index.ts'
-import { EXIT } from './exit-codes.ts'
-import { GLOBAL_OPTIONS } from './global-options.ts'
-import { descriptionOf } from './program.ts'
+import { GLOBAL_OPTIONS } from '../args/global-options.ts'
+import type { Command, OptionSpec } from '../command.ts'
+import { COMMANDS } from '../commands/index.ts'
+import { EXIT } from '../exit-codes.ts'
+import { descriptionOf } from '../program.ts'
 
 const NOTE = '<!-- Generated from packages/cli by scripts/build-cli.ts; do not edit. -->'
 
@@ -23,7 +23,7 @@ const EXIT_MEANINGS: { readonly [name in keyof typeof EXIT]: string } = {
   error: 'an error that is none of the others',
   usage: 'typed wrongly',
   rejected: 'the platform, or `validate`, says no',
-  unwell: 'accepted, but not placed or not well within the time of `--wait`',
+  notReady: 'accepted, but not placed or not well within the time of `--wait`',
   notFound: 'there is no such thing',
   conflict: 'somebody else changed it meanwhile, or the name is taken',
   unreachable: 'the platform cannot be reached, or does not know the token',

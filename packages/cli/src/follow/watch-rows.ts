@@ -1,30 +1,30 @@
 // `-w`: looks again every second and shows the lines that are not as they were. Ages alone are no change.
 
 import type { Result } from '@holdfast/client'
-import { EXIT, type ExitCode } from './exit-codes.ts'
-import { pause } from './pause.ts'
-import { printFailure } from './print/failure.ts'
-import type { RowOptions, Seen } from './resources/index.ts'
-import { print, type Terminal, tell } from './terminal.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { printFailure } from '../print/failure.ts'
+import type { RowOptions, Snapshot } from '../resources/index.ts'
+import { pause } from '../terminal/pause.ts'
+import { print, report, type Terminal } from '../terminal/terminal.ts'
 
-const LOOK_MS = 1000
+const POLL_MS = 1000
 
 export async function watchRows(
   terminal: Terminal,
-  first: Seen,
-  look: () => Promise<Result<Seen>>,
+  first: Snapshot,
+  look: () => Promise<Result<Snapshot>>,
   shape: Pick<RowOptions, 'form' | 'wide'>,
 ): Promise<ExitCode> {
   // All ages are told for one moment, so that a line differs only by what it says.
   const since = terminal.now()
   let before = first.rows({ nowMs: since, ...shape })
-  while (await pause(LOOK_MS, terminal.interrupted)) {
+  while (await pause(POLL_MS, terminal.interrupted)) {
     const looked = await look()
     if (!looked.ok) return printFailure(terminal, looked.failure)
     const now = looked.value.rows({ nowMs: since, ...shape })
     const shown = looked.value.rows({ nowMs: terminal.now(), ...shape })
     for (const [name, row] of now) if (before.get(name) !== row) print(terminal, shown.get(name) ?? row)
-    for (const name of before.keys()) if (!now.has(name)) tell(terminal, `${name} is gone`)
+    for (const name of before.keys()) if (!now.has(name)) report(terminal, `${name} is gone`)
     before = now
   }
   return EXIT.interrupted

@@ -1,8 +1,8 @@
 // When a wait is over, on answers that are written down.
 
 import { expect, test } from 'vitest'
-import { scriptClient, scriptTerminal } from './scripted-terminal.fixture.ts'
-import { waitUntilWell } from './wait-until-well.ts'
+import { scriptClient, scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'
+import { waitUntilReady } from './wait-until-ready.ts'
 
 const RECORD = {
   ...{ kind: 'Deployment', name: 'web', image: 'registry.example.com/web:1.4.2', replicas: 1 },
@@ -21,7 +21,7 @@ async function waitFor(revision: number | undefined, away = 0, longestMs = 60_00
   const answers = { 'GET /deployments/web': RECORD, 'GET /deployments/web/placements': { items: [] } }
   const client = scriptClient(answers, { away })
   const awaited = { name: 'web', ...(revision === undefined ? {} : { revision }) }
-  const exitCode = await waitUntilWell(terminal, client, [awaited], longestMs)
+  const exitCode = await waitUntilReady(terminal, client, [awaited], longestMs)
   return { exitCode, ...terminal.printed }
 }
 

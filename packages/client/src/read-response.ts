@@ -1,29 +1,29 @@
-// From an answer to a value: what was asked for, a rejection with all its entries, or the finding that whoever answered
+// From an answer to a value: what was requests for, a rejection with all its entries, or the finding that whoever answered
 // does not speak this interface. A server may be a minor version ahead, so unknown fields of an answer are left out.
 
 import { decodeKnown, list, object, rejectionShape, type Shape } from '@holdfast/contract'
 import { type Failure, failed, type Result } from './result.ts'
 
-const refusalShape = object({ ...rejectionShape.fields, rejections: list(rejectionShape) })
+const rejectionBodyShape = object({ ...rejectionShape.fields, rejections: list(rejectionShape) })
 
-export function readAnswer<T>(response: Response, text: string, shape: Shape<T>): Result<T> {
-  if (!response.ok) return failed(readRefusal(response, text))
+export function readResponse<T>(response: Response, text: string, shape: Shape<T>): Result<T> {
+  if (!response.ok) return failed(readRejection(response, text))
   const value = tryDecode(shape, text)
-  if (value === undefined) return failed(notOurs(response))
+  if (value === undefined) return failed(foreignResponse(response))
   const etag = response.headers.get('etag')?.replaceAll('"', '')
   return { ok: true, value, ...(etag === undefined ? {} : { etag }) }
 }
 
-export function readRefusal(response: Response, text: string): Failure {
+export function readRejection(response: Response, text: string): Failure {
   const { status } = response
-  const refusal = tryDecode(refusalShape, text)
+  const refusal = tryDecode(rejectionBodyShape, text)
   if (refusal !== undefined) return { kind: 'rejected', status, rejections: refusal.rejections }
   const requestId = response.headers.get('x-request-id')
-  if (requestId === null) return notOurs(response)
+  if (requestId === null) return foreignResponse(response)
   return { kind: 'unexpected', status, reason: `the server failed; its request id is ${requestId}` }
 }
 
-export function notOurs(response: Response): Failure {
+export function foreignResponse(response: Response): Failure {
   return {
     kind: 'unexpected',
     status: response.status,

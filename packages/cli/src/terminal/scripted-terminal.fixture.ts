@@ -1,7 +1,7 @@
 // A command without a process and without a platform: what it prints is kept, what it asks is answered from a table.
 
 import { type Client, createClient } from '@holdfast/client'
-import type { Invocation } from './command.ts'
+import type { Invocation } from '../command.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ScriptedTerminal extends Terminal {
@@ -53,7 +53,7 @@ export function scriptClient(answers: { readonly [asked: string]: unknown }, { a
   let unanswered = away
   return createClient({
     baseUrl: 'http://platform',
-    world: {
+    runtime: {
       wait: async () => {},
       async fetch(url, { method }) {
         unanswered -= 1

@@ -1,6 +1,6 @@
 // What every command takes.
 
-import type { OptionSpec } from './command.ts'
+import type { OptionSpec } from '../command.ts'
 import { DURATION, HTTP_URL } from './forms.ts'
 
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [

@@ -1,0 +1,22 @@
+// What is written on: a terminal has a width and colours, a file or a pipe has neither.
+
+import type { Terminal } from '../terminal/terminal.ts'
+
+export interface PrintArea {
+  readonly columns: number
+  readonly colored: boolean
+}
+
+export const outArea = (terminal: Terminal): PrintArea => areaOf(terminal, terminal.outIsTerminal)
+export const errArea = (terminal: Terminal): PrintArea => areaOf(terminal, terminal.errIsTerminal)
+
+const areaOf = (terminal: Terminal, isTerminal: boolean): PrintArea => ({
+  columns: isTerminal ? terminal.columns() : Number.POSITIVE_INFINITY,
+  colored: terminal.color && isTerminal,
+})
+
+/** For what is set in by so much. */
+export const indented = ({ columns, colored }: PrintArea, by: number): PrintArea => ({
+  columns: columns - by,
+  colored,
+})
