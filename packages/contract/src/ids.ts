@@ -1,5 +1,5 @@
-// Branded identifiers: a string that was checked once, where it entered, and is trusted by its type afterwards.
-// DECISIONS 4: typed ids are a prefix and a ULID, a tenant id is a UUID.
+// Branded identifiers: strings that are checked once on entry and trusted by their type afterwards. A tenant id is a UUID;
+// every other id is a prefix and a ULID.
 
 declare const brand: unique symbol
 type Brand<Name extends string> = string & { readonly [brand]: Name }
@@ -8,7 +8,7 @@ export type TenantId = Brand<'TenantId'>
 export type TokenId = Brand<'TokenId'>
 export type DeploymentUid = Brand<'DeploymentUid'>
 export type NodeId = Brand<'NodeId'>
-/** One container on one node, for good: `rep_` and a ULID. A replacement is another assignment. */
+/** One container on one node: `rep_` and a ULID. A replacement has an id of its own. */
 export type AssignmentId = Brand<'AssignmentId'>
 /** A ULID that names one store transaction; its audit entry carries the same id. */
 export type TransactionId = Brand<'TransactionId'>
@@ -23,6 +23,14 @@ export const isTenantId = (text: string): text is TenantId => UUID.test(text)
 export const isDeploymentUid = (text: string): text is DeploymentUid => DEPLOYMENT_UID.test(text)
 export const isNodeId = (text: string): text is NodeId => NODE_ID.test(text)
 export const isTokenId = (text: string): text is TokenId => TOKEN_ID.test(text)
+
+/** For texts that the platform generated itself, such as the id in a store key. Input of a client is checked instead. */
+export const asTenantId = (text: string): TenantId => text as TenantId
+export const asTokenId = (text: string): TokenId => text as TokenId
+export const asDeploymentUid = (text: string): DeploymentUid => text as DeploymentUid
+export const asNodeId = (text: string): NodeId => text as NodeId
+export const asAssignmentId = (text: string): AssignmentId => text as AssignmentId
+export const asTransactionId = (text: string): TransactionId => text as TransactionId
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

@@ -1,5 +1,6 @@
 // How often an address may fail to join. DECISIONS 6: 5 failures a minute; those that succeed are not counted.
 
+import { createBoundedMap } from '../lib/bounded-map.ts'
 import type { Clock } from '../ports/clock.ts'
 
 export interface FailedJoins {
@@ -17,7 +18,7 @@ interface Failures {
 const MAX_ADDRESSES = 50_000
 
 export function createFailedJoins(perMinute: number, clock: Clock): FailedJoins {
-  const addresses = new Map<string, Failures>()
+  const addresses = createBoundedMap<string, Failures>(MAX_ADDRESSES)
   const perMs = perMinute / 60_000
   const leftFor = (address: string, now: number): number => {
     const known = addresses.get(address)
@@ -34,11 +35,7 @@ export function createFailedJoins(perMinute: number, clock: Clock): FailedJoins 
     note(address) {
       const now = clock.now()
       const left = Math.max(0, leftFor(address, now) - 1)
-      // Insertion order is the order of the last failure, so the oldest goes first.
-      addresses.delete(address)
       addresses.set(address, { left, at: now })
-      const [oldest] = addresses.keys()
-      if (addresses.size > MAX_ADDRESSES && oldest !== undefined) addresses.delete(oldest)
     },
   }
 }

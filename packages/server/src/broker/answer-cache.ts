@@ -1,6 +1,8 @@
 // Keeps answers for a few seconds and shares the questions that are under way. SAFETY 4a step 2: a registry is asked
 // at most once in 10 s for one tenant, reference and credential. Bounded: the oldest answer makes room.
 
+import { createBoundedMap } from '../lib/bounded-map.ts'
+
 export interface AnswerCache<T> {
   /** The kept answer, or that of the running question, or a new one. */
   of(key: string, ask: () => Promise<T>): Promise<T>
@@ -20,14 +22,14 @@ interface Kept<T> {
 }
 
 export function createAnswerCache<T>(options: AnswerCacheOptions<T>): AnswerCache<T> {
-  const kept = new Map<string, Kept<T>>()
+  const kept = createBoundedMap<string, Kept<T>>(options.capacity)
   return {
     of: (key, ask) => {
       const found = kept.get(key)
       if (found !== undefined && (found.until === undefined || options.nowMs() < found.until))
         return found.answer
       const entry: Kept<T> = { answer: ask(), until: undefined }
-      remember(kept, key, entry, options.capacity)
+      kept.set(key, entry)
       entry.answer.then(
         (answer) => {
           entry.until = options.nowMs() + options.keepMs(answer)
@@ -39,12 +41,4 @@ export function createAnswerCache<T>(options: AnswerCacheOptions<T>): AnswerCach
       return entry.answer
     },
   }
-}
-
-function remember<T>(kept: Map<string, Kept<T>>, key: string, entry: Kept<T>, capacity: number): void {
-  kept.delete(key)
-  kept.set(key, entry)
-  if (kept.size <= capacity) return
-  const [oldest] = kept.keys()
-  if (oldest !== undefined) kept.delete(oldest)
 }

@@ -3,6 +3,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { parseRegistryHost } from '@holdfast/core'
+import { withDeadline, withTimeoutSignal } from '../lib/with-deadline.ts'
 import type { Broker, CredentialAsk, EnvironmentAsk, SealedAnswer } from '../ports/broker.ts'
 import { registryCredentials } from '../store/records.ts'
 import { inTenant } from '../store/transaction.ts'
@@ -32,7 +33,7 @@ export type EnvironmentOutcome = 'sealed' | NonNullable<SealedAnswer['error']>
 const DEADLINE_MS = 5_000
 const SOUND_ATTEMPT = /^[\w.-]{1,64}$/
 
-interface Running extends DispatchDeps {
+interface BrokerContext extends DispatchDeps {
   readonly deps: BrokerDeps
   readonly attempts: Attempts
   readonly deadlineMs: number
@@ -42,49 +43,53 @@ export function createBroker(deps: BrokerDeps): Broker {
   const { store, ids, secretsStore, nowMs = () => performance.now(), deadlineMs = DEADLINE_MS } = deps
   const readDocument = createDocumentReads({ secretsStore, nowMs })
   const attempts = createAttempts()
-  const running: Running = { store, ids, readDocument, deps, attempts, deadlineMs }
+  const context: BrokerContext = { store, ids, readDocument, deps, attempts, deadlineMs }
   return {
     ...createImageChecks(deps),
     async sealEnvironment(ask) {
-      const answer = await withinDeadline(running, environmentFor(running, ask))
+      const answer = await orUnavailable(context, environmentFor(context, ask))
       deps.onAnswer?.(answer.error ?? 'sealed')
       return answer
     },
-    sealCredential: (ask) => withinDeadline(running, credentialFor(running, ask)),
+    sealCredential: (ask) => orUnavailable(context, credentialFor(context, ask)),
   }
 }
 
-/** What goes wrong beside the secrets store is ours, and the next attempt's: its kind alone is told, its text may quote. */
-function withinDeadline({ deps, deadlineMs }: Running, work: Promise<SealedAnswer>): Promise<SealedAnswer> {
+/**
+ * A failure outside the secrets store is answered as unavailable, and the node's next attempt may succeed. Only the name of
+ * the error is logged, because its text may quote a secret.
+ */
+function orUnavailable(
+  { deps, deadlineMs }: BrokerContext,
+  work: Promise<SealedAnswer>,
+): Promise<SealedAnswer> {
   const unavailable: SealedAnswer = { error: 'broker_unavailable' }
-  return new Promise((resolve) => {
-    // A little later than the deadline of the reads, which know better what did not answer.
-    const timer = setTimeout(() => resolve(unavailable), deadlineMs + 250)
-    work
-      .then(resolve, (error: unknown) => {
-        deps.log.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'a node got no answer')
-        resolve(unavailable)
-      })
-      .finally(() => clearTimeout(timer))
+  const answer = work.catch((error: unknown) => {
+    deps.log.warn(
+      { error: error instanceof Error ? error.name : 'unknown' },
+      'broker request of a node failed',
+    )
+    return unavailable
   })
+  // Reads have the shorter deadline, because their failures name what did not answer.
+  return withDeadline(deadlineMs + 250, answer, () => unavailable)
 }
 
-async function environmentFor(running: Running, ask: EnvironmentAsk): Promise<SealedAnswer> {
-  const { attempts, deps } = running
+async function environmentFor(context: BrokerContext, ask: EnvironmentAsk): Promise<SealedAnswer> {
+  const { attempts, deps } = context
   const { assignmentId, attempt } = ask
-  const found = SOUND_ATTEMPT.test(attempt) ? await current(running, () => lookUp(running, ask)) : undefined
+  const found = SOUND_ATTEMPT.test(attempt) ? await current(context, () => lookUp(context, ask)) : undefined
   if (found === undefined) return { error: 'not_assigned' }
   if (!attempts.take(assignmentId, attempt)) {
     deps.log.error(ask, 'ALARM: a second ask for the environment of one attempt to make a container')
     return { error: 'already_answered' }
   }
   let answer: SealedAnswer = {}
-  const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(), running.deadlineMs)
   try {
-    answer = await resolveAndSeal(running, ask, found, deadline.signal)
+    answer = await withTimeoutSignal(context.deadlineMs, (signal) =>
+      resolveAndSeal(context, ask, found, signal),
+    )
   } finally {
-    clearTimeout(timer)
     if (answer.sealed === undefined) attempts.release(assignmentId, attempt)
   }
   return answer
@@ -99,8 +104,8 @@ async function current<T>({ store }: DispatchDeps, look: () => T | undefined): P
 }
 
 /** Only of a registry that the assignment's image comes from. */
-async function credentialFor(running: Running, ask: CredentialAsk): Promise<SealedAnswer> {
-  const { store, deps } = running
+async function credentialFor(context: BrokerContext, ask: CredentialAsk): Promise<SealedAnswer> {
+  const { store, deps } = context
   const { tenant, host } = ask
   await store.fresh()
   const live = findLive(store, ask)

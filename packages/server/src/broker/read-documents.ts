@@ -3,6 +3,8 @@
 // credential changed. So neither a store that is away nor a tenant that retries makes a flood. Nothing that was read is kept.
 
 import type { TenantId } from '@holdfast/contract'
+import { createBoundedMap } from '../lib/bounded-map.ts'
+import { untilAborted } from '../lib/with-deadline.ts'
 import type { SecretDocument, SecretsReader } from '../ports/secrets-store.ts'
 import { createBulkhead } from './bulkhead.ts'
 
@@ -62,12 +64,12 @@ export function createDocumentReads(options: DocumentReadsOptions): ReadDocument
       if (known !== undefined) return { kind: 'failed', cause: known }
       const other = running.get(path)
       if (other === undefined) break
-      const result = await orAway(other.result, signal)
+      const result = await untilAborted(signal, other.result, () => AWAY)
       if (other.version === wanted.version || signal.aborted) return result
     }
     const result = start(wanted, signal).finally(() => running.delete(path))
     running.set(path, { version: wanted.version, result })
-    return orAway(result, signal)
+    return untilAborted(signal, result, () => AWAY)
   }
 }
 
@@ -85,10 +87,7 @@ interface Failures {
 
 /** A version that is not there says nothing of the others; every other failure is of the path. */
 function createFailures(nowMs: () => number): Failures {
-  const known = new Map<
-    string,
-    { readonly cause: ReadCause; readonly until: number; readonly revision: number }
-  >()
+  const known = createBoundedMap<string, { cause: ReadCause; until: number; revision: number }>(MAX_FAILURES)
   const ofVersion = (wanted: WantedDocument): string => `${pathOf(wanted)}?${wanted.version}`
   return {
     of(wanted) {
@@ -102,20 +101,7 @@ function createFailures(nowMs: () => number): Failures {
     },
     note(wanted, cause) {
       const key = cause === 'missing' ? ofVersion(wanted) : pathOf(wanted)
-      known.delete(key)
       known.set(key, { cause, until: nowMs() + REST_MS, revision: wanted.revision })
-      const [oldest] = known.keys()
-      if (known.size > MAX_FAILURES && oldest !== undefined) known.delete(oldest)
     },
   }
-}
-
-/** Whoever waits ends at its own deadline; the read itself has one of its own. */
-function orAway(work: Promise<DocumentRead>, signal: AbortSignal): Promise<DocumentRead> {
-  if (signal.aborted) return Promise.resolve(AWAY)
-  return new Promise((resolve, reject) => {
-    const late = (): void => resolve(AWAY)
-    signal.addEventListener('abort', late, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', late))
-  })
 }

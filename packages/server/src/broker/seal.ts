@@ -13,6 +13,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
+import { createBoundedMap } from '../lib/bounded-map.ts'
 
 const INFO = 'holdfast-sealed-v1'
 const NONCE_BYTES = 12
@@ -41,15 +42,12 @@ export function prepareSeal(encryptionKey: string): (plaintext: string) => strin
 }
 
 /** Those of the nodes that were last sealed to. */
-const publicKeys = new Map<string, KeyObject>()
-const MAX_PUBLIC_KEYS = 1_000
+const publicKeys = createBoundedMap<string, KeyObject>(1_000)
 
 function publicKeyOf(x: string): KeyObject {
   const known = publicKeys.get(x)
   if (known !== undefined) return known
   const made = createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x }, format: 'jwk' })
-  const [oldest] = publicKeys.keys()
-  if (publicKeys.size >= MAX_PUBLIC_KEYS && oldest !== undefined) publicKeys.delete(oldest)
   publicKeys.set(x, made)
   return made
 }

@@ -2,7 +2,7 @@
 // whose session nobody holds. Kept up by the changes alone, so that looking costs nothing while all is well.
 // DECISIONS 5 (Node, Control-plane node), SAFETY 4e.
 
-import type { NodeId, NodeStatus, TenantId } from '@holdfast/contract'
+import { asNodeId, type NodeId, type NodeStatus, type TenantId } from '@holdfast/contract'
 import type { CellNode } from '@holdfast/core'
 import type { Change } from '../store/cache/record-index.ts'
 import { nodes, serverReplicas, tenants } from '../store/records.ts'
@@ -68,7 +68,7 @@ export function createNodeHealthIndex(source: CellSource, now: number): NodeHeal
   }
   const { store, known } = cell
   for (const { record } of store.list(tenants))
-    for (const { id } of store.keysOf(nodes, record.id)) takeNode(cell, record.id, id as NodeId, now)
+    for (const { id } of store.keysOf(nodes, record.id)) takeNode(cell, record.id, asNodeId(id), now)
   return {
     get size() {
       return known.size
@@ -99,8 +99,8 @@ function applyChange(cell: Cell, { kind, key: { tenant, folder, id } }: Change, 
     else miss(cell, id)
   }
   if (tenant === undefined || folder !== nodes.folder) return
-  if (put) takeNode(cell, tenant, id as NodeId, now)
-  else forgetNode(cell, id as NodeId)
+  if (put) takeNode(cell, tenant, asNodeId(id), now)
+  else forgetNode(cell, asNodeId(id))
 }
 
 function meet({ store, servers }: Cell, id: string, now: number): void {

@@ -1,8 +1,8 @@
 // The quota slots that a write needs for credentials that get their first version by it: several at once, held like one.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import type { QuotaKind, TenantId } from '@holdfast/contract'
 import type { QuotaFact } from '@holdfast/core'
+import { sleep } from '../lib/sleep.ts'
 import { type HeldSlot, holdSlot, type SlotDeps } from './hold-slot.ts'
 
 const KIND: QuotaKind = 'secrets'
@@ -39,7 +39,7 @@ export function holdCredentialSlots(deps: SlotDeps, tenant: TenantId): HeldSlots
         if (choice.kind === 'busy') {
           // Two that each hold what the other one waits for would wait for ever.
           release()
-          return { kind: 'busy', until: pause(PAUSE_MS * Math.random()) }
+          return { kind: 'busy', until: sleep(PAUSE_MS * Math.random()) }
         }
         if (choice.kind === 'full')
           return { kind: 'full', quota: { ...quota, used: Math.max(quota.used, quota.limit - slots.length) } }

@@ -1,6 +1,7 @@
 // Is the key-value store there, and has this replica caught up with it? Asked by anybody, so asked of the engine at most
 // once at a time, and answered within seconds: whoever watches health must not wait as long as a write may. SPEC 4.
 
+import { withDeadline } from '../lib/with-deadline.ts'
 import type { KeyValueEngine } from '../ports/key-value.ts'
 import type { Store } from './store.ts'
 
@@ -21,7 +22,7 @@ export function createStoreProbe(
   const key = store.keyspace.globalKey('fresh', 'health')
   return {
     connected: shared(() => isDone(engine.range({ key, countOnly: true }, { deadlineMs: PROBE_MS }))),
-    caughtUp: shared(() => isDone(withDeadline(PROBE_MS, store.fresh()))),
+    caughtUp: shared(() => withDeadline(PROBE_MS, isDone(store.fresh()), () => false)),
   }
 }
 
@@ -30,14 +31,6 @@ function isDone(work: Promise<unknown>): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function withDeadline(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), ms)
-  })
-  await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
 /** Whoever asks while the question is under way gets its answer. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EngineError } from '../ports/key-value.ts'
-import { retryUntil, withDeadline } from './retry-until.ts'
+import { retryUntil, withEngineDeadline } from './retry-until.ts'
 
 const soon = () => performance.now() + 5_000
 
@@ -51,11 +51,11 @@ test('there is one try, and only one, when the time is over before it began', as
 
 test('whoever waits gives up in time, whatever the work does', async () => {
   const forever = new Promise<never>(() => {})
-  await expect(withDeadline(performance.now() + 5, forever)).rejects.toMatchObject({
+  await expect(withEngineDeadline(performance.now() + 5, forever)).rejects.toMatchObject({
     reason: 'deadline',
     applied: 'no',
   })
-  await expect(withDeadline(performance.now() - 5, forever)).rejects.toThrow(EngineError)
-  expect(await withDeadline(soon(), Promise.resolve(1))).toBe(1)
-  await expect(withDeadline(soon(), Promise.reject(refused))).rejects.toBe(refused)
+  await expect(withEngineDeadline(performance.now() - 5, forever)).rejects.toThrow(EngineError)
+  expect(await withEngineDeadline(soon(), Promise.resolve(1))).toBe(1)
+  await expect(withEngineDeadline(soon(), Promise.reject(refused))).rejects.toBe(refused)
 })

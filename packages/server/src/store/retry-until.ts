@@ -1,5 +1,7 @@
 // Trying again while the engine is away, and giving up in time.
 
+import { sleep } from '../lib/sleep.ts'
+import { withDeadline } from '../lib/with-deadline.ts'
 import { EngineError } from '../ports/key-value.ts'
 
 const RETRY_MS = 20
@@ -18,7 +20,7 @@ export async function retryUntil<R>(
       return await attempt()
     } catch (error) {
       if (!isPassing(error, mode) || performance.now() + RETRY_MS >= until) throw error
-      await pause(RETRY_MS)
+      await sleep(RETRY_MS)
     }
   }
 }
@@ -29,17 +31,9 @@ function isPassing(error: unknown, mode: 'once' | 'repeatable'): boolean {
   return away && (mode === 'repeatable' || error.applied === 'no')
 }
 
-/** Stops waiting at `until`. Only for what may go on by itself without harm: a read, or somebody else's work. */
-export async function withDeadline<R>(until: number, work: Promise<R>): Promise<R> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    // Made when it is wanted: before every read an error that nobody sees would be taken down with its stack.
-    const giveUp = (): void => reject(new EngineError('deadline', 'no', 'no answer in time'))
-    timer = setTimeout(giveUp, Math.max(0, until - performance.now()))
+/** Waits for a read, or for shared work, until `until` on the monotonic clock, then throws a deadline error. */
+export function withEngineDeadline<R>(until: number, work: Promise<R>): Promise<R> {
+  return withDeadline(until - performance.now(), work, () => {
+    throw new EngineError('deadline', 'no', 'no answer in time')
   })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -1,7 +1,8 @@
 // The store: typed records of tenants, optimistic transactions over the cache, group commit underneath. What operations
 // and loops see of etcd is this and nothing else.
 
-import type { TenantId, TransactionId } from '@holdfast/contract'
+import { asTransactionId, type TenantId } from '@holdfast/contract'
+import { sleep } from '../lib/sleep.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { KeyValue, KeyValueEngine, OperationResult } from '../ports/key-value.ts'
 import { type Cache, startCache } from './cache/cache.ts'
@@ -13,7 +14,7 @@ import { decodeRecord } from './encode.ts'
 import { guardHistory, type HistoryGuard, type OnWentBack } from './history-guard.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
 import type { Collection } from './records.ts'
-import { pause, retryUntil, withDeadline } from './retry-until.ts'
+import { retryUntil, withEngineDeadline } from './retry-until.ts'
 import { type Address, openTransaction, type Transaction } from './transaction.ts'
 import { asUnavailable, StoreUnavailableError } from './unavailable.ts'
 
@@ -81,7 +82,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   })
 
   const freshUntil = async (until: number): Promise<void> => {
-    const revision = await withDeadline(until, retryUntil(currentRevision, until, 'repeatable'))
+    const revision = await withEngineDeadline(until, retryUntil(currentRevision, until, 'repeatable'))
     history.require()
     await cache.waitFor(revision, until - performance.now())
   }
@@ -141,7 +142,7 @@ async function transact<R>(running: Running, decide: (transaction: Transaction) 
   for (let attempt = 0; performance.now() < until; attempt += 1) {
     running.history.require()
     const transaction = openTransaction(
-      running.ids.ulid() as TransactionId,
+      asTransactionId(running.ids.ulid()),
       running.cache.index,
       running.keyspace,
     )
@@ -149,14 +150,14 @@ async function transact<R>(running: Running, decide: (transaction: Transaction) 
     if (decision.kind === 'abort' && current) return decision.result
     current = decision.kind === 'abort'
     if (decision.kind === 'abort') await running.fresh(until)
-    if (decision.kind === 'wait') await withDeadline(until, decision.until).catch(asUnavailable)
+    if (decision.kind === 'wait') await withEngineDeadline(until, decision.until).catch(asUnavailable)
     if (decision.kind === 'commit') {
       const verdict = await running.committer.commit(transaction.staged(), until)
       if (verdict.kind === 'committed') return decision.result
       await running.cache.waitFor(verdict.revision, until - performance.now()).catch(asUnavailable)
       // The engine itself looked after we had asked: what the cache shows at that revision may be said aloud.
       current = verdict.kind === 'refused'
-      if (attempt > 1) await pause(Math.random() * Math.min(MAX_BACKOFF_MS, 2 ** attempt))
+      if (attempt > 1) await sleep(Math.random() * Math.min(MAX_BACKOFF_MS, 2 ** attempt))
     }
   }
   throw new StoreUnavailableError('the transaction met a conflict at every try')
@@ -176,7 +177,9 @@ async function readValues<T>(
   for (let from = 0; from < keys.length; from += READ_AT_ONCE) {
     const success = keys.slice(from, from + READ_AT_ONCE).map((key) => ({ kind: 'range' as const, key }))
     const ask = () => engine.transact({ compares: [], success, failure: [] })
-    const { results } = await withDeadline(until, retryUntil(ask, until, 'repeatable')).catch(asUnavailable)
+    const { results } = await withEngineDeadline(until, retryUntil(ask, until, 'repeatable')).catch(
+      asUnavailable,
+    )
     for (const result of results) values.push(recordOf(result))
   }
   return values

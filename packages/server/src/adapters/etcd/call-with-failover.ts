@@ -1,5 +1,6 @@
 // A request to whichever member can answer it. What may have been sent is repeated only if the request is a read.
 
+import { sleep } from '../../lib/sleep.ts'
 import { EngineError } from '../../ports/key-value.ts'
 import type { Authenticator } from './authenticator.ts'
 import { classifyFailure, type Failure } from './classify-failure.ts'
@@ -44,7 +45,7 @@ export async function callWithFailover<T>(deps: CallDeps, request: CallRequest<T
     const again = mayRepeat(request, failure, renewed) && performance.now() + RETRY_PAUSE_MS < deadlineAt
     if (!again) throw errorOf(request, failure, `${endpoint.name}: ${outcome.failed.details}`)
     renewed ||= failure.next === 'fresh_token'
-    if (attempt >= deps.pool.endpoints.length) await pause(RETRY_PAUSE_MS)
+    if (attempt >= deps.pool.endpoints.length) await sleep(RETRY_PAUSE_MS)
   }
 }
 
@@ -83,8 +84,4 @@ function decodeAnswer<T>(request: CallRequest<T>, bytes: Buffer): T {
   } catch (error) {
     throw new EngineError('invalid', 'unknown', `${request.method}: unreadable answer: ${String(error)}`)
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -1,8 +1,9 @@
 // Which etcd member is asked next? The current one as long as it answers; the next in the list when it does not.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '@grpc/grpc-js'
 import { connectivityState } from '@grpc/grpc-js'
+import { sleep } from '../../lib/sleep.ts'
+import { withDeadline } from '../../lib/with-deadline.ts'
 import { EngineError } from '../../ports/key-value.ts'
 
 export interface Endpoint {
@@ -71,15 +72,13 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
       if (preferred && isReady(preferred)) return preferred
       const found = await foundBy(deadlineAt)
       if (found) return found
-      await pause(Math.min(ROUND_PAUSE_MS, leftUntil(deadlineAt)))
+      await sleep(Math.min(ROUND_PAUSE_MS, leftUntil(deadlineAt)))
     } while (performance.now() < deadlineAt)
     throw new EngineError('unavailable', 'no', 'no etcd member could be reached')
   }
 
   async function foundBy(deadlineAt: number): Promise<Endpoint | undefined> {
-    const waiting = new AbortController()
-    const late = pause(leftUntil(deadlineAt), undefined, { signal: waiting.signal })
-    return Promise.race([look(), late]).finally(() => waiting.abort())
+    return withDeadline(leftUntil(deadlineAt), look(), () => undefined)
   }
 
   /** One round for all who need a member: each on its own, they would drop the connections that others have just begun. */

@@ -1,8 +1,8 @@
 // Makes a tenant's place in the store: its mount, the mount's settings, and the policy by which the broker reads it.
 // SAFETY 4a "OpenBao layout". Each step may find itself done already, by an earlier call or by one at the same time.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import type { TenantId } from '@holdfast/contract'
+import { sleep } from '../../lib/sleep.ts'
 import type { Denied, Done, Unavailable } from '../../ports/secrets-store.ts'
 import { tenantPolicy, tenantPolicyName } from './policies.ts'
 import { mountOf } from './secret-path.ts'
@@ -56,7 +56,7 @@ async function ensureSettings(
   for (;;) {
     const answer = await client.call({ method: 'POST', path: `${mount}/config`, body: SETTINGS, signal })
     if (answer.kind !== 'refused') return outcome(answer)
-    await pause(RETRY_MS)
+    await sleep(RETRY_MS)
     if (signal.aborted) return unavailable('timeout', 'no')
   }
 }

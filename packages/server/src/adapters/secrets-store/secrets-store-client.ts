@@ -2,6 +2,7 @@
 // What is said with it is in secrets-writer, secrets-reader and provision-platform.
 
 import { performance } from 'node:perf_hooks'
+import { withTimeoutSignal } from '../../lib/with-deadline.ts'
 import type { Secret } from '../../ports/secret.ts'
 import type { Done, SecretsStoreHealth, Unavailable } from '../../ports/secrets-store.ts'
 import {
@@ -53,7 +54,7 @@ export function createSecretsStoreClient(options: SecretsStoreClientOptions): Se
     return second.kind === 'token' ? callStore(address, request, second.token) : second
   }
   return {
-    within: (operation) => endInTime(operation, deadlineMs),
+    within: (operation) => withTimeoutSignal(deadlineMs, operation),
     call,
     callAs: (token, request) => callStore(address, request, token),
     health: async () => {
@@ -64,16 +65,6 @@ export function createSecretsStoreClient(options: SecretsStoreClientOptions): Se
     logins: () => session.logins,
     nowMs,
     close: () => address.origin.agent.destroy(),
-  }
-}
-
-async function endInTime<T>(operation: (signal: AbortSignal) => Promise<T>, deadlineMs: number): Promise<T> {
-  const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(), deadlineMs)
-  try {
-    return await operation(deadline.signal)
-  } finally {
-    clearTimeout(timer)
   }
 }
 

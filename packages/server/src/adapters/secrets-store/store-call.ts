@@ -1,6 +1,7 @@
 // One call of the store's HTTP API under a deadline, as a value. What the store says in words is never kept: its errors
 // may quote what was sent. PARTS 1: only what OpenBao and Vault have in common is spoken.
 
+import { untilAborted } from '../../lib/with-deadline.ts'
 import type { Secret } from '../../ports/secret.ts'
 import type { Absent, Denied, Unavailable, UnavailableCause } from '../../ports/secrets-store.ts'
 import {
@@ -115,13 +116,7 @@ export function member(value: unknown, ...keys: readonly string[]): unknown {
   return found
 }
 
-/** Work that several operations share has its own deadline; each of them still ends at its own. */
+/** Ends the wait for shared work at the operation's own deadline. The shared work has a deadline of its own. */
 export function withinDeadline<T>(work: Promise<T>, signal: AbortSignal): Promise<T | Unavailable> {
-  const late = () => unavailable('timeout', 'no')
-  if (signal.aborted) return Promise.resolve(late())
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => resolve(late())
-    signal.addEventListener('abort', giveUp, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
-  })
+  return untilAborted(signal, work, () => unavailable('timeout', 'no'))
 }

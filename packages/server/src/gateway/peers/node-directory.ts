@@ -1,6 +1,6 @@
 // Whose node is it? A hello names a node and no tenant; the record decides. SAFETY 2 rows 13, 25.
 
-import type { NodeId, TenantId } from '@holdfast/contract'
+import { asNodeId, type NodeId, type TenantId } from '@holdfast/contract'
 import type { Change } from '../../store/cache/record-index.ts'
 import { nodes, tenants } from '../../store/records.ts'
 import type { GatewayDeps, NodeAddress } from '../deps.ts'
@@ -23,7 +23,7 @@ export function createNodeDirectory(store: Pick<GatewayDeps['store'], 'list' | '
         if (key.folder !== nodes.folder || key.tenant === undefined) continue
         if (kind === 'put') owners.set(key.id, key.tenant)
         else owners.delete(key.id)
-        touched.push({ tenant: key.tenant, nodeId: key.id as NodeId })
+        touched.push({ tenant: key.tenant, nodeId: asNodeId(key.id) })
       }
       return touched
     },

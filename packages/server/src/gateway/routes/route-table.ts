@@ -2,7 +2,16 @@
 // itself (DECISIONS 4, routes). Kept up change by change from records: a change costs what it concerns, and what is not
 // routed costs nothing. A record that cannot be read changes nothing of what is known (SAFETY 2 row 31).
 
-import type { AssignmentId, DeploymentUid, NodeId, RoutedDeployment, TenantId } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  asAssignmentId,
+  asDeploymentUid,
+  asNodeId,
+  type DeploymentUid,
+  type NodeId,
+  type RoutedDeployment,
+  type TenantId,
+} from '@holdfast/contract'
 import { isReady } from '@holdfast/core'
 import type { Change } from '../../store/cache/record-index.ts'
 import {
@@ -101,7 +110,7 @@ function createTakers(
     if (!gone && node === undefined) return
     const router = routerOf(node)
     const routes = router === undefined ? known(tenant) : make(tenant)
-    routes?.setRouter(id as NodeId, router)
+    routes?.setRouter(asNodeId(id), router)
   }
   const takeDeployment: Taker = (tenant, name, gone) => {
     const stored = gone ? undefined : store.get(inTenant(tenant, deployments, name))?.record
@@ -114,14 +123,14 @@ function createTakers(
   }
   const takePlacement: Taker = (tenant, id, gone) => {
     const routes = known(tenant)
-    const uid = id as DeploymentUid
+    const uid = asDeploymentUid(id)
     if (routes === undefined || !routes.isRouted(uid)) return
     const placement = gone ? undefined : store.get(inTenant(tenant, placements, id))?.record
     if (gone || placement !== undefined) takeReplicas(tenant, routes, placement, uid)
   }
   const takeObservation: Taker = (tenant, id) => {
     const routes = known(tenant)
-    const assignment = id as AssignmentId
+    const assignment = asAssignmentId(id)
     if (routes?.isWished(assignment)) routes.setReady(assignment, isServing(tenant, id))
   }
   return new Map([

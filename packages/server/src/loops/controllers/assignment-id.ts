@@ -3,7 +3,7 @@
 // both believe to be the owner cannot make two; and no id ever comes twice, because no state does.
 
 import { hash } from 'node:crypto'
-import type { AssignmentId, DeploymentUid } from '@holdfast/contract'
+import { type AssignmentId, asAssignmentId, type DeploymentUid } from '@holdfast/contract'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const CHARACTERS = 26
@@ -13,5 +13,5 @@ export function assignmentId(uid: DeploymentUid, replica: number, attempt: numbe
   const digest = hash('sha256', `${uid}/${replica}/${attempt}`, 'buffer')
   let text = ''
   for (let at = 0; at < CHARACTERS; at += 1) text += CROCKFORD[(digest[at] ?? 0) & 31]
-  return `rep_${text}` as AssignmentId
+  return asAssignmentId(`rep_${text}`)
 }

@@ -1,7 +1,14 @@
 // Which deployments does a change concern? Their keys are enqueued and the tenant's view is kept up; nothing is decided here.
 // DESIGN 4: an unplaced deployment is looked at again when something happens that one of its refusals waits for.
 
-import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import {
+  asDeploymentUid,
+  asNodeId,
+  asTenantId,
+  type DeploymentUid,
+  type NodeId,
+  type TenantId,
+} from '@holdfast/contract'
 import type { Change } from '../../store/cache/record-index.ts'
 import { deployments, nodeNames, nodes, observations, placements, tenants } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
@@ -12,8 +19,8 @@ export function noticeChange(controller: Controller, { kind, key }: Change): voi
   if (tenant === undefined) noticeGlobal(controller, folder, id)
   else if (!controller.deps.leadership.owns(tenant)) return
   else if (folder === deployments.folder) noticeDeployment(controller, tenant, id)
-  else if (folder === placements.folder) noticePlacement(controller, tenant, id as DeploymentUid)
-  else if (folder === nodes.folder) noticeNode(controller, tenant, id as NodeId)
+  else if (folder === placements.folder) noticePlacement(controller, tenant, asDeploymentUid(id))
+  else if (folder === nodes.folder) noticeNode(controller, tenant, asNodeId(id))
   else if (folder !== observations.folder) return
   else if (kind === 'put') noticeObservation(controller, tenant, id)
   else controller.tenants.get(tenant)?.sightings.forget(id)
@@ -26,7 +33,7 @@ function noticeGlobal(controller: Controller, folder: string, id: string): void 
       if (controller.tenants.has(tenant)) noticeNode(controller, tenant, nodeId)
   }
   if (folder !== tenants.folder) return
-  const tenant = id as TenantId
+  const tenant = asTenantId(id)
   const known = controller.tenants.get(tenant)
   if (known === undefined) return
   // Its view is made anew should the record only be unreadable.

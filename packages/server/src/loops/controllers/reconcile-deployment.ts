@@ -1,7 +1,7 @@
 // One look at one deployment: a decision on what the cache shows and, where there is something to write, one fenced
 // transaction that compares everything that was decided on. SAFETY 4a and 4b.
 
-import type { DeploymentUid, TenantId } from '@holdfast/contract'
+import { asTenantId, type DeploymentUid, type TenantId } from '@holdfast/contract'
 import { recordEvent, recordEventOnce } from '../../operations/record-write.ts'
 import { timestamp } from '../../ports/clock.ts'
 import { deployments, nodes, observations, placements, type StoredDeployment } from '../../store/records.ts'
@@ -14,7 +14,7 @@ import { eventsOf } from './placement-events.ts'
 import { dropMatrix, isLarge, recordDecision, storeMatrix } from './record-decision.ts'
 
 export async function reconcileDeployment(controller: Controller, key: string): Promise<void> {
-  const tenant = key.slice(0, TENANT_LENGTH) as TenantId
+  const tenant = asTenantId(key.slice(0, TENANT_LENGTH))
   const name = key.slice(TENANT_LENGTH + 1)
   const { leadership, store } = controller.deps
   if (!leadership.owns(tenant)) return

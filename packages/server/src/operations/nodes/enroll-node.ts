@@ -2,6 +2,8 @@
 // and the node's name is claimed in it, so a token makes one node and a name has one owner. SAFETY 2 rows 12 to 14, 4a.
 
 import {
+  asNodeId,
+  asTokenId,
   decode,
   type Enrolled,
   type Enrolment,
@@ -10,7 +12,6 @@ import {
   type Json,
   type NodeId,
   type TenantId,
-  type TokenId,
 } from '@holdfast/contract'
 import { checkQuotas, reject } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
@@ -73,7 +74,7 @@ function decideEnrolment(
     return { kind: 'abort', result: invalidToken() }
   const before = readClaims(transaction, wanted.nodeName)
   const own = claimOf(before, token.tenant)
-  const nodeId = own?.nodeId ?? (`node_${deps.ids.ulid()}` as NodeId)
+  const nodeId = own?.nodeId ?? asNodeId(`node_${deps.ids.ulid()}`)
   const claims = claimName(before, token.tenant, nodeId)
   if (claims === undefined) {
     const rejection = reject('node_owned_by_another_tenant', 'nodeName', wanted.nodeName)
@@ -192,5 +193,5 @@ function joiner(
   requestId: string,
 ): Caller {
   const role = controlPlane ? 'platform-admin' : 'tenant-admin'
-  return { tenant, token: `join_${id}` as TokenId, role, onBehalf: false, requestId }
+  return { tenant, token: asTokenId(`join_${id}`), role, onBehalf: false, requestId }
 }

@@ -1,7 +1,7 @@
 // `holdfast-server init`: makes the platform tenant and its first token, once; `--reissue` replaces a lost one. The secrets
 // mount comes first, as for every tenant.
 
-import type { TenantId } from '@holdfast/contract'
+import { asTenantId, type TenantId } from '@holdfast/contract'
 import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
 import type { SecretsWriter } from '../../ports/secrets-store.ts'
 import { platform, type StoredToken, tenants, tokens } from '../../store/records.ts'
@@ -34,7 +34,7 @@ export async function initialise(
   await store.fresh()
   const existing = platformOf(store)
   if (existing !== undefined && !reissue) return { kind: 'already', tenant: existing }
-  const tenant = existing ?? (deps.ids.uuid() as TenantId)
+  const tenant = existing ?? asTenantId(deps.ids.uuid())
   const mounted = await deps.secrets.provisionTenant(tenant)
   if (mounted.kind !== 'ok') return { kind: 'secrets_store_unavailable' }
   return store.transact<Initialised>((transaction) => {

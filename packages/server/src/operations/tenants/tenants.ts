@@ -2,6 +2,7 @@
 // a tenant that exists can always keep a secret.
 
 import {
+  asTenantId,
   canonicalJson,
   childPath,
   decode,
@@ -62,7 +63,7 @@ export async function createTenant(
   const rejections = checkShape(newTenantShape, body, { checks: { name: checkName } })
   if (rejections.length > 0) return refused(...rejections)
   const { name } = decode(newTenantShape, body)
-  const id = ids.uuid() as TenantId
+  const id = asTenantId(ids.uuid())
   const mounted = await secrets.provisionTenant(id)
   if (mounted.kind !== 'ok') return refused(reject('secrets_store_unavailable', 'secretsStore', undefined))
   const tenant: Tenant = {

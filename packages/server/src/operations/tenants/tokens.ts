@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import {
+  asTokenId,
   decode,
   type IssuedToken,
   isJsonObject,
@@ -15,7 +16,6 @@ import {
   string,
   type TenantId,
   type Token,
-  type TokenId,
 } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
@@ -54,7 +54,7 @@ export function mintToken(
   const { name, role, expiresAt } = wanted
   const record: StoredToken = {
     v: 1,
-    id: `tok_${ulid}` as TokenId,
+    id: asTokenId(`tok_${ulid}`),
     name,
     role,
     createdAt: now,

@@ -1,6 +1,6 @@
 // POST /api/v1/deployments, in the steps of DESIGN 4: body rules, normalise, facts, fact rules, one transaction.
 
-import { type DeploymentUid, isJsonObject, type Json, type QuotaKind } from '@holdfast/contract'
+import { asDeploymentUid, isJsonObject, type Json, type QuotaKind } from '@holdfast/contract'
 import {
   checkBody,
   checkFacts,
@@ -132,7 +132,7 @@ function newDeployment(
   slot: number,
 ): StoredDeployment {
   const now = timestamp(clock)
-  const uid = `dep_${ids.ulid()}` as DeploymentUid
+  const uid = asDeploymentUid(`dep_${ids.ulid()}`)
   return {
     v: 1,
     uid,

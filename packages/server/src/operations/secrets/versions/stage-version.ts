@@ -4,8 +4,8 @@
 // The intent is kept under the path and the number it wants, so that a number has one writer at most: whoever destroys the
 // version of an abandoned intent destroys nobody else's.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import { reject } from '@holdfast/core'
+import { sleep } from '../../../lib/sleep.ts'
 import { type Clock, timestamp } from '../../../ports/clock.ts'
 import type { SecretDocument, SecretPath, SecretsWriter } from '../../../ports/secrets-store.ts'
 import { intents } from '../../../store/records.ts'
@@ -130,7 +130,7 @@ async function waitForNumber(
     const id = pendingDestruction ?? destructionIdOf(tenant, path, version)
     await retireVersionNumber(deps, id)
   }
-  await pause(PAUSE_MS * (0.5 + Math.random()))
+  await sleep(PAUSE_MS * (0.5 + Math.random()))
 }
 
 /** The number belongs to whoever won it. */
