@@ -4,7 +4,7 @@
 
 import { parseArgs } from 'node:util'
 import { createSchedulingView } from '@holdfast/core'
-import { aWorkload, naivePick } from '@holdfast/core/scheduling/fixture'
+import { aWorkload, naivePick } from '@holdfast/core/scheduling/scheduling.fixture'
 import { busyMicros, cpuMicros } from './lib/cpu.ts'
 import { createLoad, smallWorkloadAt, tenantOf, workloadAt } from './lib/scheduling-load.ts'
 import { median, percentile } from './lib/stats.ts'

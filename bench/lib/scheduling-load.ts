@@ -4,7 +4,7 @@
 import type { ResidencyDemand } from '@holdfast/contract'
 import type { NodeFacts, SchedulingView, TenantFacts, Workload } from '@holdfast/core'
 import { desiredResidency } from '@holdfast/core'
-import { aNode, aWorkload, someFacts } from '@holdfast/core/scheduling/fixture'
+import { aNode, aWorkload, someFacts } from '@holdfast/core/scheduling/scheduling.fixture'
 
 const KINDS = 64
 const ZONES = 12

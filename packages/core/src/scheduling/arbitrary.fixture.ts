@@ -9,7 +9,7 @@ import {
 } from '@holdfast/contract'
 import fc from 'fast-check'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
-import { nodeIdOf } from './fixture.ts'
+import { nodeIdOf } from './scheduling.fixture.ts'
 import { desiredResidency } from './residency.ts'
 
 const NAMES = ['web', 'db', 'cache']

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { arbitraryTenant, arbitraryWorkload } from './arbitrary.fixture.ts'
 import { createPickDescriber } from './describe-pick.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
-import { aNode, aWorkload, naivePick, nodeIdOf, someFacts } from './fixture.ts'
+import { aNode, aWorkload, naivePick, nodeIdOf, someFacts } from './scheduling.fixture.ts'
 
 const describePick = (workload: Workload, facts: TenantFacts, chosen: NodeId) =>
   createPickDescriber(workload, facts).describe(chosen)

@@ -15,7 +15,7 @@ import {
   type Wanted,
 } from './displacement.fixture.ts'
 import type { NodeFacts, Workload } from './facts.ts'
-import { aNode, naivePick, nodeIdOf } from './fixture.ts'
+import { aNode, naivePick, nodeIdOf } from './scheduling.fixture.ts'
 import type { Stand } from './residency.ts'
 
 const SEED = 20_261_115

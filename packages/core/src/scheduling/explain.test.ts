@@ -4,7 +4,7 @@ import { candidateShape, decode } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { explainCandidates } from './explain.ts'
 import type { NodeFacts, Workload } from './facts.ts'
-import { aNode, aWorkload, someFacts } from './fixture.ts'
+import { aNode, aWorkload, someFacts } from './scheduling.fixture.ts'
 import { placeReplicas } from './scheduling-view.ts'
 
 const WORKLOAD = aWorkload({

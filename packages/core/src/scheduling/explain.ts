@@ -2,8 +2,8 @@
 // apart. SPEC 3, DECISIONS 2 and 7.
 
 import type { Candidate, Json, Refusal } from '@holdfast/contract'
-import { compareCosts } from './cures/cost.ts'
-import { cureText, type ExplainedCandidate, type FoundCure, toCure } from './cures/find-cures.ts'
+import { compareCosts } from './remedies/cost.ts'
+import { cureText, type ExplainedCandidate, type FoundCure, toCure } from './remedies/find-remedies.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { once, rememberedBy } from './remembered.ts'
 

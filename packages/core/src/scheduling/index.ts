@@ -1,5 +1,5 @@
-export { applyChange, type Situation } from './cures/apply-changes.ts'
-export type { ExplainedCandidate } from './cures/find-cures.ts'
+export { applyChange, type Situation } from './remedies/apply-changes.ts'
+export type { ExplainedCandidate } from './remedies/find-remedies.ts'
 export { createPickDescriber, type PickDescriber } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'
 export type { DesiredResidency, NodeFacts, TenantFacts, Workload } from './facts.ts'

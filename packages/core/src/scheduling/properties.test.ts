@@ -9,7 +9,7 @@ import { arbitraryNode, arbitraryTenant, arbitraryWorkload } from './arbitrary.f
 import { checkCandidates, firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import { naivePick } from './fixture.ts'
+import { naivePick } from './scheduling.fixture.ts'
 import { createSchedulingView, placeReplicas, type SchedulingView } from './scheduling-view.ts'
 
 const SEED = 20_261_117

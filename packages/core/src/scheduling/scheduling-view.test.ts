@@ -3,7 +3,7 @@
 import type { Capacity } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import type { NodeFacts, Workload } from './facts.ts'
-import { aNode, aWorkload, nodeIdOf, someFacts } from './fixture.ts'
+import { aNode, aWorkload, nodeIdOf, someFacts } from './scheduling.fixture.ts'
 import { createSchedulingView, placeReplicas } from './scheduling-view.ts'
 
 const GIB = 1024 ** 3

@@ -2,7 +2,7 @@
 // tenants' nodes are in other views, so neither a placement nor its cost crosses the boundary. SPEC 3 rule 1.
 
 import type { Capacity, FilterName, NodeId } from '@holdfast/contract'
-import { cureCandidates, type ExplainedCandidate } from './cures/find-cures.ts'
+import { cureCandidates, type ExplainedCandidate } from './remedies/find-remedies.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { type HypotheticalChange, hypothetically, restoring } from './hypothetical.ts'

@@ -3,7 +3,7 @@
 import type { ResidencyDemand } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import type { NodeFacts, Workload } from './facts.ts'
-import { aNode, aWorkload } from './fixture.ts'
+import { aNode, aWorkload } from './scheduling.fixture.ts'
 import { desiredResidency } from './residency.ts'
 import { stillQualifies } from './still-qualifies.ts'
 

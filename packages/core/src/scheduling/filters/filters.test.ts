@@ -4,7 +4,7 @@
 import { decode, FILTERS, type Json, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import type { NodeFacts, Workload } from '../facts.ts'
-import { aNode, aWorkload, nodeIdOf, someFacts } from '../fixture.ts'
+import { aNode, aWorkload, nodeIdOf, someFacts } from '../scheduling.fixture.ts'
 import { CURE_KINDS, type Filter } from '../refusal.ts'
 import { affinity } from './affinity.ts'
 import { antiAffinity } from './anti-affinity.ts'

@@ -4,7 +4,7 @@
 import { decode, type Json, type ResidencyDemand, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import type { NodeFacts, Workload } from '../facts.ts'
-import { aNode, aWorkload, someFacts } from '../fixture.ts'
+import { aNode, aWorkload, someFacts } from '../scheduling.fixture.ts'
 import { CURE_KINDS, type Filter } from '../refusal.ts'
 import { desiredResidency } from '../residency.ts'
 import { blockedCountry } from './blocked-country.ts'

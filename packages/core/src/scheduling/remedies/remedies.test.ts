@@ -4,9 +4,9 @@ import { type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { allRefusals, checkCandidates } from '../check-candidates.ts'
 import type { DesiredResidency, NodeFacts, TenantFacts, Workload } from '../facts.ts'
-import { aNode, aWorkload, someFacts } from '../fixture.ts'
+import { aNode, aWorkload, someFacts } from '../scheduling.fixture.ts'
 import { applyChange } from './apply-changes.ts'
-import { cureCandidates, curesFor, cureText } from './find-cures.ts'
+import { cureCandidates, curesFor, cureText } from './find-remedies.ts'
 
 const GIB = 1024 ** 3
 const MIB = 1024 ** 2

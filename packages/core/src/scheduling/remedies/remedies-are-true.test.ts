@@ -11,7 +11,7 @@ import type { NodeFacts } from '../facts.ts'
 import { PLACEMENT_FILTERS } from '../filters/index.ts'
 import { applyChange, type Situation, type Step } from './apply-changes.ts'
 import { compareCosts, costOf } from './cost.ts'
-import { cureCandidates, cureText, type FoundCure, toCure } from './find-cures.ts'
+import { cureCandidates, cureText, type FoundCure, toCure } from './find-remedies.ts'
 
 const SEED = 20261115
 const REFUSALS = 10_000
