@@ -9,8 +9,8 @@ import {
 } from '@holdfast/contract'
 import fc from 'fast-check'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
-import { nodeIdOf } from './scheduling.fixture.ts'
 import { desiredResidency } from './residency.ts'
+import { nodeIdOf } from './scheduling.fixture.ts'
 
 const NAMES = ['web', 'db', 'cache']
 const VALUES = ['a', 'b', 'c']

@@ -15,8 +15,8 @@ import {
   type Wanted,
 } from './displacement.fixture.ts'
 import type { NodeFacts, Workload } from './facts.ts'
-import { aNode, naivePick, nodeIdOf } from './scheduling.fixture.ts'
 import type { Stand } from './residency.ts'
+import { aNode, naivePick, nodeIdOf } from './scheduling.fixture.ts'
 
 const SEED = 20_261_115
 const NODES = 5

@@ -2,9 +2,9 @@
 // apart. SPEC 3, DECISIONS 2 and 7.
 
 import type { Candidate, Json, Refusal } from '@holdfast/contract'
+import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { compareCosts } from './remedies/cost.ts'
 import { cureText, type ExplainedCandidate, type FoundCure, toCure } from './remedies/find-remedies.ts'
-import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { once, rememberedBy } from './remembered.ts'
 
 export interface Explanation {

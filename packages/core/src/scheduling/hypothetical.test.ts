@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryTenant, arbitraryWorkload } from './arbitrary.fixture.ts'
 import type { TenantFacts, Workload } from './facts.ts'
-import { aNode, aWorkload, nodeIdOf, someFacts } from './scheduling.fixture.ts'
 import { type HypotheticalChange, NO_DEPLOYMENT } from './hypothetical.ts'
+import { aNode, aWorkload, nodeIdOf, someFacts } from './scheduling.fixture.ts'
 import { createSchedulingView, type SchedulingView } from './scheduling-view.ts'
 
 const half: Capacity = { cpuMillis: 2000, memoryBytes: 4 * 1024 ** 3 }

@@ -1,5 +1,3 @@
-export { applyChange, type Situation } from './remedies/apply-changes.ts'
-export type { ExplainedCandidate } from './remedies/find-remedies.ts'
 export { createPickDescriber, type PickDescriber } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'
 export type { DesiredResidency, NodeFacts, TenantFacts, Workload } from './facts.ts'
@@ -7,10 +5,12 @@ export { PLACEMENT_FILTERS } from './filters/index.ts'
 export { type HypotheticalChange, NO_DEPLOYMENT } from './hypothetical.ts'
 export { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
 export {
-  CURE_KINDS,
-  type CureKind,
   type Filter,
+  RETRY_TRIGGERS,
+  type RetryTrigger,
 } from './refusal.ts'
+export { applyChange, type Situation } from './remedies/apply-changes.ts'
+export type { ExplainedCandidate } from './remedies/find-remedies.ts'
 export { answersResidency, desiredResidency, residencyLabels, sameStand } from './residency.ts'
 export { createSchedulingView, type Placing, placeReplicas, type SchedulingView } from './scheduling-view.ts'
 export { mayStayForNow, stillQualifies } from './still-qualifies.ts'

@@ -2,8 +2,8 @@
 
 import type { Assignment, AssignmentId, Observation } from '@holdfast/contract'
 import { expect, test } from 'vitest'
-import { nodeIdOf } from './scheduling.fixture.ts'
 import { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
+import { nodeIdOf } from './scheduling.fixture.ts'
 
 /** Node 1 is where they may be; 2 is not; 3 is not, and does not answer; 4 is allowed, and does not answer. */
 const assigned = (replica: number, node: number, desired: Assignment['desired'] = 'running'): Assignment => ({

@@ -5,7 +5,7 @@ import type { FilterName, NodeId, Refusal } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 
 /** After such a change a refusal may be gone; before it, asking again is idle work. */
-export const CURE_KINDS = [
+export const RETRY_TRIGGERS = [
   'node_enrolled',
   'node_status',
   'node_schedulable',
@@ -19,7 +19,7 @@ export const CURE_KINDS = [
   'deployment',
   'quota',
 ] as const
-export type CureKind = (typeof CURE_KINDS)[number]
+export type RetryTrigger = (typeof RETRY_TRIGGERS)[number]
 
 /** A node with every refusal it has, in the order of the filters; none: it takes a replica. */
 export interface CheckedCandidate {
@@ -31,7 +31,7 @@ export interface CheckedCandidate {
 export interface Filter {
   readonly name: FilterName
   /** After such a change asking again makes sense. */
-  readonly curedBy: readonly CureKind[]
+  readonly curedBy: readonly RetryTrigger[]
   /** By code, how a summary counts the nodes that are refused for it: "2 cordoned". */
   readonly phrases: { readonly [code: string]: string }
   /**

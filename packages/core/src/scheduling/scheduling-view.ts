@@ -2,12 +2,12 @@
 // tenants' nodes are in other views, so neither a placement nor its cost crosses the boundary. SPEC 3 rule 1.
 
 import type { Capacity, FilterName, NodeId } from '@holdfast/contract'
-import { cureCandidates, type ExplainedCandidate } from './remedies/find-remedies.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { type HypotheticalChange, hypothetically, restoring } from './hypothetical.ts'
 import { pickNode } from './pick-node.ts'
-import { CURE_KINDS, type CureKind } from './refusal.ts'
+import { RETRY_TRIGGERS, type RetryTrigger } from './refusal.ts'
+import { cureCandidates, type ExplainedCandidate } from './remedies/find-remedies.ts'
 import {
   columnsOf,
   createTenantState,
@@ -25,7 +25,7 @@ export interface Placing {
   /** Where a replica fits nowhere: every node of the tenant with every refusal, by name. Empty otherwise. */
   readonly candidates: readonly ExplainedCandidate[]
   /** The kinds of change after which it is worth asking again; empty when nothing is unplaced. */
-  readonly cures: readonly CureKind[]
+  readonly cures: readonly RetryTrigger[]
 }
 
 export interface SchedulingView {
@@ -99,11 +99,11 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
 }
 
 /** A new node may take what all others refuse. */
-function curesOf(candidates: readonly ExplainedCandidate[]): CureKind[] {
+function curesOf(candidates: readonly ExplainedCandidate[]): RetryTrigger[] {
   const refuses = (name: FilterName): boolean =>
     candidates.some(({ refusals }) => refusals.some(({ filter }) => filter === name))
-  const kinds = new Set<CureKind>(['node_enrolled'])
+  const kinds = new Set<RetryTrigger>(['node_enrolled'])
   for (const { name, curedBy } of PLACEMENT_FILTERS)
     if (refuses(name)) for (const kind of curedBy) kinds.add(kind)
-  return CURE_KINDS.filter((kind) => kinds.has(kind))
+  return RETRY_TRIGGERS.filter((kind) => kinds.has(kind))
 }

@@ -3,8 +3,8 @@
 import type { ResidencyDemand } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import type { NodeFacts, Workload } from './facts.ts'
-import { aNode, aWorkload } from './scheduling.fixture.ts'
 import { desiredResidency } from './residency.ts'
+import { aNode, aWorkload } from './scheduling.fixture.ts'
 import { stillQualifies } from './still-qualifies.ts'
 
 const demands = (demand: ResidencyDemand, enforcement = true): Partial<Workload> => ({

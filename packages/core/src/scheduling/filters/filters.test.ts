@@ -4,8 +4,8 @@
 import { decode, FILTERS, type Json, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import type { NodeFacts, Workload } from '../facts.ts'
+import { type Filter, RETRY_TRIGGERS } from '../refusal.ts'
 import { aNode, aWorkload, nodeIdOf, someFacts } from '../scheduling.fixture.ts'
-import { CURE_KINDS, type Filter } from '../refusal.ts'
 import { affinity } from './affinity.ts'
 import { antiAffinity } from './anti-affinity.ts'
 import { claims } from './claims.ts'
@@ -45,7 +45,7 @@ function expectRefusal(filter: Filter, refusal: ReturnType<Filter['refuse']>, ex
   expect(Object.keys(filter.phrases)).toContain(refusal.code)
   expect(refusal.fix).toMatch(/^[A-Z].*\.$/)
   expect(filter.curedBy.length).toBeGreaterThan(0)
-  expect(CURE_KINDS).toEqual(expect.arrayContaining([...filter.curedBy]))
+  expect(RETRY_TRIGGERS).toEqual(expect.arrayContaining([...filter.curedBy]))
   expect(decode(refusalShape, JSON.parse(JSON.stringify(refusal)))).toEqual(refusal)
 }
 

@@ -4,9 +4,9 @@
 import { decode, type Json, type ResidencyDemand, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import type { NodeFacts, Workload } from '../facts.ts'
-import { aNode, aWorkload, someFacts } from '../scheduling.fixture.ts'
-import { CURE_KINDS, type Filter } from '../refusal.ts'
+import { type Filter, RETRY_TRIGGERS } from '../refusal.ts'
 import { desiredResidency } from '../residency.ts'
+import { aNode, aWorkload, someFacts } from '../scheduling.fixture.ts'
 import { blockedCountry } from './blocked-country.ts'
 import { residencyCountry } from './residency-country.ts'
 import { residencyEnforcement } from './residency-enforcement.ts'
@@ -55,7 +55,7 @@ function expectRefusal(filter: Filter, refusal: ReturnType<Filter['refuse']>, ex
   if (refusal === undefined) throw new Error('the node is accepted')
   expect(refusal).toEqual({ filter: filter.name, ...expected })
   expect(Object.keys(filter.phrases)).toEqual([refusal.code])
-  expect(CURE_KINDS).toEqual(expect.arrayContaining([...filter.curedBy]))
+  expect(RETRY_TRIGGERS).toEqual(expect.arrayContaining([...filter.curedBy]))
   expect(decode(refusalShape, JSON.parse(JSON.stringify(refusal)))).toEqual(refusal)
 }
 

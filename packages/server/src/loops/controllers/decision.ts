@@ -2,9 +2,9 @@
 
 import type { Assignment, AssignmentId, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
 import type {
-  CureKind,
   deriveStatus,
   Explanation,
+  RetryTrigger,
   RolloutPlan,
   SecretTrouble,
   UnmetDependency,
@@ -33,7 +33,7 @@ export interface Decision {
   readonly seenIds: readonly AssignmentId[]
   /** Where a replica fits nowhere. */
   readonly refused: Explanation | undefined
-  readonly cures: readonly CureKind[]
+  readonly cures: readonly RetryTrigger[]
   /** What keeps replicas from being made, if any are to be. */
   readonly unmet: readonly UnmetDependency[]
   readonly status: ReturnType<typeof deriveStatus>

@@ -3,10 +3,10 @@
 
 import type { Assignment, AssignmentId, Capacity, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import {
-  type CureKind,
   createSchedulingView,
   type NodeDisposition,
   type NodeFacts,
+  type RetryTrigger,
   type SchedulingView,
   sameStand,
 } from '@holdfast/core'
@@ -29,7 +29,7 @@ export interface TenantView {
   /** Enters the placement as the cache shows it; says what may be cured by the change. */
   takePlacement(uid: DeploymentUid): PlacementChange
   /** Enters the node as the cache shows it; says what may be cured by the change. */
-  takeNode(id: NodeId): CureKind[]
+  takeNode(id: NodeId): RetryTrigger[]
   /** As the cache shows it; undefined: not enrolled, or not readable. */
   nodeOf(id: NodeId): NodeFacts | undefined
   /** What the node's record and claim mean for the replicas on it. */
@@ -212,7 +212,7 @@ function enterQuota({ scheduling, quotas, tenant, used }: State): void {
   scheduling.setContainers({ used, limit: quotas.limit(tenant, 'containers') })
 }
 
-function takeNode(state: State, id: NodeId): CureKind[] {
+function takeNode(state: State, id: NodeId): RetryTrigger[] {
   const { store, tenant, scheduling } = state
   const record = store.get(inTenant(tenant, nodes, id))?.record
   const before = state.nodes.get(id)
@@ -227,8 +227,8 @@ function takeNode(state: State, id: NodeId): CureKind[] {
   return before === undefined ? ['node_enrolled'] : changesOf(before, now)
 }
 
-function changesOf(before: NodeFacts, now: NodeFacts): CureKind[] {
-  const kinds: CureKind[] = []
+function changesOf(before: NodeFacts, now: NodeFacts): RetryTrigger[] {
+  const kinds: RetryTrigger[] = []
   if (before.status !== now.status) kinds.push('node_status')
   if (before.schedulable !== now.schedulable) kinds.push('node_schedulable')
   if (before.controlPlane !== now.controlPlane) kinds.push('node_role')
