@@ -17,6 +17,7 @@ const DOCUMENTS = [
   ...['docs/invariants.md', 'docs/dependencies.md', 'docs/nomenclature.md'],
   ...documentsIn('docs/checklists'),
   ...documentsIn('docs/adr'),
+  ...documentsIn('docs/design'),
 ]
 
 /** Where a path may begin: at the root, or where ARCHITECTURE.md says that its traces do. */

@@ -3,7 +3,7 @@
 
 type TokenKind = 'comment' | 'string' | 'template' | 'pattern' | 'word' | 'mark' | 'space'
 
-interface Token {
+export interface Token {
   readonly kind: TokenKind
   readonly text: string
   readonly line: number
@@ -19,6 +19,8 @@ export interface ScannedSource {
   /** The source with every comment, string, template text and pattern blanked; lines and columns are kept. */
   readonly code: string
   readonly comments: readonly Token[]
+  /** String literals and the text parts of templates, with their quotes. */
+  readonly strings: readonly Token[]
   /** Regular expressions as they are written, with their slashes and flags. */
   readonly patterns: readonly Token[]
 }
@@ -29,6 +31,7 @@ export function scanSource(source: string): ScannedSource {
     imports: findImports(tokens.filter(({ kind }) => kind !== 'comment' && kind !== 'space')),
     code: tokens.map(blanked).join(''),
     comments: tokens.filter(({ kind }) => kind === 'comment'),
+    strings: tokens.filter(({ kind }) => kind === 'string' || kind === 'template'),
     patterns: tokens.filter(({ kind }) => kind === 'pattern'),
   }
 }

@@ -1,0 +1,79 @@
+// Comments, texts, names and documents use plain English. The phrases and old names that are rejected are listed in
+// tests/unit/texts/dialect.ts, with what to write instead.
+//
+// Print the violations of a folder:  node tests/unit/texts/dialect.ts packages/agent
+// Check one folder as a test:        DIALECT_PATH=packages/agent npx vitest run --project unit tests/unit/plain-english.test.ts
+
+import { env } from 'node:process'
+import { describe, expect, test } from 'vitest'
+import { checkFolder, type DialectFound, findDialect, NOT_CHECKED, showDialect } from './texts/dialect.ts'
+import { isBelow, repositoryFiles } from './texts/repository-files.ts'
+
+/** Folders and files that are not rewritten yet. The list only shrinks, and ends empty. */
+const NOT_YET: readonly string[] = [
+  ...[
+    '.changeset',
+    '.ci',
+    'bench',
+    'docs/adr',
+    'docs/checklists',
+    'docs/cli',
+    'docs/dependencies.md',
+    'docs/guides',
+  ],
+  ...['docs/invariants.md', 'docs/nomenclature.md', 'docs/screens', 'e2e', 'engines', 'examples', 'scripts'],
+  ...[
+    'packages/agent',
+    'packages/cli',
+    'packages/client',
+    'packages/contract',
+    'packages/core',
+    'packages/server',
+  ],
+  ...['packages/simulation', 'packages/testkit', 'tests', 'vitest.config.ts', 'redocly.yaml', 'biome.json'],
+  ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md', 'package.json'],
+]
+
+/** `path: phrase`, with the reason why it is right there. At most 30. */
+const ALLOWED: { readonly [pathAndPhrase: string]: string } = {}
+
+const isAllowed = ({ path, found }: DialectFound): boolean => Object.hasOwn(ALLOWED, `${path}: ${found}`)
+const isPending = (path: string): boolean => NOT_YET.some((folder) => isBelow(path, folder))
+
+describe('plain English', () => {
+  test('is used in comments, texts, names and documents', () => {
+    const folder = env.DIALECT_PATH
+    const found =
+      folder === undefined
+        ? [...repositoryFiles()]
+            .filter(([path]) => !isPending(path) && !NOT_CHECKED.includes(path))
+            .flatMap(([path, content]) => findDialect(path, content))
+        : checkFolder(folder)
+    expect(found.filter((each) => !isAllowed(each)).map(showDialect)).toEqual([])
+  })
+
+  test('has at most 30 exceptions, each with a reason', () => {
+    expect(Object.keys(ALLOWED).length).toBeLessThanOrEqual(30)
+    expect(Object.values(ALLOWED).filter((reason) => reason.length < 20)).toEqual([])
+  })
+
+  test.each([
+    ['a comment that opens with a clause', '// What runs stays.\n', 'begin with the subject'],
+    ['a phrase over two lines of a comment', '// It is not there any\n// more.\n', 'no longer'],
+    ['a text', "fail('nobody can be asked')\n", 'no client'],
+    ['a name', 'const toldPhase = 1\n', 'a name with the usual word'],
+    ['an old name', 'makeWay()\n', 'the new name'],
+    ['a key', "const key = 'wished-deployment'\n", 'a name with the usual word'],
+  ])('%s is found', (_, source, instead) => {
+    expect(findDialect('packages/core/src/x.ts', source).map((each) => each.instead)).toEqual([
+      expect.stringContaining(instead),
+    ])
+  })
+
+  test('questions and headings may begin with What', () => {
+    expect(
+      findDialect('packages/core/src/x.ts', '// What is free on a node? Capacity less requests.\n'),
+    ).toEqual([])
+    expect(findDialect('x.md', '## What is promised\n\n| What | Where |\n')).toEqual([])
+  })
+})

@@ -1,0 +1,29 @@
+// The text files of the repository: path from the root to content. Used by the checks of citations and of plain English.
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '../../..')
+
+/** Built, generated or third-party files, and binary ones. */
+const SKIPPED = /^(?:package-lock\.json|LICENSE|engines\/.*\.(?:sum|mod)|.*\.(?:svg|png|snap|pem|tar|gz))$/
+
+/** Tracked files and new ones that are not ignored, so a file is checked before its first commit. */
+export function repositoryFiles(): Map<string, string> {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  const files = new Map<string, string>()
+  for (const path of listed.split('\n')) {
+    if (path === '' || SKIPPED.test(path) || !existsSync(join(ROOT, path))) continue
+    files.set(path, readFileSync(join(ROOT, path), 'utf8'))
+  }
+  return files
+}
+
+/** A folder or a file, given as a path from the root without a slash at its end. */
+export const isBelow = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(`${folder}/`)
