@@ -20,7 +20,7 @@ const phrase = (source: string, instead: string): Phrase => ({
 })
 
 /** Looked for in comments, texts and prose. A space stands for any white space. */
-export const PHRASES: readonly Phrase[] = [
+const PHRASES: readonly Phrase[] = [
   phrase('who(?:so)?ever|whomever', 'the caller, any client, the process that'),
   phrase('anew', 'again; recreate, rebuild, rerun'),
   phrase('wish(?:es|ed|ing)?', 'desired, desired state'),
@@ -65,7 +65,7 @@ export const PHRASES: readonly Phrase[] = [
 ]
 
 /** Words that no name has. */
-export const NAME_WORDS: ReadonlySet<string> = new Set([
+const NAME_WORDS: ReadonlySet<string> = new Set([
   ...[
     'told',
     'tell',
@@ -97,7 +97,7 @@ export const NAME_WORDS: ReadonlySet<string> = new Set([
 ])
 
 /** Names that were replaced, as whole identifiers or file names. */
-export const OLD_NAMES: ReadonlySet<string> = new Set([
+const OLD_NAMES: ReadonlySet<string> = new Set([
   ...[
     'insist',
     'growingRest',

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const ROOT = join(import.meta.dirname, '../../..')
+const ROOT = join(import.meta.dirname, '../../..')
 
 /** Built, generated or third-party files, and binary ones. */
 const SKIPPED = /^(?:package-lock\.json|LICENSE|engines\/.*\.(?:sum|mod)|.*\.(?:svg|png|snap|pem|tar|gz))$/

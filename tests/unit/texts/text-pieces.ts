@@ -3,7 +3,7 @@
 
 import { scanSource, type Token } from '../boundaries/scan-source.ts'
 
-export type PieceKind = 'comment' | 'text' | 'name' | 'prose'
+type PieceKind = 'comment' | 'text' | 'name' | 'prose'
 
 export interface Piece {
   readonly kind: PieceKind
