@@ -3,8 +3,9 @@
 // SAFETY 3, 4e, 4h; DECISIONS 5 (Node).
 
 import { type Load, type LoadResult, startLoad, waitUntil, watchMachineStalls } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import { eventsOf, placementsOf, startsOn } from '@holdfast/testkit/scenarios/lab-reads'
-import { LONG, TIMES } from '@holdfast/testkit/scenarios/liveness-times'
+import { TIMES } from '@holdfast/testkit/scenarios/liveness-times'
 import { deployRouted, edgeOf, hostOf, nodesOf } from '@holdfast/testkit/scenarios/routed-page'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'

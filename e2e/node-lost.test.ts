@@ -3,9 +3,10 @@
 // while. DECISIONS 5 (Node), SAFETY 3, 4e, 4h.
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import { isOn } from '@holdfast/testkit/scenarios/check-history'
 import { containersOn, eventsOf, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
-import { LONG, TIMES } from '@holdfast/testkit/scenarios/liveness-times'
+import { TIMES } from '@holdfast/testkit/scenarios/liveness-times'
 import { deployRouted, edgeOf, hostOf, nodesOf, untilServed } from '@holdfast/testkit/scenarios/routed-page'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -3,12 +3,13 @@
 // new connections. DECISIONS 4 (update, routes).
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
+import { inRun } from '@holdfast/testkit/long-run'
 import { placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { type ReadyWatch, watchReady } from '@holdfast/testkit/scenarios/watch-ready'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const ROLLOUTS = process.env.HOLDFAST_LONG === '1' ? 20 : 4
+const ROLLOUTS = inRun(4, 20)
 const PER_SECOND = 200
 const HOST = 'shop.example'
 const SHOP = '/api/v1/deployments/shop'

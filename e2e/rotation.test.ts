@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sharedSecretsStore, waitUntil } from '@holdfast/testkit'
-import { LONG } from '@holdfast/testkit/scenarios/liveness-times'
+import { LONG } from '@holdfast/testkit/long-run'
 import {
   APP_PATH,
   CONSUMERS,

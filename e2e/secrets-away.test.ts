@@ -4,6 +4,7 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import { type SecretsStore, startSecretsStore, waitUntil, watchMachineStalls } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import {
   containersOn,
   eventsOf,
@@ -12,7 +13,6 @@ import {
   untilHealed,
   untilPhase,
 } from '@holdfast/testkit/scenarios/lab-reads'
-import { LONG } from '@holdfast/testkit/scenarios/liveness-times'
 import { nodesOf } from '@holdfast/testkit/scenarios/routed-page'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { type StoreProxy, startStoreProxy } from '@holdfast/testkit/secrets/store-proxy'

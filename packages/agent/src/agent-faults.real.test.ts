@@ -2,9 +2,9 @@
 // where nothing had to change. SAFETY 3, 4e, 4h.
 
 import { availableParallelism } from 'node:os'
-import { env } from 'node:process'
 import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
+import { inRun } from '@holdfast/testkit/long-run'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp } from './fixtures/agent.fixture.ts'
 import { dyingAfter } from './fixtures/dying.fixture.ts'
@@ -12,7 +12,7 @@ import { onBothEngines } from './fixtures/real-engine.fixture.ts'
 import { EngineError } from './ports/engine.ts'
 
 /** Every call is somebody's last in a long run; in a short one every third, beginning with another on each line. */
-const STEP = env.HOLDFAST_LONG === '1' ? 1 : 3
+const STEP = inRun(3, 1)
 
 onBothEngines('faults', (world, line) => {
   const first = STEP === 1 || line === 'old' ? 1 : 2

@@ -5,13 +5,14 @@ import type { Alteration, DeploymentRecord, JsonObject } from '@holdfast/contrac
 import { READ_ONLY_FIELDS } from '@holdfast/contract'
 import { arbitraryChange, arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
 import { putAt } from '@holdfast/testkit/images/put-at'
+import { inRun } from '@holdfast/testkit/long-run'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-const RUNS = process.env['HOLDFAST_LONG'] === '1' ? 5_000 : 300
+const RUNS = inRun(300, 5_000)
 const COLLECTION = '/api/v1/deployments'
 
 let platform: Platform

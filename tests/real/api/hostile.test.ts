@@ -8,11 +8,11 @@ import type { Targets } from '@holdfast/testkit/hostile/hostile-requests'
 import { changedKeys, readKeyRevisions, unexplainedChange } from '@holdfast/testkit/hostile/key-revisions'
 import type { Health } from '@holdfast/testkit/hostile/server-protocol'
 import { type ServerProcess, startServerProcess } from '@holdfast/testkit/hostile/start-server-process'
+import { LONG } from '@holdfast/testkit/long-run'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const LONG = env.HOLDFAST_LONG === '1'
 const TOTAL = LONG ? 100_000 : 6_000
 const BLOCK = 500
 const SEED = Number(env.HOLDFAST_SEED ?? (LONG ? Date.now() % 1_000_000_000 : 20_260_101))

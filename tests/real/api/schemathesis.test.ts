@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { env } from 'node:process'
 import { engineBinary, makeTempFolder } from '@holdfast/testkit'
 import { addExamples, type Examples, type OpenApiDocument } from '@holdfast/testkit/hostile/add-examples'
+import { LONG } from '@holdfast/testkit/long-run'
 import { enrolment, joinToken, makeNode } from '@holdfast/testkit/nodes/enrol'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const LONG = env.HOLDFAST_LONG === '1'
 const EXAMPLES = LONG ? 300 : 12
 const SEED = Number(env.HOLDFAST_SEED ?? (LONG ? Date.now() % 1_000_000_000 : 20_260_101))
 /** Four thousand requests, one after another: over a minute for the first of them where the machine is busy. */

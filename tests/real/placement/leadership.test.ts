@@ -17,11 +17,11 @@ import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
 import { createPausable, type Pausable } from '@holdfast/testkit/controllers/pausable-engine'
 import { TENTH } from '@holdfast/testkit/controllers/timings'
 import { type WitnessLog, watchWitness, writeWitness } from '@holdfast/testkit/controllers/witness'
+import { LONG } from '@holdfast/testkit/long-run'
 import { type BarePace, startBarePace } from '@holdfast/testkit/store/bare-pace'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-const LONG = process.env.HOLDFAST_LONG === '1'
 const ROUNDS = LONG ? 45 : 5
 /** 1.5 s at a tenth of the shipped timings, where 15 s are promised. */
 const TAKEOVER_MS = 1_500

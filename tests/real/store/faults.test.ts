@@ -2,12 +2,12 @@
 // everything once. Leaders are killed and paused, a member is replaced by an empty one, history is compacted away, a
 // catch-up passes 4 MiB, streams are cut at random bytes and left half open. SAFETY 3; DESIGN 5.
 
-import { env } from 'node:process'
 import type { TenantId } from '@holdfast/contract'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { someTenant } from '@holdfast/server/store/records.fixture'
 import { type EtcdCluster, type EtcdMember, startEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import { type BarePace, startBarePace } from '@holdfast/testkit/store/bare-pace'
 import { type ChangeLog, recordChanges } from '@holdfast/testkit/store/change-log'
 import {
@@ -21,7 +21,6 @@ import { type ProxiedCluster, proxyCluster } from '@holdfast/testkit/store/proxi
 import { startWriteLoad, type WriteLoad } from '@holdfast/testkit/store/write-load'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
-const LONG = env.HOLDFAST_LONG === '1'
 const ROUNDS = LONG ? 20 : 4
 const CUTS = LONG ? 60 : 6
 const EVENTS = LONG ? 100_000 : 3_000

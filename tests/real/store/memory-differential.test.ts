@@ -22,10 +22,11 @@ import {
   resolveTransaction,
 } from '@holdfast/simulation/memory/resolve-sketch.fixture'
 import { type EtcdCluster, startEtcd, waitUntil } from '@holdfast/testkit'
+import { inRun } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const OPERATIONS = env.HOLDFAST_LONG === '1' ? 200_000 : 10_000
+const OPERATIONS = inRun(10_000, 200_000)
 const SEED = Number(env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
 /** Steps of one history, on average half of it. */
 const LONGEST = 800

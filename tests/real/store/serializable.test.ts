@@ -1,7 +1,6 @@
 // What the store says of concurrent transactions is what etcd holds: they are strictly serializable, in the order of
 // their revisions, and so are refusals and fresh reads. SAFETY 4a; DESIGN 5.
 
-import { env } from 'node:process'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { decodeRecord } from '@holdfast/server/store/encode'
 import { audit, deployments } from '@holdfast/server/store/records'
@@ -9,10 +8,10 @@ import { aDeployment, anAuditEntry, putDeployment, someTenant } from '@holdfast/
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import { openTestStore, type TestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
 import { expect, onTestFinished, test } from 'vitest'
 
-const LONG = env.HOLDFAST_LONG === '1'
 const TRANSACTIONS = LONG ? 20_000 : 1_500
 const AT_ONCE = 100
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const

@@ -1,7 +1,6 @@
 // Transactions whose answers are lost, thousands of times: never applied twice, never called done when absent, never
 // called refused when present, and what arrives after it was cancelled is not applied. SAFETY 4a, step 6.
 
-import { env } from 'node:process'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TenantId } from '@holdfast/contract'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
@@ -9,6 +8,7 @@ import { audit, deployments } from '@holdfast/server/store/records'
 import { putDeployment, someTenant } from '@holdfast/server/store/records.fixture'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import { checkWrites, readTruth } from '@holdfast/testkit/store/check-writes'
 import { openTestStore, type TestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
 import { createPostman, type Fate } from '@holdfast/testkit/store/postman'
@@ -17,7 +17,6 @@ import { bump, newLedger, putNext, type Writing } from '@holdfast/testkit/store/
 import { startWriteLoad } from '@holdfast/testkit/store/write-load'
 import { expect, onTestFinished, test } from 'vitest'
 
-const LONG = env.HOLDFAST_LONG === '1'
 const LOST = LONG ? 5_000 : 200
 const CUTS = LONG ? 2_000 : 100
 

@@ -7,11 +7,11 @@
 import { env } from 'node:process'
 import type { AssignmentId, DeploymentUid } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { routedDeployment, type SmallNode, startSmallNode } from './never-foreign.fixture.ts'
 
-const LONG = env.HOLDFAST_LONG === '1'
 const STEPS = LONG ? 10_000 : 200
 const SEED = Number(env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
 const NAMES = ['api', 'web', 'web-2', 'job'] as const

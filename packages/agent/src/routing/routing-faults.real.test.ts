@@ -1,9 +1,9 @@
 // An agent that is killed in the midst of a replacement, at whatever it was about: under load no request fails, and the next
 // agent comes to the same end. SAFETY 4e, DECISIONS 4.
 
-import { env } from 'node:process'
 import type { DesiredItem } from '@holdfast/contract'
 import { startLoad, waitUntil } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import { expect, it } from 'vitest'
 import { desiredItem } from '../fixtures/agent.fixture.ts'
 import { startAgentProcess } from '../fixtures/agent-process.fixture.ts'
@@ -19,7 +19,6 @@ import {
   routesTo,
 } from './routed-node.fixture.ts'
 
-const LONG = env.HOLDFAST_LONG === '1'
 /** Each request is a process in the container: a short run is not alone on its machine, and more than it carries queue up. */
 const RATE = LONG ? 100 : 40
 /** The longest for which what is in flight is waited for: when it is over, whoever still waits for an answer gets none. */

@@ -1,17 +1,16 @@
 // The agent, an engine and a Caddy beside it, on both lines: what is ready is served, what goes is drained, and neither an
 // agent nor a Caddy that is killed breaks a request. The test is the agent's server and its users.
 
-import { env } from 'node:process'
 import type { DesiredItem } from '@holdfast/contract'
 import { tenantNetwork } from '@holdfast/core/node'
 import { type LoadOptions, startLoad, waitUntil, watchMachineStalls } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import { expect, it } from 'vitest'
 import { createTestNode, desiredItem } from '../fixtures/agent.fixture.ts'
 import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
 import { RouterError } from '../ports/router.ts'
 import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-node.fixture.ts'
 
-const LONG = env.HOLDFAST_LONG === '1'
 const TURNS = LONG ? 6 : 2
 /** Each request is a process in the container: a short run is not alone on its machine, and more than it carries queue up. */
 const RATE = LONG ? 200 : 60

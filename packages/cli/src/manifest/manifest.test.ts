@@ -1,8 +1,8 @@
 // Where a fault stands, what is quoted of it, and that a file says the same as the body that is sent for it.
 
-import { env } from 'node:process'
 import { type Json, jsonText, parseStrictJson, stepsOf } from '@holdfast/contract'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
+import { inRun } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -265,7 +265,7 @@ describe('a file says what is sent', () => {
           expect(checkOffline(manifests[0]?.value ?? null)).toEqual(judged)
         }
       }),
-      { numRuns: env.HOLDFAST_LONG === '1' ? 5000 : 120 },
+      { numRuns: inRun(120, 5000) },
     ))
 
   test('every place of every rejection is found', () =>
@@ -279,7 +279,7 @@ describe('a file says what is sent', () => {
           expect(end).toBeLessThanOrEqual(manifest.file.text.length)
         }
       }),
-      { numRuns: env.HOLDFAST_LONG === '1' ? 2000 : 100 },
+      { numRuns: inRun(100, 2000) },
     ))
 
   test('whole numbers stay exact', () =>

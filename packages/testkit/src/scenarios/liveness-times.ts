@@ -1,6 +1,6 @@
 // How long a node may be silent: as shipped in the long run, a tenth of it otherwise.
 
-export const LONG = process.env['HOLDFAST_LONG'] === '1'
+import { LONG } from '../long-run.ts'
 
 const SHIPPED = {
   heartbeatSeconds: 10,

@@ -3,8 +3,8 @@
 import type { CredentialRotation } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { expect } from 'vitest'
+import { LONG } from '../long-run.ts'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
-import { LONG } from './liveness-times.ts'
 
 /** Whom the operator asks; the credential is everybody's. */
 const ASKED = '/api/v1/deployments/shop/secrets'

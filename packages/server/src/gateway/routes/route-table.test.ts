@@ -9,6 +9,7 @@ import {
   type Observation,
   REPLICA_STATES,
 } from '@holdfast/contract'
+import { inRun } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Change } from '../../store/cache/record-index.ts'
@@ -40,7 +41,7 @@ import {
 
 type Step = (records: Records) => Change[]
 /** A run alone takes seconds; the machine may be busy. */
-const RUNS = process.env['HOLDFAST_LONG'] === '1' ? 5_000 : 300
+const RUNS = inRun(300, 5_000)
 const PATIENCE_MS = 300_000
 
 const one = <T>(list: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...list)

@@ -1,16 +1,15 @@
 // Any batch equals some serial order of its transactions, on real etcd; and without the conflict rule it does not, so
 // this test can tell. DESIGN 5, PERFORMANCE 2.1.
 
-import { env } from 'node:process'
 import { put, textOf, unconditionally, under } from '@holdfast/simulation/conformance/fixtures'
 import { sharedEtcd, uniquePrefix } from '@holdfast/testkit'
+import { LONG } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEtcdClient } from '../../adapters/etcd/create-etcd-client.ts'
 import type { Compare, KeyValueEngine } from '../../ports/key-value.ts'
 import { type ConflictRule, createGroupCommit, type GroupCommitOptions, type Write } from './group-commit.ts'
 
-const LONG = env.HOLDFAST_LONG === '1'
 const KEYS = ['a', 'b', 'c', 'd'] as const
 type Key = (typeof KEYS)[number]
 
