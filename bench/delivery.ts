@@ -29,7 +29,7 @@ const P50_MS = 15
 const P99_MS = 75
 
 const platform = await startBenchPlatform(TENANTS, { roles: ['api', 'controllers', 'gateway', 'broker'] })
-const nodes = await enrolAll(platform)
+const nodes = await enrollAll(platform)
 /** By the name of the deployment. */
 const told = new Map<string, (at: number) => void>()
 const crowd = await startSimulatedAgents({
@@ -49,16 +49,16 @@ crowd.close()
 await platform.stop()
 report()
 
-async function enrolAll({ port, tenants }: BenchPlatform): Promise<SimulatedNode[]> {
+async function enrollAll({ port, tenants }: BenchPlatform): Promise<SimulatedNode[]> {
   const enrolled: SimulatedNode[] = []
   for (let index = 0; index < NODES; index += 1) {
     const { token } = tenants[index % tenants.length] ?? { token: '' }
-    enrolled.push(await enrol(createApiClient(`http://127.0.0.1:${port}`, token), `bench-node-${index}`))
+    enrolled.push(await enroll(createApiClient(`http://127.0.0.1:${port}`, token), `bench-node-${index}`))
   }
   return enrolled
 }
 
-async function enrol(api: ApiClient, nodeName: string): Promise<SimulatedNode> {
+async function enroll(api: ApiClient, nodeName: string): Promise<SimulatedNode> {
   const { body: issued } = await api.post('/api/v1/nodes/join-tokens', { nodeName })
   const { identityKey, publicKey, encryptionKey } = makeSimulatedKeys()
   const { body } = await api.post('/api/v1/nodes/enroll', {

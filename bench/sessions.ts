@@ -14,7 +14,7 @@ import {
   addTenant,
   anAssignment,
   type EnrolledNode,
-  enrolMany,
+  enrollMany,
   place,
 } from '@holdfast/testkit/session/session-records'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
@@ -39,7 +39,7 @@ const SERVER = join(import.meta.dirname, 'session-server.ts')
 const certificates = await makeCertificates()
 const etcd = await startEtcd({ members: 3 })
 const opened = await openTestStore({ endpoints: etcd.endpoints, root: ROOT })
-const nodes = await enrolAll(opened)
+const nodes = await enrollAll(opened)
 const server = await startServer(etcd)
 const pid = server.child.pid ?? 0
 
@@ -76,11 +76,11 @@ await etcd.stop()
 certificates.remove()
 if (values.check) check()
 
-async function enrolAll({ store }: TestStore): Promise<EnrolledNode[]> {
+async function enrollAll({ store }: TestStore): Promise<EnrolledNode[]> {
   const enrolled: EnrolledNode[] = []
   while (enrolled.length < agents) {
     const tenant = await addTenant(store)
-    enrolled.push(...(await enrolMany(store, tenant, Math.min(NODES_OF_A_TENANT, agents - enrolled.length))))
+    enrolled.push(...(await enrollMany(store, tenant, Math.min(NODES_OF_A_TENANT, agents - enrolled.length))))
   }
   return enrolled
 }

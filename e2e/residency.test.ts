@@ -281,10 +281,10 @@ const refusedLabels = async () =>
     .map(({ data }) => Object(data).refused)
 
 /** As whoever holds the machine would: it leaves at once and joins under its old name. */
-async function rejoin(offer: Parameters<LabPlatform['enrolAgain']>[1]): Promise<void> {
+async function rejoin(offer: Parameters<LabPlatform['enrollAgain']>[1]): Promise<void> {
   const { id } = await nodeCalled(whole, 'acme-4')
   expect((await whole.api('acme').delete(`/api/v1/nodes/${id}?force=true`)).status).toBe(202)
-  expect(await whole.enrolAgain(whole.node('acme-4'), offer)).not.toBe(id)
+  expect(await whole.enrollAgain(whole.node('acme-4'), offer)).not.toBe(id)
 }
 
 test('a machine that lies about where it is gets nothing, however often it joins', async () => {

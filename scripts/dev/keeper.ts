@@ -11,7 +11,7 @@ import { writeEnvironment } from './environment.ts'
 import { obeyPowerOrders } from './power.ts'
 import { addProcess, KEEPER } from './process-list.ts'
 import { startEngines } from './start-engines.ts'
-import { type DevMachines, enrolNodes, startMachines } from './start-nodes.ts'
+import { type DevMachines, enrollNodes, startMachines } from './start-nodes.ts'
 import { type RunningServer, startServer } from './start-server.ts'
 import { createStep, type Report } from './step.ts'
 import { writeManifest } from './write-manifest.ts'
@@ -35,7 +35,7 @@ async function raise(folder: DevFolder, contextsFile: string): Promise<Raised> {
   const engines = await startEngines(folder, step, machines?.lab)
   const server = await startServer(folder, engines, step)
   const tenants = await step('tenants acme and globex', () => createTenants(server))
-  const nodes = await step('nodes enrolled', () => enrolNodes(machines, server, tenants))
+  const nodes = await step('nodes enrolled', () => enrollNodes(machines, server, tenants))
   writeManifest(folder, engines.sampleImage)
   // Last, so that a start that fails leaves no context behind.
   const cli = await step('contexts of the command line', () =>

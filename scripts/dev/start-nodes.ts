@@ -45,23 +45,23 @@ export async function startMachines(step: Step): Promise<DevMachines | undefined
   return { agents, lab: await step('five machines with Docker Engines, old and new, and Caddies', start) }
 }
 
-export async function enrolNodes(
+export async function enrollNodes(
   machines: DevMachines | undefined,
   { baseUrl }: RunningServer,
   tenants: readonly DevTenant[],
 ): Promise<DevNode[]> {
   if (machines === undefined) return []
   const { lab, agents } = machines
-  const enrol = async (node: LabNode): Promise<DevNode> => {
+  const enroll = async (node: LabNode): Promise<DevNode> => {
     const token = tenants.find(({ name }) => name === node.tenant)?.token
     const country = COUNTRIES[node.name]
     const offer = country === undefined ? {} : { residency: { country } }
-    const id = await agents.enrol(node, createApiClient(baseUrl, token), { server: baseUrl }, offer)
+    const id = await agents.enroll(node, createApiClient(baseUrl, token), { server: baseUrl }, offer)
     await lab.restartAgent(node)
     const { name, tenant, address, socketPath } = node
     return { id, name, tenant, address, edge: `http://${address}`, engine: `unix://${socketPath}` }
   }
-  const nodes = await Promise.all(lab.nodes.map(enrol))
+  const nodes = await Promise.all(lab.nodes.map(enroll))
   for (const { name, token } of tenants)
     await untilNodesReady(
       createApiClient(baseUrl, token),

@@ -6,18 +6,18 @@ import pino from 'pino'
 import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { startAgent } from './agent.ts'
-import { type EnrolLine, type RunLine, readCommandLine, USAGE } from './command/command-line.ts'
+import { type EnrollLine, type RunLine, readCommandLine, USAGE } from './command/command-line.ts'
 import { UsageFault } from './command/usage-fault.ts'
-import { EnrolmentFailed, enrol } from './enroll/enrol.ts'
+import { EnrollmentFailed, enroll } from './enroll/enroll.ts'
 import { EngineError } from './ports/engine.ts'
 import { startSession } from './session/start-session.ts'
 import { loadNodeState } from './state/node-state.ts'
 
 const UNIX = 'unix://'
 
-async function runEnrol(line: EnrolLine): Promise<void> {
+async function runEnroll(line: EnrollLine): Promise<void> {
   const engineVersion = await createDockerEngine(line.engine.slice(UNIX.length)).version()
-  const { nodeId, warnings = [] } = await enrol({
+  const { nodeId, warnings = [] } = await enroll({
     server: line.server,
     ...(line.caPin === undefined ? {} : { caPin: line.caPin }),
     ...(line.ca === undefined ? {} : { ca: readFileSync(line.ca, 'utf8') }),
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
     return
   }
   const line = readCommandLine(words, process.env)
-  if (line.command === 'enroll') await runEnrol(line)
+  if (line.command === 'enroll') await runEnroll(line)
   else process.exitCode = await run(line)
 }
 
@@ -82,7 +82,7 @@ function fail(error: unknown): never {
 
 function explain(error: unknown): string {
   if (error instanceof EngineError) return `The Docker Engine does not answer as it should: ${error.message}`
-  if (error instanceof EnrolmentFailed) return error.message
+  if (error instanceof EnrollmentFailed) return error.message
   if (error instanceof UsageFault) return `${error.message} All of it: holdfast-agent --help`
   if (!(error instanceof Error)) return String(error)
   return 'syscall' in error ? error.message : (error.stack ?? error.message)

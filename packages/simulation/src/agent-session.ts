@@ -17,7 +17,7 @@ import type { AgentSideSocket } from './link.ts'
 import type { Machine } from './machine.ts'
 import type { Random } from './random.ts'
 
-/** What enrolment left on the machine's disk. */
+/** What enrollment left on the machine's disk. */
 export interface Identity {
   readonly key: KeyObject
   readonly publicKey: string

@@ -90,7 +90,7 @@ export interface Enrolling {
   readonly attested: { readonly country?: string; readonly region?: string }
 }
 
-export async function enrol(
+export async function enroll(
   { operations }: Asked,
   caller: Caller,
   { machine, keys, attested }: Enrolling,

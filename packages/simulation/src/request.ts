@@ -8,7 +8,7 @@ import {
   callerIn,
   cordon,
   drain,
-  enrol,
+  enroll,
   RefusedError,
   release,
   remove,
@@ -33,7 +33,7 @@ export type RequestStep = Extract<
       | 'drain'
       | 'node-role'
       | 'node-removed'
-      | 're-enrol'
+      | 're-enroll'
   }
 >
 
@@ -123,9 +123,9 @@ function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>
   const common = { tenantName, subject: `node ${step.node}`, name: step.node }
   const { nodeId } = node.identity
   switch (step.do) {
-    case 're-enrol':
+    case 're-enroll':
       return {
-        ...{ ...common, action: 'enrol', wish: 'is set up anew and joins again.' },
+        ...{ ...common, action: 'enroll', wish: 'is set up anew and joins again.' },
         ask: (server, caller) => reenroll(world, node, step.attested ?? {}, server, caller),
       }
     case 'drain':
@@ -165,7 +165,7 @@ async function reenroll(
   if (!machine.powered || !machine.connected)
     throw new RefusedError('the machine is off or without a network')
   const keys = newKeys(world.random)
-  const { nodeId, generation } = await enrol(server, caller, { machine, keys, attested })
+  const { nodeId, generation } = await enroll(server, caller, { machine, keys, attested })
   node.identity = { ...keys, nodeId, generation }
   if (!machine.powered) return
   stopNodeAgent(node)

@@ -145,21 +145,21 @@ test('the first violation ends the run and is told', async () => {
   expect(result.story.at(-1)?.atMs).toBeLessThan(2_000)
 })
 
-test('a node that re-enrols with other keys has one session, under its new generation', async () => {
+test('a node that re-enrolls with other keys has one session, under its new generation', async () => {
   const { check, last } = watching()
-  await run([applied(1_000, { replicas: 3 }), { at: 20_000, do: 're-enrol', node: 'n1' }], { check })
+  await run([applied(1_000, { replicas: 3 }), { at: 20_000, do: 're-enroll', node: 'n1' }], { check })
   const node = last()?.nodes.find(({ record }) => record.name === 'n1')?.record
   expect([node?.generation, node?.status]).toEqual([2, 'ready'])
   expect(last()?.machines.find(({ name }) => name === 'n1')?.containers).toHaveLength(1)
 })
 
-test('a node that is removed by force opens no session any more, until it enrols anew under another id', async () => {
+test('a node that is removed by force opens no session any more, until it enrolls anew under another id', async () => {
   const { check, last } = watching()
   const result = await run(
     [
       applied(1_000, { replicas: 3 }),
       { at: 20_000, do: 'node-removed', node: 'n1', force: true },
-      { at: 60_000, do: 're-enrol', node: 'n1' },
+      { at: 60_000, do: 're-enroll', node: 'n1' },
     ],
     { check },
   )
@@ -170,11 +170,11 @@ test('a node that is removed by force opens no session any more, until it enrols
   expect(messages(result, 'node n1').filter((text) => text.includes('was enrolled'))).toHaveLength(2)
 })
 
-test('a machine without power does not enrol, and what was done twice ends once', async () => {
+test('a machine without power does not enroll, and what was done twice ends once', async () => {
   const result = await run(
     [
       { at: 1_000, do: 'node-lost', node: 'n1' },
-      { at: 2_000, do: 're-enrol', node: 'n1' },
+      { at: 2_000, do: 're-enroll', node: 'n1' },
       { at: 3_000, do: 'server-paused', server: 'a', forMs: 10_000 },
       { at: 4_000, do: 'server-paused', server: 'a', forMs: 20_000 },
     ],

@@ -74,7 +74,7 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   drain: object(ofNode),
   'node-role': object({ ...ofNode, controlPlane: boolean() }),
   'node-removed': object({ ...ofNode, force: optional(boolean()) }),
-  're-enrol': object({ ...ofNode, attested: optional(residencyShape) }),
+  're-enroll': object({ ...ofNode, attested: optional(residencyShape) }),
   'server-killed': object(ofServer),
   'server-started': object(ofServer),
   'server-paused': forAWhile,

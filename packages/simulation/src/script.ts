@@ -5,7 +5,7 @@ export interface ScriptNode {
   readonly tenant: string
   /** What its agent advertises; default none. */
   readonly labels?: { readonly [key: string]: string }
-  /** What enrolment proved of where it stands. Default: what its labels say. */
+  /** What enrollment proved of where it stands. Default: what its labels say. */
   readonly attested?: { readonly country?: string; readonly region?: string }
   readonly capacity?: { readonly cpuMillis: number; readonly memoryBytes: number }
 }
@@ -68,7 +68,7 @@ export type StepAction =
   | { readonly do: 'node-removed'; readonly node: string; readonly force?: boolean }
   /** The machine is set up anew, with new keys, by a new join token with this residency. */
   | {
-      readonly do: 're-enrol'
+      readonly do: 're-enroll'
       readonly node: string
       readonly attested?: { readonly country?: string; readonly region?: string }
     }

@@ -1,9 +1,9 @@
 // The cluster of a script, made as its owner would make it: servers, the platform, tenants with their quotas, and machines
-// that enrol and dial in.
+// that enroll and dial in.
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { newKeys } from './agent-session.ts'
-import { callerIn, enrol, type Founded, found, makeTenant } from './ask.ts'
+import { callerIn, enroll, type Founded, found, makeTenant } from './ask.ts'
 import { serversOf } from './given-world.ts'
 import { newMachine } from './machine.ts'
 import type { Script, ScriptNode } from './script.ts'
@@ -20,7 +20,7 @@ export async function setUp(world: World, script: Script): Promise<void> {
   await time.runAs(first.process, async () => {
     world.founded = await found(first)
     await makeTenants(world, first, world.founded, script)
-    for (const node of script.cluster.nodes) await enrolNode(world, first, world.founded, node)
+    for (const node of script.cluster.nodes) await enrollNode(world, first, world.founded, node)
   })
   for (const node of world.nodes.values()) startNodeAgent(world, node)
 }
@@ -35,13 +35,18 @@ async function makeTenants(
     world.tenants.set(tenant.name, await makeTenant(server, founded, tenant))
 }
 
-async function enrolNode(world: World, server: Server, { token }: Founded, given: ScriptNode): Promise<void> {
+async function enrollNode(
+  world: World,
+  server: Server,
+  { token }: Founded,
+  given: ScriptNode,
+): Promise<void> {
   const { name, labels = {}, capacity, attested = attestedBy(labels) } = given
   const tenant = world.tenants.get(given.tenant)
   if (tenant === undefined) throw new Error(`node ${name} is of tenant ${given.tenant}, whom nobody made`)
   const machine = newMachine({ name, labels, capacity })
   const keys = newKeys(world.random)
-  const enrolled = await enrol(server, callerIn(tenant, token), { machine, keys, attested })
+  const enrolled = await enroll(server, callerIn(tenant, token), { machine, keys, attested })
   addNode(world, tenant, machine, { ...keys, nodeId: enrolled.nodeId, generation: enrolled.generation })
 }
 

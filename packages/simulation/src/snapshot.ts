@@ -35,7 +35,7 @@ export interface SimulatedContainer {
 }
 
 export interface SimulatedMachine {
-  /** Of its newest enrolment. */
+  /** Of its newest enrollment. */
   readonly nodeId: NodeId
   /** As its own disk has it: an answer that was lost is not known to it. */
   readonly generation: number
@@ -71,7 +71,7 @@ export interface Acknowledged {
     | 'drain'
     | 'quota'
     | 'role'
-    | 'enrol'
+    | 'enroll'
     | 'remove'
   /** Of the deployment, the node or the quota. */
   readonly name: string

@@ -75,7 +75,7 @@ function changeMachine(
   world: World,
   step: Exclude<
     MachineStep,
-    { do: 'cordon' | 'uncordon' | 'drain' | 'node-role' | 'node-removed' | 're-enrol' }
+    { do: 'cordon' | 'uncordon' | 'drain' | 'node-role' | 'node-removed' | 're-enroll' }
   >,
 ): void {
   const node = world.nodes.get(step.node)

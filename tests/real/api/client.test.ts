@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Client, createClient, type Result, readAll, walkPages } from '@holdfast/client'
 import { type ChaosProxy, startChaosProxy } from '@holdfast/testkit'
-import { makeNode } from '@holdfast/testkit/nodes/enrol'
+import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 

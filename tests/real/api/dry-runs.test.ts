@@ -2,7 +2,7 @@
 // secrets store is another afterwards. DECISIONS 1 (dry run of any write), over HTTP against the whole server.
 
 import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
-import { makeNode } from '@holdfast/testkit/nodes/enrol'
+import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpKeys, type KeyDump } from '@holdfast/testkit/platform/dump-keys'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'

@@ -8,7 +8,7 @@ import { env } from 'node:process'
 import { engineBinary, makeTempFolder } from '@holdfast/testkit'
 import { addExamples, type Examples, type OpenApiDocument } from '@holdfast/testkit/hostile/add-examples'
 import { LONG } from '@holdfast/testkit/long-run'
-import { enrolment, joinToken, makeNode } from '@holdfast/testkit/nodes/enrol'
+import { enrollment, joinToken, makeNode } from '@holdfast/testkit/nodes/enroll'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -77,7 +77,7 @@ async function makeExamples(): Promise<Examples> {
       'PATCH /api/v1/tenants/{tenant}': { quotas: { nodes: 7 } },
       'POST /api/v1/tenants/{tenant}/tokens': { name: 'ci', role: 'developer', expiresAt },
       'POST /api/v1/nodes/join-tokens': { nodeName: 'arriving', residency: { country: 'DE' } },
-      'POST /api/v1/nodes/enroll': enrolment('arriving', await joinToken(api, 'arriving')),
+      'POST /api/v1/nodes/enroll': enrollment('arriving', await joinToken(api, 'arriving')),
       'PATCH /api/v1/nodes/{id}': { controlPlane: true },
       'PUT /api/v1/registries/{host}/credential': { username: 'me', password: 'mine' },
       'POST /api/v1/deployments/{name}/secrets/rotate': { phase: 'stage', generate: { keys: ['password'] } },

@@ -7,7 +7,7 @@ import { readyObservation, sharedEtcd, startChaosProxy, uniqueName, waitUntil } 
 import { runSession } from '@holdfast/testkit/faults/run-session'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { eventTypes, nodeRecord, observationOf } from '@holdfast/testkit/session/read-records'
-import { addTenant, anAssignment, enrol, place } from '@holdfast/testkit/session/session-records'
+import { addTenant, anAssignment, enroll, place } from '@holdfast/testkit/session/session-records'
 import { recordChanges } from '@holdfast/testkit/store/change-log'
 import { checkEveryEvent, checkWrites, readTruth } from '@holdfast/testkit/store/check-writes'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
@@ -74,7 +74,7 @@ test.each(DIRECTIONS)(
     const times = { heartbeatMs: 500, unreachableMs: 2_000, failedMs: 600_000, sweepMs: 20, resyncMs: 50 }
     const { url, store, gateway } = await gatewayForTest({ times })
     const tenant = await addTenant(store)
-    const node = await enrol(store, tenant)
+    const node = await enroll(store, tenant)
     const [first, second] = [anAssignment(node.nodeId), anAssignment(node.nodeId, { replica: 1 })]
     const uid = await place(store, tenant, [first])
     const way = await proxyOf(url)

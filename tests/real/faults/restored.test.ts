@@ -14,7 +14,7 @@ import { write } from '@holdfast/simulation/conformance/fixtures'
 import { type EtcdCluster, helloOf, startEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
 import { backUp } from '@holdfast/testkit/faults/etcd-backup'
 import { dialRaw, openRaw, type RawAgent } from '@holdfast/testkit/session/raw-agent'
-import { addTenant, anAssignment, enrol, place } from '@holdfast/testkit/session/session-records'
+import { addTenant, anAssignment, enroll, place } from '@holdfast/testkit/session/session-records'
 import { startTestGateway } from '@holdfast/testkit/session/start-gateway'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
 import pino from 'pino'
@@ -84,7 +84,7 @@ test('no node loses a container: its server tells it nothing new, and a new one 
   const running = await startTestGateway({ ...options, times })
   onTestFinished(() => running.stop())
   const owner = await addTenant(running.store)
-  const [node, other] = [await enrol(running.store, owner), await enrol(running.store, owner)]
+  const [node, other] = [await enroll(running.store, owner), await enroll(running.store, owner)]
   const backup = await backUp(cluster)
   const assignment = anAssignment(node.nodeId)
   await place(running.store, owner, [assignment])

@@ -4,7 +4,7 @@ import type { NodeId, TenantId } from '@holdfast/contract'
 import { stageDrained } from '@holdfast/server/operations/nodes/drain-node'
 import { realClock as clock } from '@holdfast/server/system-clock'
 import { assign } from '@holdfast/testkit/nodes/assign'
-import { enrol, enrolment, joinToken, makeNode } from '@holdfast/testkit/nodes/enrol'
+import { enroll, enrollment, joinToken, makeNode } from '@holdfast/testkit/nodes/enroll'
 import { typesOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
@@ -71,7 +71,7 @@ test('a cordoned node can be drained; uncordon ends it, and a machine that joins
   const assigned = await assign(store(), platform.acme.id, id)
   await acme.post(`${NODES}/${id}/cordon`, undefined)
   expect((await drain(id)).body['draining']).toBe(true)
-  await enrol(platform.baseUrl, enrolment('cordoned', await joinToken(acme, 'cordoned')))
+  await enroll(platform.baseUrl, enrollment('cordoned', await joinToken(acme, 'cordoned')))
   expect(await read(id)).toMatchObject({ draining: true, schedulable: false })
   const opened = await acme.post(`${NODES}/${id}/uncordon`, undefined)
   expect([opened.body['draining'], opened.body['schedulable']]).toEqual([undefined, true])

@@ -15,7 +15,7 @@ import {
   makeTempFolder,
   startDockerEngine,
 } from '@holdfast/testkit'
-import { enrol, enrolment, joinToken } from '@holdfast/testkit/nodes/enrol'
+import { enroll, enrollment, joinToken } from '@holdfast/testkit/nodes/enroll'
 import {
   type Platform,
   type Replica,
@@ -61,7 +61,7 @@ const rows: readonly [DockerLine, string][] = [
   ['old', 'Warning, engine_below_floor: The engine is 20.10.'],
   ['new', ''],
 ]
-test.each(rows)('the command of the answer enrols a machine with the %s engine', async (line, warning) => {
+test.each(rows)('the command of the answer enrolls a machine with the %s engine', async (line, warning) => {
   const command = await commandFor(`pinned-${line}`)
   expect(command).toMatch(
     new RegExp(
@@ -90,11 +90,11 @@ test.each([
   ['29.5.0', ['engine_below_floor engine.version']],
   ['library-import', ['engine_below_floor engine.version']],
   ['29.5.1', undefined],
-])('what an enrolment with engine %s is told', async (version, expected) => {
+])('what an enrollment with engine %s is told', async (version, expected) => {
   const nodeName = `floor-${version.replaceAll('.', '-')}`
   const token = await joinToken(platform.api(platform.acme.token), nodeName)
-  const sent = enrolment(nodeName, token, { engine: { version, apiVersion: '1.56' } })
-  const { status, body } = await enrol(platform.baseUrl, sent)
+  const sent = enrollment(nodeName, token, { engine: { version, apiVersion: '1.56' } })
+  const { status, body } = await enroll(platform.baseUrl, sent)
   const { warnings } = Object(body)
   expect(status).toBe(201)
   expect(warnings?.map(({ code, field }: { code: string; field: string }) => `${code} ${field}`)).toEqual(

@@ -1,4 +1,4 @@
-// Machines join: join tokens, enrolment, one owner for each name, and where a machine may say it stands. Over HTTP against
+// Machines join: join tokens, enrollment, one owner for each name, and where a machine may say it stands. Over HTTP against
 // the whole server. SPEC 2.8, DECISIONS 5 and 8, SAFETY 2 rows 12 to 16.
 
 import type { TenantId } from '@holdfast/contract'
@@ -7,7 +7,7 @@ import { joinTokens, nodeNames, nodes } from '@holdfast/server/store/records'
 import { globally, inTenant } from '@holdfast/server/store/transaction'
 import { realClock } from '@holdfast/server/system-clock'
 import { waitUntil } from '@holdfast/testkit'
-import { enrol, enrolment, joinToken, makeNode, newKeys } from '@holdfast/testkit/nodes/enrol'
+import { enroll, enrollment, joinToken, makeNode, newKeys } from '@holdfast/testkit/nodes/enroll'
 import { eventsOf, typesOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop())
 
 const store = () => platform.server.store
-const join = (body: unknown) => enrol(platform.baseUrl, body)
+const join = (body: unknown) => enroll(platform.baseUrl, body)
 const node = (name: string, parts: Parameters<typeof makeNode>[3] = {}, api = acme) =>
   makeNode(platform.baseUrl, api, name, parts)
 const storedNode = (tenant: string, id: string) =>
@@ -128,10 +128,10 @@ describe('a join token', () => {
   })
 })
 
-describe('an enrolment', () => {
+describe('an enrollment', () => {
   test('makes a node with a claim, an event and an audit entry, and uses up the token', async () => {
     const token = await joinToken(acme, 'first', { residency: { country: 'DE' } })
-    const sent = enrolment('first', token, { labels: { rack: 'a', 'holdfast.io/country': 'DE' } })
+    const sent = enrollment('first', token, { labels: { rack: 'a', 'holdfast.io/country': 'DE' } })
     const made = await join(sent)
     expect(made.status).toBe(201)
     expect(made.body).toEqual({ nodeId: expect.any(String), tenant: platform.acme.id, generation: 1 })
@@ -161,23 +161,23 @@ describe('an enrolment', () => {
     const [, id = ''] = token.split('_')
     const expired = await joinToken(acme, 'guarded')
     const used = await joinToken(acme, 'used-up')
-    await join(enrolment('used-up', used))
+    await join(enrollment('used-up', used))
     await expireToken(expired)
     const attempts = [
-      enrolment('guarded', 'hfj_nonsense'),
-      enrolment('guarded', `hfj_${'0'.repeat(26)}_${'A'.repeat(43)}`),
-      enrolment('guarded', `hfj_${id}_${'A'.repeat(43)}`),
-      enrolment('guarded', expired),
-      enrolment('used-up', used),
-      enrolment('another-name', token),
-      enrolment('guarded', ''),
+      enrollment('guarded', 'hfj_nonsense'),
+      enrollment('guarded', `hfj_${'0'.repeat(26)}_${'A'.repeat(43)}`),
+      enrollment('guarded', `hfj_${id}_${'A'.repeat(43)}`),
+      enrollment('guarded', expired),
+      enrollment('used-up', used),
+      enrollment('another-name', token),
+      enrollment('guarded', ''),
     ]
     const answers = await Promise.all(attempts.map(join))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect(answers[0]?.status).toBe(401)
     expect(answers[0]?.codes).toEqual(['join_token_invalid'])
     expect(answers[0]?.text).not.toContain(id)
-    expect((await join(enrolment('guarded', token))).status).toBe(201)
+    expect((await join(enrollment('guarded', token))).status).toBe(201)
   })
 
   async function expireToken(token: string): Promise<void> {
@@ -244,14 +244,14 @@ describe('an enrolment', () => {
     ],
   ])('is refused with %s, and its token stays good', async (_about, parts, codes, fields) => {
     const token = await joinToken(acme, 'picky')
-    const refused = await join(enrolment('picky', token, { ...parts }))
+    const refused = await join(enrollment('picky', token, { ...parts }))
     expect(refused.status).toBe(422)
     const told: { field: string; code: string }[] = Object(refused.body['rejections'])
     expect(told.map(({ field: at }) => at)).toEqual(expect.arrayContaining(fields))
     expect(told.length).toBeLessThanOrEqual(codes.length)
     expect(refused.codes[0]).toBe(codes[0])
     expect(refused.text).not.toContain(token)
-    expect((await join(enrolment('picky', token))).status).toBe(201)
+    expect((await join(enrollment('picky', token))).status).toBe(201)
   })
 
   test('under the same name again: the same id, the next generation, new keys, and the old session is void', async () => {
@@ -259,7 +259,7 @@ describe('an enrolment', () => {
     await acme.post(`${NODES}/${id}/cordon`, undefined)
     const before = storedNode(platform.acme.id, id)
     const keys = newKeys()
-    const again = await join(enrolment('comes-back', await joinToken(acme, 'comes-back'), keys))
+    const again = await join(enrollment('comes-back', await joinToken(acme, 'comes-back'), keys))
     expect(again.body).toEqual({ nodeId: id, tenant: platform.acme.id, generation: 2 })
     await store().fresh()
     const after = storedNode(platform.acme.id, id)
@@ -279,15 +279,15 @@ describe('an enrolment', () => {
     const api = platform.api(await makeToken(platform.api(), tenant, 'tenant-admin'))
     await node('shared-name', {}, api)
     const unused = await joinToken(api, 'never-joined')
-    expect((await join(enrolment('shared-name', await joinToken(acme, 'shared-name')))).codes).toEqual([
+    expect((await join(enrollment('shared-name', await joinToken(acme, 'shared-name')))).codes).toEqual([
       'node_owned_by_another_tenant',
     ])
     await platform.api().delete(`/api/v1/tenants/${tenant}`)
-    expect((await join(enrolment('never-joined', unused))).codes).toEqual(['join_token_invalid'])
+    expect((await join(enrollment('never-joined', unused))).codes).toEqual(['join_token_invalid'])
     await waitUntil(() => store().get(globally(nodeNames, 'shared-name')) === undefined, {
       what: 'the name is free',
     })
-    expect((await join(enrolment('shared-name', await joinToken(acme, 'shared-name')))).status).toBe(201)
+    expect((await join(enrollment('shared-name', await joinToken(acme, 'shared-name')))).status).toBe(201)
     expect(store().get(globally(joinTokens, unused.split('_')[1] ?? ''))).toBeUndefined()
   })
 
@@ -297,7 +297,7 @@ describe('an enrolment', () => {
     await platform.api().send('PATCH', `/api/v1/tenants/${tenant}`, { quotas: { nodes: 3 } })
     const api = platform.api(await makeToken(platform.api(), tenant, 'tenant-admin'))
     const names = Array.from({ length: 12 }, (_, at) => `small-${at}`)
-    const bodies = await Promise.all(names.map(async (name) => enrolment(name, await joinToken(api, name))))
+    const bodies = await Promise.all(names.map(async (name) => enrollment(name, await joinToken(api, name))))
     const answers = await Promise.all(bodies.map(join))
     expect(countOutcomes(answers)).toEqual({ 201: 3, quota_exceeded: 9 })
     expect(answers.find(({ status }) => status === 409)?.body['field']).toBe('quotas.nodes')
@@ -311,14 +311,14 @@ describe('an enrolment', () => {
 
 describe('a thousand at once', { timeout: 300_000 }, () => {
   const bodiesFor = (api: ApiClient, name: string, count: number) =>
-    Promise.all(Array.from({ length: count }, async () => enrolment(name, await joinToken(api, name))))
+    Promise.all(Array.from({ length: count }, async () => enrollment(name, await joinToken(api, name))))
 
   test('of one join token: exactly one node', async () => {
     const replica = await startReplica(platform)
     const token = await joinToken(acme, 'raced')
-    const bodies = Array.from({ length: 1000 }, () => enrolment('raced', token))
+    const bodies = Array.from({ length: 1000 }, () => enrollment('raced', token))
     const answers = await Promise.all(
-      bodies.map((body, at) => enrol(at % 2 === 0 ? platform.baseUrl : replica.baseUrl, body)),
+      bodies.map((body, at) => enroll(at % 2 === 0 ? platform.baseUrl : replica.baseUrl, body)),
     )
     expect(countOutcomes(answers)).toEqual({ 201: 1, join_token_invalid: 999 })
     await store().fresh()
@@ -336,10 +336,10 @@ describe('a thousand at once', { timeout: 300_000 }, () => {
     ).flat()
     const mixed = bodies.map((_, at) => bodies[(at % 2) * 500 + Math.floor(at / 2)])
     const answers = await Promise.all(
-      mixed.map((body, at) => enrol(at % 4 < 2 ? platform.baseUrl : replica.baseUrl, body)),
+      mixed.map((body, at) => enroll(at % 4 < 2 ? platform.baseUrl : replica.baseUrl, body)),
     )
     const outcomes = countOutcomes(answers)
-    console.log(`1,000 enrolments of one name: ${JSON.stringify(outcomes)}`)
+    console.log(`1,000 enrollments of one name: ${JSON.stringify(outcomes)}`)
     expect(outcomes['node_owned_by_another_tenant']).toBe(500)
     const tenants = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body['tenant']))
     expect(tenants.size).toBe(1)
@@ -388,7 +388,7 @@ describe('where a machine says it stands', () => {
     const again = await node('flipper', { token: { residency: { country: 'DE' } }, sent: country('US') })
     expect(again).not.toBe(id)
     expect(await labelsOf(again)).toEqual({ rack: 'r1' })
-    const third = await join(enrolment('flipper', await joinToken(acme, 'flipper'), country('DE')))
+    const third = await join(enrollment('flipper', await joinToken(acme, 'flipper'), country('DE')))
     expect(third.body['generation']).toBe(2)
     expect(await labelsOf(again)).toEqual({ rack: 'r1' })
   })
@@ -400,7 +400,7 @@ test('failed joins are limited by address; those that succeed and those of other
   })
   const api = limited.api(limited.acme.token)
   for (let round = 0; round < 8; round += 1) await makeNode(limited.baseUrl, api, `ok-${round}`)
-  const wrong = () => enrol(limited.baseUrl, enrolment('ok-0', `hfj_${'0'.repeat(26)}_${'A'.repeat(43)}`))
+  const wrong = () => enroll(limited.baseUrl, enrollment('ok-0', `hfj_${'0'.repeat(26)}_${'A'.repeat(43)}`))
   const codes: string[] = []
   for (let round = 0; round < 7; round += 1) codes.push(...(await wrong()).codes)
   expect(codes).toEqual([...Array(5).fill('join_token_invalid'), 'rate_limited', 'rate_limited'])

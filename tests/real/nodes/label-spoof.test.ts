@@ -9,7 +9,7 @@ import {
   type SimulatedNode,
   waitUntil,
 } from '@holdfast/testkit'
-import { enrol, enrolment, joinToken } from '@holdfast/testkit/nodes/enrol'
+import { enroll, enrollment, joinToken } from '@holdfast/testkit/nodes/enroll'
 import { eventsOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
@@ -35,9 +35,9 @@ type Labels = { readonly [key: string]: string }
 async function join(name: string, attested: object | undefined, labels: Labels): Promise<SimulatedNode> {
   const { identityKey, publicKey, encryptionKey } = makeSimulatedKeys()
   const token = await joinToken(acme, name, attested === undefined ? {} : { residency: attested })
-  const { status, body, text } = await enrol(
+  const { status, body, text } = await enroll(
     platform.baseUrl,
-    enrolment(name, token, { labels, publicKey, encryptionKey }),
+    enrollment(name, token, { labels, publicKey, encryptionKey }),
   )
   if (status !== 201) throw new Error(text)
   return { nodeId: body['nodeId'] as NodeId, generation: Number(body['generation']), identityKey }

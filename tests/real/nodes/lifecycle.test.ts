@@ -7,7 +7,7 @@ import { nodeNames } from '@holdfast/server/store/records'
 import { globally } from '@holdfast/server/store/transaction'
 import { realClock } from '@holdfast/server/system-clock'
 import { assign } from '@holdfast/testkit/nodes/assign'
-import { enrol, enrolment, joinToken, makeNode } from '@holdfast/testkit/nodes/enrol'
+import { enroll, enrollment, joinToken, makeNode } from '@holdfast/testkit/nodes/enroll'
 import { typesOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop())
 
 const store = () => platform.server.store
-const join = (body: unknown) => enrol(platform.baseUrl, body)
+const join = (body: unknown) => enroll(platform.baseUrl, body)
 const node = (name: string, parts: Parameters<typeof makeNode>[3] = {}, api = acme) =>
   makeNode(platform.baseUrl, api, name, parts)
 const asTenant = (id: string) => ({ 'x-tenant-id': id })
@@ -118,7 +118,7 @@ describe('a node', () => {
     ])
       expect(refused.codes).toEqual(['permission_denied'])
     // Joining anew takes the mark from nobody.
-    await join(enrolment('carrier', await joinToken(acme, 'carrier')))
+    await join(enrollment('carrier', await joinToken(acme, 'carrier')))
     expect((await acme.get(`${NODES}/${id}`)).body['controlPlane']).toBe(true)
     expect((await patch(platform.api(), { controlPlane: false })).body['controlPlane']).toBe(false)
     expect((await acme.delete(`${NODES}/${id}`)).status).toBe(202)
@@ -167,7 +167,7 @@ describe('a claim', () => {
   test('that is being released lets one other tenant in, and ends with the last assignment', async () => {
     const id = await node('handed-over')
     const assigned = await assign(store(), platform.acme.id, id)
-    const early = await join(enrolment('handed-over', await joinToken(globex, 'handed-over')))
+    const early = await join(enrollment('handed-over', await joinToken(globex, 'handed-over')))
     expect(early.codes).toEqual(['node_owned_by_another_tenant'])
     const released = await release(acme, 'handed-over', platform.acme.id)
     expect(released.body).toMatchObject({ schedulable: false, claims: [{ own: true, state: 'releasing' }] })
@@ -179,9 +179,9 @@ describe('a claim', () => {
       { own: true, state: 'active' },
     ])
     // The first tenant may not come back now, and a third one not at all.
-    const back = await join(enrolment('handed-over', await joinToken(acme, 'handed-over')))
+    const back = await join(enrollment('handed-over', await joinToken(acme, 'handed-over')))
     expect(back.codes).toEqual(['node_owned_by_another_tenant'])
-    const third = await join(enrolment('handed-over', await joinToken(platform.api(), 'handed-over')))
+    const third = await join(enrollment('handed-over', await joinToken(platform.api(), 'handed-over')))
     expect(third.codes).toEqual(['node_owned_by_another_tenant'])
 
     const finish = () =>
@@ -199,7 +199,7 @@ describe('a claim', () => {
     const id = await node('wavering')
     const assigned = await assign(store(), platform.acme.id, id)
     await release(acme, 'wavering', platform.acme.id)
-    await join(enrolment('wavering', await joinToken(acme, 'wavering')))
+    await join(enrollment('wavering', await joinToken(acme, 'wavering')))
     expect((await acme.get(`${NODES}/${id}`)).body).toMatchObject({
       schedulable: true,
       claims: [{ own: true, state: 'active' }],

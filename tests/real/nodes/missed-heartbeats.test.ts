@@ -10,7 +10,7 @@ import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
 import { scaledTimings } from '@holdfast/testkit/controllers/timings'
 import { gatewayForTest, gatewaysForTest } from '@holdfast/testkit/session/gateways'
 import { eventTypes, nodeRecord } from '@holdfast/testkit/session/read-records'
-import { addTenant, type EnrolledNode, enrol, enrolMany } from '@holdfast/testkit/session/session-records'
+import { addTenant, type EnrolledNode, enroll, enrollMany } from '@holdfast/testkit/session/session-records'
 import type { TestGateway } from '@holdfast/testkit/session/start-gateway'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -37,7 +37,7 @@ async function agentsOf({ url }: TestGateway, nodes: readonly EnrolledNode[]): P
 /** Two of one tenant and one of another, beside two that stay. */
 async function fiveNodes({ store }: TestGateway) {
   const [first, second] = [await addTenant(store), await addTenant(store)]
-  const [a = [], b = []] = [await enrolMany(store, first, 3), await enrolMany(store, second, 2)]
+  const [a = [], b = []] = [await enrollMany(store, first, 3), await enrollMany(store, second, 2)]
   return {
     tenants: [first, second],
     three: [...a.slice(0, 2), ...b.slice(0, 1)],
@@ -142,7 +142,7 @@ test('nodes of a replica that went with them are counted as silent, as nobody kn
 test('the store was away: every node has its full time after that', async () => {
   const pausable = createPausable()
   const gateway = await gatewayForTest({ times: { ...TIMES, awayMs: 300 }, wrap: pausable.wrap })
-  const node = await enrol(gateway.store, await addTenant(gateway.store))
+  const node = await enroll(gateway.store, await addTenant(gateway.store))
   const agents = await agentsOf(gateway, [node])
   agents.close()
   await waitUntil(async () => (await nodeRecord(gateway.store, node)).status === 'unreachable', {
@@ -170,7 +170,7 @@ test('the server was away: whoever takes over gives the nodes their full time, a
   const first = await gatewayForTest({ times: TIMES, replica: 'before' })
   const { stop } = heartbeatFor(first, 'before')
   const tenant = await addTenant(first.store)
-  const [lost, back] = await enrolMany(first.store, tenant, 2)
+  const [lost, back] = await enrollMany(first.store, tenant, 2)
   if (lost === undefined || back === undefined) throw new Error('no nodes')
   await agentsOf(first, [lost, back])
   first.gateway.close()
@@ -195,7 +195,7 @@ test('a control-plane node is there while the server on it is, then its agent co
   const times = { ...TIMES, unreachableMs: 2_000, failedMs: 2_500 }
   const gateway = await gatewayForTest({ times })
   const tenant = await addTenant(gateway.store)
-  const node = await enrol(gateway.store, tenant, { controlPlane: true, name: 'machine-1' })
+  const node = await enroll(gateway.store, tenant, { controlPlane: true, name: 'machine-1' })
   const { stop } = heartbeatFor(gateway, 'srv_there', { nodeName: 'machine-1' })
   const agents = await agentsOf(gateway, [node])
   agents.close()

@@ -11,7 +11,7 @@ import { realClock as clock } from '@holdfast/server/system-clock'
 import { makeSimulatedKeys, waitUntil } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
-import { addTenant, enrol } from '@holdfast/testkit/session/session-records'
+import { addTenant, enroll } from '@holdfast/testkit/session/session-records'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -39,7 +39,7 @@ async function settled(agent: OpenAgent): Promise<void> {
 async function oneNode(options: Parameters<typeof gatewayForTest>[0] = {}) {
   const started = await gatewayForTest(options)
   const tenant = await addTenant(started.store)
-  return { ...started, tenant, node: await enrol(started.store, tenant) }
+  return { ...started, tenant, node: await enroll(started.store, tenant) }
 }
 
 test('they are told once, with how many, which, and what can be done', async () => {
@@ -127,7 +127,7 @@ test.each([
   [false, false],
 ])('the welcome says the role of the node: control plane %s', async (controlPlane, platform) => {
   const { url, store, tenant } = await oneNode()
-  const node = await enrol(store, tenant, { controlPlane })
+  const node = await enroll(store, tenant, { controlPlane })
   const { heard } = await openRaw(url, node)
   expect(heard).toContainEqual(expect.objectContaining({ type: 'welcome', controlPlane, platform }))
 })

@@ -13,7 +13,7 @@ import { archiveId } from '@holdfast/server/operations/deployments/write/store-d
 import { archive, deployments, nodes, observations, placements } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { sharedRegistry, uniqueRepository } from '@holdfast/testkit'
-import { makeNode } from '@holdfast/testkit/nodes/enrol'
+import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import { eventsOf, typesOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'

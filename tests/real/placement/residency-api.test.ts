@@ -3,7 +3,7 @@
 
 import type { Alteration, DeploymentRecord, NodeId, Rejection, Warning } from '@holdfast/contract'
 import { makeSimulatedKeys } from '@holdfast/testkit'
-import { makeNode } from '@holdfast/testkit/nodes/enrol'
+import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import {

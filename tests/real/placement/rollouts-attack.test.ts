@@ -11,11 +11,11 @@ import { observations, placements, tokens } from '@holdfast/server/store/records
 import { inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
 import { waitUntil } from '@holdfast/testkit'
-import { makeNode } from '@holdfast/testkit/nodes/enrol'
+import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
-import { anAssignment, enrol } from '@holdfast/testkit/session/session-records'
+import { anAssignment, enroll } from '@holdfast/testkit/session/session-records'
 import { openExecClient } from '@holdfast/testkit/streams/exec-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
   tenant = platform.acme.id as TenantId
   const { store } = platform.server
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   agent = await openRaw(platform.baseUrl, node)
   own = node.nodeId
   await deploy('web', [own])
@@ -113,7 +113,7 @@ test('who opens all tickets at once gets no more commands than are allowed', asy
 })
 
 test('a command of no certain replica goes to one that can be asked', async () => {
-  const lost = await enrol(platform.server.store, tenant, { status: 'failed' })
+  const lost = await enroll(platform.server.store, tenant, { status: 'failed' })
   await deploy('halved', [lost.nodeId, own])
   const acme = platform.api(platform.acme.token)
   const asking = async (body: object) => {

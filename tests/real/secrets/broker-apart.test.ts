@@ -20,7 +20,7 @@ import {
   uniqueName,
   waitUntil,
 } from '@holdfast/testkit'
-import { enrol, enrolment, joinToken } from '@holdfast/testkit/nodes/enrol'
+import { enroll, enrollment, joinToken } from '@holdfast/testkit/nodes/enroll'
 import { provision } from '@holdfast/testkit/platform/set-up'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { opened, placeOn, putVersion, secretEntry } from '@holdfast/testkit/secrets/dispatch-world'
@@ -104,7 +104,7 @@ async function aNode() {
   const name = uniqueName('node')
   const { publicKey, encryptionKey } = keys
   const token = await joinToken(platform.api(platform.acme.token), name)
-  const { body } = await enrol(platform.baseUrl, enrolment(name, token, { publicKey, encryptionKey }))
+  const { body } = await enroll(platform.baseUrl, enrollment(name, token, { publicKey, encryptionKey }))
   const node = { ...keys, tenant, nodeId: String(body['nodeId']) as NodeId, generation: 1 }
   const { store } = platform.server
   await putVersion(store, connectSecretsWriter(platform.config), tenant, 'db', { password: CANARY })

@@ -21,7 +21,7 @@ import {
   addTenant,
   anAssignment,
   type EnrolledNode,
-  enrol,
+  enroll,
   place,
 } from '@holdfast/testkit/session/session-records'
 import { pino } from 'pino'
@@ -78,7 +78,7 @@ function runAgent(server: string, node: EnrolledNode, ca = certificates.pem('ca.
 async function oneNode(options: Parameters<typeof gatewayForTest>[0] = {}) {
   const started = await gatewayForTest({ tls: serverTls(), ...options })
   const tenant = await addTenant(started.store)
-  const node = await enrol(started.store, tenant)
+  const node = await enroll(started.store, tenant)
   const assignment = anAssignment(node.nodeId)
   const uid = await place(started.store, tenant, [assignment])
   return { ...started, tenant, node, assignment, uid }

@@ -12,7 +12,7 @@ import {
   addTenant,
   anAssignment,
   aPlacement,
-  enrol,
+  enroll,
   place,
   write,
 } from '@holdfast/testkit/session/session-records'
@@ -21,7 +21,7 @@ import { expect, test } from 'vitest'
 test('a change of a placement arrives as a delta with a newer revision, and only on the nodes it is for', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const [one, two] = [await enrol(store, tenant), await enrol(store, tenant)]
+  const [one, two] = [await enroll(store, tenant), await enroll(store, tenant)]
   const [first, second] = [await openRaw(url, one), await openRaw(url, two)]
   const [stays, changes] = [anAssignment(one.nodeId), anAssignment(two.nodeId)]
   const uid = await place(store, tenant, [stays, changes])
@@ -42,7 +42,7 @@ test('a change of a placement arrives as a delta with a newer revision, and only
 test('what changes together goes out together', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   const agent = await openRaw(url, node)
   await write(store, (transaction) => {
     for (let index = 0; index < 20; index += 1) {
@@ -57,7 +57,7 @@ test('what changes together goes out together', async () => {
 test('the complete set comes again and again, spread over the interval', async () => {
   const { url, store, gateway } = await gatewayForTest({ times: { resyncMs: 300, sweepMs: 20 } })
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   const assignment = anAssignment(node.nodeId)
   await place(store, tenant, [assignment])
   const began = performance.now()
@@ -72,7 +72,7 @@ test('the complete set comes again and again, spread over the interval', async (
 test('a placement that cannot be read makes no set complete: nothing is taken away for it', async () => {
   const { url, store, engine, logged } = await gatewayForTest({ times: { resyncMs: 100, sweepMs: 20 } })
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   const [sound, spoilt] = [anAssignment(node.nodeId), anAssignment(node.nodeId)]
   await place(store, tenant, [sound])
   const uid = await place(store, tenant, [spoilt])
@@ -96,7 +96,7 @@ test('a placement that cannot be read makes no set complete: nothing is taken aw
 test('a template goes out once for each deployment, however many replicas are made of it', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   // The hash leaves the name out: two deployments may share one and still be two.
   for (const name of ['one', 'two'])
     await write(store, (transaction) => {
@@ -145,7 +145,7 @@ test.each(['complete', 'delta'] as const)(
       times: { resyncMs, sweepMs: 20 },
     })
     const tenant = await addTenant(store)
-    const enrolled = [await enrol(store, tenant), await enrol(store, tenant)]
+    const enrolled = [await enroll(store, tenant), await enroll(store, tenant)]
     const agents = await Promise.all(enrolled.map((node) => openRaw(url, node)))
     arm()
     await place(

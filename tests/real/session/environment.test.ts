@@ -7,14 +7,14 @@ import { readyObservation, waitUntil } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
 import { observationOf } from '@holdfast/testkit/session/read-records'
-import { addTenant, anAssignment, enrol, place } from '@holdfast/testkit/session/session-records'
+import { addTenant, anAssignment, enroll, place } from '@holdfast/testkit/session/session-records'
 import { expect, test } from 'vitest'
 
 async function asking(sealEnvironment: (ask: EnvironmentAsk) => Promise<SealedAnswer>) {
   const broker = { sealEnvironment, sealCredential: async () => ({}) }
   const { store, url, gateway } = await gatewayForTest({ broker })
   const tenant = await addTenant(store)
-  const [node, mate] = [await enrol(store, tenant), await enrol(store, tenant)]
+  const [node, mate] = [await enroll(store, tenant), await enroll(store, tenant)]
   const [mine, stopped, theirs] = [
     anAssignment(node.nodeId),
     anAssignment(node.nodeId, { desired: 'stopped' }),

@@ -6,7 +6,7 @@ import { helloOf, waitUntil } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { dialRaw, openRaw } from '@holdfast/testkit/session/raw-agent'
 import { eventTypes, nodeRecord } from '@holdfast/testkit/session/read-records'
-import { addTenant, enrol } from '@holdfast/testkit/session/session-records'
+import { addTenant, enroll } from '@holdfast/testkit/session/session-records'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 
@@ -24,7 +24,7 @@ test('a ping before the hello is not answered, and ends the connection', async (
 
 test('pings of a node count as what it says', async () => {
   const { url, store, gateway } = await gatewayForTest()
-  const agent = await openRaw(url, await enrol(store, await addTenant(store)))
+  const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   agent.socket.ping()
   await once(agent.socket, 'pong')
   // It reads nothing from now on: each answer would stay with us.
@@ -39,7 +39,7 @@ const PLACES = 1_000
 
 test('sockets that say nothing keep nobody out', async () => {
   const { url, store } = await gatewayForTest({ times: { helloMs: 60_000 } })
-  const node = await enrol(store, await addTenant(store))
+  const node = await enroll(store, await addTenant(store))
   const target = new URL(AGENT_PATH, url.replace('http', 'ws'))
   const silent = Array.from({ length: PLACES }, () => new WebSocket(target, AGENT_SUBPROTOCOL))
   onTestFinished(() => {
@@ -55,7 +55,7 @@ test('sockets that say nothing keep nobody out', async () => {
 test('a node opens one session in its time, whatever it advertises, and leaves others theirs', async () => {
   const { url, store, gateway } = await gatewayForTest({ times: { reopenMs: 60_000 } })
   const tenant = await addTenant(store)
-  const [hasty, other] = [await enrol(store, tenant), await enrol(store, tenant)]
+  const [hasty, other] = [await enroll(store, tenant), await enroll(store, tenant)]
   const agents = await Promise.all(Array.from({ length: 8 }, () => dialRaw(url)))
   for (const [index, agent] of agents.entries()) {
     const { nonce } = await agent.next('challenge')
@@ -71,7 +71,7 @@ test('a node opens one session in its time, whatever it advertises, and leaves o
 
 test('a node whose turn was used up is let in when its time has come', async () => {
   const { url, store } = await gatewayForTest({ times: { reopenMs: 300 } })
-  const node = await enrol(store, await addTenant(store))
+  const node = await enroll(store, await addTenant(store))
   // Its turn is used up by its hello, and what it hears back may come late.
   const began = performance.now()
   await openRaw(url, node)
@@ -88,7 +88,7 @@ test('a node whose turn was used up is let in when its time has come', async () 
 
 test('a node that says more than its share of bytes is cut, however few its messages are', async () => {
   const { url, store, gateway } = await gatewayForTest()
-  const agent = await openRaw(url, await enrol(store, await addTenant(store)))
+  const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   const error = 'x'.repeat(500_000)
   for (let index = 0; index < 20; index += 1) agent.send({ type: 'answer', id: 'nobody asked', error })
   expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })

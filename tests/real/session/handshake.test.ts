@@ -7,13 +7,13 @@ import { helloOf, makeSimulatedKeys, waitUntil } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { dialRaw, openRaw } from '@holdfast/testkit/session/raw-agent'
 import { eventTypes, nodeRecord, storedEvents } from '@holdfast/testkit/session/read-records'
-import { addTenant, anAssignment, enrol, place, write } from '@holdfast/testkit/session/session-records'
+import { addTenant, anAssignment, enroll, place, write } from '@holdfast/testkit/session/session-records'
 import { expect, test } from 'vitest'
 
 test('a node that proves its key gets a session, a tenant and its complete set', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   const assignment = anAssignment(node.nodeId)
   const uid = await place(store, tenant, [assignment])
   const agent = await openRaw(url, node, { engine: { version: '30.1', apiVersion: '1.60' } })
@@ -30,8 +30,8 @@ test('a node that proves its key gets a session, a tenant and its complete set',
 test('an unknown node, a wrong key, an old generation and a stale nonce are refused in the same words', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant, { generation: 2 })
-  const other = await enrol(store, tenant)
+  const node = await enroll(store, tenant, { generation: 2 })
+  const other = await enroll(store, tenant)
   const before = await nodeRecord(store, node)
   const attempts = [
     { ...node, nodeId: `${node.nodeId.slice(0, -1)}0` as typeof node.nodeId },
@@ -56,7 +56,7 @@ test('an unknown node, a wrong key, an old generation and a stale nonce are refu
 
 test('a hello of yesterday, said again, opens nothing', async () => {
   const { url, store } = await gatewayForTest()
-  const node = await enrol(store, await addTenant(store))
+  const node = await enroll(store, await addTenant(store))
   const first = await dialRaw(url)
   const recorded = helloOf(node, (await first.next('challenge')).nonce)
   first.send(recorded)
@@ -70,9 +70,9 @@ test('a stolen key reads the work of its own node and no other', async () => {
   const { url, store } = await gatewayForTest()
   const [mine, theirs] = [await addTenant(store), await addTenant(store)]
   const [stolen, sibling, foreign] = [
-    await enrol(store, mine),
-    await enrol(store, mine),
-    await enrol(store, theirs),
+    await enroll(store, mine),
+    await enroll(store, mine),
+    await enroll(store, theirs),
   ]
   const own = anAssignment(stolen.nodeId)
   await place(store, mine, [own, anAssignment(sibling.nodeId)])
@@ -101,7 +101,7 @@ test('a stolen key reads the work of its own node and no other', async () => {
 
 test('a second session cuts the first, and what the first still says changes nothing', async () => {
   const { url, store, gateway } = await gatewayForTest()
-  const node = await enrol(store, await addTenant(store))
+  const node = await enroll(store, await addTenant(store))
   const first = await openRaw(url, node)
   const second = await openRaw(url, node)
   expect(second.session).toBe(2)
@@ -113,7 +113,7 @@ test('a second session cuts the first, and what the first still says changes not
 test('a node enrolled anew, or removed, loses its session', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const [anew, removed] = [await enrol(store, tenant), await enrol(store, tenant)]
+  const [anew, removed] = [await enroll(store, tenant), await enroll(store, tenant)]
   const agents = [await openRaw(url, anew), await openRaw(url, removed)]
   await write(store, (transaction) => {
     const address = inTenant(tenant, nodes, anew.nodeId)
@@ -127,7 +127,7 @@ test('a node enrolled anew, or removed, loses its session', async () => {
 test('labels that are not attested do not count, and are told once', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant, { attested: { country: 'DE' } })
+  const node = await enroll(store, tenant, { attested: { country: 'DE' } })
   const labels = {
     'holdfast.io/country': 'US',
     'holdfast.io/geo-region': 'na',
@@ -170,7 +170,7 @@ test.each([
 
 test('what a newer agent says beside the known fields is not heard, and ends nothing', async () => {
   const { url, store, gateway } = await gatewayForTest()
-  const node = await enrol(store, await addTenant(store))
+  const node = await enroll(store, await addTenant(store))
   const agent = await dialRaw(url)
   const hello = helloOf(node, (await agent.next('challenge')).nonce)
   const newer = { ...hello, colour: 'red', engine: { ...hello.engine, rootless: true } }
@@ -191,7 +191,7 @@ test('who says no hello in time is sent away', async () => {
 
 test('a node that talks without end is cut', async () => {
   const { url, store } = await gatewayForTest()
-  const agent = await openRaw(url, await enrol(store, await addTenant(store)))
+  const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   for (let index = 0; index < 600; index += 1) agent.send({ type: 'heartbeat', session: agent.session })
   expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
 })

@@ -11,7 +11,7 @@ import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
 import { dialRaw, openRaw } from '@holdfast/testkit/session/raw-agent'
 import { eventTypes, nodeRecord } from '@holdfast/testkit/session/read-records'
-import { addTenant, enrol, write } from '@holdfast/testkit/session/session-records'
+import { addTenant, enroll, write } from '@holdfast/testkit/session/session-records'
 import { expect, test } from 'vitest'
 
 const QUICK = { heartbeatMs: 50, unreachableMs: 300, failedMs: 900, sweepMs: 20 }
@@ -19,7 +19,7 @@ const QUICK = { heartbeatMs: 50, unreachableMs: 300, failedMs: 900, sweepMs: 20 
 test('a silent node is unreachable, then failed, and ready when it comes back', async () => {
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   // Before its first sign of life: what it hears back may come late.
   const began = performance.now()
   const agent = await openRaw(url, node)
@@ -39,7 +39,7 @@ test('a silent node is unreachable, then failed, and ready when it comes back', 
 
 test('a socket that closes is no silence: the time counts from the last sign of life', async () => {
   const { url, store } = await gatewayForTest({ times: { ...QUICK, unreachableMs: 600, failedMs: 60_000 } })
-  const node = await enrol(store, await addTenant(store))
+  const node = await enroll(store, await addTenant(store))
   const heard = performance.now()
   const agent = await openRaw(url, node)
   agent.close()
@@ -54,7 +54,7 @@ test('a socket that closes is no silence: the time counts from the last sign of 
 test('a node that was cut for what it said, and does not come back, is unreachable and failed', async () => {
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   const agent = await openRaw(url, node)
   agent.send('nonsense')
   expect(await agent.next('farewell')).toMatchObject({ code: 'protocol_violation' })
@@ -67,7 +67,7 @@ test('a session that was written but could not be opened is silent, and that is 
   const late = createHeldWatch()
   // As long as a busy machine may need for a write: only what is held back takes longer.
   const { url, store, gateway } = await gatewayForTest({ times: QUICK, wrap: late.wrap, deadlineMs: 4_000 })
-  const node = await enrol(store, await addTenant(store))
+  const node = await enroll(store, await addTenant(store))
   const agent = await dialRaw(url)
   const { nonce } = await agent.next('challenge')
   await store.fresh()
@@ -86,7 +86,7 @@ test('a session that was written but could not be opened is silent, and that is 
 test('beats and pings keep a node ready, and no heartbeat reaches the store', async () => {
   const { url, store, engine, gateway } = await gatewayForTest({ times: { ...QUICK, resyncMs: 100 } })
   const tenant = await addTenant(store)
-  const enrolled = await Promise.all(Array.from({ length: 20 }, () => enrol(store, tenant)))
+  const enrolled = await Promise.all(Array.from({ length: 20 }, () => enroll(store, tenant)))
   const agents = await startSimulatedAgents({ url, nodes: enrolled.slice(1) })
   const [pinging] = enrolled
   if (pinging === undefined) throw new Error('no node')
@@ -109,7 +109,7 @@ test('who holds a live socket takes back what another replica said of the node m
     times: { ...QUICK, unreachableMs: 60_000, failedMs: 90_000 },
   })
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   await openRaw(url, node)
   await write(store, (transaction) => {
     const address = inTenant(tenant, nodes, node.nodeId)
@@ -124,7 +124,7 @@ test('who holds a live socket takes back what another replica said of the node m
 test('a replica that starts again under its id gives the nodes it held their time anew', async () => {
   const first = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(first.store)
-  const node = await enrol(first.store, tenant)
+  const node = await enroll(first.store, tenant)
   const agent = await openRaw(first.url, node)
   first.gateway.close()
   expect(await agent.next('farewell')).toMatchObject({ code: 'server_closing' })
@@ -138,7 +138,7 @@ test('a replica that starts again under its id gives the nodes it held their tim
 test('our own standstill is not the silence of the nodes', async () => {
   const { url, store, gateway } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
-  const agents = await startSimulatedAgents({ url, nodes: [await enrol(store, tenant)] })
+  const agents = await startSimulatedAgents({ url, nodes: [await enroll(store, tenant)] })
   const lock = new Int32Array(new SharedArrayBuffer(4))
   for (let round = 0; round < 3; round += 1) {
     const from = gateway.counts.messages
@@ -153,7 +153,7 @@ test('our own standstill is not the silence of the nodes', async () => {
 test('a control-plane node has no such events', async () => {
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant, { controlPlane: true })
+  const node = await enroll(store, tenant, { controlPlane: true })
   await openRaw(url, node)
   await waitUntil(async () => (await nodeRecord(store, node)).status === 'failed', { what: 'it is failed' })
   expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
@@ -164,7 +164,7 @@ test('whether a node may be given up is asked once more when that is written', a
   const tenant = await addTenant(store)
   const status = 'unreachable' as const
   const held = { replica: 'server-1', epoch: 1, bootId: 'boot' }
-  const node = await enrol(store, tenant, { status, session: held })
+  const node = await enroll(store, tenant, { status, session: held })
   const session = newSession({ ...node, epoch: 1, told: status }, undefined, 0)
   const running = { store, clock, replica: 'server-1', times: DEFAULT_TIMES }
   const fail = (mayFail: boolean) =>

@@ -9,7 +9,7 @@ import { gatewayForTest, gatewaysForTest } from '@holdfast/testkit/session/gatew
 import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
 import { nodeRecord, observationOf } from '@holdfast/testkit/session/read-records'
-import { addTenant, anAssignment, enrol, place } from '@holdfast/testkit/session/session-records'
+import { addTenant, anAssignment, enroll, place } from '@holdfast/testkit/session/session-records'
 import { expect, test } from 'vitest'
 
 const CONTAINER: MachineContainer = {
@@ -26,7 +26,7 @@ function answerCalls(agent: OpenAgent, answer: object): void {
 test('a node that dials another replica leaves the first, and its old session is cut there', async () => {
   const [one, two] = await gatewaysForTest({}, {})
   const tenant = await addTenant(one.store)
-  const node = await enrol(one.store, tenant)
+  const node = await enroll(one.store, tenant)
   const assignment = anAssignment(node.nodeId)
   await place(one.store, tenant, [assignment])
   const first = await openRaw(one.url, node)
@@ -42,7 +42,7 @@ test('a replica that has not heard of the newer session writes nothing for the o
   const late = createHeldWatch()
   const [one, two] = await gatewaysForTest({ wrap: late.wrap }, {})
   const tenant = await addTenant(one.store)
-  const node = await enrol(one.store, tenant)
+  const node = await enroll(one.store, tenant)
   const assignment = anAssignment(node.nodeId)
   await place(one.store, tenant, [assignment])
   const first = await openRaw(one.url, node)
@@ -65,7 +65,7 @@ test('a report does not bring back an assignment that was dropped before this re
   const late = createHeldWatch()
   const [one, two] = await gatewaysForTest({ wrap: late.wrap }, {})
   const tenant = await addTenant(one.store)
-  const node = await enrol(one.store, tenant)
+  const node = await enroll(one.store, tenant)
   const [dropped, kept] = [anAssignment(node.nodeId), anAssignment(node.nodeId)]
   const uid = await place(one.store, tenant, [dropped, kept])
   const agent = await openRaw(one.url, node)
@@ -82,7 +82,7 @@ test('a report does not bring back an assignment that was dropped before this re
 test('a call reaches the node from either replica', async () => {
   const [one, two] = await gatewaysForTest({}, {})
   const tenant = await addTenant(one.store)
-  const node = await enrol(one.store, tenant)
+  const node = await enroll(one.store, tenant)
   answerCalls(await openRaw(one.url, node), { containers: [CONTAINER] })
   await two.store.fresh()
   for (const { gateway } of [one, two])
@@ -99,9 +99,9 @@ test('who cannot be asked is unreachable and never empty', async () => {
   const [one, two] = await gatewaysForTest({ times: { callMs: 2_000 } }, { times: { callMs: 4_000 } })
   const [tenant, other] = [await addTenant(one.store), await addTenant(one.store)]
   const [silent, absent, failing] = [
-    await enrol(one.store, tenant),
-    await enrol(one.store, tenant),
-    await enrol(one.store, tenant),
+    await enroll(one.store, tenant),
+    await enroll(one.store, tenant),
+    await enroll(one.store, tenant),
   ]
   await openRaw(one.url, silent)
   answerCalls(await openRaw(one.url, failing), { error: 'the engine does not answer' })
@@ -120,7 +120,7 @@ test('who cannot be asked is unreachable and never empty', async () => {
 test('replicas believe each other only with the cluster key, for what was signed, now, and once', async () => {
   const { gateway, store } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   const path = `/internal/nodes/${node.nodeId}/call`
   const body = JSON.stringify({ tenant, method: 'containers' })
   const call = { method: 'POST', path, body }

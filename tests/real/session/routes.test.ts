@@ -24,7 +24,7 @@ import {
   anAssignment,
   aPlacement,
   type EnrolledNode,
-  enrol,
+  enroll,
   place,
   write,
 } from '@holdfast/testkit/session/session-records'
@@ -80,7 +80,7 @@ interface Opened {
 
 async function openRouter(url: string, store: Store, tenant: TenantId, n: number): Promise<Opened> {
   const address = `10.0.0.${n}:8443`
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   const agent = await openRaw(url, node, { peerAddress: address })
   return { node, agent, told: nextRoutes(agent), address }
 }
@@ -238,7 +238,7 @@ describe('the address of a router', () => {
     '%s',
     async (said) => {
       const { url, store } = await gatewayForTest()
-      const node = await enrol(store, await addTenant(store))
+      const node = await enroll(store, await addTenant(store))
       const agent = await openRaw(url, node, { peerAddress: said })
       expect((await nodeRecord(store, node)).peerAddress).toBe(said)
       expect(completeRoutes(agent)).toEqual([])
@@ -269,7 +269,7 @@ describe('the address of a router', () => {
     `${'x'.repeat(60)}.`.repeat(5) + ':80',
   ])('not %j: the session opens, and the node routes nothing', async (said) => {
     const { url, store, logged } = await gatewayForTest()
-    const node = await enrol(store, await addTenant(store), { peerAddress: '10.0.0.1:1' })
+    const node = await enroll(store, await addTenant(store), { peerAddress: '10.0.0.1:1' })
     const agent = await openRaw(url, node, { peerAddress: said })
     expect((await nodeRecord(store, node)).peerAddress).toBeUndefined()
     expect(completeRoutes(agent)).toBeUndefined()
@@ -330,7 +330,7 @@ test('nodes that nothing happens to cost nothing, however many routes their tena
   const knowsAll = ({ agent }: typeof one) => JSON.stringify(agent.heard.at(-1)).includes('/p29')
   await waitUntil(() => routers.every(knowsAll), { what: 'all is told' })
   const before = gateway.counts.deltas
-  const other = await enrol(store, globex)
+  const other = await enroll(store, globex)
   for (let n = 0; n < 20; n += 1) await place(store, globex, [anAssignment(other.nodeId)])
   const own = (await nodeRecord(store, one.node)) satisfies { id: NodeId }
   await write(store, (transaction) =>

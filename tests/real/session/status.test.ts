@@ -5,13 +5,13 @@ import { readyObservation, waitUntil } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
 import { observationOf } from '@holdfast/testkit/session/read-records'
-import { addTenant, anAssignment, enrol, place } from '@holdfast/testkit/session/session-records'
+import { addTenant, anAssignment, enroll, place } from '@holdfast/testkit/session/session-records'
 import { expect, test } from 'vitest'
 
 async function oneAssignment(desired: DesiredState = 'running') {
   const test = await gatewayForTest()
   const tenant = await addTenant(test.store)
-  const node = await enrol(test.store, tenant)
+  const node = await enroll(test.store, tenant)
   const assignment = anAssignment(node.nodeId, { desired })
   const uid = await place(test.store, tenant, [assignment])
   const agent = await openRaw(test.url, node)
@@ -67,7 +67,7 @@ test('of another generation only the newer counts, and none that was never told'
 
 test('reports of other nodes, of nothing and of nonsense are not stored', async () => {
   const { agent, stored, seen, store, tenant, gateway } = await oneAssignment()
-  const sibling = await enrol(store, tenant)
+  const sibling = await enroll(store, tenant)
   const theirs = anAssignment(sibling.nodeId)
   await place(store, tenant, [theirs])
   report(
@@ -126,7 +126,7 @@ test('an assignment that was dropped meanwhile does not come back by a report', 
 test('hundreds of reports in one message are stored in few transactions', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const node = await enrol(store, tenant)
+  const node = await enroll(store, tenant)
   for (let index = 0; index < 4; index += 1)
     await place(
       store,

@@ -9,7 +9,7 @@ import { realClock } from '@holdfast/server/system-clock'
 import { waitUntil } from '@holdfast/testkit'
 import { gatewaysForTest } from '@holdfast/testkit/session/gateways'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
-import { addTenant, anAssignment, type EnrolledNode, enrol } from '@holdfast/testkit/session/session-records'
+import { addTenant, anAssignment, type EnrolledNode, enroll } from '@holdfast/testkit/session/session-records'
 import type { TestGateway } from '@holdfast/testkit/session/start-gateway'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -19,7 +19,7 @@ const { stdin, stdout } = STREAM_CHANNELS
 async function oneNode() {
   const [one, two] = await gatewaysForTest({}, {})
   const tenant = await addTenant(one.store)
-  const node = await enrol(one.store, tenant)
+  const node = await enroll(one.store, tenant)
   const agent = await openRaw(one.url, node)
   await two.store.fresh()
   return { one, two, tenant, node, agent }

@@ -15,7 +15,7 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--cpu-millis N --memory-bytes N]                  offer less than the whole machine
          [--state DIR] [--engine unix:///...]
   holdfast-agent run [--state DIR]                          run until SIGTERM; containers go on without it
-         [--label KEY=VALUE]... | [--labels none]           all labels of this run, instead of those of enrolment
+         [--label KEY=VALUE]... | [--labels none]           all labels of this run, instead of those of enrollment
          [--routes-listen ADDRESS,...]                      where Caddy serves what is routed, :80 unless told
          [--routes-tls off|internal|acme]                   with certificates: :80 leads to :443 then
          [--acme-directory URL] [--acme-email E]
@@ -29,7 +29,7 @@ Labels are advertised whenever the agent connects; other ones count once it is s
 only what the join token attests counts. Replicas that may not be on this node any more move to others.
 `
 
-export interface EnrolLine {
+export interface EnrollLine {
   readonly command: 'enroll'
   readonly server: string
   readonly token: string
@@ -45,17 +45,17 @@ export interface EnrolLine {
 export interface RunLine {
   readonly command: 'run'
   readonly state: string
-  /** Undefined: those that enrolment wrote. */
+  /** Undefined: those that enrollment wrote. */
   readonly labels: { readonly [key: string]: string } | undefined
   readonly routing: RoutingLine
 }
 
-export type CommandLine = EnrolLine | RunLine
+export type CommandLine = EnrollLine | RunLine
 
 const CA_PIN = /^sha256:[0-9a-f]{64}$/i
-const ENROL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
+const ENROLL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
 const OPTIONS = {
-  enroll: ['state', 'label', ...ENROL_OPTIONS],
+  enroll: ['state', 'label', ...ENROLL_OPTIONS],
   run: ['state', 'label', 'labels', ...ROUTING_OPTIONS],
 }
 
@@ -67,7 +67,7 @@ export function readCommandLine(
   if (command !== 'enroll' && command !== 'run')
     throw new UsageFault(`There is no command ${JSON.stringify(command)}: enroll or run.`)
   const options = readOptions(command, rest)
-  return command === 'run' ? readRun(options) : readEnrol(options, environment.HOLDFAST_JOIN_TOKEN)
+  return command === 'run' ? readRun(options) : readEnroll(options, environment.HOLDFAST_JOIN_TOKEN)
 }
 
 function readRun({ once, labels }: Options): RunLine {
@@ -80,7 +80,7 @@ function readRun({ once, labels }: Options): RunLine {
   }
 }
 
-function readEnrol({ once, labels }: Options, joinToken: string | undefined): EnrolLine {
+function readEnroll({ once, labels }: Options, joinToken: string | undefined): EnrollLine {
   const engine = once.get('engine') ?? DEFAULT_ENGINE
   if (!engine.startsWith('unix://'))
     throw new UsageFault(`--engine ${engine}: accepted is unix:// and the path of the engine's socket.`)
@@ -109,7 +109,7 @@ function readServer(given: string | undefined): string {
   return server
 }
 
-function readTrust(ca: string | undefined, caPin: string | undefined): Pick<EnrolLine, 'ca' | 'caPin'> {
+function readTrust(ca: string | undefined, caPin: string | undefined): Pick<EnrollLine, 'ca' | 'caPin'> {
   if (ca !== undefined && caPin !== undefined)
     throw new UsageFault('--ca and --ca-pin: accepted is one of them.')
   if (caPin !== undefined && !CA_PIN.test(caPin))
@@ -160,7 +160,7 @@ function readOption(command: keyof typeof OPTIONS, word: string): string {
   throw new UsageFault(`${command} has no option ${word}.${nearest ? ` Did you mean --${nearest}?` : ''}`)
 }
 
-function readCapacity(cpu: string | undefined, memory: string | undefined): EnrolLine['capacity'] {
+function readCapacity(cpu: string | undefined, memory: string | undefined): EnrollLine['capacity'] {
   if (cpu === undefined && memory === undefined) return undefined
   if (cpu === undefined || memory === undefined)
     throw new UsageFault('--cpu-millis and --memory-bytes: accepted are both or neither.')

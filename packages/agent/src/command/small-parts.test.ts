@@ -65,7 +65,7 @@ test('whoever waits for an environment asks again after 5 s, then 10, 20 and at 
   expect([environmentDelay(1, 0), environmentDelay(9, 0)]).toEqual([3750, 22_500])
 })
 
-const ENROL = ['enroll', '--server', 'https://h', '--name', 'n1', '--token', 't']
+const ENROLL = ['enroll', '--server', 'https://h', '--name', 'n1', '--token', 't']
 
 test.each([
   [['run'], { command: 'run', state: '/var/lib/holdfast-agent' }],
@@ -93,10 +93,10 @@ test.each([
     { routing: { caddy: { tls: { mode: 'acme', email: 'a@b.test' } } } },
   ],
   [
-    ENROL,
+    ENROLL,
     { command: 'enroll', server: 'https://h', name: 'n1', token: 't', engine: 'unix:///var/run/docker.sock' },
   ],
-  [[...ENROL, '--label', 'a=b', '--label', 'c=d=e'], { labels: { a: 'b', c: 'd=e' } }],
+  [[...ENROLL, '--label', 'a=b', '--label', 'c=d=e'], { labels: { a: 'b', c: 'd=e' } }],
   [
     ['run', '--label', 'holdfast.io/country=DE', '--label', 'c=d=e'],
     { labels: { 'holdfast.io/country': 'DE', c: 'd=e' } },
@@ -104,7 +104,7 @@ test.each([
   [['run', '--state', '/s'], { labels: undefined, state: '/s' }],
   [['run', '--labels', 'none'], { labels: {} }],
   [
-    [...ENROL, '--cpu-millis', '500', '--memory-bytes', '1024'],
+    [...ENROLL, '--cpu-millis', '500', '--memory-bytes', '1024'],
     { capacity: { cpuMillis: 500, memoryBytes: 1024 } },
   ],
 ])('%j is understood', (words, expected) => {
@@ -119,7 +119,7 @@ test.each([
   [['run', '--label', 'a'], '--label a: accepted is KEY=VALUE'],
   [['run', '--labels', 'all'], '--labels all: accepted is none'],
   [['run', '--labels', 'none', '--label', 'a=b'], '--labels none and --label'],
-  [[...ENROL, '--labels', 'none'], 'no option --labels. Did you mean --label?'],
+  [[...ENROLL, '--labels', 'none'], 'no option --labels. Did you mean --label?'],
   [['run', '--routes-listen', '80'], '--routes-listen 80: accepted is HOST:PORT'],
   [['run', '--routes-listen', ':80,:99999'], '--routes-listen :99999:'],
   [['run', '--routes-tls', 'on'], '--routes-tls on: accepted is off, internal or acme'],
@@ -129,15 +129,15 @@ test.each([
   [['run', '--peer-address', '10.0.0.1'], '--peer-address 10.0.0.1: accepted is HOST:PORT'],
   [['run', '--peer-address', '10.0.0.1:80'], 'Port 80 is for other nodes'],
   [['run', '--peer-listen', 'x'], '--peer-listen x:'],
-  [[...ENROL, '--routes-tls', 'off'], 'enroll has no option --routes-tls'],
+  [[...ENROLL, '--routes-tls', 'off'], 'enroll has no option --routes-tls'],
   [['enroll', '--server', 'https://h', '--name', 'n1'], 'enroll needs --token'],
   [['enroll', '--server', 'h', '--name', 'n1', '--token', 't'], '--server h: accepted is an address'],
-  [[...ENROL, '--name', 'n2'], '--name is given twice'],
-  [[...ENROL, '--label', 'a'], '--label a:'],
-  [[...ENROL, '--engine', 'tcp://1.2.3.4'], '--engine tcp://1.2.3.4: accepted is unix://'],
-  [[...ENROL, '--cpu-millis', '500'], 'both or neither'],
-  [[...ENROL, '--cpu-millis', '0', '--memory-bytes', '1'], '--cpu-millis 0: accepted is a whole number'],
-  [[...ENROL, '--loud', 'x'], 'enroll has no option --loud'],
+  [[...ENROLL, '--name', 'n2'], '--name is given twice'],
+  [[...ENROLL, '--label', 'a'], '--label a:'],
+  [[...ENROLL, '--engine', 'tcp://1.2.3.4'], '--engine tcp://1.2.3.4: accepted is unix://'],
+  [[...ENROLL, '--cpu-millis', '500'], 'both or neither'],
+  [[...ENROLL, '--cpu-millis', '0', '--memory-bytes', '1'], '--cpu-millis 0: accepted is a whole number'],
+  [[...ENROLL, '--loud', 'x'], 'enroll has no option --loud'],
 ])('%j is not, and it is said why: %s', (words, why) => {
   expect(() => readCommandLine(words, {})).toThrow(why)
 })
@@ -150,6 +150,6 @@ test('what may be a token is not repeated', () => {
 })
 
 test('the token may come from the environment', () => {
-  const words = ENROL.slice(0, 5)
+  const words = ENROLL.slice(0, 5)
   expect(readCommandLine(words, { HOLDFAST_JOIN_TOKEN: 'e' })).toMatchObject({ token: 'e' })
 })

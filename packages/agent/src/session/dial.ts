@@ -4,7 +4,7 @@
 import { Agent } from 'node:https'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
 import { type ClientOptions, WebSocket } from 'ws'
-import { trustOnly } from '../enroll/enrol-trust.ts'
+import { trustOnly } from '../enroll/enroll-trust.ts'
 
 export type Dial = () => WebSocket
 

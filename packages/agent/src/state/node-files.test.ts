@@ -27,7 +27,7 @@ const unexpected = (error: unknown): never => {
   throw error
 }
 
-/** As an enrolment answers it. */
+/** As an enrollment answers it. */
 const nodeFile = (generation: number) => ({
   server: 'https://holdfast.example.com',
   nodeId: NODE_ID,
@@ -56,7 +56,7 @@ test('a node is read back as it was enrolled, for the owner alone, and there is 
   for (const name of readdirSync(path)) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600)
 })
 
-test('a crash between the keys of an enrolment and its node leaves the node before', async () => {
+test('a crash between the keys of an enrollment and its node leaves the node before', async () => {
   const { path } = makeTempFolder('crash')
   const before = makeNodeKeys()
   await saveNode(path, nodeFile(2), before)

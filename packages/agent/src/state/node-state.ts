@@ -1,5 +1,5 @@
-// Who this node is, on its own disk: two private keys that never leave it, and what enrolment answered. DECISIONS 8.
-// Each enrolment has keys of its own, in files of its own: the node's file is written last and says which they are, so
+// Who this node is, on its own disk: two private keys that never leave it, and what enrollment answered. DECISIONS 8.
+// Each enrollment has keys of its own, in files of its own: the node's file is written last and says which they are, so
 // whatever crashes the node is wholly the one it was or wholly the one it became.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
@@ -55,7 +55,7 @@ const nodeFileShape = object({
 export type NodeFile = Infer<typeof nodeFileShape>
 export type NodeState = NodeFile & NodeKeys
 
-/** Fresh ones for each enrolment: whoever stole those of the last one is nobody in the next. SAFETY 2 row 13. */
+/** Fresh ones for each enrollment: whoever stole those of the last one is nobody in the next. SAFETY 2 row 13. */
 export const makeNodeKeys = (): NodeKeys => ({
   identityKey: generateKeyPairSync('ed25519').privateKey,
   encryptionKey: generateKeyPairSync('x25519').privateKey,
@@ -67,7 +67,7 @@ export async function prepareFolder(folder: string): Promise<void> {
   await access(folder, constants.W_OK)
 }
 
-/** The raw 32 bytes of the public half, as enrolment sends them. */
+/** The raw 32 bytes of the public half, as enrollment sends them. */
 export function publicKeyText(key: KeyObject): string {
   const { x } = createPublicKey(key).export({ format: 'jwk' })
   if (x === undefined) throw new Error('The key has no raw public half.')
@@ -86,11 +86,11 @@ export async function saveNode(folder: string, node: NodeFile, keys: NodeKeys): 
 
 const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** Named after the enrolment; the id is the server's word, and no path is made of anything but an id. */
+/** Named after the enrollment; the id is the server's word, and no path is made of anything but an id. */
 function keyFiles({ nodeId, generation }: NodeFile): { identity: string; encryption: string } {
   if (!isNodeId(nodeId)) throw new Error('The id of the node has not the form of one.')
-  const enrolment = `${nodeId}-${generation}`
-  return { identity: `identity-${enrolment}.pem`, encryption: `encryption-${enrolment}.pem` }
+  const enrollment = `${nodeId}-${generation}`
+  return { identity: `identity-${enrollment}.pem`, encryption: `encryption-${enrollment}.pem` }
 }
 
 /** Undefined where no node was enrolled into the folder. */

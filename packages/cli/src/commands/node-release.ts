@@ -8,7 +8,7 @@ import { print } from '../terminal/terminal.ts'
 
 export const nodeRelease: OnlineCommand = {
   name: 'node release',
-  summary: 'give up the claim on a node, so that another tenant may enrol it',
+  summary: 'give up the claim on a node, so that another tenant may enroll it',
   details: 'What runs there is moved away first. The tenant must be named: --tenant <id>.',
   args: [NODE_ARGUMENT],
   examples: [['holdfast node release n1 --tenant 0b7a...', 'n1 is free once it is drained.']],

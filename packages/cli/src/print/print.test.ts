@@ -118,7 +118,7 @@ describe('the matrix', () => {
       '  cure      Uncordon n1.',
     ]))
   test('stays within 80 columns, however long the cures are', () => {
-    const long = 'Enrol n1 anew with a join token that attests holdfast.io/country=DE, if it stands there.'
+    const long = 'Enroll n1 anew with a join token that attests holdfast.io/country=DE, if it stands there.'
     for (const columns of [40, 60, 80, 100])
       for (const line of matrixLines(many(long, undefined, `${long} ${long}`), { columns, colored: false }))
         expect(widthOf(line)).toBeLessThanOrEqual(columns)

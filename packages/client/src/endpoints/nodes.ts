@@ -1,4 +1,4 @@
-// /nodes, but for enrolment, which is the agent's. DECISIONS 1.
+// /nodes, but for enrollment, which is the agent's. DECISIONS 1.
 
 import {
   type Infer,

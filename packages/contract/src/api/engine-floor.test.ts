@@ -1,4 +1,4 @@
-// Which engines are told about at enrolment. SAFETY 2 row 24.
+// Which engines are told about at enrollment. SAFETY 2 row 24.
 
 import { expect, test } from 'vitest'
 import { ENGINE_FLOOR, engineWarnings } from './node.ts'

@@ -89,7 +89,7 @@ export const issuedJoinTokenShape = object({
 export type IssuedJoinToken = Infer<typeof issuedJoinTokenShape>
 
 /** Keys are the base64url of the raw 32 bytes: Ed25519 for who the node is, X25519 for what is sealed to it. */
-export const enrolmentShape = object({
+export const enrollmentShape = object({
   nodeName: string(),
   joinToken: string(),
   publicKey: string(),
@@ -98,7 +98,7 @@ export const enrolmentShape = object({
   engine: engineShape,
   capacity: capacityShape,
 })
-export type Enrolment = Infer<typeof enrolmentShape>
+export type Enrollment = Infer<typeof enrollmentShape>
 
 export const enrolledShape = object({
   nodeId: branded<NodeId>(),

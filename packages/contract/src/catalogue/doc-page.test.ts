@@ -28,7 +28,7 @@ test('the page of a code', () => {
     enrolled node; with 503 the node records could not be read at this moment. Where nodes are known but not this
     one, the code is \`node_not_a_placement_candidate\`.
 
-    **What to do.** On 422 enrol a node (\`POST /api/v1/nodes/join-tokens\`) or leave \`nodeId\` out: the deployment is
+    **What to do.** On 422 enroll a node (\`POST /api/v1/nodes/join-tokens\`) or leave \`nodeId\` out: the deployment is
     then stored and waits for a node. On 503 send the same request again after a short wait.
     "
   `)

@@ -177,7 +177,7 @@ export const volumeCodes = {
     doc: markdown(
       'A volume with N replicas needs N + 1 enrolled nodes: one for the primary and one for each replica.',
       '',
-      '**What to do.** Enrol more nodes (`POST /api/v1/nodes/join-tokens`), or ask for fewer replicas.',
+      '**What to do.** Enroll more nodes (`POST /api/v1/nodes/join-tokens`), or ask for fewer replicas.',
     ),
     capability: 'recommendations',
     source: 'SPEC 7.5',

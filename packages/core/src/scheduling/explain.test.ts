@@ -88,16 +88,16 @@ test('no node at all', () => {
   expect({ summary, candidates, cure, canonical }).toEqual({
     summary: 'No node of this tenant is enrolled, so no replica can be placed.',
     candidates: [],
-    cure: ['Enrol a node.'],
+    cure: ['Enroll a node.'],
     canonical: '',
   })
 })
 
 test('where no node can be mended, another one is to be enrolled', () => {
   const nodes = [aNode(1, { controlPlane: true }), aNode(2, { claim: 'shared', controlPlane: true })]
-  expect(explain(nodes, aWorkload()).cure).toEqual(['Enrol another node.'])
+  expect(explain(nodes, aWorkload()).cure).toEqual(['Enroll another node.'])
   expect(explainCandidates(placeReplicas(aWorkload(), 1, someFacts(nodes, 5, 5)).candidates).cure).toEqual([
-    "Enrol another node. Raise the tenant's quota of containers from 5 to 6, or stop 1 of its 5.",
+    "Enroll another node. Raise the tenant's quota of containers from 5 to 6, or stop 1 of its 5.",
   ])
 })
 

@@ -79,7 +79,7 @@ function countedReasons(explained: readonly ExplainedCandidate[]): [string, numb
 
 /** The cheapest first, of equal ones the first node's; what is the same for several nodes is said once. */
 function curesOf(explained: readonly ExplainedCandidate[]): string[] {
-  if (explained.length === 0) return ['Enrol a node.']
+  if (explained.length === 0) return ['Enroll a node.']
   const cures: FoundCure[] = []
   for (const { cure } of explained) if (cure !== undefined) cures.push(cure)
   const texts = new Set<string>()
@@ -88,16 +88,16 @@ function curesOf(explained: readonly ExplainedCandidate[]): string[] {
     texts.add(cureText(cure))
   }
   return texts.size === 0 && explained.every(({ refusals }) => refusals.length > 0)
-    ? [enrolment(explained)]
+    ? [enrollment(explained)]
     : [...texts]
 }
 
 const OF_THE_TENANT = new Set<string>(['residency_enforcement', 'quota'])
 
 /** No node can be mended: another one would take a replica, unless what is asked of the tenant is in its way too. */
-function enrolment([first]: readonly ExplainedCandidate[]): string {
+function enrollment([first]: readonly ExplainedCandidate[]): string {
   const others = first?.refusals.filter(({ filter }) => OF_THE_TENANT.has(filter)) ?? []
-  return ['Enrol another node.', ...others.map(({ fix }) => fix)].join(' ')
+  return ['Enroll another node.', ...others.map(({ fix }) => fix)].join(' ')
 }
 
 /**

@@ -96,7 +96,7 @@ export const quotasShape = object({
 export const ratesShape = object({
   requestsPerMinute: count(1200, 1, 1_000_000, 'Requests of one token in a minute, for each server replica'),
   burst: count(300, 1, 1_000_000, 'Requests of one token at once'),
-  failedJoinsPerMinute: count(5, 1, 10_000, 'Failed enrolments from one address in a minute'),
+  failedJoinsPerMinute: count(5, 1, 10_000, 'Failed enrollments from one address in a minute'),
 })
 
 /** NOTE a beat may be lost and come late; unreachable must leave room for three of them (check-relations.ts). */

@@ -168,7 +168,7 @@ export const platformShape = object({ v, tenant: branded<TenantId>() })
 /** What containers prove by that they were made with certain versions; one fixed key, made by whoever needs it first. */
 export const proofKeyShape = object({ v, key: string() })
 
-/** A machine of the tenant. `generation` counts enrolments under this id; a session proves the key of the newest one. */
+/** A machine of the tenant. `generation` counts enrollments under this id; a session proves the key of the newest one. */
 export const storedNodeShape = object({
   v,
   id: branded<NodeId>(),

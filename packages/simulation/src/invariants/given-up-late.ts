@@ -17,7 +17,7 @@ const TROUBLE: ReadonlySet<string> = new Set([
   'server-paused',
   'store-cut',
   'store-slow',
-  're-enrol',
+  're-enroll',
 ])
 const TROUBLE_MS = 180_000
 

@@ -85,7 +85,7 @@ export function createInvariants(script: Script, invariants: readonly Invariant[
 /** What a few minutes must be enough for: a takeover, a rollout, a machine that is given up. */
 const SETTLE_MS = 120_000
 
-/** A script that leaves something broken, a machine that never heard of its enrolment, or no time, promises nothing of its end. */
+/** A script that leaves something broken, a machine that never heard of its enrollment, or no time, promises nothing of its end. */
 const isOver = ({ settleMs = SETTLE_MS }: Script, { world: { machines, servers }, nodes }: Moment): boolean =>
   settleMs >= SETTLE_MS &&
   machines.every(({ powered, connected }) => powered && connected) &&

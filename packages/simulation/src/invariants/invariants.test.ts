@@ -325,7 +325,7 @@ test('at the end a replica that waits for another is nowhere, and is not once th
   expect(brokenBy([...waiting, otherSeen('ready')])).toContain('settled')
 })
 
-test('nothing is said of the end where a machine never heard of its enrolment', () => {
+test('nothing is said of the end where a machine never heard of its enrollment', () => {
   expect(brokenBy([node({ generation: 2, status: 'pending' })])).not.toContain('settled')
 })
 

@@ -1,4 +1,4 @@
-// Each new session of a node raises its epoch, and an enrolment its generation; where a machine stands counts only as its
+// Each new session of a node raises its epoch, and an enrollment its generation; where a machine stands counts only as its
 // join token attests it. SAFETY 4e, 2 rows 13 and 14.
 
 import type { StoredNode } from '@holdfast/server/store/records'
@@ -38,6 +38,6 @@ function* unproved({ name, labels, attested }: StoredNode): Generator<Broken> {
     if (label.startsWith(RESERVED) && proved.get(label) !== value)
       yield {
         subject: name,
-        message: `counts as ${label}=${value}, and enrolment proved ${proved.get(label) ?? 'nothing'}`,
+        message: `counts as ${label}=${value}, and enrollment proved ${proved.get(label) ?? 'nothing'}`,
       }
 }

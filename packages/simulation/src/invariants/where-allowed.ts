@@ -35,7 +35,7 @@ interface Stands {
   readonly region: string | undefined
 }
 
-/** What it says of itself counts as far as enrolment proved it (SAFETY 2, row 14). */
+/** What it says of itself counts as far as enrollment proved it (SAFETY 2, row 14). */
 function standsIn({ labels, attested }: StoredNode): Stands {
   const proved = (label: string, value: string | undefined) =>
     labelOf(labels, label) === value ? value : undefined

@@ -167,7 +167,7 @@ function changeNode({ random, cluster, off, cut }: Telling): StepAction | undefi
     [20, { do: 'uncordon', node }],
     [15, { do: 'drain', node }],
     [12, { do: 'node-role', node, controlPlane: chance(random, 50) }],
-    [10, isThere ? { do: 're-enrol', node, attested: { country } } : undefined],
+    [10, isThere ? { do: 're-enroll', node, attested: { country } } : undefined],
   ])
 }
 

@@ -8,7 +8,7 @@ import {
   type SimulatedNode,
   startSimulatedAgents,
 } from '@holdfast/testkit'
-import { makeNode } from '../nodes/enrol.ts'
+import { makeNode } from '../nodes/enroll.ts'
 import { type Platform, startPlatform } from '../platform/start-platform.ts'
 import { untilNodesReady } from '../scenarios/lab-agents.ts'
 import { type CliOptions, type CliRun, runCli } from './run-cli.ts'

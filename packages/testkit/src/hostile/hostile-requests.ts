@@ -78,7 +78,7 @@ function pickTarget(random: Random, targets: Targets, index: number): Target {
   })
   const which = random.below(22)
   if (which === 20) return of('POST', '/api/v1/nodes/join-tokens', newJoinToken(index))
-  if (which === 21) return of('POST', '/api/v1/nodes/enroll', newEnrolment(index))
+  if (which === 21) return of('POST', '/api/v1/nodes/enroll', newEnrollment(index))
   if (which < 11) return of('POST', '/api/v1/deployments', fullDeployment(`h${index}`, image))
   if (which < 15) return of('PUT', `/api/v1/deployments/${deployment}`, fullDeployment(deployment, image))
   if (which < 17) return of('POST', `/api/v1/tenants/${tenant}/tokens`, newToken())
@@ -96,7 +96,7 @@ const newJoinToken = (index: number) => ({
   controlPlane: false,
 })
 
-const newEnrolment = (index: number) => ({
+const newEnrollment = (index: number) => ({
   nodeName: `h${index}`,
   joinToken: `hfj_${'0'.repeat(26)}_${'A'.repeat(43)}`,
   publicKey: 'A'.repeat(43),

@@ -2,7 +2,7 @@
 // tenant might ask for it.
 
 import { randomBytes } from 'node:crypto'
-import { makeNode } from '../nodes/enrol.ts'
+import { makeNode } from '../nodes/enroll.ts'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
 import type { Platform } from '../platform/start-platform.ts'
 

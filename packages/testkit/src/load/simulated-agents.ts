@@ -21,7 +21,7 @@ export interface SimulatedKeys {
   readonly identityKey: KeyObject
   /** To be opened by the node alone. */
   readonly openingKey: KeyObject
-  /** As enrolment sends them: the base64url of the raw public halves. */
+  /** As enrollment sends them: the base64url of the raw public halves. */
   readonly publicKey: string
   readonly encryptionKey: string
 }

@@ -1,27 +1,27 @@
 // The codes of machines: who may join, whose a name is, and which node is meant. SPEC 7.4, DECISIONS 3.
 
 import type { Provocation } from '../provocations/provoke.ts'
-import { enrolment } from './enrol.ts'
+import { enrollment } from './enroll.ts'
 
 const UNKNOWN = 'node_01JD0000000000000000000000'
-const ENROL = { as: 'nobody', path: '/api/v1/nodes/enroll' } as const
+const ENROLL = { as: 'nobody', path: '/api/v1/nodes/enroll' } as const
 const FORGED = `hfj_${'0'.repeat(26)}_${'A'.repeat(43)}`
 
 export const NODE_PROVOCATIONS: readonly Provocation[] = [
   {
     code: 'join_token_invalid',
     field: 'joinToken',
-    sent: () => ({ ...ENROL, body: enrolment('forged', FORGED) }),
+    sent: () => ({ ...ENROLL, body: enrollment('forged', FORGED) }),
   },
   {
     code: 'node_owned_by_another_tenant',
     field: 'nodeName',
-    sent: (w) => ({ ...ENROL, body: enrolment('standing', w.foreignJoinToken) }),
+    sent: (w) => ({ ...ENROLL, body: enrollment('standing', w.foreignJoinToken) }),
   },
   {
     code: 'field_type_invalid',
     field: 'publicKey',
-    sent: (w) => ({ ...ENROL, body: enrolment('standing', w.foreignJoinToken, { publicKey: 'short' }) }),
+    sent: (w) => ({ ...ENROLL, body: enrollment('standing', w.foreignJoinToken, { publicKey: 'short' }) }),
   },
   {
     code: 'permission_denied',

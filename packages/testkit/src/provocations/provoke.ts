@@ -1,7 +1,7 @@
 // How the codes are provoked over HTTP: rows of code, field and request. tests/real/api/catalogue.test.ts sends them.
 
 import type { Code } from '@holdfast/contract'
-import { joinToken, makeNode } from '../nodes/enrol.ts'
+import { joinToken, makeNode } from '../nodes/enroll.ts'
 import { type ApiAnswer, createApiClient } from '../platform/api-client.ts'
 import { makeToken } from '../platform/set-up.ts'
 import type { Platform } from '../platform/start-platform.ts'

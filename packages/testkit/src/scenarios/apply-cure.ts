@@ -204,7 +204,7 @@ export async function tell(ward: Ward, said: Said): Promise<void> {
   const labels = { ...said.labels, [TIMES_TOLD]: told }
   ward.said = { ...said, labels }
   if (isAttested) await whole.relabel(node, labels)
-  else await whole.enrolAgain(node, ward.said)
+  else await whole.enrollAgain(node, ward.said)
   await waitUntil(
     async () => {
       const { status, labels: shown } = await nodeOf(ward)

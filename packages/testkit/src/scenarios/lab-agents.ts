@@ -32,7 +32,7 @@ export interface LabAgents {
   /** For the lab: does nothing on a node that is not enrolled yet. */
   startAgent(node: LabNode): Promise<ManagedProcess>
   /** Gives the node's id. */
-  enrol(node: LabNode, api: ApiClient, place: ServerPlace, offer?: Offer): Promise<string>
+  enroll(node: LabNode, api: ApiClient, place: ServerPlace, offer?: Offer): Promise<string>
   /** What its agent advertises from its next start on. */
   configure(node: LabNode, labels: Labels): void
 }
@@ -43,12 +43,12 @@ export function createLabAgents(): LabAgents {
   return {
     startAgent: async (node) => (enrolled.has(node) ? runAgent(node, configured.get(node)) : NO_AGENT),
     configure: (node, labels) => void configured.set(node, labels),
-    async enrol(node, api, place, offer = {}) {
+    async enroll(node, api, place, offer = {}) {
       const { residency } = offer
       const asked = { nodeName: node.name, ...(residency === undefined ? {} : { residency }) }
       const issued = await api.post('/api/v1/nodes/join-tokens', asked)
       if (issued.status !== 201) throw new Error(`no join token: ${issued.text}`)
-      const told = await node.exec([NODE, AGENT, 'enroll', ...enrolWords(node, place, offer)], {
+      const told = await node.exec([NODE, AGENT, 'enroll', ...enrollWords(node, place, offer)], {
         env: { HOLDFAST_JOIN_TOKEN: String(issued.body['token']) },
       })
       enrolled.add(node)
@@ -70,7 +70,7 @@ export async function untilNodesReady(api: ApiClient, count: number): Promise<vo
 
 const stateOf = (node: LabNode): string => join(node.folder, 'agent')
 
-function enrolWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
+function enrollWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
   const { labels = {}, residency = {}, cpuMillis = 4000 } = offer
   const { country, region } = residency
   const advertised = {

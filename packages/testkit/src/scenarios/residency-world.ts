@@ -32,7 +32,7 @@ export const inRegion = (country: string, region: string): Labels => ({
   [NODE_COUNTRY]: country,
   [NODE_REGION]: region,
 })
-/** An agent that is given no label keeps those of its enrolment: one that says nothing of where it is says something else. */
+/** An agent that is given no label keeps those of its enrollment: one that says nothing of where it is says something else. */
 export const NOWHERE: Labels = { zone: 'z' }
 
 export interface Row {

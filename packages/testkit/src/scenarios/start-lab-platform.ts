@@ -1,5 +1,5 @@
 // The whole product on this machine: a lab of nodes with real engines, two server replicas on real etcd, secrets store and
-// registry, and an agent on each node that was enrolled as a person would enrol it.
+// registry, and an agent on each node that was enrolled as a person would enroll it.
 
 import type { Config } from '@holdfast/server/config/schema'
 import {
@@ -38,7 +38,7 @@ export interface LabPlatform {
   /** Its agent is started again with these labels in its configuration, and no others. */
   relabel(node: LabNode, labels: { readonly [key: string]: string }): Promise<void>
   /** With a new join token; gives the node's id. */
-  enrolAgain(node: LabNode, offer?: Offer): Promise<string>
+  enrollAgain(node: LabNode, offer?: Offer): Promise<string>
   stop(): Promise<void>
 }
 
@@ -76,9 +76,9 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   const api = (tenant: string) =>
     platform.api(tenant === 'acme' ? platform.acme.token : platform.globex.token)
   const place = { server: gateway.baseUrl, ca: certificates.path('ca.crt') }
-  const enrol = (node: LabNode, offer = options.offers?.[node.name]) =>
-    agents.enrol(node, api(node.tenant), place, offer)
-  await Promise.all(lab.nodes.map((node) => enrol(node)))
+  const enroll = (node: LabNode, offer = options.offers?.[node.name]) =>
+    agents.enroll(node, api(node.tenant), place, offer)
+  await Promise.all(lab.nodes.map((node) => enroll(node)))
   await Promise.all(lab.nodes.map((node) => lab.restartAgent(node)))
   for (const tenant of TENANTS)
     await untilNodesReady(api(tenant), lab.nodes.filter((node) => node.tenant === tenant).length)
@@ -111,8 +111,8 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
       agents.configure(node, labels)
       await lab.restartAgent(node)
     },
-    async enrolAgain(node, offer) {
-      const id = await enrol(node, offer)
+    async enrollAgain(node, offer) {
+      const id = await enroll(node, offer)
       await lab.restartAgent(node)
       return id
     },

@@ -28,7 +28,7 @@ import {
   anAssignment,
   aPlacement,
   type EnrolledNode,
-  enrol,
+  enroll,
   write,
 } from '../session/session-records.ts'
 import { openTestStore, type TestStoreOptions } from '../store/open-test-store.ts'
@@ -153,7 +153,7 @@ export async function placeOn(
 }
 
 export const aNodeOf = (world: DispatchWorld, tenant: TenantId): Promise<EnrolledNode> =>
-  enrol(world.store, tenant)
+  enroll(world.store, tenant)
 
 /** An entry of a template; without a version: the credential's first. */
 export const secretEntry = (name: string, label: string, version: number | null = null): TemplateSecret => ({

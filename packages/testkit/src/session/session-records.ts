@@ -1,4 +1,4 @@
-// Nodes and placements as enrolment and the scheduler would have written them.
+// Nodes and placements as enrollment and the scheduler would have written them.
 
 import { randomUUID } from 'node:crypto'
 import {
@@ -72,7 +72,7 @@ function aNode(keys: SimulatedKeys, changes: Partial<StoredNode> = {}): StoredNo
   }
 }
 
-export async function enrol(
+export async function enroll(
   store: Store,
   tenant: TenantId,
   changes: Partial<StoredNode> = {},
@@ -84,7 +84,7 @@ export async function enrol(
 }
 
 /** In one transaction, so not more than some dozens. */
-export async function enrolMany(store: Store, tenant: TenantId, count: number): Promise<EnrolledNode[]> {
+export async function enrollMany(store: Store, tenant: TenantId, count: number): Promise<EnrolledNode[]> {
   const made = Array.from({ length: count }, () => {
     const keys = makeSimulatedKeys()
     return { keys, node: aNode(keys) }

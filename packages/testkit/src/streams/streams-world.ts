@@ -17,7 +17,7 @@ import {
   startRegistry,
   waitUntil,
 } from '@holdfast/testkit'
-import { joinToken } from '../nodes/enrol.ts'
+import { joinToken } from '../nodes/enroll.ts'
 import { type Platform, type Replica, startPlatform, startReplica } from '../platform/start-platform.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')

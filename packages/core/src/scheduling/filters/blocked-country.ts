@@ -22,7 +22,7 @@ export const blockedCountry: Filter = {
       code: 'residency_country_blocked',
       required,
       reported: reported(country),
-      fix: `Enrol a node in another country than ${node.name}${fix(country)}`,
+      fix: `Enroll a node in another country than ${node.name}${fix(country)}`,
     }
   },
 }

@@ -8,7 +8,7 @@ const REFUSED: {
 } = {
   releasing: {
     code: 'node_claims_releasing',
-    fix: (name) => `Enrol another node: this tenant is releasing its claim on ${name}.`,
+    fix: (name) => `Enroll another node: this tenant is releasing its claim on ${name}.`,
   },
   shared: {
     code: 'node_claims_shared',

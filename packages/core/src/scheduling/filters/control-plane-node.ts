@@ -17,7 +17,7 @@ export const controlPlaneNode: Filter = {
       code: 'control_plane_node',
       required: REQUIRED,
       reported: REPORTED,
-      fix: `Enrol another node: the control plane runs on ${name}, which takes the platform's own work only.`,
+      fix: `Enroll another node: the control plane runs on ${name}, which takes the platform's own work only.`,
     }
   },
 }

@@ -1,5 +1,5 @@
 // What makes a node report where it stands: a line in its agent's configuration where its join token attested that, and
-// another enrolment where it did not, since nothing else is believed of it. SPEC 2.7, SAFETY 2 row 14.
+// another enrollment where it did not, since nothing else is believed of it. SPEC 2.7, SAFETY 2 row 14.
 
 interface WantedLabel {
   readonly label: string
@@ -18,7 +18,7 @@ export function fixOfLabel(
     return (nodeName) => `${set}${nodeName}${ending}`
   }
   const token = attested === undefined ? 'none' : JSON.stringify(attested)
-  const enrol = `Enrol a node whose join token attests ${label} ${JSON.stringify(value)} (that of `
+  const enroll = `Enroll a node whose join token attests ${label} ${JSON.stringify(value)} (that of `
   const attests = ` attests ${token})${ending}`
-  return (nodeName) => `${enrol}${nodeName}${attests}`
+  return (nodeName) => `${enroll}${nodeName}${attests}`
 }

@@ -8,7 +8,7 @@ const FIXES: { readonly [status in Exclude<NodeStatus, 'ready'>]: (name: string)
   pending: (name) => `Start the agent on ${name}: it is enrolled and has not connected yet.`,
   unreachable: (name) => `Bring ${name} back: its agent is silent.`,
   failed: (name) =>
-    `Bring ${name} back, or remove it and enrol another node: its agent has been silent for long.`,
+    `Bring ${name} back, or remove it and enroll another node: its agent has been silent for long.`,
 }
 
 export const readiness: Filter = {

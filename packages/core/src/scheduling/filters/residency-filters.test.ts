@@ -61,8 +61,8 @@ function expectRefusal(filter: Filter, refusal: ReturnType<Filter['refuse']>, ex
 
 const set = (label: string, value: string) =>
   `Set the label ${label} to "${value}" in the configuration of the agent on node-1`
-const enrol = (label: string, value: string, attests: string) =>
-  `Enrol a node whose join token attests ${label} "${value}" (that of node-1 attests ${attests})`
+const enroll = (label: string, value: string, attests: string) =>
+  `Enroll a node whose join token attests ${label} "${value}" (that of node-1 attests ${attests})`
 
 const inGermany = (reported: string | null, fix: string): Expected => ({
   required: { [C]: 'DE' },
@@ -71,13 +71,13 @@ const inGermany = (reported: string | null, fix: string): Expected => ({
 })
 checkTable(residencyCountry, 'residency_country_mismatch', [
   ['the country', { country: 'DE' }, inCountry('DE')],
-  ['another country', { country: 'DE' }, inCountry('FR'), inGermany('FR', enrol(C, 'DE', 'none'))],
-  ['another case', { country: 'DE' }, inCountry('de'), inGermany('de', enrol(C, 'DE', 'none'))],
+  ['another country', { country: 'DE' }, inCountry('FR'), inGermany('FR', enroll(C, 'DE', 'none'))],
+  ['another case', { country: 'DE' }, inCountry('de'), inGermany('de', enroll(C, 'DE', 'none'))],
   [
     'attested, and another one attested',
     { country: 'DE' },
     { ...inCountry('FR'), attested: { country: 'FR' } },
-    inGermany('FR', enrol(C, 'DE', '"FR"')),
+    inGermany('FR', enroll(C, 'DE', '"FR"')),
   ],
   [
     'attested and not reported is not reported',
@@ -89,7 +89,7 @@ checkTable(residencyCountry, 'residency_country_mismatch', [
     'the region alone says no country',
     { country: 'DE' },
     { labels: { [R]: 'dach' } },
-    inGermany(null, enrol(C, 'DE', 'none')),
+    inGermany(null, enroll(C, 'DE', 'none')),
   ],
   ['none demanded', { region: 'dach', blockedCountries: ['DE'] }, inCountry('FR')],
 ])
@@ -108,7 +108,7 @@ checkTable(residencyRegion, 'residency_region_mismatch', [
     'neither',
     { region: 'dach' },
     { labels: { [R]: 'eu', [C]: 'FR' } },
-    inRegion('dach', ['eu', 'FR'], enrol(R, 'dach', 'none')),
+    inRegion('dach', ['eu', 'FR'], enroll(R, 'dach', 'none')),
   ],
   [
     'nothing reported, a country of it attested',
@@ -126,14 +126,14 @@ checkTable(residencyRegion, 'residency_region_mismatch', [
     'declared no more: the name alone counts',
     { region: 'benelux' },
     inCountry('DE'),
-    inRegion('benelux', [null, 'DE'], enrol(R, 'benelux', 'none')),
+    inRegion('benelux', [null, 'DE'], enroll(R, 'benelux', 'none')),
   ],
   ['declared no more, reported', { region: 'benelux' }, { labels: { [R]: 'benelux' } }],
   [
     'a name that every object inherits, undeclared',
     { region: 'constructor' },
     inCountry('DE'),
-    inRegion('constructor', [null, 'DE'], enrol(R, 'constructor', 'none')),
+    inRegion('constructor', [null, 'DE'], enroll(R, 'constructor', 'none')),
   ],
   ['a name that every object inherits, declared', { region: '__proto__' }, inCountry('FR')],
 ])
@@ -141,7 +141,7 @@ checkTable(residencyRegion, 'residency_region_mismatch', [
 const blocked = (countries: string[], country: string): Expected => ({
   required: { [C]: { none: countries } },
   reported: { [C]: country },
-  fix: `Enrol a node in another country than node-1, or take ${country} out of placement.residency.blockedCountries.`,
+  fix: `Enroll a node in another country than node-1, or take ${country} out of placement.residency.blockedCountries.`,
 })
 checkTable(blockedCountry, 'residency_country_blocked', [
   ['another country', { blockedCountries: ['US', 'CN'] }, inCountry('DE')],

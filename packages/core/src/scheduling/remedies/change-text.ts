@@ -18,7 +18,7 @@ const TEXTS: { readonly [kind in ChangeKind]: Said } = {
       ? `Remove the label ${label} on ${name}.`
       : `Set ${label}=${shown(value)} on ${name}.`,
   attest_label: ({ label, value = '' }, { name }) =>
-    `Enrol ${name} anew with a join token that attests ${label}=${shown(value)}, if it stands there.`,
+    `Enroll ${name} anew with a join token that attests ${label}=${shown(value)}, if it stands there.`,
   free: ({ resources }, { name }) => `Free ${amounts(resources)} on ${name}.`,
   place_beside: ({ deployment }, { name }) => `Place a replica of ${deployment} on ${name}.`,
   move_away: ({ deployment }, { name }) => `Move ${deployment} away from ${name}.`,

@@ -194,7 +194,7 @@ describe('residency', () => {
     },
   })
   const anew = (label: string, value: string) =>
-    `Enrol node-1 anew with a join token that attests ${label}=${value}, if it stands there.`
+    `Enroll node-1 anew with a join token that attests ${label}=${value}, if it stands there.`
 
   test.each<[string, Partial<NodeFacts>, Partial<DesiredResidency>, string | undefined]>([
     ['it says so', stands({ country: 'DE' }, 'country'), { country: 'DE' }, undefined],

@@ -1,8 +1,8 @@
-// /api/v1/nodes: join tokens, enrolment, and the machines of a tenant. SPEC 2.8 and 4, DECISIONS 1 and 8.
+// /api/v1/nodes: join tokens, enrollment, and the machines of a tenant. SPEC 2.8 and 4, DECISIONS 1 and 8.
 
 import {
   enrolledShape,
-  enrolmentShape,
+  enrollmentShape,
   type IssuedJoinToken,
   issuedJoinTokenShape,
   list,
@@ -43,7 +43,7 @@ export type NodeEndpointDeps = NodeDeps & JoinTokenDeps & { readonly failedJoins
 export function nodeEndpoints(deps: NodeEndpointDeps): AnyEndpoint[] {
   return [
     joinTokenEndpoint(deps),
-    enrolEndpoint(deps),
+    enrollEndpoint(deps),
     ...readEndpoints(deps),
     ...nodeActions(deps).map((action) => actionEndpoint(deps, action)),
     changeEndpoint(deps),
@@ -71,7 +71,7 @@ function joinTokenEndpoint(deps: NodeEndpointDeps): Endpoint {
   }
 }
 
-function enrolEndpoint(deps: NodeEndpointDeps): OpenEndpoint {
+function enrollEndpoint(deps: NodeEndpointDeps): OpenEndpoint {
   return {
     method: 'POST',
     path: '/api/v1/nodes/enroll',
@@ -79,18 +79,18 @@ function enrolEndpoint(deps: NodeEndpointDeps): OpenEndpoint {
     summary: 'Make a machine a node of the tenant of its join token',
     query: [],
     headers: [],
-    body: enrolmentShape,
+    body: enrollmentShape,
     success: { status: 201, shape: enrolledShape },
     codes: [
       ...(['field_unknown', 'field_type_invalid', 'list_too_long'] as const),
       ...(['join_token_invalid', 'node_owned_by_another_tenant', 'quota_exceeded'] as const),
     ],
     waitSeconds: deps.failedJoins.waitSeconds,
-    handle: (request) => enrol(deps, request),
+    handle: (request) => enroll(deps, request),
   }
 }
 
-async function enrol(deps: NodeEndpointDeps, { body, address, requestId }: OpenRequest) {
+async function enroll(deps: NodeEndpointDeps, { body, address, requestId }: OpenRequest) {
   const outcome = await enrollNode(deps, body, requestId)
   const failed = !outcome.ok && outcome.rejections.some(({ code }) => code === 'join_token_invalid')
   if (failed) deps.failedJoins.note(address)
@@ -241,7 +241,7 @@ function releaseEndpoint(deps: NodeEndpointDeps): Endpoint {
     path: '/api/v1/nodes/{nodeName}/claim',
     action: 'claims:release',
     tenantRequired: 'node_claim_release_no_tenant',
-    summary: 'Release a machine, so that another tenant may enrol it',
+    summary: 'Release a machine, so that another tenant may enroll it',
     query: [],
     headers: [],
     success: { status: 202, shape: nodeShape },

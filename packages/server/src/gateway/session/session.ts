@@ -30,7 +30,7 @@ export interface AgentSocket {
 export interface Session {
   readonly tenant: TenantId
   readonly nodeId: NodeId
-  /** Of the enrolment whose key opened it. */
+  /** Of the enrollment whose key opened it. */
   readonly generation: number
   readonly epoch: number
   /** Undefined once the connection is gone. */

@@ -6,9 +6,9 @@ import {
   asTokenId,
   decode,
   type Enrolled,
-  type Enrolment,
+  type Enrollment,
   engineWarnings,
-  enrolmentShape,
+  enrollmentShape,
   type Json,
   type NodeId,
   type TenantId,
@@ -22,7 +22,7 @@ import { globally, inTenant, type Transaction } from '../../store/transaction.ts
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { type AttestedLabels, attestLabels, markOf } from './attest-labels.ts'
-import { checkEnrolment } from './check-enrolment.ts'
+import { checkEnrollment } from './check-enrollment.ts'
 import { type Claim, claimName, claimOf, readClaims, writeClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
 import { isGoodToken, type PresentedToken, readJoinToken, type StoredJoinToken } from './join-token.ts'
@@ -31,16 +31,16 @@ import { enrolledEvent, labelsRefusedEvent } from './node-events.ts'
 const KIND = 'nodes'
 
 export async function enrollNode(deps: NodeDeps, sent: Json, requestId: string): Promise<Outcome<Enrolled>> {
-  const faults = checkEnrolment(sent)
+  const faults = checkEnrollment(sent)
   if (faults.length > 0) return refused(...faults)
-  const wanted = decode(enrolmentShape, sent)
+  const wanted = decode(enrollmentShape, sent)
   const presented = readJoinToken(wanted.joinToken)
   const tenant = presented && (await tenantOf(deps, presented))
   if (presented === undefined || tenant === undefined) return invalidToken()
   const held = holdSlot(deps, tenant, KIND)
   try {
     return await deps.store.transact((transaction) =>
-      decideEnrolment(deps, transaction, { wanted, presented, held, requestId }),
+      decideEnrollment(deps, transaction, { wanted, presented, held, requestId }),
     )
   } finally {
     held.release()
@@ -57,13 +57,13 @@ async function tenantOf({ store }: NodeDeps, { id }: PresentedToken): Promise<Te
 const invalidToken = () => refused(reject('join_token_invalid', 'joinToken', undefined, {}, '<redacted>'))
 
 interface Enrolling {
-  readonly wanted: Enrolment
+  readonly wanted: Enrollment
   readonly presented: PresentedToken
   readonly held: HeldSlot
   readonly requestId: string
 }
 
-function decideEnrolment(
+function decideEnrollment(
   deps: NodeDeps,
   transaction: Transaction,
   enrolling: Enrolling,
@@ -121,7 +121,7 @@ function findRoom(
 const RECORD_BYTES = 4096
 
 interface NodeParts {
-  readonly wanted: Enrolment
+  readonly wanted: Enrollment
   readonly token: StoredJoinToken
   readonly nodeId: NodeId
   readonly labels: AttestedLabels

@@ -1,4 +1,4 @@
-// POST /api/v1/nodes/join-tokens: the permission to enrol one machine under one name. DECISIONS 1, 2 and 8.
+// POST /api/v1/nodes/join-tokens: the permission to enroll one machine under one name. DECISIONS 1, 2 and 8.
 
 import {
   decode,
@@ -55,7 +55,7 @@ export async function issueJoinToken(
   })
 }
 
-/** Of one tenant at one time: far more than anybody enrols in a quarter of an hour, and some 300 KiB. */
+/** Of one tenant at one time: far more than anybody enrolls in a quarter of an hour, and some 300 KiB. */
 const MAX_UNUSED = 1_000
 /** In one transaction (SAFETY 4a). */
 const MAX_DROPPED = 100

@@ -22,7 +22,7 @@ export function enrolledEvent(node: StoredNode): NewEvent {
   }
 }
 
-/** Of the enrolment or the opening that made the node as it is: told where it is another refusal than the last. */
+/** Of the enrollment or the opening that made the node as it is: told where it is another refusal than the last. */
 export function labelsRefusedEvent(
   node: Pick<StoredNode, 'id' | 'name' | 'session'>,
   refused: readonly RefusedLabel[],

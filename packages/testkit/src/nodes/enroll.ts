@@ -14,8 +14,8 @@ const rawKey = (kind: 'ed25519' | 'x25519'): string =>
 
 export const newKeys = () => ({ publicKey: rawKey('ed25519'), encryptionKey: rawKey('x25519') })
 
-/** An enrolment that is accepted, with parts replaced; an undefined part is left out. */
-export const enrolment = (nodeName: string, joinToken: string, parts: Parts = {}): Parts => ({
+/** An enrollment that is accepted, with parts replaced; an undefined part is left out. */
+export const enrollment = (nodeName: string, joinToken: string, parts: Parts = {}): Parts => ({
   nodeName,
   joinToken,
   ...newKeys(),
@@ -32,7 +32,7 @@ export async function joinToken(api: ApiClient, nodeName: string, parts: Parts =
 }
 
 /** Without a token of the API, as a machine sends it. */
-export const enrol = (baseUrl: string, body: unknown): Promise<ApiAnswer> =>
+export const enroll = (baseUrl: string, body: unknown): Promise<ApiAnswer> =>
   createApiClient(baseUrl, undefined).post('/api/v1/nodes/enroll', body)
 
 /** The id of a new node of the tenant whose administrator `api` is. */
@@ -42,7 +42,7 @@ export async function makeNode(
   nodeName: string,
   { token = {}, sent = {} }: { readonly token?: Parts; readonly sent?: Parts } = {},
 ): Promise<string> {
-  const made = await enrol(baseUrl, enrolment(nodeName, await joinToken(api, nodeName, token), sent))
+  const made = await enroll(baseUrl, enrollment(nodeName, await joinToken(api, nodeName, token), sent))
   if (made.status !== 201) throw new Error(`no node: ${made.text}`)
   return String(made.body['nodeId'])
 }

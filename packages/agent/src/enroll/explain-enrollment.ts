@@ -1,4 +1,4 @@
-// Why did an enrolment fail, in words for whoever stands at the machine: what the server refused and what it takes instead,
+// Why did an enrollment fail, in words for whoever stands at the machine: what the server refused and what it takes instead,
 // or what to look at when no server is to be heard.
 
 import { isJsonObject, type Json, type JsonObject, parseStrictJson } from '@holdfast/contract'

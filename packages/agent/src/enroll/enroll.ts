@@ -3,18 +3,18 @@
 
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
-import { type Capacity, decodeKnown, type Enrolled, type Enrolment, enrolledShape } from '@holdfast/contract'
+import { type Capacity, decodeKnown, type Enrolled, type Enrollment, enrolledShape } from '@holdfast/contract'
 import type { EngineVersion } from '../ports/engine.ts'
 import { wholeMachine } from '../state/machine.ts'
 import { makeNodeKeys, prepareFolder, publicKeyText, saveNode } from '../state/node-state.ts'
-import { connectTrusted, fetchPinned } from './enrol-trust.ts'
-import { explainRefusal, explainSilence, type HttpAnswer } from './explain-enrolment.ts'
+import { connectTrusted, fetchPinned } from './enroll-trust.ts'
+import { explainRefusal, explainSilence, type HttpAnswer } from './explain-enrollment.ts'
 
 const PATH = '/api/v1/nodes/enroll'
 const DEADLINE_MS = 15_000
 const MAX_ANSWER = 64 * 1024
 
-export interface EnrolOptions {
+export interface EnrollOptions {
   readonly server: string
   /** PEM of the authority to trust. */
   readonly ca?: string
@@ -33,16 +33,16 @@ export interface EnrolOptions {
 const CREATED = 201
 
 /** What an operator can mend, in a sentence: the server's no, or why there is none to be heard. */
-export class EnrolmentFailed extends Error {
-  override readonly name = 'EnrolmentFailed'
+export class EnrollmentFailed extends Error {
+  override readonly name = 'EnrollmentFailed'
 }
 
-export async function enrol(options: EnrolOptions): Promise<Enrolled> {
+export async function enroll(options: EnrollOptions): Promise<Enrolled> {
   const { server, caPin, nodeName, labels, folder, engine, engineVersion, capacity } = options
   await prepareFolder(folder)
   const ca = options.ca ?? (caPin === undefined ? undefined : await authorityOf(server, caPin))
   const keys = makeNodeKeys()
-  const body: Enrolment = {
+  const body: Enrollment = {
     nodeName,
     joinToken: options.joinToken,
     publicKey: publicKeyText(keys.identityKey),
@@ -52,7 +52,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
     capacity: capacity ?? wholeMachine(),
   }
   const answer = await ask(server, ca, JSON.stringify(body))
-  if (answer.status !== CREATED) throw new EnrolmentFailed(explainRefusal(server, answer))
+  if (answer.status !== CREATED) throw new EnrollmentFailed(explainRefusal(server, answer))
   const { warnings = [], ...enrolled } = decodeKnown(enrolledShape, JSON.parse(answer.text))
   const pinned = ca === undefined ? {} : { ca }
   const offered = capacity === undefined ? {} : { capacity }
@@ -63,7 +63,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
 
 async function authorityOf(server: string, pin: string): Promise<string> {
   const pinned = await fetchPinned(server, pin)
-  if ('fault' in pinned) throw new EnrolmentFailed(pinned.fault)
+  if ('fault' in pinned) throw new EnrollmentFailed(pinned.fault)
   return pinned.pem
 }
 
@@ -71,7 +71,7 @@ async function ask(server: string, ca: string | undefined, body: string): Promis
   try {
     return await post(new URL(PATH, server), ca, body)
   } catch (error) {
-    throw new EnrolmentFailed(explainSilence(server, error), { cause: error })
+    throw new EnrollmentFailed(explainSilence(server, error), { cause: error })
   }
 }
 

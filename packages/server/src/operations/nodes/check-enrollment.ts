@@ -1,7 +1,7 @@
-// Is the body of an enrolment sound? It holds a credential, so nothing unknown in it is repeated. DECISIONS 2, SAFETY 2
+// Is the body of an enrollment sound? It holds a credential, so nothing unknown in it is repeated. DECISIONS 2, SAFETY 2
 // row 16: what a machine says of itself reaches events, logs and terminals.
 
-import { childPath, enrolmentShape, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
+import { childPath, enrollmentShape, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import { isLabelKey, isLabelValue, reject, safeKey } from '@holdfast/core'
 import { checkShape, type FieldCheck } from '../check-shape.ts'
 import { checkNodeName } from './check-node-name.ts'
@@ -9,8 +9,8 @@ import { checkNodeName } from './check-node-name.ts'
 const MAX_LABELS = 64
 const VERSION = /^[\x21-\x7e]{1,63}$/
 
-export function checkEnrolment(sent: Json): Rejection[] {
-  return checkShape(enrolmentShape, sent, {
+export function checkEnrollment(sent: Json): Rejection[] {
+  return checkShape(enrollmentShape, sent, {
     secret: true,
     checks: {
       nodeName: checkNodeName,

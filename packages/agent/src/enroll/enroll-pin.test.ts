@@ -13,7 +13,7 @@ import { readCommandLine } from '../command/command-line.ts'
 import { newTenant } from '../fixtures/agent.fixture.ts'
 import { createDial } from '../session/dial.ts'
 import { loadNodeState } from '../state/node-state.ts'
-import { enrol } from './enrol.ts'
+import { enroll } from './enroll.ts'
 
 const TOKEN = 'hfj_pinned'
 const ENROLLED = { nodeId: 'node_01JCPZ0000000000000000000A', tenant: newTenant(), generation: 1 }
@@ -71,8 +71,8 @@ interface Tried {
   readonly dials: boolean
 }
 
-/** Enrols at a server that shows `chain`, and at the second connection the certificate of `later`; keeps what comes. */
-async function enrolAt(chain: string, key: string, caPin: string, later?: string): Promise<Tried> {
+/** Enrolls at a server that shows `chain`, and at the second connection the certificate of `later`; keeps what comes. */
+async function enrollAt(chain: string, key: string, caPin: string, later?: string): Promise<Tried> {
   const asked: string[] = []
   const shows = (cert: string, itsKey: string) =>
     createServer({ cert, key: itsKey }, async (request, response) => {
@@ -90,7 +90,7 @@ async function enrolAt(chain: string, key: string, caPin: string, later?: string
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
   const { path } = makeTempFolder('pinned')
   const address = `https://127.0.0.1:${(front.address() as AddressInfo).port}`
-  const outcome = await enrol({
+  const outcome = await enroll({
     ...{ server: address, caPin, joinToken: TOKEN, nodeName: 'n1', labels: {}, folder: path },
     ...{ engine: 'unix:///run/docker.sock', engineVersion: { version: '29.8.0', apiVersion: '1.56' } },
   }).catch((error: unknown) => error)
@@ -117,7 +117,7 @@ test.each(rows)(
   'a server pinned by %s gets the token, and is known from then on',
   async (_, chain, pinned) => {
     const key = pem((chain[0] ?? '').replace('.crt', '.key'))
-    const { asked, outcome, state, dials } = await enrolAt(pem(...chain), key, pin(pem(pinned)))
+    const { asked, outcome, state, dials } = await enrollAt(pem(...chain), key, pin(pem(pinned)))
     expect(outcome).toEqual(ENROLLED)
     expect(asked).toEqual([expect.stringContaining(TOKEN)])
     expect(state?.ca?.trim()).toBe(pem(pinned).trim())
@@ -128,14 +128,14 @@ test.each(rows)(
 test('the certificates of the test kit: a server that shows its authority too', async () => {
   const made = await makeCertificates()
   const chain = made.pem('server.crt') + made.pem('ca.crt')
-  const { outcome } = await enrolAt(chain, made.pem('server.key'), pin(made.pem('ca.crt')))
+  const { outcome } = await enrollAt(chain, made.pem('server.key'), pin(made.pem('ca.crt')))
   made.remove()
   expect(outcome).toEqual(ENROLLED)
 })
 
 test('another server is told by what was expected and what came, and gets nothing', async () => {
   const expected = pin(pem('root.crt'))
-  const { asked, outcome, state } = await enrolAt(pem('stranger.crt'), pem('stranger.key'), expected)
+  const { asked, outcome, state } = await enrollAt(pem('stranger.crt'), pem('stranger.key'), expected)
   const told = String(outcome)
   expect([asked, state]).toEqual([[], undefined])
   expect(told).toContain(`expected: ${expected}`)
@@ -149,21 +149,21 @@ test.each([
   ['has a certificate for another name', ['other-name.crt', 'middle.crt', 'root.crt'], 'root.crt'],
 ])('a server that %s gets nothing', async (_, chain, pinned) => {
   const key = pem((chain[0] ?? '').replace('.crt', '.key'))
-  const { asked, outcome, state } = await enrolAt(pem(...chain), key, pin(pem(pinned)))
+  const { asked, outcome, state } = await enrollAt(pem(...chain), key, pin(pem(pinned)))
   expect([asked, state]).toEqual([[], undefined])
   expect(String(outcome)).toMatch(/is not trusted|no certificate that it shows/)
 })
 
 test('who lets the first handshake through to the server and takes the second one himself gets nothing', async () => {
   const chain = pem('leaf.crt', 'middle.crt', 'root.crt')
-  const { asked, outcome } = await enrolAt(chain, pem('leaf.key'), pin(pem('root.crt')), 'stranger')
+  const { asked, outcome } = await enrollAt(chain, pem('leaf.key'), pin(pem('root.crt')), 'stranger')
   expect(asked).toEqual([])
   expect(String(outcome)).toContain('is not trusted')
 })
 
 test('a pin is of no use without TLS', async () => {
   const { path } = makeTempFolder('plain')
-  const outcome = await enrol({
+  const outcome = await enroll({
     ...{ server: 'http://127.0.0.1:1', caPin: pin(pem('root.crt')), joinToken: TOKEN, nodeName: 'n1' },
     ...{ labels: {}, folder: path, engine: '', engineVersion: { version: '', apiVersion: '' } },
   }).catch((error: unknown) => error)

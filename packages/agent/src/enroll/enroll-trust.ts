@@ -4,7 +4,7 @@
 import { hash, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
-import { explainPin, explainSilence, type ShownCertificate } from './explain-enrolment.ts'
+import { explainPin, explainSilence, type ShownCertificate } from './explain-enrollment.ts'
 
 const HANDSHAKE_MS = 10_000
 

@@ -1,4 +1,4 @@
-// Enrolment from the node's side: what is sent, what is kept, and what is said when the server says no.
+// Enrollment from the node's side: what is sent, what is kept, and what is said when the server says no.
 
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -9,12 +9,12 @@ import { makeTempFolder } from '@holdfast/testkit'
 import { expect, test } from 'vitest'
 import { newTenant } from '../fixtures/agent.fixture.ts'
 import { loadNodeState, publicKeyText } from '../state/node-state.ts'
-import { enrol } from './enrol.ts'
-import { explainSilence } from './explain-enrolment.ts'
+import { enroll } from './enroll.ts'
+import { explainSilence } from './explain-enrollment.ts'
 
 const TOKEN = 'hfj_once'
 
-async function enrolAt(
+async function enrollAt(
   folder: string,
   status: number,
   answer: object,
@@ -25,15 +25,15 @@ async function enrolAt(
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const outcome = await enrolWith(folder, `http://127.0.0.1:${portOf(server)}`)
+  const outcome = await enrollWith(folder, `http://127.0.0.1:${portOf(server)}`)
   server.close()
   return { sent, outcome }
 }
 
 const portOf = (server: { address(): unknown }): number => (server.address() as AddressInfo).port
 
-const enrolWith = (folder: string, server: string): Promise<unknown> =>
-  enrol({
+const enrollWith = (folder: string, server: string): Promise<unknown> =>
+  enroll({
     server,
     joinToken: TOKEN,
     nodeName: 'n1',
@@ -55,8 +55,8 @@ const keptKeys = async (folder: string): Promise<string[]> => {
 }
 
 test('sends the public halves of its keys and keeps what the server answers, never the token', async () => {
-  const { path } = makeTempFolder('enrol')
-  const { sent, outcome } = await enrolAt(path, 201, ENROLLED)
+  const { path } = makeTempFolder('enroll')
+  const { sent, outcome } = await enrollAt(path, 201, ENROLLED)
   const [publicKey, encryptionKey] = await keptKeys(path)
   expect(outcome).toEqual(ENROLLED)
   expect(sent).toContain('POST /api/v1/nodes/enroll ')
@@ -78,23 +78,23 @@ test('sends the public halves of its keys and keeps what the server answers, nev
   expect(JSON.stringify(state)).not.toContain(TOKEN)
 })
 
-test('each enrolment has keys of its own, and the node stays who it was until the server has said yes', async () => {
+test('each enrollment has keys of its own, and the node stays who it was until the server has said yes', async () => {
   const { path } = makeTempFolder('again')
-  const first = await enrolAt(path, 201, ENROLLED)
-  const refused = await enrolAt(path, 401, { code: 'join_token_invalid', why: 'It is spent.' })
+  const first = await enrollAt(path, 201, ENROLLED)
+  const refused = await enrollAt(path, 401, { code: 'join_token_invalid', why: 'It is spent.' })
   expect(await keptKeys(path)).toEqual(sentKeys(first.sent))
-  const again = await enrolAt(path, 201, { ...ENROLLED, generation: 4 })
+  const again = await enrollAt(path, 201, { ...ENROLLED, generation: 4 })
   expect(await keptKeys(path)).toEqual(sentKeys(again.sent))
   const all = [first, refused, again].flatMap(({ sent }) => sentKeys(sent))
   expect(new Set(all).size).toBe(6)
   expect((await loadNodeState(path))?.generation).toBe(4)
-  // Those of the enrolment before are of no use to anybody.
+  // Those of the enrollment before are of no use to anybody.
   expect(readdirSync(path).filter((name) => name.endsWith('.pem'))).toHaveLength(2)
 })
 
 test('an id that would lead out of the folder is not taken', async () => {
   const { path } = makeTempFolder('outside')
-  const { outcome } = await enrolAt(path, 201, { ...ENROLLED, nodeId: '../../node' })
+  const { outcome } = await enrollAt(path, 201, { ...ENROLLED, nodeId: '../../node' })
   expect(String(outcome)).toContain('has not the form of one')
   expect(readdirSync(path)).toEqual([])
 })
@@ -110,7 +110,7 @@ test('a refusal is told with its code, its field, what was received and what is 
     doc: '',
   }
   const second = { ...rejection, code: 'node_name_invalid', field: 'nodeName' }
-  const { outcome } = await enrolAt(path, 422, { ...rejection, rejections: [rejection, second] })
+  const { outcome } = await enrollAt(path, 422, { ...rejection, rejections: [rejection, second] })
   const lines = String(outcome).split('\n')
   expect(lines[0]).toContain('The server refuses (422): field_type_invalid: It is none.')
   expect(lines.slice(1, 4)).toEqual(['  field: labels.Zone', '  received: a?[2Jb', '  expected: a label'])
@@ -120,7 +120,7 @@ test('a refusal is told with its code, its field, what was received and what is 
 
 test('an answer of something else is told as that', async () => {
   const { path } = makeTempFolder('other')
-  const { outcome } = await enrolAt(path, 404, { message: 'no such page' })
+  const { outcome } = await enrollAt(path, 404, { message: 'no such page' })
   expect(String(outcome)).toContain('answers 404, and not as a Holdfast server does')
 })
 
@@ -130,13 +130,13 @@ test('a server that is not to be heard: what to look at', async () => {
   for (const server of [plain, secure])
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const [plainPort, securePort] = [portOf(plain), portOf(secure)]
-  expect(String(await enrolWith(path, `https://127.0.0.1:${plainPort}`))).toContain('begins with http://.')
-  expect(String(await enrolWith(path, `http://127.0.0.1:${securePort}`))).toContain('begins with https://.')
+  expect(String(await enrollWith(path, `https://127.0.0.1:${plainPort}`))).toContain('begins with http://.')
+  expect(String(await enrollWith(path, `http://127.0.0.1:${securePort}`))).toContain('begins with https://.')
   for (const server of [plain, secure]) server.close()
-  const refused = String(await enrolWith(path, `http://127.0.0.1:${plainPort}`))
+  const refused = String(await enrollWith(path, `http://127.0.0.1:${plainPort}`))
   expect(refused).toContain('does not answer (ECONNREFUSED). Check the address')
   expect(refused).not.toContain(TOKEN)
-  expect(String(await enrolWith(path, 'localhost:8080'))).toContain('begins with http:// or https://')
+  expect(String(await enrollWith(path, 'localhost:8080'))).toContain('begins with http:// or https://')
 })
 
 test('a certificate that is not trusted is told with the way to trust it', () => {
