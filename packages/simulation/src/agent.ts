@@ -3,14 +3,14 @@
 
 import type { AssignmentId, DesiredItem, Observation } from '@holdfast/contract'
 import {
-  isNews,
-  judgeOrphans,
+  classifyOrphans,
+  hasChanged,
   type MissingMarks,
   markMissing,
   type NodeAction,
+  observeReplica,
   planNode,
   type ReplicaView,
-  sightingOf,
 } from '@holdfast/core/node'
 import { type Engine, inspected, listed, type Machine } from './machine.ts'
 import type { Random } from './random.ts'
@@ -99,13 +99,13 @@ function pass(running: Running): void {
   const own = [...running.machine.containers.values()].map(listed)
   const desired = [...running.desired.values()]
   for (const set of running.sets.splice(0)) running.marks = markMissing(running.marks, set, own)
-  const { remove } = judgeOrphans(running.marks, own, new Set(running.desired.keys()))
+  const { remove } = classifyOrphans(running.marks, own, new Set(running.desired.keys()))
   const actions = planNode(desired, own, {
     names: new Set(own.map(({ name }) => name)),
     tried: new Map(),
     skip: new Set(running.workedOn.keys()),
     mayCreate: () => true,
-    condemned: new Set(),
+    unsafe: new Set(),
     orphans: remove,
   })
   for (const action of actions) void act(running, action)
@@ -155,8 +155,8 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 function look(running: Running, item: DesiredItem): void {
   const id = item.assignmentId
   const before = running.said.get(id)
-  const sighting = sightingOf(viewOf(running, item), before)
-  if (sighting === undefined || !isNews(before, sighting)) return
+  const sighting = observeReplica(viewOf(running, item), before)
+  if (sighting === undefined || !hasChanged(before, sighting)) return
   running.seq += 1
   const observation = { ...sighting, seq: running.seq }
   running.said.set(id, observation)
@@ -168,9 +168,16 @@ function viewOf(running: Running, item: DesiredItem): ReplicaView {
   const { machine, workedOn, listedOnce } = running
   const container = [...machine.containers.values()].find((one) => one.assignmentId === item.assignmentId)
   const seen = container && inspected(container)
-  const making = workedOn.has(item.assignmentId) && container === undefined
+  const creating = workedOn.has(item.assignmentId) && container === undefined
   return {
-    ...{ item, activity: workedOn.get(item.assignmentId), making, trouble: '', about: '', unjudged: false },
+    ...{
+      item,
+      activity: workedOn.get(item.assignmentId),
+      creating,
+      trouble: '',
+      about: '',
+      unverified: false,
+    },
     container: seen ?? (listedOnce ? 'absent' : 'unknown'),
     readySince: container?.ready === true ? (seen?.startedAt ?? undefined) : undefined,
   }

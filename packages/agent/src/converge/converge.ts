@@ -59,14 +59,14 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const { desired } = wishes
   const { names, ...containers } = createOwnContainers(engine, tenant)
   const tried = new Map<AssignmentId, string>()
-  const condemned = new Set<string>()
+  const unsafe = new Set<string>()
   const orphans = createOrphanWatch(log, deps.onOrphansLeft)
 
   const loop = createLoop<AssignmentId>(pass, deps.random, (error) =>
     log.warn({ message: String(error) }, 'the engine gave no list'),
   )
   const condemn = (containerId: string): void => {
-    condemned.add(containerId)
+    unsafe.add(containerId)
     loop.nudge()
   }
   const setbacks = createRetryBackoff(desired, deps.monotonicMs, deps.random)
@@ -97,7 +97,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
       tried,
       skip: new Set([...workedOn, ...setbacks.waiting()]),
       mayCreate: wishes.wasTold,
-      condemned,
+      unsafe,
       orphans: listed === 'all' ? orphans.find(own, new Set(desired.keys())) : [],
     })
     for (const action of actions) workers.run(action)

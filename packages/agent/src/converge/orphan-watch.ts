@@ -5,7 +5,7 @@
 import type { AssignmentId } from '@holdfast/contract'
 import {
   type CompleteSet,
-  judgeOrphans,
+  classifyOrphans,
   type MissingMarks,
   markMissing,
   type OwnContainer,
@@ -58,7 +58,7 @@ export function createOrphanWatch(
     find(own, desired) {
       for (const set of unjudged.splice(0)) marks = markMissing(marks, set, own)
       if (wentBack) return []
-      const { remove, leave } = judgeOrphans(marks, own, desired)
+      const { remove, leave } = classifyOrphans(marks, own, desired)
       reportLeft(leave)
       return remove
     },

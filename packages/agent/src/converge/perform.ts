@@ -6,12 +6,12 @@ import {
   containerSettings,
   findItemFault,
   findUnsafeSettings,
-  type GivenEnvironment,
   graceSeconds,
   isDanger,
   lowestFreeName,
   type NodeAction,
   type OwnContainer,
+  type ResolvedEnvironment,
   readOwnLabels,
   tenantNetwork,
 } from '@holdfast/core/node'
@@ -60,7 +60,7 @@ export class ActionError extends Error {
 export async function perform(
   deps: PerformDeps,
   action: NodeAction,
-  given?: GivenEnvironment,
+  given?: ResolvedEnvironment,
 ): Promise<void> {
   switch (action.kind) {
     case 'create':
@@ -78,7 +78,7 @@ async function create(
   deps: PerformDeps,
   item: DesiredItem,
   name: string,
-  given: GivenEnvironment | undefined,
+  given: ResolvedEnvironment | undefined,
 ): Promise<void> {
   await prepare(deps, item)
   const containerId = await failAs('create_failed', createUnderFreeName(deps, item, name, given))
@@ -102,7 +102,7 @@ async function createUnderFreeName(
   deps: PerformDeps,
   item: DesiredItem,
   wanted: string,
-  given: GivenEnvironment | undefined,
+  given: ResolvedEnvironment | undefined,
 ): Promise<string> {
   const { engine, tenant, tried, names, addresses } = deps
   const address = await failAs('network_failed', (async () => addresses.take(item.assignmentId))())

@@ -84,7 +84,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     run(action) {
       if (closed) return
       const id = action.kind === 'remove' ? action.assignmentId : action.item.assignmentId
-      if (action.kind === 'create') board.update(id, { making: true })
+      if (action.kind === 'create') board.update(id, { creating: true })
       const work = carryOut(action)
         .finally(() => {
           busy.delete(id)

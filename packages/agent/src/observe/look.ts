@@ -90,7 +90,7 @@ function takeOver(
   const view = board.view(id)
   if (view === undefined) return
   const container = keepCount(view.container, found)
-  board.update(id, { container, making: false, ...(isAdopted(view, found) ? { unjudged: true } : {}) })
+  board.update(id, { container, creating: false, ...(isAdopted(view, found) ? { unverified: true } : {}) })
   readiness.follow(id, container)
 }
 

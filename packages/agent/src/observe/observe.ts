@@ -65,7 +65,7 @@ export function startObserving(deps: ObserveDeps): Observer {
       const held = Map.groupBy(own, ({ assignmentId }) => assignmentId)
       for (const id of settled) {
         const [container] = held.get(id) ?? []
-        if (container === undefined) board.update(id, { container: 'absent', making: false })
+        if (container === undefined) board.update(id, { container: 'absent', creating: false })
         else if (isOtherThanSeen(board, container)) void look(id, container.id)
       }
     },

@@ -9,11 +9,11 @@ import { createReplicaStatusTable } from './replica-status-table.ts'
 const CHECK = { type: 'exec', command: ['true'], interval: '5s', startPeriod: '0s', timeout: '5s' }
 
 test.each([
-  ['one failure, and it is ready', [1, 0], ['unjudged', 'unjudged', 'ready']],
+  ['one failure, and it is ready', [1, 0], ['unverified', 'unverified', 'ready']],
   [
     'as many as its check may have, and it is not',
     [1, 1, 1, 0],
-    ['unjudged', 'unjudged', 'unjudged', 'out', 'ready'],
+    ['unverified', 'unverified', 'unverified', 'out', 'ready'],
   ],
 ])('%s', async (_, exits, expected) => {
   const item = desiredItem('test/web', { healthCheck: CHECK })
@@ -23,12 +23,12 @@ test.each([
   const startedAt = '2026-01-01T00:00:00Z'
   const rest = { restarts: 0, health: 'starting', exitCode: null, address: null } as const
   const container = { id: 'c', state: 'running', startedAt, ...rest } as const
-  board.update(id, { container, unjudged: true })
+  board.update(id, { container, unverified: true })
   const seen: string[] = []
   const look = (): void => {
     const view = board.view(id)
     const verdict = view?.readySince === startedAt ? 'ready' : 'out'
-    seen.push(view?.unjudged === true ? 'unjudged' : verdict)
+    seen.push(view?.unverified === true ? 'unverified' : verdict)
   }
   const left = [...exits]
   const readiness = createReadiness({

@@ -48,7 +48,7 @@ export function createReadiness({ engine, board, now }: ReadinessDeps): Readines
   }
   const judge = (id: AssignmentId, startedAt: string, ready: boolean): void => {
     if (!stillRuns(id, startedAt)) return
-    board.update(id, { unjudged: false, ...(ready ? { readySince: startedAt, trouble: '' } : {}) })
+    board.update(id, { unverified: false, ...(ready ? { readySince: startedAt, trouble: '' } : {}) })
   }
   const wait = (ms: number): Promise<void> => pause(ms, undefined, { signal: ending.signal, ref: false })
 
@@ -59,7 +59,7 @@ export function createReadiness({ engine, board, now }: ReadinessDeps): Readines
     check: HealthCheck,
   ): Promise<void> {
     // One that was found running has had its time already.
-    let delay = board.view(id)?.unjudged === true ? 0 : FIRST_DELAY_MS
+    let delay = board.view(id)?.unverified === true ? 0 : FIRST_DELAY_MS
     let failures = 0
     for (;;) {
       await wait(delay)

@@ -3,7 +3,7 @@
 // little: the last of several is what is said, and those of other assignments go with it.
 
 import type { AssignmentId, DesiredItem, Observation, ReplicaState } from '@holdfast/contract'
-import { isNews, type ReplicaView, sightingOf } from '@holdfast/core/node'
+import { hasChanged, observeReplica, type ReplicaView } from '@holdfast/core/node'
 
 /** Numbers of one start of the agent: those of the next are all above them. */
 const NUMBERS_PER_START = 2 ** 32
@@ -24,10 +24,10 @@ export interface ReplicaStatusTable {
 const NOTHING_SEEN: Omit<ReplicaView, 'item'> = {
   container: 'unknown',
   activity: undefined,
-  making: false,
+  creating: false,
   trouble: '',
   about: '',
-  unjudged: false,
+  unverified: false,
   readySince: undefined,
 }
 
@@ -62,10 +62,10 @@ export function createReplicaStatusTable(
   const set = (id: AssignmentId, view: ReplicaView): void => {
     views.set(id, view)
     const before = said.get(id)
-    const sighting = sightingOf(view, before)
-    if (sighting === undefined || !isNews(before, sighting)) return
+    const current = observeReplica(view, before)
+    if (current === undefined || !hasChanged(before, current)) return
     seq += 1
-    const observation = { ...sighting, seq }
+    const observation = { ...current, seq }
     said.set(id, observation)
     say(observation, isStep(before, observation))
   }

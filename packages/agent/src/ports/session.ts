@@ -9,7 +9,7 @@ import type {
   Observation,
   RoutedDeployment,
 } from '@holdfast/contract'
-import type { GivenEnvironment } from '@holdfast/core/node'
+import type { ResolvedEnvironment } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { SaidRole } from '../state/node-role.ts'
 import type { NodeState } from '../state/node-state.ts'
@@ -48,7 +48,7 @@ export interface RegistryCredential {
 
 /** What a container is to be made with; or which secret is not to be had and why, in words of the server or of ours. */
 export type EnvironmentAnswer =
-  | ({ readonly kind: 'given' } & GivenEnvironment)
+  | ({ readonly kind: 'given' } & ResolvedEnvironment)
   | { readonly kind: 'unresolved'; readonly about: string }
 
 export interface SessionOptions {

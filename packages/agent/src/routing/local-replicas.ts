@@ -2,7 +2,7 @@
 // was found at the agent's start and not judged yet is neither in nor out.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
-import { isReady, type ReplicaView, sightingOf } from '@holdfast/core/node'
+import { isReady, observeReplica, type ReplicaView } from '@holdfast/core/node'
 import { type LocalReplica, runOf } from './plan-backends.ts'
 
 export function localReplicas(
@@ -19,7 +19,7 @@ function localReplica({ deployment, desired }: DesiredItem, view: ReplicaView | 
 }
 
 function stateOf(view: ReplicaView): LocalReplica['state'] {
-  if (view.unjudged) return 'unjudged'
-  if (view.container === 'unknown') return view.making || view.activity !== undefined ? 'out' : 'unjudged'
-  return isReady(sightingOf(view, undefined)) ? 'serves' : 'out'
+  if (view.unverified) return 'unverified'
+  if (view.container === 'unknown') return view.creating || view.activity !== undefined ? 'out' : 'unverified'
+  return isReady(observeReplica(view, undefined)) ? 'serves' : 'out'
 }

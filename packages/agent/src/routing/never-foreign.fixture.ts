@@ -108,7 +108,7 @@ export async function startSmallNode(): Promise<SmallNode> {
     async restartAgent(afterCalls) {
       life.router.nudge()
       await life.kill(afterCalls)
-      for (const one of containers.values()) if (one.state === 'serves') one.state = 'unjudged'
+      for (const one of containers.values()) if (one.state === 'serves') one.state = 'unverified'
       life = begin()
     },
     async create(holder, deployment, name) {

@@ -10,7 +10,7 @@ export interface LocalReplica {
   /** Undefined while no container was seen. */
   readonly run: string | undefined
   readonly address: string | undefined
-  readonly state: 'serves' | 'unjudged' | 'out'
+  readonly state: 'serves' | 'unverified' | 'out'
 }
 
 /** One run of a container from its start to its end: one that was withdrawn, stopped and started again is led to again. */
@@ -62,13 +62,13 @@ function localAddresses(
     ({ state, address, run }) =>
       state === 'serves' && address !== undefined && withdrawn.get(address) !== run,
   )
-  const unjudged = replicas.filter(({ state }) => state === 'unjudged')
+  const unverified = replicas.filter(({ state }) => state === 'unverified')
   const out = new Set(replicas.flatMap(({ state, address }) => (state === 'out' ? (address ?? []) : [])))
   const isKept = (address: string): boolean =>
     !withdrawn.has(address) &&
     !out.has(address) &&
     (holders.get(address) ?? uid) === uid &&
-    unjudged.some((one) => one.address === undefined || one.address === address)
+    unverified.some((one) => one.address === undefined || one.address === address)
   const addresses = [...serving.flatMap(({ address }) => address ?? []), ...led.filter(isKept)]
   return [...new Set(addresses)].filter((address) => ADDRESS.test(address)).toSorted()
 }

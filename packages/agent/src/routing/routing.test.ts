@@ -55,22 +55,22 @@ describe('who is led to', () => {
     ["not another deployment's", { replicas: [replica(1, '10.208.0.2')] }, []],
     [
       'one not judged, as before',
-      { replicas: [replica(0, '10.208.0.2', 'unjudged')], leads: led },
+      { replicas: [replica(0, '10.208.0.2', 'unverified')], leads: led },
       ['10.208.0.2'],
     ],
     [
       'one not judged, not led to before',
-      { replicas: [replica(0, '10.208.0.9', 'unjudged')], leads: led },
+      { replicas: [replica(0, '10.208.0.9', 'unverified')], leads: led },
       [],
     ],
     [
       'all as before where nothing was seen',
-      { replicas: [replica(0, undefined, 'unjudged')], leads: led },
+      { replicas: [replica(0, undefined, 'unverified')], leads: led },
       ['10.208.0.2', '10.208.0.3'],
     ],
     [
       "as before, less what is another's now",
-      { replicas: [replica(0, undefined, 'unjudged'), replica(1, '10.208.0.3')], leads: led },
+      { replicas: [replica(0, undefined, 'unverified'), replica(1, '10.208.0.3')], leads: led },
       ['10.208.0.2'],
     ],
     [
@@ -85,13 +85,13 @@ describe('who is led to', () => {
     ],
     [
       'not one that is out, while another was not seen yet',
-      { replicas: [replica(0, '10.208.0.2', 'out'), replica(0, undefined, 'unjudged')], leads: led },
+      { replicas: [replica(0, '10.208.0.2', 'out'), replica(0, undefined, 'unverified')], leads: led },
       ['10.208.0.3'],
     ],
     [
       'not one that was withdrawn, while another was not seen yet',
       {
-        replicas: [replica(0, undefined, 'unjudged')],
+        replicas: [replica(0, undefined, 'unverified')],
         leads: led,
         withdrawn: new Map([['10.208.0.2', 'old']]),
       },
@@ -183,7 +183,7 @@ test('never is a request led to a container of another deployment, nor to one th
           containers = new Map(
             [...containers].map(([of, one]) => [
               of,
-              { ...one, state: one.state === 'out' ? 'out' : 'unjudged' },
+              { ...one, state: one.state === 'out' ? 'out' : 'unverified' },
             ]),
           )
         } else {

@@ -1,6 +1,6 @@
-// The labels by which a container is known as ours: identity is by label alone, never by name. DECISIONS 4, SAFETY 2 row 15.
+// The labels that identify Holdfast's containers. Identity is by label alone, never by name.
 
-import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
+import { type AssignmentId, type DesiredItem, defined, type TenantId } from '@holdfast/contract'
 
 const PREFIX = 'holdfast.io/'
 export const ASSIGNMENT_LABEL = `${PREFIX}assignment`
@@ -9,12 +9,12 @@ const DEPLOYMENT_NAME_LABEL = `${PREFIX}deployment-name`
 const GENERATION_LABEL = `${PREFIX}generation`
 const TEMPLATE_LABEL = `${PREFIX}template`
 export const TENANT_LABEL = `${PREFIX}tenant`
-/** What came with its environment: says which versions of its secrets it was made with. */
+/** The broker's proof of the secret versions that the container was created with. */
 export const PROOF_LABEL = `${PREFIX}proof`
 
 type Labels = { readonly [key: string]: string }
 
-/** Ours go last: no label of a user becomes one of ours. */
+/** Holdfast's labels override those of the template, so no user can forge them. */
 export function containerLabels(item: DesiredItem, tenant: TenantId, proof?: string): Labels {
   return {
     ...item.template.labels,
@@ -24,7 +24,7 @@ export function containerLabels(item: DesiredItem, tenant: TenantId, proof?: str
     [GENERATION_LABEL]: String(item.generation),
     [TEMPLATE_LABEL]: item.templateHash,
     [TENANT_LABEL]: tenant,
-    ...(proof === undefined ? {} : { [PROOF_LABEL]: proof }),
+    ...defined({ [PROOF_LABEL]: proof }),
   }
 }
 
@@ -36,7 +36,7 @@ export interface OwnLabels {
 const ASSIGNMENT = /^rep_[0-9A-Za-z]{1,64}$/
 const isAssignmentId = (text: string): text is AssignmentId => ASSIGNMENT.test(text)
 
-/** Undefined for a container that is not of this tenant's assignments: it is never touched. */
+/** Undefined for a container that does not belong to an assignment of this tenant; the agent never touches those. */
 export function readOwnLabels(labels: Labels, tenant: TenantId): OwnLabels | undefined {
   const assignmentId = labels[ASSIGNMENT_LABEL] ?? ''
   const generation = Number(labels[GENERATION_LABEL])

@@ -1,6 +1,6 @@
-// Which name does a new container get? The lowest free one of <name>, <name>.1, <name>.2 ... on its node. DECISIONS 4.
+// Names a new container: the first free one of <name>, <name>.1, <name>.2 ... on its node.
 
-/** The engine wants two characters, so a name of one letter starts at .1. */
+/** Docker requires at least two characters, so a name of one letter starts at .1. */
 export function lowestFreeName(name: string, taken: ReadonlySet<string>): string {
   if (name.length > 1 && !taken.has(name)) return name
   let index = 1

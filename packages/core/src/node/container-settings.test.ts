@@ -1,4 +1,4 @@
-// No accepted deployment, and no template at all, gives a container more than the constants; what was changed is found.
+// No deployment or template can give a container more than the constant settings, and any unsafe change is found.
 
 import type { JsonObject } from '@holdfast/contract'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
@@ -17,22 +17,22 @@ const unsafeOf = (body: Pick<CreateBody, 'HostConfig'>): string[] => findUnsafeS
 
 function settingsOf(sent: JsonObject): CreateBody {
   const verdict = admitDeployment(sent, forCreate())
-  if (!verdict.accepted) throw new Error(`refused: ${JSON.stringify(verdict.rejections)}`)
+  if (!verdict.accepted) throw new Error(`rejected: ${JSON.stringify(verdict.rejections)}`)
   const item = { ...anItem('A'), template: containerTemplate(verdict.spec, DIGEST) }
   expect(findItemFault(item)).toBeUndefined()
-  const given = { environment: item.template.environment, proof: 'p' }
-  return containerSettings(item, TENANT, undefined, needsEnvironment(item) ? given : undefined)
+  const resolved = { environment: item.template.environment, proof: 'p' }
+  return containerSettings(item, TENANT, undefined, needsEnvironment(item) ? resolved : undefined)
 }
 
 const KEYS = ['Image', 'Entrypoint', 'Cmd', 'Env', 'Labels', 'Healthcheck', 'Shell', 'StopTimeout']
-const OURS = [...KEYS, 'HostConfig', 'NetworkingConfig']
+const ALLOWED_KEYS = [...KEYS, 'HostConfig', 'NetworkingConfig']
 
 test('every accepted deployment yields settings in the safe set', { timeout: 120_000 }, () => {
   fc.assert(
     fc.property(arbitraryDeployment({ images: [IMAGE] }), (sent) => {
       const body = settingsOf(sent)
       expect(unsafeOf(body)).toEqual([])
-      expect(Object.keys(body).filter((key) => !OURS.includes(key))).toEqual([])
+      expect(Object.keys(body).filter((key) => !ALLOWED_KEYS.includes(key))).toEqual([])
       expect(body.Labels['holdfast.io/tenant']).toBe(TENANT)
     }),
     { numRuns: 2000 },
@@ -44,27 +44,27 @@ describe('a container with secrets', () => {
   const environment = { MODE: 'fast', DB_key: 'a=b\nc' }
 
   test.each([{ secrets }, { composedEnvironment: { URL: '{{secret.db.key}}' } }])(
-    'is made with what was given for it, and with nothing else',
+    'is created with exactly the resolved environment',
     (template) => {
       const item = anItem('A', 'running', { ...template, environment: { MODE: 'slow' } })
       const body = containerSettings(item, TENANT, undefined, { environment, proof: 'proof-1' })
       expect(body.Env).toEqual(['MODE=fast', 'DB_key=a=b\nc'])
       expect(body.Labels['holdfast.io/proof']).toBe('proof-1')
       expect(unsafeOf(body)).toEqual([])
-      expect(() => containerSettings(item, TENANT)).toThrow('was not given')
+      expect(() => containerSettings(item, TENANT)).toThrow('not resolved')
     },
   )
-  test('has the settings of one without, but for environment and proof', () => {
+  test('differs from a container without secrets only in environment and proof label', () => {
     const { Env: _env, Labels: _labels, ...plain } = containerSettings(anItem('A'), TENANT)
     const item = anItem('A', 'running', { secrets })
-    const made = containerSettings(item, TENANT, undefined, { environment, proof: 'p' })
-    expect(made).toMatchObject(plain)
-    expect(Object.keys(made).filter((key) => !OURS.includes(key))).toEqual([])
+    const withSecrets = containerSettings(item, TENANT, undefined, { environment, proof: 'p' })
+    expect(withSecrets).toMatchObject(plain)
+    expect(Object.keys(withSecrets).filter((key) => !ALLOWED_KEYS.includes(key))).toEqual([])
     expect(containerSettings(anItem('A'), TENANT).Labels).not.toHaveProperty('holdfast.io/proof')
   })
 })
 
-/** What an engine answers for a container of ours, in the parts that matter. */
+/** An engine's inspect answer for one of Holdfast's containers, in the parts that matter. */
 const inspected = () => ({
   HostConfig: {
     ...containerSettings(anItem('A'), TENANT).HostConfig,
@@ -136,7 +136,7 @@ const MUTATIONS: readonly [string, unknown][] = [
 ]
 
 describe('findUnsafeSettings', () => {
-  test('what the engine tells of a container of ours is safe', () => {
+  test("accepts the engine's inspect answer for a container created by the agent", () => {
     expect(findUnsafeSettings(inspected(), NETWORK)).toEqual([])
   })
 
@@ -147,7 +147,7 @@ describe('findUnsafeSettings', () => {
     ])
   })
 
-  test('calls a danger what reaches beyond the container, and nothing that an operator or an engine may add', () => {
+  test('classes as danger only settings that reach beyond the container', () => {
     const names = [...new Set(MUTATIONS.map(([name]) => name))]
     expect(names.filter((name) => !isDanger(name))).toEqual([
       'CgroupParent',
@@ -167,7 +167,7 @@ describe('findUnsafeSettings', () => {
     ])
   })
 
-  test('finds a second network and a mount; not a volume that an image declares', () => {
+  test('finds a second network and a mount, but accepts a volume that the image declares', () => {
     const base = inspected()
     const volume = { Type: 'volume', Driver: 'local', Name: 'a'.repeat(64) }
     const find = (over: object) => findUnsafeSettings({ ...base, ...over }, NETWORK)
@@ -183,13 +183,13 @@ describe('containerSettings', () => {
     containerSettings(anItem('A', 'running', template), TENANT)
   const check = { type: 'exec', command: ['nc -z localhost 80'], interval: '30s', startPeriod: '0s' }
 
-  test('a check of one element is for the shell, of several for the program itself', () => {
+  test('runs a health check of one element in a shell and one of several directly', () => {
     expect(settings({ healthCheck: check }).Healthcheck.Test).toEqual(['CMD-SHELL', 'nc -z localhost 80'])
     const { Test } = settings({ healthCheck: { ...check, command: ['nc', '-z'] } }).Healthcheck
     expect(Test).toEqual(['CMD', 'nc', '-z'])
   })
 
-  test('leaves no number of a check to the image', () => {
+  test('sets every number of a health check, so none is inherited from the image', () => {
     expect(settings({ healthCheck: check }).Healthcheck).toEqual({
       Test: ['CMD-SHELL', 'nc -z localhost 80'],
       Interval: 30e9,
@@ -205,7 +205,7 @@ describe('containerSettings', () => {
     })
   })
 
-  test("switches an image's own check off", () => {
+  test("disables the image's own health check", () => {
     expect(settings({}).Healthcheck).toEqual({ Test: ['NONE'] })
   })
 
@@ -214,12 +214,12 @@ describe('containerSettings', () => {
     [10, { CpuPeriod: 100_000, CpuQuota: 1000 }],
     [3, { CpuPeriod: 1_000_000, CpuQuota: 3000 }],
     [0, {}],
-  ])('limits the processor to %d thousandths', (cpuMillis, expected) => {
+  ])('limits the CPU to %d thousandths of a core', (cpuMillis, expected) => {
     const { CpuPeriod, CpuQuota } = settings({ limits: { cpuMillis } }).HostConfig
     expect({ CpuPeriod, CpuQuota }).toEqual({ CpuPeriod: undefined, CpuQuota: undefined, ...expected })
   })
 
-  test('labels of ours go over those of the template', () => {
+  test("lets Holdfast's labels override those of the template", () => {
     const { Labels } = settings({ labels: { 'holdfast.io/tenant': 'other', team: 'a' } })
     expect(Labels).toMatchObject({
       'holdfast.io/tenant': TENANT,
@@ -230,12 +230,12 @@ describe('containerSettings', () => {
 })
 
 test.each([
-  ['a name', { name: 'Web' }],
-  ['a name', { name: '../x' }],
+  ['an upper-case name', { name: 'Web' }],
+  ['a name with a path', { name: '../x' }],
   ['an image by tag', { image: 'registry.example.com/shop/web:1' }],
-  ['an image by half a digest', { image: `${PINNED.slice(0, -1)}` }],
-  ['a label of ours', { labels: { 'Holdfast.io/tenant': 'x' } }],
-  ['a label of the engine', { labels: { 'com.docker.x': 'x' } }],
-])('the agent refuses %s that admission would', (_, template) => {
+  ['an image with a truncated digest', { image: `${PINNED.slice(0, -1)}` }],
+  ["one of Holdfast's labels", { labels: { 'Holdfast.io/tenant': 'x' } }],
+  ["one of Docker's labels", { labels: { 'com.docker.x': 'x' } }],
+])('the agent rejects an item with %s', (_, template) => {
   expect(findItemFault(anItem('A', 'running', template))).toBeDefined()
 })

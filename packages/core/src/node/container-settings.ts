@@ -1,5 +1,5 @@
-// What a container is created with: everything that could reach beyond it is a constant of this file, so no template,
-// however it came here, asks for a privilege. SAFETY 2 rows 22 and 23, DECISIONS 4. The names are those of Docker's API.
+// Builds the body of Docker's "create container" call. Every setting that could reach beyond the container is a constant
+// here, so no template can request a privilege. Field names are Docker's. See docs/design/agent.md#container-settings.
 
 import { type DesiredItem, durationMs, type HealthCheck, type TenantId } from '@holdfast/contract'
 import { containerLabels } from './container-labels.ts'
@@ -17,15 +17,15 @@ export const PIDS_LIMIT = 1024
 export const NO_NEW_PRIVILEGES = 'no-new-privileges'
 export const LOG_ROTATION = { 'max-size': '10m', 'max-file': '3' } as const
 
-/** The engine's own defaults, said aloud: what is left out is taken from the image's own check. */
+/** Docker's defaults, sent explicitly: Docker fills an omitted value from the image's own health check. */
 const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_RETRIES = 3
-/** The engine takes zero for "as the image says", and this for none. */
+/** Docker reads zero as "use the image's start period", so 1 ms stands for none. */
 const NO_START_PERIOD_MS = 1
 const SHELL = ['/bin/sh', '-c']
 
 const NANOSECONDS = 1_000_000
-/** The usual scheduling period; shares below a hundredth of a core want a longer one, the engine's floor being 1 ms. */
+/** Docker's smallest CPU quota is 1 ms, so limits below a hundredth of a core need a longer scheduling period. */
 const CPU_PERIOD_US = 100_000
 const LONG_CPU_PERIOD_US = 1_000_000
 const SMALL_CPU_MILLIS = 10
@@ -71,38 +71,38 @@ interface EndpointBody {
   readonly IPAMConfig?: { readonly IPv4Address: string }
 }
 
-/** One bridge per tenant on each node; the alias resolves there to the replicas on that node. */
+/** The name of a tenant's bridge network. In it, a deployment's name resolves to its replicas on the same node. */
 export const tenantNetwork = (tenant: TenantId): string => `hf-${tenant}`
 
-/** The whole environment of a container with secrets, as the broker made it for this one; no template holds it. */
-export interface GivenEnvironment {
+/** The complete environment of a container with secrets, resolved by the broker for one create; it is never stored. */
+export interface ResolvedEnvironment {
   readonly environment: { readonly [variable: string]: string }
   readonly proof: string
 }
 
-/** Has it what must be asked for before it can be made? SAFETY 4e. */
+/** Whether the agent must fetch the container's environment from the broker before it creates the container. */
 export const needsEnvironment = ({ template }: DesiredItem): boolean =>
   template.secrets !== undefined || template.composedEnvironment !== undefined
 
 /**
- * `address`: on the tenant's network, the container's for as long as it exists, so that what is routed to it never reaches
- * another one. Undefined: the engine gives it one at each start.
+ * `address`: the container's fixed IP address on the tenant's network, so that a request routed to it never reaches
+ * another container. If undefined, Docker assigns one at each start.
  */
 export function containerSettings(
   item: DesiredItem,
   tenant: TenantId,
   address?: string,
-  given?: GivenEnvironment,
+  resolved?: ResolvedEnvironment,
 ): CreateBody {
   const { template } = item
-  if (needsEnvironment(item) && given === undefined) throw new TypeError('its environment was not given')
+  if (needsEnvironment(item) && resolved === undefined) throw new TypeError('the environment is not resolved')
   const network = tenantNetwork(tenant)
   return {
     Image: template.image,
     ...(template.command?.length ? { Entrypoint: template.command } : {}),
     ...(template.args?.length ? { Cmd: template.args } : {}),
-    Env: Object.entries((given ?? template).environment).map(([key, value]) => `${key}=${value}`),
-    Labels: containerLabels(item, tenant, given?.proof),
+    Env: Object.entries((resolved ?? template).environment).map(([key, value]) => `${key}=${value}`),
+    Labels: containerLabels(item, tenant, resolved?.proof),
     Healthcheck: healthcheck(template.healthCheck),
     Shell: SHELL,
     StopTimeout: graceSeconds(item),
@@ -131,14 +131,14 @@ function hostConfig({ template }: DesiredItem, network: string): HostConfigBody 
   }
 }
 
-/** A quota of time, which may be more than the machine has cores: the engine refuses the other form then. */
+/** A quota per period, because Docker rejects NanoCpus above the number of cores. */
 function cpuLimit(cpuMillis: number): { CpuPeriod?: number; CpuQuota?: number } {
   if (cpuMillis === 0) return {}
   const CpuPeriod = cpuMillis < SMALL_CPU_MILLIS ? LONG_CPU_PERIOD_US : CPU_PERIOD_US
   return { CpuPeriod, CpuQuota: (cpuMillis * CpuPeriod) / 1000 }
 }
 
-/** Without a check in the spec the image's own is switched off: it does not count (DECISIONS 3). */
+/** Without a check in the spec, the image's own check is disabled. */
 function healthcheck(check: HealthCheck | undefined): HealthcheckBody {
   if (check === undefined) return { Test: ['NONE'] }
   return {
@@ -150,7 +150,7 @@ function healthcheck(check: HealthCheck | undefined): HealthcheckBody {
   }
 }
 
-/** The check as the agent runs it until it first passes. */
+/** The command that the agent runs itself until the check passes for the first time. */
 export const probeCommand = ({ command }: HealthCheck): readonly string[] =>
   command.length === 1 ? [...SHELL, ...command] : command
 
@@ -159,7 +159,7 @@ export const probeTimeoutMs = ({ timeout }: HealthCheck): number =>
 
 export const probeIntervalMs = ({ interval }: HealthCheck): number => milliseconds(interval)
 
-/** The engine counts in seconds. */
+/** The stop grace period, rounded up: Docker takes whole seconds. */
 export const graceSeconds = ({ template }: DesiredItem): number =>
   Math.ceil(milliseconds(template.stopGracePeriod) / 1000)
 

@@ -5,7 +5,7 @@ import { canonicalTemplate, containerTemplate } from './container-template.ts'
 const spec = aRecord()
 const text = canonicalTemplate(spec, DIGEST)
 
-test('the image is pinned by its digest, without its tag', () => {
+test('pins the image by its digest, without its tag', () => {
   expect(containerTemplate(spec, DIGEST).image).toBe(`registry.example.com/shop/web@${DIGEST}`)
 })
 
@@ -26,7 +26,7 @@ test.each([
   ['limits', { ...spec, limits: { cpuMillis: 1 } }, DIGEST],
   ['labels', { ...spec, labels: { other: '1' } }, DIGEST],
   ['healthCheck', aRecord(aBody({ healthCheck: { type: 'exec', command: ['true'] } })), DIGEST],
-])('another %s is another template', (_what, changed, digest) => {
+])('a changed %s changes the template', (_field, changed, digest) => {
   expect(canonicalTemplate(changed, digest)).not.toBe(text)
 })
 
@@ -36,11 +36,11 @@ test.each([
   ['resources', { resources: { cpuMillis: 5, memoryBytes: 5 } }],
   ['stopGracePeriod', { stopGracePeriod: '99s' }],
   ['update', { update: { ...spec.update, parallelism: 9 } }],
-])('%s recreates nothing', (_what, change) => {
+])('a changed %s does not change the template', (_field, change) => {
   expect(canonicalTemplate({ ...spec, ...change }, DIGEST)).toBe(text)
 })
 
-test('a restart is another template, and each one another', () => {
+test('each restart changes the template', () => {
   const texts = [
     text,
     ...[2, 3].map((restartRevision) => canonicalTemplate(spec, DIGEST, { restartRevision })),

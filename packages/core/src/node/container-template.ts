@@ -1,18 +1,19 @@
-// What the containers of a deployment are made of, and the text whose SHA-256 is templateHash. DECISIONS 4: the hash decides
-// what is recreated, so it is over what a running container cannot take on: digest, command, args, environment, secrets,
-// secretsVersion, healthCheck, volumes, limits, labels. Scaling, placement and the stop grace period restart nothing.
+// Builds the container template of a deployment, and the canonical text whose SHA-256 is the template hash.
+// A changed hash recreates containers, so the text holds only fields that a running container cannot adopt: digest, command,
+// args, environment, secrets, secretsVersion, healthCheck, volumes, limits and labels.
 
 import {
   type ContainerTemplate,
   canonicalJson,
   type DeploymentSpec,
+  defined,
   type SecretEntry,
   type TemplateSecret,
 } from '@holdfast/contract'
 import { parseImageReference } from '../image-reference.ts'
 import { credentialPath } from '../secrets/vault-path.ts'
 
-/** By label: the version of each credential. */
+/** The pinned version of each credential, by its label. */
 export type Pins = { readonly [label: string]: number }
 
 export function containerTemplate(spec: DeploymentSpec, digest: string, pins: Pins = {}): ContainerTemplate {
@@ -20,35 +21,32 @@ export function containerTemplate(spec: DeploymentSpec, digest: string, pins: Pi
   return {
     name: spec.name,
     image: pinnedImage(spec.image, digest),
-    ...(spec.command === undefined ? {} : { command: spec.command }),
-    ...(spec.args === undefined ? {} : { args: spec.args }),
+    ...defined({ command: spec.command, args: spec.args }),
     environment: spec.environment ?? {},
     ...(secrets.length === 0 ? {} : { secrets: secrets.map((entry) => templateSecret(entry, pins)) }),
-    ...(composedEnvironment === undefined ? {} : { composedEnvironment }),
-    ...(spec.healthCheck === undefined ? {} : { healthCheck: spec.healthCheck }),
-    ...(spec.limits === undefined ? {} : { limits: spec.limits }),
+    ...defined({ composedEnvironment, healthCheck: spec.healthCheck, limits: spec.limits }),
     labels: spec.labels ?? {},
     stopGracePeriod: spec.stopGracePeriod,
   }
 }
 
-/** Hashing is done where a hash function is at hand; this package has none. A restart is another template of the same. */
+/** The text to hash; callers hash it, because this package has no hash function. A restart changes the text. */
 export function canonicalTemplate(
   spec: DeploymentSpec,
   digest: string,
   { pins, restartRevision }: { readonly pins?: Pins; readonly restartRevision?: number } = {},
 ): string {
-  const { name: _name, stopGracePeriod: _grace, ...made } = containerTemplate(spec, digest, pins)
+  const { name: _name, stopGracePeriod: _grace, ...hashed } = containerTemplate(spec, digest, pins)
   const { secretsVersion, volumes = [] } = spec
-  const restart = restartRevision === undefined ? {} : { restartRevision }
-  return canonicalJson({ ...made, secrets: made.secrets ?? [], secretsVersion, volumes, ...restart })
+  const restart = defined({ restartRevision })
+  return canonicalJson({ ...hashed, secrets: hashed.secrets ?? [], secretsVersion, volumes, ...restart })
 }
 
 function templateSecret({ name, vault_path }: SecretEntry, pins: Pins): TemplateSecret {
   return { name, ...credentialPath(vault_path), version: pinOf(pins, vault_path) }
 }
 
-/** The version that a path is pinned to; null where the credential's first one counts. */
+/** The version that a path is pinned to; null means the credential's first version. */
 export function pinOf(pins: Pins = {}, path: string): number | null {
   const { label } = credentialPath(path)
   return Object.hasOwn(pins, label) ? (pins[label] ?? null) : null
@@ -56,10 +54,10 @@ export function pinOf(pins: Pins = {}, path: string): number | null {
 
 const IMPLIED_PORT = ':443'
 
-/** An engine knows `docker.io`, not `docker.io:443`, so the port that HTTPS implies is left out. */
+/** Docker accepts `docker.io` but not `docker.io:443`, so the default HTTPS port is omitted. */
 function pinnedImage(reference: string, digest: string): string {
   const parsed = parseImageReference(reference)
-  if (parsed === undefined) throw new TypeError('a stored image is outside the grammar')
+  if (parsed === undefined) throw new TypeError('a stored image reference does not parse')
   const host = parsed.host.endsWith(IMPLIED_PORT) ? parsed.host.slice(0, -IMPLIED_PORT.length) : parsed.host
   return `${host}/${parsed.repository}@${digest}`
 }

@@ -1,4 +1,4 @@
-// For tests only: desired items and containers to start from.
+// For tests only: valid desired items, containers and plan inputs to vary.
 
 import {
   type AssignmentId,
@@ -64,7 +64,7 @@ export function planFacts(over: Partial<PlanFacts> = {}): PlanFacts {
     tried: new Map(),
     skip: new Set(),
     mayCreate: () => true,
-    condemned: new Set(),
+    unsafe: new Set(),
     orphans: [],
     ...over,
   }

@@ -1,10 +1,10 @@
-// What is said of an assignment: only what was seen, and states that only move on.
+// Observations are derived only from what was seen, and their states only move forward.
 
 import { type Observation, REPLICA_STATES } from '@holdfast/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anItem } from './node-items.fixture.ts'
-import { isNews, type ReplicaView, type SeenContainer, sightingOf } from './observe-replica.ts'
+import { hasChanged, observeReplica, type ReplicaView, type SeenContainer } from './observe-replica.ts'
 
 const seen: SeenContainer = {
   id: 'c',
@@ -19,92 +19,107 @@ const view = (over: Partial<ReplicaView> = {}): ReplicaView => ({
   item: anItem('A'),
   container: seen,
   activity: undefined,
-  making: false,
+  creating: false,
   trouble: '',
   about: '',
-  unjudged: false,
+  unverified: false,
   readySince: undefined,
   ...over,
 })
-const say = (over: Partial<ReplicaView>, before?: Observation) => {
-  const said = sightingOf(view(over), before)
-  return said && `${said.state} ${said.reason}`.trim() + (said.gone ? ' gone' : '')
+const summary = (over: Partial<ReplicaView>, before?: Observation) => {
+  const observation = observeReplica(view(over), before)
+  return (
+    observation && `${observation.state} ${observation.reason}`.trim() + (observation.gone ? ' gone' : '')
+  )
 }
 const observed = (state: Observation['state']): Observation => {
-  const said = sightingOf(view(), undefined)
-  if (said === undefined) throw new Error('nothing said')
-  return { ...said, state, seq: 1 }
+  const observation = observeReplica(view(), undefined)
+  if (observation === undefined) throw new Error('no observation')
+  return { ...observation, state, seq: 1 }
 }
 
-describe('what was seen', () => {
+describe('the observation of', () => {
   const removed = anItem('A', 'removed')
   const rows: readonly [string, Partial<ReplicaView>, string | undefined][] = [
-    ['nothing yet', { container: 'unknown' }, undefined],
-    ['nothing yet of what is to go', { container: 'unknown', item: removed }, undefined],
-    ['no container, one to come', { container: 'absent' }, undefined],
+    ['a container before the first list', { container: 'unknown' }, undefined],
+    ['a container to remove, before the first list', { container: 'unknown', item: removed }, undefined],
+    ['a container not created yet', { container: 'absent' }, undefined],
     ['a pull', { container: 'absent', activity: 'pulling' }, 'pulling'],
     ['a failed pull', { container: 'absent', trouble: 'image_pull_failed' }, 'pulling image_pull_failed'],
     ['a create', { container: 'absent', activity: 'starting' }, 'starting'],
     ['a failed create', { container: 'absent', trouble: 'create_failed' }, 'starting create_failed'],
     [
-      'an item that the agent refuses',
+      'an item that the agent rejects',
       { container: 'absent', trouble: 'refused_by_agent' },
       'failed refused_by_agent',
     ],
-    ['none at the last list, one may come', { container: 'absent', making: true, item: removed }, undefined],
-    ['none and none to come', { container: 'absent', item: removed }, 'stopped gone'],
     [
-      'none to come, and none could be made',
+      'an item to remove while a create may be in progress',
+      { container: 'absent', creating: true, item: removed },
+      undefined,
+    ],
+    ['an item to remove without a container', { container: 'absent', item: removed }, 'stopped gone'],
+    [
+      'an item to remove whose image could not be pulled',
       { container: 'absent', item: removed, trouble: 'image_pull_failed' },
       'stopped gone',
     ],
-    ['none, wished stopped', { container: 'absent', item: anItem('A', 'stopped') }, 'stopped'],
-    ['it runs', {}, 'running'],
-    ['it runs, found at the start', { unjudged: true }, undefined],
-    ['it is ready', { readySince: 't1' }, 'ready'],
-    ['it was ready in its last life', { readySince: 't0' }, 'running'],
-    ['its check fails', { readySince: 't1', container: { ...seen, health: 'unhealthy' } }, 'ready unhealthy'],
-    ['it is stopped by us', { activity: 'stopping' }, 'stopping'],
-    ['it restarts', { container: { ...seen, state: 'restarting' } }, 'running exited'],
-    ['it ended', { container: { ...seen, state: 'exited' } }, 'starting exited'],
+    ['a stopped item without a container', { container: 'absent', item: anItem('A', 'stopped') }, 'stopped'],
+    ['a running container', {}, 'running'],
+    ["a running container found at the agent's start", { unverified: true }, undefined],
+    ['a ready container', { readySince: 't1' }, 'ready'],
+    ['a container that was ready before its restart', { readySince: 't0' }, 'running'],
     [
-      'it ended as wished',
+      'a ready container whose check fails',
+      { readySince: 't1', container: { ...seen, health: 'unhealthy' } },
+      'ready unhealthy',
+    ],
+    ['a container that the agent stops', { activity: 'stopping' }, 'stopping'],
+    ['a restarting container', { container: { ...seen, state: 'restarting' } }, 'running exited'],
+    ['an exited container', { container: { ...seen, state: 'exited' } }, 'starting exited'],
+    [
+      'an exited container that is desired stopped',
       { container: { ...seen, state: 'exited' }, item: anItem('A', 'stopped') },
       'stopped',
     ],
-    ['it runs though it is to go', { item: removed }, 'running'],
+    ['a running container that is desired removed', { item: removed }, 'running'],
   ]
   test.each(rows)('%s', (_, over, expected) => {
-    expect(say(over)).toBe(expected)
+    expect(summary(over)).toBe(expected)
   })
 })
 
-test('a replica that was ready says by its reason that it is not', () => {
-  expect(say({}, observed('ready'))).toBe('ready not_ready')
-  expect(say({ container: { ...seen, state: 'exited' } }, observed('ready'))).toBe('ready exited')
-  expect(say({ readySince: 't1' }, observed('ready'))).toBe('ready')
+test('a replica that stops being ready keeps its state and gets a reason', () => {
+  expect(summary({}, observed('ready'))).toBe('ready not_ready')
+  expect(summary({ container: { ...seen, state: 'exited' } }, observed('ready'))).toBe('ready exited')
+  expect(summary({ readySince: 't1' }, observed('ready'))).toBe('ready')
 })
 
-test('which secret is not to be had is said while that is the trouble, and what one was made with always', () => {
+test('reports the unresolved secret while it blocks the create, and the proof of every container', () => {
   const waiting = { container: 'absent', trouble: 'secret_unresolved', about: 'DB: denied' } as const
-  const sight = (over: Partial<ReplicaView>) => sightingOf(view({ ...waiting, ...over }), undefined)
-  const said = sight({})
-  const other = sight({ about: 'DB: missing' })
-  if (said === undefined || other === undefined) throw new Error('nothing said')
-  expect(said).toMatchObject({
+  const observe = (over: Partial<ReplicaView>) => observeReplica(view({ ...waiting, ...over }), undefined)
+  const first = observe({})
+  const other = observe({ about: 'DB: missing' })
+  if (first === undefined || other === undefined) throw new Error('no observation')
+  expect(first).toMatchObject({
     state: 'starting',
     reason: 'secret_unresolved',
     about: 'DB: denied',
     gone: false,
   })
-  expect([isNews({ ...said, seq: 1 }, other), isNews({ ...said, seq: 1 }, said)]).toEqual([true, false])
-  expect(sight({ trouble: 'create_failed' })).not.toHaveProperty('about')
-  expect(sight({ item: anItem('A', 'removed') })).toMatchObject({ state: 'stopped', reason: '', gone: true })
-  expect(sight({ container: { ...seen, proof: 'p1' } })).toMatchObject({ proof: 'p1' })
-  expect(sight({ container: seen })).not.toHaveProperty('proof')
+  const before = { ...first, seq: 1 }
+  expect([hasChanged(before, other), hasChanged(before, first)]).toEqual([true, false])
+  expect(observe({ trouble: 'create_failed' })).not.toHaveProperty('about')
+  expect(observe({ item: anItem('A', 'removed') })).toMatchObject({
+    state: 'stopped',
+    reason: '',
+    gone: true,
+  })
+  expect(observe({ container: { ...seen, proof: 'p1' } })).toMatchObject({ proof: 'p1' })
+  expect(observe({ container: seen })).not.toHaveProperty('proof')
 })
 
-test('states never move back, and the same is not said twice', () => {
+test('states never move back, and an unchanged state is not reported twice', () => {
   const views = fc.record<ReplicaView>({
     item: fc.constantFrom('running', 'stopped', 'removed').map((desired) => anItem('A', desired)),
     container: fc.oneof(
@@ -121,26 +136,26 @@ test('states never move back, and the same is not said twice', () => {
       }),
     ),
     activity: fc.constantFrom(undefined, 'pulling', 'starting', 'stopping'),
-    making: fc.boolean(),
+    creating: fc.boolean(),
     trouble: fc.constantFrom('', 'create_failed', 'image_pull_failed', 'secret_unresolved'),
     about: fc.constantFrom('', 'DB: denied', 'DB: missing'),
-    unjudged: fc.boolean(),
+    unverified: fc.boolean(),
     readySince: fc.constantFrom(undefined, 't1', 't2'),
   })
   fc.assert(
     fc.property(fc.array(views, { maxLength: 12 }), (sequence) => {
       let before: Observation | undefined
       for (const one of sequence) {
-        const said = sightingOf(one, before)
-        if (said === undefined) continue
-        const now = { ...said, seq: 1 }
+        const observation = observeReplica(one, before)
+        if (observation === undefined) continue
+        const now = { ...observation, seq: 1 }
         if (before !== undefined)
           expect(REPLICA_STATES.indexOf(now.state)).toBeGreaterThanOrEqual(
             REPLICA_STATES.indexOf(before.state),
           )
-        expect(isNews(now, said)).toBe(false)
-        if (said.gone) expect([one.container, one.making]).toEqual(['absent', false])
-        // The agent ends only what is not wished: an end that is said is one that stays.
+        expect(hasChanged(now, observation)).toBe(false)
+        if (observation.gone) expect([one.container, one.creating]).toEqual(['absent', false])
+        // A desired replica is never reported as ending, because the server would treat that as final.
         if (one.item.desired === 'running' && one.activity !== 'stopping' && before === undefined)
           expect(['stopping', 'stopped']).not.toContain(now.state)
         before = now

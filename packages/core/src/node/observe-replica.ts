@@ -1,46 +1,47 @@
-// What is to be said of one assignment, from what was seen of it and never from what is wished. Not to have seen is no
-// state: then nothing is said. States only move on; a container that was ready and is not any more keeps its state and has
-// a reason. So a replica serves when it is `ready` and its reason is empty. DECISIONS 5, SAFETY 4e.
+// Derives the observation that the agent reports for one assignment, only from what it saw on the engine.
+// States only move forward: a replica that was ready and no longer serves stays `ready` and gets a reason. So a replica
+// serves exactly when it is `ready` with an empty reason. See docs/design/agent.md#observations.
 
-import type { DesiredItem, Observation, ReplicaState } from '@holdfast/contract'
+import { type DesiredItem, defined, type Observation, type ReplicaState } from '@holdfast/contract'
 import type { ContainerState } from './plan-node.ts'
 
-/** A container as the engine told of it last. */
+/** A container as the engine last reported it. */
 export interface SeenContainer {
   readonly id: string
   readonly state: ContainerState
   readonly startedAt: string | null
   readonly exitCode: number | null
   readonly restarts: number
-  /** The engine's own check; `none` where it has none. */
+  /** The result of Docker's health check; `none` if it has none. */
   readonly health: 'none' | 'starting' | 'healthy' | 'unhealthy'
-  /** On the tenant's network; null where it has none at the moment. */
+  /** Its IP address on the tenant's network; null if it has none at the moment. */
   readonly address: string | null
-  /** Of one with secrets: what it was made with. */
+  /** For a container with secrets: the proof label it was created with. */
   readonly proof?: string | undefined
 }
 
 export interface ReplicaView {
   readonly item: DesiredItem
-  /** `unknown` until a list has been seen; `absent` once one was seen without it. */
+  /** `unknown` until the engine was listed; `absent` if the list did not have it. */
   readonly container: SeenContainer | 'unknown' | 'absent'
-  /** What the agent is doing about it at this moment. */
+  /** The agent's action in progress. */
   readonly activity: 'pulling' | 'starting' | 'stopping' | undefined
-  /** One may have been made since the engine was last listed: that none was there says nothing now. */
-  readonly making: boolean
-  /** Why the last thing the agent did about it failed; empty when it did not. */
+  /** A container may have been created since the engine was last listed, so `absent` proves nothing. */
+  readonly creating: boolean
+  /** Why the agent's last action for it failed; empty if it succeeded. */
   readonly trouble: string
-  /** Which secret is not to be had and why, while that is the trouble; else empty. */
+  /** Which secret is unavailable and why, if `trouble` is secret_unresolved; else empty. */
   readonly about: string
-  /** It was found at the agent's start, and whether it is ready has not been judged yet. */
-  readonly unjudged: boolean
-  /** The start since which it is ready: the first passing check, or five seconds of running. */
+  /** The container was running when the agent started, and its readiness is not verified yet. */
+  readonly unverified: boolean
+  /** The start time of the container for which it became ready: its check passed, or it ran for five seconds. */
   readonly readySince: string | undefined
 }
 
-export type Sighting = Omit<Observation, 'seq'>
+/** An observation before it gets its sequence number. */
+export type UnnumberedObservation = Omit<Observation, 'seq'>
 
-/** In the order in which they follow one another. */
+/** Later states never go back to earlier ones. */
 const ORDER: readonly ReplicaState[] = [
   'pulling',
   'starting',
@@ -51,16 +52,19 @@ const ORDER: readonly ReplicaState[] = [
   'failed',
 ]
 
-/** Undefined: nothing was seen. */
-export function sightingOf(view: ReplicaView, before: Observation | undefined): Sighting | undefined {
-  const seen = currentSighting(view)
-  return seen === undefined ? undefined : moveOn(before, seen)
+/** Undefined if the agent has not seen enough to report a state. */
+export function observeReplica(
+  view: ReplicaView,
+  before: Observation | undefined,
+): UnnumberedObservation | undefined {
+  const seen = currentState(view)
+  return seen === undefined ? undefined : moveForward(before, seen)
 }
 
-function currentSighting(view: ReplicaView): Sighting | undefined {
+function currentState(view: ReplicaView): UnnumberedObservation | undefined {
   const { container, item, activity } = view
-  if (typeof container === 'object') return sightingOfContainer(view, container)
-  // What stood in the way of making one is over once none is wished: else what was never made would never be gone.
+  if (typeof container === 'object') return observeContainer(view, container)
+  // A failed create no longer matters once the item is not desired: otherwise it would never be reported as gone.
   const trouble = item.desired === 'running' ? view.trouble : ''
   const nothing = { ...identity(item), containerId: null, startedAt: null, exitCode: null, restarts: 0 }
   if (activity === 'pulling' || trouble === 'image_pull_failed')
@@ -68,11 +72,11 @@ function currentSighting(view: ReplicaView): Sighting | undefined {
   if (trouble === 'refused_by_agent') return { ...nothing, state: 'failed', reason: trouble, gone: false }
   if (activity === 'starting' || trouble !== '')
     return { ...nothing, state: 'starting', reason: trouble, gone: false, ...aboutOf(view, trouble) }
-  if (container === 'unknown' || view.making || item.desired === 'running') return undefined
+  if (container === 'unknown' || view.creating || item.desired === 'running') return undefined
   return { ...nothing, state: 'stopped', reason: '', gone: item.desired === 'removed' }
 }
 
-/** States only go forward, so one that was ready and serves no more stays `ready`, with the reason. */
+/** Whether a replica serves: one that was ready and no longer serves stays `ready` and has a reason. */
 export const isReady = (seen: Pick<Observation, 'state' | 'reason'> | undefined): boolean =>
   seen?.state === 'ready' && seen.reason === ''
 
@@ -81,30 +85,35 @@ export const SECRET_UNRESOLVED = 'secret_unresolved'
 const aboutOf = ({ about }: ReplicaView, reason: string): { about?: string } =>
   reason === SECRET_UNRESOLVED && about !== '' ? { about } : {}
 
-function sightingOfContainer(view: ReplicaView, container: SeenContainer): Sighting | undefined {
+function observeContainer(view: ReplicaView, container: SeenContainer): UnnumberedObservation | undefined {
   const { id, startedAt, exitCode, restarts, proof } = container
-  const common = {
-    ...{ ...identity(view.item), containerId: id, startedAt, exitCode, restarts, gone: false },
-    ...(proof === undefined ? {} : { proof }),
-  }
-  const said = (state: ReplicaState, reason: string): Sighting => ({ ...common, state, reason })
+  const observed = (state: ReplicaState, reason: string): UnnumberedObservation => ({
+    ...identity(view.item),
+    containerId: id,
+    startedAt,
+    exitCode,
+    restarts,
+    gone: false,
+    ...defined({ proof }),
+    state,
+    reason,
+  })
+  const isDesired = view.item.desired === 'running'
   switch (container.state) {
     case 'running':
     case 'paused':
-      if (view.activity === 'stopping') return said('stopping', '')
-      return view.unjudged ? undefined : said(...runningState(view, container))
+      if (view.activity === 'stopping') return observed('stopping', '')
+      return view.unverified ? undefined : observed(...runningState(view, container))
     case 'restarting':
-      return view.activity === 'stopping' ? said('stopping', '') : said('running', 'exited')
+      return view.activity === 'stopping' ? observed('stopping', '') : observed('running', 'exited')
     case 'removing':
-      // By somebody else, when it is wished: then another one is going to be made, and it must not be said to end.
-      return view.item.desired === 'running' ? said('starting', 'removed') : said('stopping', '')
+      // A desired container is being removed by an outsider. The agent will recreate it, so the replica is not ending.
+      return isDesired ? observed('starting', 'removed') : observed('stopping', '')
     case 'created':
-      return view.item.desired === 'running' ? said('starting', view.trouble) : said('stopped', '')
+      return isDesired ? observed('starting', view.trouble) : observed('stopped', '')
     case 'exited':
     case 'dead':
-      return view.item.desired === 'running'
-        ? said('starting', view.trouble || 'exited')
-        : said('stopped', '')
+      return isDesired ? observed('starting', view.trouble || 'exited') : observed('stopped', '')
   }
 }
 
@@ -119,8 +128,8 @@ function runningState(
 
 const identity = ({ assignmentId, generation }: DesiredItem) => ({ assignmentId, generation })
 
-/** A state that was left is not said again; what has become worse is said by the reason. */
-function moveOn(before: Observation | undefined, seen: Sighting): Sighting {
+/** An earlier state is not reported again; the reason shows that the replica got worse. */
+function moveForward(before: Observation | undefined, seen: UnnumberedObservation): UnnumberedObservation {
   if (before === undefined || rank(seen.state) >= rank(before.state)) return seen
   const reason = seen.reason || (before.state === 'ready' ? 'not_ready' : '')
   return { ...seen, state: before.state, reason }
@@ -128,14 +137,20 @@ function moveOn(before: Observation | undefined, seen: Sighting): Sighting {
 
 const rank = (state: ReplicaState): number => ORDER.indexOf(state)
 
-/** Is there anything to say that was not said? */
-export function isNews(before: Observation | undefined, seen: Sighting): boolean {
-  if (before === undefined) return true
-  const { seq: _, ...said } = before
-  return JSON.stringify(pick(said)) !== JSON.stringify(pick(seen))
+/** Whether an observation differs from the one reported before. */
+export function hasChanged(before: Observation | undefined, seen: UnnumberedObservation): boolean {
+  return before === undefined || JSON.stringify(compared(before)) !== JSON.stringify(compared(seen))
 }
 
-const pick = (one: Sighting) => [
-  ...[one.generation, one.state, one.containerId, one.startedAt, one.exitCode, one.restarts],
-  ...[one.reason, one.about, one.proof, one.gone],
+const compared = (one: UnnumberedObservation) => [
+  one.generation,
+  one.state,
+  one.containerId,
+  one.startedAt,
+  one.exitCode,
+  one.restarts,
+  one.reason,
+  one.about,
+  one.proof,
+  one.gone,
 ]

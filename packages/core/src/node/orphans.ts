@@ -1,25 +1,24 @@
-// Containers with our labels that nobody wishes any more. Absence is weak evidence: a set may be old, and a store that was
-// restored from a backup knows less than it did. So it takes two Complete sets a minute apart, and never most of a node at
-// once: that is left to the operator. That no set is older than what brought the container is the agent's to see to, which
-// knows the newest revision it was ever told (orphan-watch.ts there). SAFETY 4e.
+// Decides which orphans to remove: Holdfast's containers whose assignment is no longer desired. A desired set may be stale,
+// or come from a restored store, so an assignment must be missing from two complete sets a minute apart, and most of a
+// node's containers are never removed at once. See docs/design/agent.md#orphans.
 
 import type { AssignmentId } from '@holdfast/contract'
 import type { OwnContainer } from './plan-node.ts'
 
 const APART_MS = 60_000
-/** So many may go at once, however few containers the node has. */
+/** Up to this many orphans are removed even if they are most of the node's containers. */
 const ALWAYS_ALLOWED = 3
 
-/** When an assignment was first and last found missing from a Complete set. */
+/** When each assignment was first and last missing from a complete set. */
 export type MissingMarks = ReadonlyMap<AssignmentId, { readonly firstMs: number; readonly lastMs: number }>
 
 export interface CompleteSet {
   readonly assignments: ReadonlySet<AssignmentId>
-  /** Of a clock that never goes back. */
+  /** Time of receipt on a monotonic clock. */
   readonly receivedMs: number
 }
 
-/** To be called for each Complete set; an assignment that is in one starts anew. */
+/** Call this for each complete set. An assignment that is in the set loses its mark. */
 export function markMissing(
   marks: MissingMarks,
   set: CompleteSet,
@@ -34,18 +33,18 @@ export function markMissing(
   )
 }
 
-export interface OrphanVerdict {
+interface ClassifiedOrphans {
   readonly remove: readonly OwnContainer[]
-  /** Too many at once: left as they are, and told. */
+  /** Too many to remove at once: the agent keeps and reports them. */
   readonly leave: readonly OwnContainer[]
 }
 
-/** `desired` once more: an item that came since the marks were made takes its container out of question. */
-export function judgeOrphans(
+/** `desired` is the current set: an item that arrived after the marks were taken protects its container. */
+export function classifyOrphans(
   marks: MissingMarks,
   containers: readonly OwnContainer[],
   desired: ReadonlySet<AssignmentId>,
-): OrphanVerdict {
+): ClassifiedOrphans {
   const orphans = containers.filter(({ assignmentId }) => {
     const mark = marks.get(assignmentId)
     return mark !== undefined && !desired.has(assignmentId) && mark.lastMs - mark.firstMs >= APART_MS

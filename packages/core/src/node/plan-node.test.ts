@@ -1,4 +1,4 @@
-// The plan of a node: at most one container per assignment, nothing of others, and nothing left to do once it is done.
+// A node's plan leaves at most one container per assignment, touches no others, and is empty once carried out.
 
 import type { DesiredItem } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -24,7 +24,7 @@ const plan = (items: DesiredItem[], containers: OwnContainer[], over: Partial<Pl
     planNode(items, containers, planFacts({ names: new Set(containers.map(({ name }) => name)), ...over })),
   )
 
-describe('one item', () => {
+describe('the plan for one item', () => {
   const rows: readonly [DesiredItem['desired'], ContainerState | undefined, string[]][] = [
     ['running', undefined, ['create rep_A web']],
     ['running', 'running', []],
@@ -44,14 +44,14 @@ describe('one item', () => {
     ['removed', 'exited', ['remove c-A']],
     ['removed', 'removing', []],
   ]
-  test.each(rows)('wished %s, is %s', (desired, state, expected) => {
+  test.each(rows)('desired %s, container %s', (desired, state, expected) => {
     const containers = state === undefined ? [] : [aContainer('A', state)]
     expect(plan([anItem('A', desired)], containers)).toEqual(expected)
   })
 })
 
 describe('several containers of one assignment', () => {
-  test('the one that runs stays, then the oldest', () => {
+  test('keeps the running one, then the oldest', () => {
     const twins = [
       aContainer('A', 'exited', { id: 'old' }),
       aContainer('A', 'running', { id: 'new', createdAt: 2 }),
@@ -61,44 +61,44 @@ describe('several containers of one assignment', () => {
     expect(plan([anItem('A')], stopped)).toEqual(['remove new'])
   })
 
-  test('one outside the safe set goes', () => {
-    expect(plan([anItem('A')], [aContainer('A')], { condemned: new Set(['c-A']) })).toEqual(['remove c-A'])
+  test('removes one with unsafe settings', () => {
+    expect(plan([anItem('A')], [aContainer('A')], { unsafe: new Set(['c-A']) })).toEqual(['remove c-A'])
   })
 })
 
-describe('what is left alone', () => {
-  test('an assignment that is being worked on or waits', () => {
+describe('the plan leaves alone', () => {
+  test('an assignment with an action in progress or backing off', () => {
     expect(plan([anItem('A')], [], { skip: new Set([assignmentOf('A')]) })).toEqual([])
   })
-  test('of the kept set nothing new is made, and what is there is started; what the server named is made', () => {
+  test('an item known only from disk: its container is started but never created', () => {
     const items = [anItem('A'), anItem('B'), anItem('C')]
     const mayCreate = (id: string) => id === assignmentOf('C')
     expect(plan(items, [aContainer('B', 'exited')], { mayCreate })).toEqual(['start c-B', 'create rep_C web'])
   })
-  test('a container of ours that nobody wishes, until it is judged an orphan', () => {
+  test('a container without an assignment, until it is classified as an orphan', () => {
     const left = aContainer('X')
     expect(plan([], [left])).toEqual([])
     expect(plan([], [left], { orphans: [left] })).toEqual(['remove c-X'])
   })
 })
 
-describe('names', () => {
+describe('container names', () => {
   test.each([
     ['web', [], 'web'],
     ['web', ['web'], 'web.1'],
     ['web', ['web', 'web.1', 'web.3'], 'web.2'],
     ['w', [], 'w.1'],
     ['w', ['w.1'], 'w.2'],
-  ])('%s beside %j is %s', (name, taken, expected) => {
+  ])('of %s beside %j: %s', (name, taken, expected) => {
     expect(lowestFreeName(name, new Set(taken))).toBe(expected)
   })
-  test('are given in the order of ids, beside those of others', () => {
+  test('are assigned in the order of assignment ids and avoid foreign names', () => {
     expect(plan([anItem('B'), anItem('A')], [], { names: new Set(['web']) })).toEqual([
       'create rep_A web.1',
       'create rep_B web.2',
     ])
   })
-  test('a create of unknown outcome is tried under its name again, and nobody else takes it', () => {
+  test('a create with an unknown outcome is retried under its name, which no other container gets', () => {
     const tried = new Map([[assignmentOf('B'), 'web']])
     expect(plan([anItem('A'), anItem('B')], [], { tried })).toEqual([
       'create rep_A web.1',
@@ -108,7 +108,7 @@ describe('names', () => {
   })
 })
 
-/** What an engine is like after the actions. */
+/** The engine's containers after the actions. */
 function carryOut(containers: readonly OwnContainer[], actions: readonly NodeAction[]): OwnContainer[] {
   let now = [...containers]
   const become = (id: string, state: ContainerState): void => {
@@ -152,7 +152,7 @@ const arbitraryContainers = fc
     ),
   )
 
-test('carried out, a plan leaves one container per assignment and soon nothing to do', () => {
+test('carrying out plans leaves one container per assignment and then an empty plan', () => {
   fc.assert(
     fc.property(
       arbitraryItems,
@@ -166,7 +166,8 @@ test('carried out, a plan leaves one container per assignment and soon nothing t
           containers = carryOut(containers, actions)
           return actions.length
         }
-        // Crashes between actions first, then undisturbed passes: a surplus goes before its heir is touched, so three do.
+        // Crashes between actions first, then three complete passes: a surplus container is removed one pass before the
+        // remaining one is started.
         for (const cut of cuts) step(cut)
         for (let pass = 0; pass < 3; pass += 1) step(Number.POSITIVE_INFINITY)
         expect(step(Number.POSITIVE_INFINITY)).toBe(0)
@@ -177,9 +178,9 @@ test('carried out, a plan leaves one container per assignment and soon nothing t
             desired === 'running' || (desired === 'stopped' && mine.length === 1),
           )
         }
-        // What nobody wishes is as it was.
-        const wished = new Set(items.map(({ assignmentId }) => assignmentId))
-        const others = (all: readonly OwnContainer[]) => all.filter((one) => !wished.has(one.assignmentId))
+        // Containers without a desired item are unchanged.
+        const desired = new Set(items.map(({ assignmentId }) => assignmentId))
+        const others = (all: readonly OwnContainer[]) => all.filter((one) => !desired.has(one.assignmentId))
         expect(others(containers)).toEqual(others(given))
       },
     ),

@@ -1,13 +1,13 @@
-// What a node has to do so that its engine holds what is wished: one container per assignment and nothing else of ours.
-// Docker is the journal: the plan is made from what the engine lists, so an agent that died anywhere goes on from there.
-// Carried out in full, the next plan is empty. Containers without our labels are not in its input. SAFETY 4e and 4h.
+// Plans the actions that bring a node's containers to the desired state: one container per assignment.
+// The plan is computed from the engine's own list, so an agent that crashed at any point resumes from there, and a plan
+// that was carried out in full is followed by an empty one. See docs/design/agent.md#convergence.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 import { lowestFreeName } from './container-name.ts'
 
 export type ContainerState = 'created' | 'running' | 'paused' | 'restarting' | 'removing' | 'exited' | 'dead'
 
-/** A container with our labels, of this tenant. */
+/** A container with Holdfast's labels for this node's tenant; others are never part of a plan. */
 export interface OwnContainer {
   readonly id: string
   readonly name: string
@@ -19,17 +19,17 @@ export interface OwnContainer {
 }
 
 export interface PlanFacts {
-  /** Names that are taken on the machine, by whomever. */
+  /** Every container name in use on the machine, including containers that Holdfast did not create. */
   readonly names: ReadonlySet<string>
-  /** Names that a create under way, or of unknown outcome, may hold: the same assignment tries the same name again. */
+  /** Names of creates in progress or with an unknown outcome; a retry for the same assignment uses the same name. */
   readonly tried: ReadonlyMap<AssignmentId, string>
-  /** Being worked on since before the list was made, or waiting for their next try. */
+  /** Assignments with an action in progress, or backing off. */
   readonly skip: ReadonlySet<AssignmentId>
-  /** False for what is only kept on disk and was not named by a server since: it is started, never made. */
+  /** False for an item known only from disk: its container may be started, but a server must confirm the item first. */
   mayCreate(id: AssignmentId): boolean
-  /** Containers outside the safe set. */
-  readonly condemned: ReadonlySet<string>
-  /** Containers of assignments that nobody wishes (orphans.ts). */
+  /** Ids of containers with unsafe settings; they are removed. */
+  readonly unsafe: ReadonlySet<string>
+  /** Containers whose assignment is no longer desired (orphans.ts). */
   readonly orphans: readonly OwnContainer[]
 }
 
@@ -54,34 +54,34 @@ export function planNode(
   const items = desired.filter(({ assignmentId }) => !facts.skip.has(assignmentId))
   const kept = items.flatMap((item) => planItem(item, held.get(item.assignmentId) ?? [], facts))
   const absent = items.filter((item) => item.desired === 'running' && !held.has(item.assignmentId))
-  const wished = absent.filter(({ assignmentId }) => facts.mayCreate(assignmentId))
-  return [...kept, ...planOrphans(facts), ...planCreates(wished, facts)]
+  const creatable = absent.filter(({ assignmentId }) => facts.mayCreate(assignmentId))
+  return [...kept, ...planOrphans(facts), ...planCreates(creatable, facts)]
 }
 
 function planItem(item: DesiredItem, all: readonly OwnContainer[], facts: PlanFacts): NodeAction[] {
-  const ending = (containers: readonly OwnContainer[]): NodeAction[] => {
+  const removal = (containers: readonly OwnContainer[]): NodeAction[] => {
     const present = containers.filter(({ state }) => state !== 'removing')
     return present.length === 0
       ? []
       : [{ kind: 'remove', assignmentId: item.assignmentId, item, containers: present }]
   }
-  if (item.desired === 'removed') return ending(all)
-  const [container, ...surplus] = all.filter((one) => !isLost(one, facts)).toSorted(byClaim)
-  const lost = all.filter((one) => isLost(one, facts))
-  // What must go, goes first: the next plan sees one container.
-  if (surplus.length + lost.length > 0) return ending([...surplus, ...lost])
+  if (item.desired === 'removed') return removal(all)
+  const [container, ...surplus] = all.filter((one) => !isUnusable(one, facts)).toSorted(byPreference)
+  const unusable = all.filter((one) => isUnusable(one, facts))
+  // Removals come first, so that the next plan sees at most one container.
+  if (surplus.length + unusable.length > 0) return removal([...surplus, ...unusable])
   if (container === undefined) return []
   if (item.desired === 'stopped') return isUp(container) ? [{ kind: 'stop', item, container }] : []
   return isDown(container) ? [{ kind: 'start', item, container }] : []
 }
 
-const isLost = ({ id, state }: OwnContainer, { condemned }: PlanFacts): boolean =>
-  state === 'dead' || condemned.has(id)
+const isUnusable = ({ id, state }: OwnContainer, { unsafe }: PlanFacts): boolean =>
+  state === 'dead' || unsafe.has(id)
 const isUp = ({ state }: OwnContainer): boolean => ['running', 'paused', 'restarting'].includes(state)
 const isDown = ({ state }: OwnContainer): boolean => state === 'created' || state === 'exited'
 
-/** Of several for one assignment the one that runs stays, then the oldest. */
-function byClaim(a: OwnContainer, b: OwnContainer): number {
+/** Of several containers for one assignment, the running one is kept, then the oldest. */
+function byPreference(a: OwnContainer, b: OwnContainer): number {
   if (isUp(a) !== isUp(b)) return isUp(a) ? -1 : 1
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
 }
@@ -96,7 +96,7 @@ function planOrphans({ orphans, skip }: PlanFacts): NodeAction[] {
   })
 }
 
-/** In the order of their ids, so that a plan made again gives the same names. */
+/** Names are assigned in the order of assignment ids, so that a repeated plan assigns the same ones. */
 function planCreates(items: readonly DesiredItem[], { names, tried }: PlanFacts): NodeAction[] {
   const taken = new Set([...names, ...tried.values()])
   const inOrder = items.toSorted((a, b) => (a.assignmentId < b.assignmentId ? -1 : 1))

@@ -1,8 +1,6 @@
-// Which settings of a container are outside the safe set? Asked of what is about to be created and of what the engine says
-// of a container that exists: whoever made it, it is not run with more than we give. SAFETY 2 rows 22 and 23.
-// What this file does not know by name must be empty: a new option of an engine is unsafe until somebody has looked at it.
-// A container that exists is ended for the named dangers alone: an operator may pin one to a core, and an engine may learn a
-// new option, and neither is a reason to take down what is wished.
+// Finds unsafe settings in a create body or in an inspected container. A setting that is not listed here must be empty, so
+// a new engine option is unsafe until it is reviewed. An existing container is removed only for the settings in DANGERS:
+// an operator may pin it to a core, or a new engine may report more. See docs/design/agent.md#container-settings.
 
 import { CAPABILITIES, LOG_ROTATION, NO_NEW_PRIVILEGES, PIDS_LIMIT } from './container-settings.ts'
 
@@ -11,7 +9,7 @@ interface Settings {
   readonly [name: string]: unknown
 }
 
-/** The part of an inspect, or of a create body, that says what a container may do. */
+/** The part of an inspect answer, or of a create body, that determines what a container may do. */
 export interface InspectedSettings {
   readonly HostConfig: Settings
   /** Absent in a create body. */
@@ -32,7 +30,7 @@ const amount: Check = (value) => typeof value === 'number' && Number.isInteger(v
 const MASKED = ['/proc/kcore', '/proc/keys', '/proc/timer_list', '/sys/firmware']
 const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']
 
-/** These must be there, and be so. */
+/** These settings must be present and pass their check. */
 const REQUIRED: { readonly [name: string]: Check } = {
   CapDrop: (value) => isList(value) && value.includes('ALL'),
   SecurityOpt: (value) =>
@@ -42,7 +40,7 @@ const REQUIRED: { readonly [name: string]: Check } = {
   LogConfig: isRotatedLog,
 }
 
-/** These may be there, and then be so. */
+/** These settings may be present and must then pass their check. */
 const ALLOWED: { readonly [name: string]: Check } = {
   CapAdd: (value) => isEmpty(value) || listOf(CAPABILITIES.flatMap((name) => [name, `CAP_${name}`]))(value),
   RestartPolicy: (value) => isSettings(value) && one('', 'no', 'unless-stopped')(value.Name),
@@ -56,7 +54,7 @@ const ALLOWED: { readonly [name: string]: Check } = {
   ShmSize: amount,
   MaskedPaths: hasAll(MASKED),
   ReadonlyPaths: hasAll(READ_ONLY),
-  // The engine's own choice: the host's on a machine with cgroups of the first version.
+  // Docker chooses this itself: host on a machine with cgroups v1.
   CgroupnsMode: one('', 'host', 'private'),
   Runtime: one('', 'runc', 'io.containerd.runc.v2'),
   ConsoleSize: isConsole,
@@ -64,21 +62,34 @@ const ALLOWED: { readonly [name: string]: Check } = {
   MemorySwappiness: one(null, -1),
 }
 
-/** What reaches beyond a container: privilege, capabilities, namespaces, devices, mounts and the engine's own guards. */
+/** Settings that reach beyond a container: privileges, namespaces, devices, mounts and Docker's own protections. */
 const DANGERS: readonly string[] = [
   'Privileged',
-  ...['CapAdd', 'CapDrop'],
-  ...['NetworkMode', 'PidMode', 'IpcMode', 'UTSMode', 'UsernsMode', 'CgroupnsMode'],
-  ...['Devices', 'DeviceCgroupRules', 'DeviceRequests', 'Sysctls'],
-  ...['Binds', 'Mounts', 'VolumesFrom'],
-  // The paths are how the engine shows that a security option opened them.
-  ...['SecurityOpt', 'MaskedPaths', 'ReadonlyPaths'],
+  'CapAdd',
+  'CapDrop',
+  'NetworkMode',
+  'PidMode',
+  'IpcMode',
+  'UTSMode',
+  'UsernsMode',
+  'CgroupnsMode',
+  'Devices',
+  'DeviceCgroupRules',
+  'DeviceRequests',
+  'Sysctls',
+  'Binds',
+  'Mounts',
+  'VolumesFrom',
+  'SecurityOpt',
+  // Docker shows a security option that unmasks paths only in these two lists.
+  'MaskedPaths',
+  'ReadonlyPaths',
 ]
 
-/** Of the names that findUnsafeSettings gives: those for which a container may not go on. */
+/** Whether a setting found by findUnsafeSettings is reason enough to remove a container that exists. */
 export const isDanger = (setting: string): boolean => DANGERS.includes(setting)
 
-/** The names of the settings at fault; none for a container within the safe set. */
+/** The names of the unsafe settings; empty for a safe container. */
 export function findUnsafeSettings(container: InspectedSettings, network: string): string[] {
   const { HostConfig } = container
   const missing = Object.entries(REQUIRED)
@@ -103,7 +114,7 @@ function findForeignParts({ Mounts = [], NetworkSettings }: InspectedSettings, n
   ]
 }
 
-/** An image may declare volumes: the engine then makes one without a name, for this container alone. */
+/** For a volume that the image declares, Docker creates an anonymous volume for this container alone. */
 function isOwnVolume(mount: unknown): boolean {
   if (!isSettings(mount)) return false
   const name = mount.Name
@@ -122,7 +133,7 @@ function isRotatedLog(value: unknown): boolean {
 }
 
 function hasAll(paths: readonly string[]): Check {
-  // Absent in a body: the engine puts its own in.
+  // Absent in a create body: Docker then uses its own list.
   return (value) => value === undefined || (isList(value) && paths.every((path) => value.includes(path)))
 }
 
