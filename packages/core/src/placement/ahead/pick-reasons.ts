@@ -1,0 +1,49 @@
+// Why each replica of a dry-run plan goes to its node, as of the moment when it was chosen. Replicas of earlier decisions and
+// those before it in the same decision are counted; outgoing replicas only occupy capacity, as when the node was chosen.
+
+import type { Assignment, AssignmentId } from '@holdfast/contract'
+import type { PickDescriber, Workload } from '../../scheduling/index.ts'
+import { outgoingReplicas } from '../ignore-outgoing.ts'
+import type { PlacementPlan } from '../placement-plan.ts'
+import type { PlannedTurn } from './planned-steps.ts'
+
+export interface PickReasons {
+  /** To be asked once for each decision, in their order. */
+  of(plan: Pick<PlacementPlan, 'added' | 'kept' | 'rollout'>): PlannedTurn['added']
+}
+
+interface CountedPick extends Pick<Assignment, 'nodeId'> {
+  readonly unnamed: boolean
+}
+
+/** The facts of `describer` must hold the replicas in `placed`. */
+export function createPickReasons(
+  workload: Workload,
+  describer: PickDescriber,
+  placed: readonly Assignment[],
+): PickReasons {
+  const counted = new Map<AssignmentId, CountedPick>()
+  for (const { id, nodeId } of placed) counted.set(id, { nodeId, unnamed: false })
+  const release = (id: AssignmentId, { nodeId, unnamed }: CountedPick): void => {
+    counted.delete(id)
+    describer.count(nodeId, -1, unnamed)
+  }
+  const enter = (id: AssignmentId, pick: CountedPick): void => {
+    counted.set(id, pick)
+    describer.count(pick.nodeId, 1, pick.unnamed)
+  }
+  return {
+    of({ added, kept, rollout }) {
+      const outgoing = new Set(outgoingReplicas(workload, kept, rollout.missing))
+      const now = new Map(kept.map((each) => [each.id, outgoing.has(each)]))
+      for (const [id, pick] of counted) if (now.get(id) !== pick.unnamed) release(id, pick)
+      for (const { id, nodeId } of kept)
+        if (!counted.has(id)) enter(id, { nodeId, unnamed: now.get(id) === true })
+      return added.map((assignment) => {
+        const why = describer.describe(assignment.nodeId)
+        enter(assignment.id, { nodeId: assignment.nodeId, unnamed: false })
+        return { assignment, why }
+      })
+    },
+  }
+}

@@ -1,0 +1,180 @@
+// The decisions of a dry run as the steps that a person reads: which replica goes where and why, which one it replaces, and
+// how few replicas are ready on the way. See docs/design/rollouts.md#dry-run-plans
+
+import type { Assignment, NodeId, PlannedReplica, PlanStep, RolloutPlanned } from '@holdfast/contract'
+import type { NodeDisposition } from '../../rollout/desired-replicas.ts'
+import type { DeploymentRecord } from '../snapshot.ts'
+
+/** One decision of the dry run. */
+export interface PlannedTurn {
+  readonly added: readonly { readonly assignment: Assignment; readonly why: string }[]
+  /** The assignments that the decision stops. */
+  readonly removed: readonly Assignment[]
+  /** By node with a replica before the decision. */
+  readonly dispositions: ReadonlyMap<NodeId, NodeDisposition | 'displaced'>
+  /** The numbers that serve right after the decision, before any agent has acted on it. */
+  readonly ready: ReadonlySet<number>
+  /** What the rollout waits for after the decision. */
+  readonly waits: string | undefined
+  /** The number of replicas that no node accepts. */
+  readonly unplaced: number
+}
+
+export interface PlannedTurns {
+  readonly deployment: Pick<DeploymentRecord, 'spec' | 'deleting'>
+  readonly before: readonly Assignment[]
+  readonly readyBefore: ReadonlySet<number>
+  readonly turns: readonly PlannedTurn[]
+  /** What the rollout still waits for after the last decision. */
+  readonly waits: string | undefined
+  /** A restart is all that was requested. */
+  readonly restart: boolean
+  nodeName(id: NodeId): string
+}
+
+/** The way of one replica number from its old assignment to its new one, each with the index of its decision. */
+interface ReplicaCourse {
+  readonly replica: number
+  readonly old?: { readonly assignment: Assignment; readonly at: number }
+  readonly made?: { readonly assignment: Assignment; readonly why: string; readonly at: number }
+}
+
+export interface PlannedSteps {
+  readonly steps: readonly PlanStep[]
+  readonly rollout: RolloutPlanned
+}
+
+export function plannedSteps(planned: PlannedTurns): PlannedSteps {
+  const { waits, readyBefore, turns, deployment } = planned
+  const courses = coursesOf(planned)
+  const lowest = lowestOf(deployment, [readyBefore, ...turns.map(({ ready }) => ready)])
+  const steps = groupSteps(planned, courses)
+  const waiting: PlanStep[] =
+    waits === undefined ? [] : [{ kind: 'wait', replicas: [], lowestReady: lowest, text: waits }]
+  const { parallelism } = deployment.spec.update
+  const recreated = courses.filter(({ old, made }) => old !== undefined && made !== undefined)
+  const order = recreated.some(isStopFirst) ? 'stop-first' : deployment.spec.update.order
+  const summary = summaryOf(recreated.length, steps, order, lowest)
+  return { steps: [...steps, ...waiting], rollout: { order, parallelism, lowestReady: lowest, summary } }
+}
+
+const isStopFirst = ({ old, made }: ReplicaCourse): boolean =>
+  old !== undefined && made !== undefined && old.at < made.at
+
+/** The lowest number of desired replicas that are ready at any of the moments. */
+function lowestOf({ spec }: PlannedTurns['deployment'], moments: readonly ReadonlySet<number>[]): number {
+  return Math.min(...moments.map((ready) => [...ready].filter((replica) => replica <= spec.replicas).length))
+}
+
+/** If a replica is replaced twice on the way, only its final assignment is shown. */
+function coursesOf({ before, turns }: PlannedTurns): ReplicaCourse[] {
+  const courses = new Map<number, ReplicaCourse>()
+  const first = new Map(
+    before.filter(({ desired }) => desired === 'running').map((each) => [each.replica, each]),
+  )
+  turns.forEach(({ added, removed }, at) => {
+    for (const assignment of removed) {
+      const known = courses.get(assignment.replica)
+      if (known?.old === undefined && first.get(assignment.replica)?.id === assignment.id)
+        courses.set(assignment.replica, { ...known, replica: assignment.replica, old: { assignment, at } })
+    }
+    for (const { assignment, why } of added)
+      courses.set(assignment.replica, {
+        ...courses.get(assignment.replica),
+        replica: assignment.replica,
+        made: { assignment, why, at },
+      })
+  })
+  return [...courses.values()].sort(
+    (left, right) => startOf(left) - startOf(right) || left.replica - right.replica,
+  )
+}
+
+const startOf = ({ old, made }: ReplicaCourse): number =>
+  Math.min(old?.at ?? Number.POSITIVE_INFINITY, made?.at ?? Number.POSITIVE_INFINITY)
+
+function groupSteps(planned: PlannedTurns, courses: readonly ReplicaCourse[]): PlanStep[] {
+  const groups = Map.groupBy(courses, (course) => `${startOf(course)} ${kindOf(course)}`)
+  return [...groups.values()].map((group) => {
+    const [first] = group
+    const replicas = group.map((course) => plannedReplica(planned, course))
+    return {
+      kind: first === undefined ? 'wait' : kindOf(first),
+      replicas,
+      lowestReady: Math.min(...group.map((course) => readyDuring(planned, course))),
+      text: group.map((course) => textOf(planned, course)).join(' '),
+    }
+  })
+}
+
+function readyDuring({ turns, deployment }: PlannedTurns, course: ReplicaCourse): number {
+  const from = startOf(course)
+  const to = Math.max(course.old?.at ?? from, course.made?.at ?? from)
+  return lowestOf(
+    deployment,
+    turns.slice(from, to + 1).map(({ ready }) => ready),
+  )
+}
+
+function kindOf({ old, made }: ReplicaCourse): PlanStep['kind'] {
+  if (made === undefined) return 'stop'
+  if (old === undefined) return 'start'
+  return old.assignment.templateHash === made.assignment.templateHash ? 'move' : 'replace'
+}
+
+function plannedReplica(planned: PlannedTurns, course: ReplicaCourse): PlannedReplica {
+  const { old, made, replica } = course
+  return {
+    replica,
+    ...(made === undefined
+      ? {}
+      : {
+          nodeId: made.assignment.nodeId,
+          nodeName: planned.nodeName(made.assignment.nodeId),
+          why: made.why,
+        }),
+    ...(old === undefined ? {} : { from: planned.nodeName(old.assignment.nodeId) }),
+    reason: reasonOf(planned, course),
+  }
+}
+
+function reasonOf(
+  { deployment, turns, restart }: PlannedTurns,
+  course: ReplicaCourse,
+): PlannedReplica['reason'] {
+  const { old, replica } = course
+  if (old === undefined) return 'new_replica'
+  if (deployment.deleting || replica > deployment.spec.replicas) return 'not_wished'
+  if (kindOf(course) === 'replace') return restart ? 'restart' : 'template_changed'
+  const disposition = turns[startOf(course)]?.dispositions.get(old.assignment.nodeId)
+  if (disposition === 'leaving') return 'node_leaving'
+  return disposition === 'failed' || disposition === 'absent' ? 'node_lost' : 'no_longer_qualifies'
+}
+
+const BECAUSE: { readonly [reason in PlannedReplica['reason']]?: string } = {
+  no_longer_qualifies: ', which no longer qualifies,',
+  node_leaving: ', which is being emptied,',
+  node_lost: ', which is lost,',
+}
+
+function textOf(planned: PlannedTurns, course: ReplicaCourse): string {
+  const { old, made, replica } = course
+  const to = made && `on ${planned.nodeName(made.assignment.nodeId)} (${made.why})`
+  if (old === undefined) return `Replica ${replica} starts ${to}.`
+  const from = `replica ${replica} on ${planned.nodeName(old.assignment.nodeId)}${BECAUSE[reasonOf(planned, course)] ?? ''}`
+  if (made === undefined) return `R${from.slice(1)} stops.`
+  if (isStopFirst(course)) return `R${from.slice(1)} stops, then its successor starts ${to}.`
+  return `A successor of ${from} starts ${to}; the old one stops once it is ready.`
+}
+
+function summaryOf(
+  count: number,
+  steps: readonly PlanStep[],
+  order: RolloutPlanned['order'],
+  lowest: number,
+): string {
+  if (count === 0) return 'Nothing is recreated.'
+  const stepCount = steps.filter(({ kind }) => kind === 'replace' || kind === 'move').length
+  const recreated = `${count === 1 ? '1 replica is' : `${count} replicas are`} recreated`
+  return `${recreated} in ${stepCount === 1 ? '1 step' : `${stepCount} steps`}, ${order}; at least ${lowest} ready on the way.`
+}

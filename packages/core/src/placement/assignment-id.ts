@@ -1,0 +1,24 @@
+// The id of an assignment is derived from the deployment, the replica number and the revision of the placement record that
+// it was decided on. Two controllers that decide on the same state create the same id, so they cannot create two containers;
+// an id is never used twice, because each write changes the revision. See docs/design/leadership.md#fencing
+
+import type { AssignmentId, DeploymentUid } from '@holdfast/contract'
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const CHARACTERS = 26
+
+/** `placementRevision` is the modification revision of the placement record, 0 where there was none. */
+export function assignmentId(
+  uid: DeploymentUid,
+  replica: number,
+  placementRevision: number,
+  sha256: (text: string) => string,
+): AssignmentId {
+  const digest = sha256(`${uid}/${replica}/${placementRevision}`)
+  let text = ''
+  for (let at = 0; at < CHARACTERS; at += 1) {
+    const byte = Number.parseInt(digest.slice(2 * at, 2 * at + 2), 16)
+    text += CROCKFORD[byte & 31]
+  }
+  return `rep_${text}` as AssignmentId
+}

@@ -1,0 +1,46 @@
+// The change from the replicas that a scheduling view holds of one deployment to those that a decision assumes.
+
+import type { HypotheticalChange } from '../scheduling/index.ts'
+import type { CountedReplicas } from './snapshot.ts'
+
+export function countedChanges(before: CountedReplicas, after: CountedReplicas): HypotheticalChange[] {
+  const sameRequests = hasSameRequests(before, after)
+  if (sameRequests && hasSamePlaces(before, after)) return []
+  const stays = new Set(sameRequests ? after.assignments.map(placeOf) : [])
+  const known = new Set(sameRequests ? before.assignments.map(placeOf) : [])
+  const changes: HypotheticalChange[] = []
+  for (const each of before.assignments)
+    if (!stays.has(placeOf(each)))
+      changes.push({ kind: 'release', nodeId: each.nodeId, name: before.name, resources: before.resources })
+  for (const each of after.assignments)
+    if (!known.has(placeOf(each)))
+      changes.push({ kind: 'enter', nodeId: each.nodeId, name: after.name, resources: after.resources })
+  return changes
+}
+
+export function hasSameRequests(
+  before: Pick<CountedReplicas, 'name' | 'resources'>,
+  after: Pick<CountedReplicas, 'name' | 'resources'>,
+): boolean {
+  return (
+    before.name === after.name &&
+    before.resources.cpuMillis === after.resources.cpuMillis &&
+    before.resources.memoryBytes === after.resources.memoryBytes
+  )
+}
+
+type Place = CountedReplicas['assignments'][number]
+
+/** The usual case, which needs no set: the decision keeps every assignment in its order. */
+function hasSamePlaces(before: CountedReplicas, after: CountedReplicas): boolean {
+  return (
+    before.assignments.length === after.assignments.length &&
+    after.assignments.every((each, index) => isSamePlace(each, before.assignments[index]))
+  )
+}
+
+const isSamePlace = (one: Place, other: Place | undefined): boolean =>
+  one.id === other?.id && one.nodeId === other.nodeId
+
+/** A decision that is repeated on the same state gives an assignment the same id, but maybe another node. */
+export const placeOf = ({ id, nodeId }: Place): string => `${nodeId}/${id}`

@@ -1,0 +1,99 @@
+// Events for nodes that no longer qualify for the replicas on them: the label, what is required and what the node reports,
+// and what becomes of each replica. Emitted once for each replica, by the plan that decides it.
+
+import { type Assignment, isJsonObject, type Json, type NodeId, type Refusal } from '@holdfast/contract'
+import { mayStayForNow } from '../../scheduling/index.ts'
+import { DISPLACED_AT_ONCE } from '../find-displaced.ts'
+import type { PlacementPlan } from '../placement-plan.ts'
+import type { EventDraft, NodeName } from './event-texts.ts'
+
+export function displacedEvents(plan: PlacementPlan, nodeName: NodeName): EventDraft[] {
+  const moved: EventDraft[] = []
+  const staying: EventDraft[] = []
+  const { before, displacement } = plan
+  const reason = before?.metDemands === displacement.demands ? 'labels_changed' : 'demands_changed'
+  for (const [nodeId, refusal] of displacement.refusals) {
+    const fates = fatesOn(plan, nodeId, nodeName)
+    const stays = fates.length > 0 ? [] : fatesOfStaying(plan, nodeId)
+    const node = { nodeId, name: nodeName(nodeId) }
+    if (fates.length > 0) moved.push(displacedEvent(node, reason, refusal, fates))
+    if (stays.length > 0) staying.push(displacedEvent(node, reason, refusal, stays))
+  }
+  // The matrix of refusals, which is reported with them, names all nodes; a transaction holds no more events.
+  return [...moved, ...staying.slice(0, DISPLACED_AT_ONCE)]
+}
+
+/** What becomes of one replica on a node that no longer qualifies. */
+interface Fate {
+  readonly replica: number
+  /** Null where it has no successor yet. */
+  readonly to: string | null
+  readonly text: string
+}
+
+function displacedEvent(
+  { nodeId, name }: { readonly nodeId: NodeId; readonly name: string },
+  reason: 'labels_changed' | 'demands_changed',
+  { filter, required, reported }: Refusal,
+  fates: readonly Fate[],
+): EventDraft {
+  const quoted = `required ${JSON.stringify(required)}, reported ${JSON.stringify(reported)}`
+  return {
+    type: 'deployment.displaced',
+    severity: 'warning',
+    reason,
+    message: `Node ${name} no longer qualifies: ${quoted}. ${fates.map(({ text }) => text).join(' ')}`,
+    data: {
+      nodeId,
+      nodeName: name,
+      filter,
+      label: labelIn(reported),
+      required,
+      reported,
+      replicas: fates.map(({ replica, to }) => ({ replica, to })),
+    },
+  }
+}
+
+/** Filters that read labels report them by name. */
+const labelIn = (reported: Json): string | null =>
+  (isJsonObject(reported) ? Object.keys(reported)[0] : undefined) ?? null
+
+/** The replicas that get a successor by this plan, and those that it stops without one. */
+function fatesOn(plan: PlacementPlan, nodeId: NodeId, nodeName: NodeName): Fate[] {
+  const { before, added, kept, displacement, deployment } = plan
+  const isHere = (each: Assignment) => each.nodeId === nodeId && each.desired === 'running'
+  const isBarred = displacement.dispositions.get(nodeId) === 'barred'
+  return (before?.assignments ?? []).filter(isHere).flatMap(({ id, replica }): Fate[] => {
+    const isStopped = kept.some((each) => each.id === id && each.desired === 'removed')
+    const successor = added.find((each) => each.replica === replica)
+    if (successor !== undefined) {
+      const to = nodeName(successor.nodeId)
+      return [{ replica, to, text: `Replica ${replica} gets a successor on ${to}.` }]
+    }
+    const hasOther = kept.some(
+      (each) => each.replica === replica && each.desired === 'running' && each.id !== id,
+    )
+    if (!isStopped || hasOther || replica > deployment.spec.replicas) return []
+    const why = isBarred
+      ? 'must not run there and is stopped: no other node accepts it'
+      : 'is stopped first, then replaced'
+    return [{ replica, to: null, text: `Replica ${replica} ${why}.` }]
+  })
+}
+
+/** Reported again whenever the refusals change; lists fold equal events. */
+function fatesOfStaying({ before, next, kept, displacement }: PlacementPlan, nodeId: NodeId): Fate[] {
+  const isReported = before?.reportedRefusals === next?.reportedRefusals
+  const { dispositions, refusals } = displacement
+  const refusal = refusals.get(nodeId)
+  const mayStay = refusal !== undefined && mayStayForNow(refusal)
+  if (isReported || dispositions.get(nodeId) !== 'stranded' || !mayStay) return []
+  return kept
+    .filter((each) => each.nodeId === nodeId && each.desired === 'running')
+    .map(({ replica }) => ({
+      replica,
+      to: null,
+      text: `Replica ${replica} stays until another node accepts it.`,
+    }))
+}

@@ -1,0 +1,18 @@
+// Wording that the events of a placement plan share.
+
+import type { NodeId } from '@holdfast/contract'
+import type { PlacementEvent } from '../placement-plan.ts'
+
+export type NodeName = (id: NodeId) => string
+
+/** An event before it has its subject and its identity. */
+export type EventDraft = Omit<PlacementEvent, 'subject' | 'cause'>
+
+/** "1 replica", "3 replicas". */
+export const replicasText = (count: number): string => (count === 1 ? '1 replica' : `${count} replicas`)
+
+/** "1 replica is", "3 replicas are". */
+export const replicasAre = (count: number): string => `${replicasText(count)} ${count === 1 ? 'is' : 'are'}`
+
+/** The most replicas or nodes that one message names. */
+export const MOST_NAMED = 5

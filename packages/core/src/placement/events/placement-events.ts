@@ -1,0 +1,158 @@
+// The events of a placement plan: where replicas were placed, why one has no node with every candidate and reason, and the
+// new phase of the deployment. The id of an event is derived from the state that was decided on, so a plan that is written
+// twice is reported once. See docs/design/events.md#events
+
+import type { DeploymentStatus, EventType } from '@holdfast/contract'
+import { DEPENDENCY_UNHEALTHY } from '../../rollout/derive-status.ts'
+import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
+import { partsOf } from '../decision-record.ts'
+import type { PlacementEvent, PlacementEvents, PlacementPlan } from '../placement-plan.ts'
+import { MOST_NAMED, type NodeName, replicasAre } from './event-texts.ts'
+import { rolloutEvents } from './rollout-events.ts'
+import { isFailing } from './rollout-failed-events.ts'
+import { secretEvents } from './secret-events.ts'
+
+export function placementEvents(plan: PlacementPlan, nodeName: NodeName): PlacementEvents {
+  const subject = subjectOf(plan)
+  const refusals = refusalEvents(plan)
+  const rollout = rolloutEvents(plan, nodeName).map((each) => ({
+    ...each,
+    subject,
+    cause: `${plan.placementRevision}/${each.reason}/${each.type === 'deployment.displaced' ? each.message : ''}`,
+  }))
+  const secrets = secretEvents(plan).map((each) => ({ ...each, subject }))
+  return {
+    before: refusals.slice(0, -1),
+    within: [
+      ...rollout,
+      ...scheduledEvents(plan, nodeName),
+      ...refusals.slice(-1),
+      ...phaseEvents(plan),
+      ...secrets,
+    ],
+  }
+}
+
+function subjectOf({ deployment }: PlacementPlan): PlacementEvent['subject'] {
+  return { kind: 'Deployment', name: deployment.spec.name, uid: deployment.uid }
+}
+
+function scheduledEvents(plan: PlacementPlan, nodeName: NodeName): PlacementEvent[] {
+  const { added, deployment } = plan
+  if (added.length === 0) return []
+  const replicas = added.map(({ replica, nodeId }) => ({ replica, nodeId, nodeName: nodeName(nodeId) }))
+  return [
+    {
+      type: 'deployment.scheduled',
+      severity: 'info',
+      subject: subjectOf(plan),
+      cause: String(plan.placementRevision),
+      reason: 'scheduled',
+      message:
+        added.length > MOST_NAMED
+          ? `${replicasAre(added.length)} started on ${namesOf(replicas)}.`
+          : startedText(plan, nodeName),
+      data: { revision: added[0]?.revision ?? deployment.revision, replicas },
+    },
+  ]
+}
+
+/** Where each replica starts, which one it replaces, and whether that one serves until then. */
+function startedText({ added, kept, rollout, ready }: PlacementPlan, nodeName: NodeName): string {
+  const texts = added.map(({ replica, nodeId, revision }) => {
+    const others = [...kept, ...rollout.dropped].filter((each) => each.replica === replica)
+    const serving = others.find(({ id, desired }) => desired === 'running' && ready.has(id))
+    const old = serving ?? others[0]
+    const started = `Replica ${replica} of revision ${revision} is started on ${nodeName(nodeId)}`
+    if (old === undefined) return `${started}.`
+    const oldText = `the replica of revision ${old.revision} on ${nodeName(old.nodeId)}`
+    return old === serving
+      ? `${started}; ${oldText} serves until it is ready.`
+      : `${started} and replaces ${oldText}.`
+  })
+  return texts.join(' ')
+}
+
+function namesOf(replicas: readonly { readonly nodeName: string }[]): string {
+  const names = [...new Set(replicas.map(({ nodeName }) => nodeName))]
+  const more = names.length - MOST_NAMED
+  if (more <= 0) return names.join(', ')
+  return `${names.slice(0, MOST_NAMED).join(', ')} and ${more} more ${more === 1 ? 'node' : 'nodes'}`
+}
+
+/** Equal refusals are reported once: as `unschedulable` while no replica was ever assigned, later as `stalled`. */
+function refusalEvents(plan: PlacementPlan): PlacementEvent[] {
+  const { refused, before, next, placementRevision } = plan
+  if (refused === undefined || next === undefined || before?.reportedRefusals === next.reportedRefusals)
+    return []
+  const type: EventType = next.everAssigned ? 'deployment.stalled' : 'deployment.unschedulable'
+  const parts = partsOf(refused)
+  return parts.map((candidates, index) => ({
+    type,
+    severity: 'warning',
+    subject: subjectOf(plan),
+    cause: `${placementRevision}/${next.reportedRefusals}/${index}`,
+    reason: next.shortfall?.reason ?? 'unschedulable',
+    message: parts.length > 1 ? `${refused.summary} (${index + 1} of ${parts.length})` : refused.summary,
+    data: {
+      summary: refused.summary,
+      candidates: candidates.map((each) => ({ ...each, refusals: [...each.refusals] })),
+      ...(parts.length > 1 ? { matrix: `${placementRevision}/${next.reportedRefusals}` } : {}),
+    },
+  }))
+}
+
+const EVENT_OF_PHASE: { readonly [phase in DeploymentStatus['phase']]?: EventType } = {
+  Waiting: 'deployment.progressing',
+  Progressing: 'deployment.progressing',
+  Running: 'deployment.running',
+  Degraded: 'deployment.degraded',
+  Stopped: 'deployment.stopped',
+}
+
+/** The reason of a refusal is gone, and no replica had to be placed for it: no other event reports that. */
+function isRefusalOver({ before, next, added }: PlacementPlan): boolean {
+  return (before?.reportedRefusals ?? '') !== '' && next?.reportedRefusals === '' && added.length === 0
+}
+
+function phaseEvents(plan: PlacementPlan): PlacementEvent[] {
+  const { status, deployment, placementRevision } = plan
+  const type = EVENT_OF_PHASE[status.phase]
+  if (type === undefined || !isPhaseReported(plan)) return []
+  return [
+    {
+      type,
+      severity: status.phase === 'Degraded' ? 'warning' : 'info',
+      subject: subjectOf(plan),
+      cause: String(placementRevision),
+      reason: status.reason || status.phase.toLowerCase(),
+      message: status.message + durationText(plan),
+      data: { revision: deployment.revision, replicas: { ...status.replicas } },
+    },
+  ]
+}
+
+function isPhaseReported(plan: PlacementPlan): boolean {
+  const { before, next, status } = plan
+  const isOver = isRefusalOver(plan)
+  const isNew = before?.reportedPhase !== status.phase || isOver
+  if (next === undefined || !isNew || isFailing(plan)) return false
+  // Other events report progress before the first running, and the steps of a rollout.
+  const isCovered = before?.ranRevision === undefined || next.rollout?.replaces === true
+  if (status.phase === 'Progressing' && isCovered && !isOver) return false
+  // A deployment that waits for a node is reported with the matrix of all nodes.
+  return status.phase !== 'Waiting' || status.reason === DEPENDENCY_UNHEALTHY
+}
+
+/** Only in the event of the plan that ends the last step, and not again when a replica returns later. */
+function durationText({ before, next, status, deployment, now }: PlacementPlan): string {
+  const { rollout } = next ?? {}
+  if (status.phase !== 'Running' || rollout?.replaces !== true) return ''
+  const isLast = before?.rollout?.startedAt === rollout.startedAt && before.rollout.ready < rollout.ready
+  if (!isLast) return ''
+  const seconds = (Date.parse(now) - Date.parse(rollout.startedAt)) / 1000
+  const { watchMs, progressDeadlineMs, failureAction } = updateRulesOf(deployment.spec)
+  const watch = Math.min(watchMs, progressDeadlineMs) / 1000
+  const end = failureAction === 'rollback' && next?.lastGood !== undefined ? 'rolled back' : 'paused'
+  return ` Revision ${rollout.revision} was rolled out in ${seconds.toFixed(1)} s. It is watched for another ${watch} s; if a replica fails in that time, the update is ${end}.`
+}

@@ -1,0 +1,112 @@
+// Events for an update that has failed: which replica and why, what happens to the update, and what the reader can do.
+
+import type { DeploymentSpec, Json, Rollout } from '@holdfast/contract'
+import { failureText } from '../../rollout/derive-status.ts'
+import { updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
+import type { PlacementPlan } from '../placement-plan.ts'
+import { type EventDraft, type NodeName, replicasText } from './event-texts.ts'
+
+type Failure = NonNullable<Rollout['failure']>
+
+/** Whether this plan finds the failure. Its event then covers the change of the phase as well. */
+export const isFailing = ({ before, next }: Pick<PlacementPlan, 'before' | 'next'>): boolean =>
+  next?.rollout?.failure !== undefined && before?.rollout?.failure?.at !== next.rollout.failure.at
+
+export function rolloutFailedEvents(plan: PlacementPlan, nodeName: NodeName): EventDraft[] {
+  const { rollout, lastGood } = plan.next ?? {}
+  if (rollout?.failure === undefined || !isFailing(plan)) return []
+  const { failure } = rollout
+  const { reason, replica, nodeId } = failure
+  const isRolledBack = rollout.state === 'rolling_back'
+  const data: { [key: string]: Json } = {
+    revision: rollout.revision,
+    replica,
+    failure: reason,
+    ready: rollout.ready,
+    ...(nodeId === undefined ? {} : { nodeId, nodeName: nodeName(nodeId) }),
+    ...(isRolledBack ? { to: lastGood?.revision ?? null } : {}),
+  }
+  return [
+    {
+      type: isRolledBack ? 'deployment.rolled_back' : 'deployment.stalled',
+      severity: 'error',
+      reason: isRolledBack ? 'rollback' : 'update_paused',
+      message: [
+        failedText(plan, rollout, failure, nodeName),
+        isRolledBack ? rolledBackText(plan, rollout) : pausedText(plan, rollout),
+        isRolledBack ? afterRollback(plan, failure) : afterPause(plan, failure),
+      ].join(' '),
+      data,
+    },
+  ]
+}
+
+function failedText(
+  { deployment: { spec } }: PlacementPlan,
+  rollout: Rollout,
+  failure: Failure,
+  nodeName: NodeName,
+): string {
+  const { replica, nodeId, at } = failure
+  const where = nodeId === undefined ? '' : ` on ${nodeName(nodeId)}`
+  const took = ((Date.parse(at) - Date.parse(rollout.startedAt)) / 1000).toFixed(1)
+  return `Revision ${rollout.revision} failed after ${took} s: replica ${replica}${where} ${causeText(spec, rollout, failure)}.`
+}
+
+function causeText(spec: DeploymentSpec, { progressedAt }: Rollout, { reason, at }: Failure): string {
+  const { progressDeadlineMs } = updateRulesOf(spec)
+  const inTime = `within ${progressDeadlineMs / 1000} s`
+  const overdue = Date.parse(at) - Date.parse(progressedAt) >= progressDeadlineMs
+  if (reason === 'image_pull_failed') return `could not pull ${spec.image} ${inTime}`
+  if (reason === 'secret_unresolved') return `did not get its secrets ${inTime}`
+  if (reason === 'unhealthy') return `became unhealthy: its health check failed${timesText(spec)}`
+  if (reason === 'exited' && overdue) return `exited and was not ready ${inTime}`
+  return reason === 'progress_deadline' ? `was not ready ${inTime}` : failureText(reason)
+}
+
+/** Unknown where the image brings its own health check. */
+function timesText({ healthCheck }: DeploymentSpec): string {
+  return healthCheck?.retries === undefined ? '' : ` ${healthCheck.retries} times in a row`
+}
+
+function rolledBackText({ next, deployment: { spec } }: PlacementPlan, { ready, revision }: Rollout): string {
+  const lastGood = next?.lastGood?.revision
+  const outcome =
+    ready === 0
+      ? `The replicas return to revision ${lastGood}, the last good one, which still serves.`
+      : `${ready} of ${replicasText(spec.replicas)} ran it. They return to revision ${lastGood}, the last good one, by the rules of any update.`
+  return `${outcome} Revision ${revision} stays stored and is not tried again.`
+}
+
+function pausedText({ deployment: { spec } }: PlacementPlan, { ready }: Rollout): string {
+  const { failureAction } = updateRulesOf(spec)
+  const why =
+    failureAction === 'rollback' ? 'There is no earlier good revision, so a rollback is not possible. ' : ''
+  return `${why}The update is paused with ${ready} of ${replicasText(spec.replicas)} replaced; the failed container stays for inspection.`
+}
+
+/** A rollback removes the failed container, and its logs with it. */
+function afterRollback({ next, deployment: { spec } }: PlacementPlan, { reason, replica }: Failure): string {
+  const { name } = spec
+  const keep = `or keep revision ${next?.lastGood?.revision} with \`holdfast rollout undo ${name} --to-revision ${next?.lastGood?.revision}\``
+  if (reason === 'image_pull_failed') return `${pullText(name)}, ${keep}.`
+  if (reason === 'secret_unresolved') return `${secretsText(name)}, ${keep}.`
+  if (reason === 'unschedulable') return `Correct the spec and apply it again, ${keep}.`
+  return `Correct the spec and apply it again, ${keep}. To read its logs, apply it with update.failureAction pause: the container then stays, and \`holdfast logs ${name} --replica ${replica}\` shows them.`
+}
+
+function afterPause({ deployment: { spec } }: PlacementPlan, { reason, replica }: Failure): string {
+  const { name } = spec
+  const undo = `or go back with \`holdfast rollout undo ${name}\``
+  if (reason === 'image_pull_failed') return `${pullText(name)}, ${undo}.`
+  if (reason === 'secret_unresolved') return `${secretsText(name)}, ${undo}.`
+  const command = reason === 'unschedulable' ? `why ${name}` : `logs ${name} --replica ${replica}`
+  return `Inspect it with \`holdfast ${command}\`, then apply a corrected spec, ${undo}.`
+}
+
+/** Applying the same spec again is no change and would retry nothing. */
+const pullText = (name: string): string =>
+  `Check that the registry has the complete image and lets the node pull it, then run \`holdfast rollout restart ${name}\`; or apply a spec with another image`
+
+const secretsText = (name: string): string =>
+  `\`holdfast events --subject ${name}\` shows which secret and why; once that is fixed, run \`holdfast rollout restart ${name}\``

@@ -1,0 +1,131 @@
+// Which nodes with replicas of a deployment no longer qualify for it, and does another node accept those replicas? Both the
+// labels of a node and the demands of the deployment may have changed; the stored state decides. The last known labels of a
+// node are used while it sends no heartbeats. See docs/design/residency.md#displaced-replicas
+
+import type { Assignment, NodeId, Refusal } from '@holdfast/contract'
+import { isHeard, type NodeDisposition } from '../rollout/desired-replicas.ts'
+import { displacedDisposition } from '../rollout/displaced-disposition.ts'
+import { isStateful } from '../rollout/plan-rollout-rules.ts'
+import { type Placing, stillQualifies, type Workload } from '../scheduling/index.ts'
+import { countedChanges } from './counted-changes.ts'
+import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
+
+export interface Displacement {
+  /** The hash of what the deployment demands of a node, by name or by labels; undefined where it demands nothing. */
+  readonly demands: string | undefined
+  /** By node with a replica of the deployment, why it no longer qualifies. */
+  readonly refusals: ReadonlyMap<NodeId, Refusal>
+  /** What becomes of the replicas on those nodes. */
+  readonly dispositions: ReadonlyMap<NodeId, NodeDisposition>
+  /** The refusals of all nodes, where no node accepts a displaced replica. */
+  readonly nowhere: Placing | undefined
+}
+
+const NONE_DISPLACED = { refusals: new Map(), dispositions: new Map(), nowhere: undefined }
+
+/** The most displaced replicas that one plan stops or replaces: the commit compares the node of each. */
+export const DISPLACED_AT_ONCE = 25
+
+interface Question {
+  readonly snapshot: PlacementSnapshot
+  readonly deployment: DeploymentRecord
+  /** The assignments whose container may still exist. */
+  readonly current: readonly Assignment[]
+  /** A dependency is unmet, so no replica can be created. */
+  readonly gated: boolean
+}
+
+export function findDisplaced(
+  snapshot: PlacementSnapshot,
+  deployment: DeploymentRecord,
+  gated: boolean,
+): Displacement {
+  const { workload } = snapshot
+  if (deployment.deleting || demandsNothing(workload)) return { ...NONE_DISPLACED, demands: undefined }
+  const demands = hashDemands(snapshot)
+  const question: Question = { snapshot, deployment, gated, current: currentAssignments(snapshot) }
+  const refusals = findRefusals(question)
+  if (refusals.size === 0) return { ...NONE_DISPLACED, demands }
+  const affected = findWithoutSuccessor(question, refusals)
+  const placing = affected && placeElsewhere(question, affected)
+  const open = placing === undefined || placing.unplaced === 0
+  const dispositions = findDispositions(question, refusals, open)
+  return { demands, refusals, dispositions, nowhere: open ? undefined : placing }
+}
+
+const demandsNothing = ({ residency, placement, nodeId }: Workload): boolean =>
+  residency === undefined && placement?.constraints === undefined && nodeId === undefined
+
+/** The countries of a region are included: they are configuration and may change as well. */
+function hashDemands({ workload, sha256 }: PlacementSnapshot): string {
+  const { residency, placement, nodeId } = workload
+  const demands = JSON.stringify([residency ?? null, placement?.constraints ?? null, nodeId ?? null])
+  return sha256(demands).slice(0, 16)
+}
+
+function currentAssignments({ placement, seen, dispositionOf }: PlacementSnapshot): Assignment[] {
+  const isOver = ({ id, nodeId }: Assignment) => seen(id)?.gone === true || dispositionOf(nodeId) === 'absent'
+  return (placement?.assignments ?? []).filter((each) => !isOver(each))
+}
+
+function findDispositions(
+  { snapshot, deployment, current, gated }: Question,
+  refusals: Displacement['refusals'],
+  open: boolean,
+): Map<NodeId, NodeDisposition> {
+  const dispositions = new Map<NodeId, NodeDisposition>()
+  const way = { open, gated, stateful: isStateful(deployment.spec) }
+  const inUse = new Set(current.filter(isRunning).map(({ nodeId }) => nodeId))
+  let barred = 0
+  for (const [id, refusal] of refusals) {
+    if (!isHeard(snapshot.dispositionOf(id))) continue
+    const disposition = displacedDisposition(refusal, way)
+    if (disposition === 'barred' && inUse.has(id)) barred += 1
+    dispositions.set(id, barred > DISPLACED_AT_ONCE ? 'stranded' : disposition)
+  }
+  return dispositions
+}
+
+export const isRunning = ({ desired }: Pick<Assignment, 'desired'>): boolean => desired === 'running'
+
+function findRefusals({ snapshot, current }: Question): Map<NodeId, Refusal> {
+  const refusals = new Map<NodeId, Refusal>()
+  for (const nodeId of new Set(current.map((each) => each.nodeId))) {
+    const node = snapshot.nodeOf(nodeId)
+    const refusal = node && stillQualifies(snapshot.workload, node)
+    if (refusal !== undefined) refusals.set(nodeId, refusal)
+  }
+  return refusals
+}
+
+/**
+ * The first displaced assignment whose number runs nowhere it may be. An assignment that is already being removed needs a
+ * successor as well.
+ */
+function findWithoutSuccessor(
+  { snapshot, deployment, current }: Question,
+  refusals: ReadonlyMap<NodeId, Refusal>,
+): Assignment | undefined {
+  const heard = (nodeId: NodeId) => isHeard(snapshot.dispositionOf(nodeId))
+  const isWellPlaced = (each: Assignment): boolean =>
+    isRunning(each) && !refusals.has(each.nodeId) && heard(each.nodeId)
+  const wellPlaced = new Set(current.filter(isWellPlaced).map(({ replica }) => replica))
+  return current.find(
+    ({ replica, nodeId }) =>
+      replica <= deployment.spec.replicas &&
+      refusals.has(nodeId) &&
+      !wellPlaced.has(replica) &&
+      heard(nodeId),
+  )
+}
+
+/** Where one replica fits once `affected` is gone. */
+function placeElsewhere(
+  { snapshot: { scheduling, workload, counted }, current }: Question,
+  affected: Assignment,
+): Placing {
+  const { name, resources } = workload
+  const others = current.filter((each) => each !== affected)
+  const changes = countedChanges(counted, { name, resources, assignments: others })
+  return scheduling.hypothetically(changes, () => scheduling.place(workload, 1))
+}

@@ -1,0 +1,40 @@
+// Outgoing replicas do not influence where their successors are spread. An outgoing replica keeps its capacity until it is
+// gone; but if spread counted it, an update would push successors away from the nodes that it is about to free, and three
+// replicas on three nodes would end up on two.
+
+import type { Assignment } from '@holdfast/contract'
+import type { RolloutPlan } from '../rollout/plan-rollout.ts'
+import { NO_DEPLOYMENT, type Placing, type SchedulingView, type Workload } from '../scheduling/index.ts'
+
+/**
+ * The assignments that go once their successors are ready. None where the deployment has affinity or anti-affinity to
+ * itself: these are hard rules, and every replica matters to them.
+ */
+export function outgoingReplicas(
+  { name, placement }: Workload,
+  kept: readonly Assignment[],
+  missing: RolloutPlan['missing'],
+): Assignment[] {
+  const { affinity = [], antiAffinity = [] } = placement ?? {}
+  if (affinity.includes(name) || antiAffinity.includes(name)) return []
+  const numbers = new Set(missing.map(({ replica }) => replica))
+  return kept.filter(({ desired, replica }) => desired === 'removed' || numbers.has(replica))
+}
+
+/** Places `count` replicas as if the outgoing ones belonged to no deployment. */
+export function placeIgnoringOutgoing(
+  scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>,
+  workload: Workload,
+  { kept, missing }: Pick<RolloutPlan, 'kept' | 'missing'>,
+  count: number,
+): Placing {
+  const { name, resources } = workload
+  const changes = outgoingReplicas(workload, kept, missing).map(({ nodeId }) => ({
+    kind: 'rename' as const,
+    nodeId,
+    name,
+    resources,
+    to: NO_DEPLOYMENT,
+  }))
+  return scheduling.hypothetically(changes, () => scheduling.place(workload, count))
+}

@@ -1,0 +1,11 @@
+// The entry point of the controllers: planning a placement, the scheduling view that a plan asks, and the steps of a dry
+// run. Only loops/controllers may import it; every other reader of placement asks ../explain. See docs/design/packages.md#import-rules
+
+export { createPickDescriber, createSchedulingView, type SchedulingView } from '../scheduling/index.ts'
+export { createPickReasons, type PickReasons } from './ahead/pick-reasons.ts'
+export { type PlannedTurn, plannedSteps } from './ahead/planned-steps.ts'
+export { hasSameRequests, placeOf } from './counted-changes.ts'
+export { isRunning } from './find-displaced.ts'
+export type { PlacementEvent, PlacementPlan } from './placement-plan.ts'
+export { planPlacement } from './plan-placement.ts'
+export type { CountedReplicas, PlacementRecord, PlacementSnapshot } from './snapshot.ts'

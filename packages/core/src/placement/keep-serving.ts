@@ -1,0 +1,64 @@
+// A serving replica is stopped before its successor starts only where a successor can start afterwards. Otherwise a full or
+// cordoned node would turn an update into an outage that even a rollback could not end.
+
+import type { Assignment } from '@holdfast/contract'
+import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
+import { isServing } from '../rollout/plan-replicas-number.ts'
+import type { RolloutPlan } from '../rollout/plan-rollout.ts'
+import type { Placing, SchedulingView, Workload } from '../scheduling/index.ts'
+
+export interface ServingQuestion {
+  readonly scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>
+  readonly workload: Workload
+  readonly facts: ReplicaFacts
+  /** The stored assignments, before the plan. */
+  readonly assignments: readonly Assignment[]
+  /** The number of desired replicas. */
+  readonly count: number
+}
+
+interface KeptServing {
+  readonly plan: RolloutPlan
+  /** The refusals of all nodes, where a replica keeps serving because no node accepts its successor. */
+  readonly nowhere: Placing | undefined
+}
+
+export function keepServing(question: ServingQuestion, plan: RolloutPlan): KeptServing {
+  let nowhere: Placing | undefined
+  const kept = plan.kept.map((each) => {
+    const serving = findStoppedFirst(question, plan, each)
+    if (serving === undefined) return each
+    const placing = placeWithout(question.scheduling, question.workload, [serving])
+    if (placing.unplaced === 0) return each
+    nowhere = placing
+    return serving
+  })
+  return nowhere === undefined ? { plan, nowhere } : { plan: { ...plan, kept }, nowhere }
+}
+
+/**
+ * The stored form of an assignment that serves, is stopped by the plan, and is the last of its number that runs. Undefined
+ * for any other, and on a node where the replica must not be.
+ */
+function findStoppedFirst(
+  { assignments, count, facts }: ServingQuestion,
+  { kept }: RolloutPlan,
+  { id, replica, nodeId, desired }: Assignment,
+): Assignment | undefined {
+  if (desired === 'running' || replica > count || facts.dispositionOf(nodeId) === 'barred') return undefined
+  const stored = assignments.find((each) => each.id === id)
+  if (stored?.desired !== 'running' || !isServing(stored, facts)) return undefined
+  const hasOther = kept.some((each) => each.replica === replica && each.desired === 'running')
+  return hasOther ? undefined : stored
+}
+
+/** Where one more replica fits once `released` are gone. */
+export function placeWithout(
+  scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>,
+  workload: Workload,
+  released: readonly Assignment[],
+): Placing {
+  const { name, resources } = workload
+  const changes = released.map(({ nodeId }) => ({ kind: 'release' as const, nodeId, name, resources }))
+  return scheduling.hypothetically(changes, () => scheduling.place(workload, 1))
+}

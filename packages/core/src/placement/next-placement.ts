@@ -1,0 +1,135 @@
+// The placement record that follows a decision, the status that it gives the deployment, and whether it differs from the
+// stored record.
+
+import type { AssignmentId, ContainerTemplate, FilterName, NodeId } from '@holdfast/contract'
+import { containerTemplate } from '../node/container-template.ts'
+import { dependencyText } from '../rollout/dependency-gate.ts'
+import {
+  DEPENDENCY_UNHEALTHY,
+  deriveStatus,
+  RESIDENCY_NO_MATCH,
+  RESIDENCY_OFF,
+} from '../rollout/derive-status.ts'
+import type { Explanation, Workload } from '../scheduling/index.ts'
+import { decidedNext } from './decision-record.ts'
+import { findUnreportedSecrets } from './events/secret-events.ts'
+import type { NextPlacement, PlanBasis, PlannedReplicas } from './placement-plan.ts'
+import type { PlacementRecord, PlacementSnapshot } from './snapshot.ts'
+
+export function nextPlacement(
+  snapshot: PlacementSnapshot,
+  basis: PlanBasis,
+  planned: PlannedReplicas,
+): NextPlacement {
+  const { deployment, before } = basis
+  const { kept, added, refused, rollout: plan } = planned
+  const { uid, revision, deleting, digest, spec } = deployment
+  const assignments = [...kept, ...added]
+  const shortfall = shortfallOf(planned, snapshot.workload)
+  const { rollout, lastGood } = plan
+  const observed = (id: AssignmentId) => snapshot.seen(id)
+  const isLost = (id: NodeId) => snapshot.dispositionOf(id) === 'failed'
+  const status = deriveStatus(spec, {
+    deleting,
+    revision,
+    imageDigest: digest,
+    placed: { assignments, shortfall, ranRevision: before?.ranRevision, rollout, lastGood },
+    observed,
+    isLost,
+  })
+  const reachable = assignments.filter(({ desired, nodeId }) => desired === 'running' && !isLost(nodeId))
+  const { reportedSecrets, unreportedSecrets } = findUnreportedSecrets(
+    deployment,
+    before,
+    reachable.map(({ id }) => observed(id)),
+  )
+  if (assignments.length === 0 && (deleting || (before === undefined && shortfall === undefined)))
+    return { next: undefined, status, unreportedSecrets: [] }
+  const { demands, refusals } = planned.displacement
+  // The old hash stays until every displaced replica has moved, so that events can name the cause: labels or demands.
+  const metDemands = refusals.size === 0 ? demands : before?.metDemands
+  const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
+  const next: PlacementRecord = {
+    uid,
+    name: spec.name,
+    revision,
+    assignments,
+    everAssigned: before?.everAssigned === true || added.length > 0,
+    templates: templatesOf(snapshot, basis, planned),
+    reportedRefusals: refused === undefined ? '' : snapshot.sha256(refused.canonical).slice(0, 32),
+    reportedPhase: status.phase,
+    ...(reportedSecrets.length === 0 ? {} : { reportedSecrets }),
+    ...(metDemands === undefined ? {} : { metDemands }),
+    ...(shortfall === undefined ? {} : { shortfall }),
+    ...(ranRevision === undefined ? {} : { ranRevision }),
+    ...(rollout === undefined ? {} : { rollout }),
+    ...(lastGood === undefined ? {} : { lastGood }),
+  }
+  const decided = decidedNext(basis, planned, next, status.reason)
+  return { next: { ...next, decided }, status, unreportedSecrets }
+}
+
+function shortfallOf({ refused, unmet }: PlannedReplicas, workload: Workload): PlacementRecord['shortfall'] {
+  if (unmet.length > 0) return { reason: DEPENDENCY_UNHEALTHY, summary: dependencyText(unmet) }
+  return refused && { reason: shortfallReason(refused, workload), summary: refused.summary }
+}
+
+const RESIDENCY: ReadonlySet<FilterName> = new Set([
+  'residency_country',
+  'residency_region',
+  'blocked_country',
+])
+
+/**
+ * Residency comes before all other reasons: demands are not enforced, or no reachable node meets them. The quota is the
+ * reason where some node refuses for nothing else.
+ */
+export function shortfallReason(
+  { candidates }: Pick<Explanation, 'candidates'>,
+  { residency }: Pick<Workload, 'residency'>,
+): string {
+  if (residency?.enforced === false) return RESIDENCY_OFF
+  const matches = candidates.some(({ refusals }) =>
+    refusals.every(({ filter }) => filter !== 'readiness' && !RESIDENCY.has(filter)),
+  )
+  if (residency !== undefined && !matches) return RESIDENCY_NO_MATCH
+  const byQuota = candidates.some(
+    ({ refusals }) => refusals.length > 0 && refusals.every(({ filter }) => filter === 'quota'),
+  )
+  return byQuota ? 'quota_reached' : 'unschedulable'
+}
+
+/** The templates of every assignment, and of the revision that a failed update is rolled back to. */
+function templatesOf(
+  { target }: Pick<PlacementSnapshot, 'target'>,
+  { deployment: { spec, digest, pins }, before }: PlanBasis,
+  { rollout: { lastGood }, kept, added }: PlannedReplicas,
+): PlacementRecord['templates'] {
+  const templates: { [hash: string]: ContainerTemplate } = {}
+  for (const { templateHash } of [...kept, ...added, ...(lastGood ? [lastGood] : [])]) {
+    if (templates[templateHash] !== undefined) continue
+    const current =
+      templateHash === target?.templateHash && digest !== null
+        ? containerTemplate(spec, digest, pins)
+        : undefined
+    // The hash leaves out fields that need no restart, so the current form of a template replaces the stored one.
+    const template = current ?? before?.templates[templateHash]
+    if (template !== undefined) templates[templateHash] = template
+  }
+  return templates
+}
+
+/** Whether the records agree in everything but their assignments. */
+export function isSameRecord(
+  before: PlacementRecord | undefined,
+  next: PlacementRecord | undefined,
+): boolean {
+  if (before === undefined || next === undefined) return before === next
+  return (
+    before.decided === next.decided &&
+    before.metDemands === next.metDemands &&
+    before.ranRevision === next.ranRevision &&
+    before.rollout === next.rollout &&
+    before.lastGood === next.lastGood
+  )
+}

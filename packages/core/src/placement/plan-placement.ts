@@ -1,0 +1,165 @@
+// Everything that is decided about one deployment at one moment: which replicas stay, go and come, on which nodes, what is
+// refused and why, the status, the next record and the events. A pure function: equal snapshots give equal plans, and nothing
+// is changed. See docs/design/placement.md and docs/design/rollouts.md
+
+import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
+import { unmetDependencies } from '../rollout/dependency-gate.ts'
+import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
+import { giveUpLost, isUnchanged } from '../rollout/plan-replicas.ts'
+import { isServing } from '../rollout/plan-replicas-number.ts'
+import { planRollout, type RolloutPlan } from '../rollout/plan-rollout.ts'
+import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
+import {
+  explainCandidates,
+  leaveForbidden,
+  mayStayForNow,
+  type Placing,
+  type Whereabouts,
+} from '../scheduling/index.ts'
+import { assignmentId } from './assignment-id.ts'
+import { type ChosenNodes, chooseNodes } from './choose-nodes.ts'
+import { nodesToCompare, observationsToCompare } from './compared-records.ts'
+import { countedChanges } from './counted-changes.ts'
+import { recordedParts } from './decision-record.ts'
+import { desiredCount, desiredDeployment, placedDeployment, replicaFacts } from './desired-deployment.ts'
+import { placementEvents } from './events/placement-events.ts'
+import { DISPLACED_AT_ONCE, type Displacement, findDisplaced } from './find-displaced.ts'
+import { keepServing } from './keep-serving.ts'
+import { isSameRecord, nextPlacement } from './next-placement.ts'
+import type { PlacementPlan, PlanBasis, PlannedReplicas } from './placement-plan.ts'
+import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
+
+/** `now` is in milliseconds since 1970. */
+export function planPlacement(
+  snapshot: PlacementSnapshot,
+  deployment: DeploymentRecord,
+  now: number,
+): PlacementPlan {
+  const { placement: before, placementRevision } = snapshot
+  const basis: PlanBasis = { deployment, before, placementRevision, now: new Date(now).toISOString() }
+  const unmet = unmetDependencies(deployment.spec, snapshot.dependency)
+  const displacement = findDisplaced(snapshot, deployment, unmet.length > 0)
+  const facts = replicaFacts(snapshot, displacement)
+  const desired = desiredDeployment(snapshot, deployment, unmet.length > 0, displacement)
+  const planned = planRollout(desired, placedDeployment(snapshot), facts, now)
+  const {
+    plan: rollout,
+    placing,
+    nowhere,
+  } = chooseReplicas(snapshot, deployment, facts, planned, displacement)
+  const added = newAssignments(snapshot, basis, rollout, placing)
+  const withoutLost = giveUpLost(rollout.kept, added, facts)
+  const kept = leaveForbidden(withoutLost, added, whereabouts(snapshot, deployment, displacement, now))
+  const refusing = placing.unplaced > 0 ? placing : (displacement.nowhere ?? nowhere ?? placing)
+  const replicas: PlannedReplicas = {
+    rollout,
+    kept,
+    added,
+    displacement,
+    refused: refusing.unplaced > 0 ? explainCandidates(refusing.candidates) : undefined,
+    cures: refusing.cures,
+    unmet: rollout.held ? unmet : [],
+  }
+  const isUnmoved =
+    kept === withoutLost && added.length === 0 && isUnchanged(rollout, before?.assignments ?? [])
+  return complete(snapshot, facts, basis, replicas, isUnmoved)
+}
+
+/** Asked as if the view held exactly the assignments that the rollout keeps. */
+function chooseReplicas(
+  snapshot: PlacementSnapshot,
+  deployment: DeploymentRecord,
+  facts: ReplicaFacts,
+  planned: RolloutPlan,
+  displacement: Displacement,
+): ChosenNodes & { readonly nowhere: Placing | undefined } {
+  const { scheduling, workload, counted, placement } = snapshot
+  const { name, resources } = workload
+  const changes = countedChanges(counted, { name, resources, assignments: planned.kept })
+  return scheduling.hypothetically(changes, () => {
+    const assignments = placement?.assignments ?? []
+    const question = { scheduling, workload, facts, assignments, count: desiredCount(deployment) }
+    const { plan, nowhere } = keepServing(question, planned)
+    return { ...chooseNodes(snapshot, deployment, plan, displacement), nowhere }
+  })
+}
+
+function complete(
+  snapshot: PlacementSnapshot,
+  facts: ReplicaFacts,
+  basis: PlanBasis,
+  replicas: PlannedReplicas,
+  isUnmoved: boolean,
+): PlacementPlan {
+  const { before } = basis
+  const { next, status, unreportedSecrets } = nextPlacement(snapshot, basis, replicas)
+  const nodeIds = nodesToCompare(facts, { ...basis, ...replicas })
+  const nodeName = (id: NodeId) => snapshot.nodeOf(id)?.name ?? id
+  const plan: PlacementPlan = {
+    ...basis,
+    ...replicas,
+    next,
+    status,
+    unreportedSecrets,
+    isSettled: isUnmoved && isSameRecord(before, next),
+    ready: servingAmong(before?.assignments ?? [], facts),
+    lostNodes: lostAmong(before?.assignments ?? [], facts),
+    nodesToCompare: nodeIds,
+    observationsToCompare: observationsToCompare(facts, { ...basis, ...replicas }, nodeIds),
+    // A dropped assignment keeps its capacity until the store has forgotten it: no other may get it before.
+    reserved: [...(next?.assignments ?? []), ...replicas.rollout.dropped],
+    events: once(() => placementEvents(plan, nodeName)),
+    recordedParts: () => recordedParts(plan),
+  }
+  return plan
+}
+
+function once<Value extends object>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+function servingAmong(assignments: readonly Assignment[], facts: ReplicaFacts): Set<AssignmentId> {
+  return new Set(assignments.filter((each) => isServing(each, facts)).map(({ id }) => id))
+}
+
+function lostAmong(assignments: readonly Assignment[], { dispositionOf }: ReplicaFacts): Set<NodeId> {
+  const nodeIds = assignments.map(({ nodeId }) => nodeId)
+  return new Set(nodeIds.filter((nodeId) => dispositionOf(nodeId) === 'failed'))
+}
+
+function whereabouts(
+  { nodeOf, seen, listensUntil }: PlacementSnapshot,
+  { spec }: DeploymentRecord,
+  { refusals }: Displacement,
+  now: number,
+): Whereabouts {
+  const { progressDeadlineMs } = updateRulesOf(spec)
+  return {
+    mayBeOn(id) {
+      const refusal = refusals.get(id)
+      return refusal === undefined || mayStayForNow(refusal)
+    },
+    answers: (id) => nodeOf(id)?.status === 'ready',
+    seen,
+    isOverdue: ({ assignedAt }) => now > Math.max(Date.parse(assignedAt) + progressDeadlineMs, listensUntil),
+    most: DISPLACED_AT_ONCE,
+  }
+}
+
+function newAssignments(
+  { sha256 }: PlacementSnapshot,
+  { deployment, placementRevision, now }: PlanBasis,
+  { missing }: RolloutPlan,
+  { placed }: Placing,
+): Assignment[] {
+  return placed.flatMap((nodeId, index) => {
+    const replica = missing[index]
+    if (replica === undefined) return []
+    const id = assignmentId(deployment.uid, replica.replica, placementRevision, sha256)
+    return [{ id, ...replica, nodeId, desired: 'running' as const, assignedAt: now }]
+  })
+}
