@@ -53,7 +53,12 @@ const BROKEN: readonly Broken[] = [
     name: 'unhealthy-later',
     ...{ script: GOOD, fallsIll: true },
     // Both successors are started at once, and either may be ready first.
-    masks: [[/\d( of 2 replicas of revision 1 are ready)(: the rollback is complete)?\./g, '<n>$1.']],
+    masks: [
+      [
+        /\d( of 2 replicas of revision 1) (?:is|are) ready(?:: the rollback is complete)?\./g,
+        '<n>$1 are ready.',
+      ],
+    ],
     update: { failureAction: 'rollback', progressDeadline: '60s' },
     fewestReady: REPLICAS - 1,
   },

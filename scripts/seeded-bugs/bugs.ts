@@ -104,17 +104,17 @@ export const BUGS: readonly Bug[] = [
     name: 'nodes of all tenants',
     edits: [
       server(
-        'loops/controllers/tenant-view.ts',
+        'loops/controllers/placement/tenant-view.ts',
         'const listed = store.list(nodes, tenant).map(',
         'const listed = store.list(tenants).flatMap(({ record }) => store.list(nodes, record.id)).map(',
       ),
       server(
-        'loops/controllers/tenant-view.ts',
+        'loops/controllers/placement/tenant-view.ts',
         'const record = store.get(inTenant(tenant, nodes, id))?.record\n  const before',
         'const record = store.list(tenants).map((each) => store.get(inTenant(each.record.id, nodes, id))?.record).find((each) => each !== undefined)\n  const before',
       ),
       server(
-        'loops/controllers/tenant-view.ts',
+        'loops/controllers/placement/tenant-view.ts',
         'import { nodeNames, nodes, placements,',
         'import { tenants, nodeNames, nodes, placements,',
       ),
@@ -130,8 +130,8 @@ export const BUGS: readonly Bug[] = [
     name: 'a node that was decided on is not compared',
     edits: [
       server(
-        'loops/controllers/reconcile-deployment.ts',
-        'for (const id of decision.nodeIds) transaction.get(inTenant(tenant, nodes, id))',
+        'loops/controllers/placement/reconcile-deployment.ts',
+        'for (const id of plan.nodesToCompare) compareNode(transaction, tenant, id)',
         '',
       ),
     ],
@@ -198,8 +198,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a refusal told at each look',
     edits: [
-      server(
-        'loops/controllers/placement-events.ts',
+      core(
+        'placement/events/placement-events.ts',
         'before?.reportedRefusals === next.reportedRefusals)\n    return []',
         'next.reportedRefusals.length < 0)\n    return []',
       ),

@@ -2,7 +2,7 @@
 // replica ends, which ones are made anew, in which order, and how few are ready meanwhile. DECISIONS 1 (plan).
 
 import type { DeploymentSpec, PlanStep, TenantId } from '@holdfast/contract'
-import { planAhead } from '@holdfast/server/loops/controllers/plan-ahead'
+import { planAhead } from '@holdfast/server/loops/controllers/planning/plan-ahead'
 import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
@@ -184,7 +184,7 @@ test('what a plan waits for is a step of its own', async () => {
   ])
   const unresolved = { ...deploymentOf('web'), digest: null }
   expect((await planOf(unresolved)).steps).toMatchObject([
-    { kind: 'wait', text: 'No registry has answered for the image yet: replicas wait for that.' },
+    { kind: 'wait', text: 'No registry has resolved the image yet: replicas wait for that.' },
   ])
 })
 

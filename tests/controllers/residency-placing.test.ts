@@ -234,7 +234,7 @@ describe('a node whose labels change', () => {
         { replica: 2, to: null },
       ],
     })
-    expect(displaced?.message).toContain('may not be there, and is stopped')
+    expect(displaced?.message).toContain('must not run there and is stopped')
     const stalled = await told('deployment.stalled')
     expect(stalled.map(({ reason: why }) => why)).toEqual(['residency_no_match'])
     await relabel(one, { [COUNTRY]: 'DE' })
@@ -321,7 +321,7 @@ describe('a node whose labels change', () => {
     await idle()
     expect([phase(stored), homes(stored), agents?.fewestServed()]).toEqual(['Running', ['b', 'b'], 2])
     expect((await told('deployment.displaced')).at(-1)?.message).toContain(
-      'stays until another node takes it',
+      'stays until another node accepts it',
     )
   })
 

@@ -320,7 +320,7 @@ describe('a broken image', () => {
     expect(story).not.toContain('degraded rollback')
     const told = (await eventsOf(store, tenant)).find(({ type }) => type === 'deployment.rolled_back')
     expect(told?.message).toMatch(
-      /Revision 2 failed after .* replica 1 on n.* go back to revision 1.*Correct it/,
+      /Revision 2 failed after .* replica 1 on n.* return to revision 1.*Correct the spec/,
     )
     // Another revision leaves it.
     await rolledOut(await revise(store, tenant, second, mode('')))

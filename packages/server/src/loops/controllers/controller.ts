@@ -5,12 +5,12 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Quotas } from '../../quotas/quotas.ts'
 import type { Store } from '../../store/store.ts'
 import type { Leadership } from '../leadership/lead-shards.ts'
-import type { DelayedQueue } from './delayed-queue.ts'
-import { createDependents, type Dependents } from './dependents.ts'
-import type { KeyQueue } from './key-queue.ts'
-import { createObservationDedup, type ObservationDedup } from './observation-dedup.ts'
-import { createTenantView, type TenantView } from './tenant-view.ts'
-import { createWaitingList, type WaitingList } from './waiting.ts'
+import { createTenantView, type TenantView } from './placement/tenant-view.ts'
+import type { DelayedQueue } from './queue/delayed-queue.ts'
+import { createDependents, type Dependents } from './queue/dependents.ts'
+import type { KeyQueue } from './queue/key-queue.ts'
+import { createObservationDedup, type ObservationDedup } from './queue/observation-dedup.ts'
+import { createWaitingList, type WaitingList } from './queue/waiting-list.ts'
 
 export interface PlacingDeps {
   readonly store: Store

@@ -15,11 +15,11 @@ import {
   TENANT_LENGTH,
   tenantOf,
 } from './controller.ts'
-import { createDelayedQueue } from './delayed-queue.ts'
-import { finishLeaving } from './finish-leaving.ts'
-import { createKeyQueue, exponentialBackoff } from './key-queue.ts'
-import { noticeChange } from './notice-changes.ts'
-import { reconcileDeployment } from './reconcile-deployment.ts'
+import { finishLeaving } from './placement/finish-leaving.ts'
+import { reconcileDeployment } from './placement/reconcile-deployment.ts'
+import { createDelayedQueue } from './queue/delayed-queue.ts'
+import { createKeyQueue, exponentialBackoff } from './queue/key-queue.ts'
+import { noticeChange } from './queue/notice-changes.ts'
 
 export interface Placing {
   /** Deployments that wait for a look, have one, or rest after a failure. */

@@ -1,26 +1,19 @@
 // Which deployments does a change concern? Their keys are enqueued and the tenant's view is kept up; nothing is decided here.
 // DESIGN 4: an unplaced deployment is looked at again when something happens that one of its refusals waits for.
 
-import {
-  asDeploymentUid,
-  asNodeId,
-  asTenantId,
-  type DeploymentUid,
-  type NodeId,
-  type TenantId,
-} from '@holdfast/contract'
-import type { Change } from '../../store/cache/record-index.ts'
-import { deployments, nodeNames, nodes, observations, placements, tenants } from '../../store/records.ts'
-import { globally, inTenant } from '../../store/transaction.ts'
-import { type Controller, keyOf, nodeKeyOf, tenantOf } from './controller.ts'
+import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import type { Change } from '../../../store/cache/record-index.ts'
+import { deployments, nodeNames, nodes, observations, placements, tenants } from '../../../store/records.ts'
+import { globally, inTenant } from '../../../store/transaction.ts'
+import { type Controller, keyOf, nodeKeyOf, tenantOf } from '../controller.ts'
 
 export function noticeChange(controller: Controller, { kind, key }: Change): void {
   const { tenant, folder, id } = key
   if (tenant === undefined) noticeGlobal(controller, folder, id)
   else if (!controller.deps.leadership.owns(tenant)) return
   else if (folder === deployments.folder) noticeDeployment(controller, tenant, id)
-  else if (folder === placements.folder) noticePlacement(controller, tenant, asDeploymentUid(id))
-  else if (folder === nodes.folder) noticeNode(controller, tenant, asNodeId(id))
+  else if (folder === placements.folder) noticePlacement(controller, tenant, id as DeploymentUid)
+  else if (folder === nodes.folder) noticeNode(controller, tenant, id as NodeId)
   else if (folder !== observations.folder) return
   else if (kind === 'put') noticeObservation(controller, tenant, id)
   else controller.tenants.get(tenant)?.sightings.forget(id)
@@ -33,12 +26,12 @@ function noticeGlobal(controller: Controller, folder: string, id: string): void 
       if (controller.tenants.has(tenant)) noticeNode(controller, tenant, nodeId)
   }
   if (folder !== tenants.folder) return
-  const tenant = asTenantId(id)
+  const tenant = id as TenantId
   const known = controller.tenants.get(tenant)
   if (known === undefined) return
   // Its view is made anew should the record only be unreadable.
   if (store.get(globally(tenants, id)) === undefined) controller.tenants.delete(tenant)
-  known.view.takeQuota()
+  known.view.applyQuota()
   wake(controller, tenant, known.waiting.curedBy('quota'))
 }
 
@@ -56,22 +49,22 @@ function noticeDeployment(controller: Controller, tenant: TenantId, name: string
     known?.dependents.forget(name)
   } else {
     // Its requests may be others now.
-    takePlacement(controller, tenant, stored.uid)
+    applyPlacement(controller, tenant, stored.uid)
     controller.queue.add(keyOf(tenant, name))
   }
 }
 
 function noticePlacement(controller: Controller, tenant: TenantId, uid: DeploymentUid): void {
-  takePlacement(controller, tenant, uid)
+  applyPlacement(controller, tenant, uid)
   const placement = controller.deps.store.get(inTenant(tenant, placements, uid))?.record
   if (placement === undefined) return
   controller.queue.add(keyOf(tenant, placement.name))
   wake(controller, tenant, controller.tenants.get(tenant)?.dependents.waitingFor(placement.name) ?? [])
 }
 
-function takePlacement({ queue, tenants }: Controller, tenant: TenantId, uid: DeploymentUid): void {
+function applyPlacement({ queue, tenants }: Controller, tenant: TenantId, uid: DeploymentUid): void {
   const known = tenants.get(tenant)
-  const change = known?.view.takePlacement(uid) ?? 'none'
+  const change = known?.view.applyPlacement(uid) ?? 'none'
   if (known && change === 'freed') {
     wake({ queue }, tenant, known.waiting.curedBy('placements'))
     for (const id of known.view.leaving()) queue.add(nodeKeyOf(tenant, id))
@@ -81,7 +74,7 @@ function takePlacement({ queue, tenants }: Controller, tenant: TenantId, uid: De
 
 function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void {
   const { view, waiting, dependents } = tenantOf(controller, tenant)
-  const kinds = view.takeNode(id)
+  const kinds = view.applyNode(id)
   for (const kind of kinds) wake(controller, tenant, waiting.curedBy(kind))
   const disposition = view.dispositionOf(id)
   // One that returns may still have what is wished: its replicas count again. One with other labels may not have it any more.

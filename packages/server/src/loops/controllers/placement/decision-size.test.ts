@@ -3,12 +3,11 @@
 
 import type { DeploymentSpec } from '@holdfast/contract'
 import { expect, test } from 'vitest'
-import { aRollout, NOW, tenant } from './cached-cluster.fixture.ts'
-import type { Controller } from './controller.ts'
-import { keyOf } from './controller.ts'
-import { decidePlacement } from './decide-placement.ts'
-import { createDelayedQueue } from './delayed-queue.ts'
-import { eventsOf } from './placement-events.ts'
+import type { Controller } from '../controller.ts'
+import { keyOf } from '../controller.ts'
+import { aRollout, NOW, tenant } from '../planning/cached-cluster.fixture.ts'
+import { createDelayedQueue } from '../queue/delayed-queue.ts'
+import { planAndReserve } from './placement-snapshot.ts'
 import { reconcileDeployment } from './reconcile-deployment.ts'
 import { createTenantView } from './tenant-view.ts'
 
@@ -19,7 +18,7 @@ const MANY = 130
 function decide({ deps, next }: ReturnType<typeof aRollout>) {
   const { store, quotas, residency } = deps
   const view = createTenantView(store, quotas, tenant)
-  return decidePlacement({ store, tenant, view, residency, now: NOW, listensUntil: 0 }, next)
+  return planAndReserve({ store, tenant, view, residency, listensUntil: 0 }, next, Date.parse(NOW))
 }
 
 const inFrance: DeploymentSpec['placement'] = { residency: { country: 'FR' } }
@@ -30,11 +29,11 @@ const onSsd: DeploymentSpec['placement'] = {
 test('what is not wished any more goes, whatever its node is: no node is compared for it', () => {
   const decision = decide(aRollout(MANY, MANY, { replicas: 0, placement: inFrance }))
   expect(decision.kept.every(({ desired }) => desired === 'removed')).toBe(true)
-  expect(decision.nodeIds.size).toBe(0)
+  expect(decision.nodesToCompare.size).toBe(0)
 })
 
 test('what must go from where it may not be goes in parts, each with its node compared', () => {
-  const { kept, nodeIds } = decide(aRollout(MANY, MANY, { placement: inFrance }))
+  const { kept, nodesToCompare: nodeIds } = decide(aRollout(MANY, MANY, { placement: inFrance }))
   const going = kept.filter(({ desired }) => desired === 'removed').map(({ nodeId }) => nodeId)
   expect(going).toHaveLength(25)
   expect(nodeIds).toEqual(new Set(going))
@@ -42,25 +41,27 @@ test('what must go from where it may not be goes in parts, each with its node co
 
 test('what stays where a constraint does not want it is told of some nodes: the matrix names all', () => {
   const decision = decide(aRollout(MANY, MANY, { placement: onSsd }))
-  const { within } = eventsOf(decision, (id) => id)
+  const { within } = decision.events()
   expect(within.filter(({ type }) => type === 'deployment.displaced')).toHaveLength(25)
   expect(decision.refused?.candidates).toHaveLength(MANY)
-  expect(within.length + decision.nodeIds.size).toBeLessThan(MOST)
+  expect(within.length + decision.nodesToCompare.size).toBeLessThan(MOST)
 })
 
 test('what goes because it was never ready is compared as it was seen, as far as a transaction holds it', () => {
-  const { nodeIds, seenIds } = decide(aRollout(2, 2, {}, { state: 'starting' }))
+  const { nodesToCompare: nodeIds, observationsToCompare: seenIds } = decide(
+    aRollout(2, 2, {}, { state: 'starting' }),
+  )
   expect([nodeIds.size, seenIds]).toEqual([2, ['asg_0', 'asg_1']])
   const many = decide(aRollout(MANY, MANY, {}, { state: 'starting' }))
   expect(many.kept.every(({ desired }) => desired === 'removed')).toBe(true)
-  expect(many.nodeIds.size + many.seenIds.length).toBe(110)
+  expect(many.nodesToCompare.size + many.observationsToCompare.length).toBe(110)
 })
 
 test('what is confirmed gone is dropped in parts', () => {
   const decision = decide(aRollout(MANY, 5, { replicas: 0 }, { gone: true, state: 'stopped' }))
-  expect(decision.plan.dropped).toHaveLength(80)
+  expect(decision.rollout.dropped).toHaveLength(80)
   expect(decision.kept).toHaveLength(MANY - 80)
-  expect(decision.settled).toBe(false)
+  expect(decision.isSettled).toBe(false)
 })
 
 test('what was decided is compared at once: nothing comes in between', async () => {

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { AssignmentId, DeploymentSpec, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
-import { createRecordIndex } from '../../store/cache/record-index.ts'
-import { encodeRecord } from '../../store/encode.ts'
-import { createKeyspace } from '../../store/keys.ts'
-import { aDeployment, aSpec } from '../../store/records.fixture.ts'
+import { encodeRecord } from '../../../store/encode.ts'
+import { createKeyspace } from '../../../store/keys.ts'
+import { createRecordIndex } from '../../../store/cache/record-index.ts'
+import { aDeployment, aSpec } from '../../../store/records.fixture.ts'
 import {
   type Collection,
   deployments,
@@ -15,7 +15,7 @@ import {
   placements,
   type StoredDeployment,
   type StoredObservation,
-} from '../../store/records.ts'
+} from '../../../store/records.ts'
 import type { PlanAheadDeps } from './plan-ahead.ts'
 
 export const NOW = '2026-01-01T00:00:00.000Z'

@@ -4,9 +4,9 @@ import type { Assignment, AssignmentId, DeploymentUid, NodeId, TenantId } from '
 import { createSchedulingView, type Workload } from '@holdfast/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { gatherTenantFacts } from '../../scheduling/scheduling-facts.ts'
-import type { CachedRecord } from '../../store/cache/record-index.ts'
-import { aDeployment, aSpec, someTenant } from '../../store/records.fixture.ts'
+import { gatherTenantFacts } from '../../../scheduling/scheduling-facts.ts'
+import type { CachedRecord } from '../../../store/cache/record-index.ts'
+import { aDeployment, aSpec, someTenant } from '../../../store/records.fixture.ts'
 import {
   type Collection,
   deployments,
@@ -15,9 +15,9 @@ import {
   placements,
   type StoredNode,
   type StoredPlacement,
-} from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
-import type { Address } from '../../store/transaction.ts'
+} from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import type { Address } from '../../../store/transaction.ts'
 import { createTenantView } from './tenant-view.ts'
 
 const tenant: TenantId = someTenant()
@@ -118,8 +118,8 @@ describe('a tenant view', () => {
             const spec = { ...aSpec(`d${index}`), resources }
             put(deployments, `d${index}`, aDeployment(`d${index}`, { uid: uidOf(index), spec }))
           }
-          if (each.kind === 'node' || each.kind === 'no node') view.takeNode(nodeId(index))
-          else view.takePlacement(uidOf(index))
+          if (each.kind === 'node' || each.kind === 'no node') view.applyNode(nodeId(index))
+          else view.applyPlacement(uidOf(index))
         }
         const anew = createSchedulingView(gatherTenantFacts(store, quotas, tenant))
         expect(view.scheduling.candidates(workload)).toEqual(anew.candidates(workload))
@@ -149,15 +149,15 @@ describe('a tenant view', () => {
     view.reserve(uidOf(1), reserved, decidedOn)
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
     // The echo of the older record changes nothing; the failure of the decision does.
-    expect(view.takePlacement(uidOf(1))).toBe('none')
+    expect(view.applyPlacement(uidOf(1))).toBe('none')
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
     view.release(uidOf(1))
     expect(view.scheduling.place(free, 3)).toMatchObject({ placed: [nodeId(1), nodeId(1)], unplaced: 1 })
     view.reserve(uidOf(1), reserved, decidedOn)
     put(placements, uidOf(1), aPlacement(1, [1, 1]))
-    expect(view.takePlacement(uidOf(1))).toBe('grown')
+    expect(view.applyPlacement(uidOf(1))).toBe('grown')
     put(placements, uidOf(1), aPlacement(1, [1]))
-    expect(view.takePlacement(uidOf(1))).toBe('freed')
+    expect(view.applyPlacement(uidOf(1))).toBe('freed')
     expect(view.scheduling.place(free, 1).unplaced).toBe(0)
   })
 })

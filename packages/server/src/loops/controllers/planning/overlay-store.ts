@@ -2,9 +2,9 @@
 // kept as it is, neither made bytes nor read back: a plan of a hundred replicas looks at them tens of thousands of times.
 
 import type { TenantId } from '@holdfast/contract'
-import type { CachedRecord } from '../../store/cache/record-index.ts'
-import type { Collection } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
+import type { CachedRecord } from '../../../store/cache/record-index.ts'
+import type { Collection } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
 
 export interface OverlayStore extends Pick<Store, 'get' | 'list'> {
   put<T>(collection: Collection<T>, id: string, record: T): void

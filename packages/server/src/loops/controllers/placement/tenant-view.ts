@@ -1,60 +1,56 @@
-// The scheduler's view of one tenant, kept up change by change from the cache, with what this process has just decided
-// already counted: two decisions of one moment never count on the same room. DESIGN 4 and 6.
+// The scheduling view of one tenant, updated with each change of the cache. It includes the reservations of this process, so
+// that two plans of the same moment never count on the same capacity. See docs/design/placement.md#candidates
 
-import type { Assignment, AssignmentId, Capacity, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import { type NodeDisposition, type NodeFacts, type RetryTrigger, sameStand } from '@holdfast/core'
 import {
+  type CountedReplicas,
   createSchedulingView,
-  type NodeDisposition,
-  type NodeFacts,
-  type RetryTrigger,
+  hasSameRequests,
+  placeOf,
   type SchedulingView,
-  sameStand,
-} from '@holdfast/core'
-import { isDraining } from '../../operations/nodes/drain-node.ts'
-import type { Quotas } from '../../quotas/quotas.ts'
-import { NOTHING, nodeFacts, requestsOf, type Taken } from '../../scheduling/scheduling-facts.ts'
-import { nodeNames, nodes, placements, type StoredNode } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
-import { globally, inTenant } from '../../store/transaction.ts'
+} from '@holdfast/core/placement'
+import { isDraining } from '../../../operations/nodes/drain-node.ts'
+import type { Quotas } from '../../../quotas/quotas.ts'
+import { NOTHING, nodeFacts, requestsOf, type Taken } from '../../../scheduling/scheduling-facts.ts'
+import { nodeNames, nodes, placements, type StoredNode } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { globally, inTenant } from '../../../store/transaction.ts'
 
 export interface TenantView {
   readonly scheduling: SchedulingView
+  /** The replicas of the deployment that `scheduling` holds: its reservation, or what the cache shows. */
+  countedOf(uid: DeploymentUid): CountedReplicas
   /**
-   * Counts a placement as decided, before the store has it. What the cache shows is believed again once it shows more
-   * than the revision that was decided on.
+   * Enters a planned placement before the store has it. The cache prevails again once it shows a newer record than
+   * `decidedOn`, the revision that the plan was made from.
    */
-  reserve(uid: DeploymentUid, placement: Reserved, decidedOn: number): void
-  /** The decision came to nothing: back to what the cache shows. */
+  reserve(uid: DeploymentUid, placement: CountedReplicas, decidedOn: number): void
+  /** Drops the reservation: the cache prevails. */
   release(uid: DeploymentUid): void
-  /** Enters the placement as the cache shows it; says what may be cured by the change. */
-  takePlacement(uid: DeploymentUid): PlacementChange
-  /** Enters the node as the cache shows it; says what may be cured by the change. */
-  takeNode(id: NodeId): RetryTrigger[]
-  /** As the cache shows it; undefined: not enrolled, or not readable. */
+  /** Enters the placement that the cache shows, and returns how it has changed. */
+  applyPlacement(uid: DeploymentUid): PlacementChange
+  /** Enters the node that the cache shows, and returns the kinds of its changes. */
+  applyNode(id: NodeId): RetryTrigger[]
+  /** Undefined where the node is not enrolled, or its record is unreadable. */
   nodeOf(id: NodeId): NodeFacts | undefined
-  /** What the node's record and claim mean for the replicas on it. */
+  /** The disposition that follows from the node's record and claim. */
   dispositionOf(id: NodeId): NodeDisposition
-  /** The nodes that are to be emptied: drained, or given back. */
+  /** The nodes that are being drained or released. */
   leaving(): NodeId[]
-  /** The quota of containers, less what other deployments have of it. */
+  /** The quota of containers, less the containers of other deployments. */
   roomBeside(uid: DeploymentUid): number
-  /** The names of the deployments that have a replica on the node. */
+  /** The names of the deployments with a replica on the node. */
   deploymentsOn(id: NodeId): Set<string>
-  /** The quota of containers may be another one. */
-  takeQuota(): void
-  /** Everything anew from the cache: repairs whatever a change missed. */
+  /** Enters the current quota of containers. */
+  applyQuota(): void
+  /** Rebuilds the view from the cache, in case a change was missed. */
   refresh(): void
-}
-
-export interface Reserved {
-  readonly name: string
-  readonly resources: Capacity
-  readonly assignments: readonly Assignment[]
 }
 
 export type PlacementChange = 'none' | 'grown' | 'freed'
 
-interface Counted extends Reserved {
+interface Counted extends CountedReplicas {
   readonly decidedOn: number
 }
 
@@ -66,8 +62,8 @@ interface State {
   readonly tenant: TenantId
   readonly scheduling: SchedulingView
   readonly counted: Map<DeploymentUid, Counted>
-  /** As the cache last showed them: what a change is told against. */
-  readonly shown: Map<DeploymentUid, Reserved>
+  /** The placements that the cache last showed, to find out what a change has freed. */
+  readonly shown: Map<DeploymentUid, CountedReplicas>
   readonly byNode: Map<NodeId, Map<AssignmentId, Taken>>
   readonly nodes: Map<NodeId, NodeFacts>
   used: number
@@ -80,7 +76,11 @@ export function createTenantView(
 ): TenantView {
   const scheduling = createSchedulingView({ nodes: [], containers: { used: 0, limit: 0 } })
   const state: State = {
-    ...{ store, quotas, tenant, scheduling, used: 0 },
+    store,
+    quotas,
+    tenant,
+    scheduling,
+    used: 0,
     counted: new Map(),
     shown: new Map(),
     byNode: new Map(),
@@ -88,15 +88,16 @@ export function createTenantView(
   }
   const view: TenantView = {
     scheduling,
+    countedOf: (uid) => state.counted.get(uid) ?? EMPTY,
     reserve: (uid, placement, decidedOn) => {
       count(state, uid, { ...placement, decidedOn })
     },
     release(uid) {
       state.counted.set(uid, { ...(state.counted.get(uid) ?? EMPTY), decidedOn: UNDECIDED })
-      takePlacement(state, uid)
+      applyPlacement(state, uid)
     },
-    takePlacement: (uid) => takePlacement(state, uid),
-    takeNode: (id) => takeNode(state, id),
+    applyPlacement: (uid) => applyPlacement(state, uid),
+    applyNode: (id) => applyNode(state, id),
     nodeOf: (id) => state.nodes.get(id),
     dispositionOf: (id) => dispositionOf(state, id),
     leaving: () => [...state.nodes.keys()].filter((id) => dispositionOf(state, id) === 'leaving'),
@@ -105,7 +106,7 @@ export function createTenantView(
       return quotas.limit(tenant, 'containers') - state.used + own
     },
     deploymentsOn: (id) => new Set([...(state.byNode.get(id)?.values() ?? [])].map(({ name }) => name)),
-    takeQuota: () => enterQuota(state),
+    applyQuota: () => applyQuota(state),
     refresh: () => refresh(state),
   }
   view.refresh()
@@ -115,13 +116,13 @@ export function createTenantView(
 function dispositionOf(state: State, id: NodeId): NodeDisposition {
   const node = state.store.get(inTenant(state.tenant, nodes, id))?.record
   if (node === undefined) return 'absent'
-  // What is lost cannot be emptied.
+  // A failed node cannot be drained.
   if (node.status === 'failed') return 'failed'
-  return isDraining(node) || isGivenBack(state, node) ? 'leaving' : 'staying'
+  return isDraining(node) || isReleasing(state, node) ? 'leaving' : 'staying'
 }
 
-/** Only where the claim says so: a name that cannot be read takes no new work, and moves nothing away either. */
-function isGivenBack({ store, tenant }: State, { id, name }: StoredNode): boolean {
+/** Only an active claim that says so: with an unreadable claim a node gets no new work, but nothing is moved away. */
+function isReleasing({ store, tenant }: State, { id, name }: StoredNode): boolean {
   const claims = store.get(globally(nodeNames, name))?.record.claims ?? []
   return claims.some((each) => each.tenant === tenant && each.nodeId === id && each.state === 'releasing')
 }
@@ -132,64 +133,59 @@ const EMPTY: Counted = { name: '', resources: NOTHING, assignments: [], decidedO
 function refresh(state: State): void {
   const { store, tenant } = state
   const listed = store.list(nodes, tenant).map(({ record }) => record.id)
-  for (const id of new Set([...listed, ...state.nodes.keys()])) takeNode(state, id)
+  for (const id of new Set([...listed, ...state.nodes.keys()])) applyNode(state, id)
   const placed = store.list(placements, tenant).map(({ record }) => record.uid)
-  for (const uid of new Set([...placed, ...state.counted.keys()])) takePlacement(state, uid)
-  enterQuota(state)
+  for (const uid of new Set([...placed, ...state.counted.keys()])) applyPlacement(state, uid)
+  applyQuota(state)
 }
 
-function takePlacement(state: State, uid: DeploymentUid): PlacementChange {
+function applyPlacement(state: State, uid: DeploymentUid): PlacementChange {
   const { store, tenant } = state
   const found = store.get(inTenant(tenant, placements, uid))
   const record = found?.record
-  const now: Reserved =
-    record === undefined ? EMPTY : { ...record, resources: requestsOf(store, tenant, record) }
+  const now: CountedReplicas =
+    record === undefined
+      ? EMPTY
+      : {
+          name: record.name,
+          assignments: record.assignments,
+          resources: requestsOf(store, tenant, record),
+        }
   const change = changeOf(state.shown.get(uid) ?? EMPTY, now)
   if (record === undefined) state.shown.delete(uid)
   else state.shown.set(uid, now)
   const { decidedOn } = state.counted.get(uid) ?? EMPTY
-  // Older than what was decided here: the decision is still on its way.
-  const outdated =
+  // The cache is older than the reservation, whose write is still on its way.
+  const isOutdated =
     decidedOn !== UNDECIDED && (found === undefined ? decidedOn === 0 : found.modRevision <= decidedOn)
-  if (!outdated) count(state, uid, { ...now, decidedOn: UNDECIDED })
+  if (!isOutdated) count(state, uid, { ...now, decidedOn: UNDECIDED })
   return change
 }
 
-function changeOf(before: Reserved, now: Reserved): PlacementChange {
-  if (before.assignments === now.assignments && sameRoom(before, now)) return 'none'
+function changeOf(before: CountedReplicas, now: CountedReplicas): PlacementChange {
+  const hasChangedRequests = !hasSameRequests(before, now)
+  if (before.assignments === now.assignments && !hasChangedRequests) return 'none'
   const kept = new Set(now.assignments.map(({ id }) => id))
-  const freed = before.assignments.some(({ id }) => !kept.has(id))
-  if (freed || (before.assignments.length > 0 && !sameRoom(before, now))) return 'freed'
+  const isFreed = before.assignments.some(({ id }) => !kept.has(id))
+  if (isFreed || (before.assignments.length > 0 && hasChangedRequests)) return 'freed'
   return now.assignments.length > before.assignments.length ? 'grown' : 'none'
 }
 
-/** Replaces what was counted of the deployment. */
+/** Replaces the replicas that the view holds of the deployment. */
 function count(state: State, uid: DeploymentUid, now: Counted): void {
   const before = state.counted.get(uid) ?? EMPTY
   if (now.assignments.length === 0) state.counted.delete(uid)
   else state.counted.set(uid, now)
   if (before.assignments.length === 0 && now.assignments.length === 0) return
-  const room = sameRoom(before, now)
-  const kept = new Set(room ? now.assignments.map(placeOf) : [])
-  const known = new Set(room ? before.assignments.map(placeOf) : [])
+  const sameRequests = hasSameRequests(before, now)
+  const kept = new Set(sameRequests ? now.assignments.map(placeOf) : [])
+  const known = new Set(sameRequests ? before.assignments.map(placeOf) : [])
   for (const each of before.assignments) if (!kept.has(placeOf(each))) leave(state, each.nodeId, each.id)
   for (const each of now.assignments) if (!known.has(placeOf(each))) enter(state, each.nodeId, each.id, now)
-  enterQuota(state)
+  applyQuota(state)
 }
 
-/** Decided again on the same state, an assignment has the same id, on another node perhaps. */
-const placeOf = ({ id, nodeId }: Assignment): string => `${nodeId}/${id}`
-
-function sameRoom(before: Reserved, now: Reserved): boolean {
-  const { cpuMillis, memoryBytes } = now.resources
-  return (
-    before.name === now.name &&
-    before.resources.cpuMillis === cpuMillis &&
-    before.resources.memoryBytes === memoryBytes
-  )
-}
-
-function enter(state: State, nodeId: NodeId, id: AssignmentId, { name, resources }: Reserved): void {
+function enter(state: State, nodeId: NodeId, id: AssignmentId, { name, resources }: CountedReplicas): void {
   const taken = state.byNode.get(nodeId) ?? new Map<AssignmentId, Taken>()
   state.byNode.set(nodeId, taken)
   taken.set(id, { name, resources })
@@ -207,12 +203,12 @@ function leave(state: State, nodeId: NodeId, id: AssignmentId): void {
   state.scheduling.applyReleased(nodeId, known.name, known.resources)
 }
 
-/** The scheduler counts by itself while it knows all nodes; what is on a node that is gone, only we do. */
-function enterQuota({ scheduling, quotas, tenant, used }: State): void {
+/** Only this view knows the replicas on nodes that are gone, so it tells the scheduler how many containers there are. */
+function applyQuota({ scheduling, quotas, tenant, used }: State): void {
   scheduling.setContainers({ used, limit: quotas.limit(tenant, 'containers') })
 }
 
-function takeNode(state: State, id: NodeId): RetryTrigger[] {
+function applyNode(state: State, id: NodeId): RetryTrigger[] {
   const { store, tenant, scheduling } = state
   const record = store.get(inTenant(tenant, nodes, id))?.record
   const before = state.nodes.get(id)

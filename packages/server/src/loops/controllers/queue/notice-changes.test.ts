@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { someTenant } from '../../store/records.fixture.ts'
-import { tenants } from '../../store/records.ts'
-import { type Controller, tenantOf } from './controller.ts'
+import { someTenant } from '../../../store/records.fixture.ts'
+import { tenants } from '../../../store/records.ts'
+import { type Controller, tenantOf } from '../controller.ts'
 import { createDelayedQueue } from './delayed-queue.ts'
 import { noticeChange } from './notice-changes.ts'
 

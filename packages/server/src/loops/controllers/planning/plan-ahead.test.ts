@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TenantId } from '@holdfast/contract'
 import { afterEach, expect, test, vi } from 'vitest'
-import type { StoredDeployment } from '../../store/records.ts'
+import type { StoredDeployment } from '../../../store/records.ts'
 import { aRollout, tenant } from './cached-cluster.fixture.ts'
 import { createPlanner } from './plan-ahead.ts'
 

@@ -1,17 +1,17 @@
 // A node that is to be emptied and on which nothing is left. One that its tenant gives back goes: its record, its name and
 // its quota slot. One that was drained stays, closed. DECISIONS 1 and 5.
 
-import { asNodeId, asTenantId } from '@holdfast/contract'
-import { isDraining, stageDrained } from '../../operations/nodes/drain-node.ts'
-import { stageRelease } from '../../operations/nodes/release-node.ts'
-import { nodes } from '../../store/records.ts'
-import { inTenant } from '../../store/transaction.ts'
-import { LostLeadershipError } from '../leadership/fence.ts'
-import { type Controller, TENANT_LENGTH } from './controller.ts'
+import type { NodeId, TenantId } from '@holdfast/contract'
+import { isDraining, stageDrained } from '../../../operations/nodes/drain-node.ts'
+import { stageRelease } from '../../../operations/nodes/release-node.ts'
+import { nodes } from '../../../store/records.ts'
+import { inTenant } from '../../../store/transaction.ts'
+import { LostLeadershipError } from '../../leadership/fence.ts'
+import { type Controller, TENANT_LENGTH } from '../controller.ts'
 
 export async function finishLeaving({ deps }: Controller, key: string): Promise<void> {
-  const tenant = asTenantId(key.slice(0, TENANT_LENGTH))
-  const id = asNodeId(key.slice(TENANT_LENGTH + 2))
+  const tenant = key.slice(0, TENANT_LENGTH) as TenantId
+  const id = key.slice(TENANT_LENGTH + 2) as NodeId
   const node = deps.store.get(inTenant(tenant, nodes, id))?.record
   if (node === undefined || !deps.leadership.owns(tenant)) return
   try {

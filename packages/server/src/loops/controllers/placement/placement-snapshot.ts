@@ -1,0 +1,67 @@
+// The snapshot that a placement is planned from: the stored records of one deployment and the tenant's view, mapped to the
+// types of core. Records are read from the cache when the plan asks for them; nothing is copied.
+
+import { hash } from 'node:crypto'
+import type { AssignmentId, ResidencyRules, TenantId } from '@holdfast/contract'
+import type { Dependency } from '@holdfast/core'
+import { type PlacementPlan, type PlacementSnapshot, planPlacement } from '@holdfast/core/placement'
+import { isLost } from '../../../liveness/node-status.ts'
+import { targetOf } from '../../../scheduling/revision-target.ts'
+import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
+import { deployments, observations, placements, type StoredDeployment } from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { inTenant } from '../../../store/transaction.ts'
+import type { TenantView } from './tenant-view.ts'
+
+export interface SnapshotDeps {
+  readonly store: Pick<Store, 'get'>
+  readonly tenant: TenantId
+  readonly view: TenantView
+  readonly residency: ResidencyRules
+  /** In milliseconds since 1970; no replica is overdue before. */
+  readonly listensUntil: number
+}
+
+/** Plans one deployment and reserves the capacity that the plan needs, so that no other plan counts on it. */
+export function planAndReserve(deps: SnapshotDeps, stored: StoredDeployment, now: number): PlacementPlan {
+  const { view } = deps
+  const plan = planPlacement(takeSnapshot(deps, stored), stored, now)
+  const { name, resources } = stored.spec
+  if (plan.isSettled) view.release(stored.uid)
+  else view.reserve(stored.uid, { name, resources, assignments: plan.reserved }, plan.placementRevision)
+  return plan
+}
+
+export function takeSnapshot(
+  { store, tenant, view, residency, listensUntil }: SnapshotDeps,
+  stored: StoredDeployment,
+): PlacementSnapshot {
+  const placement = store.get(inTenant(tenant, placements, stored.uid))
+  return {
+    workload: workloadOf(store, tenant, stored.spec, residency),
+    target: targetOf(stored),
+    placement: placement?.record,
+    placementRevision: placement?.modRevision ?? 0,
+    scheduling: view.scheduling,
+    counted: view.countedOf(stored.uid),
+    room: view.roomBeside(stored.uid),
+    listensUntil,
+    nodeOf: view.nodeOf,
+    dispositionOf: view.dispositionOf,
+    seen: (id) => store.get(inTenant(tenant, observations, id))?.record,
+    dependency: (name) => findDependency(store, tenant, name),
+    sha256: (text) => hash('sha256', text, 'hex'),
+  }
+}
+
+function findDependency(store: Pick<Store, 'get'>, tenant: TenantId, name: string): Dependency | undefined {
+  const other = store.get(inTenant(tenant, deployments, name))?.record
+  if (other === undefined) return undefined
+  return {
+    replicas: other.spec.replicas,
+    deleting: other.deleting,
+    assignments: store.get(inTenant(tenant, placements, other.uid))?.record.assignments ?? [],
+    seen: (id: AssignmentId) => store.get(inTenant(tenant, observations, id))?.record,
+    isLost: (id) => isLost(store, tenant, id),
+  }
+}

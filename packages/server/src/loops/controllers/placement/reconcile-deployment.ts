@@ -1,0 +1,122 @@
+// Reconciles one deployment: a plan from what the cache shows and, where there is something to write, one fenced transaction
+// that compares every record that the plan relies on. See docs/design/leadership.md#fencing
+
+import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import type { PlacementPlan } from '@holdfast/core/placement'
+import { recordEvent, recordEventOnce } from '../../../operations/record-write.ts'
+import {
+  deployments,
+  nodes,
+  observations,
+  placements,
+  type StoredDeployment,
+} from '../../../store/records.ts'
+import { getOr, inTenant, type Transaction } from '../../../store/transaction.ts'
+import { LostLeadershipError } from '../../leadership/fence.ts'
+import { type Controller, type KnownTenant, keyOf, TENANT_LENGTH, tenantOf } from '../controller.ts'
+import { planAndReserve } from './placement-snapshot.ts'
+import { dropMatrix, hasLargeMatrix, recordDecision, storeMatrix } from './record-decision.ts'
+
+export async function reconcileDeployment(controller: Controller, key: string): Promise<void> {
+  const tenant = key.slice(0, TENANT_LENGTH) as TenantId
+  const name = key.slice(TENANT_LENGTH + 1)
+  const { leadership, store } = controller.deps
+  if (!leadership.owns(tenant)) return
+  const stored = store.get(inTenant(tenant, deployments, name))?.record
+  if (stored === undefined) return
+  const known = tenantOf(controller, tenant)
+  const plan = planNow(controller, known, tenant, stored)
+  if (plan === undefined) return
+  try {
+    await write(controller, known, tenant, plan)
+  } catch (error) {
+    known.view.release(plan.deployment.uid)
+    // Another process owns the shard and plans the deployment; this one does when it owns the shard again.
+    if (!(error instanceof LostLeadershipError)) throw error
+  }
+}
+
+/** Undefined where there is nothing to write. */
+function planNow(
+  { deps: { store, clock, residency }, due }: Controller,
+  { view, waiting, dependents, listensUntil }: KnownTenant,
+  tenant: TenantId,
+  stored: StoredDeployment,
+): PlacementPlan | undefined {
+  const { name, placement } = stored.spec
+  const plan = planAndReserve({ store, tenant, view, residency, listensUntil }, stored, clock.now())
+  if (plan.cures.length === 0) waiting.forget(name)
+  else waiting.wait(name, plan.cures, placement?.affinity !== undefined)
+  const others = plan.unmet.map((each) => each.name)
+  if (others.length === 0) dependents.forget(name)
+  else dependents.wait(name, others)
+  due.note(keyOf(tenant, name), plan.rollout.lookAgainAt)
+  return plan.isSettled ? undefined : plan
+}
+
+/** Writes the plan. If a compare fails, the transaction runs again and plans from the newer records. */
+async function write(
+  controller: Controller,
+  known: KnownTenant,
+  tenant: TenantId,
+  first: PlacementPlan,
+): Promise<void> {
+  const { leadership, clock } = controller.deps
+  const { uid, spec } = first.deployment
+  const parts = first.events().before
+  for (const event of parts)
+    await leadership.fenced(tenant, (transaction) => {
+      // The previous owner of the shard may have recorded it already.
+      const isNew = recordEventOnce(transaction, clock, tenant, event)
+      return { kind: isNew ? 'commit' : 'abort', result: undefined }
+    })
+  // Without an await before the transaction, the plan is compared with the very records that it was made from.
+  const matrix = hasLargeMatrix(first) ? await storeMatrix(leadership, tenant, first) : undefined
+  let planned = parts.length === 0 && matrix === undefined ? first : undefined
+  const isWritten = await leadership.fenced<boolean>(tenant, (transaction) => {
+    const stored = transaction.get(inTenant(tenant, deployments, spec.name))
+    transaction.get(inTenant(tenant, placements, uid))
+    const isOver = stored?.uid !== uid
+    const plan = planned ?? (stored && planNow(controller, known, tenant, stored))
+    planned = undefined
+    if (isOver) releaseReservation(controller, known, tenant, uid)
+    if (plan === undefined || isOver) return { kind: 'abort', result: true }
+    if (!recordDecision(transaction, tenant, plan, matrix)) return { kind: 'abort', result: false }
+    stage(transaction, tenant, plan)
+    return { kind: 'commit', result: true }
+  })
+  if (isWritten) return
+  // The newer plan has another matrix, which is not stored yet.
+  controller.queue.add(keyOf(tenant, spec.name))
+  if (matrix !== undefined) await dropMatrix(leadership, tenant, matrix)
+}
+
+/** Nothing will be written, so the reservation is released and the deployments that wait for capacity are requeued. */
+function releaseReservation(
+  { queue }: Controller,
+  known: KnownTenant,
+  tenant: TenantId,
+  uid: DeploymentUid,
+): void {
+  known.view.release(uid)
+  for (const name of known.waiting.curedBy('placements')) queue.add(keyOf(tenant, name))
+}
+
+function stage(transaction: Transaction, tenant: TenantId, plan: PlacementPlan): void {
+  for (const id of plan.nodesToCompare) compareNode(transaction, tenant, id)
+  // An unreadable observation was planned on as if there were none, and must not block the plan.
+  for (const id of plan.observationsToCompare)
+    getOr(transaction, inTenant(tenant, observations, id), undefined)
+  const address = inTenant(tenant, placements, plan.deployment.uid)
+  if (plan.next === undefined) transaction.delete(address)
+  else transaction.put(address, { v: 1, ...plan.next })
+  for (const { id } of plan.rollout.dropped) transaction.delete(inTenant(tenant, observations, id))
+  const decidedAt = { now: () => Date.parse(plan.now) }
+  for (const [place, event] of plan.events().within.entries())
+    recordEvent(transaction, decidedAt, tenant, { place, ...event })
+}
+
+/** A node that is gone must be absent, not merely unreadable; a chosen node must be unchanged. */
+function compareNode(transaction: Transaction, tenant: TenantId, id: NodeId): void {
+  transaction.get(inTenant(tenant, nodes, id))
+}

@@ -1,0 +1,198 @@
+// The plan of a dry run: the decisions that the controllers would make about a deployment, one after another, on an overlay
+// of the stored records, with agents that make every container ready at once. It runs the same code as the controllers, so it
+// differs from what is done only by what changes in between. See docs/design/rollouts.md#dry-run-plans
+
+import type { Assignment, NodeId, TenantId } from '@holdfast/contract'
+import { dependencyText, isReady, type NodeDisposition } from '@holdfast/core'
+import {
+  createPickDescriber,
+  createPickReasons,
+  isRunning,
+  type PickReasons,
+  type PlacementPlan,
+  type PlannedTurn,
+  plannedSteps,
+} from '@holdfast/core/placement'
+import type { PlanDeps, PlannedRollout, PlanQuestion } from '../../../operations/deployments/write/plan.ts'
+import { type Clock, timestamp } from '../../../ports/clock.ts'
+import { gatherTenantFacts, workloadOf } from '../../../scheduling/scheduling-facts.ts'
+import {
+  deployments,
+  nodes,
+  observations,
+  placements,
+  type StoredDeployment,
+  type StoredObservation,
+} from '../../../store/records.ts'
+import type { Store } from '../../../store/store.ts'
+import { inTenant } from '../../../store/transaction.ts'
+import type { PlacingDeps } from '../controller.ts'
+import { planAndReserve } from '../placement/placement-snapshot.ts'
+import { createTenantView, type TenantView } from '../placement/tenant-view.ts'
+import { createOverlayStore, type OverlayStore } from './overlay-store.ts'
+
+export interface PlanAheadDeps extends Pick<PlacingDeps, 'quotas' | 'residency'> {
+  readonly store: Pick<Store, 'get' | 'list' | 'keysOf' | 'revision'>
+  readonly clock: Clock
+}
+
+interface DryRun extends Omit<PlanAheadDeps, 'store'> {
+  readonly store: OverlayStore
+  readonly view: TenantView
+  readonly tenant: TenantId
+  readonly stored: StoredDeployment
+  readonly reasons: PickReasons
+}
+
+/** A replica needs at most four decisions: create its successor, find that ready, stop the old one, and find that gone. */
+const mostTurns = (replicas: number): number => 20 + 4 * replicas
+
+const UNRESOLVED = 'No registry has resolved the image yet: replicas wait for that.'
+
+/** Dry runs of a tenant run one after another; further requests are rejected while this many wait. */
+const MOST_WAITING = 8
+
+export function createPlanner(deps: PlanAheadDeps): PlanDeps['planAhead'] {
+  const lanes = new Map<TenantId, { last: Promise<unknown>; waiting: number }>()
+  return async (tenant, question) => {
+    const lane = lanes.get(tenant) ?? { last: Promise.resolve(), waiting: 0 }
+    if (lane.waiting === MOST_WAITING) return undefined
+    lanes.set(tenant, lane)
+    lane.waiting += 1
+    const planned = lane.last.then(() => planAhead(deps, tenant, question))
+    // The caller of a failed plan gets its error; the next plan in the lane starts all the same.
+    lane.last = planned.catch(() => undefined)
+    return planned.finally(() => {
+      lane.waiting -= 1
+      if (lane.waiting === 0) lanes.delete(tenant)
+    })
+  }
+}
+
+/** The longest time without a pause for other work: a rollout may need hundreds of decisions. */
+const SLICE_MS = 8
+
+function createPauses(): () => Promise<void> {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < SLICE_MS) return
+    await new Promise((resolve) => setImmediate(resolve))
+    since = performance.now()
+  }
+}
+
+export async function planAhead(
+  deps: PlanAheadDeps,
+  tenant: TenantId,
+  { next: stored, restart }: Pick<PlanQuestion, 'next' | 'restart'>,
+): Promise<PlannedRollout> {
+  const pause = createPauses()
+  const store = createOverlayStore(deps.store, tenant)
+  store.put(deployments, stored.spec.name, stored)
+  const run: DryRun = { ...deps, store, tenant, stored, ...createViews(deps, store, tenant, stored) }
+  const before = assignmentsOf(run)
+  const readyBefore = readyNumbers(run, before)
+  const turns: PlannedTurn[] = []
+  const most = mostTurns(Math.max(stored.spec.replicas, before.length))
+  while (turns.length < most) {
+    await pause()
+    const turn = runTurn(run)
+    if (turn === undefined) break
+    turns.push(turn)
+  }
+  const nodeName = (id: NodeId) => store.get(inTenant(tenant, nodes, id))?.record.name ?? id
+  const isUnresolved = stored.digest === null && stored.spec.replicas > 0
+  const waits = isUnresolved ? UNRESOLVED : turns.at(-1)?.waits
+  const steps = plannedSteps({ deployment: stored, before, readyBefore, turns, waits, restart, nodeName })
+  return { ...steps, unplaced: turns.at(-1)?.unplaced ?? 0 }
+}
+
+function createViews(
+  { quotas, residency }: PlanAheadDeps,
+  store: OverlayStore,
+  tenant: TenantId,
+  { spec, uid }: StoredDeployment,
+): Pick<DryRun, 'view' | 'reasons'> {
+  const workload = workloadOf(store, tenant, spec, residency)
+  const placed = store.get(inTenant(tenant, placements, uid))?.record.assignments ?? []
+  const facts = gatherTenantFacts(store, quotas, tenant)
+  return {
+    view: createTenantView(store, quotas, tenant),
+    reasons: createPickReasons(workload, createPickDescriber(workload, facts), placed),
+  }
+}
+
+function assignmentsOf({ store, tenant, stored }: DryRun): readonly Assignment[] {
+  return store.get(inTenant(tenant, placements, stored.uid))?.record.assignments ?? []
+}
+
+/** One decision, entered into the overlay, and the agents' reaction to it. Undefined where nothing is left to do. */
+function runTurn(run: DryRun): PlannedTurn | undefined {
+  const { store, tenant, stored, view, residency, clock, reasons } = run
+  const before = assignmentsOf(run)
+  const plan = planAndReserve({ store, tenant, view, residency, listensUntil: 0 }, stored, clock.now())
+  if (plan.isSettled || plan.next === undefined) return undefined
+  store.put(placements, stored.uid, { v: 1, ...plan.next })
+  view.applyPlacement(stored.uid)
+  const after = plan.next.assignments
+  const dispositions = new Map<NodeId, NodeDisposition | 'displaced'>()
+  for (const { nodeId } of before)
+    dispositions.set(
+      nodeId,
+      plan.displacement.dispositions.has(nodeId) ? 'displaced' : view.dispositionOf(nodeId),
+    )
+  const ready = readyNumbers(run, after)
+  const added = reasons.of(plan)
+  const turn = { added, removed: stoppedBetween(before, after), dispositions, ready, ...waitsOf(plan) }
+  const now = timestamp(clock)
+  for (const each of after) act(run, each, now)
+  return turn
+}
+
+function stoppedBetween(before: readonly Assignment[], after: readonly Assignment[]): Assignment[] {
+  const running = new Set(after.filter(isRunning).map(({ id }) => id))
+  return before.filter((each) => isRunning(each) && !running.has(each.id))
+}
+
+function readyNumbers({ store, tenant }: DryRun, assignments: readonly Assignment[]): ReadonlySet<number> {
+  const seen = (id: string) => store.get(inTenant(tenant, observations, id))?.record
+  const serving = assignments.filter((each) => isRunning(each) && isReady(seen(each.id)))
+  return new Set(serving.map(({ replica }) => replica))
+}
+
+function waitsOf({ refused, unmet, rollout, added }: PlacementPlan): Pick<PlannedTurn, 'waits' | 'unplaced'> {
+  if (unmet.length > 0) return { waits: dependencyText(unmet), unplaced: 0 }
+  if (refused === undefined) return { waits: undefined, unplaced: 0 }
+  const numbers = [...new Set(rollout.missing.slice(added.length).map(({ replica }) => replica))]
+  const which =
+    numbers.length > 0
+      ? `Without a node: replica ${numbers.join(', ')}.`
+      : 'No other node accepts the replica that should move.'
+  // A replica that stays until another node accepts it needs one as well.
+  return { waits: `${which} ${refused.summary}`, unplaced: Math.max(1, numbers.length) }
+}
+
+/** The agent of a ready node has desired containers ready at once, and the others gone. */
+function act({ store, tenant, stored }: DryRun, { id, nodeId, desired }: Assignment, now: string): void {
+  if (store.get(inTenant(tenant, nodes, nodeId))?.record.status !== 'ready') return
+  const gone = desired !== 'running'
+  const known = store.get(inTenant(tenant, observations, id))?.record
+  if (known?.gone === gone && (gone || isReady(known))) return
+  const seen: StoredObservation = {
+    v: 1,
+    assignmentId: id,
+    deployment: stored.uid,
+    nodeId,
+    at: now,
+    generation: 1,
+    seq: 1,
+    state: gone ? 'stopped' : 'ready',
+    containerId: null,
+    startedAt: now,
+    exitCode: null,
+    restarts: 0,
+    reason: '',
+    gone,
+  }
+  store.put(observations, id, seen)
+}
