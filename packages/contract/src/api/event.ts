@@ -2,7 +2,18 @@
 
 import type { TenantId, TokenId } from '../ids.ts'
 import type { Json } from '../json/json.ts'
-import { branded, type Infer, integer, json, map, object, oneOf, optional, string } from '../shapes/shape.ts'
+import {
+  branded,
+  described,
+  type Infer,
+  integer,
+  json,
+  map,
+  object,
+  oneOf,
+  optional,
+  string,
+} from '../shapes/shape.ts'
 import { deploymentSpecShape } from './deployment.ts'
 import { ROLES } from './tenant.ts'
 
@@ -55,27 +66,32 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number]
 
 export const SEVERITIES = ['info', 'warning', 'error'] as const
+export type Severity = (typeof SEVERITIES)[number]
 
 export const eventShape = object({
-  id: string(),
+  id: string({ description: 'Unique in the tenant; the same event is never emitted twice' }),
   type: oneOf(EVENT_TYPES),
-  tenant: branded<TenantId>(),
-  time: string(),
+  tenant: branded<TenantId>({ description: 'Id of the tenant' }),
+  time: string({ description: 'When it happened, RFC 3339 in UTC' }),
   severity: oneOf(SEVERITIES),
-  subject: object({ kind: string(), name: string(), uid: string() }),
-  reason: string(),
-  message: string(),
-  data: json<Json>(),
+  subject: object({
+    kind: string({ description: 'Kind of the record: Deployment, Node, Secret, Tenant' }),
+    name: string({ description: 'Name of the record' }),
+    uid: string({ description: 'Id of the record' }),
+  }),
+  reason: string({ description: 'Why, in one word; safe to branch on' }),
+  message: string({ description: 'What happened, for people; never branch on it' }),
+  data: described('Facts about this type of event', json<Json>()),
 })
 export type Event = Infer<typeof eventShape>
 
 /** An event as a list shows it: repeats folded into one, with the cursor of the newest. */
 export const listedEventShape = object({
   ...eventShape.fields,
-  cursor: string(),
-  count: integer(),
-  firstSeen: string(),
-  lastSeen: string(),
+  cursor: string({ description: 'Position in the event log, for paging' }),
+  count: integer({ description: 'How many equal events are folded into this one' }),
+  firstSeen: string({ description: 'Time of the first of them' }),
+  lastSeen: string({ description: 'Time of the last of them' }),
 })
 export type ListedEvent = Infer<typeof listedEventShape>
 

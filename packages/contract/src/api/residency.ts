@@ -1,7 +1,7 @@
 // Where work may be: what a deployment demands, which labels that is stored as, and which labels of a node answer it. SPEC 2.7,
 // DECISIONS 3 and 7.
 
-import { boolean, type Infer, list, map, object, optional, string } from '../shapes/shape.ts'
+import { boolean, described, type Infer, list, map, object, optional, string } from '../shapes/shape.ts'
 
 /** What a deployment's demand is stored as; written by the server alone. */
 export const RESIDENCY_LABELS = {
@@ -20,7 +20,7 @@ export const RESIDENCY_DEMANDS = ['country', 'region', 'blockedCountries'] as co
 export const residencyDemandShape = object({
   country: optional(string({ description: 'ISO 3166-1 alpha-2, two capital letters' })),
   region: optional(string({ description: 'One of GET /api/v1/scheduler/regions' })),
-  blockedCountries: optional(list(string())),
+  blockedCountries: optional(described('Countries in which no replica may run', list(string()))),
 })
 export type ResidencyDemand = Infer<typeof residencyDemandShape>
 

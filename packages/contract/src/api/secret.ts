@@ -3,6 +3,7 @@
 
 import {
   boolean,
+  described,
   type Infer,
   integer,
   list,
@@ -22,11 +23,11 @@ export type SecretCharset = (typeof SECRET_CHARSETS)[number]
 
 /** Random material: bytes rendered as text, or characters of an alphabet, never both. SPEC 2.5. */
 export const generateShape = object({
-  keys: list(string()),
-  bytes: optional(integer()),
-  encoding: optional(string({ description: SECRET_ENCODINGS.join(', ') })),
-  length: optional(integer()),
-  charset: optional(string({ description: SECRET_CHARSETS.join(', ') })),
+  keys: described('Keys to generate a value for', list(string())),
+  bytes: optional(integer({ description: 'Random bytes of each value; 32 if neither pair is sent' })),
+  encoding: optional(string({ description: `Text form of the bytes: ${SECRET_ENCODINGS.join(', ')}` })),
+  length: optional(integer({ description: 'Characters of each value' })),
+  charset: optional(string({ description: `Alphabet of the characters: ${SECRET_CHARSETS.join(', ')}` })),
 })
 export type GenerateBlock = Infer<typeof generateShape>
 

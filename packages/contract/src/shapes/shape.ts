@@ -84,7 +84,8 @@ export const branded = <T extends string>(about: Omit<StringNode, 'kind'> = {}):
   kind: 'string',
   ...about,
 })
-export const duration = (description = ''): Shape<string> => ({ kind: 'duration', description })
+export const duration = (description?: string): Shape<string> =>
+  description === undefined ? { kind: 'duration' } : { kind: 'duration', description }
 export const integer = (about: Omit<IntegerNode, 'kind'> = {}): Shape<number> => ({
   kind: 'integer',
   ...about,
@@ -103,6 +104,12 @@ export const object = <F extends Fields>(
 ): Shape<ObjectOf<F>> & { readonly fields: F } & { readonly kind: 'object' } => ({
   kind: 'object',
   fields,
+})
+
+/** The same shape with a description for the OpenAPI document and the reference pages. */
+export const described = <S extends Shape<unknown>>(description: string, shape: S): S => ({
+  ...shape,
+  description,
 })
 
 /** Records are never changed once they are made, so what was found sound stays so. */

@@ -34,6 +34,12 @@ export const ELEMENT_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string,
   ['routes', { path: ROOT_PATH }],
 ])
 
+/** Of a field that an entry of `secrets` was sent without. */
+export const SECRET_ENTRY_DEFAULTS: { readonly [field: string]: string } = {
+  anchor: 'external',
+  rotation: 'restart',
+}
+
 export function defaultApplied(field: string, to: Json): Alteration {
   return { code: 'default_applied', field, from: null, to, why: 'Nothing was sent, so the default applies.' }
 }

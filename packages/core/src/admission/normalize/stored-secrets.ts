@@ -7,17 +7,13 @@ import type { Limits } from '../../limits.ts'
 import type { SentMaterial } from '../../secrets/material.ts'
 import { credentialPath } from '../../secrets/vault-path.ts'
 import { materialIn } from '../../secrets/written-material.ts'
-import { defaultApplied } from './defaults.ts'
+import { defaultApplied, SECRET_ENTRY_DEFAULTS } from './defaults.ts'
 
 export interface StoredSecrets {
   readonly entries: Json[]
   readonly material: SentMaterial[]
 }
 
-const DEFAULTS: readonly [field: string, usual: string][] = [
-  ['anchor', 'external'],
-  ['rotation', 'restart'],
-]
 const WRITE_TIME = ['values', 'generate']
 
 /** Only for entries that the rules found sound; those of a record pass as they are. */
@@ -43,7 +39,7 @@ export function storeSecrets(
 function withDefaults(path: string, sent: JsonObject, alterations: Alteration[]): JsonObject {
   const { name = null, vault_path = null } = sent
   const entry: JsonObject = { name, vault_path }
-  for (const [field, usual] of DEFAULTS) {
+  for (const [field, usual] of Object.entries(SECRET_ENTRY_DEFAULTS)) {
     entry[field] = sent[field] ?? usual
     if (sent[field] === undefined) alterations.push(defaultApplied(`${path}.${field}`, usual))
   }

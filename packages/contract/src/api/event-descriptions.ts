@@ -1,0 +1,281 @@
+// When each type of event is emitted and what its `data` holds. The reference docs/reference/events.md is generated from
+// this table, so a new event type needs a row here.
+
+import type { EventType, Severity } from './event.ts'
+
+export interface EventDescription {
+  /** Completes the sentence "Emitted when ...". */
+  readonly when: string
+  /** Several where the severity depends on the reason. */
+  readonly severity: readonly Severity[]
+  /** The kinds of record that `subject` can name. */
+  readonly subjects: readonly ('Deployment' | 'Node' | 'Secret' | 'Tenant')[]
+  /** The members of `data`, each with its meaning. */
+  readonly data: { readonly [member: string]: string }
+}
+
+const REPLICA_COUNTS = 'desired, placed and ready replicas'
+const NODE_ID = 'id of the node'
+const NODE_NAME = 'name of the node'
+
+/** `null`: the type is reserved for a part of the product that does not exist yet, and is never emitted. */
+export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescription | null } = {
+  'deployment.created': {
+    when: 'a deployment is created',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: { revision: 'the first revision, 1', specHash: 'hash of the stored spec' },
+  },
+  'deployment.updated': {
+    when: 'a client stores another revision; `reason` is `updated`, `restarted`, `rolled_back` or `rotated`',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: {
+      revision: 'the new revision',
+      specHash: 'hash of the stored spec',
+      restored: 'the revision whose spec was restored; only of a rollback',
+    },
+  },
+  'deployment.scheduled': {
+    when: 'the scheduler assigns replicas to nodes',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: {
+      revision: 'the revision of the replicas',
+      replicas: 'list of `{replica, nodeId, nodeName}`, one for each assigned replica',
+    },
+  },
+  'deployment.unschedulable': {
+    when: 'a replica fits on no node, and no replica of the deployment was ever assigned',
+    severity: ['warning'],
+    subjects: ['Deployment'],
+    data: {
+      summary: 'the refusals in one sentence',
+      candidates: 'every node with its refusals and, if there is one, its remedy',
+      matrix: 'id that the parts of a split list of candidates share; only if the list needs several events',
+    },
+  },
+  'deployment.displaced': {
+    when: 'replicas leave a node that no longer meets the requirements of the deployment or failed; `reason` is `labels_changed`, `demands_changed` or `node_lost`',
+    severity: ['warning'],
+    subjects: ['Deployment'],
+    data: {
+      nodeId: NODE_ID,
+      nodeName: NODE_NAME,
+      filter: 'the filter that refuses the node; absent when the node failed',
+      label: 'the label at fault, or null; absent when the node failed',
+      required: 'what the deployment requires; absent when the node failed',
+      reported: 'what the node reports; absent when the node failed',
+      replicas: 'the replicas that leave, with their new node if they have one',
+    },
+  },
+  'deployment.progressing': {
+    when: 'an update starts or completes a step, the deployment waits for a dependency, or its deletion begins',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: {
+      from: 'the revision that is replaced; when an update starts',
+      to: 'the revision that is rolled out; when an update starts',
+      changed: 'the changed fields; when an update starts',
+      order: '`start-first` or `stop-first`; when an update starts',
+      parallelism: 'replicas replaced at once; when an update starts',
+      revision: 'the stored revision; otherwise',
+      replicas:
+        'the number of replicas when an update starts, the replicas that leave in a step, otherwise their counts',
+    },
+  },
+  'deployment.running': {
+    when: 'all desired replicas are ready',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: { revision: 'the stored revision', replicas: REPLICA_COUNTS },
+  },
+  'deployment.degraded': {
+    when: 'fewer replicas are ready than desired, and no update explains it',
+    severity: ['warning'],
+    subjects: ['Deployment'],
+    data: { revision: 'the stored revision', replicas: REPLICA_COUNTS },
+  },
+  'deployment.stalled': {
+    when: 'a replica of a deployment that ran before fits on no node, or a failed update is paused (`reason` is `update_paused`)',
+    severity: ['warning', 'error'],
+    subjects: ['Deployment'],
+    data: {
+      summary: 'the refusals in one sentence; of an unplaced replica',
+      candidates: 'every node with its refusals; of an unplaced replica',
+      revision: 'the failed revision; of a paused update',
+      replica: 'number of the failed replica; of a paused update',
+      failure: 'why it failed; of a paused update',
+      ready: 'replicas of the revision that were ready; of a paused update',
+    },
+  },
+  'deployment.stopped': {
+    when: 'a deployment with 0 desired replicas has no replica left',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: { revision: 'the stored revision', replicas: REPLICA_COUNTS },
+  },
+  'deployment.deleted': {
+    when: 'the last container of a deleted deployment is gone and its record was removed',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: {},
+  },
+  'deployment.rolled_back': {
+    when: 'an update failed and the server returns to the last good revision',
+    severity: ['error'],
+    subjects: ['Deployment'],
+    data: {
+      revision: 'the failed revision',
+      replica: 'number of the failed replica',
+      failure: 'why it failed',
+      ready: 'replicas of the failed revision that were ready',
+      nodeId: NODE_ID,
+      nodeName: NODE_NAME,
+      to: 'the revision that is restored',
+    },
+  },
+  'image.unreachable': {
+    when: 'a deployment is stored although its registry did not answer; its replicas wait for the digest',
+    severity: ['warning'],
+    subjects: ['Deployment'],
+    data: { image: 'the image reference', revision: 'the stored revision' },
+  },
+  'image.digest_missing': {
+    when: 'the registry answers later that it does not have the image',
+    severity: ['warning'],
+    subjects: ['Deployment'],
+    data: { image: 'the image reference' },
+  },
+  'image.digest_fixed': {
+    when: 'the registry answers later and the image is pinned to its digest',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: { image: 'the image reference', digest: 'the digest that every replica runs' },
+  },
+  'secret.written': {
+    when: 'a version of a secret is written or generated',
+    severity: ['info'],
+    subjects: ['Secret'],
+    data: { path: '`<namespace>/<label>`', version: 'number of the new version' },
+  },
+  'secret.rotation_advanced': {
+    when: 'a rotation enters its next phase; `reason` is the phase',
+    severity: ['info'],
+    subjects: ['Deployment'],
+    data: {
+      phase: 'the new phase',
+      credentials: 'list of `{secret, path, old, new}` with the versions, one for each credential',
+    },
+  },
+  'secret.rotation_aborted': {
+    when: 'a rotation is aborted by a client, or by the server because no container uses the new version',
+    severity: ['warning', 'info'],
+    subjects: ['Deployment', 'Secret'],
+    data: {
+      phase: '`abort`; when a client aborts',
+      credentials: 'as in `secret.rotation_advanced`; when a client aborts',
+      path: '`<namespace>/<label>`; when the server aborts',
+      destroyed: 'the versions that are destroyed; when the server aborts',
+    },
+  },
+  'secret.unresolved': {
+    when: 'a container cannot be created because one of its secrets is unavailable; once for each revision, secret and cause',
+    severity: ['warning'],
+    subjects: ['Deployment'],
+    data: {
+      revision: 'the revision of the container',
+      secret: 'name of the entry, or null',
+      cause: 'why it is unavailable',
+      vault_path: 'path of the entry, or null',
+    },
+  },
+  'volume.created': null,
+  'volume.ready': null,
+  'volume.degraded': null,
+  'volume.promoted': null,
+  'volume.divergence_preserved': null,
+  'volume.lost': null,
+  'volume.replica_added': null,
+  'volume.resized': null,
+  'node.enrolled': {
+    when: 'a machine enrolls as a node, for the first time or again',
+    severity: ['info'],
+    subjects: ['Node'],
+    data: {
+      generation: 'how many times the node has enrolled',
+      labels: 'the labels of the node',
+      controlPlane: 'whether the control plane runs on it',
+    },
+  },
+  'node.ready': {
+    when: 'a node that was unreachable or failed opens a session again',
+    severity: ['info'],
+    subjects: ['Node'],
+    data: { was: 'the previous status' },
+  },
+  'node.unreachable': {
+    when: 'a node has sent no heartbeat for the configured time',
+    severity: ['warning'],
+    subjects: ['Node'],
+    data: { was: 'the previous status' },
+  },
+  'node.failed': {
+    when: 'an unreachable node is declared failed and its replicas are replaced',
+    severity: ['error'],
+    subjects: ['Node'],
+    data: { was: 'the previous status' },
+  },
+  'node.cordoned': {
+    when: 'a node is cordoned, uncordoned or starts to drain; `reason` is `cordoned`, `uncordoned` or `draining`',
+    severity: ['info'],
+    subjects: ['Node'],
+    data: { schedulable: 'whether it accepts new replicas', draining: 'true; only while it drains' },
+  },
+  'node.drained': {
+    when: 'the last replica has left a node that drains',
+    severity: ['info'],
+    subjects: ['Node'],
+    data: {},
+  },
+  'node.claim_released': {
+    when: 'a node leaves the tenant; `reason` is `released`, `removed` or `forced`',
+    severity: ['info', 'warning'],
+    subjects: ['Node'],
+    data: {},
+  },
+  'node.labels_changed': {
+    when: 'a node opens a session with other labels than before',
+    severity: ['info'],
+    subjects: ['Node'],
+    data: { before: 'the labels before', after: 'the labels now' },
+  },
+  'node.labels_refused': {
+    when: 'a node reports residency labels that its join token does not attest; they are ignored',
+    severity: ['warning'],
+    subjects: ['Node'],
+    data: { refused: 'the ignored labels' },
+  },
+  'node.orphans_found': {
+    when: 'more than half of the containers on a node belong to no assignment, so the agent removes none of them',
+    severity: ['warning'],
+    subjects: ['Node'],
+    data: {
+      count: 'number of these containers',
+      containers: 'the first 20 container names',
+      fix: 'what to do',
+    },
+  },
+  'job.started': null,
+  'job.succeeded': null,
+  'job.failed': null,
+  'backup.created': null,
+  'quota.reached': {
+    when: 'the quota of containers prevents a replica, or makes an update stop the old replica before it starts the new one',
+    severity: ['warning'],
+    subjects: ['Deployment'],
+    data: { kind: '`containers`', replicas: 'numbers of the replicas that are stopped first' },
+  },
+  'recommendation.applied': null,
+  'tenant.created': { when: 'a tenant is created', severity: ['info'], subjects: ['Tenant'], data: {} },
+}

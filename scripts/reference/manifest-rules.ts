@@ -1,0 +1,97 @@
+// The codes that reject a manifest field, with their texts. The numbers in the texts come from the rules themselves, which
+// are run on values that nothing accepts.
+
+import { type Code, entryOf, fillIn, type Json, placeholdersOf } from '@holdfast/contract'
+import { admissionContext, CROSS_RULES, FIELD_RULES } from '@holdfast/core/admission'
+import type { Place, Rule } from '@holdfast/core/admission/rule-engine/rule'
+
+export interface FieldRejection {
+  readonly code: Code
+  readonly expected: string
+  readonly why: string
+}
+
+/** Codes that are decided with facts from the store or a registry, at the fields that the catalogue names. */
+const FACT_CODES: readonly Code[] = [
+  'manifest_wrong_kind',
+  'deployment_exists',
+  'dependency_not_found',
+  'dependency_has_no_health_check',
+  'image_not_found',
+  'registry_credential_store_unavailable',
+  'node_candidates_unresolvable',
+  'node_not_a_placement_candidate',
+  'anchored_secret_dropped',
+  'anchored_secret_repointed',
+  'secret_in_use',
+  'route_conflict',
+]
+
+const CONTEXT = admissionContext({ registries: new Set(['<registry>']), regions: new Set(['<region>']) })
+const MANY = 10_000
+/** Together they break every limit on a number, a text, a duration, a list and a map. */
+const UNACCEPTABLE: readonly (Json | undefined)[] = [
+  undefined,
+  '',
+  -1,
+  0,
+  10 ** 12,
+  '\0',
+  '1ms',
+  '999999999h',
+  'x'.repeat(MANY * 100),
+  Array.from({ length: MANY }, () => 'x'),
+  Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`x${index}`, 'x'])),
+]
+
+/** Rules that depend on a sibling are run as if it asked for the field. */
+const SIBLINGS = { type: 'exec', operator: 'in' }
+
+export function isRequired(at: string): boolean {
+  if (at === 'kind') return true
+  return FIELD_RULES.some((rule) => rule.at === at && rule.stage === 'required' && refuses(rule, undefined))
+}
+
+export function rejectionsAt(at: string): FieldRejection[] {
+  const found = [
+    ...FIELD_RULES.filter((rule) => rule.at === at).flatMap(fieldRejections),
+    ...CROSS_RULES.filter((rule) => rule.at === at).map(({ code }) => rejection(code, {})),
+    ...FACT_CODES.filter((code) => placesOf(code).includes(at)).map((code) => rejection(code, {})),
+  ]
+  const texts = new Map(found.map((each) => [`${each.code} ${each.expected}`, each]))
+  return [...texts.values()].filter(({ code, expected }) => {
+    const isFilled = expected !== OPEN
+    return isFilled || !found.some((each) => each.code === code && each.expected !== OPEN)
+  })
+}
+
+/** The accepted form of a code that only a request can fill. */
+const OPEN = 'depends on the request; the response states it'
+
+function refuses(rule: Rule, value: Json | undefined) {
+  const place: Place = { key: '', parent: SIBLINGS, sent: {} }
+  return rule.refuses(value, CONTEXT, place)
+}
+
+function fieldRejections(rule: Rule): FieldRejection[] {
+  const verdicts = UNACCEPTABLE.map((value) => refuses(rule, value)).filter(
+    (verdict) => typeof verdict === 'object',
+  )
+  if (verdicts.length === 0) return [rejection(rule.code, {})]
+  return verdicts.map(({ params }) => rejection(rule.code, params))
+}
+
+/** Placeholders that only a request can fill are shown as `<name>`. */
+function rejection(code: Code, params: { readonly [name: string]: string | number }): FieldRejection {
+  const { expected, why } = entryOf(code)
+  const open = Object.fromEntries(placeholdersOf(`${expected} ${why}`).map((name) => [name, `<${name}>`]))
+  const filled = { ...open, accepted: OPEN, ...params }
+  return { code, expected: fillIn(expected, filled), why: fillIn(why, filled) }
+}
+
+/** The fields of a code in the notation of the rules. */
+function placesOf(code: Code): string[] {
+  return entryOf(code)
+    .field.split(' | ')
+    .map((pattern) => pattern.replaceAll('[<i>]', '[*]').replace(/\["<\w+>"\]|\.<\w+>/g, '.*'))
+}
