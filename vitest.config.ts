@@ -43,6 +43,9 @@ export default defineConfig({
         test: {
           ...onEngines,
           name: 'real',
+          // Each worker starts its own engines; tests keep apart by names and ports of their own.
+          fileParallelism: true,
+          maxWorkers: 2,
           include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],
           exclude: [...MACHINES, ...TIMED],
         },

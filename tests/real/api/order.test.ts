@@ -201,5 +201,5 @@ test('the order of rejections is the golden one', async () => {
     answers[about] = normalised(await provoke(world, typeof sent === 'function' ? sent(world) : sent))
   }
   const text = `${JSON.stringify(answers, null, 2)}\n`
-  await expect(text).toMatchFileSnapshot('../golden/order.golden.json')
+  await expect(text).toMatchFileSnapshot('../../golden/order.golden.json')
 })

@@ -100,12 +100,14 @@ function numbersIn(summary: Item = { versions: [] }): number[] {
   return Object(summary['versions']).map(({ version }: { version: number }) => version)
 }
 
-/** As a server of this platform would; it is one more reader of the same records. */
-async function withStore<T>({ config }: Platform, use: (store: Store) => Promise<T>): Promise<T> {
+/** Writes as another server of the platform would, and returns once the platform's own server has seen it. */
+async function withStore<T>({ config, server }: Platform, use: (store: Store) => Promise<T>): Promise<T> {
   const engine = connectEtcd(config, pino({ level: 'silent' }))
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })
   try {
-    return await use(store)
+    const result = await use(store)
+    await server.store.fresh()
+    return result
   } finally {
     store.close()
     engine.close()
