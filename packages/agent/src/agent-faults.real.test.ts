@@ -8,13 +8,13 @@ import { inRun } from '@holdfast/testkit/long-run'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp } from './fixtures/agent.fixture.ts'
 import { dyingAfter } from './fixtures/dying.fixture.ts'
-import { onBothEngines } from './fixtures/real-engine.fixture.ts'
+import { onBothOwnEngines } from './fixtures/real-engine.fixture.ts'
 import { EngineError } from './ports/engine.ts'
 
 /** Every call is somebody's last in a long run; in a short one every third, beginning with another on each line. */
 const STEP = inRun(3, 1)
 
-onBothEngines('faults', (world, line) => {
+onBothOwnEngines('faults', (world, line) => {
   const first = STEP === 1 || line === 'old' ? 1 : 2
 
   it('an agent that dies after any of its calls is taken over by the next', {

@@ -1,23 +1,32 @@
 // One engine of each kind per process, started at the first call: a vitest worker starts it once for all its files.
-// Tests keep apart by names (unique-names). Nobody stops a shared engine: it goes when the process goes.
+// Tests are isolated by name (unique-names.ts). No test stops a shared engine; it ends with the process.
 
+import type { DockerLine } from './docker-engine.ts'
+import { type StandaloneDockerEngine, startDockerEngine } from './start-docker-engine.ts'
 import { type EtcdCluster, startEtcd } from './start-etcd.ts'
 import { type Registry, startRegistry } from './start-registry.ts'
 import { type SecretsStore, startSecretsStore } from './start-secrets-store.ts'
+
+/** A Docker Engine and a registry that it can pull from. */
+export interface DockerWithRegistry {
+  readonly docker: StandaloneDockerEngine
+  readonly registry: Registry
+}
 
 interface SharedEngines {
   etcd?: Promise<EtcdCluster>
   secretsStore?: Promise<SecretsStore>
   registry?: Promise<Registry>
+  readonly docker: Map<DockerLine, Promise<DockerWithRegistry>>
 }
 
 declare global {
-  // Beside the module registry: a runner that loads this module anew for each test file still finds the same engines.
+  // Outside the module registry: a runner that reloads this module for each test file still finds the same engines.
   var holdfastSharedEngines: SharedEngines | undefined
 }
 
 function shared(): SharedEngines {
-  globalThis.holdfastSharedEngines ??= {}
+  globalThis.holdfastSharedEngines ??= { docker: new Map() }
   return globalThis.holdfastSharedEngines
 }
 
@@ -40,4 +49,17 @@ export function sharedRegistry(): Promise<Registry> {
   const engines = shared()
   engines.registry ??= startRegistry()
   return engines.registry
+}
+
+/** A test that kills or pauses the engine starts its own. */
+export function sharedDocker(line: DockerLine): Promise<DockerWithRegistry> {
+  const { docker } = shared()
+  const found = docker.get(line) ?? startDockerWithRegistry(line)
+  docker.set(line, found)
+  return found
+}
+
+export async function startDockerWithRegistry(line: DockerLine): Promise<DockerWithRegistry> {
+  const docker = await startDockerEngine({ line })
+  return { docker, registry: await startRegistry({ address: docker.hostAddress }) }
 }
