@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { checkConfig } from './check-config.ts'
-import { gatherConfig } from './gather-config.ts'
-import { settingNames } from './leaves.ts'
-import { load, MINIMAL } from './sample-config.ts'
+import { gatherConfig } from './load-config.ts'
+import { load, MINIMAL } from './sample-config.fixture.ts'
+import { settingNames } from './settings-table.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -15,7 +15,7 @@ function write(name: string, content: string | Uint8Array): string {
   return join(folder, name)
 }
 
-test('a sound configuration is shown with where each value came from', () => {
+test('check-config prints a valid configuration with the source of each value', () => {
   const text = `${MINIMAL}registries: [{ host: r.example, tokenRealms: [auth.example] }]\n`
   const checked = checkConfig(load(text, { env: { HOLDFAST_LOG_LEVEL: 'warn' } }))
   const lines = checked.text.split('\n').map((line) => line.replaceAll(/ +/g, ' '))
@@ -37,14 +37,14 @@ test('a sound configuration is shown with where each value came from', () => {
   )
 })
 
-test('every setting is shown', () => {
+test('check-config prints every setting', () => {
   const { text } = checkConfig(load(MINIMAL))
   const parts = settingNames().filter((name) => name.includes('[]'))
   const shown = settingNames().filter((name) => !parts.includes(name) && name !== 'residency.regions')
   for (const name of shown) expect(text).toMatch(new RegExp(`^${name.replaceAll('.', '\\.')} `, 'm'))
 })
 
-test('faults are listed and counted', () => {
+test('check-config lists and counts the faults', () => {
   const { exitCode, text } = checkConfig(load(`${MINIMAL}listen: { port: 0 }\nlog: { level: x }\n`))
   expect(exitCode).toBe(1)
   expect(text.trimEnd().split('\n')).toEqual([
@@ -54,14 +54,14 @@ test('faults are listed and counted', () => {
   ])
 })
 
-test('the file is the one that was named, or HOLDFAST_CONFIG, or none', () => {
+test('the configuration file is the given one, or HOLDFAST_CONFIG, or none', () => {
   const file = write('hf.yaml', MINIMAL)
   expect(gatherConfig(file, {}).ok).toBe(true)
   expect(gatherConfig(undefined, { HOLDFAST_CONFIG: file }).ok).toBe(true)
   expect(checkConfig(gatherConfig(undefined, {})).text).toContain('configuration: etcd.endpoints: expected')
 })
 
-test('a secret file is read from the disk', () => {
+test('a secret is read from the file that the configuration names', () => {
   const path = write('secret-id', 'from disk\n')
   const file = write('file.yaml', MINIMAL.replace('secretId: api-secret', `secretIdFile: ${path}`))
   const loaded = gatherConfig(file, {})
@@ -69,9 +69,9 @@ test('a secret file is read from the disk', () => {
 })
 
 test.each([
-  ['there is none of that name', () => join(folder, 'absent.yaml')],
+  ['no such file', () => join(folder, 'absent.yaml')],
   ['it is a directory', () => folder],
-  ['it is no UTF-8', () => write('latin.yaml', new Uint8Array([0x61, 0xe9, 0x0a]))],
-])('a file that cannot be read says why: %s', (why, name) => {
+  ['it is not UTF-8', () => write('latin.yaml', new Uint8Array([0x61, 0xe9, 0x0a]))],
+])('an unreadable configuration file is reported with its cause: %s', (why, name) => {
   expect(checkConfig(gatherConfig(name(), {})).text).toContain(why)
 })

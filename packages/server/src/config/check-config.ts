@@ -1,18 +1,72 @@
-// `holdfast-server check-config`: is the configuration sound, and what is in force? Starts nothing and connects nowhere.
+// `holdfast-server check-config`: prints every setting with its value and where it came from, or every fault. Starts nothing
+// and opens no connection. Secrets are shown as `<set>`.
 
+import { childPath, elementPath } from '@holdfast/contract'
 import { explainFault } from './config-fault.ts'
-import { describeConfig } from './describe-config.ts'
-import type { LoadedConfig } from './load-config.ts'
+import { isTree } from './draft.ts'
+import type { ConfigSources, LoadedConfig } from './load-config.ts'
+import { type Config, configShape } from './schema.ts'
+import { innerNode, type SettingNode } from './setting.ts'
+import { isWithin } from './settings-table.ts'
 
-export interface Checked {
+export interface CheckedConfig {
   readonly exitCode: 0 | 1
-  /** For standard output when sound, for standard error when not. */
+  /** For standard output when the configuration is valid, otherwise for standard error. */
   readonly text: string
 }
 
-export function checkConfig(loaded: LoadedConfig): Checked {
+interface Line {
+  readonly path: string
+  readonly shown: string
+}
+
+const NOT_SET = '(not set)'
+
+export function checkConfig(loaded: LoadedConfig): CheckedConfig {
   if (loaded.ok) return { exitCode: 0, text: describeConfig(loaded.config, loaded.sources) }
   const count = loaded.faults.length
   const summary = `${count} ${count === 1 ? 'fault' : 'faults'} in the configuration; nothing was started`
   return { exitCode: 1, text: [...loaded.faults.map(explainFault), summary, ''].join('\n') }
+}
+
+function describeConfig(config: Config, sources: ConfigSources): string {
+  const lines = describeNode(configShape, config, '')
+  const widest = Math.max(...lines.map(({ path }) => path.length))
+  return lines
+    .map(({ path, shown }) => {
+      const source = shown === NOT_SET ? '' : `  # ${sourceOf(sources, path)}`
+      return `${path.padEnd(widest)}  ${shown}${source}\n`
+    })
+    .join('')
+}
+
+function describeNode(field: SettingNode, value: unknown, path: string): Line[] {
+  const node = innerNode(field)
+  if (node.kind === 'object') {
+    const inside = isTree(value) ? value : {}
+    return Object.entries(node.fields).flatMap(([name, inner]) =>
+      describeNode(inner, inside[name], childPath(path, name)),
+    )
+  }
+  if (value === undefined) return [{ path, shown: NOT_SET }]
+  if (node.setting?.secret === true) return [{ path, shown: '<set>' }]
+  if (node.kind === 'map' && isTree(value)) {
+    return Object.entries(value).flatMap(([key, inner]) =>
+      describeNode(node.value, inner, childPath(path, key)),
+    )
+  }
+  if (node.kind !== 'list' || !Array.isArray(value)) return [{ path, shown: String(value) }]
+  const element = innerNode(node.element)
+  if (value.length === 0) return [{ path, shown: '(none)' }]
+  if (element.kind !== 'object') return [{ path, shown: value.join(', ') }]
+  return value
+    .flatMap((entry, index) => describeNode(element, entry, elementPath(path, index)))
+    .filter(({ shown }) => shown !== NOT_SET)
+}
+
+/** The source of the setting, or of the list or section that contains it. */
+function sourceOf(sources: ConfigSources, path: string): string {
+  const known = [...sources.keys()].filter((candidate) => isWithin(path, candidate))
+  const nearest = known.reduce((best, candidate) => (candidate.length > best.length ? candidate : best), '')
+  return sources.get(nearest) ?? 'default'
 }

@@ -1,169 +1,143 @@
-// Do the settings agree with each other? Each check looks at values that are sound by themselves and says nothing about
-// those that are not, so that all faults of a configuration can be told at once.
+// Checks that the settings agree with each other. Values that are faulty by themselves are skipped, so that all faults of
+// a configuration are reported at once.
 
 import { isIP } from 'node:net'
 import { parseRegistryHost } from '@holdfast/core'
 import { classifyAddress } from '../net/address-class.ts'
-import { quoteReceived } from './config-fault.ts'
-import { addFault, type Draft, getValue, isTree, placeOf } from './draft.ts'
+import { type ConfigFaultKind, quoteReceived } from './config-fault.ts'
+import { addFault, type Draft, getValue, isTree, placeOf, type Tree } from './draft.ts'
 import { SERVER_ROLES } from './schema.ts'
 
 export function checkRelations(draft: Draft, needsIdentities = true): void {
-  requireTogether(draft, 'listen.tls', 'cert', 'key')
-  requireClusterKey(draft)
+  for (const [section, one, other] of [
+    ['listen.tls', 'cert', 'key'],
+    ['etcd', 'username', 'password'],
+    ['etcd.tls', 'cert', 'key'],
+  ])
+    requireTogether(draft, `${section}.${one}`, `${section}.${other}`)
+  checkClusterKey(draft)
   checkEtcd(draft)
-  checkSecretsStore(draft)
-  checkIdentities(draft, needsIdentities)
+  checkSecretsStore(draft, needsIdentities)
   checkRegistries(draft)
-  checkLiveness(draft)
-  checkGenerated(draft)
+  checkNumbers(draft)
 }
 
+/** A heartbeat may be lost and the next one late, so unreachable must leave time for three. */
 const HEARTBEATS_UNTIL_UNREACHABLE = 3
 
-function checkLiveness(draft: Draft): void {
-  const [heartbeat, unreachable, failed] = ['heartbeatSeconds', 'unreachableSeconds', 'failedSeconds'].map(
-    (name) => Number(read(draft, `liveness.${name}`)),
-  )
-  if (heartbeat === undefined || unreachable === undefined || failed === undefined) return
-  const least = HEARTBEATS_UNTIL_UNREACHABLE * heartbeat
+function checkNumbers(draft: Draft): void {
+  const number = (path: string): number => Number(read(draft, path) ?? Number.NaN)
+  const unreachable = number('liveness.unreachableSeconds')
+  const least = HEARTBEATS_UNTIL_UNREACHABLE * number('liveness.heartbeatSeconds')
   if (unreachable < least)
-    conflict(draft, 'liveness.unreachableSeconds', unreachable, `at least ${least}, three beats`)
-  if (failed <= unreachable)
-    conflict(draft, 'liveness.failedSeconds', failed, `more than liveness.unreachableSeconds, ${unreachable}`)
-}
-
-function checkGenerated(draft: Draft): void {
-  const [least, most] = ['Min', 'Max'].map((end) => Number(read(draft, `limits.generateBytes${end}`)))
-  if (least === undefined || most === undefined || most >= least) return
-  conflict(draft, 'limits.generateBytesMax', most, `at least limits.generateBytesMin, ${least}`)
+    reject(
+      draft,
+      'conflict',
+      'liveness.unreachableSeconds',
+      unreachable,
+      `at least ${least}, three heartbeats`,
+    )
+  const failed = number('liveness.failedSeconds')
+  if (failed <= unreachable) {
+    const expected = `more than liveness.unreachableSeconds, ${unreachable}`
+    reject(draft, 'conflict', 'liveness.failedSeconds', failed, expected)
+  }
+  const [fewest, most] = [number('limits.generateBytesMin'), number('limits.generateBytesMax')]
+  if (most < fewest)
+    reject(draft, 'conflict', 'limits.generateBytesMax', most, `at least limits.generateBytesMin, ${fewest}`)
 }
 
 function checkEtcd(draft: Draft): void {
-  requireTogether(draft, 'etcd', 'username', 'password')
-  requireTogether(draft, 'etcd.tls', 'cert', 'key')
-  const tls = read(draft, 'etcd.tls')
   const endpoints = texts(read(draft, 'etcd.endpoints'))
-  const secure = isTree(tls) || endpoints[0]?.startsWith('https:') === true
+  const secure = isTree(read(draft, 'etcd.tls')) || endpoints[0]?.startsWith('https:') === true
+  const expected = secure
+    ? 'https://, because etcd.tls is set or the first endpoint uses it'
+    : 'http:// as in the first endpoint, or https:// in all'
   endpoints.forEach((endpoint, index) => {
-    if (endpoint.startsWith('https:') === secure) return
-    const expected = secure
-      ? 'https:// as the other settings of etcd ask for'
-      : 'http:// as the first endpoint has, or https:// for all'
-    conflict(draft, `etcd.endpoints[${index}]`, endpoint, expected)
+    if (endpoint.startsWith('https:') !== secure)
+      reject(draft, 'conflict', `etcd.endpoints[${index}]`, endpoint, expected)
   })
 }
 
-/** NOTE api and controllers share an identity that writes and destroys; only the broker's may read. DECISIONS 8. */
-function checkIdentities(draft: Draft, needed: boolean): void {
-  const roles = needed ? texts(read(draft, 'roles')) : []
+/** The roles api and controllers share an identity that writes and destroys; only the broker's identity may read. */
+function checkSecretsStore(draft: Draft, needsIdentities: boolean): void {
+  const [address, ca] = [read(draft, 'secretsStore.address'), read(draft, 'secretsStore.ca')]
+  if (typeof ca === 'string' && typeof address === 'string' && address.startsWith('http:'))
+    reject(draft, 'conflict', 'secretsStore.ca', ca, 'https:// in secretsStore.address, or no authority')
+  const roles = needsIdentities ? texts(read(draft, 'roles')) : []
   const needsApi = roles.includes('api') || roles.includes('controllers')
-  if (needsApi) requireIdentity(draft, 'api', 'api and controllers are among the roles')
-  if (roles.includes('broker')) requireIdentity(draft, 'broker', 'broker is among the roles')
+  if (needsApi) requireIdentity(draft, 'secretsStore.api', 'roles include api or controllers')
+  if (roles.includes('broker')) requireIdentity(draft, 'secretsStore.broker', 'roles include broker')
   const apiRole = read(draft, 'secretsStore.api.roleId')
-  if (typeof apiRole === 'string' && apiRole === read(draft, 'secretsStore.broker.roleId')) {
-    const expected = 'an identity other than that of secretsStore.api, which may not read'
-    conflict(draft, 'secretsStore.broker.roleId', apiRole, expected)
-  }
+  if (typeof apiRole !== 'string' || apiRole !== read(draft, 'secretsStore.broker.roleId')) return
+  const expected = 'an identity other than secretsStore.api, which may not read'
+  reject(draft, 'conflict', 'secretsStore.broker.roleId', apiRole, expected)
 }
 
-function checkSecretsStore(draft: Draft): void {
-  const address = read(draft, 'secretsStore.address')
-  const ca = read(draft, 'secretsStore.ca')
-  if (typeof ca !== 'string' || typeof address !== 'string' || !address.startsWith('http:')) return
-  conflict(draft, 'secretsStore.ca', ca, 'https:// in secretsStore.address, or no authority')
+function requireIdentity(draft: Draft, field: string, why: string): void {
+  if (read(draft, field) === undefined)
+    addFault(draft, 'missing', field, `roleId with secretId or secretIdFile, because ${why}`)
 }
 
 function checkRegistries(draft: Draft): void {
   const entries = read(draft, 'registries')
-  if (!Array.isArray(entries)) return
   const seen = new Set<string>()
-  entries.forEach((entry: unknown, index) => {
-    if (!isTree(entry)) return
+  for (const [index, entry] of Array.isArray(entries) ? entries.entries() : []) {
+    if (!isTree(entry)) continue
     const path = `registries[${index}]`
     checkAddresses(draft, entry, path)
     const host = typeof entry.host === 'string' ? parseRegistryHost(entry.host) : undefined
-    if (host === undefined) return
-    if (seen.has(host)) refuseHost(draft, 'duplicate', `${path}.host`, entry.host, 'each registry once')
+    if (host === undefined) continue
+    if (seen.has(host)) reject(draft, 'duplicate', `${path}.host`, entry.host, 'each registry only once')
     seen.add(host)
-  })
-}
-
-/** An address is dialled only where the entry says so, and some addresses never are. SAFETY 2 row 9. */
-function checkAddresses(draft: Draft, entry: { readonly [key: string]: unknown }, path: string): void {
-  const allowed = entry.allowAddress === true
-  checkAddress(draft, entry.host, `${path}.host`, allowed)
-  checkAddress(draft, entry.endpoint, `${path}.endpoint`, allowed)
-  const realms = Array.isArray(entry.tokenRealms) ? entry.tokenRealms : []
-  realms.forEach((realm: unknown, index) => {
-    checkAddress(draft, realm, `${path}.tokenRealms[${index}]`, allowed)
-  })
-}
-
-function checkAddress(draft: Draft, value: unknown, path: string, allowed: boolean): void {
-  const host = typeof value === 'string' ? parseRegistryHost(value) : undefined
-  const address = host?.replace(/:\d+$/, '').replaceAll(/[[\]]/g, '')
-  if (address === undefined || (isIP(address) === 0 && !address.includes(':'))) return
-  if (!allowed) refuseHost(draft, 'conflict', path, value, 'a host name, or allowAddress: true in this entry')
-  else if (classifyAddress(address) === 'never') {
-    refuseHost(draft, 'form', path, value, 'an address that can be a registry')
   }
 }
 
-function requireTogether(draft: Draft, section: string, one: string, other: string): void {
-  const [first, second] = [`${section}.${one}`, `${section}.${other}`]
-  const [has, hasOther] = [read(draft, first) !== undefined, read(draft, second) !== undefined]
-  if (has === hasOther) return
-  const [present, absent] = has ? [first, second] : [second, first]
-  const fault = {
-    kind: 'missing',
-    field: absent,
-    received: '',
-    expected: `a value, since ${present} has one`,
-  } as const
-  addFault(draft, placeOf(draft, present), fault)
-}
-
-/** A key alone stands: the others then use the public address. */
-function requireClusterKey(draft: Draft): void {
-  if (read(draft, 'cluster.key') !== undefined) return
-  const hasUrl = read(draft, 'cluster.url') !== undefined
-  if (!hasUrl && !isBrokerApart(texts(read(draft, 'roles')))) return
-  const why = hasUrl ? 'cluster.url has one' : 'the broker is another process than those that ask it'
-  addFault(draft, placeOf(draft, hasUrl ? 'cluster.url' : 'roles'), {
-    kind: 'missing',
-    field: 'cluster.key',
-    received: '',
-    expected: `a value, or cluster.keyFile, since ${why}`,
+/** The server connects to an IP address only if the entry allows it, and to some addresses never. */
+function checkAddresses(draft: Draft, entry: Tree, path: string): void {
+  const check = (value: unknown, field: string): void => {
+    const host = typeof value === 'string' ? parseRegistryHost(value) : undefined
+    const address = host?.replace(/:\d+$/, '').replaceAll(/[[\]]/g, '')
+    if (address === undefined || (isIP(address) === 0 && !address.includes(':'))) return
+    if (entry.allowAddress !== true)
+      reject(draft, 'conflict', field, value, 'a host name, or allowAddress: true in this entry')
+    else if (classifyAddress(address) === 'never')
+      reject(draft, 'form', field, value, 'an address that a registry can have')
+  }
+  check(entry.host, `${path}.host`)
+  check(entry.endpoint, `${path}.endpoint`)
+  const realms = Array.isArray(entry.tokenRealms) ? entry.tokenRealms : []
+  realms.forEach((realm: unknown, index) => {
+    check(realm, `${path}.tokenRealms[${index}]`)
   })
 }
 
-function isBrokerApart(roles: readonly string[]): boolean {
-  const sound =
-    new Set(roles).size === roles.length && roles.every((role) => SERVER_ROLES.some((one) => one === role))
-  const asks = roles.some((role) => role !== 'broker')
-  return sound && roles.length > 0 && roles.includes('broker') !== asks
+function requireTogether(draft: Draft, one: string, other: string): void {
+  const [hasOne, hasOther] = [read(draft, one) !== undefined, read(draft, other) !== undefined]
+  if (hasOne === hasOther) return
+  const [present, absent] = hasOne ? [one, other] : [other, one]
+  addFault(draft, 'missing', absent, `a value, because ${present} is set`, { place: placeOf(draft, present) })
 }
 
-function requireIdentity(draft: Draft, who: 'api' | 'broker', why: string): void {
-  const field = `secretsStore.${who}`
-  if (read(draft, field) !== undefined) return
-  const expected = `roleId with secretId or secretIdFile, since ${why}`
-  addFault(draft, placeOf(draft, field), { kind: 'missing', field, received: '', expected })
+/** Replicas prove with the key that they belong together. It may be set alone: `cluster.url` then defaults to publicUrl. */
+function checkClusterKey(draft: Draft): void {
+  const hasUrl = read(draft, 'cluster.url') !== undefined
+  if (read(draft, 'cluster.key') !== undefined || !(hasUrl || hasSeparateBroker(draft))) return
+  const why = hasUrl ? 'cluster.url is set' : 'the broker is another process'
+  const place = placeOf(draft, hasUrl ? 'cluster.url' : 'roles')
+  addFault(draft, 'missing', 'cluster.key', `a value, or cluster.keyFile, because ${why}`, { place })
 }
 
-function conflict(draft: Draft, field: string, value: unknown, expected: string): void {
-  refuseHost(draft, 'conflict', field, value, expected)
+/** Faulty roles are reported elsewhere and need no key. */
+function hasSeparateBroker(draft: Draft): boolean {
+  const roles = texts(read(draft, 'roles'))
+  const known = new Set(roles.filter((role) => SERVER_ROLES.some((one) => one === role)))
+  if (known.size !== roles.length || roles.length === 0) return false
+  return roles.includes('broker') !== roles.some((role) => role !== 'broker')
 }
 
-function refuseHost(
-  draft: Draft,
-  kind: 'conflict' | 'duplicate' | 'form',
-  field: string,
-  value: unknown,
-  expected: string,
-): void {
-  addFault(draft, placeOf(draft, field), { kind, field, received: quoteReceived(field, value), expected })
+function reject(draft: Draft, kind: ConfigFaultKind, field: string, value: unknown, expected: string): void {
+  addFault(draft, kind, field, expected, { received: quoteReceived(field, value) })
 }
 
 function read(draft: Draft, path: string): unknown {

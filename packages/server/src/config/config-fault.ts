@@ -1,8 +1,8 @@
-// One fault of the configuration: where it stands, which setting it is about, what came and what is accepted. A fault
-// is printed on terminals and kept in logs, so nothing that may be secret is ever quoted. SAFETY 2 row 4.
+// One fault of the configuration: its place, the setting, the value received and the values accepted. Faults are printed
+// and logged, so they never quote a value that may be secret.
 
 import { describeReceived } from '@holdfast/core'
-import { mayHoldSecret } from './leaves.ts'
+import { mayHoldSecret } from './settings-table.ts'
 
 export type ConfigFaultKind =
   | 'syntax'
@@ -23,28 +23,26 @@ export interface ConfigFault {
   readonly where: string
   /** The setting's path; empty for the file as a whole. */
   readonly field: string
-  /** Empty when nothing came. */
+  /** Empty when there was no value. */
   readonly received: string
   readonly expected: string
   /** The known name that was probably meant. */
   readonly suggestion?: string
 }
 
-const REDACTED = '<redacted>'
+/** Replaces values at unknown places too: the value of an unknown name may be a misspelled password. */
+export const REDACTED = '<redacted>'
 
-/** The value as JSON text, strings bare. `@` may end a user and password of an address: such a text is not quoted. */
+/** The value as JSON text, strings without quotes. Texts with `@` are redacted: they may be an address with a password. */
 export function quoteReceived(path: string, value: unknown): string {
   if (value === undefined) return ''
   const text = JSON.stringify(value)
   if (mayHoldSecret(path) || text.includes('@')) return REDACTED
-  const hidden = typeof value === 'string' && (value === '' || value.trim() !== value)
-  return describeReceived('', hidden ? text : JSON.parse(text))
+  const isInvisible = typeof value === 'string' && (value === '' || value.trim() !== value)
+  return describeReceived('', isInvisible ? text : JSON.parse(text))
 }
 
-/** For values whose place says nothing about them: what stands under an unknown name may be a misspelt password. */
-export const receivedUnknown = (value: unknown): string => (value === undefined ? '' : REDACTED)
-
-/** One line for a terminal, the place first as compilers write it. */
+/** One line for a terminal that begins with the place, as compilers print it. */
 export function explainFault(fault: ConfigFault): string {
   const field = fault.field === '' ? '' : `${fault.field}: `
   const received = fault.received === '' ? '' : `received ${fault.received}, `

@@ -1,22 +1,25 @@
-// The configuration while it is being put together: values as they came, where each came from, and the faults so far.
+// The configuration while it is loaded: the values so far, where each came from, and the faults.
 
-import type { ConfigFault } from './config-fault.ts'
-import { isWithin, UNKNOWN_NAME } from './leaves.ts'
+import { defined } from '@holdfast/contract'
+import type { ConfigFault, ConfigFaultKind } from './config-fault.ts'
+import { isWithin, UNKNOWN_NAME } from './settings-table.ts'
 
 export type Tree = { [key: string]: unknown }
 
 export interface Place {
+  /** `file:line:column`, the name of a variable, or `default`. */
   readonly label: string
-  /** Faults are listed by it: the file from top to bottom, then variables, then what is nowhere. */
+  /** Sorts faults: the file from top to bottom, then variables, then settings that are set nowhere. */
   readonly order: number
 }
 
 export interface Draft {
   readonly root: Tree
-  /** The file's name, or what to call the configuration when there is none. */
+  /** The place of faults that have no other: the file as a whole. */
   readonly nowhere: Place
-  readonly values: Map<string, Place>
-  /** Of names, where they differ from the place of their value. */
+  /** Where each value is. A section is where its name is. */
+  readonly places: Map<string, Place>
+  /** Where each name of the file is. */
   readonly names: Map<string, Place>
   readonly faults: PlacedFault[]
 }
@@ -30,10 +33,10 @@ const NOWHERE_ORDER = 2 ** 41
 
 export function createDraft(fileName: string | undefined): Draft {
   const nowhere = { label: fileName ?? 'configuration', order: NOWHERE_ORDER }
-  return { root: createTree(), nowhere, values: new Map(), names: new Map(), faults: [] }
+  return { root: createTree(), nowhere, places: new Map(), names: new Map(), faults: [] }
 }
 
-/** Without a prototype: a key named __proto__ is a key like any other. */
+/** Trees have no prototype, so that `__proto__` is a key like any other. */
 export function createTree(): Tree {
   return Object.create(null)
 }
@@ -42,34 +45,40 @@ export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Only the first fault of a value is told: a later one at the same place, or inside it, is dropped. */
-export function addFault(draft: Draft, place: Place, fault: Omit<ConfigFault, 'where'>): void {
-  if (isFaulty(draft, fault.field)) return
-  draft.faults.push({ ...fault, where: place.label, order: place.order })
+export interface FaultDetails {
+  readonly place?: Place
+  readonly received?: string
+  readonly suggestion?: string | undefined
 }
 
+/** Reports only the first fault of a value: a later one at the same path, or inside it, is dropped. */
+export function addFault(
+  draft: Draft,
+  kind: ConfigFaultKind,
+  field: string,
+  expected: string,
+  { place = placeOf(draft, field), received = '', suggestion }: FaultDetails = {},
+): void {
+  if (isFaulty(draft, field)) return
+  const { label: where, order } = place
+  draft.faults.push({ kind, where, field, received, expected, order, ...defined({ suggestion }) })
+}
+
+/** Faults of the file as a whole, and of names that are not shown, concern no other setting. */
 export function isFaulty(draft: Draft, path: string): boolean {
   return draft.faults.some(
-    ({ kind, field }) => kind !== 'syntax' && isSpecific(field) && isWithin(path, field),
+    ({ kind, field }) =>
+      kind !== 'syntax' && field !== '' && !field.includes(UNKNOWN_NAME) && isWithin(path, field),
   )
 }
 
-/** A fault of the whole file, or of a name that is not shown, says nothing about another one. */
-function isSpecific(field: string): boolean {
-  return field !== '' && !field.includes(UNKNOWN_NAME)
-}
-
-/** Of the value, or else of the nearest section around it that has a place. */
+/** The place of the value, or of the innermost section around it that has one. */
 export function placeOf(draft: Draft, path: string): Place {
   let best: readonly [path: string, place: Place] | undefined
-  for (const entry of [...draft.names, ...draft.values]) {
+  for (const entry of draft.places) {
     if (isWithin(path, entry[0]) && entry[0].length >= (best?.[0].length ?? 0)) best = entry
   }
   return best?.[1] ?? draft.nowhere
-}
-
-export function placeOfName(draft: Draft, path: string): Place {
-  return draft.names.get(path) ?? placeOf(draft, path)
 }
 
 export function getValue(draft: Draft, keys: readonly string[]): unknown {
@@ -78,7 +87,7 @@ export function getValue(draft: Draft, keys: readonly string[]): unknown {
   return value
 }
 
-/** Makes the sections on the way. A section that the file gave another type stays: it is a fault of its own. */
+/** Creates the sections on the way. Returns false where the file has a value of another type in place of a section. */
 export function setValue(draft: Draft, keys: readonly string[], value: unknown): boolean {
   let section = draft.root
   for (const key of keys.slice(0, -1)) {
@@ -89,11 +98,4 @@ export function setValue(draft: Draft, keys: readonly string[], value: unknown):
   }
   section[keys.at(-1) ?? ''] = value
   return true
-}
-
-/** What stood at this path in the file is no longer what counts. */
-export function forgetPlaces(draft: Draft, path: string): void {
-  for (const places of [draft.values, draft.names]) {
-    for (const known of places.keys()) if (isWithin(known, path)) places.delete(known)
-  }
 }

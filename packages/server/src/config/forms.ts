@@ -1,4 +1,4 @@
-// The forms of text that settings take: addresses, paths, names. Each is anchored and runs in linear time.
+// The syntax of text settings: addresses, paths and names. Every pattern is anchored and runs in linear time.
 
 import { isIP } from 'node:net'
 import { parseRegistryHost } from '@holdfast/core'
@@ -12,12 +12,12 @@ const KEY_ROOT = /^(?:\/[a-z0-9][a-z0-9-]{0,62}){1,4}$/
 const PRINTABLE = /^[\x21-\x7e]+$/
 const STORE_NAMESPACE = /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*\/?$/
 const COUNTRY = /^[A-Z]{2}$/
-/** No control characters: a path or a credential with a line break in it is a slip of the hand. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** A path or credential with a line break in it is a mistake of the operator. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds them
 const CONTROL = /[\x00-\x1f\x7f]/
 
-/** Secret namespaces that the platform keeps for itself, DECISIONS 7. */
-const OWN_NAMESPACES: readonly string[] = ['registries']
+/** Secret namespaces that are reserved for the platform. */
+const RESERVED_NAMESPACES: readonly string[] = ['registries']
 
 const isDnsName = (text: string): boolean =>
   text.length <= 253 && text.split('.').every((label) => DNS_LABEL.test(label))
@@ -37,7 +37,7 @@ export const listenHost: Form = {
   test: (text) => isIP(text) !== 0 || isDnsName(text),
 }
 export const registryHost: Form = {
-  accepts: 'host or host:port (443 without), no scheme, no user, no path',
+  accepts: 'host or host:port (default port 443), without scheme, user or path',
   test: (text) => parseRegistryHost(text) !== undefined,
 }
 export const keyRoot: Form = {
@@ -61,8 +61,8 @@ export const storeNamespace: Form = {
   test: (text) => text.length <= MAX_TEXT && STORE_NAMESPACE.test(text),
 }
 export const secretNamespace: Form = {
-  accepts: `a DNS label (a-z, 0-9, -; at most 63 characters) other than ${OWN_NAMESPACES.join(', ')}`,
-  test: (text) => DNS_LABEL.test(text) && !OWN_NAMESPACES.includes(text),
+  accepts: `a DNS label (a-z, 0-9, -; at most 63 characters) other than ${RESERVED_NAMESPACES.join(', ')}`,
+  test: (text) => DNS_LABEL.test(text) && !RESERVED_NAMESPACES.includes(text),
 }
 export const dnsName: Form = {
   accepts: 'a host name: labels of a-z, 0-9 and - separated by dots',

@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { configLeaves, settingNames } from './leaves.ts'
-import { load, told } from './sample-config.ts'
+import { faultLines, load } from './sample-config.fixture.ts'
+import { settingNames, settingRows } from './settings-table.ts'
 
 const guide = readFileSync(new URL('../../../../docs/guides/configuration.md', import.meta.url), 'utf8')
 const example = /```yaml\n(.*?)```/s.exec(guide)?.[1] ?? ''
@@ -16,7 +16,7 @@ const rows = new Map(
 
 test('the example is sound', () => {
   const loaded = load(example, { readFile: () => ({ kind: 'text', text: 'content\n' }) })
-  expect(told(loaded)).toEqual([])
+  expect(faultLines(loaded)).toEqual([])
   expect(loaded.ok && loaded.config.residency.regions.benelux).toEqual(['BE', 'LU', 'NL'])
 })
 
@@ -24,7 +24,7 @@ test('the example is sound', () => {
 test('the example stands with everything uncommented, too', () => {
   const everything = example.replaceAll(/^( *)# (?=[a-zA-Z_]+: )/gm, '$1')
   expect(everything).not.toBe(example)
-  expect(told(load(everything, { readFile: () => ({ kind: 'text', text: 'content\n' }) }))).toEqual([])
+  expect(faultLines(load(everything, { readFile: () => ({ kind: 'text', text: 'content\n' }) }))).toEqual([])
 })
 
 test('every setting has a row, and every row is a setting', () => {
@@ -32,7 +32,7 @@ test('every setting has a row, and every row is a setting', () => {
 })
 
 test('every row states the default that is in force', () => {
-  for (const { path, node } of configLeaves) {
+  for (const { path, node } of settingRows) {
     const value = node.setting?.default
     if (value === undefined || node.kind === 'map') continue
     const shown = Array.isArray(value) ? value.join(', ') : String(value)
@@ -42,7 +42,7 @@ test('every row states the default that is in force', () => {
 
 test('only what must be set is called required', () => {
   const required = [...rows].filter(([, shown]) => shown.startsWith('required')).map(([name]) => name)
-  const missing = told(load('etcd: {}\nregistries: [{}]\nsecretsStore: { api: {}, broker: {} }\n'))
+  const missing = faultLines(load('etcd: {}\nregistries: [{}]\nsecretsStore: { api: {}, broker: {} }\n'))
     .filter((fault) => fault.startsWith('missing'))
     .map((fault) => fault.split(' ')[1]?.replace('[0]', '[]'))
   expect(required.sort()).toEqual(missing.sort())

@@ -2,23 +2,23 @@ import type { Limits } from '@holdfast/core'
 import { describe, expect, test } from 'vitest'
 import { explainFault } from './config-fault.ts'
 import { loadConfig } from './load-config.ts'
-import { faultsOf, load, MINIMAL, told } from './sample-config.ts'
+import { faultLines, faultsOf, load, MINIMAL } from './sample-config.fixture.ts'
 
-/** Lines of MINIMAL, so that rows can say where an added text begins. */
+/** The line after MINIMAL, where an added text begins. */
 const NEXT = MINIMAL.split('\n').length
-/** What proves that processes belong together, where the broker is one of its own. */
+/** The key by which processes authenticate to each other; required with a separate broker. */
 const CLUSTER = 'cluster: { key: a-key-of-at-least-thirty-two-characters }\n'
 const REDACTED = '<redacted>'
 
-function sound(text: string, env: { [name: string]: string } = {}) {
+function valid(text: string, env: { [name: string]: string } = {}) {
   const loaded = load(text, { env })
   if (!loaded.ok) throw new Error(loaded.faults.map(explainFault).join('\n'))
   return loaded
 }
 
-describe('a sound configuration', () => {
-  test('the smallest file gets every default', () => {
-    const { config } = sound(MINIMAL)
+describe('a valid configuration', () => {
+  test('fills every default into the smallest file', () => {
+    const { config } = valid(MINIMAL)
     const { residency, limits, quotas, etcd, secretsStore, ...rest } = config
     expect(rest).toEqual({
       listen: { host: '127.0.0.1', port: 8080 },
@@ -67,22 +67,22 @@ describe('a sound configuration', () => {
     expect([deployments, volume_bytes, stored_bytes]).toEqual([200, 1_099_511_627_776, 16_777_216])
   })
 
-  test('the limits can be handed to admission as they are', () => {
-    const limits: Limits = sound(`${MINIMAL}limits: { dependsOn: 3 }\n`).config.limits
+  test('has limits of the type that admission accepts', () => {
+    const limits: Limits = valid(`${MINIMAL}limits: { dependsOn: 3 }\n`).config.limits
     expect(limits.dependsOn).toBe(3)
   })
 
-  test('a section without anything below it is as if it were not there', () => {
-    expect(sound(`${MINIMAL}metrics:\nlimits:\n`).config.metrics).toEqual({ open: false })
+  test('treats an empty section as absent', () => {
+    expect(valid(`${MINIMAL}metrics:\nlimits:\n`).config.metrics).toEqual({ open: false })
   })
 
-  test('names that are reserved are added to ours', () => {
-    const { reservedNames } = sound(`${MINIMAL}reservedNames: [bastion, etcd]\n`).config
+  test('adds reserved names to those of the platform', () => {
+    const { reservedNames } = valid(`${MINIMAL}reservedNames: [bastion, etcd]\n`).config
     expect(reservedNames).toEqual(['etcd', 'holdfast-etcd', 'bastion'])
   })
 
-  test('a region replaces the shipped one of its name and leaves the others', () => {
-    const { regions } = sound(`${MINIMAL}residency: { regions: { dach: [DE, AT, CH, LI], home: [LU] } }\n`)
+  test('replaces the built-in region of the same name and keeps the others', () => {
+    const { regions } = valid(`${MINIMAL}residency: { regions: { dach: [DE, AT, CH, LI], home: [LU] } }\n`)
       .config.residency
     expect([regions.dach, regions.home, regions.nordics?.length]).toEqual([
       ['DE', 'AT', 'CH', 'LI'],
@@ -91,30 +91,30 @@ describe('a sound configuration', () => {
     ])
   })
 
-  test('the public address follows listen, brackets around IPv6', () => {
-    expect(sound(`${MINIMAL}listen: { port: 9000 }\n`).config.publicUrl).toBe('http://127.0.0.1:9000')
-    expect(sound(`${MINIMAL}listen: { host: '::1' }\n`).config.publicUrl).toBe('http://[::1]:8080')
+  test('derives publicUrl from listen, with brackets around IPv6', () => {
+    expect(valid(`${MINIMAL}listen: { port: 9000 }\n`).config.publicUrl).toBe('http://127.0.0.1:9000')
+    expect(valid(`${MINIMAL}listen: { host: '::1' }\n`).config.publicUrl).toBe('http://[::1]:8080')
   })
 
-  test('a gateway alone needs no identity in the secrets store', () => {
+  test('needs no identity in the secrets store for a gateway alone', () => {
     const text = `roles: [gateway]\netcd: { endpoints: [http://e:2379] }\nsecretsStore: { address: https://bao:8200 }\n${CLUSTER}`
-    expect(sound(text).config.secretsStore).toEqual({ address: 'https://bao:8200' })
+    expect(valid(text).config.secretsStore).toEqual({ address: 'https://bao:8200' })
   })
 
-  test('whoever sets the secrets store up needs no identity yet', () => {
+  test('needs no identities while they are still to be issued', () => {
     const text = 'etcd: { endpoints: [http://e:2379] }\nsecretsStore: { address: https://bao:8200 }\n'
     expect(load(text).ok).toBe(false)
     expect(load(text, { identities: 'to be issued' }).ok).toBe(true)
   })
 
-  test('the defaults are copies: changing one configuration leaves the next', () => {
-    sound(MINIMAL).config.residency.regions.eu?.pop()
-    sound(MINIMAL).config.registries.push({ host: 'a.example' })
-    expect(sound(MINIMAL).config.residency.regions.eu).toHaveLength(27)
-    expect(sound(MINIMAL).config.registries).toEqual([])
+  test('copies the defaults, so that changing one configuration does not change the next', () => {
+    valid(MINIMAL).config.residency.regions.eu?.pop()
+    valid(MINIMAL).config.registries.push({ host: 'a.example' })
+    expect(valid(MINIMAL).config.residency.regions.eu).toHaveLength(27)
+    expect(valid(MINIMAL).config.registries).toEqual([])
   })
 
-  test('without a file the environment gives all', () => {
+  test('comes from the environment alone when there is no file', () => {
     const loaded = loadConfig({
       env: {
         HOLDFAST_ROLES: 'gateway',
@@ -127,7 +127,7 @@ describe('a sound configuration', () => {
   })
 })
 
-describe('every kind of fault', () => {
+describe('a configuration fault', () => {
   const added: readonly (readonly [text: string, fault: string, received: string])[] = [
     ['listen: { port: 0 }', `range listen.port @ hf.yaml:${NEXT}:17`, '0'],
     ['listen: { port: 65536 }', `range listen.port @ hf.yaml:${NEXT}:17`, '65536'],
@@ -231,13 +231,13 @@ describe('every kind of fault', () => {
   ]
   test.each(added)('%s', (text, fault, received) => {
     const loaded = load(`${MINIMAL}${text}\n`)
-    expect(told(loaded)).toEqual([fault])
+    expect(faultLines(loaded)).toEqual([fault])
     expect(faultsOf(loaded)[0]?.received).toBe(received)
   })
 
   const store =
     'secretsStore: { address: "http://b:8200", api: { roleId: a, secretId: s }, broker: { roleId: b, secretId: s } }\n'
-  const whole: readonly (readonly [text: string, fault: string])[] = [
+  const complete: readonly (readonly [text: string, fault: string])[] = [
     [store, 'missing etcd.endpoints @ hf.yaml'],
     [`etcd:\n  root: /hf\n${store}`, 'missing etcd.endpoints @ hf.yaml:1:1'],
     [`etcd: { endpoints: [] }\n${store}`, 'range etcd.endpoints @ hf.yaml:1:20'],
@@ -298,32 +298,32 @@ describe('every kind of fault', () => {
     ['a: 1\n---\nb: 2', 'syntax  @ hf.yaml:2:1'],
     [' '.repeat(1024 * 1024 + 1), 'syntax  @ hf.yaml:1:1'],
   ]
-  test.each(whole.map(([text, fault]) => ({ text, fault })))('$fault', ({ text, fault }) => {
-    expect(told(load(text))).toEqual([fault])
+  test.each(complete.map(([text, fault]) => ({ text, fault })))('$fault', ({ text, fault }) => {
+    expect(faultLines(load(text))).toEqual([fault])
   })
 
-  test('nesting beyond the stack is a fault, not a crash', () => {
-    const [fault] = told(load('['.repeat(20_000)))
+  test('reports nesting beyond the stack instead of crashing', () => {
+    const [fault] = faultLines(load('['.repeat(20_000)))
     expect(fault).toMatch(/^syntax {2}@ hf\.yaml:1:\d+$/)
   })
 
-  test('an alias bomb costs nothing and is refused at each alias', () => {
+  test('rejects each alias of an alias bomb without expanding it', () => {
     const levels = Array.from(
       { length: 30 },
       (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n}, `.repeat(9)}*l${n}]`,
     )
     const loaded = load(`l0: &l0 [x]\n${levels.join('\n')}\n${MINIMAL}`)
-    expect(told(loaded).filter((fault) => fault.startsWith('alias'))).toHaveLength(300)
+    expect(faultLines(loaded).filter((fault) => fault.startsWith('alias'))).toHaveLength(300)
   })
 
-  test('%YAML may not change what words mean', () => {
-    expect(told(load(`%YAML 1.1\n---\n${MINIMAL}metrics: { open: yes }\n`))).toEqual([
+  test('rejects a %YAML directive, which could change the meaning of words', () => {
+    expect(faultLines(load(`%YAML 1.1\n---\n${MINIMAL}metrics: { open: yes }\n`))).toEqual([
       'syntax  @ hf.yaml:1:1',
     ])
   })
 })
 
-describe('what was meant', () => {
+describe('the suggested name', () => {
   test.each([
     ['lisen: { port: 1 }', 'listen'],
     ['listen: { prot: 1 }', 'port'],
@@ -336,7 +336,7 @@ describe('what was meant', () => {
   })
 })
 
-test('all faults come at once, the file from top to bottom, then the environment', () => {
+test('reports all configuration faults at once, the file from top to bottom, then the environment', () => {
   const text = `listen:
   host: "somewhere else"
   port: 70000
@@ -365,13 +365,13 @@ limits:
     ),
     'hf.yaml:5:14: roles[1]: received brokr, expected one of api, controllers, gateway, broker; did you mean broker?',
     'hf.yaml:7:14: etcd.endpoints: received [], expected a list of at least 1',
-    'hf.yaml:8:13: etcd.password: expected a value, since etcd.username has one',
+    'hf.yaml:8:13: etcd.password: expected a value, because etcd.username is set',
     expect.stringMatching(/^hf\.yaml:9:3: etcd\.pasword: received <redacted>, .*; did you mean password\?$/),
     'hf.yaml:11:12: secretsStore.address: received bao.example, expected http://host:port or https://host:port, without user, path, query or a slash at the end',
     'hf.yaml:12:31: secretsStore.api.secretId: received <redacted>, expected a string',
-    'hf.yaml:14:11: registries[0].host: received https://registry.example, expected host or host:port (443 without), no scheme, no user, no path',
+    'hf.yaml:14:11: registries[0].host: received https://registry.example, expected host or host:port (default port 443), without scheme, user or path',
     'hf.yaml:15:11: registries[1].host: received 10.1.2.3, expected a host name, or allowAddress: true in this entry',
-    'hf.yaml:16:21: log.level: expected each name once',
+    'hf.yaml:16:21: log.level: expected each name only once',
     'hf.yaml:18:14: limits.dependsOn: received many, expected a whole number',
     'HOLDFAST_ETCD_PASWORD: received <redacted>, expected a variable of a setting: HOLDFAST_ and its path; did you mean HOLDFAST_ETCD_PASSWORD?',
     'HOLDFAST_LISTEN_PORT: listen.port: received 0, expected a whole number from 1 to 65535',
@@ -379,9 +379,9 @@ limits:
   ])
 })
 
-test('a file that cannot be read still lets the environment be judged', () => {
+test('checks the environment even when the file cannot be parsed', () => {
   const env = { HOLDFAST_LISTEN_PORT: '0', HOLDFAST_ETCD_USERNAME: 'u', HOLDFAST_NO: '' }
-  expect(told(load('a: [', { env }))).toEqual([
+  expect(faultLines(load('a: [', { env }))).toEqual([
     'syntax  @ hf.yaml:1:5',
     'range listen.port @ HOLDFAST_LISTEN_PORT',
     'unknown  @ HOLDFAST_NO',

@@ -1,28 +1,24 @@
-// The configuration of one server process from the text of its file and its environment: complete and typed, or every
-// fault at once. Pure over its inputs; gather-config.ts reads the world.
+// The configuration of one server process from its file and its environment: complete and typed, or every fault at once.
 
+import { readFileSync } from 'node:fs'
 import { RESERVED_NAMES, safeField } from '@holdfast/core'
-import { secret } from '../ports/secret.ts'
 import { checkRelations } from './check-relations.ts'
-import { checkTypes, checkValues } from './check-values.ts'
+import { checkSettings } from './check-settings.ts'
 import type { ConfigFault } from './config-fault.ts'
-import { createDraft, type Draft, isTree, type PlacedFault, VARIABLE_ORDER } from './draft.ts'
-import { fillDefaults } from './fill-defaults.ts'
-import { applyEnvironment, type Environment } from './read-environment.ts'
-import { checkNamedFiles, noFiles, type ReadFile, readSecretFiles } from './read-secret-files.ts'
+import { createDraft, type PlacedFault, VARIABLE_ORDER } from './draft.ts'
 import { readYamlFile } from './read-yaml.ts'
-import { type Config, configShape } from './schema.ts'
-import { innerNode, type SettingNode } from './setting.ts'
+import { type Environment, type FileText, type ReadFile, resolveSettings } from './resolve-settings.ts'
+import type { Config } from './schema.ts'
 
-/** Whether the roles must have theirs in the secrets store already. */
+/** Whether the roles must already have identities in the secrets store. */
 export type Identities = 'needed' | 'to be issued'
 
 export interface ConfigInput {
-  /** Absent: there is no file, the environment gives everything. */
+  /** Absent: there is no file, and the environment sets everything. */
   readonly text?: string
   readonly fileName?: string
   readonly env: Environment
-  /** Without it no file is looked at, and a setting that gives a secret by its file is a fault. */
+  /** Absent: no file is read, and a setting that names the file of a secret is a fault. */
   readonly readFile?: ReadFile
   readonly identities?: Identities
 }
@@ -34,24 +30,52 @@ export type LoadedConfig =
   | { readonly ok: true; readonly config: Config; readonly sources: ConfigSources }
   | { readonly ok: false; readonly faults: readonly ConfigFault[] }
 
-export function loadConfig(input: ConfigInput): LoadedConfig {
-  const draft = createDraft(input.fileName)
-  const sound = readYamlFile(draft, input.text ?? '')
-  applyEnvironment(draft, input.env)
-  fillDefaults(draft)
-  readSecretFiles(draft, input.readFile ?? noFiles)
-  checkTypes(draft)
-  checkValues(draft)
-  if (input.readFile !== undefined) checkNamedFiles(draft, input.readFile)
-  checkRelations(draft, input.identities !== 'to be issued')
-  const faults = sound ? draft.faults : draft.faults.filter(isCertain)
+/** Pure over its inputs; `gatherConfig` reads the files. */
+export function loadConfig({ text = '', fileName, env, readFile, identities }: ConfigInput): LoadedConfig {
+  const draft = createDraft(fileName)
+  const isReadable = readYamlFile(draft, text)
+  resolveSettings(draft, env, readFile)
+  const config = checkSettings(draft, readFile)
+  checkRelations(draft, identities !== 'to be issued')
+  const faults = isReadable ? draft.faults : draft.faults.filter(isIndependentOfFile)
   if (faults.length > 0) return { ok: false, faults: listFaults(faults) }
-  const sources = new Map([...draft.values].map(([path, place]) => [path, place.label]))
-  return { ok: true, config: makeConfig(draft), sources }
+  const sources = new Map([...draft.places].map(([path, place]) => [path, place.label]))
+  return { ok: true, config: withReservedNames(config as Config), sources }
 }
 
-/** When the file cannot be read as settings, only what does not depend on it is told beside that. */
-function isCertain({ kind, field, order }: PlacedFault): boolean {
+/** Reads `fileName`, or else the file that HOLDFAST_CONFIG names, or else only the environment. */
+export function gatherConfig(
+  fileName: string | undefined,
+  env: Environment,
+  identities: Identities = 'needed',
+): LoadedConfig {
+  const name = fileName ?? env.HOLDFAST_CONFIG
+  const input = { env, readFile: readTextFile, identities }
+  if (name === undefined) return loadConfig(input)
+  const found = readTextFile(name)
+  if (found.kind === 'text') return loadConfig({ ...input, text: found.text, fileName: name })
+  const expected = `a readable configuration file: ${found.why}`
+  return { ok: false, faults: [{ kind: 'file', where: name, field: '', received: '', expected }] }
+}
+
+const WHY: { readonly [code: string]: string } = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+}
+
+function readTextFile(path: string): FileText {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+    return { kind: 'text', text }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    return { kind: 'unreadable', why: WHY[code] ?? (error instanceof TypeError ? 'it is not UTF-8' : code) }
+  }
+}
+
+/** When the file cannot be parsed, only faults that do not depend on its settings are reported with it. */
+function isIndependentOfFile({ kind, field, order }: PlacedFault): boolean {
   if (order < VARIABLE_ORDER) return kind === 'syntax' || field === ''
   return kind !== 'missing' && kind !== 'conflict'
 }
@@ -62,32 +86,8 @@ function listFaults(faults: readonly PlacedFault[]): ConfigFault[] {
     .map(({ order: _, ...fault }) => ({ ...fault, field: safeField(fault.field) }))
 }
 
-/** A decoder: the checks above are what makes the draft's root a Config. */
-function makeConfig(draft: Draft): Config {
-  const config = toTyped(configShape, draft.root) as Config
-  return { ...config, reservedNames: withOurNames(config.reservedNames) }
-}
-
-/** Ours come first and cannot be removed. DECISIONS 3. */
-function withOurNames(names: readonly string[]): string[] {
-  return [...RESERVED_NAMES, ...names.filter((name) => !RESERVED_NAMES.includes(name))]
-}
-
-/** Plain copies, so that no two configurations share a default, with each secret in its wrapper. */
-function toTyped(field: SettingNode, value: unknown): unknown {
-  const node = innerNode(field)
-  if (node.setting?.secret === true) return secret(String(value))
-  if (node.kind === 'list' && Array.isArray(value))
-    return value.map((element) => toTyped(node.element, element))
-  if (!isTree(value)) return value
-  const names = node.kind === 'object' ? Object.keys(node.fields) : Object.keys(value)
-  const entries = names
-    .filter((name) => value[name] !== undefined)
-    .map((name) => [name, toTyped(fieldOf(node, name), value[name])])
-  return Object.fromEntries(entries)
-}
-
-function fieldOf(node: SettingNode, name: string): SettingNode {
-  if (node.kind === 'map') return node.value
-  return (node.kind === 'object' ? node.fields[name] : undefined) ?? { kind: 'json' }
+/** The platform's own names come first and cannot be removed. */
+function withReservedNames(config: Config): Config {
+  const added = config.reservedNames.filter((name) => !RESERVED_NAMES.includes(name))
+  return { ...config, reservedNames: [...RESERVED_NAMES, ...added] }
 }

@@ -1,152 +1,127 @@
-// The text of a configuration as values with their places. YAML 1.2 without its surprises: no aliases, so that no text
-// can grow; no tags; no second document; a name stands once. NOTE the parser's own messages quote the text, which may
-// hold a secret: only its codes and positions are used.
+// Parses the text of a configuration into values with their places. Of YAML 1.2 it rejects aliases, tags, a second document
+// and repeated names. The parser's own messages quote the text, which may hold a secret: only its codes and positions are used.
 
 import { childPath, elementPath } from '@holdfast/contract'
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
-import { type ConfigFaultKind, receivedUnknown } from './config-fault.ts'
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLMap } from 'yaml'
+import { type ConfigFaultKind, REDACTED } from './config-fault.ts'
 import { addFault, createTree, type Draft, isTree, type Place } from './draft.ts'
-import { showKnown } from './leaves.ts'
+import { showKnown } from './settings-table.ts'
 
-/** From an offset in the text to what people call the place. */
-type Locate = (offset: number) => Place
+interface Reader {
+  readonly draft: Draft
+  /** From an offset in the text to its place. */
+  readonly locate: (offset: number) => Place
+}
 
 const MAX_CHARACTERS = 1024 * 1024
 
 const SYNTAX: { readonly [code: string]: string } = {
   BAD_INDENT: 'another indentation, or the end of a bracket',
-  BLOCK_AS_IMPLICIT_KEY: 'one setting on each line; text with ": " in it wants quotes',
-  MISSING_CHAR: 'a missing character: a closing quote or bracket, or the space behind a colon',
+  BLOCK_AS_IMPLICIT_KEY: 'one setting on each line; put text that contains ": " in quotes',
+  MISSING_CHAR: 'a missing character: a closing quote or bracket, or the space after a colon',
   MULTILINE_IMPLICIT_KEY: 'a name and its colon on one line',
   MULTIPLE_DOCS: 'one document only',
   RESOURCE_EXHAUSTION: 'less nesting',
   TAB_AS_INDENT: 'spaces as indentation, no tabs',
 }
 
-/** Puts the file's values into the draft. False when the text gave nothing that can be judged further. */
+/** Puts the file's values into the draft. Returns false when the text has no settings that can be checked. */
 export function readYamlFile(draft: Draft, text: string): boolean {
   const lines = new LineCounter()
-  const locate = (offset: number) => {
+  const locate = (offset: number): Place => {
     const { line, col } = lines.linePos(offset)
     return { label: `${draft.nowhere.label}:${Math.max(line, 1)}:${Math.max(col, 1)}`, order: offset }
   }
-  const document = parse(draft, text, '', locate, lines)
-  if (document === undefined) return false
-  const value = document.contents === null ? null : toValue(draft, document.contents, '', locate)
-  const root = value ?? createTree()
-  draft.values.delete('')
+  const parsed = parse({ draft, locate }, text, '', lines)
+  if (parsed === undefined) return false
+  draft.places.delete('')
+  const root = parsed.value ?? createTree()
   if (isTree(root)) Object.assign(draft.root, root)
-  else refuse(draft, 'type', '', locate(0), 'settings, each a name, a colon and a value')
+  else reject({ draft, locate }, 'type', '', 0, 'settings, each a name, a colon and a value')
   return isTree(root)
 }
 
-/** The value of one variable that holds JSON; undefined when a fault was added. */
+/** The value of a variable that holds JSON, or undefined when it is faulty. */
 export function readJsonVariable(draft: Draft, text: string, path: string, place: Place): unknown {
-  const locate = () => place
-  const document = parse(draft, text, path, locate, new LineCounter())
-  if (document === undefined) return undefined
-  return document.contents === null ? null : toValue(draft, document.contents, path, locate)
+  return parse({ draft, locate: () => place }, text, path, new LineCounter())?.value
 }
 
 function parse(
-  draft: Draft,
+  reader: Reader,
   text: string,
   path: string,
-  locate: Locate,
   lineCounter: LineCounter,
-): Document.Parsed | undefined {
+): { value: unknown } | undefined {
   if (text.length > MAX_CHARACTERS) {
-    refuse(draft, 'syntax', path, locate(0), `at most ${MAX_CHARACTERS} characters`)
+    reject(reader, 'syntax', path, 0, `at most ${MAX_CHARACTERS} characters`)
     return undefined
   }
-  // NOTE the log level decides whether a second document is an error; nothing is logged by this call.
-  const document = parseDocument(text, {
-    lineCounter,
-    prettyErrors: false,
-    uniqueKeys: false,
-    logLevel: 'error',
-  })
+  // At this log level a second document is an error. The parser logs nothing.
+  const options = { lineCounter, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const
+  const { errors, directives, contents } = parseDocument(text, options)
   const seen = new Set<string>()
-  for (const { code, pos } of document.errors) {
+  for (const { code, pos } of errors) {
     if (code === 'RESOURCE_EXHAUSTION' && seen.has(code)) continue
     seen.add(code)
-    refuse(
-      draft,
-      'syntax',
-      path,
-      locate(pos[0]),
-      `YAML: ${SYNTAX[code] ?? code.toLowerCase().replaceAll('_', ' ')}`,
-    )
+    const expected = SYNTAX[code] ?? code.toLowerCase().replaceAll('_', ' ')
+    reject(reader, 'syntax', path, pos[0], `YAML: ${expected}`)
   }
-  if (document.directives?.yaml.explicit === true) {
-    refuse(draft, 'syntax', path, locate(0), 'no %YAML directive')
-  }
-  return document.errors.length > 0 ? undefined : document
+  if (directives?.yaml.explicit === true) reject(reader, 'syntax', path, 0, 'no %YAML directive')
+  return errors.length > 0 ? undefined : { value: toValue(reader, contents, path) }
 }
 
-function toValue(draft: Draft, node: Node, path: string, locate: Locate): unknown {
-  const place = locate(node.range?.[0] ?? 0)
-  draft.values.set(path, place)
+function toValue(reader: Reader, node: unknown, path: string): unknown {
+  if (!isNode(node)) return null
+  const offset = node.range?.[0] ?? 0
+  reader.draft.places.set(path, reader.locate(offset))
   if (isAlias(node)) {
-    refuse(
-      draft,
+    reject(
+      reader,
       'alias',
       path,
-      place,
-      'the value itself: aliases are not accepted, and text that begins with * wants quotes',
+      offset,
+      'a value in place of an alias; put text that begins with * in quotes',
     )
     return undefined
   }
   if (node.tag !== undefined) {
-    refuse(draft, 'tag', path, place, 'a value without a tag; text that begins with ! wants quotes')
+    reject(reader, 'tag', path, offset, 'a value without a tag; put text that begins with ! in quotes')
     return undefined
   }
-  if (isMap(node)) return toTree(draft, node, path, locate)
-  if (isSeq(node))
-    return node.items.map((item, index) => toElement(draft, item, elementPath(path, index), locate))
+  if (isMap(node)) return toTree(reader, node, path)
+  if (isSeq(node)) return node.items.map((item, index) => toValue(reader, item, elementPath(path, index)))
   return isScalar(node) ? node.value : undefined
 }
 
-function toElement(draft: Draft, item: unknown, path: string, locate: Locate): unknown {
-  return isNode(item) ? toValue(draft, item, path, locate) : null
-}
-
-function toTree(
-  draft: Draft,
-  node: {
-    readonly items: readonly { readonly key: unknown; readonly value: unknown }[]
-    readonly range?: unknown
-  },
-  path: string,
-  locate: Locate,
-): unknown {
+function toTree(reader: Reader, node: YAMLMap, path: string): unknown {
+  const { draft, locate } = reader
   const tree = createTree()
   for (const { key, value } of node.items) {
+    const offset = isNode(key) ? (key.range?.[0] ?? 0) : 0
     if (!isScalar(key)) {
-      const place = isNode(key) ? locate(key.range?.[0] ?? 0) : locate(0)
-      refuse(draft, 'syntax', path, place, 'a plain name before the colon')
+      reject(reader, 'syntax', path, offset, 'a plain name before the colon')
       continue
     }
     const name = String(key.value)
     const inner = childPath(path, name)
-    const place = locate(key.range?.[0] ?? 0)
     if (Object.hasOwn(tree, name)) {
-      refuse(draft, 'duplicate', inner, place, 'each name once')
+      reject(reader, 'duplicate', inner, offset, 'each name only once')
       continue
     }
-    tree[name] = isNode(value) ? toValue(draft, value, inner, locate) : null
-    draft.names.set(inner, place)
-    // A section is where its name is.
-    if (isTree(tree[name])) draft.values.delete(inner)
+    tree[name] = toValue(reader, value, inner)
+    draft.names.set(inner, locate(offset))
+    if (isTree(tree[name]) || !isNode(value)) draft.places.set(inner, locate(offset))
   }
   return tree
 }
 
-function isNode(value: unknown): value is Node {
-  return isMap(value) || isSeq(value) || isScalar(value) || isAlias(value)
-}
-
-function refuse(draft: Draft, kind: ConfigFaultKind, path: string, place: Place, expected: string): void {
-  const received = kind === 'syntax' || kind === 'duplicate' ? '' : receivedUnknown('')
-  addFault(draft, place, { kind, field: showKnown(path), received, expected })
+function reject(
+  { draft, locate }: Reader,
+  kind: ConfigFaultKind,
+  path: string,
+  at: number,
+  expected: string,
+): void {
+  const received = kind === 'syntax' || kind === 'duplicate' ? '' : REDACTED
+  addFault(draft, kind, showKnown(path), expected, { place: locate(at), received })
 }

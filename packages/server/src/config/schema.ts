@@ -1,8 +1,8 @@
-// All that an operator can set, once: the type of the configuration, what the file is checked against, the defaults,
-// the names of the environment variables and the list that the guide is held to. DECISIONS 6, 7 and 8.
+// The schema of the configuration: types, defaults, checks, environment variables and the reference all come from it.
 
 import {
   boolean,
+  defined,
   type Infer,
   list,
   map,
@@ -25,63 +25,61 @@ import {
 import { type Form, setting } from './setting.ts'
 import { SHIPPED_REGIONS } from './shipped-regions.ts'
 
-/** The parts of the one binary, DESIGN 3. */
+/** The parts of the one binary; a process runs any set of them. */
 export const SERVER_ROLES = ['api', 'controllers', 'gateway', 'broker'] as const
 export type ServerRole = (typeof SERVER_ROLES)[number]
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 
 const text = (form: Form, about: string, value?: string): Shape<string> =>
-  setting(string(), { form, about, ...(value === undefined ? {} : { default: value }) })
+  setting(string(), { form, about, ...defined({ default: value }) })
 const flag = (value: boolean, about: string) => setting(boolean(), { default: value, about })
 const pemFile = (about: string) =>
-  optional(setting(string(), { form: forms.filePath, file: true, about: `Path of a PEM file: ${about}` }))
+  optional(setting(string(), { form: forms.filePath, file: true, about: `PEM file of ${about}` }))
 
-/** Checked as a string, handed out as a value that no log can show. */
+/** Checked as a string; the typed configuration holds a Secret, which no log can show. */
 const secretValue = (about: string): Shape<Secret> =>
   setting<Secret>({ kind: 'string' }, { form: forms.secretText, secret: true, about })
 const secretFile = (about: string) =>
-  optional(
-    setting(string(), {
-      form: forms.filePath,
-      secretFile: true,
-      about: `Path of a file that holds ${about}`,
-    }),
-  )
+  optional(setting(string(), { form: forms.filePath, secretFile: true, about: `File that holds ${about}` }))
 
 const identity = (who: string) =>
   object({
     roleId: text(forms.word, `AppRole role id of ${who}`),
     secretId: secretValue(`AppRole secret id of ${who}`),
-    secretIdFile: secretFile(`the AppRole secret id of ${who}`),
+    secretIdFile: secretFile('the AppRole secret id'),
   })
 
 const etcdShape = object({
   endpoints: setting(list(text(forms.origin, 'One member')), {
     minimum: 1,
     distinct: true,
-    about: 'Client addresses of the etcd members',
+    about: 'Client addresses of the etcd members, either all `http://` or all `https://`',
   }),
-  root: text(forms.keyRoot, 'What every key begins with', '/hf'),
+  root: text(
+    forms.keyRoot,
+    'Prefix of every key; two installations on one etcd need different prefixes',
+    '/hf',
+  ),
   tls: optional(
     object({
-      ca: pemFile('the authority of the members'),
-      cert: pemFile('our client certificate'),
-      key: pemFile('its private key'),
+      ca: pemFile("the authority that signed the members' certificates; default: the system's authorities"),
+      cert: pemFile('the client certificate of this server; requires the key'),
+      key: pemFile("the client certificate's private key"),
     }),
   ),
-  username: optional(text(forms.word, 'etcd user')),
+  username: optional(text(forms.word, 'etcd user; requires a password')),
   password: optional(secretValue('Password of the etcd user')),
   passwordFile: secretFile('the password of the etcd user'),
   quotaBytes: etcdQuotaBytes,
 })
 
 const secretsStoreShape = object({
-  address: text(forms.origin, 'OpenBao or Vault'),
-  ca: pemFile('the authority of the secrets store'),
+  address: text(forms.origin, 'Address of OpenBao or Vault'),
+  ca: pemFile("the authority that signed its certificate; default: the system's authorities"),
   namespace: optional(text(forms.storeNamespace, 'Namespace inside the secrets store')),
-  api: optional(identity('api and controllers, which write and never read')),
-  broker: optional(identity('the broker, which reads')),
+  api: optional(identity('the identity of the roles api and controllers, which writes and never reads')),
+  broker: optional(identity("the broker's identity, which reads; different from that of api")),
 })
 
 const hostList = (about: string) =>
@@ -89,19 +87,25 @@ const hostList = (about: string) =>
 
 const registryShape = object({
   host: text(forms.registryHost, 'Registry, as image references name it'),
-  endpoint: optional(text(forms.registryHost, 'Where its API is, if elsewhere')),
-  plainHttp: optional(setting(boolean(), { about: 'HTTP instead of HTTPS' })),
-  allowAddress: optional(setting(boolean(), { about: 'May be, or resolve to, a private address' })),
-  tokenRealms: optional(hostList('Token servers beside the registry itself')),
-  ca: pemFile('the authority of the registry'),
+  endpoint: optional(
+    text(forms.registryHost, 'Host of its API, if different: that of `docker.io` is `registry-1.docker.io`'),
+  ),
+  plainHttp: optional(setting(boolean(), { about: 'Use HTTP instead of HTTPS; for development and labs' })),
+  allowAddress: optional(
+    setting(boolean(), { about: 'The host may be an IP address, and may resolve to a private one' }),
+  ),
+  tokenRealms: optional(
+    hostList("Token servers besides the registry; they receive tenants' credentials for it"),
+  ),
+  ca: pemFile("the authority that signed its certificate; default: the system's authorities"),
 })
 
 const residencyShape = object({
-  enforcement: flag(true, 'Off: nothing with residency is placed'),
+  enforcement: flag(true, 'If false, deployments with residency are not placed; running replicas stay'),
   regions: setting(map(setting(list(text(forms.country, 'One country')), { minimum: 1, distinct: true })), {
     default: SHIPPED_REGIONS,
     form: forms.resourceName,
-    about: 'Countries of each region; named ones replace or add to the shipped ones',
+    about: 'ISO 3166-1 country codes of each region; entries replace or extend the built-in regions',
   }),
 })
 
@@ -110,26 +114,43 @@ export const configShape = object({
     host: text(forms.listenHost, 'Address to listen on', '127.0.0.1'),
     port: setting<number>(
       { kind: 'integer' },
-      { default: 8080, minimum: 1, maximum: 65_535, about: 'Its port' },
+      { default: 8080, minimum: 1, maximum: 65_535, about: 'Port to listen on' },
     ),
     tls: optional(
-      object({ cert: pemFile('the certificate of this server'), key: pemFile('its private key') }),
+      object({
+        cert: pemFile(
+          "this server's certificate chain; requires the key. Without it the server speaks plain HTTP and needs a proxy in front",
+        ),
+        key: pemFile("the certificate's private key"),
+      }),
     ),
   }),
-  publicUrl: text(forms.origin, 'How clients reach the API; every rejection links to a page below it'),
-  nodeName: optional(text(forms.dnsName, 'The control-plane node that this replica runs on')),
+  publicUrl: text(
+    forms.origin,
+    'Address at which clients reach the API; `doc` links in rejections begin with it. Default: derived from `listen`. Required when `listen.host` is `0.0.0.0` or `::`',
+  ),
+  nodeName: optional(
+    text(forms.dnsName, 'Control-plane node that this replica runs on; the replica sends its heartbeat'),
+  ),
   roles: setting(list(oneOf(SERVER_ROLES)), {
     default: [...SERVER_ROLES],
     minimum: 1,
     distinct: true,
-    about: 'What this process does',
+    about:
+      'Roles of this process; `serve --roles` overrides it. In production the broker is a separate process',
   }),
   cluster: optional(
     object({
-      url: optional(text(forms.origin, 'How the other replicas reach this one')),
-      key: optional(secretValue('What the replicas prove to each other that they know')),
+      url: optional(
+        text(forms.origin, 'Address at which other replicas reach this one; default: `publicUrl`'),
+      ),
+      key: optional(
+        secretValue(
+          'Shared key by which replicas authenticate to each other; required with a separate broker',
+        ),
+      ),
       keyFile: secretFile('the key of the cluster'),
-      ca: pemFile('the authority of the other replicas, where their certificates are of a private one'),
+      ca: pemFile("the authority of the other replicas' certificates, if it is a private one"),
     }),
   ),
   etcd: etcdShape,
@@ -139,7 +160,7 @@ export const configShape = object({
       default: ['deployments', 'resources'],
       minimum: 1,
       distinct: true,
-      about: 'First segments that a vault_path may have',
+      about: 'Allowed first segments of a `vault_path`',
     }),
   }),
   registries: setting(list(registryShape), { default: [], about: 'Registries that images may come from' }),
@@ -150,16 +171,16 @@ export const configShape = object({
   reservedNames: setting(list(text(forms.resourceName, 'One name')), {
     default: [],
     distinct: true,
-    about: 'Names that no tenant may use, beside etcd and holdfast-etcd',
+    about: 'Names that no tenant may use, besides `etcd` and `holdfast-etcd`',
   }),
   volumes: object({ enabled: flag(false, 'Whether deployments may mount volumes') }),
-  metrics: object({ open: flag(false, 'Whether /metrics answers without a token') }),
+  metrics: object({ open: flag(false, 'Whether `/metrics` answers without a token') }),
   log: object({
-    level: setting(oneOf(LOG_LEVELS), { default: 'info', about: 'Least severity that is written' }),
+    level: setting(oneOf(LOG_LEVELS), { default: 'info', about: 'Lowest severity that is logged' }),
   }),
   liveness: livenessShape,
   retention: retentionShape,
 })
 
-/** Complete: only what is truly optional may be absent. Secrets redact themselves. */
+/** The complete configuration: a field is absent only if its setting is optional. Secrets redact themselves. */
 export type Config = Infer<typeof configShape>

@@ -1,30 +1,28 @@
-// No secret of the configuration is ever shown, wherever in it the operator put it. SAFETY 2 row 4.
+// No secret of the configuration is ever shown, even when the operator put it in the wrong place.
 
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { checkConfig } from './check-config.ts'
-import type { FileText } from './read-secret-files.ts'
-import { load, MINIMAL, told } from './sample-config.ts'
+import type { FileText } from './resolve-settings.ts'
+import { faultLines, load, MINIMAL } from './sample-config.fixture.ts'
 
 const CANARY = 'canary7f3a91'
 const files =
   (content: { [path: string]: string }) =>
   (path: string): FileText => {
     const text = content[path]
-    return text === undefined
-      ? { kind: 'unreadable', why: 'there is none of that name' }
-      : { kind: 'text', text }
+    return text === undefined ? { kind: 'unreadable', why: 'no such file' } : { kind: 'text', text }
   }
 const withFile = MINIMAL.replace('secretId: api-secret', 'secretIdFile: /run/api')
 
-describe('a canary', () => {
+describe('a secret in the configuration', () => {
   const sound = `${MINIMAL.replace('api-secret', CANARY)}`
     .replace('broker-secret', `${CANARY}2`)
     .replace('etcd:\n', `etcd:\n  username: u\n  password: ${CANARY}\n`)
 
-  test('is in the configuration and in nothing that is made of it', () => {
+  test('is readable in the configuration and in no printed form of it', () => {
     const loaded = load(sound)
-    if (!loaded.ok) throw new Error(told(loaded).join('\n'))
+    if (!loaded.ok) throw new Error(faultLines(loaded).join('\n'))
     expect(loaded.config.etcd.password?.reveal()).toBe(CANARY)
     const { text } = checkConfig(loaded)
     expect(text).toMatch(/etcd\.password +<set>/)
@@ -68,7 +66,7 @@ describe('a canary', () => {
     `- ${CANARY}`,
     `registries: [{ host: "u:${CANARY}@r.example" }]`,
     `registries: [{ host: r.example, password: ${CANARY} }]`,
-  ])('is not in a fault: %s', (text) => {
+  ])('does not appear in a fault: %s', (text) => {
     const checked = checkConfig(load(text))
     expect(checked.exitCode).toBe(1)
     expect(checked.text).not.toContain(CANARY)
@@ -82,20 +80,20 @@ describe('a canary', () => {
     ['HOLDFAST_REGISTRIES', `[{"host": "a", "password": "${CANARY}"}]`],
     ['HOLDFAST_SECRETS_STORE_ADDRESS', `https://u:${CANARY}@h`],
     ['HOLDFAST_SECRETS_STORE_API_SECRET_ID', `${CANARY}\u0001`],
-  ])('is not in a fault: %s', (name, value) => {
+  ])('does not appear in a fault: %s', (name, value) => {
     const checked = checkConfig(load(MINIMAL, { env: { [name]: value } }))
     expect(checked.exitCode).toBe(1)
     expect(checked.text).not.toContain(CANARY)
   })
 
-  test('in a file of its own is not shown when that file is no good', () => {
+  test('is not shown when its own file is invalid', () => {
     const checked = checkConfig(load(withFile, { readFile: files({ '/run/api': `${CANARY}\nmore\n` }) }))
     expect(checked.exitCode).toBe(1)
     expect(checked.text).not.toContain(CANARY)
   })
 })
 
-describe('what is quoted elsewhere', () => {
+describe('a quoted value', () => {
   const token = `ghp_${'0123456789abcdefghijABCDEFGHIJ012345'}`
   test.each([
     `nodeName: ${token}`,
@@ -105,13 +103,13 @@ describe('what is quoted elsewhere', () => {
     `${token}: 1`,
     `residency: { regions: { ${token}: [DE] } }`,
     `limits: { dependsOn: ${token} }`,
-  ])('is nothing that has the shape of a credential: %s', (text) => {
+  ])('is redacted when it looks like a credential: %s', (text) => {
     const checked = checkConfig(load(`${MINIMAL}${text}\n`))
     expect(checked.exitCode).toBe(1)
     expect(checked.text).not.toContain(token)
   })
 
-  test('is nothing that a terminal would obey', () => {
+  test('has its terminal control characters escaped', () => {
     const added = 'nodeName: "\\e[31mred\\nline"\nresidency: { regions: { "\\e[1m": [] } }\n'
     const { text } = checkConfig(load(`${MINIMAL}${added}`))
     expect(text).toContain('\\u001b[31mred\\nline')
@@ -119,8 +117,8 @@ describe('what is quoted elsewhere', () => {
   })
 })
 
-describe('secrets in files', () => {
-  test('are read without the line end that editors add', () => {
+describe('a secret file', () => {
+  test('is read without the line end that editors add', () => {
     const loaded = load(withFile, { readFile: files({ '/run/api': `${CANARY}\n` }) })
     expect(loaded.ok && loaded.config.secretsStore.api?.secretId.reveal()).toBe(CANARY)
     expect(loaded.ok && loaded.sources.get('secretsStore.api.secretId')).toBe(
@@ -129,7 +127,7 @@ describe('secrets in files', () => {
   })
 
   test.each([
-    ['is not there', withFile, files({}), 'file secretsStore.api.secretIdFile @ hf.yaml:5:42'],
+    ['does not exist', withFile, files({}), 'file secretsStore.api.secretIdFile @ hf.yaml:5:42'],
     [
       'is empty',
       withFile,
@@ -137,27 +135,27 @@ describe('secrets in files', () => {
       'form secretsStore.api.secretId @ hf.yaml:5:42 (content of the file)',
     ],
     [
-      'is no path',
+      'is not a path',
       withFile.replace('/run', 'run'),
       files({}),
       'form secretsStore.api.secretIdFile @ hf.yaml:5:42',
     ],
     ['cannot be read here', withFile, undefined, 'file secretsStore.api.secretIdFile @ hf.yaml:5:42'],
     [
-      'stands beside the secret itself',
+      'is set next to the secret itself',
       MINIMAL.replace('secretId: api-secret', 'secretId: s, secretIdFile: /run/api'),
       files({ '/run/api': 's' }),
       'conflict secretsStore.api.secretIdFile @ hf.yaml:5:55',
     ],
-  ])('a file that %s is one fault', (_, text, readFile, fault) => {
-    expect(told(load(text, readFile === undefined ? {} : { readFile }))).toEqual([fault])
+  ])('that %s is one fault', (_, text, readFile, fault) => {
+    expect(faultLines(load(text, readFile === undefined ? {} : { readFile }))).toEqual([fault])
   })
 
-  test('the environment wins, whichever of the two forms it uses', () => {
+  test('from the environment wins, in either of the two forms', () => {
     const readFile = files({ '/run/api': 'from the file', '/run/other': 'from the other' })
     const secretIdOf = (text: string, env: { [name: string]: string }) => {
       const loaded = load(text, { env, readFile })
-      return loaded.ok ? loaded.config.secretsStore.api?.secretId.reveal() : told(loaded)
+      return loaded.ok ? loaded.config.secretsStore.api?.secretId.reveal() : faultLines(loaded)
     }
     expect(secretIdOf(withFile, { HOLDFAST_SECRETS_STORE_API_SECRET_ID: 'direct' })).toBe('direct')
     expect(secretIdOf(MINIMAL, { HOLDFAST_SECRETS_STORE_API_SECRET_ID_FILE: '/run/other' })).toBe(
@@ -168,10 +166,10 @@ describe('secrets in files', () => {
     )
   })
 
-  test('a named certificate that cannot be read is a fault where files are read', () => {
+  test('is a fault when it is an unreadable certificate and files are read', () => {
     const text = MINIMAL.replace('http://127.0.0.1:2379]', 'https://e:2379]\n  tls: { ca: /ca.pem }')
     const registry = `${text}registries: [{ host: a.b, ca: /registry.pem }]\n`
-    expect(told(load(registry, { readFile: files({}) }))).toEqual([
+    expect(faultLines(load(registry, { readFile: files({}) }))).toEqual([
       'file etcd.tls.ca @ hf.yaml:3:14',
       'file registries[0].ca @ hf.yaml:8:31',
     ])

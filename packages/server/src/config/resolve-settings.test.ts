@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { configLeaves } from './leaves.ts'
-import { faultsOf, load, MINIMAL, told } from './sample-config.ts'
+import { faultLines, faultsOf, load, MINIMAL } from './sample-config.fixture.ts'
+import { settingRows } from './settings-table.ts'
 
 type Variables = { [name: string]: string }
 
 function configOf(text: string, env: Variables) {
   const loaded = load(text, { env })
-  if (!loaded.ok) throw new Error(told(loaded).join('\n'))
+  if (!loaded.ok) throw new Error(faultLines(loaded).join('\n'))
   return loaded
 }
 
-describe('the environment over the file', () => {
+describe('an environment variable', () => {
   const text = `${MINIMAL}listen: { host: localhost, port: 9000 }\nroles: [api, broker, gateway]\nregistries: [{ host: a.example }]\n`
 
-  test('a variable wins over the file, and leaves what it does not name', () => {
+  test('overrides the file and leaves other settings unchanged', () => {
     const { config, sources } = configOf(text, { HOLDFAST_LISTEN_PORT: '9001' })
     expect(config.listen).toEqual({ host: 'localhost', port: 9001 })
     expect(sources.get('listen.port')).toBe('HOLDFAST_LISTEN_PORT')
@@ -21,12 +21,12 @@ describe('the environment over the file', () => {
     expect(sources.get('log.level')).toBe('default')
   })
 
-  test('it wins over a wrong value too', () => {
+  test('overrides an invalid value of the file', () => {
     const wrong = text.replace('9000', '{ what: ever }')
     expect(configOf(wrong, { HOLDFAST_LISTEN_PORT: '9001' }).config.listen.port).toBe(9001)
   })
 
-  test('lists are separated by commas, lists of objects and maps are JSON', () => {
+  test('separates list elements by commas; lists of objects and maps are JSON', () => {
     const { config } = configOf(text, {
       HOLDFAST_ROLES: 'api, broker',
       HOLDFAST_RESERVED_NAMES: '',
@@ -42,7 +42,7 @@ describe('the environment over the file', () => {
     expect(config.metrics.open).toBe(true)
   })
 
-  test('it makes a section that the file has not', () => {
+  test('creates a section that the file does not have', () => {
     const env = { HOLDFAST_ETCD_TLS_CA: '/ca.pem', HOLDFAST_ETCD_ENDPOINTS: 'https://e:2379' }
     expect(configOf(text, env).config.etcd.tls).toEqual({ ca: '/ca.pem' })
   })
@@ -70,15 +70,15 @@ describe('the environment over the file', () => {
     [{ HOLDFAST_LISTEN_PROT: '1' }, 'unknown  @ HOLDFAST_LISTEN_PROT'],
     [{ HOLDFAST_: '1' }, 'unknown  @ HOLDFAST_'],
   ])('%j', (env, fault) => {
-    expect(told(load(text, { env }))[0]).toBe(fault)
+    expect(faultLines(load(text, { env }))[0]).toBe(fault)
   })
 
-  test('an unknown variable is told with the one that was meant', () => {
+  test('is rejected with a suggestion when it is unknown', () => {
     const [fault] = faultsOf(load(text, { env: { HOLDFAST_LISTEN_PROT: '1' } }))
     expect(fault?.suggestion).toBe('HOLDFAST_LISTEN_PORT')
   })
 
-  test('variables of the client and of the tests are none of our business', () => {
+  test('is ignored when the client or the tests read it', () => {
     const env = {
       HOLDFAST_URL: 'x',
       HOLDFAST_TOKEN: 'x',
@@ -94,34 +94,34 @@ describe('the environment over the file', () => {
 describe('the address of the secrets store', () => {
   const without = MINIMAL.replace(/ {2}address: .*\n/, '')
   const address = (text: string, env: Variables) => configOf(text, env).config.secretsStore.address
-  const [ours, bao, vault] = ['http://ours:1', 'http://bao:1', 'http://vault:1']
+  const [own, bao, vault] = ['http://own:1', 'http://bao:1', 'http://vault:1']
 
-  test('comes from the tools of the store when nothing of ours names it', () => {
+  test('falls back to the variables of the tools of the secrets store', () => {
     expect(address(without, { BAO_ADDR: bao, VAULT_ADDR: vault })).toBe(bao)
     expect(address(without, { VAULT_ADDR: vault })).toBe(vault)
-    expect(address(without, { HOLDFAST_SECRETS_STORE_ADDRESS: ours, BAO_ADDR: bao })).toBe(ours)
+    expect(address(without, { HOLDFAST_SECRETS_STORE_ADDRESS: own, BAO_ADDR: bao })).toBe(own)
     expect(address(MINIMAL, { BAO_ADDR: bao })).toBe('http://127.0.0.1:8200')
   })
 
-  test('is judged wherever it came from', () => {
-    expect(told(load(without, { env: { VAULT_ADDR: 'vault:8200' } }))).toEqual([
+  test('is checked whatever its source', () => {
+    expect(faultLines(load(without, { env: { VAULT_ADDR: 'vault:8200' } }))).toEqual([
       'form secretsStore.address @ VAULT_ADDR',
     ])
   })
 })
 
-describe('the names of variables', () => {
-  test('are derived from the path', () => {
-    const variable = (path: string) => configLeaves.find((leaf) => leaf.path === path)?.variable
+describe('the names of environment variables', () => {
+  test('are derived from the path of the setting', () => {
+    const variable = (path: string) => settingRows.find((leaf) => leaf.path === path)?.variable
     expect(variable('secretsStore.api.roleId')).toBe('HOLDFAST_SECRETS_STORE_API_ROLE_ID')
     expect(variable('quotas.volume_bytes')).toBe('HOLDFAST_QUOTAS_VOLUME_BYTES')
     expect(variable('publicUrl')).toBe('HOLDFAST_PUBLIC_URL')
   })
 
-  test('are each of one setting, and none is taken by another tool of ours', () => {
-    const names = configLeaves.map(({ variable }) => variable)
+  test('are unique and different from those of the other tools', () => {
+    const names = settingRows.map(({ variable }) => variable)
     expect(new Set(names).size).toBe(names.length)
-    const taken = [
+    const reserved = [
       'HOLDFAST_CONFIG',
       'HOLDFAST_URL',
       'HOLDFAST_TOKEN',
@@ -130,11 +130,11 @@ describe('the names of variables', () => {
       'HOLDFAST_ENGINES',
       'HOLDFAST_LONG',
     ]
-    expect(names.filter((name) => taken.includes(name))).toEqual([])
+    expect(names.filter((name) => reserved.includes(name))).toEqual([])
   })
 
-  test('reach every setting', () => {
-    for (const { variable, node, path } of configLeaves) {
+  test('exist for every setting', () => {
+    for (const { variable, node, path } of settingRows) {
       const env = { [variable]: node.kind === 'string' ? '\n' : '{' }
       const places = faultsOf(load(MINIMAL, { env })).map(({ where }) => where)
       expect(places, path).toContain(variable)
