@@ -1,5 +1,5 @@
-// The documents tell the truth about the tree: every path that they name exists, every link leads somewhere, and every
-// invariant cites a test that is there.
+// Documents match the tree: every path that they name exists, every link resolves, and every invariant cites an existing
+// test.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,24 +14,26 @@ const documentsIn = (folder: string): string[] =>
 
 const DOCUMENTS = [
   ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'],
-  ...['docs/invariants.md', 'docs/dependencies.md', 'docs/nomenclature.md'],
+  ...['docs/invariants.md', 'docs/dependencies.md', 'docs/nomenclature.md', 'docs/where-to-look.md'],
   ...documentsIn('docs/checklists'),
   ...documentsIn('docs/adr'),
   ...documentsIn('docs/design'),
 ]
 
-/** Where a path may begin: at the root, or where ARCHITECTURE.md says that its traces do. */
-const BASES = ['', 'packages/server/src']
+/** Paths begin at the root of the repository. */
+const BASES = ['']
 /** A path with a folder in it, up to where a line of prose or code would end it. */
 const PATH =
   /(?<![\w./@<{$-])(?:(?:packages|tests|scripts|docs|bench|engines|\.ci|\.changeset)(?:\/[\w.-]+)+|[\w-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|md|json))/g
 
 function pathsIn(text: string): string[] {
-  return [...text.matchAll(PATH)].map(([path]) => path.replace(/[.-]+$/, '')).filter((path) => !isOurs(path))
+  return [...text.matchAll(PATH)]
+    .map(([path]) => path.replace(/[.-]+$/, ''))
+    .filter((path) => !isOfPlatform(path))
 }
 
-/** `.dev` and what lies in it are there while a platform is up. */
-const isOurs = (path: string): boolean => path.startsWith('.dev/') || path.startsWith('dev/')
+/** Files in `.dev` exist only while the local platform is up. */
+const isOfPlatform = (path: string): boolean => path.startsWith('.dev/') || path.startsWith('dev/')
 
 const missingIn = (document: string): string[] =>
   pathsIn(read(document)).filter((path) => !exists(path, [...BASES, dirname(document)]))
@@ -51,8 +53,8 @@ describe.each(DOCUMENTS)('%s', (document) => {
   test('has no dead link', () => expect(deadLinks(document)).toEqual([]))
 })
 
-test('the table of where to look is found, and a path that is gone would be', () => {
-  expect(pathsIn(read('ARCHITECTURE.md')).length).toBeGreaterThan(50)
+test('the table of docs/where-to-look.md is read, and a missing path is found', () => {
+  expect(pathsIn(read('docs/where-to-look.md')).length).toBeGreaterThan(100)
   expect(
     pathsIn('see `packages/core/src/gone.ts` and store/gone.ts.').filter((path) => !exists(path)),
   ).toEqual(['packages/core/src/gone.ts', 'store/gone.ts'])
@@ -61,7 +63,7 @@ test('the table of where to look is found, and a path that is gone would be', ()
 describe('invariants', () => {
   const cited = [...read('docs/invariants.md').matchAll(/`([\w./-]+\.test\.ts)::([^`]+)`/g)]
 
-  test('are some dozens, each with its test', () => {
+  test('each name a test', () => {
     const lines = read('docs/invariants.md')
       .split('\n')
       .filter((line) => line.startsWith('- '))

@@ -153,9 +153,14 @@ function inName({ text, line }: Piece): Found[] {
   return OLD_NAMES.has(text) ? [{ line, found: text, instead: 'the new name' }] : []
 }
 
+/** File names are checked as names, where the file is. */
+const withoutPaths = (text: string): string =>
+  text.replace(/[\w.@-]*\/[\w./-]+/g, (path) => path.replace(/./g, '_'))
+
 function inPhrases(piece: Piece): Found[] {
+  const text = withoutPaths(piece.text)
   return PHRASES.flatMap(({ pattern, instead }) =>
-    [...piece.text.matchAll(pattern)].map((match) => ({
+    [...text.matchAll(pattern)].map((match) => ({
       line: lineOf(piece, match.index),
       found: match[0].replace(/\s+/g, ' '),
       instead,
