@@ -8,14 +8,14 @@ import type { DeploymentDeps } from '@holdfast/server/operations/deployments/dep
 import { createDeployment } from '@holdfast/server/operations/deployments/write/create-deployment'
 import { updateDeployment } from '@holdfast/server/operations/deployments/write/update-deployment'
 import type { Written } from '@holdfast/server/operations/deployments/write/written'
-import { markForDestruction } from '@holdfast/server/operations/secrets/versions/retire-version-number'
-import { stageMaterial } from '@holdfast/server/operations/secrets/versions/stage-material'
+import { markForDestruction } from '@holdfast/server/operations/secrets/versions/destroy-versions'
 import {
+  consumeIntent,
+  consumeIntents,
   type StagedVersion,
-  stageVersion,
-  takeIntent,
-  takeIntents,
-} from '@holdfast/server/operations/secrets/versions/stage-version'
+} from '@holdfast/server/operations/secrets/versions/intents'
+import { stageMaterial } from '@holdfast/server/operations/secrets/versions/stage-material'
+import { stageVersion } from '@holdfast/server/operations/secrets/versions/stage-version'
 import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
 import { EngineError } from '@holdfast/server/ports/key-value'
 import { secret } from '@holdfast/server/ports/secret'
@@ -272,7 +272,7 @@ const forgetful = (): StoreCalls => ({
 /** What a writer does that comes late: whether it may. */
 const pin = (staged: StagedVersion): Promise<boolean> =>
   store.transact((transaction) => {
-    const mine = takeIntent(transaction, staged)
+    const mine = consumeIntent(transaction, staged)
     return mine ? { kind: 'commit', result: true } : { kind: 'abort', result: false }
   })
 
@@ -294,11 +294,13 @@ describe('a number', () => {
       ...{ namespace: 'resources', label: `${name}-${which}`, values: new Map([['K', 'a value']]) },
     }))
     const made = await stageMaterial({ store, clock, ids, secrets: writer }, caller, wanted)
-    const staged = made.ok ? made.value.flatMap((one) => one.staged ?? []) : []
+    const staged = made.ok ? made.value.flatMap((one) => one.stagedVersion ?? []) : []
     expect(staged.map(({ version }) => version)).toEqual([1, 1])
     await markForDestruction({ store }, staged[1]?.intent ?? '')
     const pinned = await store.transact((transaction) =>
-      takeIntents(transaction, staged) ? { kind: 'commit', result: true } : { kind: 'abort', result: false },
+      consumeIntents(transaction, staged)
+        ? { kind: 'commit', result: true }
+        : { kind: 'abort', result: false },
     )
     expect(pinned).toBe(false)
     await sweep()

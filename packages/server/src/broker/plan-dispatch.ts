@@ -2,7 +2,7 @@
 // first; while a rotation is on, the other version beside it.
 
 import type { ContainerTemplate, TemplateSecret } from '@holdfast/contract'
-import { type MadeWith, madeWith } from '../operations/secrets/rotation/proof.ts'
+import { type ContainerVersions, containerVersions } from '../operations/secrets/rotation/proof.ts'
 import type { StoredCredential } from '../store/records.ts'
 
 export interface EntryPlan {
@@ -17,7 +17,7 @@ export interface EntryPlan {
 }
 
 export type DispatchPlan =
-  | { readonly kind: 'ok'; readonly entries: readonly EntryPlan[]; readonly made: MadeWith }
+  | { readonly kind: 'ok'; readonly entries: readonly EntryPlan[]; readonly made: ContainerVersions }
   | { readonly kind: 'unresolved'; readonly secret: string; readonly cause: 'missing' | 'denied' }
 
 export type FindCredential = (
@@ -35,7 +35,7 @@ export function planDispatch({ secrets = [] }: ContainerTemplate, find: FindCred
     if (current === null) return { kind: 'unresolved', secret: secret.name, cause: 'missing' }
     entries.push(planEntry(secret, current, found))
   }
-  const made = madeWith(secrets, (label) => find(label)?.record.initial)
+  const made = containerVersions(secrets, (label) => find(label)?.record.initial)
   return { kind: 'ok', entries, made: made ?? new Map() }
 }
 

@@ -8,12 +8,12 @@ import type { Caller } from '../operations/caller.ts'
 import { storeRevision } from '../operations/deployments/write/store-deployment.ts'
 import { recordEvent } from '../operations/record-write.ts'
 import {
-  askedToRotate,
+  advancedCredential,
+  rotatedCause,
   rotatedDeployment,
-  turnedCredential,
 } from '../operations/secrets/rotation/rotated-records.ts'
 import { gatherRotation } from '../operations/secrets/rotation/rotation-guards.ts'
-import { markVersionsForDestruction } from '../operations/secrets/versions/mark-for-destruction.ts'
+import { markVersionsForDestruction } from '../operations/secrets/versions/destroy-versions.ts'
 import { pathOf } from '../operations/secrets/versions/version-uses.ts'
 import { type Clock, timestamp } from '../ports/clock.ts'
 import { credentials, deployments, type StoredCredential, tenants } from '../store/records.ts'
@@ -125,7 +125,7 @@ async function moveConsumer(
     if (stored === undefined || caller === undefined) return { kind: 'abort', result: undefined }
     const moved = new Map(due.map(([{ label }, version]) => [label, version]))
     const next = rotatedDeployment(clock, transaction, stored, moved)
-    storeRevision(deps, transaction, caller, next, { asked: askedToRotate(next, moved) })
+    storeRevision(deps, transaction, caller, next, { cause: rotatedCause(next, moved) })
     return { kind: 'commit', result: undefined }
   })
 }
@@ -147,7 +147,7 @@ async function endAbort(deps: RotationLoopDeps, tenant: TenantId, label: string)
     if (credential === undefined || move?.kind !== 'end') return { kind: 'abort', result: undefined }
     const { destroyed } = move
     const turned = { rotation: undefined, destroyed }
-    transaction.put(address, turnedCredential(credential, turned, timestamp(clock), undefined))
+    transaction.put(address, advancedCredential(credential, turned, timestamp(clock), undefined))
     // The janitor destroys it: a controller speaks to no other store (SAFETY 4b).
     markVersionsForDestruction(transaction, clock, tenant, credential, destroyed)
     emitRotationEnd(transaction, clock, tenant, credential, destroyed)

@@ -34,7 +34,7 @@ export function holdSlot({ slots, quotas }: SlotDeps, tenant: TenantId, kind: Qu
 }
 
 /** With the record that needs it: of two that chose the same one, one commits. */
-export function takeSlot(
+export function claimSlot(
   transaction: Transaction,
   tenant: TenantId,
   kind: QuotaKind,

@@ -6,8 +6,8 @@ import type { Assignment, ContainerTemplate, DeploymentUid, TenantId } from '@ho
 import { type RotationLoopDeps, startRotations } from '@holdfast/server/loops/rotations'
 import {
   containerProof,
+  containerVersions,
   knownProofKey,
-  madeWith,
   proofKeyOf,
 } from '@holdfast/server/operations/secrets/rotation/proof'
 import {
@@ -150,7 +150,7 @@ async function create(
 function proving(store: Store, tenant: TenantId, behave: Behave): Behave {
   const initial = (label: string) => store.get(inTenant(tenant, credentials, label))?.record.initial
   return (template, assignment) => {
-    const made = madeWith(template.secrets ?? [], initial)
+    const made = containerVersions(template.secrets ?? [], initial)
     const key = knownProofKey(store)
     const report = behave(template, assignment)
     if (made === undefined || key === undefined || report === undefined) return report

@@ -1,4 +1,4 @@
-// What the deployment operations need, named narrowly.
+// The dependencies of the deployment operations.
 
 import type { ResidencyRules } from '@holdfast/contract'
 import type { AdmissionContext, normalise } from '@holdfast/core'
@@ -29,8 +29,8 @@ export interface DeploymentDeps {
   readonly planAhead: PlanDeps['planAhead']
   readonly archiveRevisions: number
   /**
-   * How a sound body becomes a spec, its material apart from it. Given only to see what stands behind it where it does not
-   * take the material out (SAFETY 4f).
+   * Replaces the step that separates a body's secret material from its spec. Only a test sets it: with a step that leaves
+   * the material in, it proves that the guards behind that step refuse to store it, without mocking modules.
    */
   readonly normalise?: typeof normalise
 }

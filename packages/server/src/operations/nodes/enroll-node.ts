@@ -15,7 +15,7 @@ import {
 } from '@holdfast/contract'
 import { checkQuotas, reject } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
-import { type HeldSlot, holdSlot, takeSlot } from '../../quotas/hold-slot.ts'
+import { claimSlot, type HeldSlot, holdSlot } from '../../quotas/hold-slot.ts'
 import { joinTokens, nodes, type StoredNode, tenants } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
 import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
@@ -113,7 +113,7 @@ function findRoom(
     { kind: 'stored_bytes', used: storedBytes(tenant), requested: RECORD_BYTES, limit: bytes },
   ])
   if (slot.kind === 'full' || full.length > 0) return { kind: 'abort', result: refused(...full) }
-  takeSlot(transaction, tenant, KIND, slot.slot, nodeId)
+  claimSlot(transaction, tenant, KIND, slot.slot, nodeId)
   return slot.slot
 }
 

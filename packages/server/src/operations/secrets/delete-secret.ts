@@ -1,5 +1,5 @@
-// DELETE /secrets/{namespace}/{resource}: destroys every version that is listed. What another write has staged meanwhile is
-// not among them and stays that write's own. DECISIONS 1 and 2.
+// DELETE /secrets/{namespace}/{resource}: destroys every listed version. A version that a concurrent write has staged is not
+// listed and stays that write's own.
 
 import type { SecretSummary } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -13,14 +13,14 @@ import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import { newestVersion, type SecretAddress } from './judge-secret-write.ts'
 import { secretView } from './read-secrets.ts'
-import { destroyStaged } from './versions/destroy-staged.ts'
-import { markVersionsForDestruction } from './versions/mark-for-destruction.ts'
-import type { StageDeps, StagedVersion } from './versions/stage-version.ts'
+import { destroyStaged, markVersionsForDestruction } from './versions/destroy-versions.ts'
+import type { StagedVersion } from './versions/intents.ts'
+import type { StageDeps } from './versions/stage-version.ts'
 import { gatherUses, nameUsers, pathOf } from './versions/version-uses.ts'
 
-interface Deleted {
-  readonly shown: SecretSummary
-  readonly pendingDestruction: readonly StagedVersion[]
+interface DeletedSecret {
+  readonly summary: SecretSummary
+  readonly toDestroy: readonly StagedVersion[]
 }
 
 export async function deleteSecret(
@@ -33,8 +33,8 @@ export async function deleteSecret(
     decideDelete(deps, transaction, caller, path, ifMatch),
   )
   if (!outcome.ok) return outcome
-  await destroyStaged(deps, caller.tenant, outcome.value.pendingDestruction)
-  return done(outcome.value.shown)
+  await destroyStaged(deps, caller.tenant, outcome.value.toDestroy)
+  return done(outcome.value.summary)
 }
 
 function decideDelete(
@@ -43,7 +43,7 @@ function decideDelete(
   caller: Caller,
   { namespace, resource: label }: SecretAddress,
   ifMatch: string | undefined,
-): Decision<Outcome<Deleted>> {
+): Decision<Outcome<DeletedSecret>> {
   const { tenant } = caller
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
@@ -61,21 +61,19 @@ function decideDelete(
   transaction.delete(address)
   if (credential.slot !== null) freeSlot(transaction, tenant, 'secrets', credential.slot)
   const versions = credential.versions.map(({ version }) => version)
-  const pendingDestruction = markVersionsForDestruction(transaction, deps.clock, tenant, credential, versions)
+  const toDestroy = markVersionsForDestruction(transaction, deps.clock, tenant, credential, versions)
   recordAudit(transaction, deps.clock, caller, {
     action: 'secrets:deleted',
     subject: { kind: 'Secret', name: pathOf(credential) },
     detail: { versions: versions.join(', ') },
   })
-  return {
-    kind: 'commit',
-    result: done({ shown: secretView(credential, new Map(), true), pendingDestruction }),
-  }
+  const summary = secretView(credential, new Map(), true)
+  return { kind: 'commit', result: done({ summary, toDestroy }) }
 }
 
 /**
- * Who refers to it, and who no longer does but still has replicas of a revision that did, or would go back to one. Only the
- * former can grow, and that changes the record, which is compared.
+ * Deployments that refer to the credential, and those with replicas or a rollback target of a revision that did. A new
+ * reference changes the credential's record, which is compared at commit.
  */
 function usersOf(store: Store, { tenant }: Caller, credential: StoredCredential): string[] {
   const running = [...gatherUses(store, tenant)(credential).values()].flat()

@@ -1,5 +1,5 @@
-// Whether one more version of a credential may be written, as far as the world decides it: the label's namespace, versions
-// that somebody still needs, and quotas. DECISIONS 3, 5 and 6.
+// Decides from stored records whether a credential may get one more version: the namespace of its label, versions that are
+// in use, and quotas.
 
 import type { Rejection } from '@holdfast/contract'
 import { checkQuotas, checkSecretPath, type QuotaFact, reject } from '@holdfast/core'
@@ -18,24 +18,24 @@ export interface JudgeDeps extends SlotDeps {
   readonly namespaces: readonly string[]
 }
 
-/** As the path of a request names it. */
+/** A secret as the path of a request names it. */
 export interface SecretAddress {
   readonly namespace: string
   readonly resource: string
 }
 
-/** To a path that is sound. */
+/** A write to a path that is valid. */
 export interface SecretWrite {
   readonly caller: Caller
   readonly namespace: string
   readonly label: string
   readonly keys: readonly string[]
-  /** Of the version that the writer believes to be the newest. */
+  /** Names the version that the writer believes to be the newest. */
   readonly ifMatch?: string | undefined
 }
 
-/** Before anything is staged. What the cache refuses is looked at again on a current view before it is said. */
-export async function judgeBefore(deps: JudgeDeps, write: SecretWrite): Promise<Rejection[]> {
+/** Runs before anything is staged. A rejection based on the cache is confirmed on a current view. */
+export async function judgeBeforeStaging(deps: JudgeDeps, write: SecretWrite): Promise<Rejection[]> {
   if (judgeNow(deps, write).length === 0) return []
   await deps.store.fresh()
   return judgeNow(deps, write)
@@ -47,10 +47,10 @@ function judgeNow(deps: JudgeDeps, write: SecretWrite): Rejection[] {
   return judgeSecretWrite(deps, write, stored, needsSlot(stored) ? [credentialQuota(deps, tenant, 1)] : [])
 }
 
-/** A credential takes its slot with its first version. */
+/** A credential claims its quota slot with its first version. */
 export const needsSlot = (stored: StoredCredential | undefined): boolean => (stored?.slot ?? null) === null
 
-/** With the record that the transaction compares, and with the quota of slots as that knows it. */
+/** `stored` is the record that the transaction compares; `slots` are quotas that it found exhausted. */
 export function judgeSecretWrite(
   deps: JudgeDeps,
   write: SecretWrite,
@@ -64,18 +64,18 @@ export function judgeSecretWrite(
     stored && checkVersionRoom(stored, gatherUses(deps.store, write.caller.tenant)(stored)),
     checkRecordSize([[write.keys, stored]]),
   ]
-  const bytes = budgetOf(deps, write)
+  const bytes = bytesQuota(deps, write)
   return [...faults.filter((fault) => fault !== undefined), ...checkQuotas([...slots, bytes])]
 }
 
-/** By which a secret is told from what it was; 0 where nothing is listed. */
+/** The number in the secret's ETag; 0 where no version is listed. */
 export const newestVersion = (stored: Pick<StoredCredential, 'versions'> | undefined): number =>
   Math.max(0, ...(stored?.versions.map(({ version }) => version) ?? []))
 
-/** Records travel in one transaction, which takes 1.5 MiB (SAFETY 4a); names of keys are what makes them long. */
+/** Records share one etcd request, which is limited to 1.5 MiB; many long key names make them large. */
 const MAX_RECORD_BYTES = 400 * 1024
 
-/** Of all credentials that are written together: the keys to be, and what is stored. */
+/** Takes the new keys and the stored record of all credentials that are written together. */
 export function checkRecordSize(
   written: readonly (readonly [readonly string[], StoredCredential | undefined])[],
   max = MAX_RECORD_BYTES,
@@ -87,10 +87,10 @@ export function checkRecordSize(
   return reject('body_too_large', 'body', undefined, { max })
 }
 
-/** What a version adds beside its keys: its place in the record, the event, the audit entry. */
+/** Bytes that a version stores beside its keys: its entry in the record, the event and the audit entry. */
 const OVERHEAD_BYTES = 2048
 
-function budgetOf({ store, quotas }: JudgeDeps, write: SecretWrite): QuotaFact {
+function bytesQuota({ store, quotas }: JudgeDeps, write: SecretWrite): QuotaFact {
   const { tenant } = write.caller
   return {
     kind: 'stored_bytes',
@@ -100,5 +100,5 @@ function budgetOf({ store, quotas }: JudgeDeps, write: SecretWrite): QuotaFact {
   }
 }
 
-/** They are of ASCII: environment variables are made of them. */
+/** Keys become names of environment variables and are ASCII, so characters are bytes. */
 const keyBytes = (keys: readonly string[]): number => JSON.stringify(keys).length

@@ -1,11 +1,12 @@
-// What is known of a tenant's secrets without their material: paths, versions, who uses them. DECISIONS 1 and 8.
+// Lists a tenant's secrets without their material: paths, versions and the deployments that use them.
 
-import type {
-  SecretConsumer,
-  SecretEntry,
-  SecretReference,
-  SecretSummary,
-  TenantId,
+import {
+  defined,
+  type SecretConsumer,
+  type SecretEntry,
+  type SecretReference,
+  type SecretSummary,
+  type TenantId,
 } from '@holdfast/contract'
 import { credentialPath, may, pinOf } from '@holdfast/core'
 import {
@@ -21,7 +22,7 @@ import type { PageRequest } from '../deployments/read/read-deployments.ts'
 import { type Page, pageOf, readCursor } from '../page.ts'
 import { gatherUses, pathOf, type VersionUses } from './versions/version-uses.ts'
 
-/** Paths that hold material. The names of their keys are for those who may write them. */
+/** Paths with material. Key names are shown only to roles that may read them. */
 export async function listSecrets(
   store: Store,
   { tenant, role }: Caller,
@@ -34,7 +35,7 @@ export async function listSecrets(
   return mapPage(listed.value, (one) => secretView(one, usesOf(one), showKeys))
 }
 
-/** Paths that a deployment refers to, with material or without. */
+/** Paths that a deployment refers to, with or without material. */
 export async function listReferences(
   store: Store,
   tenant: TenantId,
@@ -48,13 +49,13 @@ async function pageOfCredentials(
   store: Store,
   tenant: TenantId,
   { limit, cursor }: PageRequest,
-  wanted: (credential: StoredCredential) => boolean,
+  isListed: (credential: StoredCredential) => boolean,
 ): Promise<Outcome<Page<StoredCredential>>> {
   const from = readCursor(cursor)
   if (!from.ok) return refused(from.rejection)
   await store.fresh()
   const found = store.list(credentials, tenant).map(({ record }) => record)
-  const sorted = found.filter(wanted).sort((left, right) => (pathOf(left) < pathOf(right) ? -1 : 1))
+  const sorted = found.filter(isListed).sort((left, right) => (pathOf(left) < pathOf(right) ? -1 : 1))
   return done(pageOf(sorted, pathOf, limit, from.after))
 }
 
@@ -74,7 +75,7 @@ export function secretView(
     versions: versions.map(({ version, createdAt, keys }) => ({
       version,
       createdAt,
-      ...(showKeys ? { keys } : {}),
+      ...defined({ keys: showKeys ? keys : undefined }),
       staged: version === rotation?.new,
       pinnedBy: [...(uses.get(version) ?? [])],
     })),
@@ -87,7 +88,7 @@ function referenceView({ namespace, label, versions, consumers }: StoredCredenti
   return { path, namespace, resource: label, hasMaterial: versions.length > 0, consumers: consumers.length }
 }
 
-/** Every entry of a deployment that refers to the label, whatever its namespace. A label that nobody knows has none. */
+/** Every entry of a deployment that refers to the label, in any namespace; empty for an unknown label. */
 export async function listConsumers(
   store: Store,
   tenant: TenantId,

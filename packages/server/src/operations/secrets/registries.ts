@@ -1,9 +1,8 @@
-// A tenant's credential for a registry: written to the secrets store, pinned by a record here, read by the broker alone.
-// Two stores, one order (SAFETY 4a): intent, new version by check-and-set, then the transaction that pins it and ends the
-// intent. Until that commits nobody uses the version; if it never does, the janitor destroys it. A version that counts no more
-// has an intent again, by which it goes: none is destroyed for its number alone, which a slow write may be about to pin.
+// A tenant's credential for an image registry: staged in the secrets store, pinned by a record here, read only by the broker
+// (docs/design/secrets.md#registry-credentials). A replaced version gets an intent again, by which the sweep destroys it;
+// a version is never destroyed by its number alone, because a slow write may be about to pin it.
 
-import { decode, type Json, object, type Registry, type Rejection, string } from '@holdfast/contract'
+import { decode, defined, type Json, object, type Registry, type Rejection, string } from '@holdfast/contract'
 import { parseRegistryHost, reject } from '@holdfast/core'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { secret } from '../../ports/secret.ts'
@@ -15,10 +14,9 @@ import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkShape, type FieldChecks } from '../check-shape.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
-import { destroyStaged } from './versions/destroy-staged.ts'
-import { markVersionsForDestruction } from './versions/mark-for-destruction.ts'
-import { intentIdOf, intentOf } from './versions/retire-version-number.ts'
-import { type StagedVersion, stageVersion } from './versions/stage-version.ts'
+import { destroyStaged, markVersionsForDestruction } from './versions/destroy-versions.ts'
+import { intentIdOf, intentOf, type StagedVersion } from './versions/intents.ts'
+import { stageVersion } from './versions/stage-version.ts'
 
 export const credentialShape = object({ username: string(), password: string() })
 
@@ -39,7 +37,7 @@ export function listRegistries(
     return {
       host,
       credential: found !== undefined,
-      ...(found === undefined ? {} : { updatedAt: found.record.updatedAt }),
+      ...defined({ updatedAt: found?.record.updatedAt }),
     }
   })
 }
@@ -80,13 +78,12 @@ async function pinCredential(
       return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
     const updatedAt = timestamp(clock)
     const address = inTenant(caller.tenant, registryCredentials, host)
-    // A write that came later may have been pinned first. Then this one counts as the earlier: its version is never used,
-    // and its intent stays for the janitor, who destroys it.
+    // A later version may have been pinned first. Then this one is never used and its intent stays for the sweep.
     const newest = transaction.get(address)?.version ?? 0
     if (newest < staged.version) {
       transaction.put(address, { v: 1, host, version: staged.version, updatedAt })
       transaction.delete(intent)
-      if (newest > 0) leaveToJanitor(transaction, caller, host, newest, updatedAt)
+      if (newest > 0) leaveToSweep(transaction, caller, host, newest, updatedAt)
     }
     recordAudit(transaction, clock, caller, {
       action: 'registries:credential-written',
@@ -104,7 +101,7 @@ export async function removeRegistryCredential(
   const { store, clock } = deps
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
-  let pendingDestruction: readonly StagedVersion[] = []
+  let toDestroy: readonly StagedVersion[] = []
   const outcome = await store.transact<Outcome<Registry>>((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
     if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
@@ -112,25 +109,20 @@ export async function removeRegistryCredential(
     const stored = transaction.get(address)
     if (stored === undefined) return { kind: 'abort', result: refused(reject('not_found', 'path', host)) }
     transaction.delete(address)
-    pendingDestruction = markVersionsForDestruction(
-      transaction,
-      clock,
-      caller.tenant,
-      { registryHost: known },
-      [stored.version],
-    )
+    const path = { registryHost: known }
+    toDestroy = markVersionsForDestruction(transaction, clock, caller.tenant, path, [stored.version])
     recordAudit(transaction, clock, caller, {
       action: 'registries:credential-removed',
       subject: { kind: 'Registry', name: known },
     })
     return { kind: 'commit', result: done({ host: known, credential: false }) }
   })
-  if (outcome.ok) await destroyStaged(deps, caller.tenant, pendingDestruction)
+  if (outcome.ok) await destroyStaged(deps, caller.tenant, toDestroy)
   return outcome
 }
 
-/** Not at once: who has read the record a moment ago is on the way to fetch it. */
-function leaveToJanitor(
+/** The version is destroyed later: a broker that read the record a moment ago may be about to fetch it. */
+function leaveToSweep(
   transaction: Transaction,
   { tenant }: Caller,
   registryHost: string,
@@ -150,7 +142,7 @@ function notAllowed({ allowed }: Pick<RegistryDeps, 'allowed'>, host: string) {
   return reject('registry_not_allowed', 'host', host, { allowed: [...allowed].sort().join(', ') || 'none' })
 }
 
-/** Whatever was sent is not quoted: it may be the credential. */
+/** Rejections do not quote the received value, which may be the credential. */
 const CREDENTIAL_CHECKS: FieldChecks = {
   username: (name) =>
     typeof name === 'string' && /^[^:]+$/.test(name)

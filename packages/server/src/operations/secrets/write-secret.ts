@@ -1,11 +1,10 @@
-// PUT /secrets/{namespace}/{resource}: one more version of a credential. DECISIONS 1, 3 and 5.
-// Everything is judged first, then the version is staged, then one transaction lists it (SAFETY 4a): a write that is refused
-// leaves no version behind.
+// PUT /secrets/{namespace}/{resource}: adds a version to a credential. The write is judged first, then the version is staged,
+// then one transaction lists it, so a rejected write leaves no version behind (docs/design/secrets.md#two-store-writes).
 
 import type { Json, SecretWritten } from '@holdfast/contract'
 import { checkSecretPath, checkSecretWrite, type Limits, reject } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
-import { type SlotDeps, takeSlot } from '../../quotas/hold-slot.ts'
+import { claimSlot, type SlotDeps } from '../../quotas/hold-slot.ts'
 import { type HeldSlots, holdCredentialSlots } from '../../quotas/hold-slots.ts'
 import { credentials } from '../../store/records.ts'
 import type { Decision } from '../../store/store.ts'
@@ -14,14 +13,14 @@ import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { recordAudit } from '../record-write.ts'
 import { requireLiveCaller } from '../require-live-caller.ts'
 import {
-  judgeBefore,
+  judgeBeforeStaging,
   judgeSecretWrite,
   needsSlot,
   type SecretAddress,
   type SecretWrite,
 } from './judge-secret-write.ts'
-import { newCredential, withVersion } from './versions/claim-credentials.ts'
-import { emitSecretWritten } from './versions/emit-secret-written.ts'
+import { emitSecretWritten, newCredential, withVersion } from './versions/claim-credentials.ts'
+import { consumeIntent } from './versions/intents.ts'
 import { pruneVersions } from './versions/prune-versions.ts'
 import {
   destroyMaterial,
@@ -31,7 +30,6 @@ import {
   type StagedMaterial,
   stageMaterial,
 } from './versions/stage-material.ts'
-import { takeIntent } from './versions/stage-version.ts'
 import { pathOf } from './versions/version-uses.ts'
 
 export interface WriteSecretDeps extends MaterialDeps, SlotDeps {
@@ -53,12 +51,12 @@ export async function writeSecret(
   if (!verdict.accepted) return refused(...verdict.rejections)
   const material = { namespace, label, ...verdict.material }
   const write = { caller, namespace, label, keys: keysOf(material), ifMatch }
-  const faults = await judgeBefore(deps, write)
+  const faults = await judgeBeforeStaging(deps, write)
   if (faults.length > 0) return refused(...faults)
   const staged = await (dryRun ? planStagedMaterial : stageMaterial)(deps, caller, [material])
   if (!staged.ok) return staged
-  const [made] = staged.value
-  if (dryRun && made !== undefined) return done(writtenView(write, made))
+  const [version] = staged.value
+  if (dryRun && version !== undefined) return done(writtenView(write, version))
   const outcome = await listVersion(deps, write, staged.value)
   if (outcome.ok) await pruneVersions(deps, caller.tenant, label)
   else await destroyMaterial(deps, caller, staged.value)
@@ -68,11 +66,11 @@ export async function writeSecret(
 async function listVersion(
   deps: WriteSecretDeps,
   write: SecretWrite,
-  made: readonly StagedMaterial[],
+  staged: readonly StagedMaterial[],
 ): Promise<Outcome<SecretWritten>> {
   const held = holdCredentialSlots(deps, write.caller.tenant)
   try {
-    return await deps.store.transact((transaction) => decideWrite(deps, transaction, write, made, held))
+    return await deps.store.transact((transaction) => decideWrite(deps, transaction, write, staged, held))
   } finally {
     held.release()
   }
@@ -82,7 +80,7 @@ function decideWrite(
   deps: WriteSecretDeps,
   transaction: Transaction,
   write: SecretWrite,
-  [made]: readonly StagedMaterial[],
+  [staged]: readonly StagedMaterial[],
   held: HeldSlots,
 ): Decision<Outcome<SecretWritten>> {
   const { caller, namespace, label } = write
@@ -94,23 +92,26 @@ function decideWrite(
   if (choice.kind === 'busy') return { kind: 'wait', until: choice.until }
   const faults = judgeSecretWrite(deps, write, stored, choice.kind === 'full' ? [choice.quota] : [])
   if (faults.length > 0 || choice.kind === 'full') return { kind: 'abort', result: refused(...faults) }
-  if (made?.staged === undefined || !takeIntent(transaction, made.staged))
+  if (staged?.stagedVersion === undefined || !consumeIntent(transaction, staged.stagedVersion))
     return { kind: 'abort', result: refused(reject('store_unavailable', 'store', undefined)) }
   const [slot] = choice.slots
-  const { version, keys } = made
+  const { version, keys } = staged
   const listed = { label, version, keys: [...keys], createdAt: timestamp(deps.clock), slot }
   transaction.put(address, withVersion(stored ?? newCredential(namespace, label), listed))
-  if (slot !== undefined) takeSlot(transaction, caller.tenant, 'secrets', slot, label)
+  if (slot !== undefined) claimSlot(transaction, caller.tenant, 'secrets', slot, label)
   recordWritten(deps, transaction, write, version)
-  return { kind: 'commit', result: done(writtenView(write, made)) }
+  return { kind: 'commit', result: done(writtenView(write, staged)) }
 }
 
 const writtenView = (write: SecretWrite, { version, keys }: StagedMaterial): SecretWritten => ({
-  ...{ path: pathOf(write), namespace: write.namespace, resource: write.label },
-  ...{ version, keys: [...keys] },
+  path: pathOf(write),
+  namespace: write.namespace,
+  resource: write.label,
+  version,
+  keys: [...keys],
 })
 
-/** Like the event, the entry is read by those who may not see the names of keys (DECISIONS 8). */
+/** The audit entry, like the event, names no keys: readers without access to key names may see it. */
 function recordWritten(
   { clock }: WriteSecretDeps,
   transaction: Transaction,

@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { AssignmentId, DeploymentSpec, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
+import { createRecordIndex } from '../../../store/cache/record-index.ts'
 import { encodeRecord } from '../../../store/encode.ts'
 import { createKeyspace } from '../../../store/keys.ts'
-import { createRecordIndex } from '../../../store/cache/record-index.ts'
 import { aDeployment, aSpec } from '../../../store/records.fixture.ts'
 import {
   type Collection,

@@ -1,6 +1,6 @@
-// Whose is a host and path? One key for each in the tenant, so that two deployments cannot both have it, however many are
-// written at once (DECISIONS 4, SAFETY 4a). A claim is written and taken away in the transaction that does the same to the
-// route in the deployment's record: who compares the record, as each of these transactions does, compares its claims.
+// Claims a host and path for one deployment of the tenant (docs/design/routing.md#claims). Each has one key, so two concurrent
+// writes cannot both own it. A claim changes only in the transaction that changes the route in the deployment's record, so
+// comparing that record covers its claims.
 
 import { hash } from 'node:crypto'
 import type { DeploymentSpec, Route, TenantId } from '@holdfast/contract'
@@ -11,8 +11,8 @@ import { inTenant, type Transaction } from '../../../store/transaction.ts'
 type Routed = Pick<StoredDeployment, 'uid' | 'spec'>
 
 /**
- * Of the routes that the deployment does not have yet, those that another one has: its name, by the place in the list.
- * Each claim that is asked for is compared at commit, so that of several who ask one gets it.
+ * Names of the other deployments that own a route which is new to this one, by index in its list. Each claim read is
+ * compared at commit, so only one of several concurrent writes gets it.
  */
 export function gatherRouteHolders(
   transaction: Transaction,
@@ -30,8 +30,8 @@ export function gatherRouteHolders(
 }
 
 /**
- * Takes the routes that are new to the deployment and frees those that it no longer has; at most 16 of each (DECISIONS 6).
- * Throws where one is another deployment's: that was to be refused before.
+ * Claims the routes that are new to the deployment and releases those it no longer has; at most 16 of each. Throws if
+ * another deployment owns one: admission must have rejected that.
  */
 export function claimRoutes(
   transaction: Transaction,
@@ -45,18 +45,19 @@ export function claimRoutes(
   for (const route of spec.routes ?? []) {
     if (had.has(routeIdentity(route))) continue
     const address = claimOf(tenant, route)
-    if (transaction.get(address) !== undefined) throw new TypeError('a route is taken from its deployment')
+    if (transaction.get(address) !== undefined)
+      throw new TypeError('a route of another deployment would be claimed')
     const { host, path } = route
     transaction.put(address, { v: 1, host, path, deployment: uid, name: spec.name })
   }
 }
 
-/** With the record of the deployment, and not before: until then it may be led to. */
+/** Called in the transaction that deletes the record: until then traffic may be routed to the deployment. */
 export function releaseRoutes(transaction: Transaction, tenant: TenantId, { spec }: Routed): void {
   for (const route of spec.routes ?? []) transaction.delete(claimOf(tenant, route))
 }
 
-/** A host and path may be longer than a key should be, and hold characters that end one. */
+/** Hashed, because a host and path may be too long for a key and may contain its separator. */
 function claimOf(tenant: TenantId, route: Pick<Route, 'host' | 'path'>) {
   return inTenant(tenant, routeClaims, hash('sha256', routeIdentity(route), 'hex'))
 }

@@ -1,9 +1,9 @@
-// POST /api/v1/deployments, in the steps of DESIGN 4: body rules, normalise, facts, fact rules, one transaction.
+// POST /api/v1/deployments: body rules, normalization, facts, rules on facts, one transaction
+// (docs/design/admission.md#order).
 
 import { asDeploymentUid, isJsonObject, type Json, type QuotaKind } from '@holdfast/contract'
 import {
   checkBody,
-  checkFacts,
   type ImageFact,
   type Normalised,
   normalise,
@@ -11,24 +11,23 @@ import {
   type QuotaFact,
 } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
-import { holdSlot, takeSlot } from '../../../quotas/hold-slot.ts'
+import { claimSlot, holdSlot } from '../../../quotas/hold-slot.ts'
 import type { SlotChoice } from '../../../quotas/slots.ts'
 import { deployments, type StoredDeployment } from '../../../store/records.ts'
 import type { Decision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
-import { type Caller, done, type Outcome, refused, refusedBy } from '../../caller.ts'
+import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
 import { requireLiveCaller } from '../../require-live-caller.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
-import { checkRoom, checkSpecSize } from './check-size.ts'
-import { gatherRouteHolders } from './claim-routes.ts'
-import { gatherBytes, gatherDependencies, gatherImage, unresolvedBy } from './gather-facts.ts'
-import { checkNodesReadable, gatherNode } from './gather-node.ts'
-import { gatherResidency } from './gather-residency.ts'
-import { gatherSecrets, mayBring, storedPins, takeMaterial } from './judge-secrets.ts'
+import { checkSpecSize } from './check-size.ts'
+import { gatherBytes, gatherImage } from './gather-facts.ts'
+import { checkNodesReadable } from './gather-node.ts'
+import { consumeStaged, gatherSecrets, materialPermission, storedPins } from './judge-secrets.ts'
+import { judgeWrite } from './judge-write.ts'
 import { identifySpec, type SpecIdentity, storeRevision } from './store-deployment.ts'
-import { type InHand, type MaterialWanted, writeWithMaterial } from './write-with-material.ts'
+import { type MaterialNeeded, type StagingState, writeWithMaterial } from './write-with-material.ts'
 import { type DecidedWrite, type Written, withPlan } from './written.ts'
 
 export interface CreateOptions extends Kept<Written> {
@@ -43,91 +42,88 @@ export async function createDeployment(
   sent: Json,
   options: CreateOptions,
 ): Promise<Outcome<Written>> {
-  const faults = checkBody(sent, { mode: 'create', ...deps.admission, ...mayBring(caller) })
+  const faults = checkBody(sent, { mode: 'create', ...deps.admission, ...materialPermission(caller) })
   if (faults.length > 0 || !isJsonObject(sent)) return refused(...faults)
-  const admitted = (deps.normalise ?? normalise)(sent, undefined, deps.admission.limits)
-  const { spec } = admitted
-  const unread = await checkNodesReadable(deps, spec.nodeId)
-  if (unread !== undefined) return unread
+  const normalised = (deps.normalise ?? normalise)(sent, undefined, deps.admission.limits)
+  const { spec } = normalised
+  const unreadable = await checkNodesReadable(deps, spec.nodeId)
+  if (unreadable !== undefined) return unreadable
   const host = parseImageReference(spec.image)?.host ?? ''
   const image = await gatherImage(deps, caller, spec.image, host)
   const identity = identifySpec(spec)
   const oversized = checkSpecSize(identity)
   if (oversized.length > 0) return refused(...oversized)
   const held = holdSlot(deps, caller.tenant, KIND)
-  const outcome = await writeWithMaterial(deps, caller, options, (transaction, hand) => {
+  const outcome = await writeWithMaterial(deps, caller, options, (transaction, staging) => {
     const slot = held.choose()
-    return decideCreate(deps, transaction, { caller, admitted, image, slot, identity, options, hand })
+    return decideCreate(deps, transaction, { caller, normalised, image, slot, identity, options, staging })
   }).finally(() => held.release())
   return withPlan(deps, caller.tenant, outcome)
 }
 
-interface Creating {
+interface CreateRequest {
   readonly caller: Caller
-  readonly admitted: Normalised
+  readonly normalised: Normalised
   readonly image: ImageFact
   readonly slot: SlotChoice
   readonly identity: SpecIdentity
   readonly options: CreateOptions
-  readonly hand: InHand
+  readonly staging: StagingState
 }
 
 function decideCreate(
   deps: DeploymentDeps,
   transaction: Transaction,
-  creating: Creating,
-): Decision<Outcome<DecidedWrite> | MaterialWanted> {
-  const { caller, admitted, image, slot, options, hand } = creating
+  request: CreateRequest,
+): Decision<Outcome<DecidedWrite> | MaterialNeeded> {
+  const { caller, normalised, image, slot, identity, options, staging } = request
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
-  const { spec, material } = admitted
-  const question = { spec, material, before: undefined }
-  const secrets = gatherSecrets(deps, transaction, caller.tenant, question, hand)
+  const { spec, material } = normalised
+  const secrets = gatherSecrets(
+    deps,
+    transaction,
+    caller.tenant,
+    { spec, material, before: undefined },
+    staging,
+  )
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
-  const existing = transaction.get(inTenant(caller.tenant, deployments, spec.name))
-  const facts = {
-    existing: existing && {
-      record: deploymentView(deps.store, caller.tenant, existing),
-      deleting: existing.deleting,
-    },
-    dependencies: gatherDependencies(transaction, caller.tenant, spec),
+  const judged = judgeWrite(deps, transaction, caller, {
+    mode: 'create',
+    normalised,
+    identity,
+    secrets,
+    stored: transaction.get(inTenant(caller.tenant, deployments, spec.name)),
+    sendsDependsOn: true,
+    sentNodeId: spec.nodeId,
     image,
-    ...gatherNode(deps.store, transaction, caller.tenant, spec.nodeId),
-    routeHolders: gatherRouteHolders(transaction, caller.tenant, spec, undefined),
-    ...gatherResidency(deps, caller.tenant, spec),
-    credentials: secrets.facts,
-    quotas: [...gatherQuotas(deps, caller, slot, creating.identity.bytes), ...secrets.quotas],
+    archivedDigest: undefined,
+    quotas: gatherQuotas(deps, caller, slot, identity.bytes),
+  })
+  if (!judged.ok) return { kind: 'abort', result: judged }
+  if (slot.kind === 'full') throw new TypeError('a full quota was not rejected')
+  if (!consumeStaged(transaction, spec, secrets, staging.staged))
+    return { kind: 'abort', result: { needed: secrets.needed } }
+  const { imageDigest, unresolved, alterations, warnings } = judged.value
+  const stored = {
+    ...newDeployment(deps, transaction, request, imageDigest, slot.slot),
+    ...storedPins(secrets.pins),
   }
-  const judged = checkFacts(spec, facts, { mode: 'create', limits: deps.admission.limits }, material)
-  if (judged.rejections.length > 0 || slot.kind === 'full')
-    return { kind: 'abort', result: refusedBy(judged) }
-  const unresolved = unresolvedBy(judged)
-  const dependencies = facts.dependencies.size
-  const crowded = checkRoom({ spec, before: undefined, secrets, dependencies, unresolved })
-  if (crowded.length > 0) return { kind: 'abort', result: refused(...crowded) }
-  if (!takeMaterial(transaction, spec, secrets, hand.made))
-    return { kind: 'abort', result: { wanted: secrets.wanted } }
-  const made = newDeployment(deps, transaction, creating, judged.imageDigest, slot.slot)
-  const stored = { ...made, ...storedPins(secrets.pins) }
-  const written = {
-    deployment: deploymentView(deps.store, caller.tenant, stored),
-    alterations: [...admitted.alterations, ...judged.alterations, ...secrets.alterations],
-    warnings: [...admitted.warnings, ...judged.warnings],
-  }
+  const written = { deployment: deploymentView(deps.store, caller.tenant, stored), alterations, warnings }
   if (options.dryRun) {
     const toPlan = { stored: undefined, next: stored, restart: false }
     return { kind: 'abort', result: done({ ...written, toPlan }) }
   }
-  takeSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)
-  storeRevision(deps, transaction, caller, stored, { brought: secrets.brought, unresolved })
+  claimSlot(transaction, caller.tenant, KIND, slot.slot, stored.uid)
+  storeRevision(deps, transaction, caller, stored, { newVersions: secrets.newVersions, unresolved })
   return keepOnce(deps.answers, transaction, caller, options, written)
 }
 
 function newDeployment(
   { clock, ids }: DeploymentDeps,
   transaction: Transaction,
-  { admitted: { spec }, identity: { specHash } }: Creating,
+  { normalised: { spec }, identity: { specHash } }: CreateRequest,
   digest: string | null,
   slot: number,
 ): StoredDeployment {

@@ -1,20 +1,71 @@
-// What an admission must know of the world (core/admission/facts/facts.ts), read through the transaction: each record read is
-// compared at commit, so a fact that changes meanwhile sends the decision back to here.
+// Gathers what admission must know about the world (core/admission/facts/facts.ts), for a create and for an update alike. Each
+// record is read through the transaction and compared at commit, so a fact that changes in between reruns the decision.
 
-import type { DeploymentSpec, TenantId } from '@holdfast/contract'
-import type { checkFacts, DependencyFact, ImageFact, QuotaFact } from '@holdfast/core'
+import { type DeploymentSpec, defined, type TenantId } from '@holdfast/contract'
+import type { checkFacts, DependencyFact, Facts, ImageFact, QuotaFact, ResidencyFact } from '@holdfast/core'
 import type { ImageAnswer } from '../../../ports/broker.ts'
-import { deployments, registryCredentials } from '../../../store/records.ts'
+import { hiddenCountry } from '../../../scheduling/scheduling-facts.ts'
+import { deployments, nodes, registryCredentials, type StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import type { Caller } from '../../caller.ts'
 import type { DeploymentDeps } from '../deps.ts'
+import { deploymentView } from '../read/deployment-view.ts'
+import { gatherRouteHolders } from './claim-routes.ts'
+import { gatherNode } from './gather-node.ts'
+import type { SecretsOfWrite } from './judge-secrets.ts'
 
-/** One transaction compares at most this many other deployments, beside 16 routes and itself (SAFETY 4a, no more than 120). */
+/** A write whose facts are gathered. Facts about fields that the request did not send are left out and not judged. */
+export interface FactsRequest {
+  readonly spec: DeploymentSpec
+  /** The record under the same name; undefined where there is none. */
+  readonly stored: StoredDeployment | undefined
+  /** A create sends every field. */
+  readonly mode: 'create' | 'update'
+  readonly sendsDependsOn: boolean
+  readonly sentNodeId: string | undefined
+  readonly image: ImageFact | undefined
+  readonly archivedDigest: string | undefined
+  readonly secrets: Pick<SecretsOfWrite, 'facts' | 'quotas'>
+  /** Of the deployment itself; those of its secrets are added. */
+  readonly quotas: readonly QuotaFact[]
+}
+
+export function gatherFacts(
+  deps: DeploymentDeps,
+  transaction: Transaction,
+  tenant: TenantId,
+  request: FactsRequest,
+): Facts {
+  const { spec, stored, mode, image, archivedDigest, secrets } = request
+  const updated = mode === 'update' ? stored : undefined
+  return {
+    existing: stored && {
+      record: deploymentView(deps.store, tenant, stored),
+      deleting: stored.deleting,
+    },
+    routeHolders: gatherRouteHolders(transaction, tenant, spec, updated),
+    credentials: secrets.facts,
+    quotas: [...request.quotas, ...secrets.quotas],
+    ...defined({
+      dependencies: request.sendsDependsOn ? gatherDependencies(transaction, tenant, spec) : undefined,
+      dependents: updated && gatherDependents(deps.store, tenant, spec, updated.spec),
+      image,
+      archivedDigest,
+    }),
+    ...gatherNode(deps.store, transaction, tenant, request.sentNodeId),
+    ...gatherResidency(deps, tenant, spec),
+  }
+}
+
+/** The most dependencies that are compared at commit; with 16 routes and the record this stays below 120 operations. */
 const MAX_GRAPH = 80
 
-/** Every deployment reachable by dependsOn, the nearest first; those beyond the limit are not read and lead back here. */
-export function gatherDependencies(
+/**
+ * Every deployment reachable through dependsOn, nearest first. Those beyond the limit are not read; they are reported as
+ * depending on this one, which admission rejects as a cycle.
+ */
+function gatherDependencies(
   transaction: Transaction,
   tenant: TenantId,
   spec: DeploymentSpec,
@@ -22,7 +73,7 @@ export function gatherDependencies(
   const graph = new Map<string, DependencyFact>()
   const names = new Set(Object.keys(spec.dependsOn ?? {}))
   let read = 0
-  // Names that are added meanwhile are visited too.
+  // The loop also visits names that are added while it runs.
   for (const name of names) {
     if (name === spec.name) continue
     read += 1
@@ -40,10 +91,10 @@ export function gatherDependencies(
 }
 
 /**
- * Who waits until this one is healthy; asked where its check goes, which is rare: all deployments of the tenant are looked
- * at, as the cache knows them. One that begins to wait in the very same moment may be passed by.
+ * Names of the deployments that wait until this one is healthy, looked up only when an update removes its health check.
+ * They are read from the cache, so a dependency that is added at the same moment may be missed.
  */
-export function gatherDependents(
+function gatherDependents(
   store: Pick<Store, 'list'>,
   tenant: TenantId,
   spec: DeploymentSpec,
@@ -58,7 +109,24 @@ export function gatherDependents(
   })
 }
 
-/** Asks the registry through the broker, which alone reads the tenant's credential for it. */
+/**
+ * The residency rules and the labels of the tenant's reachable nodes, only for a spec that demands residency. They are
+ * read from the cache, because they lead to warnings and never to a rejection.
+ */
+export function gatherResidency(
+  { store, residency: rules }: Pick<DeploymentDeps, 'store' | 'residency'>,
+  tenant: TenantId,
+  { placement }: DeploymentSpec,
+): { readonly residency?: ResidencyFact } {
+  if (placement?.residency === undefined) return {}
+  const reachable = store
+    .list(nodes, tenant)
+    .filter(({ record }) => record.status === 'ready')
+    .map(({ record }) => ({ labels: record.labels, hiddenCountry: hiddenCountry(record) }))
+  return { residency: { rules, reachable } }
+}
+
+/** Asks the registry through the broker, which alone may read the tenant's registry credential. */
 export async function gatherImage(
   deps: DeploymentDeps,
   { tenant }: Caller,
@@ -82,7 +150,7 @@ function imageFact(answer: ImageAnswer): ImageFact {
   }
 }
 
-/** Why no registry has said what the image is; undefined where that is known, or nobody was asked. */
+/** Why the digest of the image is still unknown; undefined where it is known or the registry was not asked. */
 export function unresolvedBy({
   imageDigest,
   warnings,
@@ -90,10 +158,10 @@ export function unresolvedBy({
   return imageDigest === null ? warnings.find(({ code }) => code === 'registry_unreachable')?.why : undefined
 }
 
-/** What one revision adds beside its spec, which it writes twice: keys, record, archive entry, event, audit entry. */
+/** Bytes that a revision stores beside two copies of its spec: keys, record, archive entry, event and audit entry. */
 const OVERHEAD_BYTES = 2048
 
-/** The tenant's byte budget (DECISIONS 6), as the cache counts it. */
+/** The tenant's byte quota and how much of it one more revision uses, by the byte count of the cache. */
 export function gatherBytes(
   { store, quotas }: Pick<DeploymentDeps, 'store' | 'quotas'>,
   tenant: TenantId,

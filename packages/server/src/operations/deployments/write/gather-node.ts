@@ -1,5 +1,5 @@
-// Is the node that a deployment names one on which its tenant may place work? Judged only when `nodeId` is sent.
-// DECISIONS 3. The node's record is read through the transaction, so a removal meanwhile sends the decision back.
+// Finds out whether the tenant may place work on the node that a deployment names; only when `nodeId` is sent. The node's
+// record is read through the transaction, so a concurrent removal reruns the decision.
 
 import { isNodeId, type TenantId } from '@holdfast/contract'
 import { type NodeFact, reject } from '@holdfast/core'
@@ -31,12 +31,12 @@ function answerFor(
 ): NodeFact['answer'] {
   const node = isNodeId(nodeId) ? transaction.get(inTenant(tenant, nodes, nodeId)) : undefined
   if (node === undefined) return store.keysOf(nodes, tenant).length === 0 ? 'none_enrolled' : 'unknown'
-  // Only the platform's own work goes there (SPEC 3, rule 2).
+  // Control-plane nodes run only deployments of the platform tenant.
   const isPlatform = transaction.get(globally(tenants, tenant))?.platform === true
   return node.controlPlane && !isPlatform ? 'control_plane' : 'candidate'
 }
 
-/** The refusal when the nodes cannot be read at this moment, which is not `store_unavailable` but a code of its own. */
+/** Nodes that cannot be read are rejected with a code of their own instead of `store_unavailable`. */
 export async function checkNodesReadable(
   { store }: { readonly store: Pick<Store, 'fresh'> },
   nodeId: string | undefined,

@@ -1,9 +1,10 @@
-// What a write does to the secrets of a deployment, as its transaction decides it: which credentials it refers to, which
-// versions it brings, and which ones its containers are made with. DECISIONS 5, Secret versions.
+// Decides within the transaction how a deployment write affects secrets: which credentials it refers to, which new versions
+// it adds, and which versions its containers use (docs/design/secrets.md#version-lifecycle).
 
 import {
   type Alteration,
   type DeploymentSpec,
+  defined,
   elementPath,
   type Rejection,
   type TenantId,
@@ -26,42 +27,46 @@ import type { Transaction } from '../../../store/transaction.ts'
 import type { Caller } from '../../caller.ts'
 import { checkRecordSize } from '../../secrets/judge-secret-write.ts'
 import {
-  type BroughtVersion,
   type Credentials,
   credentialFacts,
   gatherCredentials,
   labelsOf,
+  type NewVersion,
 } from '../../secrets/versions/claim-credentials.ts'
+import { consumeIntents } from '../../secrets/versions/intents.ts'
 import { checkVersionRoom } from '../../secrets/versions/prune-versions.ts'
 import { isStaged, keysOf, planMaterial, type StagedMaterial } from '../../secrets/versions/stage-material.ts'
-import { takeIntents } from '../../secrets/versions/stage-version.ts'
 import { gatherUses, pathOf } from '../../secrets/versions/version-uses.ts'
 import type { DeploymentDeps } from '../deps.ts'
-import type { InHand } from './write-with-material.ts'
+import type { StagingState } from './write-with-material.ts'
 
 export interface SecretsOfWrite {
-  /** For the rules on facts. */
+  /** Input of the rules on facts. */
   readonly facts: ReadonlyMap<string, CredentialFact>
-  /** Of the credentials that would get their first version. */
+  /** Quotas that the credentials with a first version would exceed. */
   readonly quotas: readonly QuotaFact[]
-  /** Of credentials that would be too long, or of which the store would forget a version that is in use. */
+  /** Rejections of records that would grow too long, or whose used versions the secrets store would drop. */
   readonly crowded: readonly Rejection[]
   readonly pins: Pins
   readonly alterations: readonly Alteration[]
-  readonly wanted: readonly SentMaterial[]
-  readonly brought: readonly BroughtVersion[]
-  /** What it takes of a transaction (SAFETY 4a). */
+  /** Material that must be staged before the write can commit. */
+  readonly needed: readonly SentMaterial[]
+  readonly newVersions: readonly NewVersion[]
+  /** How many operations of the transaction the secrets need. */
   readonly counts: SecretCounts
-  /** Slots are being decided on by others: the decision must wait. */
+  /** Set while concurrent writes hold the last free quota slots: the decision must wait. */
   readonly busy?: Promise<void>
 }
 
-/** Of credentials: referred to, no longer referred to, written to, given a version, given their first. */
+/**
+ * Numbers of credentials: referred to, no longer referred to, whose record changes, that get a version, that get their
+ * first version.
+ */
 export interface SecretCounts {
   readonly labels: number
   readonly dropped: number
   readonly changed: number
-  readonly brought: number
+  readonly newVersions: number
   readonly first: number
 }
 
@@ -71,8 +76,8 @@ export interface SecretsQuestion {
   readonly material: readonly SentMaterial[]
 }
 
-/** DECISIONS 8: whoever may not write secrets may refer to them and bring none. */
-export function mayBring({ role }: Caller): { readonly materialForbidden: boolean } {
+/** A role that may not write secrets may refer to them, but may not send material. */
+export function materialPermission({ role }: Caller): { readonly materialForbidden: boolean } {
   return { materialForbidden: !may(role, 'secrets:write') }
 }
 
@@ -81,60 +86,73 @@ export function gatherSecrets(
   transaction: Transaction,
   tenant: TenantId,
   { spec, before, material }: SecretsQuestion,
-  { made, slots }: InHand,
+  { staged, slots }: StagingState,
 ): SecretsOfWrite {
   const found = gatherCredentials(transaction, tenant, spec)
   const facts = credentialFacts(found)
-  const wanted = planMaterial(material, facts)
-  const first = wanted.filter(({ label }) => (found.get(label)?.slot ?? null) === null)
+  const needed = planMaterial(material, facts)
+  const first = needed.filter(({ label }) => (found.get(label)?.slot ?? null) === null)
   const choice = slots.choose(first.length)
   const { pins, alterations } = planPins({
     entries: spec.secrets,
     before: before?.spec.secrets ?? [],
     pins: before?.pins ?? {},
     credentials: facts,
-    staged: new Map(made.map(({ label, version }) => [label, version])),
+    staged: new Map(staged.map(({ label, version }) => [label, version])),
   })
   const slotOf = new Map(
     choice.kind === 'free' ? first.map(({ label }, at) => [label, choice.slots[at]] as const) : [],
   )
   const createdAt = timestamp(clock)
   return {
-    ...{ facts: withKnownKeys(facts, spec, found, pins, wanted), pins, alterations, wanted },
+    facts: withKnownKeys(facts, spec, found, pins, needed),
+    pins,
+    alterations,
+    needed,
     quotas: choice.kind === 'full' ? [choice.quota] : [],
-    crowded: checkVersions(store, tenant, spec, found, wanted),
-    brought: made.map(({ label, version, keys }) => ({
-      ...{ label, version, keys: [...keys], createdAt },
+    crowded: checkVersions(store, tenant, spec, found, needed),
+    newVersions: staged.map(({ label, version, keys }) => ({
+      label,
+      version,
+      keys: [...keys],
+      createdAt,
       slot: slotOf.get(label),
     })),
-    counts: { ...countChanges(spec, before, found, wanted), brought: wanted.length, first: first.length },
-    ...(choice.kind === 'busy' ? { busy: choice.until } : {}),
+    counts: {
+      ...countChanges(spec, before, found, needed),
+      newVersions: needed.length,
+      first: first.length,
+    },
+    ...defined({ busy: choice.kind === 'busy' ? choice.until : undefined }),
   }
 }
 
-/** What a write brings is what its containers are made with, unless a volume keeps them where they are (DECISIONS 5). */
+/**
+ * Adds the known keys of each pinned version. Containers use the material that the write sends, so its keys are not
+ * looked up, unless a volume anchors them to their old version.
+ */
 function withKnownKeys(
   known: ReadonlyMap<string, CredentialFact>,
   { secrets }: DeploymentSpec,
   found: Credentials,
   pins: Pins,
-  wanted: readonly SentMaterial[],
+  needed: readonly SentMaterial[],
 ): ReadonlyMap<string, CredentialFact> {
   const anchored = new Set(
     secrets.filter(({ anchor }) => anchorVolume(anchor) !== undefined).map(({ vault_path }) => vault_path),
   )
   const facts = [...known].map(([label, fact]): [string, CredentialFact] => {
-    const isBrought = wanted.some((material) => material.label === label)
+    const isSent = needed.some((material) => material.label === label)
     const path = pathOf({ namespace: fact.namespace, label })
     const version = pinOf(pins, path) ?? fact.initial
     const listed = found.get(label)?.versions.find((one) => one.version === version)
-    if (listed === undefined || (isBrought && !anchored.has(path))) return [label, fact]
+    if (listed === undefined || (isSent && !anchored.has(path))) return [label, fact]
     return [label, { ...fact, keys: listed.keys }]
   })
   return new Map(facts)
 }
 
-/** What the transaction has room for beside three copies of the spec (SAFETY 4a). */
+/** Room for credential records in a transaction that also holds three copies of the spec. */
 const MAX_CREDENTIAL_BYTES = 200 * 1024
 
 function checkVersions(
@@ -142,14 +160,14 @@ function checkVersions(
   tenant: TenantId,
   { secrets }: DeploymentSpec,
   found: Credentials,
-  wanted: readonly SentMaterial[],
+  needed: readonly SentMaterial[],
 ): Rejection[] {
   const long = checkRecordSize(
-    wanted.map((material) => [keysOf(material), found.get(material.label)]),
+    needed.map((material) => [keysOf(material), found.get(material.label)]),
     MAX_CREDENTIAL_BYTES,
   )
   if (long !== undefined) return [long]
-  const grown = wanted
+  const grown = needed
     .flatMap(({ label }) => found.get(label) ?? [])
     .filter(({ versions }) => versions.length > 1)
   if (grown.length === 0) return []
@@ -165,11 +183,11 @@ function countChanges(
   spec: DeploymentSpec,
   before: SecretsQuestion['before'],
   found: Credentials,
-  wanted: readonly SentMaterial[],
+  needed: readonly SentMaterial[],
 ) {
   const labels = [...labelsOf(spec).keys()]
   const had = before === undefined ? [] : [...labelsOf(before.spec).keys()]
-  const given = new Set(wanted.map(({ label }) => label))
+  const given = new Set(needed.map(({ label }) => label))
   const isWritten = (label: string) => given.has(label) || !found.get(label)?.consumers.includes(spec.name)
   return {
     labels: labels.length,
@@ -179,24 +197,24 @@ function countChanges(
 }
 
 /**
- * Whether the versions that this write wants are there to be pinned, and still nobody else's: their intents end with it. What
- * would be stored is looked at before anything is staged for it.
+ * Consumes the intents of the staged versions, so that this transaction pins them. False where the write needs other
+ * versions than were staged, or an intent was abandoned. The spec is checked first, before anything is staged for it.
  */
-export function takeMaterial(
+export function consumeStaged(
   transaction: Transaction,
   spec: DeploymentSpec,
-  { wanted }: SecretsOfWrite,
-  made: readonly StagedMaterial[],
+  { needed }: SecretsOfWrite,
+  staged: readonly StagedMaterial[],
 ): boolean {
   requirePersistable(spec)
-  if (!isStaged(wanted, made)) return false
-  return takeIntents(
+  if (!isStaged(needed, staged)) return false
+  return consumeIntents(
     transaction,
-    made.flatMap(({ staged }) => staged ?? []),
+    staged.flatMap(({ stagedVersion }) => stagedVersion ?? []),
   )
 }
 
-/** SPEC 2.4: material is given at the write and never kept. Throws, because it is our own fault where some is left. */
+/** Throws if the spec still holds secret material, which must never be stored: that would be a fault of the server. */
 export function requirePersistable(spec: DeploymentSpec): void {
   const [material] = checkPersistable({ ...spec })
   if (material !== undefined) throw new UnstorableRecordError(`a deployment: ${material.code}`, material)
@@ -207,6 +225,6 @@ export function samePins(one: Pins = {}, other: Pins = {}): boolean {
   return [...labels].every((label) => one[label] === other[label])
 }
 
-/** As a record holds them: none rather than an empty map. */
+/** Pins as a record holds them: the field is absent instead of an empty map. */
 export const storedPins = (pins: Pins): { pins?: { [label: string]: number } } =>
   Object.keys(pins).length === 0 ? {} : { pins: { ...pins } }

@@ -1,5 +1,5 @@
-// Where replicas would go now, and why not: the same filters on the same facts as the controllers', asked once. DESIGN 4,
-// DECISIONS 1 and 7. Nothing is reserved, so a moment later the answer may be another one.
+// Shows where replicas would be placed now and why not, with the filters and facts of the controllers. Nothing is reserved,
+// so the answer may change a moment later.
 
 import type { Candidate, ResidencyRules, TenantId } from '@holdfast/contract'
 import { createSchedulingView, explainCandidates } from '@holdfast/core'
@@ -22,7 +22,7 @@ export interface PlacementPlan {
   readonly cure: readonly string[]
 }
 
-/** `missing` is how many replicas are to be placed beside those that are. */
+/** `missing` is the number of replicas to place in addition to the placed ones. */
 export function planPlacement(
   { store, quotas, residency }: PlacementDeps,
   tenant: TenantId,

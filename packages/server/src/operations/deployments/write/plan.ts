@@ -1,4 +1,5 @@
-// What a write would do, as a value that prints: the answer of a dry run. DECISIONS 1.
+// The plan of a dry run: what the write would store and what the controllers would do then
+// (docs/design/rollouts.md#dry-run-plans).
 
 import {
   canonicalJson,
@@ -16,36 +17,36 @@ import { type PlacementDeps, type PlacementPlan, planPlacement } from './plan-pl
 export interface Plan {
   readonly action: 'create' | 'update' | 'none'
   readonly revision: number
-  /** Top-level fields whose stored value would be another one. */
+  /** Top-level fields whose stored value would change. */
   readonly changes: readonly FieldChange[]
-  /** Where the replicas that are not placed yet would go now, with every node and every reason against it. */
+  /** Where unplaced replicas would go now, with every node and the reasons against it. */
   readonly placement: PlacementPlan
-  /** What the controllers would do, one step after another. */
+  /** The steps of the controllers, in order. */
   readonly steps: readonly PlanStep[]
-  /** What runs and would be made anew; absent for a create, since nothing runs yet. */
+  /** Running replicas that would be recreated; absent for a create. */
   readonly rollout?: RolloutPlanned
 }
 
 export interface PlannedRollout {
   readonly steps: readonly PlanStep[]
   readonly rollout: RolloutPlanned
-  /** Replicas that no node takes once all that can be done is done. */
+  /** Replicas that still have no node at the end of the rollout. */
   readonly unplaced: number
 }
 
-/** What would be stored, and over what. */
+/** The record that would be stored and the one it would replace. */
 export interface PlanQuestion {
-  /** Undefined: it would be created. The very record that is there where nothing would be stored. */
+  /** Undefined for a create; the same object as `next` where nothing would be stored. */
   readonly stored: StoredDeployment | undefined
   readonly next: StoredDeployment
-  /** That is all that was asked for. */
+  /** The write is a restart. */
   readonly restart: boolean
 }
 
 export interface PlanDeps extends PlacementDeps {
   /**
-   * What the controllers would do about a deployment as it would be stored. Takes as long as the rollout has steps, and
-   * keeps nobody else waiting; undefined where the tenant has asked for too many at once.
+   * Simulates what the controllers would do about the stored deployment, without blocking other requests; its duration
+   * grows with the rollout's steps. Undefined where the tenant has too many plans under way.
    */
   planAhead(tenant: TenantId, question: PlanQuestion): Promise<PlannedRollout | undefined>
 }
@@ -56,24 +57,27 @@ export interface FieldChange {
   readonly to: Json
 }
 
-/** Made when nothing is held any more: a decision of the store is taken several times, a plan once. */
+/** Called after the transaction: a transaction may decide several times, but the plan is made once. */
 export async function makePlan(
   deps: PlanDeps,
   tenant: TenantId,
   question: PlanQuestion,
 ): Promise<Plan | undefined> {
   const { stored, next } = question
-  const foreseen = await deps.planAhead(tenant, question)
-  if (foreseen === undefined) return undefined
+  const planned = await deps.planAhead(tenant, question)
+  if (planned === undefined) return undefined
   const { desired, placed } = deploymentView(deps.store, tenant, next).status.replicas
-  const missing = stored === undefined ? next.spec.replicas : Math.max(foreseen.unplaced, desired - placed)
+  const missing = stored === undefined ? next.spec.replicas : Math.max(planned.unplaced, desired - placed)
   const placement = planPlacement(deps, tenant, next.spec, missing)
-  const { steps, rollout } = foreseen
+  const { steps, rollout } = planned
   if (stored === undefined) return { action: 'create', revision: 1, changes: [], placement, steps }
   return {
-    ...{ action: next === stored ? 'none' : 'update', revision: next.revision },
+    action: next === stored ? 'none' : 'update',
+    revision: next.revision,
     changes: changedFields(stored.spec, next.spec),
-    ...{ placement, steps, rollout },
+    placement,
+    steps,
+    rollout,
   }
 }
 

@@ -1,5 +1,5 @@
-// DELETE /api/v1/deployments/{name}: marks the record and tells that it is going; what is left to do goes on by itself
-// (loops/finish-removals.ts), and its end is told there.
+// DELETE /api/v1/deployments/{name}: marks the record as deleting and emits an event. The loop in loops/finish-removals.ts
+// stops the replicas, deletes the record and reports the end.
 
 import type { DeploymentRecord } from '@holdfast/contract'
 import { timestamp } from '../../../ports/clock.ts'
@@ -31,17 +31,20 @@ export async function removeDeployment(
       action: 'deployments:removed',
       subject: { kind: 'Deployment', name: stored.spec.name },
     })
-    const going = deploymentView(store, caller.tenant, marked)
-    recordEvent(transaction, clock, caller.tenant, goingEvent(going))
-    return { kind: 'commit', result: done(going) }
+    const deleting = deploymentView(store, caller.tenant, marked)
+    recordEvent(transaction, clock, caller.tenant, deletingEvent(deleting))
+    return { kind: 'commit', result: done(deleting) }
   })
 }
 
-/** Once for a deployment: one that is going is found by no second DELETE. */
-function goingEvent({ name, uid, revision, status: { replicas } }: DeploymentRecord): NewEvent {
+/** Emitted once: a second DELETE does not find a deployment that is being deleted. */
+function deletingEvent({ name, uid, revision, status: { replicas } }: DeploymentRecord): NewEvent {
   const stopping = replicas.placed === 1 ? '1 replica stops' : `${replicas.placed} replicas stop`
   return {
-    ...{ type: 'deployment.progressing', severity: 'info', reason: 'deleting', cause: 'deleting' },
+    type: 'deployment.progressing',
+    severity: 'info',
+    reason: 'deleting',
+    cause: 'deleting',
     subject: { kind: 'Deployment', name, uid },
     message: `Deployment ${name} is being deleted${replicas.placed === 0 ? '' : `: ${stopping} first`}.`,
     data: { revision, replicas: { ...replicas } },

@@ -1,5 +1,5 @@
-// POST /api/v1/deployments/{name}/restart: every replica is made anew, under the gates of an update. The spec stays as it
-// is, so that a restart is a revision of its own with the same spec; its secrets are the newest ones. DECISIONS 1 and 5.
+// POST /api/v1/deployments/{name}/restart: recreates every replica with the update strategy. A restart is a new revision
+// with the same spec and the newest versions of its secrets.
 
 import { checkQuotas, explainResidency, planPins } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
@@ -13,8 +13,7 @@ import { credentialFacts, gatherCredentials } from '../../secrets/versions/claim
 import type { DeploymentDeps } from '../deps.ts'
 import { deploymentView } from '../read/deployment-view.ts'
 import { findToChange } from '../read/find-deployment.ts'
-import { gatherBytes } from './gather-facts.ts'
-import { gatherResidency } from './gather-residency.ts'
+import { gatherBytes, gatherResidency } from './gather-facts.ts'
 import { storedPins } from './judge-secrets.ts'
 import { identifySpec, storeRevision } from './store-deployment.ts'
 import { type DecidedWrite, type Written, withPlan } from './written.ts'
@@ -51,7 +50,7 @@ function findToRestart(
   const stored = found.value
   const conflict = checkIfMatch(ifMatch, stored.revision)
   if (conflict !== undefined) return refused(conflict)
-  // Its archive entry takes room like that of any other revision.
+  // The archive entry of a restart uses the byte quota like that of any other revision.
   const full = checkQuotas([gatherBytes(deps, caller.tenant, identifySpec(stored.spec).bytes)])
   return full.length > 0 ? refused(...full) : done(stored)
 }
@@ -64,13 +63,18 @@ function decideRestart(
   options: RestartOptions,
 ): Decision<Outcome<DecidedWrite>> {
   const revision = stored.revision + 1
-  const made = { revision, restartRevision: revision, updatedAt: timestamp(deps.clock), tx: transaction.id }
+  const changed = {
+    revision,
+    restartRevision: revision,
+    updatedAt: timestamp(deps.clock),
+    tx: transaction.id,
+  }
   const { pins: before = {}, ...kept } = stored
   const { secrets: entries } = stored.spec
   const credentials = credentialFacts(gatherCredentials(transaction, caller.tenant, stored.spec))
   const staged = new Map<string, number>()
   const { pins, alterations } = planPins({ entries, before: entries, pins: before, credentials, staged })
-  const next = { ...kept, ...storedPins(pins), ...made }
+  const next = { ...kept, ...storedPins(pins), ...changed }
   const deployment = deploymentView(deps.store, caller.tenant, next)
   const { residency } = gatherResidency(deps, caller.tenant, stored.spec)
   const demand = stored.spec.placement?.residency
@@ -79,6 +83,6 @@ function decideRestart(
   if (options.dryRun)
     return { kind: 'abort', result: done({ ...written, toPlan: { stored, next, restart: true } }) }
   const message = `Deployment ${next.spec.name} is restarted, revision ${revision}.`
-  storeRevision(deps, transaction, caller, next, { asked: { verb: 'restarted', message } })
+  storeRevision(deps, transaction, caller, next, { cause: { verb: 'restarted', message } })
   return keepOnce(deps.answers, transaction, caller, options, written)
 }

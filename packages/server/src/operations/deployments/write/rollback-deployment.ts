@@ -1,5 +1,5 @@
-// POST /api/v1/deployments/{name}/rollback: an archived revision is sent again, as a PUT of every field. It passes the
-// ordinary admission, because the world may have changed since: a node may be gone, a limit lower. DECISIONS 1 and 3.
+// POST /api/v1/deployments/{name}/rollback: restores an archived revision as an update of every field. It passes ordinary
+// admission, because a node may be gone or a limit lower since then.
 
 import {
   type ArchiveEntry,
@@ -42,7 +42,7 @@ export async function rollBackDeployment(
   return updateDeployment(deps, caller, pathName, everyField(archived.value), { dryRun, ifMatch, rollback })
 }
 
-/** The deployment is asked for first: of one that is not there no revision can be missing. */
+/** A deployment that does not exist is reported as such, and not as a missing revision. */
 async function findArchived(
   { store }: DeploymentDeps,
   { tenant }: Caller,
@@ -55,7 +55,7 @@ async function findArchived(
   return getArchived(store, tenant, found.value.spec.name, String(revision))
 }
 
-/** A field that the archived spec has not is cleared. secretsVersion stays, and is announced where it was another. */
+/** Fields that the archived spec lacks are cleared. secretsVersion keeps its value; a difference is listed as an alteration. */
 function everyField({ spec }: ArchiveEntry): JsonObject {
   const archived: JsonObject = { ...spec }
   const fields = Object.keys(deploymentSpecShape.fields)

@@ -1,21 +1,25 @@
-// What one accepted revision of a deployment writes: the record, the claims of its routes and of its credentials, its archive
-// entry, its events and the audit entry, all in the transaction that was given. DESIGN 4, step 7.
+// Stores one accepted revision of a deployment in the given transaction: the record, the claims of its routes and
+// credentials, its archive entry, its events and the audit entry.
 
 import { hash } from 'node:crypto'
-import type { DeploymentSpec, JsonObject } from '@holdfast/contract'
+import { type DeploymentSpec, defined, type JsonObject } from '@holdfast/contract'
 import { canonicalSpec } from '@holdfast/core'
 import { archive, deployments, type StoredDeployment } from '../../../store/records.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import type { Caller } from '../../caller.ts'
 import { type NewEvent, recordAudit, recordEvent } from '../../record-write.ts'
-import { type BroughtVersion, claimCredentials, labelsOf } from '../../secrets/versions/claim-credentials.ts'
-import { emitSecretWritten } from '../../secrets/versions/emit-secret-written.ts'
+import {
+  claimCredentials,
+  emitSecretWritten,
+  labelsOf,
+  type NewVersion,
+} from '../../secrets/versions/claim-credentials.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { claimRoutes } from './claim-routes.ts'
 import { requirePersistable } from './judge-secrets.ts'
 
 export interface SpecIdentity {
-  /** DECISIONS 4: SHA-256 of the canonical JSON of the stored spec, secretsVersion included. */
+  /** SHA-256 of the canonical JSON of the stored spec, including secretsVersion. */
   readonly specHash: string
   readonly bytes: number
 }
@@ -25,22 +29,22 @@ export function identifySpec(spec: DeploymentSpec): SpecIdentity {
   return { specHash: hash('sha256', text, 'hex'), bytes: Buffer.byteLength(text) }
 }
 
-/** Sorted by text as by number, so that a range of the archive is in order. */
+/** Padded, so that ids sort by revision and a range of the archive is in order. */
 export const archiveId = (name: string, revision: number): string =>
   `${name}/${String(revision).padStart(10, '0')}`
 
-/** What the caller asked for, as the event and the audit entry tell it. */
-export interface Asked {
+/** Why the revision exists, as the event and the audit entry report it. */
+export interface RevisionCause {
   readonly verb: 'created' | 'updated' | 'restarted' | 'rolled_back' | 'rotated'
   readonly message: string
   readonly data?: JsonObject
 }
 
 export interface RevisionParts {
-  readonly asked?: Asked
-  /** The versions that it pins and that no credential lists yet. */
-  readonly brought?: readonly BroughtVersion[]
-  /** Why no registry has said what its image is. */
+  readonly cause?: RevisionCause
+  /** Versions that the revision pins and no credential lists yet. */
+  readonly newVersions?: readonly NewVersion[]
+  /** Why the digest of the image is still unknown. */
   readonly unresolved?: string | undefined
 }
 
@@ -49,14 +53,14 @@ export function storeRevision(
   transaction: Transaction,
   caller: Caller,
   stored: StoredDeployment,
-  { asked = askedToCreate(stored), brought = [], unresolved }: RevisionParts = {},
+  { cause = createdCause(stored), newVersions = [], unresolved }: RevisionParts = {},
 ): void {
   requirePersistable(stored.spec)
   const { name } = stored.spec
   const address = inTenant(caller.tenant, deployments, name)
   const before = transaction.get(address)
   claimRoutes(transaction, caller.tenant, before, stored)
-  claimCredentials(transaction, caller.tenant, before?.spec, stored.spec, brought)
+  claimCredentials(transaction, caller.tenant, before?.spec, stored.spec, newVersions)
   transaction.put(address, stored)
   transaction.put(
     inTenant(caller.tenant, archive, archiveId(name, stored.revision)),
@@ -64,7 +68,7 @@ export function storeRevision(
   )
   const outdated = stored.revision - deps.archiveRevisions
   if (outdated > 0) transaction.delete(inTenant(caller.tenant, archive, archiveId(name, outdated)))
-  const { verb, message, data = {} } = asked
+  const { verb, message, data = {} } = cause
   recordEvent(transaction, deps.clock, caller.tenant, {
     type: verb === 'created' ? 'deployment.created' : 'deployment.updated',
     severity: 'info',
@@ -73,34 +77,39 @@ export function storeRevision(
     reason: verb,
     message,
     data: { revision: stored.revision, specHash: stored.specHash, ...data },
-    ...(unresolved === undefined ? {} : { place: 0 }),
+    ...defined({ place: unresolved === undefined ? undefined : 0 }),
   })
   if (unresolved !== undefined)
     recordEvent(transaction, deps.clock, caller.tenant, unreachable(stored, unresolved))
-  for (const [label, namespace] of brought.length === 0 ? [] : labelsOf(stored.spec))
-    for (const { version } of brought.filter((one) => one.label === label))
+  for (const [label, namespace] of newVersions.length === 0 ? [] : labelsOf(stored.spec))
+    for (const { version } of newVersions.filter((one) => one.label === label))
       emitSecretWritten(transaction, deps.clock, caller.tenant, { namespace, label }, version)
   const subject = { kind: 'Deployment', name }
   recordAudit(transaction, deps.clock, caller, {
     action: `deployments:${verb}`,
     subject,
     revision: stored.revision,
-    ...(brought.length === 0 ? {} : { detail: { secrets: brought.map(labelled).join(', ') } }),
+    ...(newVersions.length === 0 ? {} : { detail: { secrets: newVersions.map(nameVersion).join(', ') } }),
   })
 }
 
-/** What it waits for from now on, behind what was asked. DECISIONS 3 (image) and 7. */
+/** The second event of a revision that waits for its registry; it is listed after the first. */
 function unreachable({ uid, revision, spec: { name, image } }: StoredDeployment, why: string): NewEvent {
   return {
-    ...{ type: 'image.unreachable', severity: 'warning', subject: { kind: 'Deployment', name, uid } },
-    ...{ cause: String(revision), reason: 'registry_unreachable', message: why, place: 1 },
+    type: 'image.unreachable',
+    severity: 'warning',
+    subject: { kind: 'Deployment', name, uid },
+    cause: String(revision),
+    reason: 'registry_unreachable',
+    message: why,
     data: { image, revision },
+    place: 1,
   }
 }
 
-const labelled = ({ label, version }: BroughtVersion): string => `${label} version ${version}`
+const nameVersion = ({ label, version }: NewVersion): string => `${label} version ${version}`
 
-const askedToCreate = ({ spec, revision }: StoredDeployment): Asked => ({
+const createdCause = ({ spec, revision }: StoredDeployment): RevisionCause => ({
   verb: 'created',
   message: `Deployment ${spec.name} was created, revision ${revision}.`,
 })
@@ -108,7 +117,15 @@ const askedToCreate = ({ spec, revision }: StoredDeployment): Asked => ({
 function archiveEntry(stored: StoredDeployment, { token }: Caller) {
   const { uid, revision, specHash, updatedAt, spec, digest, tx } = stored
   return {
-    ...{ v: 1, name: spec.name, uid, revision, specHash, createdAt: updatedAt, author: token, spec, tx },
-    ...(digest === null ? {} : { digest }),
+    v: 1,
+    name: spec.name,
+    uid,
+    revision,
+    specHash,
+    createdAt: updatedAt,
+    author: token,
+    spec,
+    tx,
+    ...defined({ digest: digest ?? undefined }),
   }
 }

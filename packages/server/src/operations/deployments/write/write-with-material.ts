@@ -1,6 +1,6 @@
-// A write of a deployment that may bring secret material: first everything is judged and nothing is staged, so that a refusal
-// leaves no trace in either store; then the versions are made; then the same decision is taken again, with them in hand, and
-// its transaction pins them. SAFETY 4a, steps 3 to 6.
+// A deployment write that may bring secret material runs its decision twice. The first run stages nothing, so a rejection
+// leaves no trace in either store. If it needs new versions they are staged, and the second run pins them in its
+// transaction (docs/design/secrets.md#two-store-writes).
 
 import type { SentMaterial } from '@holdfast/core'
 import { type HeldSlots, holdCredentialSlots } from '../../../quotas/hold-slots.ts'
@@ -8,7 +8,7 @@ import { credentials } from '../../../store/records.ts'
 import type { Decision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, type Outcome, type Refused, refused } from '../../caller.ts'
-import { endIntents } from '../../secrets/versions/destroy-staged.ts'
+import { endIntents } from '../../secrets/versions/intents.ts'
 import { pruneVersions } from '../../secrets/versions/prune-versions.ts'
 import {
   destroyMaterial,
@@ -19,70 +19,73 @@ import {
 import { storeUnavailable } from '../../secrets/versions/stage-version.ts'
 import type { DeploymentDeps } from '../deps.ts'
 
-/** What a decision has to decide with. */
-export interface InHand {
-  readonly made: readonly StagedMaterial[]
+/** The versions staged so far and the quota slots held for new credentials; the input of each decision. */
+export interface StagingState {
+  readonly staged: readonly StagedMaterial[]
   readonly slots: HeldSlots
 }
 
-/** All is sound but for versions that are still to be made. */
-export interface MaterialWanted {
-  readonly wanted: readonly SentMaterial[]
+/** The write is accepted once these versions are staged. */
+export interface MaterialNeeded {
+  readonly needed: readonly SentMaterial[]
 }
 
-/** Each further one means that another write of the same credential came in between. */
-const MAX_TRIES = 4
+/** A third or fourth attempt happens only if another write of the same credential came in between. */
+const MAX_ATTEMPTS = 4
 
-/** `decide` is as for the store. What was staged and not committed is destroyed, unless the outcome is not known. */
+/**
+ * `decide` is a decision as the store's `transact` takes it. Versions that were staged and not committed are destroyed,
+ * unless the outcome of the commit is unknown: then the sweep of intents decides.
+ */
 export async function writeWithMaterial<R extends Outcome<unknown> | string>(
   deps: DeploymentDeps,
   caller: Caller,
   { dryRun }: { readonly dryRun: boolean },
-  decide: (transaction: Transaction, hand: InHand) => Decision<R | MaterialWanted>,
+  decide: (transaction: Transaction, staging: StagingState) => Decision<R | MaterialNeeded>,
 ): Promise<R | Refused> {
   const slots = holdCredentialSlots(deps, caller.tenant)
-  const make = dryRun ? planStagedMaterial : stageMaterial
-  let made: readonly StagedMaterial[] = []
+  const stage = dryRun ? planStagedMaterial : stageMaterial
+  let staged: readonly StagedMaterial[] = []
   try {
-    for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       let last: Decision<unknown>['kind'] = 'abort'
       const result = await deps.store.transact((transaction) => {
-        const decision = decide(transaction, { made, slots })
+        const decision = decide(transaction, { staged, slots })
         last = decision.kind
         return decision
       })
-      if (isRefusal(last)) await destroyMaterial(deps, caller, made)
-      else await tidyUp(deps, caller, made)
-      if (!isWanted(result)) return result
-      const outcome = await make(deps, caller, result.wanted)
+      if (isAbort(last)) await destroyMaterial(deps, caller, staged)
+      else await cleanUpVersions(deps, caller, staged)
+      if (!isNeeded(result)) return result
+      const outcome = await stage(deps, caller, result.needed)
       if (!outcome.ok) return outcome
-      made = outcome.value
+      staged = outcome.value
     }
-    await destroyMaterial(deps, caller, made)
+    await destroyMaterial(deps, caller, staged)
     return refused(storeUnavailable())
   } finally {
     slots.release()
   }
 }
 
-/** Once all are listed. A first version has no others beside it. */
-async function tidyUp(
+/** After the commit: ends the intents that the transaction had no room for, and prunes versions that are not in use. */
+async function cleanUpVersions(
   deps: DeploymentDeps,
   { tenant }: Caller,
-  made: readonly StagedMaterial[],
+  staged: readonly StagedMaterial[],
 ): Promise<void> {
-  const [, ...led] = made.flatMap(({ staged }) => staged ?? [])
-  await endIntents(deps.store, led)
-  for (const { label, version } of made) {
-    // The cache may not show the new one yet.
+  const [, ...followers] = staged.flatMap(({ stagedVersion }) => stagedVersion ?? [])
+  await endIntents(deps.store, followers)
+  for (const { label, version } of staged) {
+    // The cache may not show the new version yet. A first version has no others to prune.
     const listed = deps.store.get(inTenant(tenant, credentials, label))?.record.versions ?? []
     if (listed.some((other) => other.version !== version)) await pruneVersions(deps, tenant, label)
   }
 }
 
-/** Asked in a function, since what a callback assigned is not seen where it was called. */
-const isRefusal = (kind: Decision<unknown>['kind']): boolean => kind === 'abort'
+/** A function, because the compiler does not see that the callback has assigned the variable. */
+const isAbort = (kind: Decision<unknown>['kind']): boolean => kind === 'abort'
 
-function isWanted(result: Outcome<unknown> | string | MaterialWanted): result is MaterialWanted {
-  return typeof result === 'object' && 'wanted' in result
+function isNeeded(result: Outcome<unknown> | string | MaterialNeeded): result is MaterialNeeded {
+  return typeof result === 'object' && 'needed' in result
 }

@@ -5,7 +5,7 @@ import { done } from '../../caller.ts'
 import type { PlanDeps, PlanQuestion } from './plan.ts'
 import { type DecidedWrite, withPlan } from './written.ts'
 
-test('whoever asks for too many plans at once is told when to ask again, also by the header', async () => {
+test('rejects too many concurrent plans with a Retry-After header', async () => {
   const deps = { planAhead: async () => undefined } as unknown as PlanDeps
   const decided = done({ toPlan: {} as PlanQuestion } as DecidedWrite)
   const outcome = await withPlan(deps, 'tenant' as TenantId, decided)

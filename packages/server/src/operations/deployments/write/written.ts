@@ -1,4 +1,4 @@
-// The answer of a write of a deployment. DECISIONS 2: `{deployment, alterations, warnings}`, a dry run with its `plan`.
+// The response to a deployment write: `{deployment, alterations, warnings}`, and for a dry run also its `plan`.
 
 import type { Alteration, DeploymentRecord, TenantId, Warning } from '@holdfast/contract'
 import { done, limited, type Outcome } from '../../caller.ts'
@@ -8,11 +8,11 @@ export interface Written {
   readonly deployment: DeploymentRecord
   readonly alterations: readonly Alteration[]
   readonly warnings: readonly Warning[]
-  /** Of a dry run only: then nothing was stored. */
+  /** Present only in a dry run, which stores nothing. */
   readonly plan?: Plan
 }
 
-/** As it was decided; what a dry run is to plan, is planned afterwards. */
+/** The result of the transaction. A dry run is planned afterwards, from `toPlan`. */
 export interface DecidedWrite extends Omit<Written, 'plan'> {
   readonly toPlan?: PlanQuestion
 }

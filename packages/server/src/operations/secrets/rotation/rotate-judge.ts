@@ -1,4 +1,5 @@
-// May this step be done now, and what does it lead to for each credential it is asked for? DECISIONS 3 (rotate) and 5.
+// Judges one rotation step: whether it is allowed now, and what it changes for each of its credentials
+// (docs/design/secrets.md#rotation).
 
 import type { Json, Rejection } from '@holdfast/contract'
 import {
@@ -19,11 +20,11 @@ import { identifySpec } from '../../deployments/write/store-deployment.ts'
 import { judgeSecretWrite } from '../judge-secret-write.ts'
 import { newCredential } from '../versions/claim-credentials.ts'
 import { keysOf, type StagedMaterial } from '../versions/stage-material.ts'
-import type { RotateDeps, RotateRequest } from './rotate-deps.ts'
+import type { RotateDeps, RotateRequest } from './rotate-request.ts'
 import { type GatheredRotation, gatherRotation } from './rotation-guards.ts'
 
 export interface JudgedTurn {
-  /** The entry's name. */
+  /** The name of the deployment's entry. */
   readonly secret: string
   readonly credential: StoredCredential
   readonly turn: Extract<RotationTurn, { kind: 'turned' }>
@@ -33,7 +34,7 @@ export interface JudgedRotation {
   readonly step: string
   readonly stored: StoredDeployment
   readonly turns: readonly JudgedTurn[]
-  readonly made: StagedMaterial | undefined
+  readonly staged: StagedMaterial | undefined
 }
 
 interface Target {
@@ -47,33 +48,33 @@ export function judgeRotation(
   transaction: Transaction,
   request: RotateRequest,
 ): Outcome<JudgedRotation> {
-  const { caller, asked, made } = request
+  const { caller, body, staged } = request
   const found = findToChange(deps.store, transaction, caller, request.path)
   if (!found.ok) return found
   const stored = found.value
   const misnamed = checkSecret(stored, request)
   if (misnamed !== undefined) return refused(misnamed)
   const targets = targetsOf(deps, transaction, stored, request)
-  const step = asked.step ?? ''
+  const step = body.step ?? ''
   const turns = targets.map(({ secret, credential, facts }) => {
-    const written = asked.material && (made?.version ?? nextNumber(credential))
+    const written = body.material && (staged?.version ?? nextNumber(credential))
     return { secret, credential, turn: turnRotation(facts, step, written) }
   })
   const isTurned = (each: (typeof turns)[number]): each is JudgedTurn => each.turn.kind === 'turned'
-  const unfit = asked.material !== undefined && step !== 'stage'
+  const unfit = body.material !== undefined && step !== 'stage'
   if (turns.length === 0 || unfit || turns.some(({ turn }) => turn.kind === 'refused'))
-    return refused(transitionInvalid(asked.step, targets, unfit))
+    return refused(transitionInvalid(body.step, targets, unfit))
   if (!turns.every(isTurned)) return refused(reject('secret_write_empty', 'values', undefined))
   const full = [...checkMaterial(deps, request, turns), ...checkRoom(deps, caller.tenant, step, stored)]
-  return full.length > 0 ? refused(...full) : done({ step, stored, turns, made })
+  return full.length > 0 ? refused(...full) : done({ step, stored, turns, staged })
 }
 
-/** Of the version to be, before it has one. */
+/** The number that the next version gets if no other write comes first. */
 const nextNumber = ({ versions }: StoredCredential): number => (versions.at(-1)?.version ?? 0) + 1
 
-/** Material is that of one credential: where there are several, its name is wanted. */
-function checkSecret({ spec }: StoredDeployment, { asked }: RotateRequest): Rejection | undefined {
-  const { secret, material } = asked
+/** Material belongs to one credential, so a deployment with several must name it. */
+function checkSecret({ spec }: StoredDeployment, { body }: RotateRequest): Rejection | undefined {
+  const { secret, material } = body
   if (secret !== undefined && !spec.secrets.some(({ name }) => name === secret))
     return reject('secret_name_invalid', 'secret', secret)
   const paths = new Set(spec.secrets.map(({ vault_path }) => vault_path))
@@ -82,14 +83,14 @@ function checkSecret({ spec }: StoredDeployment, { asked }: RotateRequest): Reje
   return undefined
 }
 
-/** Two entries of one path are one credential. Each record that is asked for is compared at commit. */
+/** Entries with the same path share one credential. Each record read is compared at commit. */
 function targetsOf(
   { store }: RotateDeps,
   transaction: Transaction,
   { spec }: StoredDeployment,
-  { caller: { tenant }, asked }: RotateRequest,
+  { caller: { tenant }, body }: RotateRequest,
 ): Target[] {
-  const named = spec.secrets.filter(({ name }) => asked.secret === undefined || name === asked.secret)
+  const named = spec.secrets.filter(({ name }) => body.secret === undefined || name === body.secret)
   const byPath = new Map(named.toReversed().map(({ name, vault_path }) => [vault_path, name]))
   return [...byPath].toReversed().map(([path, secret]) => {
     const { namespace, label } = credentialPath(path)
@@ -101,7 +102,7 @@ function targetsOf(
 
 function checkMaterial(
   deps: RotateDeps,
-  { caller, asked: { material } }: RotateRequest,
+  { caller, body: { material } }: RotateRequest,
   [turn]: readonly JudgedTurn[],
 ): Rejection[] {
   if (material === undefined || turn === undefined) return []
@@ -111,7 +112,7 @@ function checkMaterial(
   return judgeSecretWrite(deps, { caller, namespace, label, keys }, credential, [])
 }
 
-/** The revision of a cutover takes room like any other. An abort is never refused for it. */
+/** The revision of a cutover uses the byte quota like any other. An abort is never rejected for it. */
 function checkRoom(
   deps: RotateDeps,
   tenant: RotateRequest['caller']['tenant'],
@@ -130,15 +131,15 @@ function transitionInvalid(
 ): Rejection {
   const texts = targets.map(({ secret, facts }) => `${secret}: ${acceptedText(facts)}`)
   const phases = targets.map(({ facts }) => phaseText(facts))
-  const none = 'none, for the deployment has no secrets'
+  const none = 'none: the deployment has no secrets'
   return reject('rotation_transition_invalid', 'phase', received, {
-    accepted: unfit ? 'stage, which alone takes values or generate' : texts.join('; ') || none,
+    accepted: unfit ? 'stage, the only phase that accepts values or generate' : texts.join('; ') || none,
     current: [...new Set(phases)].join(' and ') || 'idle',
   })
 }
 
 function phaseText({ rotation }: GatheredRotation): string {
-  return rotation?.aborting === true ? 'cutover, being taken back' : (rotation?.phase ?? 'idle')
+  return rotation?.aborting === true ? 'cutover, being aborted' : (rotation?.phase ?? 'idle')
 }
 
 function acceptedText(facts: GatheredRotation): string {

@@ -1,5 +1,5 @@
-// What an accepted step of a rotation writes, in the transaction that it is given: each credential's record, what is to be
-// destroyed, the revision of the deployment whose pins move, the event and the audit entry. DECISIONS 5 and 7.
+// Writes an accepted rotation step in the given transaction: each credential's record, the versions to destroy, the revision
+// of the deployment whose pins move, the event and the audit entry.
 
 import { pinOf } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
@@ -8,19 +8,19 @@ import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import type { Caller } from '../../caller.ts'
 import { storeRevision } from '../../deployments/write/store-deployment.ts'
 import { recordAudit, recordEvent } from '../../record-write.ts'
-import { emitSecretWritten } from '../versions/emit-secret-written.ts'
-import { markVersionsForDestruction } from '../versions/mark-for-destruction.ts'
-import type { StagedVersion } from '../versions/stage-version.ts'
+import { emitSecretWritten } from '../versions/claim-credentials.ts'
+import { markVersionsForDestruction } from '../versions/destroy-versions.ts'
+import type { StagedVersion } from '../versions/intents.ts'
 import { pathOf } from '../versions/version-uses.ts'
-import type { RotateDeps } from './rotate-deps.ts'
 import type { JudgedRotation, JudgedTurn } from './rotate-judge.ts'
-import { askedToRotate, type MovedPins, rotatedDeployment, turnedCredential } from './rotated-records.ts'
+import type { RotateDeps } from './rotate-request.ts'
+import { advancedCredential, type MovedPins, rotatedCause, rotatedDeployment } from './rotated-records.ts'
 
 interface WrittenRotation {
-  /** As it is from now on. */
+  /** The deployment after the step. */
   readonly stored: StoredDeployment
   readonly credentials: ReadonlyMap<string, StoredCredential>
-  readonly pendingDestruction: readonly StagedVersion[]
+  readonly toDestroy: readonly StagedVersion[]
 }
 
 export function writeRotation(
@@ -31,40 +31,40 @@ export function writeRotation(
 ): WrittenRotation {
   const { tenant } = caller
   const written = new Map<string, StoredCredential>()
-  const pendingDestruction: StagedVersion[] = []
+  const toDestroy: StagedVersion[] = []
   for (const judgedTurn of judged.turns) {
     const next = nextCredential(deps, caller, judged, judgedTurn)
     transaction.put(inTenant(tenant, credentials, next.label), next)
     written.set(next.label, next)
-    if (judged.made?.label === next.label)
-      emitSecretWritten(transaction, deps.clock, tenant, next, judged.made.version)
-    pendingDestruction.push(
+    if (judged.staged?.label === next.label)
+      emitSecretWritten(transaction, deps.clock, tenant, next, judged.staged.version)
+    toDestroy.push(
       ...markVersionsForDestruction(transaction, deps.clock, tenant, next, judgedTurn.turn.destroyed),
     )
   }
-  const stored = moveAsker(deps, transaction, caller, judged)
+  const stored = movePins(deps, transaction, caller, judged)
   emitRotationStep(deps, transaction, caller, judged, stored)
-  return { stored, credentials: written, pendingDestruction }
+  return { stored, credentials: written, toDestroy }
 }
 
 function nextCredential(
   { clock }: RotateDeps,
   caller: Caller,
-  { stored, made }: JudgedRotation,
+  { stored, staged }: JudgedRotation,
   { credential, turn }: JudgedTurn,
 ): StoredCredential {
   const now = timestamp(clock)
-  const own = made?.label === credential.label ? made : undefined
+  const own = staged?.label === credential.label ? staged : undefined
   const versions =
     own === undefined
       ? credential.versions
       : [...credential.versions, { version: own.version, keys: [...own.keys], createdAt: now }]
   const listed = { ...credential, versions: versions.toSorted((a, b) => a.version - b.version) }
-  return turnedCredential(listed, turn, now, { caller, deployment: stored.spec.name })
+  return advancedCredential(listed, turn, now, { caller, deployment: stored.spec.name })
 }
 
-/** One revision for all of its credentials; none where no pin of it moves. */
-function moveAsker(
+/** Makes one revision for all moved pins; none where no pin of the deployment moves. */
+function movePins(
   deps: RotateDeps,
   transaction: Transaction,
   caller: Caller,
@@ -73,11 +73,11 @@ function moveAsker(
   const moved: MovedPins = new Map(turns.flatMap((each) => movedPin(stored, each)))
   if (moved.size === 0) return stored
   const next = rotatedDeployment(deps.clock, transaction, stored, moved)
-  storeRevision(deps, transaction, caller, next, { asked: askedToRotate(next, moved) })
+  storeRevision(deps, transaction, caller, next, { cause: rotatedCause(next, moved) })
   return next
 }
 
-/** A cutover always makes a revision; an abort only where the pin had moved. */
+/** A cutover always makes a revision; an abort makes one only if the pin had moved. */
 function movedPin(stored: StoredDeployment, { credential, turn }: JudgedTurn): [string, number][] {
   const { pin, rotation } = turn
   if (pin === undefined) return []
@@ -92,22 +92,22 @@ function emitRotationStep(
   { step, turns }: JudgedRotation,
   { spec: { name }, uid, revision }: StoredDeployment,
 ): void {
-  const told = turns.map(({ secret, credential, turn }) => {
+  const rotated = turns.map(({ secret, credential, turn }) => {
     const { old = null, new: next = null } = turn.rotation ?? credential.rotation ?? {}
     return { secret, path: pathOf(credential), old, new: next }
   })
-  const paths = told.map(({ path }) => path).join(', ')
+  const paths = rotated.map(({ path }) => path).join(', ')
   recordEvent(transaction, clock, caller.tenant, {
     type: step === 'abort' ? 'secret.rotation_aborted' : 'secret.rotation_advanced',
     severity: step === 'abort' ? 'warning' : 'info',
     subject: { kind: 'Deployment', name, uid },
-    cause: [step, ...told.map(({ path, new: next }) => `${path}@${next}`)].join(' '),
+    cause: [step, ...rotated.map(({ path, new: next }) => `${path}@${next}`)].join(' '),
     reason: step,
     message:
       step === 'abort'
-        ? `The rotation of ${paths} was aborted by deployment ${name}.`
-        : `The rotation of ${paths} went on to ${step}, asked of deployment ${name}.`,
-    data: { phase: step, credentials: told },
+        ? `The rotation of ${paths} was aborted, requested for deployment ${name}.`
+        : `The rotation of ${paths} advanced to ${step}, requested for deployment ${name}.`,
+    data: { phase: step, credentials: rotated },
   })
   recordAudit(transaction, clock, caller, {
     action: `secrets:rotation-${step}`,

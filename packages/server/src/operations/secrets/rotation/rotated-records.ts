@@ -1,5 +1,5 @@
-// What a step of a rotation makes of the records it touches: the credential's own, and that of a deployment whose pins move.
-// DECISIONS 5: secretsVersion rises by one, whatever the number of pins.
+// The records after a rotation step: the credential's own, and that of a deployment whose pins move. secretsVersion rises by
+// one, however many pins move.
 
 import type { Rotating } from '@holdfast/core'
 import { type Clock, timestamp } from '../../../ports/clock.ts'
@@ -8,32 +8,32 @@ import type { Transaction } from '../../../store/transaction.ts'
 import type { Caller } from '../../caller.ts'
 import { identifySpec } from '../../deployments/write/store-deployment.ts'
 
-interface TurnedRotation {
+interface AdvancedRotation {
   readonly rotation: Rotating | undefined
   readonly destroyed: readonly number[]
 }
 
-interface Asker {
+interface RotationRequester {
   readonly caller: Caller
-  /** The deployment that it was asked of. */
+  /** The deployment in the path of the request. */
   readonly deployment: string
 }
 
-export function turnedCredential(
+export function advancedCredential(
   credential: StoredCredential,
-  { rotation, destroyed }: TurnedRotation,
+  { rotation, destroyed }: AdvancedRotation,
   since: string,
-  asker: Asker | undefined,
+  requester: RotationRequester | undefined,
 ): StoredCredential {
   const { rotation: before, initial, ...kept } = credential
   const versions = credential.versions.filter(({ version }) => !destroyed.includes(version))
-  // Nobody follows the first version any more when it goes, and nobody may begin to.
+  // Deployments without a pin use the initial version, so a destroyed one is replaced by the new version.
   const gone = initial !== null && destroyed.includes(initial)
   const ended = { ...kept, versions, initial: gone ? (before?.new ?? null) : initial }
-  if (rotation === undefined || asker === undefined) return ended
-  const { token, role, onBehalf, requestId } = asker.caller
+  if (rotation === undefined || requester === undefined) return ended
+  const { token, role, onBehalf, requestId } = requester.caller
   const askedBy = { token, role, onBehalf, requestId }
-  return { ...ended, rotation: { ...rotation, since, startedBy: asker.deployment, askedBy } }
+  return { ...ended, rotation: { ...rotation, since, startedBy: requester.deployment, askedBy } }
 }
 
 export type MovedPins = ReadonlyMap<string, number>
@@ -47,18 +47,21 @@ export function rotatedDeployment(
   const spec = { ...stored.spec, secretsVersion: stored.spec.secretsVersion + 1 }
   return {
     ...stored,
-    ...{ spec, specHash: identifySpec(spec).specHash, revision: stored.revision + 1 },
-    ...{ updatedAt: timestamp(clock), tx: transaction.id },
+    spec,
+    specHash: identifySpec(spec).specHash,
+    revision: stored.revision + 1,
+    updatedAt: timestamp(clock),
+    tx: transaction.id,
     pins: { ...stored.pins, ...Object.fromEntries(moved) },
   }
 }
 
-/** As the event and the audit entry of a revision tell it. */
-export function askedToRotate({ spec, revision }: StoredDeployment, moved: MovedPins) {
-  const pinned = [...moved].map(([label, version]) => `${label} to version ${version}`).join(', ')
+/** The cause of the revision, for its event and audit entry. */
+export function rotatedCause({ spec, revision }: StoredDeployment, moved: MovedPins) {
+  const pinned = [...moved].map(([label, version]) => `version ${version} of ${label}`).join(', ')
   return {
     verb: 'rotated',
-    message: `Deployment ${spec.name} goes on with ${pinned}, revision ${revision}.`,
+    message: `Deployment ${spec.name} was moved to ${pinned}, revision ${revision}.`,
     data: { pins: Object.fromEntries(moved), secretsVersion: spec.secretsVersion },
   } as const
 }

@@ -1,6 +1,6 @@
-// What the phases of a rotation are judged by: what each consumer of a credential is to run, runs, and has proved to run.
-// DECISIONS 5. All of it from the cache at one revision; the credential's own record is what a transaction compares. That is
-// enough: whoever has only the new version gets the old one back by a write of that record alone (core, rotation-model).
+// Gathers the facts that guard the phases of a rotation: which versions each consumer should run, runs, and has proved to
+// run. They come from the cache; a transaction compares only the credential's record. That is enough, because a consumer
+// with only the new version can get the old one back only through a write of that record.
 
 import type { Assignment, TenantId } from '@holdfast/contract'
 import { anchorVolume, isReady, pinOf, type RotationConsumer, type RotationFacts } from '@holdfast/core'
@@ -17,15 +17,15 @@ import {
 import type { Store } from '../../../store/store.ts'
 import { inTenant } from '../../../store/transaction.ts'
 import { pathOf } from '../versions/version-uses.ts'
-import { containerProof, knownProofKey, madeWith } from './proof.ts'
+import { containerProof, containerVersions, knownProofKey } from './proof.ts'
 
-type Reading = Pick<Store, 'get' | 'list'>
+type StoreReader = Pick<Store, 'get' | 'list'>
 
-/** Containers of one version that have proved it. */
+/** Containers that have proved to run one version. */
 interface ProvedVersion {
   readonly version: number
   readonly replicas: number
-  /** When the last of them started. */
+  /** The latest start of such a container. */
   readonly since: string
 }
 
@@ -38,10 +38,10 @@ export interface GatheredRotation extends RotationFacts {
 }
 
 export function gatherRotation(
-  store: Reading,
+  store: StoreReader,
   tenant: TenantId,
   credential: StoredCredential,
-  /** As it will be, where a transaction is about to change it. */
+  /** The deployment after the change, where a transaction is about to change it. */
   changed?: StoredDeployment,
 ): GatheredRotation {
   const recordOf = (name: string) =>
@@ -58,14 +58,14 @@ export function gatherRotation(
 }
 
 function consumerOf(
-  store: Reading,
+  store: StoreReader,
   tenant: TenantId,
   credential: StoredCredential,
   name: string,
   stored: StoredDeployment | undefined,
 ): GatheredConsumer {
-  // One that cannot be read may run anything: it proves nothing, and wants something.
-  if (stored === undefined) return { ...unread(name), running: [] }
+  // A deployment that cannot be read may run any version: it proves nothing and blocks the phase.
+  if (stored === undefined) return { ...unreadable(name), running: [] }
   const placement = store.get(inTenant(tenant, placements, stored.uid))?.record
   const proofs = placement === undefined ? [] : proofsOf(store, tenant, credential, placement)
   return {
@@ -77,22 +77,31 @@ function consumerOf(
     leaving: stored.deleting,
     anchored: isAnchored(stored, pathOf(credential)),
     promotableHoldCheckpoint: true,
-    running: summed(proofs),
+    running: sumByVersion(proofs),
   }
 }
 
 const isAnchored = ({ spec }: StoredDeployment, path: string): boolean =>
   spec.secrets.some(({ vault_path, anchor }) => vault_path === path && anchorVolume(anchor) !== undefined)
 
-function unread(name: string): RotationConsumer {
+function unreadable(name: string): RotationConsumer {
   return {
-    ...{ name, pin: null, wished: 1, held: [], proved: new Map(), leaving: false },
+    name,
+    pin: null,
+    wished: 1,
+    held: [],
+    proved: new Map(),
+    leaving: false,
     promotableHoldCheckpoint: true,
   }
 }
 
-/** Deployments that refer to the path no more, and of which a container may still have it. */
-function formerConsumers(store: Reading, tenant: TenantId, credential: StoredCredential): StoredPlacement[] {
+/** Placements of deployments that no longer refer to the path but may still have a container with it. */
+function formerConsumers(
+  store: StoreReader,
+  tenant: TenantId,
+  credential: StoredCredential,
+): StoredPlacement[] {
   return store
     .list(placements, tenant)
     .map(({ record }) => record)
@@ -102,10 +111,10 @@ function formerConsumers(store: Reading, tenant: TenantId, credential: StoredCre
 
 function formerConsumer(credential: StoredCredential, placement: StoredPlacement): GatheredConsumer {
   const held = heldVersions(credential, placement)
-  return { ...unread(placement.name), wished: 0, held, leaving: true, running: [] }
+  return { ...unreadable(placement.name), wished: 0, held, leaving: true, running: [] }
 }
 
-/** A placement keeps the templates of what is not confirmed gone, and of what a failed update would go back to. */
+/** A placement keeps the templates of containers not confirmed gone and of the target of a rollback. */
 function heldVersions(credential: StoredCredential, { templates }: StoredPlacement): number[] {
   const versions = Object.values(templates).flatMap(({ secrets = [] }) =>
     secrets.filter((used) => isOf(used, credential)).map(({ version }) => version ?? credential.initial),
@@ -126,7 +135,7 @@ interface Proof {
 }
 
 function proofsOf(
-  store: Reading,
+  store: StoreReader,
   tenant: TenantId,
   credential: StoredCredential,
   placement: StoredPlacement,
@@ -141,9 +150,9 @@ function proofsOf(
   })
 }
 
-/** What the container was made with, if what its node sent is what the broker gave for just that. */
+/** The version that the container was created with, if its node returned the broker's proof for exactly these versions. */
 function provedVersion(
-  store: Reading,
+  store: StoreReader,
   tenant: TenantId,
   { label }: StoredCredential,
   { templates }: StoredPlacement,
@@ -152,8 +161,10 @@ function provedVersion(
   sent: string,
 ): number | undefined {
   const initial = (each: string) => store.get(inTenant(tenant, credentials, each))?.record.initial
-  const made = madeWith(templates[templateHash]?.secrets ?? [], initial)
-  return made !== undefined && sent === containerProof(key, id, made) ? made.get(label) : undefined
+  const versions = containerVersions(templates[templateHash]?.secrets ?? [], initial)
+  return versions !== undefined && sent === containerProof(key, id, versions)
+    ? versions.get(label)
+    : undefined
 }
 
 function proofOf({ replica, desired }: Assignment, seen: StoredObservation, version: number): Proof {
@@ -171,7 +182,7 @@ function countReady(proofs: readonly Proof[]): ReadonlyMap<number, number> {
   )
 }
 
-function summed(proofs: readonly Proof[]): ProvedVersion[] {
+function sumByVersion(proofs: readonly Proof[]): ProvedVersion[] {
   return [...Map.groupBy(proofs, ({ version }) => version)]
     .map(([version, own]) => ({
       version,

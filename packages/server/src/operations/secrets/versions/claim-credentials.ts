@@ -1,26 +1,29 @@
-// Who refers to which credential: each record names its deployments, and is there as long as one of them or a version is.
-// It is written and taken away in the transaction that does the same to the references in the deployment's record (SAFETY 4a).
+// Records which deployments refer to which credential. A credential's record lists them and exists as long as it has a
+// deployment or a version. It changes in the transaction that changes the references in the deployment's record.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { type CredentialFact, credentialPath } from '@holdfast/core'
-import { freeSlot, takeSlot } from '../../../quotas/hold-slot.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { claimSlot, freeSlot } from '../../../quotas/hold-slot.ts'
 import { credentials, type StoredCredential } from '../../../store/records.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
+import { recordEvent } from '../../record-write.ts'
 import { newestUnstaged } from './prune-versions.ts'
+import { pathOf } from './version-uses.ts'
 
 type Referring = Pick<DeploymentSpec, 'name' | 'secrets'>
 type Version = StoredCredential['versions'][number]
 
-/** By label, those that there are. */
+/** Existing credentials, by label. */
 export type Credentials = ReadonlyMap<string, StoredCredential>
 
-/** A version that a deployment brings along; the slot where it is the credential's first. */
-export interface BroughtVersion extends Version {
+/** A version that a write adds. `slot` is set where it is the credential's first version. */
+export interface NewVersion extends Version {
   readonly label: string
   readonly slot: number | undefined
 }
 
-/** The label of each path with its namespace; a label stands for one path in a tenant. */
+/** The namespace of each label; within a tenant a label is bound to one namespace. */
 export function labelsOf({ secrets }: Pick<DeploymentSpec, 'secrets'>): ReadonlyMap<string, string> {
   return new Map(
     secrets.map(({ vault_path }) => {
@@ -30,7 +33,7 @@ export function labelsOf({ secrets }: Pick<DeploymentSpec, 'secrets'>): Readonly
   )
 }
 
-/** Each record that is asked for is compared at commit. */
+/** Each record is compared at commit. */
 export function gatherCredentials(
   transaction: Transaction,
   tenant: TenantId,
@@ -54,15 +57,15 @@ export function credentialFacts(found: Credentials): ReadonlyMap<string, Credent
 }
 
 /**
- * Adds the deployment to what it refers to now and takes it out of what it no longer does; lists the versions that it brings.
- * Writes only what changes: a deployment that keeps its references writes no credential.
+ * Adds the deployment to the credentials it refers to, removes it from those it no longer refers to, and lists new
+ * versions. Records that do not change are not written.
  */
 export function claimCredentials(
   transaction: Transaction,
   tenant: TenantId,
   before: Referring | undefined,
   spec: Referring,
-  brought: readonly BroughtVersion[],
+  newVersions: readonly NewVersion[],
 ): void {
   const now = labelsOf(spec)
   for (const label of before === undefined ? [] : labelsOf(before).keys())
@@ -70,15 +73,15 @@ export function claimCredentials(
   for (const [label, namespace] of now) {
     const address = inTenant(tenant, credentials, label)
     const stored = transaction.get(address)
-    const version = brought.find((one) => one.label === label)
+    const version = newVersions.find((one) => one.label === label)
     if (stored?.consumers.includes(spec.name) && version === undefined) continue
     const claimed = withConsumer(stored ?? newCredential(namespace, label), spec.name)
     transaction.put(address, version === undefined ? claimed : withVersion(claimed, version))
-    if (version?.slot !== undefined) takeSlot(transaction, tenant, 'secrets', version.slot, label)
+    if (version?.slot !== undefined) claimSlot(transaction, tenant, 'secrets', version.slot, label)
   }
 }
 
-/** With the record of the deployment, and not before: until then a container of it may be made. */
+/** Called in the transaction that deletes the deployment's record: until then its containers may be created. */
 export function releaseCredentials(transaction: Transaction, tenant: TenantId, spec: Referring): void {
   for (const label of labelsOf(spec).keys()) release(transaction, tenant, label, spec.name)
 }
@@ -97,7 +100,13 @@ function release(transaction: Transaction, tenant: TenantId, label: string, name
 }
 
 export const newCredential = (namespace: string, label: string): StoredCredential => ({
-  ...{ v: 1, label, namespace, consumers: [], versions: [], initial: null, slot: null },
+  v: 1,
+  label,
+  namespace,
+  consumers: [],
+  versions: [],
+  initial: null,
+  slot: null,
 })
 
 function withConsumer(credential: StoredCredential, name: string): StoredCredential {
@@ -107,7 +116,7 @@ function withConsumer(credential: StoredCredential, name: string): StoredCredent
 
 export function withVersion(
   credential: StoredCredential,
-  { version, keys, createdAt, slot }: BroughtVersion,
+  { version, keys, createdAt, slot }: NewVersion,
 ): StoredCredential {
   const versions = [...credential.versions, { version, keys, createdAt }].sort(
     (a, b) => a.version - b.version,
@@ -118,4 +127,24 @@ export function withVersion(
     initial: credential.initial ?? version,
     slot: credential.slot ?? slot ?? null,
   }
+}
+
+/** Emitted for every new version. Readers without access to key names may see it, so it contains none. */
+export function emitSecretWritten(
+  transaction: Transaction,
+  clock: Clock,
+  tenant: TenantId,
+  credential: { readonly namespace: string; readonly label: string },
+  version: number,
+): void {
+  const path = pathOf(credential)
+  recordEvent(transaction, clock, tenant, {
+    type: 'secret.written',
+    severity: 'info',
+    subject: { kind: 'Secret', name: path, uid: path },
+    cause: String(version),
+    reason: 'written',
+    message: `Version ${version} of the secret ${path} was written.`,
+    data: { path, version },
+  })
 }

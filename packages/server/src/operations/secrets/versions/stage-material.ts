@@ -1,5 +1,5 @@
-// What a deployment's body gives to its credentials, on its way into the secrets store: which versions that takes, and making
-// them. Values are generated here, wrapped at once, and never kept. SPEC 2.4, 2.5; SAFETY 4a, step 4.
+// Stages the secret material of a deployment's body: decides which versions it needs and writes them to the secrets store.
+// Generated values are made here, wrapped at once and never stored in etcd (docs/design/secrets.md#generation).
 
 import { type CredentialFact, generateValues, type SentMaterial } from '@holdfast/core'
 import type { IdSource } from '../../../ports/clock.ts'
@@ -7,8 +7,9 @@ import { secret } from '../../../ports/secret.ts'
 import type { SecretDocument } from '../../../ports/secrets-store.ts'
 import { addTaint } from '../../../ports/taint.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
-import { destroyStaged } from './destroy-staged.ts'
-import { type StageDeps, type StagedVersion, stageVersion, storeUnavailable } from './stage-version.ts'
+import { type DestroyDeps, destroyStaged } from './destroy-versions.ts'
+import type { StagedVersion } from './intents.ts'
+import { type StageDeps, stageVersion, storeUnavailable } from './stage-version.ts'
 
 export interface MaterialDeps extends StageDeps {
   readonly ids: Pick<IdSource, 'bytes'>
@@ -18,13 +19,13 @@ export interface StagedMaterial {
   readonly label: string
   readonly keys: readonly string[]
   readonly version: number
-  /** Absent in a dry run: nothing was staged, and the version is the one that would be next. */
-  readonly staged?: StagedVersion
+  /** Absent in a dry run, which stages nothing; `version` is then the next free number. */
+  readonly stagedVersion?: StagedVersion
 }
 
 /**
- * What each credential gets. Material is generated only where a path has none yet (DECISIONS 4); where it has some, the rules
- * on facts say so.
+ * The material that each credential needs. Values are generated only for a path without any version; for other paths the
+ * rules on facts report it.
  */
 export function planMaterial(
   sent: readonly SentMaterial[],
@@ -43,16 +44,16 @@ export const keysOf = ({ values, generate }: SentMaterial): string[] => [
   ...(generate?.keys ?? []),
 ]
 
-/** Whether what is staged is what is wanted now: the world may have changed between. */
-export function isStaged(wanted: readonly SentMaterial[], made: readonly StagedMaterial[]): boolean {
-  if (wanted.length !== made.length) return false
-  return wanted.every((material, at) => {
-    const { label, keys = [] } = made[at] ?? {}
+/** Whether the staged versions are the ones needed now: records may have changed since they were staged. */
+export function isStaged(needed: readonly SentMaterial[], staged: readonly StagedMaterial[]): boolean {
+  if (needed.length !== staged.length) return false
+  return needed.every((material, at) => {
+    const { label, keys = [] } = staged[at] ?? {}
     return material.label === label && keysOf(material).join() === keys.join()
   })
 }
 
-/** All of it or nothing: what was made goes where another part cannot be. */
+/** Stages everything or nothing: if one version fails, those already written are destroyed. */
 export async function stageMaterial(
   deps: MaterialDeps,
   caller: Caller,
@@ -61,16 +62,16 @@ export async function stageMaterial(
   if (first === undefined) return done([])
   const leader = await stageOne(deps, caller, first)
   if (!leader.ok) return leader
-  // Whoever fails by an exception leaves its own part to the janitor; the others are waited for all the same.
+  // All are awaited even if one throws; the intent of that one stays for the sweep.
   const outcomes = await Promise.allSettled(
-    others.map((material) => stageOne(deps, caller, material, leader.value.staged)),
+    others.map((material) => stageOne(deps, caller, material, leader.value.stagedVersion)),
   )
-  const rest = outcomes.flatMap((one) =>
+  const followers = outcomes.flatMap((one) =>
     one.status === 'fulfilled' && one.value.ok ? [one.value.value] : [],
   )
-  const made = [leader.value, ...rest]
-  if (rest.length === others.length) return done(made)
-  await destroyMaterial(deps, caller, made)
+  const staged = [leader.value, ...followers]
+  if (followers.length === others.length) return done(staged)
+  await destroyMaterial(deps, caller, staged)
   const thrown = outcomes.find((one) => one.status === 'rejected')
   if (thrown !== undefined) throw thrown.reason
   return refused(storeUnavailable())
@@ -87,38 +88,38 @@ async function stageOne(
   const staged = await stageVersion(deps, caller, { namespace, label }, document, leader)
   if (!staged.ok) return staged
   const { version } = staged.value
-  return done({ label, keys: keysOf(material), version, staged: staged.value })
+  return done({ label, keys: keysOf(material), version, stagedVersion: staged.value })
 }
 
 function documentOf({ ids }: MaterialDeps, { values, generate }: SentMaterial): SecretDocument {
-  const made = generate === undefined ? [] : [...generateValues(generate, (count) => ids.bytes(count))]
-  for (const [, value] of made) addTaint(value)
-  return new Map([...values, ...made].map(([key, value]) => [key, secret(value)]))
+  const generated = generate === undefined ? [] : [...generateValues(generate, (count) => ids.bytes(count))]
+  for (const [, value] of generated) addTaint(value)
+  return new Map([...values, ...generated].map(([key, value]) => [key, secret(value)]))
 }
 
-/** For a dry run: the store is asked as in earnest, and nothing is written to it. */
+/** For a dry run: asks the secrets store for the next number of each path and writes nothing. */
 export async function planStagedMaterial(
   { secrets }: Pick<MaterialDeps, 'secrets'>,
   { tenant }: Caller,
-  wanted: readonly SentMaterial[],
+  needed: readonly SentMaterial[],
 ): Promise<Outcome<StagedMaterial[]>> {
   const found = await Promise.all(
-    wanted.map(({ namespace, label }) => secrets.currentVersion(tenant, { namespace, label })),
+    needed.map(({ namespace, label }) => secrets.currentVersion(tenant, { namespace, label })),
   )
-  const foreseen = wanted.flatMap((material, at): StagedMaterial[] => {
+  const planned = needed.flatMap((material, at): StagedMaterial[] => {
     const current = found[at]
     if (current?.kind !== 'ok' && current?.kind !== 'absent') return []
     const version = current.kind === 'ok' ? current.version + 1 : 1
     return [{ label: material.label, keys: keysOf(material), version }]
   })
-  return foreseen.length === wanted.length ? done(foreseen) : refused(storeUnavailable())
+  return planned.length === needed.length ? done(planned) : refused(storeUnavailable())
 }
 
 export async function destroyMaterial(
-  deps: Pick<StageDeps, 'store' | 'secrets'>,
+  deps: DestroyDeps,
   { tenant }: Caller,
-  made: readonly StagedMaterial[],
+  staged: readonly StagedMaterial[],
 ): Promise<void> {
-  const staged = made.flatMap((one) => one.staged ?? [])
-  if (staged.length > 0) await destroyStaged(deps, tenant, staged)
+  const versions = staged.flatMap(({ stagedVersion }) => stagedVersion ?? [])
+  if (versions.length > 0) await destroyStaged(deps, tenant, versions)
 }

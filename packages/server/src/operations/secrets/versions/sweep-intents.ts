@@ -1,28 +1,28 @@
-// The janitor of half-finished writes to two stores (SAFETY 4a, step 6): an intent that nobody ended within a minute is
-// condemned, after which its write can no longer be pinned; what is condemned, by the janitor or from the start, is destroyed.
+// The sweep of abandoned secret versions: an intent that is older than a minute is marked for destruction, and every version
+// marked for destruction is destroyed. The states are drawn in intents.ts.
 
 import type { Clock } from '../../../ports/clock.ts'
 import { intents } from '../../../store/records.ts'
-import { markForDestruction, type RetireDeps, retireVersionNumber } from './retire-version-number.ts'
+import { type DestroyDeps, markForDestruction, retireVersionNumber } from './destroy-versions.ts'
 
-export interface SweepDeps extends RetireDeps {
+export interface SweepDeps extends DestroyDeps {
   readonly clock: Clock
 }
 
-const PATIENCE_MS = 60_000
+const ABANDONED_AFTER_MS = 60_000
 
+/** A failure does not stop the others; all failures are thrown together at the end and retried by the next sweep. */
 export async function sweepIntents(deps: SweepDeps): Promise<void> {
   const failures: unknown[] = []
-  const old = deps.clock.now() - PATIENCE_MS
+  const old = deps.clock.now() - ABANDONED_AFTER_MS
   for (const { id, record } of deps.store.listWithIds(intents)) {
     if (!record.pendingDestruction && Date.parse(record.createdAt) >= old) continue
     await endIntent(deps, id).catch((error: unknown) => failures.push(error))
   }
-  // One that fails keeps none of the others waiting; it is told, and tried again at the next turn.
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} intents could not be ended`)
 }
 
 async function endIntent(deps: SweepDeps, id: string): Promise<void> {
-  const pendingDestruction = await markForDestruction(deps, id)
-  if (pendingDestruction !== undefined) await retireVersionNumber(deps, pendingDestruction)
+  const marked = await markForDestruction(deps, id)
+  if (marked !== undefined) await retireVersionNumber(deps, marked)
 }

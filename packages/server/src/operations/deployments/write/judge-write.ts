@@ -1,0 +1,56 @@
+// The part of a decision that create and update share: gathers the facts, applies the rules on facts and checks that the
+// revision fits into one transaction (docs/design/admission.md#order).
+
+import type { Alteration, Warning } from '@holdfast/contract'
+import { checkFacts, type Normalised } from '@holdfast/core'
+import type { Transaction } from '../../../store/transaction.ts'
+import { type Caller, done, type Outcome, refused, refusedBy } from '../../caller.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { checkRoom, checkSpecSize } from './check-size.ts'
+import { type FactsRequest, gatherFacts, unresolvedBy } from './gather-facts.ts'
+import type { SecretsOfWrite } from './judge-secrets.ts'
+import type { SpecIdentity } from './store-deployment.ts'
+
+export interface WriteToJudge extends Omit<FactsRequest, 'spec'> {
+  readonly normalised: Normalised
+  readonly identity: SpecIdentity
+  readonly secrets: SecretsOfWrite
+}
+
+export interface JudgedWrite {
+  readonly imageDigest: string | null
+  /** Why the digest of the image is still unknown. */
+  readonly unresolved: string | undefined
+  readonly alterations: readonly Alteration[]
+  readonly warnings: readonly Warning[]
+}
+
+export function judgeWrite(
+  deps: DeploymentDeps,
+  transaction: Transaction,
+  { tenant }: Caller,
+  write: WriteToJudge,
+): Outcome<JudgedWrite> {
+  const { normalised, mode, secrets } = write
+  const { spec, material } = normalised
+  const facts = gatherFacts(deps, transaction, tenant, { ...write, spec })
+  const verdict = checkFacts(spec, facts, { mode, limits: deps.admission.limits }, material)
+  const oversized = checkSpecSize(write.identity)
+  if (oversized.length > 0) return refused(...oversized, ...verdict.rejections)
+  if (verdict.rejections.length > 0) return refusedBy(verdict)
+  const unresolved = unresolvedBy(verdict)
+  const crowded = checkRoom({
+    spec,
+    before: mode === 'update' ? write.stored?.spec : undefined,
+    secrets,
+    dependencies: facts.dependencies?.size ?? 0,
+    unresolved,
+  })
+  if (crowded.length > 0) return refused(...crowded)
+  return done({
+    imageDigest: verdict.imageDigest,
+    unresolved,
+    alterations: [...normalised.alterations, ...verdict.alterations, ...secrets.alterations],
+    warnings: [...normalised.warnings, ...verdict.warnings],
+  })
+}

@@ -1,0 +1,61 @@
+// The request that advances a rotation: its dependencies and its body, as far as the body can be judged without the
+// deployment. The valid phases depend on the rotation, so rotate-judge.ts rejects others.
+
+import { isJsonObject, type Json, type Rejection } from '@holdfast/contract'
+import { checkSecretWrite, type Limits, reject, type WrittenMaterial } from '@holdfast/core'
+import type { SlotDeps } from '../../../quotas/hold-slot.ts'
+import { type Caller, done, type Outcome, refused } from '../../caller.ts'
+import type { IdempotentAnswers } from '../../idempotency.ts'
+import type { MaterialDeps, StagedMaterial } from '../versions/stage-material.ts'
+
+export interface RotateDeps extends MaterialDeps, SlotDeps {
+  readonly answers: IdempotentAnswers
+  readonly namespaces: readonly string[]
+  readonly limits: Limits
+  readonly archiveRevisions: number
+}
+
+/** One request, with the version that was staged for it. */
+export interface RotateRequest {
+  readonly caller: Caller
+  readonly path: string
+  readonly body: RotateBody
+  readonly staged?: StagedMaterial
+}
+
+export interface RotateBody {
+  /** The phase as sent; undefined where it was not sent. */
+  readonly step: string | undefined
+  /** The name of the deployment's entry. */
+  readonly secret: string | undefined
+  readonly material: WrittenMaterial | undefined
+}
+
+const OWN_FIELDS = ['phase', 'secret']
+
+export function judgeRotateBody(sent: Json, limits: Limits): Outcome<RotateBody> {
+  const verdict = checkSecretWrite(sent, { limits, beside: OWN_FIELDS })
+  const body = isJsonObject(sent) ? sent : {}
+  const hasMaterial = isSent(body.values) || isSent(body.generate)
+  const found = verdict.accepted ? [] : verdict.rejections
+  // Without material, `stage` uses the newest version, and the other phases need none.
+  const faults = found.filter(({ code }) => hasMaterial || code !== 'secret_write_empty')
+  const isUnknown = ({ code }: Rejection) => code === 'field_unknown'
+  const texts = OWN_FIELDS.flatMap((field) => checkText(field, body[field]))
+  const all = [...faults.filter(isUnknown), ...texts, ...faults.filter((each) => !isUnknown(each))]
+  if (all.length > 0) return refused(...all)
+  return done({
+    step: textOf(body.phase),
+    secret: textOf(body.secret),
+    material: hasMaterial && verdict.accepted ? verdict.material : undefined,
+  })
+}
+
+function checkText(field: string, value: Json | undefined): Rejection[] {
+  if (!isSent(value) || typeof value === 'string') return []
+  return [reject('field_type_invalid', field, value, { accepted: 'a string' })]
+}
+
+const isSent = (value: Json | undefined): boolean => value !== undefined && value !== null
+const textOf = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined
