@@ -2,8 +2,8 @@
 // anchor names. Nothing refers to a document outside of it.
 
 import { dirname, posix } from 'node:path'
+import { scanSource } from '@holdfast/testkit/source-tree/scan-source'
 import { describe, expect, test } from 'vitest'
-import { scanSource } from './boundaries/scan-source.ts'
 import { isBelow, repositoryFiles } from './texts/repository-files.ts'
 
 const FILES = repositoryFiles()

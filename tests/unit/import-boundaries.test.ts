@@ -2,11 +2,11 @@
 // of STYLE 1 hold. The checks themselves are tried on planted violations.
 
 import { join } from 'node:path'
+import { checkBoundaries, importGraph } from '@holdfast/testkit/source-tree/check-boundaries'
+import { checkHouseRules } from '@holdfast/testkit/source-tree/check-house-rules'
+import { findCycles, showCycle } from '@holdfast/testkit/source-tree/find-cycles'
+import { gatherSources, type SourceTree, showViolation } from '@holdfast/testkit/source-tree/source-tree'
 import { describe, expect, test } from 'vitest'
-import { checkBoundaries, importGraph } from './boundaries/check-boundaries.ts'
-import { checkHouseRules } from './boundaries/check-house-rules.ts'
-import { findCycles, showCycle } from './boundaries/find-cycles.ts'
-import { gatherSources, type SourceTree, showViolation } from './boundaries/source-tree.ts'
 
 describe('the repository', () => {
   const sources = gatherSources(join(import.meta.dirname, '../..'))

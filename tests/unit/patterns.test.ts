@@ -4,9 +4,9 @@
 import { fileURLToPath } from 'node:url'
 import { CREDENTIAL_SHAPES } from '@holdfast/core/credentials/credential-shape-table'
 import { findSlowSearch } from '@holdfast/testkit/hostile/adversarial-texts'
+import { scanSource } from '@holdfast/testkit/source-tree/scan-source'
+import { gatherSources, isTest } from '@holdfast/testkit/source-tree/source-tree'
 import { describe, expect, test } from 'vitest'
-import { scanSource } from './boundaries/scan-source.ts'
-import { gatherSources, isTest } from './boundaries/source-tree.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -1,7 +1,7 @@
 // A file as the pieces that people read: comments, texts in strings, names in code, and prose. Line breaks are kept, so that
 // a phrase that is broken over two lines is found and its line is known.
 
-import { scanSource, type Token } from '../boundaries/scan-source.ts'
+import { scanSource, type Token } from '@holdfast/testkit/source-tree/scan-source'
 
 type PieceKind = 'comment' | 'text' | 'name' | 'prose'
 
