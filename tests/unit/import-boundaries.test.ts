@@ -5,22 +5,46 @@ import { join } from 'node:path'
 import { checkBoundaries, importGraph } from '@holdfast/testkit/source-tree/check-boundaries'
 import { checkHouseRules } from '@holdfast/testkit/source-tree/check-house-rules'
 import { findCycles, showCycle } from '@holdfast/testkit/source-tree/find-cycles'
-import { gatherSources, type SourceTree, showViolation } from '@holdfast/testkit/source-tree/source-tree'
+import {
+  gatherSources,
+  isInPackage,
+  type SourceTree,
+  showViolation,
+} from '@holdfast/testkit/source-tree/source-tree'
 import { describe, expect, test } from 'vitest'
 
 describe('the repository', () => {
   const sources = gatherSources(join(import.meta.dirname, '../..'))
 
+  const packages = new Map([...sources].filter(([path]) => isInPackage(path)))
+
   test('has sources to check', () => expect(sources.size).toBeGreaterThan(10))
   test('keeps the import table', () => expect(checkBoundaries(sources).map(showViolation)).toEqual([]))
   test('has no import cycle', () => expect(findCycles(importGraph(sources)).map(showCycle)).toEqual([]))
   test('keeps files and functions small and the type checker awake', () =>
-    expect(checkHouseRules(sources).map(showViolation)).toEqual([]))
+    expect(checkHouseRules(packages).map(showViolation)).toEqual([]))
 })
 
 const tree = (files: { readonly [path: string]: string }): SourceTree => new Map(Object.entries(files))
-const boundaryFaults = (path: string, source: string) =>
-  checkBoundaries(tree({ [`packages/${path}`]: source })).map(({ what }) => what)
+const faultsAt = (path: string, source: string) =>
+  checkBoundaries(tree({ [path]: source })).map(({ what }) => what)
+const boundaryFaults = (path: string, source: string) => faultsAt(`packages/${path}`, source)
+
+describe('outside the packages', () => {
+  test.each([
+    ['tests/real/a.test.ts', `import { x } from '../../packages/server/src/b.ts'`],
+    ['e2e/a.test.ts', `import { x } from '../tests/b.ts'`],
+    ['bench/a.ts', `import { x } from '../scripts/b.ts'`],
+    ['scripts/a.ts', `import { x } from '../bench/b.ts'`],
+    ['packages/server/src/a.ts', `import { x } from '../../../scripts/b.ts'`],
+  ])('%s may not: %s', (path, source) => expect(faultsAt(path, source)).toHaveLength(1))
+
+  test.each([
+    ['tests/real/a.test.ts', `import { x } from '@holdfast/server/b'`],
+    ['tests/unit/a.test.ts', `import { x } from '../../scripts/b.ts'`],
+    ['bench/a.ts', `import { x } from '@holdfast/testkit'\nimport { y } from './lib/b.ts'`],
+  ])('%s may: %s', (path, source) => expect(faultsAt(path, source)).toEqual([]))
+})
 
 describe('a planted import is refused', () => {
   test.each([

@@ -21,7 +21,7 @@ export function checkBoundaries(tree: SourceTree): Violation[] {
     const { imports, code } = scanSource(source)
     const faults = imports.flatMap((found) => {
       const target = resolveImport(path, found.specifier, (file) => tree.has(file))
-      const what = explainImport(path, row, target)
+      const what = explainSpecifier(path, found.specifier, target) ?? explainImport(path, row, target)
       return what === undefined
         ? []
         : [{ path, line: found.line, what: `imports ${found.specifier}: ${what}` }]
@@ -43,6 +43,14 @@ export function importGraph(tree: SourceTree): Map<string, string[]> {
     )
   }
   return graph
+}
+
+/** A relative path into another package hides that a package border is crossed. */
+function explainSpecifier(path: string, specifier: string, target: ImportTarget): string | undefined {
+  if (!specifier.startsWith('.') || target.kind !== 'file') return undefined
+  const [from, to] = [locate(path).name, locate(target.path).name]
+  if (from === to || !target.path.startsWith('packages/') || target.path.endsWith('.json')) return undefined
+  return `import it by its package name, @holdfast/${to}`
 }
 
 /** Why the import is forbidden; undefined when it is not. */

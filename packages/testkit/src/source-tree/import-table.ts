@@ -1,13 +1,15 @@
-// The import table of DESIGN 4 as data.
+// Which package and folder may import which, as data (docs/design/packages.md#import-rules).
 
 export interface PackageRow {
-  /** Packages of ours that it may import; `core/node` means that folder of core alone. */
+  /** The packages of this repository that it may import; `core/node` means that folder of core alone. */
   readonly ours: readonly string[]
   readonly builtins: boolean
   readonly npm: boolean
 }
 
-/** Beyond DESIGN's words: what must run in a browser has no built-ins. */
+const ALL_PACKAGES = ['contract', 'core', 'server', 'agent', 'client', 'cli', 'simulation', 'testkit']
+
+/** Packages that must run in a browser use no built-ins. */
 export const PACKAGES: { readonly [name: string]: PackageRow } = {
   contract: { ours: [], builtins: false, npm: false },
   core: { ours: ['contract'], builtins: false, npm: false },
@@ -22,6 +24,10 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
     builtins: true,
     npm: true,
   },
+  tests: { ours: [...ALL_PACKAGES, 'scripts'], builtins: true, npm: true },
+  e2e: { ours: ALL_PACKAGES, builtins: true, npm: true },
+  bench: { ours: ALL_PACKAGES, builtins: true, npm: true },
+  scripts: { ours: ALL_PACKAGES, builtins: true, npm: true },
 }
 
 export interface FolderRow {

@@ -14,26 +14,35 @@ export interface Violation {
 
 export const showViolation = ({ path, line, what }: Violation): string => `${path}:${line} ${what}`
 
-/** Every TypeScript source under packages/<name>/src; declarations and generated files left out. */
+const OUTSIDE_PACKAGES = ['tests', 'e2e', 'bench', 'scripts']
+
+/** Every TypeScript source of the packages, tests, benches and scripts; declarations and generated files left out. */
 export function gatherSources(root: string): SourceTree {
-  const tree = new Map<string, string>()
-  for (const name of readdirSync(join(root, 'packages'))) {
-    const folder = posix.join('packages', name, 'src')
-    for (const file of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
-      if (!/\.tsx?$/.test(file) || file.endsWith('.d.ts')) continue
-      const text = readFileSync(join(root, folder, file), 'utf8')
-      if (!/^\/[/*] @generated/m.test(text)) tree.set(posix.join(folder, file), text)
-    }
-  }
-  return tree
+  const packages = readdirSync(join(root, 'packages')).map((name) => posix.join('packages', name, 'src'))
+  return new Map([...packages, ...OUTSIDE_PACKAGES].flatMap((folder) => sourcesIn(root, folder)))
 }
 
-/** Tests and what only they use: `x.test.ts`, `x.fixture.ts`, testkit, and suites that several implementations share. */
-export const isTest = (path: string): boolean =>
-  /\.test\.tsx?$|[./]fixture\.ts$|[/-]conformance(?:\.ts$|\/)|^packages\/testkit\//.test(path)
+function sourcesIn(root: string, folder: string): [string, string][] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts') && !file.includes('node_modules'))
+    .map((file): [string, string] => [
+      posix.join(folder, file),
+      readFileSync(join(root, folder, file), 'utf8'),
+    ])
+    .filter(([, text]) => !/^\/[/*] @generated/m.test(text))
+}
 
-/** `packages/server/src/api/reply.ts` is `{ name: 'server', inside: 'api/reply.ts' }`. */
+export const isInPackage = (path: string): boolean => path.startsWith('packages/')
+
+/** Tests and their support: `x.test.ts`, `x.fixture.ts`, testkit, shared suites, and all that is outside the packages. */
+export const isTest = (path: string): boolean =>
+  /\.test\.tsx?$|[./]fixture\.ts$|[/-]conformance(?:\.ts$|\/)|^packages\/testkit\/|^(?:tests|e2e|bench|scripts)\//.test(
+    path,
+  )
+
+/** `packages/server/src/api/reply.ts` is `{ name: 'server', inside: 'api/reply.ts' }`, `bench/x.ts` is `{ name: 'bench', inside: 'x.ts' }`. */
 export function locate(path: string): { readonly name: string; readonly inside: string } {
-  const found = /^packages\/([^/]+)\/src\/(.*)$/.exec(path)
-  return { name: found?.[1] ?? '', inside: found?.[2] ?? path }
+  const [, name = '', inside = path] =
+    /^packages\/([^/]+)\/src\/(.*)$/.exec(path) ?? /^(tests|e2e|bench|scripts)\/(.*)$/.exec(path) ?? []
+  return { name, inside }
 }
