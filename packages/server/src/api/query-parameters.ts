@@ -65,7 +65,7 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
     read: (given) => (/^[1-9]\d{0,2}$/.test(given) && Number(given) <= 500 ? Number(given) : undefined),
   },
-  cursor: text('the nextCursor of an earlier answer'),
+  cursor: text('the nextCursor of an earlier response'),
   after: text('the cursor of an event'),
   before: text('the cursor of an event, or the earlierCursor of an earlier answer'),
   type: choice(EVENT_TYPES),

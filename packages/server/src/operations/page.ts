@@ -1,7 +1,14 @@
-// Lists in pages: `{items, nextCursor}` with an opaque cursor. DECISIONS 2.
+// Lists in pages: `{items, nextCursor}` with an opaque cursor. See docs/design/api.md#lists.
 
 import type { Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
+import type { Store } from '../store/store.ts'
+import { done, type Outcome, refused } from './caller.ts'
+
+export interface PageRequest {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
 
 export interface Page<T> {
   readonly items: readonly T[]
@@ -9,8 +16,42 @@ export interface Page<T> {
   readonly nextCursor: string | null
 }
 
-/** A page of what is sorted by its key, beginning after the key that the cursor holds. */
-export function pageOf<T>(
+/** One page of the items that `find` returns once the store is fresh. `keyOf` is unique; the list is sorted by it. */
+export async function listPage<T>(
+  store: Pick<Store, 'fresh'>,
+  { limit, cursor }: PageRequest,
+  find: () => readonly T[],
+  keyOf: (item: T) => string,
+): Promise<Outcome<Page<T>>> {
+  const from = readCursor(cursor)
+  if (!from.ok) return refused(from.rejection)
+  await store.fresh()
+  const sorted = find().toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
+  return done(pageOf(sorted, keyOf, limit, from.after))
+}
+
+/** The page with another view of each item. A rejection stays as it is. */
+export function mapPage<T, U>(page: Outcome<Page<T>>, show: (item: T) => U): Outcome<Page<U>> {
+  if (!page.ok) return page
+  return done({ items: page.value.items.map(show), nextCursor: page.value.nextCursor })
+}
+
+/** Reads the records of a page of keys. A record that was removed in the meantime is left out. */
+export async function readPage<T, U>(
+  page: Outcome<Page<{ readonly key: string }>>,
+  read: (keys: string[]) => Promise<readonly (T | undefined)[]>,
+  show: (record: T) => U,
+): Promise<Outcome<Page<U>>> {
+  if (!page.ok) return page
+  const { items, nextCursor } = page.value
+  const records = await read(items.map(({ key }) => key))
+  return done({
+    items: records.flatMap((record) => (record === undefined ? [] : [show(record)])),
+    nextCursor,
+  })
+}
+
+function pageOf<T>(
   sorted: readonly T[],
   keyOf: (item: T) => string,
   limit: number,
@@ -25,18 +66,18 @@ export function pageOf<T>(
 
 const encodeCursor = (key: string): string => Buffer.from(key).toString('base64url')
 
-export type CursorOutcome =
+type CursorOutcome =
   | { readonly ok: true; readonly after?: string }
   | { readonly ok: false; readonly rejection: Rejection }
 
-export function readCursor(cursor: string | undefined): CursorOutcome {
+function readCursor(cursor: string | undefined): CursorOutcome {
   if (cursor === undefined) return { ok: true }
   const after = Buffer.from(cursor, 'base64url').toString()
   if (encodeCursor(after) === cursor && /^[\x21-\x7e]+$/.test(after)) return { ok: true, after }
   return {
     ok: false,
     rejection: reject('query_parameter_invalid', 'cursor', cursor, {
-      accepted: 'the nextCursor of an earlier answer',
+      accepted: 'the nextCursor of an earlier response',
     }),
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '@holdfast/contract'
 import { done } from '../../operations/caller.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
-import { pageOf, readCursor } from '../../operations/page.ts'
+import { listPage } from '../../operations/page.ts'
 import {
   changeTenant,
   createTenant,
@@ -33,7 +33,7 @@ import {
   type TokenDeps,
 } from '../../operations/tenants/tokens.ts'
 import type { Quotas } from '../../quotas/quotas.ts'
-import { type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
+import { answer, answerWith, type Endpoint, param } from '../endpoint.ts'
 import { answerOnce, issueOnce, kept } from '../idempotent.ts'
 
 const TENANTS = '/api/v1/tenants'
@@ -62,7 +62,16 @@ function collectionEndpoints(deps: TenantEndpointDeps): Endpoint[] {
       headers: [],
       success: { status: 200, shape: object({ items: list(tenantShape), nextCursor: nullable(string()) }) },
       codes: [],
-      handle: (request) => pageOfTenants(deps, request),
+      handle: async ({ query }) =>
+        answerWith(
+          await listPage(
+            deps.store,
+            query,
+            () => listTenants(deps),
+            ({ id }) => id,
+          ),
+          (page) => answer(200, page),
+        ),
     },
     {
       method: 'POST',
@@ -97,17 +106,6 @@ const createdTenant = (tenant: Tenant): KeptAnswer => ({
   body: tenant,
   etag: String(tenant.revision),
 })
-
-async function pageOfTenants({ store }: TenantEndpointDeps, { query }: ApiRequest) {
-  const from = readCursor(query.cursor)
-  if (!from.ok) return { ok: false as const, rejections: [from.rejection] }
-  await store.fresh()
-  const sorted = listTenants({ store }).sort((left, right) => (left.id < right.id ? -1 : 1))
-  return answer(
-    200,
-    pageOf(sorted, ({ id }) => id, query.limit, from.after),
-  )
-}
 
 function oneTenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   return [
@@ -174,7 +172,16 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
       headers: [],
       success: { status: 200, shape: object({ items: list(tokenShape), nextCursor: nullable(string()) }) },
       codes: ['tenant_not_found'],
-      handle: (request) => pageOfTokens(deps, request),
+      handle: async ({ caller, query }) =>
+        answerWith(
+          await listPage(
+            deps.store,
+            query,
+            () => listTokens(deps, caller.tenant),
+            ({ id }) => id,
+          ),
+          (page) => answer(200, page),
+        ),
     },
     {
       method: 'POST',
@@ -213,16 +220,6 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         ),
     },
   ]
-}
-
-async function pageOfTokens({ store }: TenantEndpointDeps, { caller, query }: ApiRequest) {
-  const from = readCursor(query.cursor)
-  if (!from.ok) return { ok: false as const, rejections: [from.rejection] }
-  await store.fresh()
-  return answer(
-    200,
-    pageOf(listTokens({ store }, caller.tenant), ({ id }) => id, query.limit, from.after),
-  )
 }
 
 function quotaEndpoint({ quotas, store }: TenantEndpointDeps): Endpoint {

@@ -13,7 +13,7 @@ import { reject } from '@holdfast/core'
 import { audit, events } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { done, type Outcome, refused } from '../caller.ts'
-import { type Page, pageOf, readCursor } from '../page.ts'
+import { listPage, type Page, type PageRequest, readPage } from '../page.ts'
 import {
   type EventFilter,
   isAfter,
@@ -117,21 +117,15 @@ function sameStory(left: Event, right: Event): boolean {
 export async function listAudit(
   store: Store,
   tenant: TenantId,
-  { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
+  request: PageRequest,
 ): Promise<Outcome<Page<AuditEntry>>> {
-  const from = readCursor(cursor)
-  if (!from.ok) return refused(from.rejection)
-  await store.fresh()
-  const sorted = [...store.keysOf(audit, tenant)].sort((left, right) => (left.id < right.id ? -1 : 1))
-  const { items, nextCursor } = pageOf(sorted, ({ id }) => id, limit, from.after)
-  const entries = await store.read(
-    audit,
-    items.map(({ key }) => key),
+  const page = await listPage(
+    store,
+    request,
+    () => store.keysOf(audit, tenant),
+    ({ id }) => id,
   )
-  return done({
-    items: entries.flatMap((entry) => (entry === undefined ? [] : [auditView(entry)])),
-    nextCursor,
-  })
+  return readPage(page, (keys) => store.read(audit, keys), auditView)
 }
 
 function auditView({ v: _version, ...entry }: AuditEntry & { v: number }): AuditEntry {

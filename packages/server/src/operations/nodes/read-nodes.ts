@@ -7,7 +7,7 @@ import { nodes, type StoredNode } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import { done, type Outcome, refused, refusedBy } from '../caller.ts'
-import { type Page, pageOf, readCursor } from '../page.ts'
+import { listPage, mapPage, type Page, type PageRequest } from '../page.ts'
 import type { NodeDeps } from './deps.ts'
 import { claimsOf, nodeView } from './node-view.ts'
 
@@ -34,25 +34,14 @@ export async function getNode(store: Store, tenant: TenantId, id: string): Promi
   return done({ node: nodeView(record, tenant, claimsOf(store, record.name)), etag: String(modRevision) })
 }
 
-export interface NodePageRequest {
-  readonly limit: number
-  readonly cursor: string | undefined
-}
-
 export async function listNodes(
   store: Store,
   tenant: TenantId,
-  { limit, cursor }: NodePageRequest,
+  request: PageRequest,
 ): Promise<Outcome<Page<Node>>> {
-  const from = readCursor(cursor)
-  if (!from.ok) return refused(from.rejection)
-  await store.fresh()
-  const sorted = store
-    .list(nodes, tenant)
-    .map(({ record }) => record)
-    .sort((left, right) => (left.name < right.name ? -1 : 1))
-  const { items, nextCursor } = pageOf(sorted, ({ name }) => name, limit, from.after)
-  return done({ items: items.map((node) => nodeView(node, tenant, claimsOf(store, node.name))), nextCursor })
+  const stored = () => store.list(nodes, tenant).map(({ record }) => record)
+  const page = await listPage(store, request, stored, ({ name }) => name)
+  return mapPage(page, (node) => nodeView(node, tenant, claimsOf(store, node.name)))
 }
 
 /** Who cannot be asked is not empty: the answer is then that nobody knows. */

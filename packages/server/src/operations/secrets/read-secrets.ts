@@ -17,9 +17,8 @@ import {
 } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
-import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import type { PageRequest } from '../deployments/read/read-deployments.ts'
-import { type Page, pageOf, readCursor } from '../page.ts'
+import type { Caller, Outcome } from '../caller.ts'
+import { listPage, mapPage, type Page, type PageRequest } from '../page.ts'
 import { gatherUses, pathOf, type VersionUses } from './versions/version-uses.ts'
 
 /** Paths with material. Key names are shown only to roles that may read them. */
@@ -28,11 +27,10 @@ export async function listSecrets(
   { tenant, role }: Caller,
   page: PageRequest,
 ): Promise<Outcome<Page<SecretSummary>>> {
-  const listed = await pageOfCredentials(store, tenant, page, ({ versions }) => versions.length > 0)
-  if (!listed.ok) return listed
+  const stored = await listCredentials(store, tenant, page, ({ versions }) => versions.length > 0)
   const usesOf = gatherUses(store, tenant)
   const showKeys = may(role, 'secrets:read-keys')
-  return mapPage(listed.value, (one) => secretView(one, usesOf(one), showKeys))
+  return mapPage(stored, (one) => secretView(one, usesOf(one), showKeys))
 }
 
 /** Paths that a deployment refers to, with or without material. */
@@ -41,26 +39,18 @@ export async function listReferences(
   tenant: TenantId,
   page: PageRequest,
 ): Promise<Outcome<Page<SecretReference>>> {
-  const listed = await pageOfCredentials(store, tenant, page, ({ consumers }) => consumers.length > 0)
-  return listed.ok ? mapPage(listed.value, referenceView) : listed
+  const stored = await listCredentials(store, tenant, page, ({ consumers }) => consumers.length > 0)
+  return mapPage(stored, referenceView)
 }
 
-async function pageOfCredentials(
+function listCredentials(
   store: Store,
   tenant: TenantId,
-  { limit, cursor }: PageRequest,
-  isListed: (credential: StoredCredential) => boolean,
+  page: PageRequest,
+  matches: (credential: StoredCredential) => boolean,
 ): Promise<Outcome<Page<StoredCredential>>> {
-  const from = readCursor(cursor)
-  if (!from.ok) return refused(from.rejection)
-  await store.fresh()
-  const found = store.list(credentials, tenant).map(({ record }) => record)
-  const sorted = found.filter(isListed).sort((left, right) => (pathOf(left) < pathOf(right) ? -1 : 1))
-  return done(pageOf(sorted, pathOf, limit, from.after))
-}
-
-function mapPage<T, U>({ items, nextCursor }: Page<T>, show: (item: T) => U): Outcome<Page<U>> {
-  return done({ items: items.map(show), nextCursor })
+  const find = () => store.list(credentials, tenant).map(({ record }) => record)
+  return listPage(store, page, () => find().filter(matches), pathOf)
 }
 
 export function secretView(
@@ -89,21 +79,19 @@ function referenceView({ namespace, label, versions, consumers }: StoredCredenti
 }
 
 /** Every entry of a deployment that refers to the label, in any namespace; empty for an unknown label. */
-export async function listConsumers(
+export function listConsumers(
   store: Store,
   tenant: TenantId,
   label: string,
-  { limit, cursor }: PageRequest,
+  page: PageRequest,
 ): Promise<Outcome<Page<SecretConsumer>>> {
-  const from = readCursor(cursor)
-  if (!from.ok) return refused(from.rejection)
-  await store.fresh()
-  const initial = store.get(inTenant(tenant, credentials, label))?.record.initial ?? null
-  const found = store
-    .list(deployments, tenant)
-    .flatMap(({ record }) => entriesOf(record, label).map((entry) => consumerView(record, entry, initial)))
-  const sorted = found.sort((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
-  return done(pageOf(sorted, keyOf, limit, from.after))
+  const find = (): SecretConsumer[] => {
+    const initial = store.get(inTenant(tenant, credentials, label))?.record.initial ?? null
+    return store
+      .list(deployments, tenant)
+      .flatMap(({ record }) => entriesOf(record, label).map((entry) => consumerView(record, entry, initial)))
+  }
+  return listPage(store, page, find, keyOf)
 }
 
 const keyOf = ({ deployment, secret }: SecretConsumer): string => `${deployment}/${secret}`

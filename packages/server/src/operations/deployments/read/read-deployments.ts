@@ -5,7 +5,7 @@ import { reject } from '@holdfast/core'
 import { archive, deployments } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { done, type Outcome, refused } from '../../caller.ts'
-import { type Page, pageOf, readCursor } from '../../page.ts'
+import { listPage, mapPage, type Page, type PageRequest, readPage } from '../../page.ts'
 import { archiveId } from '../write/store-deployment.ts'
 import { deploymentView } from './deployment-view.ts'
 import { findStored } from './find-deployment.ts'
@@ -20,47 +20,26 @@ export async function getDeployment(
   return found.ok ? done(deploymentView(store, tenant, found.value)) : found
 }
 
-export interface PageRequest {
-  readonly limit: number
-  readonly cursor: string | undefined
-}
-
 export async function listDeployments(
   store: Store,
   tenant: TenantId,
-  { limit, cursor }: PageRequest,
+  request: PageRequest,
 ): Promise<Outcome<Page<DeploymentRecord>>> {
-  const from = readCursor(cursor)
-  if (!from.ok) return refused(from.rejection)
-  await store.fresh()
-  const sorted = store
-    .list(deployments, tenant)
-    .sort((left, right) => (left.record.spec.name < right.record.spec.name ? -1 : 1))
-  const { items, nextCursor } = pageOf(sorted, ({ record }) => record.spec.name, limit, from.after)
-  return done({ items: items.map(({ record }) => deploymentView(store, tenant, record)), nextCursor })
+  const stored = () => store.list(deployments, tenant).map(({ record }) => record)
+  const page = await listPage(store, request, stored, ({ spec }) => spec.name)
+  return mapPage(page, (record) => deploymentView(store, tenant, record))
 }
 
 export async function listArchive(
   store: Store,
   tenant: TenantId,
   name: string,
-  { limit, cursor }: PageRequest,
+  request: PageRequest,
 ): Promise<Outcome<Page<ArchiveEntry>>> {
-  const from = readCursor(cursor)
-  if (!from.ok) return refused(from.rejection)
-  await store.fresh()
-  const own = store.keysOf(archive, tenant).filter(({ id }) => id.startsWith(`${name}/`))
-  if (own.length === 0) return refused(reject('archive_not_found', 'name', name))
-  const sorted = [...own].sort((left, right) => (left.id < right.id ? -1 : 1))
-  const { items, nextCursor } = pageOf(sorted, ({ id }) => id, limit, from.after)
-  const entries = await store.read(
-    archive,
-    items.map(({ key }) => key),
-  )
-  return done({
-    items: entries.flatMap((entry) => (entry === undefined ? [] : [archiveView(entry)])),
-    nextCursor,
-  })
+  const own = () => store.keysOf(archive, tenant).filter(({ id }) => id.startsWith(`${name}/`))
+  const page = await listPage(store, request, own, ({ id }) => id)
+  if (page.ok && own().length === 0) return refused(reject('archive_not_found', 'name', name))
+  return readPage(page, (keys) => store.read(archive, keys), archiveView)
 }
 
 const REVISION = /^[1-9]\d{0,9}$/
