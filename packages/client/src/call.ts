@@ -1,4 +1,4 @@
-// A call: attempts until an answer counts, repeated only where that is safe, all under one deadline.
+// Calls an endpoint: retries where that is safe, with backoff, within one deadline.
 
 import type { Shape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
@@ -10,25 +10,25 @@ import { type Attempt, failureOf, send } from './send.ts'
 const MAX_ATTEMPTS = 5
 const FIRST_PAUSE_MS = 200
 const TOO_MANY = 429
-/** The server, or a proxy before it, is away for a moment. */
+/** The server, or a proxy in front of it, is temporarily unavailable. */
 const UNAVAILABLE = new Set([502, 503, 504])
 
-type Answered = { readonly kind: 'answer'; readonly response: Response; readonly text: string }
-type AttemptOutcome = Answered | Exclude<Attempt, { kind: 'answer' }>
+type Responded = { readonly kind: 'answer'; readonly response: Response; readonly text: string }
+type AttemptOutcome = Responded | Exclude<Attempt, { kind: 'answer' }>
 
 export async function callApi<T>(connection: Connection, call: ApiCall, shape: Shape<T>): Promise<Result<T>> {
   const deadline = AbortSignal.timeout(connection.deadlineMs)
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await tryOnce(connection, call, deadline)
-    const pause = attempt < MAX_ATTEMPTS ? pauseBefore(call, outcome, attempt) : undefined
+    const pause = attempt < MAX_ATTEMPTS ? backoffMs(call, outcome, attempt) : undefined
     if (pause === undefined) return conclude(connection, outcome, shape)
     const signal = call.signal === undefined ? deadline : AbortSignal.any([call.signal, deadline])
-    const rested = await connection.runtime.wait(pause, signal).then(
+    const waited = await connection.runtime.wait(pause, signal).then(
       () => true,
       () => false,
     )
-    // Time ran out while waiting: what was heard last is the truest that can be said.
-    if (!rested) return call.signal?.aborted === true ? INTERRUPTED : conclude(connection, outcome, shape)
+    // The deadline passed during the backoff: report the last outcome.
+    if (!waited) return call.signal?.aborted === true ? INTERRUPTED : conclude(connection, outcome, shape)
   }
 }
 
@@ -48,8 +48,8 @@ async function tryOnce(
   }
 }
 
-/** How long to wait before the next attempt; undefined: this was the last. */
-function pauseBefore({ repeat }: ApiCall, outcome: AttemptOutcome, attempt: number): number | undefined {
+/** The backoff before the next attempt; undefined if the call must not be retried. */
+function backoffMs({ repeat }: ApiCall, outcome: AttemptOutcome, attempt: number): number | undefined {
   const usual = FIRST_PAUSE_MS * 2 ** (attempt - 1)
   if (outcome.kind === 'network-error') return repeat === 'safe' && !outcome.permanent ? usual : undefined
   if (outcome.kind !== 'answer') return undefined
@@ -72,7 +72,7 @@ function conclude<T>(
     case 'interrupted':
       return INTERRUPTED
     case 'timeout':
-      return failed({ kind: 'unreachable', reason: `${baseUrl}: no answer within ${deadlineMs / 1000} s` })
+      return failed({ kind: 'unreachable', reason: `${baseUrl}: no response within ${deadlineMs / 1000} s` })
     case 'network-error':
       return failed({ kind: 'unreachable', reason: `${baseUrl}: ${outcome.reason}` })
   }

@@ -1,4 +1,4 @@
-// The ways in which endpoints are called, each with its rule for repeating. Everything below /api/v1 goes through here.
+// The kinds of API calls, each with its retry rule. Every request below /api/v1 goes through here.
 
 import type { Json, Shape } from '@holdfast/contract'
 import { callApi } from './call.ts'
@@ -11,12 +11,12 @@ export interface CallOptions {
 }
 
 export interface ConditionalOptions extends CallOptions {
-  /** The revision that was read: the write is refused when another one is stored by now. */
+  /** The revision that was read. The server rejects the write if the stored revision is another one. */
   readonly ifMatch?: string | undefined
 }
 
 export interface IntentOptions extends CallOptions {
-  /** For an intent that outlives this call; else one is made. */
+  /** Set it to retry the same intent in a later call; otherwise a new key is generated. */
   readonly idempotencyKey?: string
 }
 
@@ -24,14 +24,14 @@ type Query = ApiCall['query']
 
 export interface Calls {
   get<T>(path: string, shape: Shape<T>, query?: Query, options?: CallOptions): Promise<Result<T>>
-  /** Carries an Idempotency-Key, so it may be repeated. */
+  /** Carries an Idempotency-Key, so it may be retried. */
   post<T>(
     path: string,
     body: Json | undefined,
     shape: Shape<T>,
     options?: IntentOptions & ConditionalOptions,
   ): Promise<Result<T>>
-  /** Changes nothing, so it may be repeated. */
+  /** Changes nothing, so it may be retried. */
   dryRun<T>(
     method: 'POST' | 'PUT',
     path: string,
@@ -39,7 +39,7 @@ export interface Calls {
     shape: Shape<T>,
     options?: ConditionalOptions,
   ): Promise<Result<T>>
-  /** Repeated only when the server said that it did not look. */
+  /** Retried only if the server reports that it did not process the request (429). */
   write<T>(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
@@ -50,8 +50,8 @@ export interface Calls {
 }
 
 export function createCalls(connection: Connection): Calls {
-  const call = <T>(requests: ApiCall, shape: Shape<T>): Promise<Result<T>> =>
-    callApi(connection, { ...requests, signal: requests.signal ?? connection.signal }, shape)
+  const call = <T>(request: ApiCall, shape: Shape<T>): Promise<Result<T>> =>
+    callApi(connection, { ...request, signal: request.signal ?? connection.signal }, shape)
   return {
     get: (path, shape, query = {}, { signal } = {}) =>
       call({ method: 'GET', path, query, repeat: 'safe', signal }, shape),

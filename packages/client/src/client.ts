@@ -1,4 +1,4 @@
-// The whole interface in one value. DECISIONS 1.
+// Creates a typed client for the whole API.
 
 import { createCalls } from './calls.ts'
 import { type ClientRuntime, type Connection, DEFAULT_DEADLINE_MS, defaultRuntime } from './connection.ts'

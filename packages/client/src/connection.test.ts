@@ -1,16 +1,16 @@
-// A wait leaves nothing behind on a signal that outlives it.
+// The abortable wait of the default runtime.
 
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { defaultRuntime } from './connection.ts'
 
-test('a wait that is over listens no more', async () => {
+test('a finished wait removes its abort listener', async () => {
   const { signal } = new AbortController()
   await defaultRuntime.wait(1, signal)
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('a wait is given up when the signal fires, or has fired', async () => {
+test('a wait rejects when the signal aborts or is already aborted', async () => {
   const controller = new AbortController()
   const waiting = defaultRuntime.wait(60_000, controller.signal)
   controller.abort('enough')

@@ -1,11 +1,11 @@
-// Where the platform is and who asks. The few things of the runtime that a client needs are given here, so that it runs in a
-// browser and under a test's own clock alike.
+// The connection of a client: address, credentials, and the runtime functions it needs. The runtime is replaceable, so that
+// the client also works in browsers and in tests with a scripted clock.
 
-/** One request and its answer, for whoever wants to show it. It never holds a token, a body or a query. */
+/** One request and its response, for logging. It never contains a token, a body or a query. */
 export interface Exchange {
   readonly method: string
   readonly path: string
-  /** Absent where no answer came. */
+  /** Absent if there was no response. */
   readonly status?: number
   readonly requestId?: string
   readonly tookMs: number
@@ -21,15 +21,15 @@ export interface ClientRuntime {
 }
 
 export interface Connection {
-  /** Without a slash at its end: `https://holdfast.example`. */
+  /** Without a trailing slash: `https://holdfast.example`. */
   readonly baseUrl: string
   readonly token?: string
-  /** For a platform administrator: the tenant to act in. */
+  /** The tenant to act in, for platform administrators. */
   readonly tenant?: string
-  /** Of a whole call, its repetitions included. */
+  /** The deadline of a call, including its retries. */
   readonly deadlineMs: number
   readonly runtime: ClientRuntime
-  /** Ends every call that has no signal of its own. */
+  /** Aborts every call that has no signal of its own. */
   readonly signal?: AbortSignal
   observe?(exchange: Exchange): void
 }
@@ -41,16 +41,16 @@ export const defaultRuntime: ClientRuntime = {
   now: () => performance.now(),
   wait: (ms, signal) =>
     new Promise((resolve, reject) => {
-      const giveUp = (): void => {
+      const abort = (): void => {
         clearTimeout(timer)
         reject(signal.reason)
       }
       const timer = setTimeout(() => {
-        signal.removeEventListener('abort', giveUp)
+        signal.removeEventListener('abort', abort)
         resolve()
       }, ms)
-      signal.addEventListener('abort', giveUp, { once: true })
-      if (signal.aborted) giveUp()
+      signal.addEventListener('abort', abort, { once: true })
+      if (signal.aborted) abort()
     }),
   newKey: () => crypto.randomUUID(),
 }

@@ -1,9 +1,11 @@
-// The text of a Server-Sent Events stream as messages, cut wherever the network cut it. A message that is not closed by its
-// empty line never was: its id does not count, and it comes again after a resume.
+// Parses a Server-Sent Events stream from chunks of any size. A message without its closing empty line is dropped, with its
+// id; the server sends it again after a resume.
+
+import { defined } from '@holdfast/contract'
 
 interface ServerSentMessage {
   readonly type: string
-  /** Absent where only the place is told from which to go on. */
+  /** Absent in messages that only advance the cursor. */
   readonly data?: string
   readonly id?: string
 }
@@ -21,26 +23,25 @@ interface Draft {
 const emptyDraft = (): Draft => ({ type: 'message', data: [] })
 
 export function createMessageParser(): MessageParser {
-  let rest = ''
+  let incomplete = ''
   let draft = emptyDraft()
-  const takeLine = (line: string): ServerSentMessage | undefined => {
+  const parseLine = (line: string): ServerSentMessage | undefined => {
     if (line !== '') return void addField(draft, line)
     const { type, data, id } = draft
     draft = emptyDraft()
     if (data.length === 0 && id === undefined) return undefined
     return {
       type,
-      ...(data.length === 0 ? {} : { data: data.join('\n') }),
-      ...(id === undefined ? {} : { id }),
+      ...defined({ data: data.length === 0 ? undefined : data.join('\n'), id }),
     }
   }
   return {
     push(text) {
-      rest += text
-      // A return at the very end may be half of a line break.
-      const lines = rest.split(/\r\n|\n|\r(?!$)/)
-      rest = lines.pop() ?? ''
-      return lines.map(takeLine).filter((message) => message !== undefined)
+      incomplete += text
+      // A carriage return at the end may be the first half of a line break.
+      const lines = incomplete.split(/\r\n|\n|\r(?!$)/)
+      incomplete = lines.pop() ?? ''
+      return lines.map(parseLine).filter((message) => message !== undefined)
     },
   }
 }

@@ -1,5 +1,5 @@
-// What travels on the socket of an exec: one byte that says what it is, then the rest. The socket itself is the caller's: a
-// browser and Node open them differently. DECISIONS 1.
+// Encodes and decodes the messages of an exec WebSocket: one byte for the channel, then the payload. The caller opens the
+// socket, because browsers and Node do that differently.
 
 import {
   decodeKnown,
@@ -15,7 +15,7 @@ import { segment } from './request.ts'
 
 const { stdin, stdout, stderr, resize, exit } = STREAM_CHANNELS
 
-/** How the command ended, or why nobody knows. */
+/** The exit code of the command, or the error that prevented it. */
 const exitShape = object({ exitCode: optional(integer()), error: optional(string()) })
 
 export type ExecOutput =
@@ -27,22 +27,22 @@ export interface WindowSize {
   readonly rows: number
 }
 
-/** Of nothing: the end of the input. */
+/** An empty message marks the end of the input. */
 export const encodeStdin = (bytes: Uint8Array): Uint8Array => frame(stdin, bytes)
 
 export const encodeResize = ({ cols, rows }: WindowSize): Uint8Array =>
   frame(resize, new TextEncoder().encode(JSON.stringify({ cols, rows })))
 
-/** Undefined for what a newer server may say. */
+/** Undefined for unknown channels, which a newer server may use. */
 export function decodeExecFrame(bytes: Uint8Array): ExecOutput | undefined {
-  const rest = bytes.subarray(1)
-  if (bytes[0] === stdout) return { kind: 'stdout', bytes: rest }
-  if (bytes[0] === stderr) return { kind: 'stderr', bytes: rest }
+  const payload = bytes.subarray(1)
+  if (bytes[0] === stdout) return { kind: 'stdout', bytes: payload }
+  if (bytes[0] === stderr) return { kind: 'stderr', bytes: payload }
   if (bytes[0] !== exit) return undefined
-  return { kind: 'exit', ...decodeKnown(exitShape, JSON.parse(new TextDecoder().decode(rest))) }
+  return { kind: 'exit', ...decodeKnown(exitShape, JSON.parse(new TextDecoder().decode(payload))) }
 }
 
-/** The address holds the ticket, which works once: it is not to be shown. */
+/** Do not log this address: it contains the one-time ticket. */
 export function execUrl(
   { baseUrl }: Pick<Connection, 'baseUrl'>,
   issued: { id: string; ticket: string },
@@ -51,9 +51,9 @@ export function execUrl(
   return `${socketBase}/api/v1/exec/${segment(issued.id)}?ticket=${encodeURIComponent(issued.ticket)}`
 }
 
-function frame(kind: number, rest: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(rest.length + 1)
-  whole[0] = kind
-  whole.set(rest, 1)
-  return whole
+function frame(channel: number, payload: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(payload.length + 1)
+  bytes[0] = channel
+  bytes.set(payload, 1)
+  return bytes
 }

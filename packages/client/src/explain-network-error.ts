@@ -1,33 +1,33 @@
-// Why did no answer come? One sentence without a stack, from what fetch leaves behind.
+// Explains in one phrase why a request got no response, from the error of fetch.
 
 export interface NetworkError {
   readonly reason: string
-  /** Asking again would end the same way. */
+  /** A retry would fail in the same way. */
   readonly permanent: boolean
 }
 
 const TRANSIENT: { readonly [code: string]: string } = {
-  ECONNREFUSED: 'nothing listens there',
-  ECONNRESET: 'the connection was cut',
-  ENOTFOUND: 'the host name is not known',
-  EAI_AGAIN: 'the host name could not be looked up',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the network',
-  ETIMEDOUT: 'no answer came in time',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection came about in time',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',
-  UND_ERR_BODY_TIMEOUT: 'the answer stopped half-way',
-  UND_ERR_SOCKET: 'the connection was cut',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'unknown host name',
+  EAI_AGAIN: 'the host name lookup failed',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'the network is unreachable',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'the server did not respond in time',
+  UND_ERR_BODY_TIMEOUT: 'the response stopped halfway',
+  UND_ERR_SOCKET: 'the connection was closed',
 }
 
 const PERMANENT: { readonly [code: string]: string } = {
-  CERT_HAS_EXPIRED: 'the certificate of the server has expired',
-  CERT_NOT_YET_VALID: 'the certificate of the server is not valid yet',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the server is signed by itself',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate of the server is signed by an unknown authority',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of the server is signed by an unknown authority',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate of the server is signed by an unknown authority',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the server is for another name',
+  CERT_HAS_EXPIRED: "the server's certificate has expired",
+  CERT_NOT_YET_VALID: "the server's certificate is not valid yet",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is signed by an unknown authority",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate is signed by an unknown authority",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the server's certificate is signed by an unknown authority",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host name",
 }
 
 const MAX_CAUSES = 5

@@ -1,5 +1,5 @@
-// Events as they happen, resumed after every cut from the last one that arrived whole: none lost, none twice. SPEC 6,
-// DECISIONS 1 and 7.
+// Follows events as they occur. After a broken connection it resumes from the last complete event, so that none is lost or
+// repeated (docs/design/events.md#delivery).
 
 import { decodeKnown, type Event, eventShape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
@@ -17,21 +17,21 @@ export interface EventFilter {
 
 export type EventStreamItem =
   | { readonly kind: 'event'; readonly cursor: string; readonly event: Event }
-  /** Some of what happened after the cursor is kept no more. */
+  /** Some events after the cursor have expired. */
   | { readonly kind: 'truncated' }
-  /** The stream broke and is taken up again. */
+  /** The stream broke and is being resumed. */
   | { readonly kind: 'resuming'; readonly reason: string }
-  /** The last word: it cannot be taken up. */
+  /** The final item: the stream cannot be resumed. */
   | { readonly kind: 'failed'; readonly failure: Failure }
 
 export interface FollowOptions {
   readonly filter?: EventFilter
-  /** The cursor of the last event that is known; what follows it comes first. */
+  /** The cursor of the last known event; the stream starts after it. */
   readonly after: string
   readonly signal?: AbortSignal
 }
 
-/** The server says something at least every 15 s. */
+/** The server sends at least a heartbeat every 15 s. */
 const FORM = { type: 'text/event-stream', idleMs: 45_000 } as const
 
 export async function* followEvents(
@@ -42,7 +42,7 @@ export async function* followEvents(
   let failures = 0
   while (signal?.aborted !== true) {
     const opened = await openStream(connection, streamCall(filter, cursor, signal), FORM)
-    if (!opened.ok && isFinal(opened.failure, failures)) return yield* giveUp(opened.failure)
+    if (!opened.ok && isFinal(opened.failure, failures)) return yield* reportFailure(opened.failure)
     if (opened.ok) {
       const end = yield* readEvents(opened.value, (reached) => {
         cursor = reached
@@ -67,7 +67,7 @@ function streamCall(filter: EventFilter, cursor: string, signal: AbortSignal | u
   }
 }
 
-function* giveUp(failure: Failure): Generator<EventStreamItem, void, void> {
+function* reportFailure(failure: Failure): Generator<EventStreamItem, void, void> {
   if (failure.kind !== 'interrupted') yield { kind: 'failed', failure }
 }
 

@@ -1,5 +1,5 @@
-// An answer that goes on: its head under the deadline of a call, then chunk after chunk, each under its own idleTimer, so
-// that a connection which died without a word is noticed.
+// Opens a streaming response. The headers must arrive within the call deadline, and every chunk within the idle timeout, so
+// that a dead connection is detected.
 
 import type { Connection } from './connection.ts'
 import { contentType, foreignResponse, NO_TYPE, readRejection } from './read-response.ts'
@@ -11,13 +11,13 @@ export type StreamEnd =
   | { readonly kind: 'ended' | 'interrupted' }
   | { readonly kind: 'cut'; readonly reason: string }
 
-/** Gives texts as they come, and at last why no more come. */
+/** Yields text as it arrives, and returns the reason for the end. */
 export type TextStream = AsyncGenerator<string, StreamEnd, void>
 
 export interface StreamForm {
-  /** The content type it comes in. */
+  /** The expected content type. */
   readonly type: string
-  /** How long nothing may come; absent where networkError is usual. */
+  /** Idle timeout; absent if the stream may be silent for any time. */
   readonly idleMs?: number
 }
 
@@ -32,15 +32,16 @@ export async function openStream(
   const { baseUrl, deadlineMs } = connection
   if (attempt.kind === 'interrupted') return failed({ kind: 'interrupted' })
   if (attempt.kind !== 'answer') {
-    const reason = attempt.kind === 'timeout' ? `no answer within ${deadlineMs / 1000} s` : attempt.reason
+    const reason = attempt.kind === 'timeout' ? `no response within ${deadlineMs / 1000} s` : attempt.reason
     return failed({ kind: 'unreachable', reason: `${baseUrl}: ${reason}` })
   }
   const { response } = attempt
-  // A page of somebody else, such as a portal's, is no stream that ended: asking again would bring it again.
-  const isOurs = [type, NO_TYPE].includes(contentType(response))
-  if (response.ok && isOurs) return { ok: true, value: readTexts(call, response, idleTimer, idleMs) }
+  // A page of another server, such as a login portal, is a final failure: a retry would return it again.
+  const isExpected = [type, NO_TYPE].includes(contentType(response))
+  if (response.ok && isExpected) return { ok: true, value: readTexts(call, response, idleTimer, idleMs) }
   if (response.ok) {
     idleTimer.end()
+    // The response is discarded, so an error while closing it has no effect.
     await response.body?.cancel().catch(() => {})
     return failed(foreignResponse(response))
   }
@@ -67,15 +68,15 @@ async function* readTexts(
     }
     return { kind: 'ended' }
   } catch (error) {
-    const networkError = failureOf(call, idleTimer.signal, error)
-    if (networkError.kind === 'interrupted') return { kind: 'interrupted' }
+    const failure = failureOf(call, idleTimer.signal, error)
+    if (failure.kind === 'interrupted') return { kind: 'interrupted' }
     return {
       kind: 'cut',
-      reason: networkError.kind === 'timeout' ? 'nothing came any more' : networkError.reason,
+      reason: failure.kind === 'timeout' ? 'the stream timed out' : failure.reason,
     }
   } finally {
     idleTimer.end()
-    // Whoever stops reading half-way lets the server know.
+    // Tells the server if the caller stops early; errors of the dead connection do not matter.
     await reader?.cancel().catch(() => {})
   }
 }

@@ -1,4 +1,4 @@
-// Lists come in pages; this walks them. DECISIONS 2.
+// Reads paged lists (docs/design/api.md#lists).
 
 import type { Result } from './result.ts'
 
@@ -16,7 +16,7 @@ type ReadPage<T> = (query: PageQuery) => Promise<Result<Page<T>>>
 
 const PAGE = 500
 
-/** Page by page; ends after the last one, or after the first that failed. */
+/** Yields pages until the last one, or the first failure. */
 export async function* walkPages<T>(readPage: ReadPage<T>): AsyncGenerator<Result<readonly T[]>, void> {
   let cursor: string | null = null
   do {
@@ -30,7 +30,7 @@ export async function* walkPages<T>(readPage: ReadPage<T>): AsyncGenerator<Resul
   } while (cursor !== null)
 }
 
-/** All of a list, or why not: half a list is none. */
+/** Reads the whole list. A failure on any page fails the whole read. */
 export async function readAll<T>(readPage: ReadPage<T>): Promise<Result<T[]>> {
   const all: T[] = []
   for await (const page of walkPages(readPage)) {

@@ -1,5 +1,5 @@
-// The newest events that match, however far back they are: one answer of the server looks at so many and names where it
-// stopped. DECISIONS 1.
+// Reads the newest matching events, however old. One response covers a bounded number of events and returns a cursor for
+// older ones, so several requests may be needed.
 
 import type { EventPage } from '@holdfast/contract'
 import type { EventFilter } from './follow-events.ts'
@@ -13,7 +13,7 @@ export interface EventQuery extends EventFilter {
 
 export type PastQuery = EventFilter & { readonly limit: number }
 
-/** Oldest first. `nextCursor` is that of the first answer: what came since follows it. */
+/** Returns events oldest first. `nextCursor` is that of the first response, so that a watch misses nothing. */
 export async function readPastEvents(
   readPage: (query: EventQuery) => Promise<Result<EventPage>>,
   { limit, ...filter }: PastQuery,
@@ -29,6 +29,6 @@ export async function readPastEvents(
   return page
 }
 
-/** A limit counts each, however many were folded into one. */
+/** The limit applies to single events, so folded ones count with their number. */
 const countOf = ({ items }: Pick<EventPage, 'items'>): number =>
   items.reduce((sum, { count }) => sum + count, 0)

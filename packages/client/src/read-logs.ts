@@ -1,6 +1,5 @@
-// The lines of a deployment's containers as they come, one JSON value a line. What was skipped and who could not be read is
-// told among them. A stream that is followed is taken up again when it breaks or its server stops, from the time of the last
-// line. DECISIONS 1.
+// Reads container logs as JSON lines, including entries for skipped lines and unreachable replicas. A followed stream resumes
+// from the time of its last line when it breaks (docs/design/api.md#streams).
 
 import { decodeKnown, type LogLine, logEntryShape, logGapShape, logSkipShape } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
@@ -20,10 +19,13 @@ export type LogStreamItem =
   | { readonly kind: 'line'; readonly line: LogLine }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** As much as the server gives: after a cut nothing of it is to be missing. */
+/** The server's maximum, so that a resumed stream misses no line. */
 const MAX_LINES = 10_000
 const FORM = { type: 'application/x-ndjson' } as const
-/** A stream that held for so long did not break at once: fetch itself gives up what is silent for five minutes. */
+/**
+ * A stream that lasted this long resets the failure count. Fetch itself ends streams that are silent for five minutes, so a
+ * quiet deployment breaks regularly.
+ */
 const STABLE_MS = 60_000
 
 export async function* readLogs(
@@ -32,31 +34,32 @@ export async function* readLogs(
   query: LogQuery,
   signal = connection.signal,
 ): AsyncGenerator<LogStreamItem, void, void> {
-  const seen = createSeen()
+  const filter = createLineFilter()
   let failures = 0
   let last: StreamEnd | undefined
   while (signal?.aborted !== true) {
-    const wanted = seen.lastTime === undefined ? query : { ...query, since: seen.lastTime, tail: MAX_LINES }
-    const opened = await openStream(connection, { ...callFor(name, wanted), signal }, FORM)
+    const resumed =
+      filter.lastTime === undefined ? query : { ...query, since: filter.lastTime, tail: MAX_LINES }
+    const opened = await openStream(connection, { ...callFor(name, resumed), signal }, FORM)
     if (!opened.ok) {
       if (last?.kind === 'ended' && isGone(opened.failure)) return
-      if (last === undefined || isFinal(opened.failure, failures)) return yield* printFailure(opened.failure)
+      if (last === undefined || isFinal(opened.failure, failures)) return yield* reportFailure(opened.failure)
     } else {
       const openedAt = connection.runtime.now()
-      last = yield* readNewLines(opened.value, seen, () => {
+      last = yield* readNewLines(opened.value, filter, () => {
         failures = 0
       })
       if (last.kind === 'interrupted' || (last.kind === 'ended' && query.follow !== true)) return
       if (connection.runtime.now() - openedAt >= STABLE_MS) failures = 0
       if (query.follow !== true || failures >= MAX_FAILURES)
-        return yield* printFailure(brokenStream(connection, last))
+        return yield* reportFailure(brokenStream(connection, last))
     }
     await backOff(failures, connection, signal)
     failures += 1
   }
 }
 
-/** What is followed ends in order when its server stops, its token counts no more, or there is nothing left to follow. */
+/** The server ends a followed stream in order when it stops, or when the deployment was deleted, which is a normal end. */
 const isGone = (failure: Failure): boolean => failure.kind === 'rejected' && failure.status === 404
 
 const brokenStream = ({ baseUrl }: Connection, end: StreamEnd): Failure => ({
@@ -73,26 +76,26 @@ function callFor(name: string, { follow, tail, since, replica }: LogQuery) {
   } as const
 }
 
-function* printFailure(failure: Failure): Generator<LogStreamItem, void, void> {
+function* reportFailure(failure: Failure): Generator<LogStreamItem, void, void> {
   if (failure.kind !== 'interrupted') yield { kind: 'failed', failure }
 }
 
 async function* readNewLines(
   stream: TextStream,
-  seen: Seen,
+  filter: LineFilter,
   onLine: () => void,
 ): AsyncGenerator<LogStreamItem, StreamEnd, void> {
-  let rest = ''
+  let incomplete = ''
   for (;;) {
     const { done, value } = await stream.next()
     if (done === true) return value
-    const lines = `${rest}${value}`.split('\n')
-    rest = lines.pop() ?? ''
+    const lines = `${incomplete}${value}`.split('\n')
+    incomplete = lines.pop() ?? ''
     for (const text of lines) {
-      if (text === '' || !seen.isNew(text)) continue
+      if (text === '' || !filter.isNew(text)) continue
       const line = readLine(text)
-      seen.note(text, line)
-      // Who cannot be read is said at each beginning.
+      filter.add(text, line)
+      // Entries for unreachable replicas come at every start, so they do not reset the failure count.
       if ('time' in line) onLine()
       yield { kind: 'line', line }
     }
@@ -105,14 +108,14 @@ function readLine(text: string): LogLine {
   return 'unavailable' in value ? decodeKnown(logGapShape, value) : decodeKnown(logEntryShape, value)
 }
 
-/** The lines of the last moment: a stream that is taken up from a time gives those of that time again. */
-interface Seen {
+/** Drops repeated lines: a stream resumed from a time starts with the lines of that time again. */
+interface LineFilter {
   readonly lastTime: string | undefined
   isNew(text: string): boolean
-  note(text: string, line: LogLine): void
+  add(text: string, line: LogLine): void
 }
 
-function createSeen(): Seen {
+function createLineFilter(): LineFilter {
   let lastTime: string | undefined
   let texts = new Set<string>()
   return {
@@ -120,7 +123,7 @@ function createSeen(): Seen {
       return lastTime
     },
     isNew: (text) => !texts.has(text),
-    note(text, line) {
+    add(text, line) {
       if (!('time' in line)) return
       if (line.time !== lastTime) texts = new Set()
       lastTime = line.time

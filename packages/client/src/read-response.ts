@@ -1,7 +1,7 @@
-// From an answer to a value: what was requests for, a rejection with all its entries, or the finding that whoever answered
-// does not speak this interface. A server may be a minor version ahead, so unknown fields of an answer are left out.
+// Decodes a response: the requested value, a rejection with all its entries, or a failure if the responder is not a Holdfast
+// server. Unknown fields are dropped, because the server may be newer.
 
-import { decodeKnown, list, object, rejectionShape, type Shape } from '@holdfast/contract'
+import { decodeKnown, defined, list, object, rejectionShape, type Shape } from '@holdfast/contract'
 import { type Failure, failed, type Result } from './result.ts'
 
 const rejectionBodyShape = object({ ...rejectionShape.fields, rejections: list(rejectionShape) })
@@ -11,7 +11,7 @@ export function readResponse<T>(response: Response, text: string, shape: Shape<T
   const value = tryDecode(shape, text)
   if (value === undefined) return failed(foreignResponse(response))
   const etag = response.headers.get('etag')?.replaceAll('"', '')
-  return { ok: true, value, ...(etag === undefined ? {} : { etag }) }
+  return { ok: true, value, ...defined({ etag }) }
 }
 
 export function readRejection(response: Response, text: string): Failure {
@@ -20,14 +20,14 @@ export function readRejection(response: Response, text: string): Failure {
   if (refusal !== undefined) return { kind: 'rejected', status, rejections: refusal.rejections }
   const requestId = response.headers.get('x-request-id')
   if (requestId === null) return foreignResponse(response)
-  return { kind: 'unexpected', status, reason: `the server failed; its request id is ${requestId}` }
+  return { kind: 'unexpected', status, reason: `internal server error; the request id is ${requestId}` }
 }
 
 export function foreignResponse(response: Response): Failure {
   return {
     kind: 'unexpected',
     status: response.status,
-    reason: `what answered is no Holdfast server, or another version of it (${contentType(response)})`,
+    reason: `the response is not from a Holdfast server of this version (${contentType(response)})`,
   }
 }
 

@@ -1,11 +1,11 @@
-// One request as data, and how it is written for fetch.
+// An API request as data, and its conversion to a fetch call.
 
-import { type Json, jsonText } from '@holdfast/contract'
+import { defined, type Json, jsonText } from '@holdfast/contract'
 import type { Connection } from './connection.ts'
 
 /**
- * When a request may be sent again. `safe`: it changes nothing, or carries the Idempotency-Key of its intent. `refused`:
- * only after the server said that it did not look at it (429), since a lost answer leaves open whether it was done.
+ * When a request may be retried. `safe`: it changes nothing, or carries an Idempotency-Key. `refused`: only after a 429,
+ * because after a lost response the write may have been applied.
  */
 type Repeat = 'safe' | 'refused'
 
@@ -15,7 +15,7 @@ export interface ApiCall {
   readonly query?: { readonly [name: string]: string | number | boolean | undefined }
   readonly body?: Json | undefined
   readonly ifMatch?: string | undefined
-  /** Made once per intent; the same one goes with every repetition. */
+  /** Generated once per intent and sent with every retry. */
   readonly idempotencyKey?: string | undefined
   readonly headers?: { readonly [name: string]: string }
   readonly repeat: Repeat
@@ -23,8 +23,8 @@ export interface ApiCall {
 }
 
 /**
- * A part of a path. A URL resolves dots before it is sent, encoded or not, and would then name something else: they are
- * sent as what nothing is called.
+ * Encodes a path segment. URLs resolve `.` and `..`, even encoded, which would address another resource, so they become `~`,
+ * a name that nothing has.
  */
 export function segment(text: string): string {
   return /^\.{0,2}$/.test(text) ? '~' : encodeURIComponent(text)
@@ -39,14 +39,16 @@ export function urlOf({ baseUrl }: Connection, { path, query = {} }: ApiCall): s
 
 export function initOf({ token, tenant }: Connection, call: ApiCall, signal: AbortSignal): RequestInit {
   const headers = {
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    ...(tenant === undefined ? {} : { 'x-tenant-id': tenant }),
-    ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(call.ifMatch === undefined ? {} : { 'if-match': `"${call.ifMatch}"` }),
-    ...(call.idempotencyKey === undefined ? {} : { 'idempotency-key': call.idempotencyKey }),
+    ...defined({
+      authorization: token === undefined ? undefined : `Bearer ${token}`,
+      'x-tenant-id': tenant,
+      'content-type': call.body === undefined ? undefined : 'application/json',
+      'if-match': call.ifMatch === undefined ? undefined : `"${call.ifMatch}"`,
+      'idempotency-key': call.idempotencyKey,
+    }),
     ...call.headers,
   }
   const body = call.body === undefined ? {} : { body: jsonText(call.body) }
-  // A redirect would carry the token to whoever the answer names.
+  // A redirect would send the token to another server.
   return { method: call.method, headers, ...body, signal, redirect: 'error' }
 }

@@ -1,8 +1,8 @@
-// Answers beside those that the contract names.
+// Response shapes that the contract does not name.
 
 import { type Infer, list, object, type Shape, type writtenShape } from '@holdfast/contract'
 
-/** A list that comes whole. */
+/** A list without pages. */
 export const itemsShape = <T>(item: Shape<T>) => object({ items: list(item) })
 
 export type Written = Infer<typeof writtenShape>

@@ -1,14 +1,14 @@
-// What a call came to. A "no" of the server is a value with all its entries (SPEC 1); so is a server that cannot be reached.
+// The result of a call. Rejections and connection failures are values, never exceptions.
 
 import type { Rejection } from '@holdfast/contract'
 
 export type Failure =
   | { readonly kind: 'rejected'; readonly status: number; readonly rejections: readonly Rejection[] }
-  /** No answer came. Whether a write was done is then unknown. */
+  /** No response arrived. A write may or may not have been applied. */
   | { readonly kind: 'unreachable'; readonly reason: string }
-  /** Something answered that does not speak this interface, or broke: a proxy's page, an error of the server's own. */
+  /** The response is not from this API, such as a proxy's page, or is an internal server error. */
   | { readonly kind: 'unexpected'; readonly status: number; readonly reason: string }
-  /** The caller gave it up. */
+  /** The caller aborted the call. */
   | { readonly kind: 'interrupted' }
 
 export type Result<T> =

@@ -1,4 +1,4 @@
-// A runtime whose answers are written down beforehand and whose pauses take no time; it remembers what was requests.
+// A client runtime for tests: scripted responses, waits that take no time, and a record of the requests.
 
 import type { ClientRuntime } from './connection.ts'
 
@@ -15,17 +15,17 @@ export interface ScriptedRuntime {
 
 export type ScriptedResponse = Response | Error
 
-export function scriptRuntime(...answers: readonly ScriptedResponse[]): ScriptedRuntime {
+export function scriptRuntime(...responses: readonly ScriptedResponse[]): ScriptedRuntime {
   const requests: SentRequest[] = []
   const pauses: number[] = []
   let keys = 0
   const runtime: ClientRuntime = {
     async fetch(url, init) {
-      const answer = answers[requests.length]
+      const response = responses[requests.length]
       requests.push({ url, init })
-      if (answer === undefined) throw new Error('the script has ended')
-      if (answer instanceof Error) throw answer
-      return answer
+      if (response === undefined) throw new Error('no scripted response is left')
+      if (response instanceof Error) throw response
+      return response
     },
     now: () => 0,
     wait: async (ms) => void pauses.push(ms),
@@ -37,14 +37,14 @@ export function scriptRuntime(...answers: readonly ScriptedResponse[]): Scripted
   return { runtime, requests, pauses }
 }
 
-export const jsonAnswer = (
+export const jsonResponse = (
   status: number,
   body: unknown,
   headers: { [name: string]: string } = {},
 ): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } })
 
-/** As fetch puts it. */
+/** The error that fetch throws for a network failure with this code. */
 export const networkError = (code: string): Error =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
 

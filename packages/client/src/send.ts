@@ -1,5 +1,6 @@
-// One attempt: the request goes out once, under a deadline, and is told to whoever observes.
+// Sends a request once, within a deadline, and reports it to the observer.
 
+import { defined } from '@holdfast/contract'
 import type { Connection, Exchange } from './connection.ts'
 import { explainNetworkError, type NetworkError } from './explain-network-error.ts'
 import { type ApiCall, initOf, urlOf } from './request.ts'
@@ -10,22 +11,22 @@ export type Attempt =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'interrupted' }
 
-/** `deadline` fires when time is up, the call's own signal when the caller gives up. */
+/** `deadline` aborts when the time is up; the signal of the call aborts when the caller stops it. */
 export async function send(connection: Connection, call: ApiCall, deadline: AbortSignal): Promise<Attempt> {
   const { runtime } = connection
   const signal = call.signal === undefined ? deadline : AbortSignal.any([call.signal, deadline])
-  const begun = runtime.now()
+  const startedAt = runtime.now()
   try {
     const response = await runtime.fetch(urlOf(connection, call), initOf(connection, call, signal))
-    observe(connection, call, begun, response)
+    observe(connection, call, startedAt, response)
     return { kind: 'answer', response }
   } catch (error) {
-    observe(connection, call, begun)
+    observe(connection, call, startedAt)
     return failureOf(call, deadline, error)
   }
 }
 
-/** Why nothing came, or no more of it. */
+/** Classifies a failed request: stopped by the caller, timed out, or a network error. */
 export function failureOf(
   call: ApiCall,
   deadline: AbortSignal,
@@ -35,14 +36,13 @@ export function failureOf(
   return deadline.aborted ? { kind: 'timeout' } : { kind: 'network-error', ...explainNetworkError(error) }
 }
 
-function observe(connection: Connection, call: ApiCall, begun: number, response?: Response): void {
+function observe(connection: Connection, call: ApiCall, startedAt: number, response?: Response): void {
   const requestId = response?.headers.get('x-request-id') ?? undefined
   const exchange: Exchange = {
     method: call.method,
     path: `/api/v1${call.path}`,
-    tookMs: connection.runtime.now() - begun,
-    ...(response === undefined ? {} : { status: response.status }),
-    ...(requestId === undefined ? {} : { requestId }),
+    tookMs: connection.runtime.now() - startedAt,
+    ...defined({ status: response?.status, requestId }),
   }
   connection.observe?.(exchange)
 }

@@ -1,4 +1,4 @@
-// Streams over real sockets that are cut wherever it hurts.
+// Streams over real sockets that break at awkward places.
 
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,10 +19,14 @@ afterEach(() => {
 })
 
 async function serve(
-  answer: (url: URL, lastEventId: string, response: ServerResponse) => void,
+  respond: (url: URL, lastEventId: string, response: ServerResponse) => void,
 ): Promise<string> {
   server = createServer((request, response) =>
-    answer(new URL(request.url ?? '/', 'http://h'), String(request.headers['last-event-id'] ?? ''), response),
+    respond(
+      new URL(request.url ?? '/', 'http://h'),
+      String(request.headers['last-event-id'] ?? ''),
+      response,
+    ),
   )
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -30,20 +34,21 @@ async function serve(
 
 const eventText = (number: number): string => {
   const event = {
-    ...{ id: `evt_${number}`, type: 'deployment.created', tenant: 't', time: '2026-01-01T00:00:00.000Z' },
-    ...{
-      severity: 'info',
-      subject: { kind: 'Deployment', name: 'wéb', uid: 'u' },
-      reason: '',
-      message: 'é\n',
-    },
+    id: `evt_${number}`,
+    type: 'deployment.created',
+    tenant: 't',
+    time: '2026-01-01T00:00:00.000Z',
+    severity: 'info',
+    subject: { kind: 'Deployment', name: 'wéb', uid: 'u' },
+    reason: '',
+    message: 'é\n',
     data: {},
   }
-  return `: beat\nid: ${number}-0\nevent: deployment.created\ndata: ${JSON.stringify(event)}\n\n`
+  return `: heartbeat\nid: ${number}-0\nevent: deployment.created\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-describe('messages', () => {
-  test('are the same however the text is cut', () =>
+describe('server-sent messages', () => {
+  test('are parsed the same for any chunk boundaries', () =>
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('data: a', 'data:b', 'data', 'id: 7', 'event: x', ': c', '', 'odd: z'), {
@@ -61,12 +66,12 @@ describe('messages', () => {
       ),
     ))
 
-  test('without their empty line never were', () =>
+  test('without their closing empty line are dropped', () =>
     expect(createMessageParser().push('id: 1\ndata: a\n')).toEqual([]))
 })
 
-describe('events', () => {
-  test('none lost and none twice over a hundred cuts, each in the middle of something', async () => {
+describe('followed events', () => {
+  test('are neither lost nor repeated over a hundred broken connections', async () => {
     const total = 300
     let connections = 0
     const url = await serve((_url, lastEventId, response) => {
@@ -83,8 +88,8 @@ describe('events', () => {
     const end = new AbortController()
     const seen: string[] = []
     let cuts = 0
-    for await (const news of client.followEvents({ after: '0-0', signal: end.signal })) {
-      if (news.kind === 'event') seen.push(news.cursor)
+    for await (const item of client.followEvents({ after: '0-0', signal: end.signal })) {
+      if (item.kind === 'event') seen.push(item.cursor)
       else cuts += 1
       if (seen.length === total) end.abort()
     }
@@ -92,20 +97,20 @@ describe('events', () => {
     expect(cuts).toBeGreaterThan(50)
   })
 
-  test('a no is final', async () => {
+  test('end at a rejection', async () => {
     const rejection = { code: 'unauthenticated', field: 'a', received: '', expected: '', why: '', doc: '' }
     const url = await serve((_url, _id, response) => {
       response.writeHead(401, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ ...rejection, rejections: [rejection] }))
     })
-    const news: EventStreamItem[] = []
-    for await (const one of createClient({ baseUrl: url }).followEvents({ after: '0-0' })) news.push(one)
-    expect(news).toEqual([
+    const items: EventStreamItem[] = []
+    for await (const item of createClient({ baseUrl: url }).followEvents({ after: '0-0' })) items.push(item)
+    expect(items).toEqual([
       { kind: 'failed', failure: { kind: 'rejected', status: 401, rejections: [rejection] } },
     ])
   })
 
-  test('a page of somebody else is no stream, and is not requests for again', async () => {
+  test('end at a foreign page without a retry', async () => {
     let requests = 0
     const url = await serve((_url, _id, response) => {
       requests += 1
@@ -114,47 +119,47 @@ describe('events', () => {
         .end('<html>Please log in</html>')
     })
     const client = createClient({ baseUrl: url, runtime: { wait: async () => {} } })
-    const news: (EventStreamItem | LogStreamItem)[] = []
-    // Whoever goes on asking is stopped by the count, not by the clock.
-    for await (const one of client.followEvents({ after: '0-0' })) if (news.push(one) > 3) break
-    for await (const one of client.logs('web', { follow: true })) news.push(one)
-    const reason = 'what answered is no Holdfast server, or another version of it (text/html)'
+    const items: (EventStreamItem | LogStreamItem)[] = []
+    // The break keeps a client that retries from looping forever.
+    for await (const item of client.followEvents({ after: '0-0' })) if (items.push(item) > 3) break
+    for await (const item of client.logs('web', { follow: true })) items.push(item)
+    const reason = 'the response is not from a Holdfast server of this version (text/html)'
     const failed = { kind: 'failed', failure: { kind: 'unexpected', status: 200, reason } }
-    expect(news).toEqual([failed, failed])
+    expect(items).toEqual([failed, failed])
     expect(requests).toBe(2)
   })
 
-  test('a server that stays away is given up', async () => {
+  test('end after repeated connection failures', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', runtime: { wait: async () => {} } })
-    const news: EventStreamItem[] = []
-    for await (const one of client.followEvents({ after: '0-0' })) news.push(one)
-    expect(news).toMatchObject([{ kind: 'failed', failure: { kind: 'unreachable' } }])
+    const items: EventStreamItem[] = []
+    for await (const item of client.followEvents({ after: '0-0' })) items.push(item)
+    expect(items).toMatchObject([{ kind: 'failed', failure: { kind: 'unreachable' } }])
   })
 })
 
-describe('logs', () => {
+describe('followed logs', () => {
   const line = { time: 't', replica: 1, node: 'n1', stream: 'stdout', text: 'hellö' }
   const read = async (url: string, runtime: Partial<ClientRuntime> = {}): Promise<LogStreamItem[]> => {
-    const news: LogStreamItem[] = []
+    const items: LogStreamItem[] = []
     const client = createClient({ baseUrl: url, runtime: { wait: async () => {}, ...runtime } })
-    for await (const one of client.logs('web', { follow: true, tail: 5 })) news.push(one)
-    return news
+    for await (const item of client.logs('web', { follow: true, tail: 5 })) items.push(item)
+    return items
   }
   const refuse = (response: ServerResponse, status: number, code: string): void => {
     const rejection = { code, field: 'name', received: '', expected: '', why: '', doc: '' }
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ ...rejection, rejections: [rejection] }))
   }
-  const textsOf = (news: readonly LogStreamItem[]) =>
-    news.map((one) => one.kind === 'line' && Object(one.line).text)
+  const textsOf = (items: readonly LogStreamItem[]) =>
+    items.map((item) => item.kind === 'line' && Object(item.line).text)
 
-  test('lines, what was skipped and who could not be read', async () => {
+  test('include skipped lines and unreachable replicas', async () => {
     const skipped = { skipped: { replica: 1, lines: 3, bytes: 9 } }
     const unavailable = { unavailable: { replica: 2, node: 'n2', reason: 'unreachable' } }
     const requests: string[] = []
     const url = await serve((requested, _id, response) => {
       requests.push(`${requested.pathname}${requested.search}`)
-      // Nothing is left to follow.
+      // The deployment is gone.
       if (requests.length > 1) return refuse(response, 404, 'deployment_not_found')
       const text = [line, skipped, unavailable].map((each) => `${JSON.stringify(each)}\n`).join('')
       const bytes = Buffer.from(text)
@@ -167,7 +172,7 @@ describe('logs', () => {
     expect(requests[0]).toBe('/api/v1/deployments/web/logs?follow=true&tail=5')
   })
 
-  test('are taken up after a cut, each told once', async () => {
+  test('resume after a broken connection without repeating lines', async () => {
     const at = (second: number, text: string) =>
       `${JSON.stringify({ ...line, time: `2026-01-01T00:00:0${second}Z`, text })}\n`
     const requests: string[] = []
@@ -185,7 +190,7 @@ describe('logs', () => {
     ])
   })
 
-  test('go on when the server that ended them is back, after a while of refused connections', async () => {
+  test('resume when the server is back after refused connections', async () => {
     const requests: string[] = []
     const url = await serve((requested, _id, response) => {
       requests.push(requested.search)
@@ -200,44 +205,44 @@ describe('logs', () => {
       refused += 1
       return Promise.reject(networkError('ECONNREFUSED'))
     }
-    const news = await read(url, { fetch: fetchOrRefuse })
-    expect(textsOf(news)).toEqual(['before', 'after', false])
-    // The end of a stream that must not be read any more is no good end.
-    expect(news.at(-1)).toMatchObject({ kind: 'failed', failure: { kind: 'rejected', status: 401 } })
+    const items = await read(url, { fetch: fetchOrRefuse })
+    expect(textsOf(items)).toEqual(['before', 'after', false])
+    // A revoked token ends the stream with a failure.
+    expect(items.at(-1)).toMatchObject({ kind: 'failed', failure: { kind: 'rejected', status: 401 } })
     expect(refused).toBe(4)
   })
 
-  test('of a deployment that writes nothing are followed for as long as it takes', async () => {
+  test('of a silent deployment are followed without a limit of attempts', async () => {
     let requests = 0
     const url = await serve((_url, _id, response) => {
       requests += 1
       if (requests > 30) return refuse(response, 401, 'unauthenticated')
       response.write('\n', () => response.destroy())
     })
-    // As fetch cuts what is silent for five minutes.
+    // Fetch ends a stream after five silent minutes.
     let minutes = 0
     const now = () => {
       minutes += 5
       return minutes * 60_000
     }
-    const news = await read(url, { now })
-    expect(news).toMatchObject([{ kind: 'failed', failure: { kind: 'rejected' } }])
+    const items = await read(url, { now })
+    expect(items).toMatchObject([{ kind: 'failed', failure: { kind: 'rejected' } }])
     expect(requests).toBe(31)
   })
 
-  test('a cut that stays is told', async () => {
+  test('report a connection that keeps breaking', async () => {
     const url = await serve((_url, _id, response) => {
       response.write(`${JSON.stringify(line)}\n{"half`, () => response.destroy())
     })
     const client = createClient({ baseUrl: url, runtime: { wait: async () => {} } })
-    const news: LogStreamItem[] = []
-    for await (const one of client.logs('web', { follow: true })) news.push(one)
-    expect(news).toMatchObject([{ kind: 'line' }, { kind: 'failed', failure: { kind: 'unreachable' } }])
+    const items: LogStreamItem[] = []
+    for await (const item of client.logs('web', { follow: true })) items.push(item)
+    expect(items).toMatchObject([{ kind: 'line' }, { kind: 'failed', failure: { kind: 'unreachable' } }])
   })
 })
 
-describe('frames of an exec', () => {
-  test('say what they are in their first byte', () => {
+describe('exec frames', () => {
+  test('have the channel in their first byte', () => {
     expect([...encodeStdin(new Uint8Array([65]))]).toEqual([0, 65])
     const resize = encodeResize({ cols: 80, rows: 24 })
     expect([resize[0], new TextDecoder().decode(resize.subarray(1))]).toEqual([3, '{"cols":80,"rows":24}'])
@@ -248,7 +253,7 @@ describe('frames of an exec', () => {
     expect(decodeExecFrame(new Uint8Array([9]))).toBeUndefined()
   })
 
-  test('their address is that of the server, as a socket', () =>
+  test('are exchanged at a WebSocket address of the server', () =>
     expect(createClient({ baseUrl: 'https://h/' }).execUrl({ id: 'x', ticket: 'a b' })).toBe(
       'wss://h/api/v1/exec/x?ticket=a%20b',
     ))

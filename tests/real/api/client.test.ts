@@ -53,7 +53,7 @@ describe('every endpoint', () => {
     expect((await value(deployments.why('web'))).candidates).toEqual([])
     expect((await value(deployments.archived('web'))).items).toHaveLength(2)
     expect(await value(deployments.archivedRevision('web', 1))).toMatchObject({ revision: 1 })
-    expect(await value(deployments.tryRollBack('web', 1))).toMatchObject({ plan: { action: 'update' } })
+    expect(await value(deployments.dryRunRollBack('web', 1))).toMatchObject({ plan: { action: 'update' } })
     expect(await value(deployments.rollBack('web', 1))).toMatchObject({
       deployment: { revision: 3, replicas: 1 },
     })

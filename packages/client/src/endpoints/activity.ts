@@ -1,4 +1,4 @@
-// /events, /audit and /errors: what happened, who did it, and what a code means. DECISIONS 1.
+// The endpoints /events, /audit and /errors.
 
 import { auditEntryShape, eventPageShape, listedCodeShape, pageShape } from '@holdfast/contract'
 import type { CallOptions, Calls } from '../calls.ts'
@@ -11,9 +11,9 @@ export function activityCalls({ get }: Calls) {
   const events = (query: EventQuery = {}, options?: CallOptions) =>
     get('/events', eventPageShape, { ...query }, options)
   return {
-    /** One answer: without a cursor the newest, oldest of them first; `earlierCursor` where older ones were not looked at. */
+    /** One page, oldest event first; without a cursor the newest page. `earlierCursor` is set if older events exist. */
     events,
-    /** As many answers as it takes to find `limit`, or all there are. */
+    /** Reads pages until it has `limit` events, or all of them. */
     pastEvents: (query: PastQuery, options?: CallOptions) =>
       readPastEvents((each) => events(each, options), query),
     audit: (page: PageQuery = {}, options?: CallOptions) =>

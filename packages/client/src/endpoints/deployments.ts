@@ -1,4 +1,4 @@
-// /deployments and /archives. SPEC 4, DECISIONS 1.
+// The endpoints /deployments and /archives.
 
 import {
   archiveEntryShape,
@@ -18,7 +18,7 @@ import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 import { itemsShape } from '../responses.ts'
 
-/** A body as it was written by hand: what is wrong with it, the server says. */
+/** An unchecked manifest: the server validates it. */
 export type SentDeployment = JsonObject
 
 const ALL = '/deployments'
@@ -49,13 +49,13 @@ export function deploymentCalls({ get, post, dryRun, write }: Calls) {
       post(`${one(name)}/restart`, undefined, writtenShape, options),
     rollBack: (name: string, revision: number, options?: IntentOptions & ConditionalOptions) =>
       post(`${one(name)}/rollback`, { revision }, writtenShape, options),
-    tryRollBack: (name: string, revision: number, options?: ConditionalOptions) =>
+    dryRunRollBack: (name: string, revision: number, options?: ConditionalOptions) =>
       dryRun('POST', `${one(name)}/rollback`, { revision }, dryRunShape, options),
     archived: (name: string, page: PageQuery = {}, options?: CallOptions) =>
       get(archive(name), pageShape(archiveEntryShape), { ...page }, options),
     archivedRevision: (name: string, revision: number, options?: CallOptions) =>
       get(`${archive(name)}/${revision}`, archiveEntryShape, {}, options),
-    exec: (name: string, wanted: ExecRequest, options?: CallOptions) =>
-      write('POST', `${one(name)}/exec`, issuedExecShape, { body: { ...wanted } }, options),
+    exec: (name: string, request: ExecRequest, options?: CallOptions) =>
+      write('POST', `${one(name)}/exec`, issuedExecShape, { body: { ...request } }, options),
   }
 }

@@ -1,4 +1,4 @@
-// /nodes, but for enrollment, which is the agent's. DECISIONS 1.
+// The endpoints /nodes, except enrollment, which only agents use.
 
 import {
   type Infer,
@@ -23,8 +23,8 @@ export function nodeCalls({ get, post, write }: Calls) {
     read: (id: string, options?: CallOptions) => get(one(id), nodeShape, {}, options),
     containers: (id: string, options?: CallOptions) =>
       get(`${one(id)}/containers`, itemsShape(machineContainerShape), {}, options),
-    issueJoinToken: (wanted: Infer<typeof newJoinTokenShape>, options?: IntentOptions) =>
-      post(`${ALL}/join-tokens`, { ...wanted }, issuedJoinTokenShape, options),
+    issueJoinToken: (request: Infer<typeof newJoinTokenShape>, options?: IntentOptions) =>
+      post(`${ALL}/join-tokens`, { ...request }, issuedJoinTokenShape, options),
     cordon: (id: string, options?: IntentOptions) => post(`${one(id)}/cordon`, undefined, nodeShape, options),
     uncordon: (id: string, options?: IntentOptions) =>
       post(`${one(id)}/uncordon`, undefined, nodeShape, options),

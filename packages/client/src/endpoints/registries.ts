@@ -1,4 +1,4 @@
-// /registries. A credential goes in and never comes out. DECISIONS 1 and 8.
+// The endpoints /registries. Credentials can be written but never read.
 
 import { registryShape } from '@holdfast/contract'
 import type { CallOptions, Calls } from '../calls.ts'

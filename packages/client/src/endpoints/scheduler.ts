@@ -1,4 +1,4 @@
-// /scheduler: what deployments may ask of where they are placed. DECISIONS 1.
+// The endpoints /scheduler: the regions that placement may require.
 
 import { regionsShape } from '@holdfast/contract'
 import type { CallOptions, Calls } from '../calls.ts'

@@ -1,4 +1,4 @@
-// /secrets, and the rotation of a deployment's credentials. Values go in and never come out. DECISIONS 1 and 5.
+// The endpoints /secrets and the rotation of credentials. Values can be written but never read.
 
 import {
   type GenerateBlock,
@@ -14,7 +14,7 @@ import type { CallOptions, Calls, IntentOptions } from '../calls.ts'
 import type { PageQuery } from '../pages.ts'
 import { segment } from '../request.ts'
 
-/** At least one of both, with keys of their own. */
+/** At least one of the two; a key may be in only one of them. */
 export interface SentSecret {
   readonly values?: { readonly [key: string]: string }
   readonly generate?: GenerateBlock
@@ -22,7 +22,7 @@ export interface SentSecret {
 
 export interface SentRotation extends SentSecret {
   readonly phase: RotationStep
-  /** The name of an entry; absent: every credential of the deployment. */
+  /** The name of one entry; absent: every credential of the deployment. */
   readonly secret?: string
 }
 

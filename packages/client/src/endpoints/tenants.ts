@@ -1,4 +1,4 @@
-// /tenants, their tokens and quotas. DECISIONS 1 and 8.
+// The endpoints /tenants, with their tokens and quotas.
 
 import {
   issuedTokenShape,
@@ -31,16 +31,16 @@ export function tenantCalls({ get, post, write }: Calls) {
     list: (page: PageQuery = {}, options?: CallOptions) =>
       get(ALL, pageShape(tenantShape), { ...page }, options),
     read: (tenant: string, options?: CallOptions) => get(one(tenant), tenantShape, {}, options),
-    create: (wanted: { readonly name: string }, options?: IntentOptions) =>
-      post(ALL, { ...wanted }, tenantShape, options),
+    create: (request: { readonly name: string }, options?: IntentOptions) =>
+      post(ALL, { ...request }, tenantShape, options),
     change: (tenant: string, patch: TenantPatch, options?: ConditionalOptions) =>
       write('PATCH', one(tenant), tenantShape, { body: { ...patch } }, options),
     remove: (tenant: string, options?: ConditionalOptions) =>
       write('DELETE', one(tenant), tenantShape, {}, options),
     tokens: (tenant: string, page: PageQuery = {}, options?: CallOptions) =>
       get(`${one(tenant)}/tokens`, pageShape(tokenShape), { ...page }, options),
-    issueToken: (tenant: string, wanted: NewToken, options?: IntentOptions) =>
-      post(`${one(tenant)}/tokens`, { ...wanted }, issuedTokenShape, options),
+    issueToken: (tenant: string, request: NewToken, options?: IntentOptions) =>
+      post(`${one(tenant)}/tokens`, { ...request }, issuedTokenShape, options),
     revokeToken: (tenant: string, id: string, options?: CallOptions) =>
       write('DELETE', `${one(tenant)}/tokens/${segment(id)}`, tokenShape, {}, options),
     quotas: (options?: CallOptions) => get('/quotas', quotaListShape, {}, options),
