@@ -1,10 +1,10 @@
-// How a deployment is named on the command line: `web`, or `deployment/web` as `-o name` prints it.
+// The deployment argument of commands: `web`, or `deployment/web` as printed by `-o name`.
 
 import type { ArgumentSpec } from '../command.ts'
 
 export const DEPLOYMENT_ARGUMENT: ArgumentSpec = {
   name: 'deployment',
-  summary: 'its name',
+  summary: 'name of the deployment',
   completes: 'deployments',
 }
 

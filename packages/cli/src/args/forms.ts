@@ -1,7 +1,7 @@
-// Forms that a value on the command line may have to have. What breaks one is a wrong use and never reaches the platform.
+// Formats of option values. A value in the wrong format is a usage error and is never sent to the platform.
 
 export interface Form {
-  /** Completes "must be ...". */
+  /** Completes the sentence "It must be ...". */
   readonly expected: string
   test(text: string): boolean
 }
@@ -20,7 +20,7 @@ export const DURATION: Form = {
   test: (text) => durationSeconds(text) !== undefined,
 }
 export const POINT_IN_TIME: Form = {
-  expected: 'a time such as 2026-01-31T12:00:00Z, or how long ago: 10m',
+  expected: 'a time such as 2026-01-31T12:00:00Z, or a duration before now such as 10m',
   test: (text) => durationSeconds(text) !== undefined || !Number.isNaN(Date.parse(text)),
 }
 export const HTTP_URL: Form = {
@@ -36,8 +36,12 @@ export function durationSeconds(text: string): number | undefined {
   return seconds === undefined ? undefined : Number(number) * seconds
 }
 
-/** `10m` is ten minutes before now; a time stays what it is. */
+/** Converts `10m` to the time ten minutes ago; an absolute time is only normalized. */
 export function pointInTime(text: string, nowMs: number): string {
   const seconds = durationSeconds(text)
   return new Date(seconds === undefined ? Date.parse(text) : nowMs - seconds * 1000).toISOString()
 }
+
+/** The number of an option whose form was checked; undefined if the option is absent. */
+export const numberOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(text)

@@ -1,22 +1,21 @@
-// What every command takes.
+// Options that every command accepts.
 
 import type { OptionSpec } from '../command.ts'
 import { DURATION, HTTP_URL } from './forms.ts'
 
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--context <name>', summary: 'the context to use instead of the current one (HOLDFAST_CONTEXT)' },
-  { flags: '--url <address>', summary: 'the address of the platform (HOLDFAST_URL)', form: HTTP_URL },
+  { flags: '--context <name>', summary: 'context to use instead of the current one (HOLDFAST_CONTEXT)' },
+  { flags: '--url <address>', summary: 'address of the platform (HOLDFAST_URL)', form: HTTP_URL },
   {
     flags: '--token <token>',
-    summary: 'the token; HOLDFAST_TOKEN is better, since others can see what is typed here',
+    summary: 'access token; prefer HOLDFAST_TOKEN, because other users of the machine can see command lines',
   },
-  { flags: '--tenant <id>', summary: 'for platform administrators: the tenant to act in (HOLDFAST_TENANT)' },
+  { flags: '--tenant <id>', summary: 'tenant to act in, for platform administrators (HOLDFAST_TENANT)' },
   {
     flags: '--ca-file <path>',
-    summary:
-      'the certificates, in PEM form, of the authorities to trust instead of the usual ones (HOLDFAST_CA_FILE)',
+    summary: 'PEM file of the certificate authorities to trust instead of the system ones (HOLDFAST_CA_FILE)',
   },
-  { flags: '--timeout <duration>', summary: 'how long a request may take (default: 30s)', form: DURATION },
-  { flags: '--verbose', summary: 'show each request: method, path, status, request id and time' },
-  { flags: '--no-color', summary: 'no colours (NO_COLOR)' },
+  { flags: '--timeout <duration>', summary: 'timeout of a request (default: 30s)', form: DURATION },
+  { flags: '--verbose', summary: 'print each request: method, path, status, request id and time' },
+  { flags: '--no-color', summary: 'print without colors (NO_COLOR)' },
 ]

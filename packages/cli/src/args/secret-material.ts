@@ -1,37 +1,52 @@
-// Where the values of a secret come from on the command line: files, stdin, a hidden question, or the platform itself. Never
-// an argument: those stand in the shell's history, and everybody on the machine can list them while the command runs.
+// Reads the values of a secret from files, stdin or a hidden prompt, or asks the platform to generate them. Values are never
+// arguments: those are kept in the shell history, and every user of the machine can list them.
 
 import { readFile } from 'node:fs/promises'
 import type { SentSecret } from '@holdfast/client'
-import type { GenerateBlock } from '@holdfast/contract'
+import { defined, type GenerateBlock } from '@holdfast/contract'
 import type { ArgumentSpec, Invocation, OptionSpec } from '../command.ts'
-import { POSITIVE_NUMBER } from './forms.ts'
+import { numberOf, POSITIVE_NUMBER } from './forms.ts'
 import { CHARSET_WORDS, ENCODING_WORDS } from './vocabulary.ts'
 
-/** Taken so that a value typed here by habit is refused without being printed, as an argument too many would be. */
+/** Accepts surplus words only to reject them: commander's own error would print the value. */
 export const NO_VALUES: ArgumentSpec = {
-  ...{ name: 'values', summary: 'not here: see below', optional: true, many: true },
+  name: 'values',
+  summary: 'not accepted: see below',
+  optional: true,
+  many: true,
 }
 
 export const MATERIAL_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--from-file <key=path>', summary: 'a value from a file, byte for byte; repeatable', many: true },
-  { flags: '--from-stdin <key>', summary: 'a value from stdin, without the line break at its end' },
-  { flags: '--prompt <key>', summary: 'ask for a value without showing it; repeatable', many: true },
   {
-    flags: '--generate <keys>',
-    summary: 'let the platform make values: keys, with commas; repeatable',
+    flags: '--from-file <key=path>',
+    summary: 'read a value from a file, byte for byte; repeatable',
     many: true,
   },
-  { flags: '--length <number>', summary: 'characters of each generated value', form: POSITIVE_NUMBER },
-  { flags: '--charset <name>', summary: 'what they are drawn from', choices: CHARSET_WORDS },
-  { flags: '--bytes <number>', summary: 'random bytes of each generated value', form: POSITIVE_NUMBER },
-  { flags: '--encoding <name>', summary: 'how the bytes are written', choices: ENCODING_WORDS },
+  { flags: '--from-stdin <key>', summary: 'read a value from stdin, without the final line break' },
+  { flags: '--prompt <key>', summary: 'prompt for a value without echo; repeatable', many: true },
+  {
+    flags: '--generate <keys>',
+    summary: 'comma-separated keys whose values the platform generates; repeatable',
+    many: true,
+  },
+  {
+    flags: '--length <number>',
+    summary: 'number of characters of each generated value',
+    form: POSITIVE_NUMBER,
+  },
+  { flags: '--charset <name>', summary: 'character set of generated values', choices: CHARSET_WORDS },
+  {
+    flags: '--bytes <number>',
+    summary: 'number of random bytes of each generated value',
+    form: POSITIVE_NUMBER,
+  },
+  { flags: '--encoding <name>', summary: 'encoding of the random bytes', choices: ENCODING_WORDS },
 ]
 
 export const MATERIAL_DETAILS = [
-  'There is no flag that takes a value: what is typed on a command line stays in the history of the shell, and others on',
-  'the machine can see it. Values come from --from-file, --from-stdin or --prompt; those of --generate are made by the',
-  'platform and shown to nobody. No command shows a value again.',
+  'No flag accepts a value, because command lines are kept in the shell history and are visible to other users of the',
+  'machine. Values come from --from-file, --from-stdin or --prompt; with --generate the platform generates them and shows',
+  'them to no one. No command prints a stored value.',
 ].join('\n')
 
 export type ReadMaterial =
@@ -40,24 +55,27 @@ export type ReadMaterial =
 
 type Value = { readonly key: string; readonly bytes: Uint8Array } | { readonly why: string }
 
-/** `named`: how many arguments are no values. */
-export async function readMaterial(invocation: Invocation, named: number): Promise<ReadMaterial> {
-  if (invocation.args.length > named)
-    return { ok: false, why: 'a value is never typed as an argument: --from-file, --from-stdin or --prompt' }
+/** `expectedArguments`: the number of arguments that the command itself takes. */
+export async function readMaterial(invocation: Invocation, expectedArguments: number): Promise<ReadMaterial> {
+  if (invocation.args.length > expectedArguments)
+    return {
+      ok: false,
+      why: 'values are not accepted as arguments; use --from-file, --from-stdin or --prompt',
+    }
   const values = new Map<string, string>()
   for await (const value of givenValues(invocation)) {
     if ('why' in value) return { ok: false, why: value.why }
     const text = textOf(value.bytes)
-    if (text === undefined) return { ok: false, why: `the value of ${value.key} is no UTF-8 text` }
+    if (text === undefined) return { ok: false, why: `the value of ${value.key} is not UTF-8 text` }
     if (values.has(value.key)) return { ok: false, why: `${value.key} is given twice` }
     values.set(value.key, text)
   }
   const generate = generateBlock(invocation)
   if ('why' in generate) return { ok: false, why: generate.why }
-  const sent: SentSecret = {
-    ...(values.size === 0 ? {} : { values: Object.fromEntries(values) }),
-    ...(generate.block === undefined ? {} : { generate: generate.block }),
-  }
+  const sent: SentSecret = defined({
+    values: values.size === 0 ? undefined : Object.fromEntries(values),
+    generate: generate.block,
+  })
   return { ok: true, sent }
 }
 
@@ -68,14 +86,14 @@ async function* givenValues({ text, texts, terminal }: Invocation): AsyncGenerat
   for (const key of texts('prompt')) {
     const typed = await terminal.askSecret(`${key}: `)
     yield typed === undefined
-      ? { why: 'nobody can be asked off a terminal: --from-file or --from-stdin' }
+      ? { why: 'stdin is not a terminal; use --from-file or --from-stdin' }
       : { key, bytes: new TextEncoder().encode(typed) }
   }
 }
 
 async function fromFile(given: string): Promise<Value> {
   const at = given.indexOf('=')
-  if (at <= 0) return { why: '--from-file takes a key and a path: password=/run/secrets/password' }
+  if (at <= 0) return { why: '--from-file expects key=path, for example password=/run/secrets/password' }
   const path = given.slice(at + 1)
   try {
     return { key: given.slice(0, at), bytes: await readFile(path) }
@@ -92,7 +110,7 @@ function withoutLineBreak(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.at(-2) === RETURN ? -2 : -1)
 }
 
-/** A value that is no text would arrive as another one. */
+/** Undefined if the bytes are not UTF-8: decoding would change the value. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -105,18 +123,12 @@ function generateBlock({ text, texts }: Invocation): { block?: GenerateBlock } |
   const keys = texts('generate').flatMap((given) => given.split(','))
   const [length, bytes] = ['length', 'bytes'].map((name) => numberOf(text(name)))
   const [charset, encoding] = ['charset', 'encoding'].map(text)
-  const shaped = [length, bytes, charset, encoding].some((each) => each !== undefined)
-  if (keys.length === 0) return shaped ? { why: 'nothing is generated: --generate <keys>' } : {}
+  const hasOptions = [length, bytes, charset, encoding].some((each) => each !== undefined)
+  if (keys.length === 0) return hasOptions ? { why: 'these options need --generate <keys>' } : {}
   return {
     block: {
       keys,
-      ...(bytes === undefined ? {} : { bytes }),
-      ...(encoding === undefined ? {} : { encoding }),
-      ...(length === undefined ? {} : { length }),
-      ...(charset === undefined ? {} : { charset }),
+      ...defined({ bytes, encoding, length, charset }),
     },
   }
 }
-
-const numberOf = (text: string | undefined): number | undefined =>
-  text === undefined ? undefined : Number(text)

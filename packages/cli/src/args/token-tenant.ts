@@ -1,11 +1,11 @@
-// Tokens belong to a tenant, and its id is in their path.
+// The tenant id that the token commands need for their request path.
 
 import type { Invocation } from '../command.ts'
 import { printError } from '../print/failure.ts'
 
-/** A token does not show which tenant it is of. */
+/** A token does not contain the id of its tenant. */
 const NO_TENANT =
-  'no tenant is named: --tenant <id>, or HOLDFAST_TENANT; each event names it: holdfast events -o json'
+  'no tenant given; use --tenant <id> or HOLDFAST_TENANT (holdfast events -o json shows the id)'
 
 export async function tenantOf({ settings, terminal }: Invocation): Promise<string | undefined> {
   const chosen = await settings()

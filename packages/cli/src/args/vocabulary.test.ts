@@ -2,7 +2,7 @@ import { QUOTA_KINDS, ROLES, ROTATION_STEPS, SECRET_CHARSETS, SECRET_ENCODINGS }
 import { expect, test } from 'vitest'
 import { CHARSET_WORDS, ENCODING_WORDS, QUOTA_WORDS, ROLE_WORDS, ROTATION_WORDS } from './vocabulary.ts'
 
-test('the words are those of the contract', () => {
+test('the enum values of help and completion are those of the contract', () => {
   expect(ROLE_WORDS).toEqual(ROLES)
   expect(QUOTA_WORDS).toEqual(QUOTA_KINDS)
   expect(CHARSET_WORDS).toEqual(SECRET_CHARSETS)

@@ -1,10 +1,17 @@
-// Words of the interface that stand in help and completion, which start without the contract. A test holds them to it.
+// Enum values of the API that help and completion list. A test compares them with the contract.
 
 export const ROLE_WORDS = ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'] as const
 
 export const QUOTA_WORDS = [
-  ...(['nodes', 'deployments', 'containers', 'volumes', 'volume_bytes'] as const),
-  ...(['networks', 'jobs_running', 'secrets', 'stored_bytes'] as const),
+  'nodes',
+  'deployments',
+  'containers',
+  'volumes',
+  'volume_bytes',
+  'networks',
+  'jobs_running',
+  'secrets',
+  'stored_bytes',
 ] as const
 
 export const CHARSET_WORDS = ['alphanumeric', 'urlsafe', 'ascii'] as const

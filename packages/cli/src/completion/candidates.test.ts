@@ -1,4 +1,4 @@
-// What a shell is offered at each place.
+// The completion candidates at each position of a command line.
 
 import { describe, expect, test } from 'vitest'
 import { GLOBAL_OPTIONS } from '../args/global-options.ts'
@@ -9,23 +9,23 @@ import { candidatesFor } from './candidates.ts'
 
 const at = (...typed: string[]) => candidatesFor(COMMANDS, GLOBAL_OPTIONS, typed)
 
-describe('candidates', () => {
-  test('commands, then their words', () => {
+describe('completion', () => {
+  test('offers commands, then the words of a group', () => {
     expect(at('').words).toEqual(expect.arrayContaining(['apply', 'get', 'rollout', 'node']))
     expect(at('rollout', '').words).toEqual(['status', 'history', 'undo', 'restart'])
   })
-  test('options, and what they take', () => {
+  test('offers options and their values', () => {
     expect(at('apply', '--').words).toEqual(expect.arrayContaining(['--filename', '--wait', '--verbose']))
     expect(at('get', 'nodes', '-o', '').words).toEqual(['table', 'wide', 'json', 'yaml', 'name'])
     expect(at('--context', '')).toEqual({ words: [], live: 'contexts' })
     expect(at('apply', '-f', '')).toEqual({ words: [] })
   })
-  test('names of the kind that get was asked for', () => {
+  test('offers names of the kind that follows get', () => {
     expect(at('get', 'deployment', '')).toEqual({ words: [], live: 'deployments' })
     expect(at('get', '-o', 'wide', 'nodes', 'n')).toEqual({ words: [], live: 'nodes' })
     expect(at('get', 'quotas', '')).toEqual({ words: [] })
   })
-  test('arguments, by choice or by live name', () => {
+  test('offers argument choices or names from the platform', () => {
     expect(at('get', '').words).toContain('deployments')
     expect(at('describe', '')).toEqual({ words: [], live: 'deployments' })
     expect(at('--verbose', 'node', 'drain', 'n')).toEqual({ words: [], live: 'nodes' })
@@ -35,7 +35,7 @@ describe('candidates', () => {
   })
 })
 
-test('the words of get are those of the resources', () => {
+test('the words that get accepts are those of the resources', () => {
   expect(RESOURCES.flatMap(({ names }) => names)).toEqual([...RESOURCE_NAMES])
   for (const name of RESOURCE_NAMES) expect(findResource(name)).toBeDefined()
 })

@@ -1,16 +1,17 @@
-// What may come next on the command line, from the same table that parses it.
+// Completion candidates for a command line, from the same table that parses it.
 
+import { defined } from '@holdfast/contract'
 import type { ArgumentSpec, Command, LiveNames, OptionSpec } from '../command.ts'
 
 export interface Candidates {
   readonly words: readonly string[]
-  /** Names that only the platform, or the contexts file, knows. */
+  /** Names to look up on the platform or in the contexts file. */
   readonly live?: LiveNames
 }
 
 const NONE: Candidates = { words: [] }
 
-/** `typed` are the words so far; the last one is being written and may be empty. */
+/** `typed`: the words so far. The last one is incomplete and may be empty. */
 export function candidatesFor(
   commands: readonly Command[],
   globals: readonly OptionSpec[],
@@ -20,8 +21,8 @@ export function candidatesFor(
   const current = typed.at(-1) ?? ''
   const command = longestMatch(commands, positional(before, globals))
   const options = [...(command?.options ?? []), ...globals]
-  const waiting = optionNamed(options, before.at(-1) ?? '')
-  if (waiting !== undefined && takesValue(waiting)) return ofValue(waiting)
+  const valueOption = optionNamed(options, before.at(-1) ?? '')
+  if (valueOption !== undefined && takesValue(valueOption)) return ofValue(valueOption)
   if (current.startsWith('-')) return { words: options.flatMap(longFlags) }
   if (command === undefined) return { words: nextWords(commands, positional(before, globals)) }
   const given = positional(before, options).slice(command.name.split(' ').length)
@@ -43,7 +44,7 @@ function nextWords(commands: readonly Command[], typed: readonly string[]): stri
   )
 }
 
-/** Without options and what belongs to them. */
+/** The words that are neither options nor option values. */
 function positional(typed: readonly string[], options: readonly OptionSpec[]): string[] {
   return typed.filter((word, at) => {
     const before = optionNamed(options, typed[at - 1] ?? '')
@@ -64,5 +65,5 @@ function ofArgument(argument: ArgumentSpec | undefined, before: readonly string[
   if (argument === undefined) return NONE
   const { choices = [], completes } = argument
   const live = typeof completes === 'function' ? completes(before) : completes
-  return { words: choices, ...(live === undefined ? {} : { live }) }
+  return { words: choices, ...defined({ live }) }
 }

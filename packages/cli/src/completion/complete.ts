@@ -1,7 +1,8 @@
-// The names behind `__complete`: printed one a line, and nothing at all where the platform is away. A shell that waits for
-// a completion is a shell that hangs.
+// Answers `holdfast __complete` for shells. Names are looked up on the platform; if it does not respond in time, none are
+// offered, so that the shell never hangs.
 
 import type { Client } from '@holdfast/client'
+import { defined } from '@holdfast/contract'
 import { GLOBAL_OPTIONS } from '../args/global-options.ts'
 import type { Command, LiveNames, Settings } from '../command.ts'
 import { readContextsFile } from '../settings/contexts-file.ts'
@@ -39,9 +40,9 @@ async function liveNames(live: LiveNames, { contextsFile, settings }: Completion
     if ((await trustOnly(caFile)) !== undefined) return []
   }
   const client = createClient({
-    ...{ baseUrl: url, deadlineMs: DEADLINE_MS },
-    ...(token === undefined ? {} : { token }),
-    ...(tenant === undefined ? {} : { tenant }),
+    baseUrl: url,
+    deadlineMs: DEADLINE_MS,
+    ...defined({ token, tenant }),
   })
   return namesOf(client, live)
 }

@@ -1,11 +1,11 @@
-// What a shell is told once: to ask `holdfast __complete` with the words so far, the last of them being written.
+// Completion scripts for shells. They call `holdfast __complete` with the words so far, of which the last is incomplete.
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
 /**
- * Bash takes a colon for the end of a word: addresses and contexts have one, so what it cut is put together again, and it
- * is given what follows the colon, which is all that it replaces.
+ * Bash splits words at colons, which addresses and context names contain. The script joins them again, and returns only
+ * the part after the last colon, because bash replaces only that part.
  */
 const BASH = `_holdfast() {
   local IFS=$'\\n' word cut= words=()
@@ -30,7 +30,7 @@ _holdfast() {
 if [ "$funcstack[1]" = "_holdfast" ]; then _holdfast "$@"; else compdef _holdfast holdfast; fi
 `
 
-/** Files are offered where there is nothing else to offer, as in the others. */
+/** Offers files if there are no other candidates, like the scripts of the other shells. */
 const FISH = `function __holdfast_find
   set -l words (commandline -opc) (commandline -ct)
   set -g __holdfast_found (holdfast __complete -- $words[2..-1] 2>/dev/null)

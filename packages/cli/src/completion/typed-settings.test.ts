@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { typedSettings } from './typed-settings.ts'
 
-test('the flags of the line count, but for the one that is being typed', () => {
+test('reads the flags of the line, except the one that is being typed', () => {
   expect(typedSettings(['--context', 'b', 'describe', ''])).toEqual({ context: 'b' })
   expect(typedSettings(['describe', '--url=http://x', '--tenant', 't', ''])).toEqual({
     url: 'http://x',

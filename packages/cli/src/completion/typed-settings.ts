@@ -1,25 +1,21 @@
-// Which platform is meant by a line that is still being typed: its own flags count as they will once it is run.
+// Reads --context, --url and the like from a command line that is still being typed, so that completion asks the same
+// platform as the finished command.
 
+import { defined } from '@holdfast/contract'
 import type { Settings } from '../command.ts'
 
 export function typedSettings(typed: readonly string[]): Settings {
-  const [context, url, token] = [
-    givenFor(typed, '--context'),
-    givenFor(typed, '--url'),
-    givenFor(typed, '--token'),
-  ]
-  const [tenant, caFile] = [givenFor(typed, '--tenant'), givenFor(typed, '--ca-file')]
-  return {
-    ...(context === undefined ? {} : { context }),
-    ...(url === undefined ? {} : { url }),
-    ...(token === undefined ? {} : { token }),
-    ...(tenant === undefined ? {} : { tenant }),
-    ...(caFile === undefined ? {} : { caFile }),
-  }
+  return defined({
+    context: flagValue(typed, '--context'),
+    url: flagValue(typed, '--url'),
+    token: flagValue(typed, '--token'),
+    tenant: flagValue(typed, '--tenant'),
+    caFile: flagValue(typed, '--ca-file'),
+  })
 }
 
-/** Of `--flag value` or `--flag=value`; the word that is being typed is no value yet. */
-function givenFor(typed: readonly string[], flag: string): string | undefined {
+/** The value of `--flag value` or `--flag=value`. The last word is still being typed and is ignored. */
+function flagValue(typed: readonly string[], flag: string): string | undefined {
   const done = typed.slice(0, -1)
   const at = done.lastIndexOf(flag)
   if (at >= 0) return done[at + 1]

@@ -1,4 +1,4 @@
-// What a write of one deployment announced and, where that was asked for, until it runs well.
+// Prints the alterations and warnings of a write and, with --wait, waits until the deployment is ready.
 
 import type { Client, Written } from '@holdfast/client'
 import type { Invocation } from '../command.ts'

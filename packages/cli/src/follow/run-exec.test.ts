@@ -1,4 +1,4 @@
-// How an exec ends when the other side does not end it.
+// How exec ends if the server does not end it.
 
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -21,7 +21,7 @@ afterEach(() => {
   server.close()
 })
 
-/** One that is connected, with a clock that the test moves. */
+/** Starts a connected exec with fake timers. */
 async function begin() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const connected = new Promise<WebSocket>((resolve) => server.once('connection', resolve))
@@ -33,14 +33,14 @@ async function begin() {
   return { terminal, ended, socket, ping }
 }
 
-test('a server that is heard no more is given up', async () => {
+test('exec fails when the server sends nothing for 100 s', async () => {
   const { terminal, ended } = await begin()
   vi.advanceTimersByTime(100_000)
   expect(await ended).toBe(7)
-  expect(terminal.printed.err).toContain('the connection to the command was cut')
+  expect(terminal.printed.err).toContain('the connection to the command was lost')
 })
 
-test('one that asks whether somebody is there is not', async () => {
+test('exec stays connected while the server pings', async () => {
   const { ended, socket, ping } = await begin()
   for (let minute = 1; minute <= 5; minute += 1) {
     vi.advanceTimersByTime(60_000)
@@ -50,7 +50,7 @@ test('one that asks whether somebody is there is not', async () => {
   expect(await ended).toBe(9)
 })
 
-test('Ctrl-C ends it while it still connects, and is no failure to reach anything', async () => {
+test('Ctrl-C ends exec while it connects, without an error message', async () => {
   const terminal = { ...scriptTerminal(), interrupted: AbortSignal.abort() }
   expect(await runExec(terminal, url, PIPED)).toBe(130)
   expect(terminal.printed.err).toBe('')

@@ -1,5 +1,5 @@
-// The socket of an exec between this terminal and the container. With -it every key goes there, Ctrl-C too; however it
-// ends, this terminal is set back.
+// Connects this terminal to a command in a container over a WebSocket. With -it every key is forwarded, including Ctrl-C.
+// The terminal mode is restored in every case.
 
 import { stdin, stdout } from 'node:process'
 import { decodeExecFrame, encodeResize, encodeStdin } from '@holdfast/client'
@@ -15,13 +15,13 @@ export interface ExecOptions {
 }
 
 const HANDSHAKE_MS = 10_000
-/** What may be on its way before stdin is read no further. */
-const MOST_BUFFERED = 256 * 1024
+/** Stop reading stdin above this many unsent bytes. */
+const MAX_BUFFERED_BYTES = 256 * 1024
 const POLL_MS = 20
-/** The server asks every 30 s whether somebody is there. Without this a dead line would keep a terminal whose Ctrl-C goes there. */
-const SILENCE_MS = 100_000
-/** The server takes no longer message. */
-const PIECE_BYTES = 16 * 1024
+/** The server pings every 30 s. Without this timeout a dead connection would block a terminal that forwards Ctrl-C. */
+const IDLE_TIMEOUT_MS = 100_000
+/** The maximum message size that the server accepts. */
+const CHUNK_BYTES = 16 * 1024
 
 export async function runExec(terminal: Terminal, url: string, options: ExecOptions): Promise<ExitCode> {
   const socket = new WebSocket(url, EXEC_SUBPROTOCOL, {
@@ -31,13 +31,13 @@ export async function runExec(terminal: Terminal, url: string, options: ExecOpti
   const stop = (): void => socket.terminate()
   terminal.interrupted.addEventListener('abort', stop)
   let release = (): void => {}
-  const patience = setTimeout(stop, SILENCE_MS)
+  const idleTimer = setTimeout(stop, IDLE_TIMEOUT_MS)
   try {
     return await new Promise((resolve) => {
       socket.on('open', () => {
         release = attach(socket, options)
       })
-      for (const heard of ['open', 'ping', 'message']) socket.on(heard, () => patience.refresh())
+      for (const activity of ['open', 'ping', 'message']) socket.on(activity, () => idleTimer.refresh())
       socket.on('message', (data, isBinary) => {
         const output = isBinary && Buffer.isBuffer(data) ? decodeExecFrame(data) : undefined
         if (output?.kind === 'exit') resolve(exitCodeOf(terminal, output))
@@ -46,21 +46,22 @@ export async function runExec(terminal: Terminal, url: string, options: ExecOpti
       })
       socket.on('error', ({ message }) => {
         if (terminal.interrupted.aborted) return resolve(EXIT.interrupted)
-        printError(terminal, `the command cannot be reached: ${message}`)
+        printError(terminal, `cannot connect to the command: ${message}`)
         resolve(EXIT.unreachable)
       })
       socket.on('close', () => {
         if (terminal.interrupted.aborted) return resolve(EXIT.interrupted)
-        printError(terminal, 'the connection to the command was cut')
+        printError(terminal, 'the connection to the command was lost')
         resolve(EXIT.unreachable)
       })
       if (terminal.interrupted.aborted) stop()
     })
   } finally {
     release()
-    clearTimeout(patience)
+    clearTimeout(idleTimer)
     terminal.interrupted.removeEventListener('abort', stop)
     socket.removeAllListeners()
+    // The outcome is known; a late error of the closing socket would otherwise crash the process.
     socket.on('error', () => {})
     socket.close()
   }
@@ -71,46 +72,46 @@ function exitCodeOf(
   { exitCode, error }: { readonly exitCode?: number; readonly error?: string },
 ): ExitCode {
   if (exitCode !== undefined) return exitCode
-  printError(terminal, `how the command ended is not known: ${error ?? 'closed'}`)
+  printError(terminal, `the exit code of the command is unknown: ${error ?? 'the connection was closed'}`)
   return EXIT.error
 }
 
-/** Gives what sets the terminal back. */
+/** Returns a function that restores the terminal. */
 function attach(socket: WebSocket, { tty, input }: ExecOptions): () => void {
   const resize = (): void =>
     socket.send(encodeResize({ cols: stdout.columns ?? 80, rows: stdout.rows ?? 24 }))
-  const take = (chunk: Buffer): void => {
-    for (let from = 0; from < chunk.length; from += PIECE_BYTES)
-      socket.send(encodeStdin(chunk.subarray(from, from + PIECE_BYTES)))
-    if (socket.bufferedAmount > MOST_BUFFERED) holdInput(socket)
+  const forward = (chunk: Buffer): void => {
+    for (let from = 0; from < chunk.length; from += CHUNK_BYTES)
+      socket.send(encodeStdin(chunk.subarray(from, from + CHUNK_BYTES)))
+    if (socket.bufferedAmount > MAX_BUFFERED_BYTES) pauseInput(socket)
   }
   const end = (): void => socket.send(encodeStdin(new Uint8Array()))
   if (tty) {
     resize()
     stdout.on('resize', resize)
   }
-  // Where no key is passed on, Ctrl-C is for this side.
+  // Without -i no key is forwarded, so Ctrl-C must end this process.
   if (tty && input) stdin.setRawMode(true)
   if (input) {
-    stdin.on('data', take)
+    stdin.on('data', forward)
     stdin.on('end', end)
     stdin.resume()
   } else if (!tty) end()
   return () => {
     if (tty && input) stdin.setRawMode(false)
     stdout.off('resize', resize)
-    stdin.off('data', take)
+    stdin.off('data', forward)
     stdin.off('end', end)
     stdin.pause()
     stdin.unref?.()
   }
 }
 
-/** Until what was typed is on its way. */
-function holdInput(socket: WebSocket): void {
+/** Stops reading stdin until half of the buffer is sent. */
+function pauseInput(socket: WebSocket): void {
   stdin.pause()
   const timer = setInterval(() => {
-    if (socket.readyState === WebSocket.OPEN && socket.bufferedAmount > MOST_BUFFERED / 2) return
+    if (socket.readyState === WebSocket.OPEN && socket.bufferedAmount > MAX_BUFFERED_BYTES / 2) return
     clearInterval(timer)
     if (socket.readyState === WebSocket.OPEN) stdin.resume()
   }, POLL_MS)

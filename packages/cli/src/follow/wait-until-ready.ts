@@ -1,4 +1,4 @@
-// `--wait`: until every deployment runs as it was asked to, or will not. What counts is what the platform says.
+// `--wait`: polls the platform until every deployment is ready, or has failed to become ready.
 
 import type { Client, Failure } from '@holdfast/client'
 import type { DeploymentRecord, PlacementEntry, Why } from '@holdfast/contract'
@@ -14,20 +14,20 @@ import { pause } from '../terminal/pause.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
 
 const POLL_MS = 500
-/** So long may a deployment be without a node before that counts as the answer: nodes come back. */
+/** How long a replica may lack a node before the wait fails. Nodes that restart need a moment to come back. */
 const UNPLACED_MS = 5_000
-/** Ways in which an update has ended badly; nothing more comes by waiting. */
-const ENDED_BADLY = new Set(['update_paused', 'rollback'])
+/** Final reasons of a failed update: waiting longer is useless. */
+const FAILED_REASONS = new Set(['update_paused', 'rollback'])
 
 export interface Awaited {
   readonly name: string
-  /** Absent: whichever is the newest. */
+  /** Absent: the newest revision. */
   readonly revision?: number
 }
 
-type Verdict = 'well' | 'notReady' | 'open'
+type Verdict = 'ready' | 'failed' | 'pending'
 
-interface Look {
+interface Observed {
   readonly record: DeploymentRecord
   readonly placements: readonly PlacementEntry[]
 }
@@ -39,73 +39,78 @@ export async function waitUntilReady(
   longestMs: number,
 ): Promise<ExitCode> {
   const live = createLive(terminal)
-  const since = new Map<string, number>()
+  const unplacedSince = new Map<string, number>()
   const end = terminal.now() + longestMs
   for (;;) {
-    const looks = await lookAtAll(client, awaited)
-    if ('failure' in looks) {
-      if (!isAway(looks.failure) || terminal.now() >= end) return printFailure(terminal, looks.failure)
-      live.show(['the platform does not answer; what was applied is stored, and is waited for'])
+    const observed = await observeAll(client, awaited)
+    if ('failure' in observed) {
+      if (!isUnavailable(observed.failure) || terminal.now() >= end)
+        return printFailure(terminal, observed.failure)
+      live.show(['the platform does not respond; the change is stored, still waiting'])
       if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
       continue
     }
-    const other = looks.find(({ record }, at) => record.revision > (awaited[at]?.revision ?? record.revision))
-    if (other !== undefined) return printOther(terminal, other)
+    const replaced = observed.find(
+      ({ record }, at) => record.revision > (awaited[at]?.revision ?? record.revision),
+    )
+    if (replaced !== undefined) return printReplaced(terminal, replaced)
     const { colored } = errArea(terminal)
-    live.show(looks.flatMap((look) => progressLines(look, colored)))
-    const verdicts = looks.map((look, at) => judge(look, awaited[at]?.revision, since, terminal.now()))
-    if (verdicts.every((verdict) => verdict === 'well')) return printAllReady(terminal, looks)
-    if (!verdicts.includes('open') || terminal.now() >= end)
-      return explainNotReady(terminal, client, looks, verdicts)
+    live.show(observed.flatMap((each) => progressLines(each, colored)))
+    const verdicts = observed.map((each, at) =>
+      judge(each, awaited[at]?.revision, unplacedSince, terminal.now()),
+    )
+    if (verdicts.every((verdict) => verdict === 'ready')) return printAllReady(terminal, observed)
+    if (!verdicts.includes('pending') || terminal.now() >= end)
+      return explainNotReady(terminal, client, observed, verdicts)
     if (!(await pause(POLL_MS, terminal.interrupted))) return EXIT.interrupted
   }
 }
 
-/** For a moment, perhaps: the control plane may die and come back, and what it acknowledged comes with it. */
-const isAway = (failure: Failure): boolean =>
+/** True for failures that may pass: an acknowledged write survives a restart of the control plane. */
+const isUnavailable = (failure: Failure): boolean =>
   failure.kind === 'unreachable' || (failure.kind === 'rejected' && failure.status === 503)
 
-async function lookAtAll(
+async function observeAll(
   client: Client,
   awaited: readonly Awaited[],
-): Promise<Look[] | { readonly failure: Failure }> {
-  const looks: Look[] = []
+): Promise<Observed[] | { readonly failure: Failure }> {
+  const observed: Observed[] = []
   for (const { name } of awaited) {
     const record = await client.deployments.read(name)
     if (!record.ok) return record
     const placements = await client.deployments.placements(name)
     if (!placements.ok) return placements
-    looks.push({ record: record.value, placements: placements.value.items })
+    observed.push({ record: record.value, placements: placements.value.items })
   }
-  return looks
+  return observed
 }
 
-/** What was waited for comes no more. */
-function printOther(terminal: Terminal, { record: { name, revision } }: Look): ExitCode {
+/** Someone else stored a newer revision, so the awaited one will not become ready. */
+function printReplaced(terminal: Terminal, { record: { name, revision } }: Observed): ExitCode {
   printError(
     terminal,
-    `${name} was changed meanwhile, to revision ${revision}: holdfast rollout status ${name}`,
+    `${name} was changed to revision ${revision} by someone else; follow it with holdfast rollout status ${name}`,
   )
   return EXIT.conflict
 }
 
 function judge(
-  { record: { name, revision, status } }: Look,
-  wanted: number | undefined,
-  since: Map<string, number>,
+  { record: { name, revision, status } }: Observed,
+  awaitedRevision: number | undefined,
+  unplacedSince: Map<string, number>,
   nowMs: number,
 ): Verdict {
   const { phase, reason, replicas, runningRevision } = status
   const isStopped = phase === 'Stopped' && replicas.desired === 0
-  const isCurrent = runningRevision === (wanted ?? revision)
-  if (isStopped || (phase === 'Running' && replicas.ready >= replicas.desired && isCurrent)) return 'well'
-  if (phase === 'Degraded' && ENDED_BADLY.has(reason)) return 'notReady'
-  if (replicas.placed >= replicas.desired || phase === 'Progressing') since.delete(name)
-  else if (!since.has(name)) since.set(name, nowMs)
-  return nowMs - (since.get(name) ?? nowMs) >= UNPLACED_MS ? 'notReady' : 'open'
+  const isCurrent = runningRevision === (awaitedRevision ?? revision)
+  if (isStopped || (phase === 'Running' && replicas.ready >= replicas.desired && isCurrent)) return 'ready'
+  if (phase === 'Degraded' && FAILED_REASONS.has(reason)) return 'failed'
+  if (replicas.placed >= replicas.desired || phase === 'Progressing') unplacedSince.delete(name)
+  else if (!unplacedSince.has(name)) unplacedSince.set(name, nowMs)
+  return nowMs - (unplacedSince.get(name) ?? nowMs) >= UNPLACED_MS ? 'failed' : 'pending'
 }
 
-function progressLines({ record: { name, status }, placements }: Look, colored: boolean): string[] {
+function progressLines({ record: { name, status }, placements }: Observed, colored: boolean): string[] {
   const { phase, reason, replicas } = status
   const because = reason === '' ? '' : ` (${plain(reason)})`
   return [
@@ -117,8 +122,8 @@ function progressLines({ record: { name, status }, placements }: Look, colored: 
   ]
 }
 
-function printAllReady(terminal: Terminal, looks: readonly Look[]): ExitCode {
-  for (const { record } of looks)
+function printAllReady(terminal: Terminal, observed: readonly Observed[]): ExitCode {
+  for (const { record } of observed)
     print(
       terminal,
       `deployment/${record.name} ${paint(record.status.phase.toLowerCase(), 'green', outArea(terminal).colored)}`,
@@ -129,13 +134,13 @@ function printAllReady(terminal: Terminal, looks: readonly Look[]): ExitCode {
 async function explainNotReady(
   terminal: Terminal,
   client: Client,
-  looks: readonly Look[],
+  observed: readonly Observed[],
   verdicts: readonly Verdict[],
 ): Promise<ExitCode> {
-  for (const [at, { record }] of looks.entries()) {
-    if (verdicts[at] === 'well') continue
+  for (const [at, { record }] of observed.entries()) {
+    if (verdicts[at] === 'ready') continue
     const { name, status } = record
-    const ending = verdicts[at] === 'open' ? 'not ready in time' : 'not well'
+    const ending = verdicts[at] === 'pending' ? 'not ready in time' : 'not ready'
     print(terminal, `deployment/${name} ${paint(ending, 'red', outArea(terminal).colored)}`)
     report(terminal, plain(`${name}: ${status.phase}: ${status.message}`))
     const why = await client.deployments.why(name)

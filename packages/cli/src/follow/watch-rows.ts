@@ -1,4 +1,4 @@
-// `-w`: looks again every second and shows the lines that are not as they were. Ages alone are no change.
+// `-w`: lists again every second and prints the lines that changed. A changed age alone is ignored.
 
 import type { Result } from '@holdfast/client'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -12,19 +12,19 @@ const POLL_MS = 1000
 export async function watchRows(
   terminal: Terminal,
   first: Snapshot,
-  look: () => Promise<Result<Snapshot>>,
+  read: () => Promise<Result<Snapshot>>,
   shape: Pick<RowOptions, 'form' | 'wide'>,
 ): Promise<ExitCode> {
-  // All ages are told for one moment, so that a line differs only by what it says.
+  // Lines are compared with ages computed for one fixed time.
   const since = terminal.now()
   let before = first.rows({ nowMs: since, ...shape })
   while (await pause(POLL_MS, terminal.interrupted)) {
-    const looked = await look()
-    if (!looked.ok) return printFailure(terminal, looked.failure)
-    const now = looked.value.rows({ nowMs: since, ...shape })
-    const shown = looked.value.rows({ nowMs: terminal.now(), ...shape })
+    const listed = await read()
+    if (!listed.ok) return printFailure(terminal, listed.failure)
+    const now = listed.value.rows({ nowMs: since, ...shape })
+    const shown = listed.value.rows({ nowMs: terminal.now(), ...shape })
     for (const [name, row] of now) if (before.get(name) !== row) print(terminal, shown.get(name) ?? row)
-    for (const name of before.keys()) if (!now.has(name)) report(terminal, `${name} is gone`)
+    for (const name of before.keys()) if (!now.has(name)) report(terminal, `${name} was removed`)
     before = now
   }
   return EXIT.interrupted

@@ -1,4 +1,4 @@
-// All documents that a command was given, in the order of the files; or what is wrong with the files.
+// Loads all documents of the -f option in file order, or prints what is wrong with the files.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
 import type { Invocation } from '../command.ts'
@@ -24,11 +24,11 @@ export async function loadManifests({ terminal, texts }: Invocation): Promise<Lo
   if (faults.length > 0) return { ok: false, exitCode: EXIT.rejected }
   const manifests = parsed.flatMap((each) => each.manifests)
   if (manifests.length > 0) return { ok: true, manifests }
-  printError(terminal, `${read.sources.map(({ name }) => name).join(', ')}: no document is in there`)
+  printError(terminal, `${read.sources.map(({ name }) => name).join(', ')}: no document found`)
   return { ok: false, exitCode: EXIT.error }
 }
 
-/** Undefined of a document without a usable one: the platform then says what is wrong. */
+/** Undefined if the document has no usable name; the platform then rejects it. */
 export function nameOf(value: Json): string | undefined {
   return isJsonObject(value) && typeof value.name === 'string' ? value.name : undefined
 }

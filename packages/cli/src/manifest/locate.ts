@@ -1,10 +1,10 @@
-// Where does a field stand in its file? Under the value; under its key where the value is missing; under the key of what
-// should hold it, or the first key of the element, where it is not there at all.
+// Finds the place of a field in its file. A missing value is located at its key, a missing field at the key of its parent or
+// the first key of its element.
 
 import type { PathStep } from '@holdfast/contract'
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml'
 
-/** Offsets into the text. */
+/** Character offsets in the text. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -42,13 +42,13 @@ export const isNodeLike = (value: unknown): value is Node =>
 const resolve = (tree: Document, node: Node | null): Node | null =>
   isAlias(node) ? (node.resolve(tree) ?? null) : node
 
-/** Undefined of what takes no room: `image:` with nothing behind it. */
+/** Undefined for an empty node, such as the value of `image:` without text. */
 function spanOf(node: Node | null): Span | undefined {
   const [start = 0, end = 0] = node?.range ?? []
   return end > start ? { start, end } : undefined
 }
 
-/** The first key of an element or a document; of what has none, all of it. */
+/** The first key of an element or document, else the whole node. */
 function headOf(node: Node | null): Span | undefined {
   const [first] = isMap(node) ? node.items : []
   return spanOf(first === undefined ? null : placeOf(first).key) ?? spanOf(node)

@@ -1,4 +1,4 @@
-// Where a fault stands, what is quoted of it, and that a file says the same as the body that is sent for it.
+// Positions and quotes of errors in manifests, and that a YAML or JSON file means the same as the body sent for it.
 
 import { type Json, jsonText, parseStrictJson, stepsOf } from '@holdfast/contract'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
@@ -28,18 +28,23 @@ function pointAt(text: string, field: string, name = 'web.yaml', at = 0) {
   return [`${line}:${column}`, ...quoteLine(manifest.file, span, secretSpans(manifest.tree))]
 }
 
-describe('the caret stands', () => {
+describe('the caret of an error is', () => {
   const YAML = 'kind: Deployment\nname: web\nhealthCheck:\n  timeout: 5s # short\n'
   test.each([
     ['under a value', YAML, 'healthCheck.timeout', ['4:12', '4 |   timeout: 5s', '  |            ^^']],
     ['under the key of a missing value', 'name: web\nimage:\n', 'image', ['2:1', '2 | image:', '  | ^^^^^']],
     [
-      'under what should hold it',
+      'under the parent of a missing field',
       YAML,
       'healthCheck.command',
       ['3:1', '3 | healthCheck:', '  | ^^^^^^^^^^^'],
     ],
-    ['at the start where nothing holds it', YAML, 'image', ['1:1', '1 | kind: Deployment', '  | ^^^^']],
+    [
+      'at the start for a missing top-level field',
+      YAML,
+      'image',
+      ['1:1', '1 | kind: Deployment', '  | ^^^^'],
+    ],
     [
       'at the start for the whole document',
       YAML,
@@ -48,7 +53,7 @@ describe('the caret stands', () => {
     ],
     ['under an element', 'args:\n  - a\n  - 7\n', 'args[1]', ['3:5', '3 |   - 7', '  |     ^']],
     [
-      'under an element of a flow',
+      'under an element of a flow sequence',
       'args: [a, 7]\n',
       'args[1]',
       ['1:11', '1 | args: [a, 7]', '  |           ^'],
@@ -66,21 +71,26 @@ describe('the caret stands', () => {
       ['2:12', '2 |   "a.b/c": 1', '  |            ^'],
     ],
     [
-      'where an anchor was set',
+      'at the definition of an anchor',
       'x: &h {timeout: 5s}\nhealthCheck: *h\n',
       'healthCheck.timeout',
-      [...['1:17', '1 | x: &h {timeout: 5s}', '  |                 ^^']],
+      ['1:17', '1 | x: &h {timeout: 5s}', '  |                 ^^'],
     ],
     ['under an alias', 'x: &h 5s\nname: *h\n', 'name', ['2:7', '2 | name: *h', '  |       ^^']],
-    ['at the head of a block', 'name: |\n  a\n  b\n', 'name', ['1:7', '1 | name: |', '  |       ^']],
+    ['at the start of a block scalar', 'name: |\n  a\n  b\n', 'name', ['1:7', '1 | name: |', '  |       ^']],
     [
-      'behind what is no ASCII',
+      'at the right column after non-ASCII text',
       'labels: {é: ü, 日本: 7}\n',
       'labels["日本"]',
-      [...['1:20', '1 | labels: {é: ü, 日本: 7}', '  |                      ^']],
+      ['1:20', '1 | labels: {é: ü, 日本: 7}', '  |                      ^'],
     ],
-    ['with CRLF', 'name: web\r\nimage: x\r\n', 'image', ['2:8', '2 | image: x', '  |        ^']],
-  ])('%s', (_, text, field, told) => expect(pointAt(text, field)).toEqual(told))
+    [
+      'at the right place with CRLF',
+      'name: web\r\nimage: x\r\n',
+      'image',
+      ['2:8', '2 | image: x', '  |        ^'],
+    ],
+  ])('%s', (_, text, field, quoted) => expect(pointAt(text, field)).toEqual(quoted))
 
   test('in the second document', () =>
     expect(pointAt('name: a\n---\nname: b\n', 'name', 'web.yaml', 1)[0]).toBe('3:7'))
@@ -93,24 +103,24 @@ describe('the caret stands', () => {
     ]))
 })
 
-describe('what cannot be read', () => {
+describe('a file with a syntax error', () => {
   test.each([
     ['a tab as indentation', 'a:\n\tb: 1\n', 'web.yaml', '2:1', 'Tabs are not allowed'],
-    ['a key twice', 'a: 1\na: 2\n', 'web.yaml', '2:1', 'must be unique'],
+    ['a duplicate key', 'a: 1\na: 2\n', 'web.yaml', '2:1', 'must be unique'],
     ['a tag', 'a: !!js/function 1\n', 'web.yaml', '1:4', 'Unresolved tag'],
     ['a comma at the end of JSON', '{"é": 1,}', 'web.json', '1:9', 'expected'],
-    ['a number that is none', 'a: .nan\n', 'web.yaml', '1:1', 'a number that JSON does not have'],
-    ['a bomb of aliases', bomb(), 'web.yaml', '1:1', 'far too many aliases'],
-  ])('%s is refused with its place', (_, text, name, place, told) => {
+    ['a NaN', 'a: .nan\n', 'web.yaml', '1:1', 'a number that JSON does not support'],
+    ['an alias bomb', bomb(), 'web.yaml', '1:1', 'too many aliases'],
+  ])('%s is rejected with its position', (_, text, name, place, message) => {
     const { manifests, faults } = parse(text, name)
     expect(manifests).toEqual([])
     const [fault] = faults
     if (fault === undefined) throw new Error('no fault')
     const { line, column } = positionOf(fault.file, fault.offset)
-    expect([`${line}:${column}`, fault.message]).toEqual([place, expect.stringContaining(told)])
+    expect([`${line}:${column}`, fault.message]).toEqual([place, expect.stringContaining(message)])
   })
 
-  test('nothing at all is no document', () => {
+  test('an empty file has no documents', () => {
     for (const text of ['', '---\n---\n', '# only words\n']) expect(parse(text).manifests).toEqual([])
   })
 
@@ -123,13 +133,13 @@ describe('what cannot be read', () => {
     '- hunter2 "x": [\n',
     'a: 1\nhunter2\n',
     'password: @hunter2\n',
-  ])('quotes no value: %j', (text) => {
-    const told: string[] = []
+  ])('a syntax error quotes no value: %j', (text) => {
+    const lines: string[] = []
     const { faults } = parse(text)
     expect(faults.length).toBeGreaterThan(0)
-    for (const fault of faults) printSyntaxFault(listening(told), fault)
-    expect(told.join('')).toContain('web.yaml:')
-    expect(told.join('')).not.toContain('hunter2')
+    for (const fault of faults) printSyntaxFault(recordingTerminal(lines), fault)
+    expect(lines.join('')).toContain('web.yaml:')
+    expect(lines.join('')).not.toContain('hunter2')
   })
 })
 
@@ -140,18 +150,23 @@ function bomb(): string {
   return `${levels.join('\n')}\n`
 }
 
-const listening = (told: string[]): Terminal => ({
-  out: (text) => void told.push(String(text)),
-  err: (text) => void told.push(String(text)),
-  ...{ outIsTerminal: false, errIsTerminal: false, inIsTerminal: false, color: false },
-  ...{ columns: () => 80, rows: () => 24, now: () => 0 },
+const recordingTerminal = (lines: string[]): Terminal => ({
+  out: (text) => void lines.push(String(text)),
+  err: (text) => void lines.push(String(text)),
+  outIsTerminal: false,
+  errIsTerminal: false,
+  inIsTerminal: false,
+  color: false,
+  columns: () => 80,
+  rows: () => 24,
+  now: () => 0,
   readInput: async () => new Uint8Array(),
   askSecret: async () => undefined,
   interrupted: new AbortController().signal,
 })
 
-describe('secrets', () => {
-  test('are starred out of the quoted line, in keys, values and comments', () => {
+describe('possible secrets', () => {
+  test('are masked in the quoted line, in keys, values and comments', () => {
     const text = [
       'kind: Deployment',
       'environment: {DB_PASSWORD: hunter2, LOG: hunter3} # hunter4',
@@ -162,13 +177,13 @@ describe('secrets', () => {
       'composedEnvironment: {URL: "postgres://app:hunter9@db", A: hunter10}',
       '',
     ].join('\n')
-    const told: string[] = []
+    const lines: string[] = []
     const [manifest] = parse(text).manifests
     if (manifest === undefined) throw new Error('no document')
     const rejections = checkOffline(manifest.value)
     expect(rejections.length).toBeGreaterThan(4)
-    printRejections(listening(told), manifest, rejections)
-    const shown = told.join('')
+    printRejections(recordingTerminal(lines), manifest, rejections)
+    const shown = lines.join('')
     expect(shown).toContain('environment: {DB_PASSWORD: *******, LOG: *******}')
     for (const secret of [
       'hunter2',
@@ -184,7 +199,7 @@ describe('secrets', () => {
       expect(shown).not.toContain(secret)
   })
 
-  test('the caret stands under what is wrong with material, and what it is stays hidden', () => {
+  test('are masked even if the error is about them', () => {
     const text = [
       'kind: Deployment',
       'name: web',
@@ -218,17 +233,17 @@ describe('secrets', () => {
     ])
   })
 
-  test('rejections are told in the order of the file', () => {
-    const told: string[] = []
+  test('rejections are printed in file order', () => {
+    const lines: string[] = []
     const [manifest] = parse('replicas: -1\nkind: Deployment\nimage: x\nname: A\n').manifests
     if (manifest === undefined) throw new Error('no document')
-    printRejections(listening(told), manifest, checkOffline(manifest.value))
-    const places = told.filter((line) => line.startsWith('web.yaml:')).map((line) => line.split(':')[1])
+    printRejections(recordingTerminal(lines), manifest, checkOffline(manifest.value))
+    const places = lines.filter((line) => line.startsWith('web.yaml:')).map((line) => line.split(':')[1])
     expect(places).toEqual(['1', '3', '4'])
   })
 })
 
-describe('a file says what is sent', () => {
+describe('a manifest file', () => {
   const KEYS = [
     'kind',
     'name',
@@ -246,15 +261,15 @@ describe('a file says what is sent', () => {
       arbitraryDeployment({ images: ['registry.example/web:1'], dependencies: ['db'] }),
       fc.array(fc.tuple(fc.constantFrom(...KEYS), fc.jsonValue({ maxDepth: 2 })), { maxLength: 3 }),
     )
-    // As it arrives: text, whole numbers exact, minus zero and the like gone.
+    // A JSON round trip removes values that no request can contain, such as minus zero.
     .map(([body, broken]) => JSON.parse(JSON.stringify({ ...body, ...Object.fromEntries(broken) })))
 
-  test('YAML and JSON give the codes that the server gives, in its order', () =>
+  test('in YAML or JSON gets the same codes in the same order as the request body', () =>
     fc.assert(
       fc.property(arbitraryBody, (body) => {
         const sent = parseStrictJson(new TextEncoder().encode(jsonText(body)))
         if (!sent.ok) return
-        const judged = checkOffline(sent.value)
+        const expected = checkOffline(sent.value)
         for (const [text, name] of [
           [stringify(body, { lineWidth: 0 }), 'web.yaml'],
           [jsonText(body), 'web.json'],
@@ -262,13 +277,13 @@ describe('a file says what is sent', () => {
           const { manifests, faults } = parse(text, name)
           expect(faults).toEqual([])
           expect(manifests[0]?.value).toEqual(sent.value)
-          expect(checkOffline(manifests[0]?.value ?? null)).toEqual(judged)
+          expect(checkOffline(manifests[0]?.value ?? null)).toEqual(expected)
         }
       }),
       { numRuns: inRun(120, 5000) },
     ))
 
-  test('every place of every rejection is found', () =>
+  test('has a position for every rejection', () =>
     fc.assert(
       fc.property(arbitraryBody, (body) => {
         const [manifest] = parse(stringify(body, { lineWidth: 0 })).manifests
@@ -282,28 +297,28 @@ describe('a file says what is sent', () => {
       { numRuns: inRun(100, 2000) },
     ))
 
-  test('whole numbers stay exact', () =>
+  test('keeps large integers exact', () =>
     expect(parse('a: 9007199254740993\nb: 7\n').manifests[0]?.value).toEqual({ a: 9007199254740993n, b: 7 }))
 })
 
-describe('order', () => {
+describe('the apply order', () => {
   const names = (documents: readonly { value: Json }[]) => documents.map(({ value }) => Object(value).name)
   const doc = (name: string, ...on: string[]) => ({
     value: { name, dependsOn: Object.fromEntries(on.map((each) => [each, 'healthy'])) },
   })
 
-  test('each comes after those it depends on, else as given', () =>
+  test('puts dependencies first and otherwise keeps the order', () =>
     expect(names(orderByDependencies([doc('c', 'b'), doc('z'), doc('b', 'a', 'gone'), doc('a')]))).toEqual([
       'a',
       'b',
       'c',
       'z',
     ]))
-  test('a circle ends', () =>
+  test('ends on a dependency cycle', () =>
     expect(names(orderByDependencies([doc('a', 'b'), doc('b', 'a')])).sort()).toEqual(['a', 'b']))
 })
 
-test('a region that some platform may declare is no fault without one', () => {
+test('offline validation accepts any region name', () => {
   const judge = (residency: string) =>
     checkOffline(
       parse(`kind: Deployment\nname: web\nimage: a.example/b:1\nplacement: {residency: ${residency}}\n`)
@@ -313,16 +328,16 @@ test('a region that some platform may declare is no fault without one', () => {
   expect(judge('{region: ""}')).toEqual(['placement_invalid'])
 })
 
-describe('what init writes', () => {
-  test('is sound, and sound with every comment taken in', () => {
+describe('the files of init', () => {
+  test('the manifest is valid, also with every comment enabled', () => {
     const text = manifestTemplate('web', 'registry.example.com/web:1.0.0', 's.json')
-    const taken = text.replaceAll(/^# (?=[a-z][A-Za-z]*:| {2})/gm, '')
-    for (const each of [text, taken])
+    const uncommented = text.replaceAll(/^# (?=[a-z][A-Za-z]*:| {2})/gm, '')
+    for (const each of [text, uncommented])
       expect(checkOffline(parse(each).manifests[0]?.value ?? null)).toEqual([])
-    expect(parse(taken).manifests[0]?.value).toHaveProperty('update.failureAction', 'rollback')
+    expect(parse(uncommented).manifests[0]?.value).toHaveProperty('update.failureAction', 'rollback')
   })
 
-  test('the schema asks for what is required and knows every field', () =>
+  test('the schema requires the required fields and rejects unknown ones', () =>
     expect(manifestSchema()).toMatchObject({
       $schema: 'http://json-schema.org/draft-07/schema#',
       required: ['kind', 'name', 'image'],

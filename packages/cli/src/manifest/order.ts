@@ -1,5 +1,4 @@
-// Documents in an order in which each comes after those it depends on; else as they were given. A circle stays as it is:
-// the platform refuses it, and says why.
+// Sorts documents after their dependencies, and otherwise keeps their order. Cycles are left for the platform to reject.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
 
@@ -10,10 +9,10 @@ interface Documented {
 export function orderByDependencies<T extends Documented>(documents: readonly T[]): T[] {
   const byName = new Map(documents.map((document) => [nameIn(document.value), document]))
   const ordered = new Set<T>()
-  const under = new Set<T>()
+  const visiting = new Set<T>()
   const visit = (document: T): void => {
-    if (ordered.has(document) || under.has(document)) return
-    under.add(document)
+    if (ordered.has(document) || visiting.has(document)) return
+    visiting.add(document)
     for (const name of dependenciesOf(document.value)) {
       const dependency = byName.get(name)
       if (dependency !== undefined) visit(dependency)

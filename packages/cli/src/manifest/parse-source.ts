@@ -1,5 +1,5 @@
-// From the bytes of a file to its documents, each with the tree that knows where everything stands. YAML 1.2 and JSON; a
-// key twice, a tab as indentation, an unknown tag or a number that JSON has not is refused here, with its place.
+// Parses a YAML 1.2 or JSON file into documents with source positions. Duplicate keys, tab indentation, unknown tags and
+// numbers outside JSON are syntax errors with a position.
 
 import { isJsonObject, type Json, parseStrictJson } from '@holdfast/contract'
 import { type Document, LineCounter, parseAllDocuments } from 'yaml'
@@ -35,7 +35,7 @@ export function parseSource({ name, bytes }: Source): ParsedSource {
   const lines = new LineCounter()
   const text = decodeText(bytes)
   const file = { name, text: text ?? '', lines }
-  if (text === undefined) return failedAt(file, 0, 'the file is no UTF-8 text')
+  if (text === undefined) return failedAt(file, 0, 'the file is not UTF-8 text')
   const parsed = parseAllDocuments(text, { ...OPTIONS, lineCounter: lines })
   const json = name.endsWith('.json') ? parseStrictJson(bytes) : undefined
   if (json?.ok === false) return failedAt(file, offsetOf(file, json.fault), json.fault.message)
@@ -48,13 +48,13 @@ export function parseSource({ name, bytes }: Source): ParsedSource {
     })),
   )
   if (faults.length > 0) return { manifests: [], faults }
-  return gather(file, parsed)
+  return toManifests(file, parsed)
 }
 
-/** What the parser quotes of the file stands behind a colon or a backslash, and may be anything: `password: *hunter2`. */
+/** Removes the part of the file that the parser quotes after a colon or backslash: it may be a secret. */
 const withoutQuote = (message: string): string => message.replace(/[:\\].*$/s, '').trim()
 
-function gather(file: FileText, trees: readonly Document[]): ParsedSource {
+function toManifests(file: FileText, trees: readonly Document[]): ParsedSource {
   const manifests: Manifest[] = []
   const faults: SyntaxFault[] = []
   for (const tree of trees) {
@@ -64,9 +64,9 @@ function gather(file: FileText, trees: readonly Document[]): ParsedSource {
       faults.push({
         file,
         offset,
-        message: 'it holds a number that JSON does not have, or far too many aliases',
+        message: 'the document contains a number that JSON does not support, or too many aliases',
       })
-    // Nothing between two lines of dashes.
+    // An empty document between two `---` lines is skipped.
     else if (value !== null) manifests.push({ file, tree, value })
   }
   return { manifests, faults }
@@ -80,10 +80,10 @@ function readValue(tree: Document): Json | undefined {
   }
 }
 
-/** Whole numbers stay exact; what is no JSON throws. */
+/** Keeps integers exact; throws on values that JSON does not support. */
 function toJson(value: Json): Json {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('no JSON number')
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('not a JSON number')
   if (Array.isArray(value)) return value.map(toJson)
   if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toJson(member)]))
@@ -102,7 +102,7 @@ const failedAt = (file: FileText, offset: number, message: string): ParsedSource
   faults: [{ file, offset, message }],
 })
 
-/** The strict reader counts characters of a line; here offsets count units. */
+/** Converts the character column of the strict JSON parser to a code-unit offset. */
 function offsetOf({ text, lines }: FileText, { line, column }: { line: number; column: number }): number {
   const start = lines.lineStarts[line - 1] ?? 0
   const before = [...text.slice(start)].slice(0, column - 1).join('')

@@ -1,5 +1,4 @@
-// The line that a fault stands on, with a caret under it, as a compiler shows it. What may be secret is starred out, and
-// what stands in a comment is not shown at all.
+// Quotes the line of an error with a caret below, like a compiler. Possible secrets are masked and comments are omitted.
 
 import { widthOf } from '../print/fit.ts'
 import { plain } from '../print/plain.ts'
@@ -7,9 +6,9 @@ import type { Span } from './locate.ts'
 import type { FileText } from './parse-source.ts'
 
 export interface Position {
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number
-  /** From 1, in characters. */
+  /** Starts at 1, in characters. */
   readonly column: number
 }
 
@@ -19,13 +18,13 @@ export function positionOf({ text, lines }: FileText, offset: number): Position 
   return { line, column: [...text.slice(start, offset)].length + 1 }
 }
 
-/** Two lines: the text with its number, and the caret. */
+/** Returns two lines: the quoted line with its number, and the caret. */
 export function quoteLine(file: FileText, span: Span, hidden: readonly Span[]): string[] {
   const { text, lines } = file
   const { line } = lines.linePos(span.start)
   const start = lines.lineStarts[line - 1] ?? 0
-  const whole = text.slice(start).split(/\r?\n|\r/, 1)[0] ?? ''
-  const shown = withoutComment(starOut(whole, start, hidden))
+  const fullLine = text.slice(start).split(/\r?\n|\r/, 1)[0] ?? ''
+  const shown = withoutComment(mask(fullLine, start, hidden))
   const from = span.start - start
   const marked = shown.slice(from, Math.min(span.end - start, shown.length))
   const number = String(line)
@@ -36,8 +35,8 @@ export function quoteLine(file: FileText, span: Span, hidden: readonly Span[]): 
   ]
 }
 
-/** Spaces stay, so that the form of the line does. */
-function starOut(line: string, start: number, hidden: readonly Span[]): string {
+/** Masks everything but spaces, so that columns stay aligned. */
+function mask(line: string, start: number, hidden: readonly Span[]): string {
   return [...hidden].reduce((text, span) => {
     const from = Math.max(0, span.start - start)
     const to = Math.min(line.length, span.end - start)
@@ -46,7 +45,7 @@ function starOut(line: string, start: number, hidden: readonly Span[]): string {
   }, line)
 }
 
-/** A sharp sign begins a comment at the start of a line or behind a space, outside of quotes. */
+/** `#` starts a comment at the beginning of a line or after a space, outside quotes. */
 function withoutComment(line: string): string {
   let quote = ''
   for (let at = 0; at < line.length; at += 1) {
@@ -61,5 +60,5 @@ function withoutComment(line: string): string {
 
 const plainLine = (line: string): string => plain(line.replaceAll('\t', '  '))
 
-/** As wide as the text, but empty. */
+/** Spaces of the same width as the text. */
 const blank = (text: string): string => ' '.repeat(widthOf(plainLine(text)))

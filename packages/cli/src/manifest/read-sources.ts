@@ -1,4 +1,4 @@
-// What `-f` names: a file, all manifests of a folder, or stdin.
+// Reads the sources of -f: a file, all manifests of a folder, or stdin.
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import type { OptionSpec } from '../command.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 export interface Source {
-  /** As it is shown before a line and a column. */
+  /** The name that error positions show. */
   readonly name: string
   readonly bytes: Uint8Array
 }
@@ -17,7 +17,7 @@ export type ReadSources =
 
 export const FILENAME_OPTION: OptionSpec = {
   flags: '-f, --filename <path>',
-  summary: 'a manifest, a folder of them, or - for stdin; may be given several times',
+  summary: 'manifest file, folder of manifests, or - for stdin; repeatable',
   many: true,
 }
 
@@ -32,11 +32,11 @@ export async function readSources(paths: readonly string[], terminal: Terminal):
       continue
     }
     const read = await readPath(path).catch((error: NodeJS.ErrnoException) => error)
-    if (read instanceof Error) return { ok: false, why: `${path} cannot be read: ${wordsFor(read)}` }
-    if (read.length === 0) return { ok: false, why: `${path} holds no .yaml, .yml or .json file` }
+    if (read instanceof Error) return { ok: false, why: `${path} cannot be read: ${reasonOf(read)}` }
+    if (read.length === 0) return { ok: false, why: `${path} contains no .yaml, .yml or .json file` }
     sources.push(...read)
   }
-  if (sources.length === 0) return { ok: false, why: 'no manifest is named: -f <path>' }
+  if (sources.length === 0) return { ok: false, why: 'no manifest given; use -f <path>' }
   return { ok: true, sources }
 }
 
@@ -48,9 +48,9 @@ async function readPath(path: string): Promise<Source[]> {
   )
 }
 
-const WORDS: { readonly [code: string]: string } = {
-  ENOENT: 'there is no such file',
-  EACCES: 'it may not be read',
+const REASONS: { readonly [code: string]: string } = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
   EISDIR: 'it is a folder',
 }
-const wordsFor = ({ code = '' }: NodeJS.ErrnoException): string => WORDS[code] ?? code
+const reasonOf = ({ code = '' }: NodeJS.ErrnoException): string => REASONS[code] ?? code

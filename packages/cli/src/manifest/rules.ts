@@ -1,19 +1,19 @@
-// The rules of the platform, here: the same functions that the server judges a body by, so that nothing has to be kept
-// alike. What only a server knows (its registries and regions, its switches, the world) is left to it.
+// Checks manifests offline with the functions that the server uses. Checks that need server state (registries, regions,
+// feature switches, images) are left to the server.
 
 import type { Json, PathStep, Rejection } from '@holdfast/contract'
 import { childPath, elementPath } from '@holdfast/contract'
 import { admissionContext, checkBody, reject } from '@holdfast/core/admission'
 
-/** Which registries are allowed and which regions are declared is known to the server alone: here all are. */
+/** Offline, every registry and region is accepted, because only the server knows its own. */
 const ANY: ReadonlySet<string> = Object.assign(new Set<string>(), { has: () => true })
 
 const CONTEXT = admissionContext({ registries: ANY, regions: ANY, volumesEnabled: true })
 
-/** In the order in which the server would list them. */
+/** Returns rejections in the order of the server. */
 export const checkOffline = (body: Json): Rejection[] => checkBody(body, CONTEXT)
 
-/** Whether the platform itself would show the value at this place only as its type and size. */
+/** Whether the platform would redact the value at this path in its own messages. */
 export function looksSecret(steps: readonly PathStep[], value: Json): boolean {
   const field = steps.reduce<string>(
     (parent, step) => (typeof step === 'number' ? elementPath(parent, step) : childPath(parent, step)),

@@ -1,5 +1,4 @@
-// The manifest as a JSON Schema of draft 07, for editors. It knows types and names; the rules with their codes are the
-// platform's.
+// The manifest as a JSON Schema (draft 07) for editors. It covers names and types; only the platform checks the other rules.
 
 import {
   deploymentBodyShape,
@@ -16,7 +15,7 @@ export function manifestSchema(): JsonObject {
   const fields = Object.fromEntries(
     Object.entries(deploymentBodyShape.fields).map(([name, field]) => [
       name,
-      REQUIRED.has(name) ? field : optional(loosen(field)),
+      REQUIRED.has(name) ? field : optional(withOptionalFields(field)),
     ]),
   )
   return {
@@ -26,12 +25,14 @@ export function manifestSchema(): JsonObject {
   }
 }
 
-/** What has a default need not be written. */
-function loosen(shape: Shape<unknown>): Shape<unknown> {
-  if (shape.kind === 'optional') return loosen(shape.inner)
-  if (shape.kind === 'list') return { ...shape, element: loosen(shape.element) }
+/** Makes nested fields optional, because the server fills in defaults. */
+function withOptionalFields(shape: Shape<unknown>): Shape<unknown> {
+  if (shape.kind === 'optional') return withOptionalFields(shape.inner)
+  if (shape.kind === 'list') return { ...shape, element: withOptionalFields(shape.element) }
   if (shape.kind !== 'object') return shape
   return object(
-    Object.fromEntries(Object.entries(shape.fields).map(([name, field]) => [name, optional(loosen(field))])),
+    Object.fromEntries(
+      Object.entries(shape.fields).map(([name, field]) => [name, optional(withOptionalFields(field))]),
+    ),
   )
 }

@@ -1,4 +1,4 @@
-// Rejections and syntax faults, shown where they stand: all of them, in the order of the file.
+// Prints rejections and syntax errors at their place in the file, in file order.
 
 import type { Rejection } from '@holdfast/contract'
 import { stepsOf } from '@holdfast/contract'
@@ -18,10 +18,10 @@ export function printRejections(
 ): void {
   const hidden = secretSpans(manifest.tree)
   const area = indented(errArea(terminal), 2)
-  const placed = rejections
+  const located = rejections
     .map((rejection) => ({ rejection, span: locate(manifest.tree, stepsOf(rejection.field)) }))
     .sort((left, right) => left.span.start - right.span.start)
-  for (const { rejection, span } of placed) {
+  for (const { rejection, span } of located) {
     printAt(
       terminal,
       manifest.file,
@@ -30,12 +30,12 @@ export function printRejections(
       `${rejection.code} at ${rejection.field || 'the document'}`,
     )
     for (const line of rejectionDetails(rejection, area)) report(terminal, `  ${line}`)
-    // So that one fault can be told from the next.
+    // A blank line separates the errors on a terminal.
     if (terminal.errIsTerminal) report(terminal, '')
   }
 }
 
-/** Of a file that cannot be read nobody knows what is a secret: its keys are quoted and nothing behind them. */
+/** Quotes only the key of the line: in a file that cannot be parsed, any value may be a secret. */
 export function printSyntaxFault(terminal: Terminal, { file, offset, message }: SyntaxFault): void {
   const { line } = file.lines.linePos(offset)
   const start = file.lines.lineStarts[line - 1] ?? 0
@@ -50,12 +50,12 @@ function printAt(
   file: FileText,
   span: Span,
   hidden: readonly Span[],
-  what: string,
+  problem: string,
 ): void {
   const { colored } = errArea(terminal)
   const { line, column } = positionOf(file, span.start)
   const place = `${file.name}:${line}:${column}:`
-  report(terminal, `${paint(place, 'bold', colored)} ${paint(what, 'red', colored)}`)
+  report(terminal, `${paint(place, 'bold', colored)} ${paint(problem, 'red', colored)}`)
   const [quoted = '', caret = ''] = quoteLine(file, span, hidden)
   report(terminal, `  ${quoted}`)
   report(terminal, `  ${paint(caret, 'red', colored)}`)

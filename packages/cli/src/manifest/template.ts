@@ -1,15 +1,15 @@
-// What `init` writes: the least that runs, and the rest as comments to be taken in.
+// The starter manifest of `holdfast init`: the required fields, and the optional ones as comments.
 
 export function manifestTemplate(name: string, image: string, schemaPath: string): string {
   return `# yaml-language-server: $schema=${schemaPath}
 kind: Deployment
-# Lowercase letters, digits and hyphens; it is the container's name and its alias on the network.
+# Lowercase letters, digits and hyphens. It is also the alias of the containers on their network.
 name: ${name}
 # A pinned reference: a tag other than latest, or a digest.
 image: ${image}
 replicas: 1
 
-# Run inside the container; a replica is ready when it first passes.
+# Runs inside the container. A replica is ready when the check first passes.
 # healthCheck:
 #   type: exec
 #   command: ["wget", "-q", "-O", "-", "http://127.0.0.1:8080/healthz"]
@@ -17,26 +17,26 @@ replicas: 1
 #   timeout: 10s
 #   retries: 3
 
-# Constants only. Credentials are refused here.
+# Constants only. Credentials are rejected here; use secrets.
 # environment:
 #   LOG_LEVEL: info
 
-# Credentials, by where they are kept: each key of the document is delivered as DB_<key>.
+# Credentials from the secrets store: each key is delivered as the variable DB_<key>.
 # secrets:
 #   - name: DB
 #     vault_path: deployments/${name}
-# Variables that are put together from them when a container is made.
+# Variables composed from secrets when a container is created.
 # composedEnvironment:
 #   DATABASE_URL: postgres://app:{{secret.${name}.password}}@database:5432/app
 
-# Requests decide where it fits; limits are what the engine enforces.
+# Placement uses the requests; the container engine enforces the limits.
 # resources:
 #   cpuMillis: 250
 #   memoryBytes: 268435456
 # limits:
 #   memoryBytes: 536870912
 
-# Where it may run: every constraint must hold, and data stays where residency says (holdfast get regions).
+# Nodes that may run it. All constraints must match. Regions: holdfast get regions.
 # placement:
 #   residency:
 #     region: eu
@@ -46,17 +46,17 @@ replicas: 1
 #       values: [ssd]
 #   antiAffinity: [${name}]
 
-# Waits at its start until the others are.
+# Starts only when these deployments are healthy (or started).
 # dependsOn:
 #   database: healthy
 
-# Reached from outside by host and path; the port is the container's.
+# Public host and path; the port is that of the container.
 # routes:
 #   - host: ${name}.example.com
 #     path: /
 #     port: 8080
 
-# How an update goes; these are the defaults.
+# Update strategy; these are the defaults.
 # update:
 #   order: start-first
 #   parallelism: 1

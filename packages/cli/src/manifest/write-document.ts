@@ -1,5 +1,5 @@
-// One document on its way to the platform: created where its name is free, else changed on condition that nobody changed
-// it since it was read. What is wrong with it the platform says.
+// Creates or updates the deployment of one document. An update is conditional on the revision that was read, so that it
+// cannot overwrite the change of someone else.
 
 import type { Client, Failure, Result, SentDeployment, Written } from '@holdfast/client'
 import { type DeploymentRecord, type DryRun, isJsonObject, type Json } from '@holdfast/contract'
@@ -47,7 +47,7 @@ export async function planDocument(client: Client, value: Json): Promise<Planned
   return planned.ok ? { ok: true, plan: planned.value, before } : planned
 }
 
-/** A document without a usable name is sent as a new one: the answer names what it lacks. */
+/** A document without a usable name is sent as a new deployment, so that the platform's rejection names the problem. */
 async function readBefore(client: Client, value: Json): Promise<Result<Before>> {
   const name = nameOf(value)
   if (name === undefined) return { ok: true, value: undefined }
@@ -56,20 +56,31 @@ async function readBefore(client: Client, value: Json): Promise<Result<Before>> 
   return isAbsent ? { ok: true, value: undefined } : read
 }
 
-/** What is no object cannot be sent as it is; the empty one is refused for all that it lacks. */
+/** A document that is not an object is sent as an empty one, which the platform rejects with all missing fields. */
 const bodyOf = (value: Json): SentDeployment => (isJsonObject(value) ? value : {})
 
-/** Fields that are stored, are not in the document, and stay: PUT keeps what is not sent. DECISIONS 2. */
+/** Fields that an update keeps if the document omits them (docs/design/admission.md#updates). */
 const OPTIONAL_FIELDS = [
-  ...(['nodeId', 'healthCheck', 'environment', 'secrets', 'volumes', 'placement', 'dependsOn'] as const),
-  ...(['limits', 'composedEnvironment', 'routes', 'labels', 'command', 'args'] as const),
-]
+  'nodeId',
+  'healthCheck',
+  'environment',
+  'secrets',
+  'volumes',
+  'placement',
+  'dependsOn',
+  'limits',
+  'composedEnvironment',
+  'routes',
+  'labels',
+  'command',
+  'args',
+] as const
 
 export function keptFields(value: Json, before: Before): string[] {
   if (before === undefined || !isJsonObject(value)) return []
-  return OPTIONAL_FIELDS.filter((field) => isThere(before[field]) && value[field] === undefined)
+  return OPTIONAL_FIELDS.filter((field) => isStored(before[field]) && value[field] === undefined)
 }
 
-/** A record has `secrets` always, empty where there are none. */
-const isThere = (stored: DeploymentRecord[(typeof OPTIONAL_FIELDS)[number]]): boolean =>
+/** A record always has `secrets`, so an empty list is treated as absent. */
+const isStored = (stored: DeploymentRecord[(typeof OPTIONAL_FIELDS)[number]]): boolean =>
   stored !== undefined && !(Array.isArray(stored) && stored.length === 0)

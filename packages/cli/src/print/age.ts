@@ -1,4 +1,4 @@
-// How long ago: the two largest units at the most. Tables show ages, JSON shows times.
+// Formats ages with at most two units. Tables show ages; JSON shows times.
 
 const UNITS = [
   ['d', 86_400],
@@ -15,10 +15,10 @@ export function age(time: string | null | undefined, nowMs: number): string {
   const first = UNITS[index]
   if (first === undefined) return '0s'
   const second = UNITS[index + 1]
-  const whole = Math.floor(seconds / first[1])
-  const rest = second === undefined ? 0 : Math.floor((seconds % first[1]) / second[1])
-  // A second unit where it matters: 1h30m, but 12d.
-  return rest === 0 || whole >= 10 || second === undefined
-    ? `${whole}${first[0]}`
-    : `${whole}${first[0]}${rest}${second[0]}`
+  const major = Math.floor(seconds / first[1])
+  const minor = second === undefined ? 0 : Math.floor((seconds % first[1]) / second[1])
+  // The second unit is shown only below 10 of the first: 1h30m, but 12d.
+  return minor === 0 || major >= 10 || second === undefined
+    ? `${major}${first[0]}`
+    : `${major}${first[0]}${minor}${second[0]}`
 }

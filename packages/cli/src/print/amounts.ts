@@ -1,4 +1,4 @@
-// Capacities as people say them.
+// Formats CPU, memory and quota amounts for people.
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
@@ -10,6 +10,6 @@ export function memory(bytes: number): string {
   return `${Number.isInteger(amount) ? amount : amount.toFixed(1)}${UNITS[power]}`
 }
 
-/** Of a quota: those of bytes say so in their name. */
+/** Formats a quota amount; kinds that end in `_bytes` are sizes. */
 export const ofKind = (kind: string, amount: number): string =>
   kind.endsWith('_bytes') ? memory(amount) : String(amount)

@@ -1,4 +1,4 @@
-// What came of a document: one line of data, and what was altered, noticed or kept beside it.
+// Prints the outcome of a document: one result line, then alterations, warnings and kept fields.
 
 import type { Failure } from '@holdfast/client'
 import type { ExitCode } from '../exit-codes.ts'
@@ -26,21 +26,21 @@ export function printApplied(
 export function printKept(terminal: Terminal, { value }: Manifest, before: Before): void {
   const { columns, colored } = errArea(terminal)
   for (const field of keptFields(value, before)) {
-    const why = `${field} stays as it is stored, the manifest does not name it (${field}: null clears it)`
+    const why = `${field} keeps its stored value, because the manifest does not mention it (${field}: null clears it)`
     for (const line of hang(`  ${paint('kept:', 'blue', colored)} `, why, columns)) report(terminal, line)
   }
 }
 
-/** Of the body: where it stands in the file. Of anything else: as it is. */
+/** Rejections of the body are shown at their place in the file, others as plain errors. */
 export function printRefused(terminal: Terminal, manifest: Manifest, failure: Failure): ExitCode {
-  if (failure.kind !== 'rejected' || !isOfBody(failure.status)) return printFailure(terminal, failure)
+  if (failure.kind !== 'rejected' || !concernsBody(failure.status)) return printFailure(terminal, failure)
   printRejections(terminal, manifest, failure.rejections)
   printError(terminal, notStored(manifest, failure.rejections.length))
   return exitCodeOf(failure)
 }
 
 const notStored = ({ file, value }: Manifest, faults: number): string =>
-  `${file.name}: ${nameOf(value) ?? 'a document'} is refused for ${faults === 1 ? 'this fault' : `these ${faults} faults`}; nothing of it is stored`
+  `${file.name}: ${nameOf(value) ?? 'a document'} was rejected with ${faults === 1 ? '1 error' : `${faults} errors`}; nothing was stored`
 
 const ABOUT_THE_REQUEST = new Set([401, 403, 404, 405, 412, 413, 429, 503])
-const isOfBody = (status: number): boolean => !ABOUT_THE_REQUEST.has(status)
+const concernsBody = (status: number): boolean => !ABOUT_THE_REQUEST.has(status)

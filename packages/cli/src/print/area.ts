@@ -1,4 +1,4 @@
-// What is written on: a terminal has a width and colours, a file or a pipe has neither.
+// Width and color of the output: a terminal has both, a file or a pipe has neither.
 
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -15,7 +15,7 @@ const areaOf = (terminal: Terminal, isTerminal: boolean): PrintArea => ({
   colored: terminal.color && isTerminal,
 })
 
-/** For what is set in by so much. */
+/** The area that is left after an indentation. */
 export const indented = ({ columns, colored }: PrintArea, by: number): PrintArea => ({
   columns: columns - by,
   colored,

@@ -1,4 +1,4 @@
-// What the platform changed or noticed beside what was sent: every alteration and every warning. SPEC 1.
+// Prints every alteration and warning that the platform returned for a manifest (docs/design/admission.md#alterations).
 
 import { type Alteration, isJsonObject, type Json, type Warning } from '@holdfast/contract'
 import { report, type Terminal } from '../terminal/terminal.ts'
@@ -14,8 +14,8 @@ export interface Announced {
 
 export function printAnnounced(terminal: Terminal, { alterations, warnings }: Announced): void {
   const area = errArea(terminal)
-  const told = terminal.errIsTerminal ? groupedLines(alterations, area) : alterations.map(wholeLine)
-  for (const line of told) report(terminal, line)
+  const lines = terminal.errIsTerminal ? groupedLines(alterations, area) : alterations.map(singleLine)
+  for (const line of lines) report(terminal, line)
   for (const { code, field, why } of warnings)
     for (const line of hang(
       `  ${paint('warning:', 'yellow', area.colored)} `,
@@ -25,11 +25,11 @@ export function printAnnounced(terminal: Terminal, { alterations, warnings }: An
       report(terminal, line)
 }
 
-/** For a file of many: each says all. */
-const wholeLine = ({ code, field, from, to, why }: Alteration): string =>
+/** One self-contained line per alteration, for logs and scripts. */
+const singleLine = ({ code, field, from, to, why }: Alteration): string =>
   `  altered: ${plain(field)}: ${valueText(from)} -> ${valueText(to)} (${code}: ${plain(why)})`
 
-/** For people: what is common is said once. */
+/** For terminals: alterations with the same reason are grouped under it. */
 function groupedLines(alterations: readonly Alteration[], area: PrintArea): string[] {
   const groups = Map.groupBy(alterations, ({ code, why }) => `${code}: ${plain(why)}`)
   return [...groups].flatMap(([common, members]) => [
@@ -44,12 +44,12 @@ function groupedLines(alterations: readonly Alteration[], area: PrintArea): stri
   ])
 }
 
-const MOST = 200
+const MAX_LENGTH = 200
 
-/** As a manifest would have it on one line. */
+/** Formats a value on one line, in YAML flow style. */
 export function valueText(value: Json): string {
   const text = plain(isJsonObject(value) ? membersText(value) : flowText(value))
-  return text.length > MOST ? `${text.slice(0, MOST)}...` : text
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text
 }
 
 function flowText(value: Json): string {

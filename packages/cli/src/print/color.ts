@@ -1,4 +1,4 @@
-// Colours, where they are wanted. A colour never says anything that the words do not say.
+// Terminal colors. A color only repeats information that the text has too.
 
 const CODES = { red: 31, green: 32, yellow: 33, blue: 34, gray: 90, bold: 1 } as const
 export type Color = keyof typeof CODES
@@ -7,20 +7,29 @@ export const paint = (text: string, color: Color, wanted: boolean): string =>
   wanted ? `\u001b[${CODES[color]}m${text}\u001b[0m` : text
 
 const BY_STATE: { readonly [state: string]: Color } = {
-  ...{ Running: 'green', ready: 'green', created: 'green' },
-  ...{ Pending: 'yellow', Waiting: 'yellow', Progressing: 'yellow', pending: 'yellow', assigned: 'yellow' },
-  ...{
-    pulling: 'yellow',
-    starting: 'yellow',
-    unreachable: 'yellow',
-    configured: 'yellow',
-    warning: 'yellow',
-  },
-  ...{ Degraded: 'red', failed: 'red', lost: 'red', error: 'red' },
-  ...{ Stopped: 'gray', stopped: 'gray', unchanged: 'gray' },
+  Running: 'green',
+  ready: 'green',
+  created: 'green',
+  Pending: 'yellow',
+  Waiting: 'yellow',
+  Progressing: 'yellow',
+  pending: 'yellow',
+  assigned: 'yellow',
+  pulling: 'yellow',
+  starting: 'yellow',
+  unreachable: 'yellow',
+  configured: 'yellow',
+  warning: 'yellow',
+  Degraded: 'red',
+  failed: 'red',
+  lost: 'red',
+  error: 'red',
+  Stopped: 'gray',
+  stopped: 'gray',
+  unchanged: 'gray',
 }
 
-/** Of a word that says how something is; undefined where it is neither good nor bad. */
+/** The color of a state; undefined if the state is neither good nor bad. */
 export const colorOf = (state: string): Color | undefined => BY_STATE[state]
 
 export function paintState(state: string, wanted: boolean): string {

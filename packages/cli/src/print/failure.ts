@@ -1,5 +1,4 @@
-// What is said when a call came to nothing, and the exit code of it. One clear sentence each, all entries of a rejection,
-// never a stack.
+// Prints a failed API call, with every entry of a rejection, and maps it to an exit code.
 
 import type { Failure } from '@holdfast/client'
 import type { Rejection } from '@holdfast/contract'
@@ -23,10 +22,10 @@ export function printError(terminal: Terminal, sentence: string): void {
     report(terminal, line)
 }
 
-/** The one failure to reach a platform that is mended here. */
+/** An untrusted certificate is the one connection error that a flag can fix, so the message names the flag. */
 const withNextStep = (reason: string): string =>
-  /signed by (?:an unknown authority|itself)$/.test(reason)
-    ? `${reason}; --ca-file names the authorities to trust`
+  /(?:signed by an unknown authority|self-signed)$/.test(reason)
+    ? `${reason}; use --ca-file to name the authorities to trust`
     : reason
 
 function printRejection(terminal: Terminal, rejection: Rejection): void {
@@ -43,7 +42,7 @@ export function rejectionDetails(
     ...(received === '' ? [] : [['received: ', received] as const]),
     ['accepted: ', expected] as const,
     ['why:      ', why] as const,
-    // A path alone is the page of no server: the rules were asked here.
+    // A path without a host comes from the offline rules: there is no server page to link to.
     ['more:     ', doc.startsWith('/') ? `holdfast explain ${code}` : doc] as const,
   ]
   return details.flatMap(([label, text]) => hang(paint(label, 'gray', colored), plain(text), columns))

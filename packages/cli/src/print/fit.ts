@@ -1,11 +1,11 @@
-// Text and the room for it, in terminal cells. Colours take none.
+// Measures, cuts and wraps text by terminal cells. Color codes have no width.
 
 const WIDE =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Extended_Pictographic}/u
 const COMBINING = /\p{Mark}/u
 const ESCAPE = '\u001b'
 const STYLE = new RegExp(`(${ESCAPE}\\[\\d+m)`)
-const MORE = '…'
+const ELLIPSIS = '…'
 
 export function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length
@@ -16,7 +16,7 @@ export function widthOf(text: string): number {
 
 const cellsOf = (character: string): number => (COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1)
 
-/** On one line, whose end says where something is missing. */
+/** Cuts a line to a width and marks the cut with an ellipsis. */
 export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text
   let left = columns - 1
@@ -25,7 +25,8 @@ export function cutTo(text: string, columns: number): string {
     if (STYLE.test(part)) cut += part
     else
       for (const character of part) {
-        if (left < cellsOf(character)) return `${cut}${MORE}${text.includes(ESCAPE) ? `${ESCAPE}[0m` : ''}`
+        if (left < cellsOf(character))
+          return `${cut}${ELLIPSIS}${text.includes(ESCAPE) ? `${ESCAPE}[0m` : ''}`
         left -= cellsOf(character)
         cut += character
       }
@@ -33,7 +34,7 @@ export function cutTo(text: string, columns: number): string {
   return cut
 }
 
-/** Broken between words. A word that is longer than a line stays whole: it may be copied from there. */
+/** Wraps between words. A word longer than the line is not broken, so that it can be copied. */
 export function wrapWords(text: string, columns: number): string[] {
   if (widthOf(text) <= columns) return [text]
   const lines: string[] = []

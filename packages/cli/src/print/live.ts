@@ -1,4 +1,4 @@
-// Progress: on a terminal the same lines again and again in their place, elsewhere each line once when it is new.
+// Progress output. A terminal shows the current lines in place; a pipe gets each new line once.
 
 import { report, type Terminal } from '../terminal/terminal.ts'
 import { cutTo } from './fit.ts'
@@ -8,10 +8,10 @@ export interface Live {
 }
 
 export function createLive(terminal: Terminal): Live {
-  return terminal.errIsTerminal ? redrawing(terminal) : plainly(terminal)
+  return terminal.errIsTerminal ? redrawing(terminal) : appending(terminal)
 }
 
-function plainly(terminal: Terminal): Live {
+function appending(terminal: Terminal): Live {
   let before: readonly string[] = []
   return {
     show(lines) {
@@ -21,7 +21,7 @@ function plainly(terminal: Terminal): Live {
   }
 }
 
-/** Moves up over what it drew last and clears line by line: nothing above is touched, nothing is left behind. */
+/** Moves the cursor up over its last output and redraws it; lines above are not touched. */
 function redrawing(terminal: Terminal): Live {
   let drawn = 0
   return {

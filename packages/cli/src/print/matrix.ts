@@ -1,4 +1,5 @@
-// Why a replica is nowhere: every node with every reason, and what would cure it. DECISIONS 7.
+// Explains why a replica has no node: every node with every reason against it, and the remedies
+// (docs/design/placement.md#explanations).
 
 import type { Candidate } from '@holdfast/contract'
 import type { PrintArea } from './area.ts'
@@ -13,41 +14,44 @@ export interface Explained {
   readonly cure: readonly string[]
 }
 
-/** A table where it fits; its last column may be left out where the list below says the same; else node under node. */
+/**
+ * A table if it fits. Its last column is dropped if the list of remedies below repeats it. Narrow terminals get one block
+ * per node.
+ */
 export function matrixLines(explained: Explained, area: PrintArea): string[] {
   const { candidates, cure } = explained
   const forms = [
     () => tableOf(explained, area, true),
-    ...(listSaysAll(explained) ? [() => tableOf(explained, area, false)] : []),
+    ...(listHasAll(explained) ? [() => tableOf(explained, area, false)] : []),
   ]
   const table = forms.map((form) => form()).find((lines) => fits(lines, area))
   return [
     ...(candidates.length === 0 ? [] : (table ?? candidates.flatMap((each) => blockOf(each, cure, area)))),
-    ...cureLines(cure, area),
+    ...remedyLines(cure, area),
   ]
 }
 
 const fits = (lines: readonly string[], { columns }: PrintArea): boolean =>
   lines.every((line) => widthOf(line) <= columns)
 
-const listSaysAll = ({ candidates, cure }: Explained): boolean =>
-  candidates.every((each) => each.refusals.length === 0 || cure.includes(helpOf(each)))
+const listHasAll = ({ candidates, cure }: Explained): boolean =>
+  candidates.every((each) => each.refusals.length === 0 || cure.includes(remedyOf(each)))
 
-/** Where nothing makes the node take a replica, its refusals say what to do instead. */
-const helpOf = ({ cure, refusals }: Candidate): string =>
+/** The remedy of a node; without one, the hints of its refusals. */
+const remedyOf = ({ cure, refusals }: Candidate): string =>
   cure?.text ?? refusals.map(({ fix }) => fix).join(' ')
 
-function tableOf({ candidates }: Explained, { columns, colored }: PrintArea, withCure: boolean): string[] {
-  const heads = ['NODE', 'REFUSES BY', 'REQUIRED', 'REPORTED', ...(withCure ? ['CURE'] : [])]
+function tableOf({ candidates }: Explained, { columns, colored }: PrintArea, withRemedy: boolean): string[] {
+  const heads = ['NODE', 'REASON', 'REQUIRED', 'REPORTED', ...(withRemedy ? ['REMEDY'] : [])]
   const rows = candidates.flatMap((each) =>
     each.refusals.length === 0
-      ? [[plain(each.nodeName), paint('accepts', 'green', colored), '', '']]
+      ? [[plain(each.nodeName), paint('fits', 'green', colored), '', '']]
       : each.refusals.map(({ code, required, reported }, at) => [
           at === 0 ? plain(each.nodeName) : '',
           paint(plain(code), 'red', colored),
           valueText(required),
           valueText(reported),
-          ...(withCure ? [at === 0 ? plain(helpOf(each)) : ''] : []),
+          ...(withRemedy ? [at === 0 ? plain(remedyOf(each)) : ''] : []),
         ]),
   )
   return alignRows([heads.map((head) => paint(head, 'gray', colored)), ...rows], columns)
@@ -56,21 +60,21 @@ function tableOf({ candidates }: Explained, { columns, colored }: PrintArea, wit
 function blockOf(candidate: Candidate, cure: readonly string[], area: PrintArea): string[] {
   const { columns, colored } = area
   const name = plain(candidate.nodeName)
-  if (candidate.refusals.length === 0) return [`${name} ${paint('accepts', 'green', colored)}`]
-  const help = helpOf(candidate)
+  if (candidate.refusals.length === 0) return [`${name}: ${paint('fits', 'green', colored)}`]
+  const remedy = remedyOf(candidate)
   return [
     ...candidate.refusals.flatMap(({ code, required, reported }) => [
-      `${name} refuses by ${paint(plain(code), 'red', colored)}`,
+      `${name}: ${paint(plain(code), 'red', colored)}`,
       ...hang(paint('  required  ', 'gray', colored), valueText(required), columns),
       ...hang(paint('  reported  ', 'gray', colored), valueText(reported), columns),
     ]),
-    ...(cure.includes(help) ? [] : hang(paint('  cure      ', 'gray', colored), plain(help), columns)),
+    ...(cure.includes(remedy) ? [] : hang(paint('  remedy    ', 'gray', colored), plain(remedy), columns)),
   ]
 }
 
-/** The cheapest first, as the server sends them. */
-function cureLines(cure: readonly string[], { columns, colored }: PrintArea): string[] {
+/** The server sends the cheapest remedy first. */
+function remedyLines(cure: readonly string[], { columns, colored }: PrintArea): string[] {
   if (cure.length === 0) return []
-  const title = cure.length === 1 ? 'To run it:' : 'To run it, any one of these:'
+  const title = cure.length === 1 ? 'To run it:' : 'To run it, do one of these:'
   return ['', paint(title, 'bold', colored), ...cure.flatMap((each) => hang('  - ', plain(each), columns))]
 }

@@ -1,4 +1,4 @@
-// -o: the same items for people, for machines and for shells. JSON and YAML are what the API answered, times absolute.
+// The -o option: prints items as a table, as names, or as JSON and YAML exactly as the API returned them.
 
 import type { OptionSpec } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -10,22 +10,22 @@ import { type Column, tableLines } from './table.ts'
 const OUTPUTS = ['table', 'wide', 'json', 'yaml', 'name'] as const
 export const OUTPUT_OPTION: OptionSpec = {
   flags: '-o, --output <form>',
-  summary: 'how to show it (default: table)',
+  summary: 'output format (default: table)',
   choices: OUTPUTS,
 }
 
 export interface Printed<T> {
   /** `deployment` in `deployment/web`. */
   readonly kind: string
-  /** Where it is more than the kind with an s. */
+  /** Set if the plural is not the kind with an s. */
   readonly plural?: string
-  /** What to type where there is none yet. */
+  /** The next step, printed when the list is empty. */
   readonly begin?: string
   nameOf(item: T): string
   readonly columns: readonly Column<T>[]
 }
 
-/** `one`: a single thing was asked for, so machines get it bare. */
+/** `one`: a single item was requested, so JSON and YAML print it without a list around it. */
 export async function printItems<T>(
   terminal: Terminal,
   form: string | undefined,
@@ -34,25 +34,26 @@ export async function printItems<T>(
   one = false,
 ): Promise<void> {
   const { kind, nameOf, columns } = printed
-  const whole = one ? items[0] : { items }
-  if (form === 'json') return print(terminal, JSON.stringify(whole, null, 2))
-  if (form === 'yaml') return terminal.out(await yamlText(whole))
+  const value = one ? items[0] : { items }
+  if (form === 'json') return print(terminal, JSON.stringify(value, null, 2))
+  if (form === 'yaml') return terminal.out(await yamlText(value))
   if (form === 'name') return terminal.out(items.map((item) => `${kind}/${nameOf(item)}\n`).join(''))
   const lines = tableLines(columns, items, {
-    ...{ nowMs: terminal.now(), wide: form === 'wide' },
+    nowMs: terminal.now(),
+    wide: form === 'wide',
     ...outArea(terminal),
   })
-  // An empty list is no data: who pipes it on gets nothing.
+  // An empty list prints nothing to stdout, so that a pipe gets no header.
   if (items.length === 0) return printNone(terminal, printed)
   terminal.out(`${lines.join('\n')}\n`)
 }
 
-/** The next step is for people; a script reads the same words always. */
+/** The next step is shown on a terminal only, so that scripts see a constant text. */
 function printNone(
   terminal: Terminal,
   { kind, plural = `${kind}s`, begin }: Pick<Printed<never>, 'kind' | 'plural' | 'begin'>,
 ): void {
-  const next = begin === undefined || !terminal.errIsTerminal ? '' : ` yet: ${begin}`
+  const next = begin === undefined || !terminal.errIsTerminal ? '' : ` yet; ${begin}`
   report(terminal, `no ${plural}${next}`)
 }
 
@@ -61,8 +62,8 @@ export async function yamlText(value: unknown): Promise<string> {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** YAML that goes on is no document; a table would not be what was asked for. */
+/** A growing list is not a valid YAML document, so --watch rejects that format. */
 export function refuseYamlWatch(terminal: Terminal): ExitCode {
-  printError(terminal, '--watch gives a table, names, or with -o json one object a line; no YAML')
+  printError(terminal, '--watch does not support -o yaml; use -o json for one object per line')
   return EXIT.usage
 }

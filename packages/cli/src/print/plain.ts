@@ -1,7 +1,7 @@
-// What comes from elsewhere may hold whatever steers a terminal. It is shown as text.
+// Escapes control characters in text from servers and containers, so that it cannot control the terminal.
 
-/** Controls, what takes no room, and what turns the reading direction: as first and last of each range. */
-const STEERING_RANGES = [
+/** Control, zero-width and bidirectional characters, as ranges. */
+const CONTROL_RANGES = [
   ['0000', '001f'],
   ['007f', '009f'],
   ['200b', '200f'],
@@ -10,19 +10,19 @@ const STEERING_RANGES = [
   ['feff', 'feff'],
 ] as const
 
-const STEERING = new RegExp(
-  `[${STEERING_RANGES.map(([first, last]) => `\\u${first}-\\u${last}`).join('')}]`,
+const CONTROL = new RegExp(
+  `[${CONTROL_RANGES.map(([first, last]) => `\\u${first}-\\u${last}`).join('')}]`,
   'g',
 )
 
-/** On one line. */
+/** Escapes a text for one line: line breaks become spaces. */
 export function plain(text: string): string {
-  return text.replace(STEERING, (unit) => (unit === '\n' ? ' ' : escaped(unit)))
+  return text.replace(CONTROL, (unit) => (unit === '\n' ? ' ' : escaped(unit)))
 }
 
-/** With its line breaks and tabs. */
+/** Escapes a text but keeps its line breaks and tabs. */
 export function plainLines(text: string): string {
-  return text.replace(STEERING, (unit) => (unit === '\n' || unit === '\t' ? unit : escaped(unit)))
+  return text.replace(CONTROL, (unit) => (unit === '\n' || unit === '\t' ? unit : escaped(unit)))
 }
 
 const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

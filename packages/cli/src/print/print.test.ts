@@ -1,4 +1,4 @@
-// Tables, ages and amounts as people read them; failures as exit codes.
+// The layout of tables, ages and amounts, and the exit codes of failures.
 
 import type { Failure } from '@holdfast/client'
 import type { Code, NodeId } from '@holdfast/contract'
@@ -18,18 +18,20 @@ describe('a table', () => {
     { header: 'WIDE', wide: true as const, value: () => 'w' },
     { header: 'LAST', value: () => '' },
   ]
-  test('is as wide as its widest cell, and shows what is empty', () =>
+  test('is as wide as its widest cell and prints empty cells as -', () =>
     expect(tableLines(columns, [{ name: 'a' }, { name: 'bcdefg' }], { nowMs: 0 })).toEqual([
-      ...['NAME    LAST', 'a       -', 'bcdefg  -'],
+      'NAME    LAST',
+      'a       -',
+      'bcdefg  -',
     ]))
-  test('with its wide columns, and without a header', () =>
+  test('can show wide columns and omit the header', () =>
     expect(tableLines(columns, [{ name: 'a' }], { nowMs: 0, wide: true, header: false })).toEqual([
       'a  w  -',
     ]))
-  test('counts cells, not units', () => {
+  test('measures terminal cells, not code units', () => {
     expect([widthOf('abc'), widthOf('é'), widthOf('日本'), widthOf('e\u0301')]).toEqual([3, 1, 4, 1])
   })
-  test('lets nothing steer the terminal', () => {
+  test('escapes control characters', () => {
     expect(plain('a\u001b[2Jb\nc\u202e')).toBe('a\\u001b[2Jb c\\u202e')
     expect(plainLines('a\n\tb\r')).toBe('a\n\tb\\u000d')
     expect(tableLines(columns, [{ name: '\u001b[31m' }], { nowMs: 0, header: false })).toEqual([
@@ -38,35 +40,40 @@ describe('a table', () => {
   })
 })
 
-describe('room', () => {
+describe('fitting text to a width', () => {
   const red = '\u001b[31mfailed\u001b[0m'
-  test('a colour takes none, and does not run on behind a cut', () => {
+  test('colors have no width and end at a cut', () => {
     expect(widthOf(red)).toBe(6)
     expect([cutTo('abcdef', 6), cutTo('abcdef', 4), cutTo('日本語', 4)]).toEqual(['abcdef', 'abc…', '日…'])
     expect(cutTo(`${red} again`, 4)).toBe('\u001b[31mfai…\u001b[0m')
   })
-  test('words are broken apart, a long one stays whole', () =>
+  test('lines wrap between words; a long word is not broken', () =>
     expect(wrapWords('one two sha256:0123456789 three', 8)).toEqual([
       'one two',
       'sha256:0123456789',
       'three',
     ]))
-  test('the last column goes on under itself', () =>
+  test('the last column wraps below itself', () =>
     expect(alignRows([['a', 'bb', 'one two three four five six seven eight']], 32)).toEqual([
-      ...['a  bb  one two three four five', '       six seven eight'],
+      'a  bb  one two three four five',
+      '       six seven eight',
     ]))
 })
 
-describe('the matrix', () => {
+describe('the placement matrix', () => {
   const explained = {
     candidates: [
       {
         nodeId: 'node_1' as NodeId,
         nodeName: 'n1',
         refusals: [
-          ...[{ filter: 'cordon' as const, code: 'node_cordoned', required: { schedulable: true } }].map(
-            (each) => ({ ...each, reported: { schedulable: false }, fix: 'Uncordon n1.' }),
-          ),
+          {
+            filter: 'cordon' as const,
+            code: 'node_cordoned',
+            required: { schedulable: true },
+            reported: { schedulable: false },
+            fix: 'Uncordon n1.',
+          },
         ],
         cure: { text: 'Uncordon n1.', changes: [{ kind: 'uncordon' as const, text: 'Uncordon n1.' }] },
       },
@@ -74,19 +81,21 @@ describe('the matrix', () => {
     cure: ['Uncordon n1.'],
   }
   const shown = (columns: number) => matrixLines(explained, { columns, colored: false })
-  const cure = ['', 'To run it:', '  - Uncordon n1.']
-  test('is a table where there is room', () =>
+  const remedy = ['', 'To run it:', '  - Uncordon n1.']
+  test('is a table if it fits', () =>
     expect(shown(80)).toEqual([
-      'NODE  REFUSES BY     REQUIRED           REPORTED            CURE',
+      'NODE  REASON         REQUIRED           REPORTED            REMEDY',
       'n1    node_cordoned  schedulable: true  schedulable: false  Uncordon n1.',
-      ...cure,
+      ...remedy,
     ]))
-  test('loses the column that is said again below', () =>
-    expect(shown(64)[0]).toBe('NODE  REFUSES BY     REQUIRED           REPORTED'))
-  test('and else goes down node by node', () =>
+  test('drops the remedy column if the list below repeats it', () =>
+    expect(shown(64)[0]).toBe('NODE  REASON         REQUIRED           REPORTED'))
+  test('is one block per node on a narrow terminal', () =>
     expect(shown(40)).toEqual([
-      ...['n1 refuses by node_cordoned', '  required  schedulable: true', '  reported  schedulable: false'],
-      ...cure,
+      'n1: node_cordoned',
+      '  required  schedulable: true',
+      '  reported  schedulable: false',
+      ...remedy,
     ]))
 
   const [first] = explained.candidates
@@ -96,39 +105,47 @@ describe('the matrix', () => {
         ? []
         : [
             {
-              ...{ nodeId: first.nodeId, nodeName: `n${at + 1}`, refusals: first.refusals },
+              nodeId: first.nodeId,
+              nodeName: `n${at + 1}`,
+              refusals: first.refusals,
               ...(text === undefined ? {} : { cure: { text, changes: [] } }),
             },
           ],
     ),
     cure: texts.flatMap((text) => text ?? []).sort((left, right) => left.length - right.length),
   })
-  test('says the cure of each node beside it, broken between words, and the cheapest first below', () =>
+  test('shows the remedy of each node, and below it the cheapest remedies first', () =>
     expect(
       matrixLines(many('Bring n1 back. Uncordon n1.', 'Uncordon n2.'), { columns: 88, colored: false }),
     ).toEqual([
-      'NODE  REFUSES BY     REQUIRED           REPORTED            CURE',
+      'NODE  REASON         REQUIRED           REPORTED            REMEDY',
       'n1    node_cordoned  schedulable: true  schedulable: false  Bring n1 back. Uncordon n1.',
       'n2    node_cordoned  schedulable: true  schedulable: false  Uncordon n2.',
-      ...['', 'To run it, any one of these:', '  - Uncordon n2.', '  - Bring n1 back. Uncordon n1.'],
+      '',
+      'To run it, do one of these:',
+      '  - Uncordon n2.',
+      '  - Bring n1 back. Uncordon n1.',
     ]))
-  test('of a node that nothing cures, says what its refusals do', () =>
+  test('shows the hints of the refusals for a node without a remedy', () =>
     expect(matrixLines(many(undefined), { columns: 40, colored: false })).toEqual([
-      ...['n1 refuses by node_cordoned', '  required  schedulable: true', '  reported  schedulable: false'],
-      '  cure      Uncordon n1.',
+      'n1: node_cordoned',
+      '  required  schedulable: true',
+      '  reported  schedulable: false',
+      '  remedy    Uncordon n1.',
     ]))
-  test('stays within 80 columns, however long the cures are', () => {
-    const long = 'Enroll n1 anew with a join token that attests holdfast.io/country=DE, if it stands there.'
+  test('stays within the width, however long the remedies are', () => {
+    const long =
+      'Enroll n1 again with a join token that attests holdfast.io/country=DE, if it is located there.'
     for (const columns of [40, 60, 80, 100])
       for (const line of matrixLines(many(long, undefined, `${long} ${long}`), { columns, colored: false }))
         expect(widthOf(line)).toBeLessThanOrEqual(columns)
   })
 })
 
-test('what is set in ends where its words end', () =>
+test('indenting adds no blanks to empty lines', () =>
   expect(indent(['a', '', 'b'])).toEqual(['  a', '', '  b']))
 
-describe('how long ago', () => {
+describe('an age', () => {
   const now = Date.parse('2026-01-31T12:00:00Z')
   test.each([
     ['2026-01-31T12:00:00Z', '0s'],
@@ -140,17 +157,21 @@ describe('how long ago', () => {
     ['2025-01-31T12:00:00Z', '365d'],
     ['2026-01-31T12:00:09Z', '0s'],
     [null, '-'],
-  ])('%s is %s', (time, told) => expect(age(time, now)).toBe(told))
+  ])('%s is %s', (time, text) => expect(age(time, now)).toBe(text))
 })
 
-test('amounts', () => {
+test('formats quotas, CPU and memory amounts', () => {
   expect([ofKind('stored_bytes', 16 * 1024 ** 2), ofKind('nodes', 50)]).toEqual(['16MiB', '50'])
   expect([cpu(4000), cpu(250), memory(0), memory(8 * 1024 ** 3), memory(1_600_000)]).toEqual([
-    ...['4', '250m', '0B', '8GiB', '1.5MiB'],
+    '4',
+    '250m',
+    '0B',
+    '8GiB',
+    '1.5MiB',
   ])
 })
 
-describe('exit codes', () => {
+describe('the exit code of a failure', () => {
   const rejected = (status: number, code = 'name_required'): Failure => ({
     kind: 'rejected',
     status,

@@ -1,4 +1,4 @@
-// How far the rotations of a deployment are: a row for each credential, and what its next phase waits for.
+// The table of a deployment's rotations: one row per credential, with the blockers of its next phase.
 
 import type { CredentialRotation } from '@holdfast/contract'
 import type { Printed } from './output.ts'

@@ -1,4 +1,4 @@
-// Longer texts: facts under each other, and parts with a title.
+// Layout of longer texts: aligned name-value lines, and sections with a title.
 
 import type { PrintArea } from './area.ts'
 import { paint } from './color.ts'
@@ -19,6 +19,6 @@ export const factLines = (
 export const section = (title: string, lines: readonly string[], { colored }: PrintArea): string[] =>
   lines.length === 0 ? [] : ['', paint(`${title}:`, 'bold', colored), ...indent(lines)]
 
-/** By two blanks; an empty line stays empty. */
+/** Indents by two spaces; empty lines stay empty. */
 export const indent = (lines: readonly string[]): string[] =>
   lines.map((line) => (line === '' ? '' : `  ${line}`))

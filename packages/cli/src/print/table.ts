@@ -1,5 +1,5 @@
-// Rows under headers, each column as wide as its widest cell. The last one is never padded, so lines end where they end,
-// and goes on under itself where the terminal is too narrow for it.
+// Tables. Each column is as wide as its widest cell. The last one is not padded, and wraps below itself if the terminal is
+// too narrow.
 
 import { type Color, paint } from './color.ts'
 import { widthOf, wrapWords } from './fit.ts'
@@ -7,7 +7,7 @@ import { plain } from './plain.ts'
 
 export interface Column<T> {
   readonly header: string
-  /** Shown by `-o wide` alone. */
+  /** Shown only with `-o wide`. */
   readonly wide?: true
   value(item: T, nowMs: number): string
   tint?(item: T): Color | undefined
@@ -15,19 +15,19 @@ export interface Column<T> {
 
 const GAP = '  '
 const NOTHING = '-'
-/** A last column that is narrower is not worth breaking. */
-const NARROWEST = 24
+/** The last column wraps only if at least this many cells are left for it. */
+const MIN_WRAP_WIDTH = 24
 
 export interface TableOptions {
   readonly nowMs: number
   readonly wide?: boolean
   readonly header?: boolean
-  /** Absent: as wide as it comes, in one colour. */
+  /** Absent: unlimited. */
   readonly columns?: number
   readonly colored?: boolean
 }
 
-/** Lines without their breaks. */
+/** Returns lines without line breaks. */
 export function tableLines<T>(
   columns: readonly Column<T>[],
   items: readonly T[],
@@ -61,9 +61,10 @@ export function alignRows(
   })
 }
 
-/** A text behind another one, and under itself where it is too long. */
+/** Puts a text after a label and wraps it with a hanging indent. */
 export function hang(first: string, text: string, columns: number): string[] {
-  const taken = widthOf(first)
-  const lines = columns - taken < NARROWEST ? [text] : wrapWords(text, columns - taken)
-  return lines.map((line, at) => `${at === 0 ? first : ' '.repeat(taken)}${line}`.trimEnd())
+  const indentation = widthOf(first)
+  const room = columns - indentation
+  const lines = room < MIN_WRAP_WIDTH ? [text] : wrapWords(text, room)
+  return lines.map((line, at) => `${at === 0 ? first : ' '.repeat(indentation)}${line}`.trimEnd())
 }

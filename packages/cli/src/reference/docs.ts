@@ -1,4 +1,4 @@
-// The reference pages under docs/cli: one for each command and one that lists them, from the same table as everything else.
+// Renders the reference pages under docs/cli from the command table: one per command, and an index.
 
 import { GLOBAL_OPTIONS } from '../args/global-options.ts'
 import type { Command, OptionSpec } from '../command.ts'
@@ -8,7 +8,7 @@ import { descriptionOf } from '../program.ts'
 
 const NOTE = '<!-- Generated from packages/cli by scripts/build-cli.ts; do not edit. -->'
 
-/** By file name. */
+/** Pages by file name. */
 export function renderPages(): ReadonlyMap<string, string> {
   return new Map([
     ['README.md', indexPage()],
@@ -19,33 +19,40 @@ export function renderPages(): ReadonlyMap<string, string> {
 const fileOf = ({ name }: Command): string => `${name.replaceAll(' ', '-')}.md`
 
 const EXIT_MEANINGS: { readonly [name in keyof typeof EXIT]: string } = {
-  ok: 'done',
-  error: 'an error that is none of the others',
-  usage: 'typed wrongly',
-  rejected: 'the platform, or `validate`, says no',
-  notReady: 'accepted, but not placed or not well within the time of `--wait`',
-  notFound: 'there is no such thing',
-  conflict: 'somebody else changed it meanwhile, or the name is taken',
-  unreachable: 'the platform cannot be reached, or does not know the token',
-  interrupted: 'ended by Ctrl-C',
+  ok: 'success',
+  error: 'any other error',
+  usage: 'usage error',
+  rejected: 'rejected by the platform or by `validate`',
+  notReady: 'accepted, but not placed or not ready within the time of `--wait`',
+  notFound: 'not found',
+  conflict: 'conflict: someone else changed it, or the name is taken',
+  unreachable: 'the platform cannot be reached or does not accept the token',
+  interrupted: 'interrupted by Ctrl-C',
 }
 
 function indexPage(): string {
   const meanings = Object.entries(EXIT).map(([name, code]) => `| ${code} | ${meaningOf(name)} |`)
   return [
-    ...[
-      NOTE,
-      '',
-      '# holdfast',
-      '',
-      'Data goes to stdout, talk to stderr. `holdfast --version` prints the version.',
-      '',
-      '## Commands',
-      '',
-    ],
+    NOTE,
+    '',
+    '# holdfast',
+    '',
+    'Results go to stdout, progress and errors to stderr. `holdfast --version` prints the version.',
+    '',
+    '## Commands',
+    '',
     ...COMMANDS.map((command) => `- [\`${command.name}\`](${fileOf(command)}): ${command.summary}`),
-    ...['', '## Options of every command', '', ...optionRows(GLOBAL_OPTIONS)],
-    ...['', '## Exit codes', '', '| Code | Meaning |', '|---|---|', ...meanings, ''],
+    '',
+    '## Options of every command',
+    '',
+    ...optionRows(GLOBAL_OPTIONS),
+    '',
+    '## Exit codes',
+    '',
+    '| Code | Meaning |',
+    '|---|---|',
+    ...meanings,
+    '',
   ].join('\n')
 }
 
@@ -59,16 +66,20 @@ function commandPage(command: Command): string {
     return each.optional === true ? `[${inside}]` : `<${inside}>`
   })
   return [
-    ...[NOTE, '', `# holdfast ${name}`, '', descriptionOf(command), ''],
-    ...[
-      '```text',
-      ['holdfast', name, ...usage, ...(options.length > 0 ? ['[options]'] : [])].join(' '),
-      '```',
-      '',
-    ],
+    NOTE,
+    '',
+    `# holdfast ${name}`,
+    '',
+    descriptionOf(command),
+    '',
+    '```text',
+    ['holdfast', name, ...usage, ...(options.length > 0 ? ['[options]'] : [])].join(' '),
+    '```',
+    '',
     ...(args.length === 0 ? [] : ['## Arguments', '', ...args.map(argumentRow), '']),
     ...(options.length === 0 ? [] : ['## Options', '', ...optionRows(options), '']),
-    ...['## Examples', ''],
+    '## Examples',
+    '',
     ...examples.flatMap(([typed, does]) => [does, '', '```sh', typed, '```', '']),
   ].join('\n')
 }

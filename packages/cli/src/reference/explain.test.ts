@@ -1,4 +1,4 @@
-// A field is explained by the codes that a manifest can really meet there.
+// The explanation of a field lists only codes that a manifest can get at that field.
 
 import { describe, expect, test } from 'vitest'
 import { explainWord } from './explain.ts'
@@ -6,8 +6,8 @@ import { explainWord } from './explain.ts'
 const codesOf = (field: string): string[] =>
   [...(explainWord(field) ?? '').matchAll(/^- `(\w+)`:/gm)].map(([, code = '']) => code)
 
-describe('what a field may be refused for', () => {
-  test('leaves out what has a field of the same name', () => {
+describe('the rejection codes of a field', () => {
+  test('omit codes of other resources with a field of the same name', () => {
     expect(codesOf('replicas')).toEqual(['replicas_negative', 'replicas_out_of_range'])
     for (const code of codesOf('nodeId')) expect(code).toMatch(/^(?:node_|volume_primary_mismatch)/)
   })
@@ -18,5 +18,5 @@ describe('what a field may be refused for', () => {
     ['routes.host', 'route_invalid'],
     ['labels', 'label_reserved'],
     ['secrets.name', 'secret_name_invalid'],
-  ])('%s: %s', (field, code) => expect(codesOf(field)).toContain(code))
+  ])('%s lists %s', (field, code) => expect(codesOf(field)).toContain(code))
 })

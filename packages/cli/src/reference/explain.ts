@@ -1,4 +1,4 @@
-// The reference in the terminal: what a code means, and what a field takes. From the catalogue and the shapes, offline.
+// The offline reference of `holdfast explain`: the meaning of a rejection code, and the type and rules of a manifest field.
 
 import {
   CODES,
@@ -11,12 +11,12 @@ import {
   stepsOf,
 } from '@holdfast/contract'
 
-/** Undefined where nothing is called so. */
+/** Undefined if there is no such code or field. */
 export function explainWord(word: string): string | undefined {
   return isCode(word) ? renderCodePage(word) : explainField(word)
 }
 
-/** Everything that can be explained, for the nearest name. */
+/** All codes and fields, to suggest the nearest one. */
 export const explainableWords = (): string[] => [...CODES, ...fieldPaths(deploymentBodyShape, '')]
 
 function explainField(word: string): string | undefined {
@@ -25,27 +25,27 @@ function explainField(word: string): string | undefined {
     .join('.')
   const shape = path.split('.').reduce<ShapeNode | undefined>(fieldOf, deploymentBodyShape)
   if (shape === undefined) return undefined
-  const codes = CODES.filter((code) => !OF_OTHERS.test(code) && isAbout(entryOf(code).field, path))
+  const codes = CODES.filter((code) => !OTHER_RESOURCES.test(code) && isAbout(entryOf(code).field, path))
   return [
     `# \`${path}\``,
     '',
-    `- Takes: ${describeShape(shape)}`,
-    ...(shape.kind === 'optional' ? ['- May be left out'] : []),
+    `- Type: ${describeShape(shape)}`,
+    ...(shape.kind === 'optional' ? ['- Optional'] : []),
     ...(descriptionOf(shape) === '' ? [] : ['', descriptionOf(shape)]),
-    ...(codes.length === 0 ? [] : ['', '## What it may be refused for', '']),
+    ...(codes.length === 0 ? [] : ['', '## Rejection codes', '']),
     ...codes.map((code) => `- \`${code}\`: ${acceptedFor(code)}`),
     '',
   ].join('\n')
 }
 
-/** What the case at hand fills in; a placeholder of a template has two braces. */
-const GAP = /(?<!\{)\{(\w+)\}(?!\})/
-const GAPS = new RegExp(GAP, 'g')
+/** A placeholder that a rejection fills in, such as `{max}`. Template placeholders have two braces and do not match. */
+const PLACEHOLDER = /(?<!\{)\{(\w+)\}(?!\})/
+const PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g')
 
-/** Where only the case at hand can say what is accepted, the reason for the rule says more than a gap. */
+/** Prefers a text without placeholders: the expected value, else the reason for the rule. */
 function acceptedFor(code: Parameters<typeof entryOf>[0]): string {
   const { expected, why } = entryOf(code)
-  return [expected, why].find((text) => !GAP.test(text)) ?? expected.replaceAll(GAPS, '<$1>')
+  return [expected, why].find((text) => !PLACEHOLDER.test(text)) ?? expected.replaceAll(PLACEHOLDERS, '<$1>')
 }
 
 function fieldOf(shape: ShapeNode | undefined, name: string): ShapeNode | undefined {
@@ -63,15 +63,15 @@ function descriptionOf(shape: ShapeNode): string {
     : own
 }
 
-/** Codes of volumes, jobs, networks and the archive, which have fields called as some of a manifest. */
-const OF_OTHERS = /^(?:volume_spec|job|network|archive)_/
+/** Codes of volumes, jobs, networks and the archive. Their field names also occur in manifests. */
+const OTHER_RESOURCES = /^(?:volume_spec|job|network|archive)_/
 
 /** `secrets[<i>].name | name` is about `secrets.name` and `name`; `update.<field>` about `update` and `update.order`. */
 const isAbout = (patterns: string, path: string): boolean =>
   patterns.split(' | ').some((pattern) => {
     const named = pattern.replaceAll(/\[["<].*?[">]\]/g, '')
-    const whole = named.replaceAll(/\.<\w+>/g, '')
-    return whole === path || (named.endsWith('.<field>') && path === `${whole}.${lastOf(path)}`)
+    const parent = named.replaceAll(/\.<\w+>/g, '')
+    return parent === path || (named.endsWith('.<field>') && path === `${parent}.${lastOf(path)}`)
   })
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)

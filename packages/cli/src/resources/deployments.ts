@@ -7,7 +7,7 @@ import type { Resource } from './resource.ts'
 export const deployments: Resource<DeploymentRecord> = {
   names: ['deployments', 'deployment', 'dep'],
   kind: 'deployment',
-  begin: 'holdfast init <name> writes a manifest to begin with',
+  begin: 'holdfast init <name> writes a starter manifest',
   nameOf: ({ name }) => name,
   list: (client) => readAll((page) => client.deployments.list(page)),
   read: (client, name) => client.deployments.read(name),

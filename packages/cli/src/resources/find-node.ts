@@ -1,9 +1,9 @@
-// Nodes are called by name here and by id on the interface.
+// Finds a node by name or id. The API accepts only ids.
 
 import { type Client, type Result, readAll } from '@holdfast/client'
 import { isNodeId, type Node } from '@holdfast/contract'
 
-/** A name that nobody has is asked for as it is, so that the platform itself says no. */
+/** An unknown name is sent to the API as an id, so that the platform itself returns the rejection. */
 export async function findNode(client: Client, nameOrId: string): Promise<Result<Node>> {
   if (isNodeId(nameOrId)) return client.nodes.read(nameOrId)
   const listed = await readAll((page) => client.nodes.list(page))

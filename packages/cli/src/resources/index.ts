@@ -1,4 +1,4 @@
-// Every kind of thing that `get` shows.
+// The kinds of resources that `get` lists.
 
 import type { Client, Result } from '@holdfast/client'
 import { printItems } from '../print/output.ts'
@@ -16,10 +16,10 @@ import type { Resource } from './resource.ts'
 import { routes } from './routes.ts'
 import { tenants } from './tenants.ts'
 
-/** A kind whose items are whatever they are: what was read is shown by the same kind. */
+/** A resource kind without its item type, so that all kinds fit into one list. */
 export interface AnyResource {
   readonly names: readonly [string, ...string[]]
-  look(client: Client, name: string | undefined): Promise<Result<Snapshot>>
+  read(client: Client, name: string | undefined): Promise<Result<Snapshot>>
 }
 
 export interface RowOptions extends TableOptions {
@@ -29,13 +29,13 @@ export interface RowOptions extends TableOptions {
 
 export interface Snapshot {
   print(terminal: Terminal, form: string | undefined): Promise<void>
-  /** By name, one line each, without a header. */
+  /** One line per item, keyed by name, without a header. */
   rows(options: RowOptions): ReadonlyMap<string, string>
 }
 
 function anyResource<T>(resource: Resource<T>): AnyResource {
   const { names, kind, nameOf, columns } = resource
-  const seen = (items: readonly T[], one: boolean): Snapshot => ({
+  const snapshot = (items: readonly T[], one: boolean): Snapshot => ({
     print: (terminal, form) => printItems(terminal, form, resource, items, one),
     rows({ form, ...options }) {
       if (form === 'json') return new Map(items.map((item) => [nameOf(item), JSON.stringify(item)]))
@@ -46,15 +46,15 @@ function anyResource<T>(resource: Resource<T>): AnyResource {
   })
   return {
     names,
-    async look(client, name) {
+    async read(client, name) {
       if (name !== undefined && resource.read !== undefined) {
         const read = await resource.read(client, name)
-        return read.ok ? { ok: true, value: seen([read.value], true) } : read
+        return read.ok ? { ok: true, value: snapshot([read.value], true) } : read
       }
       const listed = await resource.list(client)
       if (!listed.ok) return listed
       const items = name === undefined ? listed.value : listed.value.filter((item) => nameOf(item) === name)
-      return { ok: true, value: seen(items, name !== undefined) }
+      return { ok: true, value: snapshot(items, name !== undefined) }
     },
   }
 }

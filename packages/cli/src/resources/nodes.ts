@@ -8,7 +8,7 @@ import type { Resource } from './resource.ts'
 export const nodes: Resource<Node> = {
   names: ['nodes', 'node'],
   kind: 'node',
-  begin: 'holdfast node join-token <name> prints what to type on a machine',
+  begin: 'holdfast node join-token <name> prints the command that enrolls a machine',
   nameOf: ({ name }) => name,
   list: (client) => readAll((page) => client.nodes.list(page)),
   read: findNode,
@@ -28,7 +28,7 @@ export const nodes: Resource<Node> = {
   ],
 }
 
-/** Whether it takes new work, and why not. */
+/** Whether the node accepts new replicas, or why not. */
 function workOf({ schedulable, draining, controlPlane, claims }: Node): string {
   const notes = [
     ...(draining === true ? ['draining'] : schedulable ? [] : ['cordoned']),

@@ -1,7 +1,7 @@
 import type { Regions } from '@holdfast/contract'
 import type { Resource } from './resource.ts'
 
-/** While residency is not enforced nothing that demands it is placed, so each row says it. */
+/** Each row shows whether residency is enforced, because otherwise no deployment that demands it is placed. */
 interface Region extends Readonly<Regions['regions'][number]> {
   readonly enforced: boolean
 }

@@ -13,7 +13,7 @@ export const registries: Resource<Registry> = {
   },
   columns: [
     { header: 'HOST', value: ({ host }) => host },
-    { header: 'CREDENTIAL', value: ({ credential }) => (credential ? 'kept' : 'none') },
+    { header: 'CREDENTIAL', value: ({ credential }) => (credential ? 'stored' : 'none') },
     { header: 'UPDATED', value: ({ updatedAt }, nowMs) => age(updatedAt, nowMs) },
   ],
 }

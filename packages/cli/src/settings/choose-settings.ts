@@ -1,6 +1,7 @@
-// Flags over environment over file, each value on its own. A token belongs to the address it was given for: one from the
-// file is never sent to an address from elsewhere, and nobody else is trusted by its authority.
+// Merges settings: flags override environment variables, which override the contexts file, value by value. A token, tenant
+// or CA file of a context is used only for the address of that context, so that no token is sent to another server.
 
+import { defined } from '@holdfast/contract'
 import { HTTP_URL } from '../args/forms.ts'
 import type { ChosenSettings, Settings } from '../command.ts'
 import type { Contexts } from './contexts.ts'
@@ -16,14 +17,14 @@ export interface Sources {
 export function chooseSettings({ flags, env, contexts }: Sources): ChosenSettings {
   const name = flags.context ?? given(env.HOLDFAST_CONTEXT) ?? contexts.current
   const kept = name === undefined ? undefined : contexts.contexts[name]
-  const wanted = flags.context ?? given(env.HOLDFAST_CONTEXT)
-  if (wanted !== undefined && kept === undefined)
-    return { ok: false, why: `there is no context ${wanted}; known are: ${known(contexts)}` }
+  const requested = flags.context ?? given(env.HOLDFAST_CONTEXT)
+  if (requested !== undefined && kept === undefined)
+    return { ok: false, why: `there is no context ${requested}; known contexts: ${known(contexts)}` }
   const url = flags.url ?? given(env.HOLDFAST_URL) ?? kept?.url
   if (url !== undefined && !HTTP_URL.test(url))
     return {
       ok: false,
-      why: `${withoutUser(url)} is no address of a platform: it must be ${HTTP_URL.expected}`,
+      why: `${withoutUser(url)} is not a valid platform address; it must be ${HTTP_URL.expected}`,
     }
   const own = kept !== undefined && sameAddress(url, kept.url) ? kept : undefined
   const token = flags.token ?? given(env.HOLDFAST_TOKEN) ?? own?.token
@@ -31,17 +32,11 @@ export function chooseSettings({ flags, env, contexts }: Sources): ChosenSetting
   const caFile = flags.caFile ?? given(env.HOLDFAST_CA_FILE) ?? own?.caFile
   return {
     ok: true,
-    settings: {
-      ...(name === undefined ? {} : { context: name }),
-      ...(url === undefined ? {} : { url }),
-      ...(token === undefined ? {} : { token }),
-      ...(tenant === undefined ? {} : { tenant }),
-      ...(caFile === undefined ? {} : { caFile }),
-    },
+    settings: defined({ context: name, url, token, tenant, caFile }),
   }
 }
 
-/** A user in an address may come with a password. */
+/** Hides the user part of an address, which may contain a password. */
 const withoutUser = (url: string): string => url.replace(/^.*@/, '...@')
 
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text)

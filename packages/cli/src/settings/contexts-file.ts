@@ -1,5 +1,4 @@
-// Where the contexts are kept: a file that its owner alone may read, since it holds tokens. It is replaced as a whole, so
-// that nobody ever reads half of it.
+// Reads and writes the contexts file. Only its owner may read it, because it contains tokens. It is replaced atomically.
 
 import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -27,9 +26,13 @@ export async function readContextsFile(path: string): Promise<ReadFile> {
   const { parseDocument } = await import('yaml')
   const document = parseDocument(text, { logLevel: 'silent' })
   const contexts = document.errors.length > 0 ? undefined : readContexts(document.toJS())
-  if (contexts === undefined) return { ok: false, why: `${path} is no file of contexts` }
+  if (contexts === undefined) return { ok: false, why: `${path} is not a valid contexts file` }
   const open = ((await stat(path)).mode & 0o077) !== 0
-  return { ok: true, contexts, ...(open ? { warning: `${path} can be read by others: chmod 600` } : {}) }
+  return {
+    ok: true,
+    contexts,
+    ...(open ? { warning: `${path} is readable by other users; run chmod 600 ${path}` } : {}),
+  }
 }
 
 export async function writeContextsFile(path: string, contexts: Contexts): Promise<void> {

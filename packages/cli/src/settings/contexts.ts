@@ -1,4 +1,4 @@
-// The contexts file as a value: which platforms somebody uses, and which one is meant when nothing else is said.
+// The content of the contexts file: the known platforms with their tokens, and the current one.
 
 import { decodeKnown, type Infer, map, object, optional, string } from '@holdfast/contract'
 
@@ -15,7 +15,7 @@ export type Contexts = Infer<typeof contextsShape>
 
 export const NO_CONTEXTS: Contexts = { contexts: {} }
 
-/** Undefined where the file is none of ours. */
+/** Undefined if the file has another structure. */
 export function readContexts(value: unknown): Contexts | undefined {
   try {
     return value === null ? NO_CONTEXTS : decodeKnown(contextsShape, value)

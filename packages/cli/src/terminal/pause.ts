@@ -1,6 +1,6 @@
-// Waiting that Ctrl-C ends.
+// A sleep that Ctrl-C ends.
 
-/** False: it was ended. */
+/** Resolves with false if it was interrupted. */
 export function pause(ms: number, interrupted: AbortSignal): Promise<boolean> {
   if (interrupted.aborted) return Promise.resolve(false)
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// The terminal of this process. A signal asks once to end in order; a second one ends at once.
+// The terminal of this process. The first signal aborts the command in order; a second one ends the process immediately.
 
 import { on } from 'node:events'
 import { stderr, stdin, stdout } from 'node:process'
@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts'
 
 export interface RealTerminalOptions {
   readonly env: { readonly [name: string]: string | undefined }
-  /** False where `--no-color` was given. */
+  /** False with `--no-color`. */
   readonly color: boolean
 }
 
@@ -29,7 +29,7 @@ export function createRealTerminal({ env, color }: RealTerminalOptions): Termina
     outIsTerminal: stdout.isTTY === true,
     errIsTerminal: stderr.isTTY === true,
     inIsTerminal: stdin.isTTY === true,
-    // https://no-color.org: set and not empty.
+    // https://no-color.org: any non-empty value disables color.
     color: color && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
     columns: () => stdout.columns ?? DEFAULT_COLUMNS,
     rows: () => stdout.rows ?? DEFAULT_ROWS,
@@ -40,7 +40,7 @@ export function createRealTerminal({ env, color }: RealTerminalOptions): Termina
   }
 }
 
-/** `holdfast get deployments | head -1` is no error: who reads no more wants no more. */
+/** A reader that closes the pipe early, as in `holdfast get deployments | head -1`, is not an error. */
 function endQuietlyOnBrokenPipe(): void {
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -50,7 +50,7 @@ function endQuietlyOnBrokenPipe(): void {
   }
 }
 
-/** Whoever waits for a pipe that says nothing, or for a person, is to be stopped by the first Ctrl-C. */
+/** Reads stdin to its end; the first Ctrl-C ends the wait. */
 async function readInput(interrupted: AbortSignal): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   for await (const chunk of addAbortSignal(interrupted, stdin)) chunks.push(Buffer.from(chunk))
@@ -59,10 +59,10 @@ async function readInput(interrupted: AbortSignal): Promise<Uint8Array> {
 
 const BACKSPACES = new Set(['\b', '\x7f'])
 const CTRL_C = '\x03'
-/** Enter, or the end of what is typed. */
+/** Enter or Ctrl-D. */
 const ENDS = new Set(['\r', '\n', '\x04'])
 
-/** The terminal is set back whatever happens. */
+/** Restores the terminal mode in every case. */
 async function askSecret(question: string, interrupted: AbortController): Promise<string | undefined> {
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined
   stderr.write(question)
@@ -77,7 +77,7 @@ async function askSecret(question: string, interrupted: AbortController): Promis
   }
 }
 
-/** Rejects when it is interrupted: by a key, which is one of many here, or by a signal from elsewhere. */
+/** Rejects at Ctrl-C, which arrives as a key in raw mode, and on a signal. */
 async function typedLine(interrupted: AbortController): Promise<string> {
   const decoder = new TextDecoder()
   const typed: string[] = []

@@ -1,4 +1,4 @@
-// A command without a process and without a platform: what it prints is kept, what it asks is answered from a table.
+// Runs commands in tests without a process or a platform: records the output and answers API requests from a table.
 
 import { type Client, createClient } from '@holdfast/client'
 import type { Invocation } from '../command.ts'
@@ -19,8 +19,13 @@ export function scriptTerminal({ isTerminal = false } = {}): ScriptedTerminal {
     err(text) {
       printed.err += text
     },
-    ...{ outIsTerminal: isTerminal, errIsTerminal: isTerminal, inIsTerminal: isTerminal, color: false },
-    ...{ columns: () => 120, rows: () => 24, now: () => Date.parse('2026-01-31T12:00:00Z') },
+    outIsTerminal: isTerminal,
+    errIsTerminal: isTerminal,
+    inIsTerminal: isTerminal,
+    color: false,
+    columns: () => 120,
+    rows: () => 24,
+    now: () => Date.parse('2026-01-31T12:00:00Z'),
     readInput: async () => new Uint8Array(),
     async askSecret(question) {
       printed.err += question
@@ -30,7 +35,7 @@ export function scriptTerminal({ isTerminal = false } = {}): ScriptedTerminal {
   }
 }
 
-/** `typed`: options by their long name. */
+/** `typed`: options, by long name. */
 export function invocation(
   terminal: Terminal,
   args: readonly string[],
@@ -41,26 +46,35 @@ export function invocation(
     return typeof given === 'string' ? given : undefined
   }
   return {
-    ...{ args, text, terminal, contextsFile: '/nowhere' },
+    args,
+    text,
+    terminal,
+    contextsFile: '/nowhere',
     texts: (option) => [text(option) ?? []].flat(),
     flag: (option) => typed[option] === true,
     settings: async () => ({ ok: true, settings: {} }),
   }
 }
 
-/** Answers by `GET /path`; whatever is not in the table was not to be asked. `away`: so many calls find nobody. */
-export function scriptClient(answers: { readonly [asked: string]: unknown }, { away = 0 } = {}): Client {
-  let unanswered = away
+/**
+ * `responses` are keyed by `GET /path`; any other request fails the test. The first `refusedConnections` requests fail to
+ * connect.
+ */
+export function scriptClient(
+  responses: { readonly [request: string]: unknown },
+  { refusedConnections = 0 } = {},
+): Client {
+  let remaining = refusedConnections
   return createClient({
     baseUrl: 'http://platform',
     runtime: {
       wait: async () => {},
       async fetch(url, { method }) {
-        unanswered -= 1
-        if (unanswered >= 0) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
-        const answer = answers[`${method} ${url.replace('http://platform/api/v1', '')}`]
-        if (answer === undefined) throw new Error(`${method} ${url} was not to be asked`)
-        return new Response(JSON.stringify(answer), { status: 200 })
+        remaining -= 1
+        if (remaining >= 0) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+        const body = responses[`${method} ${url.replace('http://platform/api/v1', '')}`]
+        if (body === undefined) throw new Error(`unexpected request: ${method} ${url}`)
+        return new Response(JSON.stringify(body), { status: 200 })
       },
     },
   })

@@ -1,10 +1,9 @@
-// What a command sees of the terminal it runs in. Data goes to stdout, talk to stderr, and nobody is asked anything who
-// does not sit at a terminal.
+// The terminal as commands see it. Results go to stdout, progress and errors to stderr. Commands prompt only on a terminal.
 
 export interface Terminal {
-  /** Data. */
+  /** Writes results to stdout. */
   out(text: string | Uint8Array): void
-  /** Talk. */
+  /** Writes progress and errors to stderr. */
   err(text: string | Uint8Array): void
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
@@ -12,15 +11,16 @@ export interface Terminal {
   readonly color: boolean
   columns(): number
   rows(): number
-  /** All of stdin, as bytes. Rejects at Ctrl-C. */
+  /** Reads stdin to its end. Rejects at Ctrl-C. */
   readInput(): Promise<Uint8Array>
-  /** A line that is not shown while it is typed; undefined where nobody can be asked. Rejects at Ctrl-C. */
+  /** Prompts for a line without echo; undefined if there is no terminal. Rejects at Ctrl-C. */
   askSecret(question: string): Promise<string | undefined>
-  /** Fires at Ctrl-C. */
+  /** Aborts at Ctrl-C. */
   readonly interrupted: AbortSignal
   now(): number
 }
 
-/** With its line break, which everything that is printed has. */
+/** Prints a line to stderr. */
 export const report = (terminal: Terminal, line: string): void => terminal.err(`${line}\n`)
+/** Prints a line to stdout. */
 export const print = (terminal: Terminal, line: string): void => terminal.out(`${line}\n`)
