@@ -1,35 +1,35 @@
-// What a command is: one value that drives parsing, help, completion and the reference pages. One file for each.
+// The type of a command. One value per command drives parsing, help, completion and the reference pages.
 
 import type { Client } from '@holdfast/client'
 import type { Form } from './args/forms.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/** Names that completion can look up on the platform. */
+/** Names that shell completion looks up on the platform or in the contexts file. */
 export type LiveNames = 'deployments' | 'nodes' | 'registries' | 'contexts'
 
 export interface ArgumentSpec {
   readonly name: string
   readonly summary: string
   readonly optional?: boolean
-  /** Takes all that is left. */
+  /** Accepts all remaining words. */
   readonly many?: boolean
   readonly choices?: readonly string[]
-  /** Where it is a name: of what, which may depend on the arguments before it. */
+  /** The kind of name to complete; it may depend on the earlier arguments. */
   readonly completes?: LiveNames | ((before: readonly string[]) => LiveNames | undefined)
 }
 
 export interface OptionSpec {
-  /** As commander writes them: `-f, --filename <path>`. */
+  /** In commander's syntax: `-f, --filename <path>`. */
   readonly flags: string
   readonly summary: string
-  /** May be given several times. */
+  /** The option is repeatable. */
   readonly many?: boolean
   readonly choices?: readonly string[]
   readonly form?: Form
 }
 
-/** What was typed, checked for its form. Options are asked for by their long name. */
+/** The parsed and checked command line. Options are read by their long name. */
 export interface Invocation {
   readonly args: readonly string[]
   text(option: string): string | undefined
@@ -40,13 +40,13 @@ export interface Invocation {
   settings(): Promise<ChosenSettings>
 }
 
-/** Where to ask and as whom: flags over environment over file. */
+/** The platform to call and the credentials to use. Flags override environment variables, which override the file. */
 export interface Settings {
   readonly context?: string
   readonly url?: string
   readonly token?: string
   readonly tenant?: string
-  /** A file of the authorities that alone are trusted there. */
+  /** A PEM file; only the authorities in it are trusted. */
   readonly caFile?: string
 }
 
@@ -55,14 +55,14 @@ export type ChosenSettings =
   | { readonly ok: false; readonly why: string }
 
 interface CommonParts {
-  /** All its words: `rollout status`. */
+  /** All words: `rollout status`. */
   readonly name: string
   readonly summary: string
-  /** For its page, beside the summary. */
+  /** Further text for the help and the reference page. */
   readonly details?: string
   readonly args?: readonly ArgumentSpec[]
   readonly options?: readonly OptionSpec[]
-  /** Each as it is typed, with what it does. */
+  /** Each command line with its effect. */
   readonly examples: readonly (readonly [typed: string, does: string])[]
 }
 

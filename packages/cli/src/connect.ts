@@ -1,6 +1,7 @@
-// A client for what was chosen. It is loaded only where it is needed: help and completion start without it.
+// Creates the API client for the chosen settings. The client is imported on demand, so that help and completion start fast.
 
 import type { Client, Exchange } from '@holdfast/client'
+import { defined } from '@holdfast/contract'
 import { durationSeconds } from './args/forms.ts'
 import type { Invocation, Settings } from './command.ts'
 import { report, type Terminal } from './terminal/terminal.ts'
@@ -13,18 +14,21 @@ export async function connect(
   invocation: Invocation,
   { url, token, tenant, caFile }: Settings & { readonly url: string },
 ): Promise<Connected> {
-  const distrust = caFile === undefined ? undefined : await trustFrom(caFile)
-  if (distrust !== undefined) return { ok: false, why: distrust }
+  const trustError = caFile === undefined ? undefined : await trustFrom(caFile)
+  if (trustError !== undefined) return { ok: false, why: trustError }
   const { createClient } = await import('@holdfast/client')
   const seconds = durationSeconds(invocation.text('timeout') ?? '')
   const client = createClient({
-    ...{ baseUrl: url, signal: invocation.terminal.interrupted },
-    ...(token === undefined ? {} : { token }),
-    ...(tenant === undefined ? {} : { tenant }),
-    ...(seconds === undefined ? {} : { deadlineMs: seconds * 1000 }),
-    ...(invocation.flag('verbose')
-      ? { observe: (exchange: Exchange) => printExchange(invocation.terminal, exchange) }
-      : {}),
+    baseUrl: url,
+    signal: invocation.terminal.interrupted,
+    ...defined({
+      token,
+      tenant,
+      deadlineMs: seconds === undefined ? undefined : seconds * 1000,
+      observe: invocation.flag('verbose')
+        ? (exchange: Exchange) => printExchange(invocation.terminal, exchange)
+        : undefined,
+    }),
   })
   return { ok: true, client }
 }
@@ -35,5 +39,5 @@ async function trustFrom(caFile: string): Promise<string | undefined> {
 }
 
 function printExchange(terminal: Terminal, { method, path, status, requestId, tookMs }: Exchange): void {
-  report(terminal, `${method} ${path} ${status ?? 'no answer'} ${requestId ?? '-'} ${Math.round(tookMs)}ms`)
+  report(terminal, `${method} ${path} ${status ?? 'no response'} ${requestId ?? '-'} ${Math.round(tookMs)}ms`)
 }

@@ -1,11 +1,11 @@
-// How a command ended, for the script that called it. Public behaviour: a number is never given another meaning.
+// Exit codes for calling scripts. They are public: a code never changes its meaning.
 
 export const EXIT = {
   ok: 0,
   error: 1,
   usage: 2,
   rejected: 3,
-  /** Accepted, but not placed or not well within the time of `--wait`. */
+  /** Accepted, but not placed or not ready within the time of `--wait`. */
   notReady: 4,
   notFound: 5,
   conflict: 6,

@@ -7,5 +7,5 @@ import { createRealTerminal } from './terminal/real-terminal.ts'
 
 const words = argv.slice(2)
 const terminal = createRealTerminal({ env, color: !words.includes('--no-color') })
-// Not `exit`: what was printed may still be on its way through a pipe.
+// `process.exit` would cut off output that is still being written to a pipe.
 process.exitCode = await run(words, env, terminal)

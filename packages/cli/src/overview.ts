@@ -1,4 +1,4 @@
-// What `status` draws: as text, from the same columns as `get`.
+// The lines of `holdfast status`, built from the same columns as `get`.
 
 import type { Client, Result } from '@holdfast/client'
 import { ofKind } from './print/amounts.ts'
@@ -10,18 +10,18 @@ import { EVENT_COLUMNS } from './resources/events.ts'
 import { nodes } from './resources/nodes.ts'
 
 const EVENTS = 10
-/** An id says nothing at a glance, and a message says its reason. */
+/** The overview omits node ids, and event reasons, which the message repeats. */
 const NODE_COLUMNS = nodes.columns.filter(({ header }) => header !== 'ID')
-const NEWS_COLUMNS = EVENT_COLUMNS.filter(({ header }) => header !== 'REASON')
+const OVERVIEW_EVENT_COLUMNS = EVENT_COLUMNS.filter(({ header }) => header !== 'REASON')
 
-export interface Glance {
+export interface OverviewOptions {
   readonly nowMs: number
   readonly colored: boolean
 }
 
 export async function overviewLines(
   client: Client,
-  { nowMs, colored }: Glance,
+  { nowMs, colored }: OverviewOptions,
 ): Promise<Result<readonly string[]>> {
   const [deployed, machines, quotas, events] = await Promise.all([
     deployments.list(client),
@@ -47,18 +47,18 @@ export async function overviewLines(
       '',
       ...listLines(nodes, NODE_COLUMNS, machines.value, { nowMs, colored }),
       '',
-      ...tableLines(NEWS_COLUMNS, events.value.items.toReversed(), { nowMs, colored }),
+      ...tableLines(OVERVIEW_EVENT_COLUMNS, events.value.items.toReversed(), { nowMs, colored }),
     ],
   }
 }
 
-/** Headers with nothing below them say less than a word. */
+/** An empty list is one line with the next step instead of a table header. */
 const listLines = <T>(
   { kind, begin = '' }: Pick<Printed<T>, 'kind' | 'begin'>,
   columns: readonly Column<T>[],
   items: readonly T[],
   options: TableOptions,
-): string[] => (items.length === 0 ? [`no ${kind}s yet: ${begin}`] : tableLines(columns, items, options))
+): string[] => (items.length === 0 ? [`no ${kind}s yet; ${begin}`] : tableLines(columns, items, options))
 
 interface Used {
   readonly kind: string
@@ -66,8 +66,8 @@ interface Used {
   readonly limit: number
 }
 
-/** `stored_bytes` as people say it: stored 42KiB/16MiB. */
+/** `stored_bytes` becomes: stored 42KiB/16MiB. */
 function quotaText({ kind, used, limit }: Used): string {
-  const things = kind.replace(/_bytes$/, '')
-  return `${things} ${ofKind(kind, used)}/${ofKind(kind, limit)}`
+  const label = kind.replace(/_bytes$/, '')
+  return `${label} ${ofKind(kind, used)}/${ofKind(kind, limit)}`
 }

@@ -1,4 +1,4 @@
-// What a dry run prints, on a plan that is written down.
+// Output of a dry run, for a scripted plan.
 
 import { expect, test } from 'vitest'
 import { parseSource } from './manifest/parse-source.ts'
@@ -7,17 +7,30 @@ import { planAll } from './plan-all.ts'
 import { scriptClient, scriptTerminal } from './terminal/scripted-terminal.fixture.ts'
 
 const SPEC = {
-  ...{ kind: 'Deployment', name: 'web', image: 'registry.example.com/web:1.4.2', replicas: 1 },
-  ...{ secretsVersion: 0, resources: { cpuMillis: 0, memoryBytes: 0 }, stopGracePeriod: '10s' },
+  kind: 'Deployment',
+  name: 'web',
+  image: 'registry.example.com/web:1.4.2',
+  replicas: 1,
+  secretsVersion: 0,
+  resources: { cpuMillis: 0, memoryBytes: 0 },
+  stopGracePeriod: '10s',
   update: { order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '300s' },
   secrets: [{ name: 'DB', vault_path: 'resources/db', anchor: 'external', rotation: 'restart' }],
   composedEnvironment: { DATABASE_URL: 'postgres://app:{{secret.db.password}}@db/app' },
 }
 const RECORD = {
   ...SPEC,
-  ...{ uid: 'dep_1', revision: 1, specHash: 'x', createdAt: '', updatedAt: '', residencyLabels: {} },
+  uid: 'dep_1',
+  revision: 1,
+  specHash: 'x',
+  createdAt: '',
+  updatedAt: '',
+  residencyLabels: {},
   status: {
-    ...{ phase: 'Running', reason: '', message: '', runningRevision: 1 },
+    phase: 'Running',
+    reason: '',
+    message: '',
+    runningRevision: 1,
     replicas: { desired: 1, placed: 1, ready: 1 },
     image: { reference: SPEC.image, digest: null },
   },
@@ -26,16 +39,26 @@ const PLANNED = {
   alterations: [],
   warnings: [],
   plan: {
-    ...{ action: 'update', revision: 2, changes: [], steps: [] },
+    action: 'update',
+    revision: 2,
+    changes: [],
+    steps: [],
     placement: {
-      ...{ placed: [], unplaced: 1, summary: '0 of 1 nodes accept: 1 cordoned.', cure: ['Uncordon n1.'] },
+      placed: [],
+      unplaced: 1,
+      summary: '0 of 1 nodes accept: 1 cordoned.',
+      cure: ['Uncordon n1.'],
       candidates: [
         {
-          ...{ nodeId: 'node_1', nodeName: 'n1' },
+          nodeId: 'node_1',
+          nodeName: 'n1',
           refusals: [
             {
-              ...{ filter: 'cordon', code: 'node_cordoned', fix: 'Uncordon n1.' },
-              ...{ required: 'schedulable', reported: 'cordoned' },
+              filter: 'cordon',
+              code: 'node_cordoned',
+              fix: 'Uncordon n1.',
+              required: 'schedulable',
+              reported: 'cordoned',
             },
           ],
         },
@@ -52,7 +75,7 @@ async function shown(text: string) {
   return { exitCode, ...terminal.printed }
 }
 
-test('no line ends in blanks, and what is set in stays so', async () => {
+test('prints no trailing blanks and keeps the indentation', async () => {
   const { exitCode, out } = await shown(
     'kind: Deployment\nname: web\nimage: registry.example.com/web:1.4.3\n',
   )
@@ -61,7 +84,7 @@ test('no line ends in blanks, and what is set in stays so', async () => {
   expect(out).not.toMatch(/ $/m)
 })
 
-test('secrets that a manifest no longer names stay, and that is said', async () => {
+test('reports stored secrets that the manifest does not mention as kept', async () => {
   const without = 'kind: Deployment\nname: web\nimage: registry.example.com/web:1.4.3\n'
   const { err } = await shown(without)
   expect([...err.matchAll(/kept: (\w+)/g)].map(([, field]) => field)).toEqual([
@@ -69,6 +92,6 @@ test('secrets that a manifest no longer names stay, and that is said', async () 
     'composedEnvironment',
   ])
   expect((await shown(`${without}secrets: []\ncomposedEnvironment: null\n`)).err).toBe('')
-  // What it says to do is what the platform takes.
+  // The platform accepts the null values that the hint suggests.
   expect(checkOffline({ ...SPEC, secrets: null, composedEnvironment: null })).toEqual([])
 })

@@ -1,4 +1,4 @@
-// What would happen: the plan of the platform for each document, as a summary, as the difference it makes, or as data.
+// Prints the platform's dry-run plan of each document: as a summary, as a diff, or as data.
 
 import type { Client } from '@holdfast/client'
 import type { DryRun } from '@holdfast/contract'
@@ -22,7 +22,7 @@ const VERBS = { create: 'would be created', update: 'would be configured', none:
 export type PlanForm = 'summary' | 'difference' | 'json' | 'yaml'
 
 export interface PlannedAll {
-  /** Of the first that went wrong. */
+  /** Of the first failure. */
   readonly exitCode: ExitCode
   /** Whether applying would change anything. */
   readonly differs: boolean
@@ -55,42 +55,42 @@ export async function planAll(
 async function printPlan(
   terminal: Terminal,
   manifest: Manifest,
-  { plan: whole, before }: Planned & { readonly ok: true },
+  { plan: dryRun, before }: Planned & { readonly ok: true },
   form: 'summary' | 'difference',
 ): Promise<void> {
-  print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[whole.plan.action]}`)
-  if (form === 'difference') await printDifference(terminal, manifest, whole)
-  printAnnounced(terminal, whole)
+  print(terminal, `deployment/${nameOf(manifest.value)} ${VERBS[dryRun.plan.action]}`)
+  if (form === 'difference') await printDifference(terminal, manifest, dryRun)
+  printAnnounced(terminal, dryRun)
   printKept(terminal, manifest, before)
-  if (whole.plan.action !== 'none') printConsequences(terminal, whole.plan)
+  if (dryRun.plan.action !== 'none') printConsequences(terminal, dryRun.plan)
 }
 
-/** A new deployment differs by all that it has. */
+/** Prints changed fields. A new deployment is printed whole. */
 async function printDifference(terminal: Terminal, { value }: Manifest, { plan }: DryRun): Promise<void> {
   const colored = terminal.color && terminal.outIsTerminal
-  const put = async (sign: '+' | '-', part: unknown): Promise<void> => {
+  const printPart = async (sign: '+' | '-', part: unknown): Promise<void> => {
     for (const line of plainLines(await yamlText(part))
       .trimEnd()
       .split('\n'))
       print(terminal, paint(`${sign} ${line}`, sign === '+' ? 'green' : 'red', colored))
   }
-  if (plan.action === 'create') await put('+', value)
+  if (plan.action === 'create') await printPart('+', value)
   for (const { field, from, to } of plan.changes) {
-    if (from !== null) await put('-', { [field]: from })
-    if (to !== null) await put('+', { [field]: to })
+    if (from !== null) await printPart('-', { [field]: from })
+    if (to !== null) await printPart('+', { [field]: to })
   }
 }
 
 function printConsequences(terminal: Terminal, { placement, steps, rollout }: DryRun['plan']): void {
   const { unplaced } = placement
   for (const { kind, text } of steps) {
-    // What the matrix below says in full.
+    // The matrix below explains the wait in full.
     if (kind === 'wait' && unplaced > 0) continue
     for (const line of hang('  ', plain(text), outArea(terminal).columns)) print(terminal, line)
   }
   if (rollout !== undefined && steps.length > 0) print(terminal, plain(`  ${rollout.summary}`))
   if (unplaced === 0) return
-  print(terminal, `  without a node: ${unplaced}`)
+  print(terminal, `  replicas without a node: ${unplaced}`)
   print(terminal, plain(`  ${placement.summary}`))
   for (const line of indent(matrixLines(placement, indented(outArea(terminal), 2)))) print(terminal, line)
 }

@@ -1,10 +1,10 @@
-// What the program itself answers, whatever the commands are.
+// Behavior of the program itself, independent of its commands.
 
 import { expect, test } from 'vitest'
 import about from '../package.json' with { type: 'json' }
 import { buildProgram } from './program.ts'
 
-test('--version is that of the package', async () => {
+test('prints the version of the package with --version', async () => {
   const printed: string[] = []
   const parts = { commands: [], groups: {}, err: () => {}, onChosen: () => Promise.resolve() }
   const program = buildProgram({ ...parts, out: (text) => void printed.push(text) })

@@ -1,5 +1,4 @@
-// The command table as a commander program: the one place that knows commander. It parses, names the nearest command or
-// flag, and prints help; what a command does is its own file.
+// Turns the command table into a commander program. Only this file uses commander: for parsing, suggestions and help.
 
 import {
   Argument,
@@ -19,7 +18,7 @@ export interface ParsedArguments {
 
 export interface ProgramParts {
   readonly commands: readonly Command[]
-  /** What the first word of several stands for. */
+  /** The description of each command group, by its first word. */
   readonly groups: { readonly [word: string]: string }
   out(text: string): void
   err(text: string): void
@@ -28,10 +27,10 @@ export interface ProgramParts {
 
 export function buildProgram({ commands, groups, out, err, onChosen }: ProgramParts): CommanderCommand {
   const program = createCommand('holdfast')
-    .description('Run containers on the nodes of your tenant, and know why.')
+    .description('Run containers on the nodes of your tenant.')
     .configureOutput({ writeOut: out, writeErr: err })
     .configureHelp({ showGlobalOptions: true, sortSubcommands: true })
-    .helpCommand('help [command]', 'show the page of a command')
+    .helpCommand('help [command]', 'show the help of a command')
     .version(about.version, '--version', 'print the version')
     .exitOverride()
   for (const spec of GLOBAL_OPTIONS) program.addOption(optionOf(spec))
@@ -52,9 +51,9 @@ function groupOf(
 ): CommanderCommand {
   const known = parents.get(word)
   if (known !== undefined) return known
-  const made = program.command(word).description(summary)
-  parents.set(word, made)
-  return made
+  const group = program.command(word).description(summary)
+  parents.set(word, group)
+  return group
 }
 
 function addCommand(
@@ -63,13 +62,13 @@ function addCommand(
   command: Command,
   onChosen: ProgramParts['onChosen'],
 ): void {
-  const made = parent.command(word).summary(command.summary).description(descriptionOf(command))
-  for (const spec of command.args ?? []) made.addArgument(argumentOf(spec))
-  for (const spec of command.options ?? []) made.addOption(optionOf(spec))
-  made.addHelpText('after', () => `\n${exampleLines(command).join('\n')}`)
-  made.action(async () => {
-    const args = made.processedArgs.flat().filter((each) => typeof each === 'string')
-    await onChosen(command, { args, options: made.optsWithGlobals() })
+  const added = parent.command(word).summary(command.summary).description(descriptionOf(command))
+  for (const spec of command.args ?? []) added.addArgument(argumentOf(spec))
+  for (const spec of command.options ?? []) added.addOption(optionOf(spec))
+  added.addHelpText('after', () => `\n${exampleLines(command).join('\n')}`)
+  added.action(async () => {
+    const args = added.processedArgs.flat().filter((each) => typeof each === 'string')
+    await onChosen(command, { args, options: added.optsWithGlobals() })
   })
 }
 

@@ -1,4 +1,4 @@
-// What holds for every command that asks a platform.
+// Behavior shared by all commands that call a platform.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -18,17 +18,17 @@ afterEach(() => {
   server?.close()
 })
 
-async function serve(onAsked: () => void, answer?: string): Promise<string> {
+async function serve(onRequest: () => void, body?: string): Promise<string> {
   server = createServer((_request, response) => {
-    onAsked()
-    if (answer !== undefined) response.writeHead(401, { 'content-type': 'application/json' }).end(answer)
+    onRequest()
+    if (body !== undefined) response.writeHead(401, { 'content-type': 'application/json' }).end(body)
   })
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 test.each([['get nodes'], ['node drain n1'], ['secret list'], ['status'], ['token list --tenant t']])(
-  '%s ends at the first Ctrl-C, though no answer came',
+  '%s exits with 130 at the first Ctrl-C, without waiting for a response',
   async (typed) => {
     const ctrlC = new AbortController()
     const url = await serve(() => ctrlC.abort())
@@ -39,7 +39,7 @@ test.each([['get nodes'], ['node drain n1'], ['secret list'], ['status'], ['toke
   },
 )
 
-test('Ctrl-C at a hidden question ends the command, and no other token is tried', async () => {
+test('Ctrl-C at the hidden token prompt ends login without trying another token', async () => {
   const ctrlC = new AbortController()
   const url = await serve(() => expect.unreachable())
   const askSecret = async () => {
@@ -51,18 +51,18 @@ test('Ctrl-C at a hidden question ends the command, and no other token is tried'
   expect(terminal.printed.err).toBe('')
 })
 
-test('a login asks for a token only where none is given', async () => {
+test('login prompts for a token only if none is given', async () => {
   const url = await serve(() => {}, UNAUTHENTICATED)
-  const told = async (env: { [name: string]: string }) => {
+  const printedFor = async (env: { [name: string]: string }) => {
     const terminal = scriptTerminal({ isTerminal: true })
     await run(['login', '--url', url], { HOLDFAST_CONTEXTS_FILE: '/nowhere', ...env }, terminal)
     return terminal.printed.err
   }
-  expect(await told({ HOLDFAST_TOKEN: 'hf_x' })).toMatch(/^error: unauthenticated/)
-  expect(await told({})).toMatch(/^Token: error: no token is given/)
+  expect(await printedFor({ HOLDFAST_TOKEN: 'hf_x' })).toMatch(/^error: unauthenticated/)
+  expect(await printedFor({})).toMatch(/^Token: error: no token given/)
 })
 
-test('a file of contexts that others can read is warned of once', async () => {
+test('warns once about a contexts file that other users can read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-run-'))
   const file = join(folder, 'config.yaml')
   try {
@@ -71,7 +71,7 @@ test('a file of contexts that others can read is warned of once', async () => {
     const terminal = scriptTerminal()
     const words = ['token', 'list', '--tenant', 't', '--url', url]
     expect(await run(words, { HOLDFAST_CONTEXTS_FILE: file }, terminal)).toBe(7)
-    expect(terminal.printed.err.match(/can be read by others/g)).toHaveLength(1)
+    expect(terminal.printed.err.match(/is readable by other users/g)).toHaveLength(1)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -1,11 +1,11 @@
-// From what was typed to an exit code.
+// Parses the command line, runs the command and returns its exit code.
 
+import { defined } from '@holdfast/contract'
 import { CommanderError } from 'commander'
 import type { ChosenSettings, Command, Invocation, Settings } from './command.ts'
 import { COMMANDS, GROUPS } from './commands/index.ts'
 import { connect } from './connect.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { helpWords } from './help-words.ts'
 import { printError } from './print/failure.ts'
 import { buildProgram, type ParsedArguments } from './program.ts'
 import { chooseSettings } from './settings/choose-settings.ts'
@@ -18,25 +18,41 @@ export async function run(words: readonly string[], env: Env, terminal: Terminal
   if (words[0] === COMPLETE) return printCompletions(words.slice(words.indexOf('--') + 1), env, terminal)
   let exitCode: ExitCode = EXIT.ok
   const program = buildProgram({
-    ...{ commands: COMMANDS, groups: GROUPS, out: terminal.out, err: terminal.err },
+    commands: COMMANDS,
+    groups: GROUPS,
+    out: terminal.out,
+    err: terminal.err,
     async onChosen(command, typed) {
       exitCode = await runCommand(command, invocationOf(typed, env, terminal))
     },
   })
   try {
-    const parsed =
-      words[0] === 'help' ? helpWords(words.slice(1), { commands: COMMANDS, groups: GROUPS }) : words
-    await program.parseAsync(parsed, { from: 'user' })
+    await program.parseAsync(words[0] === 'help' ? helpWords(words.slice(1)) : words, { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     if (terminal.interrupted.aborted) return EXIT.interrupted
-    printError(terminal, error instanceof Error ? error.message : 'something unknown went wrong')
+    printError(terminal, error instanceof Error ? error.message : 'an unknown error occurred')
     return EXIT.error
   }
 }
 
-/** Asked by shells, never by people: it is in no help. */
+/**
+ * Turns `help rollout undo` into `rollout undo --help`, so that help never runs a command. An unknown command is returned
+ * as it is, for commander to suggest the nearest one.
+ */
+function helpWords(typed: readonly string[]): string[] {
+  const words = typed.filter((word) => !word.startsWith('-'))
+  const [command] = COMMANDS.map(({ name }) => name.split(' ')).filter((name) =>
+    name.every((word, at) => words[at] === word),
+  )
+  if (command !== undefined) return [...command, '--help']
+  const [first = ''] = words
+  const isGroup = words.length === 0 || (words.length === 1 && Object.hasOwn(GROUPS, first))
+  return isGroup ? [...words, '--help'] : words
+}
+
+/** Called by shell completion only, so it is hidden from help. */
 const COMPLETE = '__complete'
 
 async function printCompletions(typed: readonly string[], env: Env, terminal: Terminal): Promise<ExitCode> {
@@ -68,7 +84,7 @@ async function runCommand(command: Command, invocation: Invocation): Promise<Exi
   }
   const { url } = chosen.settings
   if (url === undefined) {
-    printError(terminal, 'no platform is named: holdfast login --url <address>, or set HOLDFAST_URL')
+    printError(terminal, 'no platform is configured; run holdfast login --url <address>, or set HOLDFAST_URL')
     return EXIT.usage
   }
   const connected = await connect(invocation, { ...chosen.settings, url })
@@ -87,10 +103,13 @@ function invocationOf({ args, options }: ParsedArguments, env: Env, terminal: Te
   const contextsFile = contextsPath(env)
   let settings: Promise<ChosenSettings> | undefined
   return {
-    ...{ args, text, terminal, contextsFile },
+    args,
+    text,
+    terminal,
+    contextsFile,
     texts: (option) => [given(option) ?? []].flat().filter((each) => typeof each === 'string'),
     flag: (option) => given(option) === true,
-    // Asked for more than once, and warned of once.
+    // Cached, so that a warning about the file is printed once.
     settings() {
       settings ??= gatherSettings(text, env, terminal, contextsFile)
       return settings
@@ -108,12 +127,6 @@ async function gatherSettings(
   if (!file.ok) return file
   if (file.warning !== undefined) report(terminal, `warning: ${file.warning}`)
   const [context, url, token, tenant, caFile] = ['context', 'url', 'token', 'tenant', 'ca-file'].map(text)
-  const flags: Settings = {
-    ...(context === undefined ? {} : { context }),
-    ...(url === undefined ? {} : { url }),
-    ...(token === undefined ? {} : { token }),
-    ...(tenant === undefined ? {} : { tenant }),
-    ...(caFile === undefined ? {} : { caFile }),
-  }
+  const flags: Settings = defined({ context, url, token, tenant, caFile })
   return chooseSettings({ flags, env, contexts: file.contexts })
 }

@@ -46,7 +46,7 @@ describe('contexts', () => {
     expect(ran).toEqual({
       code: 0,
       stdout: '',
-      stderr: `logged in to ${platform.baseUrl}; the context acme is the current one\n`,
+      stderr: `logged in to ${platform.baseUrl}; current context: acme\n`,
     })
     expect(statSync(contextsFile()).mode & 0o777).toBe(0o600)
     expect(readFileSync(contextsFile(), 'utf8')).toContain(token)
@@ -70,7 +70,7 @@ describe('contexts', () => {
     expect(await cli(['context', 'use', 'acme'])).toMatchObject({ code: 0 })
     expect(await cli(['context', 'use', 'acmee'])).toMatchObject({
       code: 5,
-      stderr: 'error: there is no context acmee; known are: acme\n',
+      stderr: 'error: there is no context acmee; known contexts: acme\n',
     })
   })
 
@@ -81,7 +81,7 @@ describe('contexts', () => {
       HOLDFAST_CONTEXTS_FILE: path,
       HOLDFAST_URL: platform.baseUrl,
     })
-    expect(listed.stderr).toContain('can be read by others: chmod 600')
+    expect(listed.stderr).toContain('is readable by other users; run chmod 600')
     writeFileSync(path, 'contexts: [', { mode: 0o600 })
     expect(await cli(['context', 'list'], { HOLDFAST_CONTEXTS_FILE: path })).toMatchObject({ code: 1 })
   })
@@ -94,7 +94,7 @@ describe('what was typed wrongly', () => {
     [['context', 'list', '--ouput', 'json'], "unknown option '--ouput'\n(Did you mean --output?)"],
     [['context', 'list', '-o', 'xml'], 'Allowed choices are table, wide, json, yaml, name'],
     [['login', '--url', 'ftp://x'], 'It must be an address such as https://holdfast.example'],
-    [['login'], 'no address is given'],
+    [['login'], 'no address given'],
     [['context', 'use'], "missing required argument 'context'"],
   ])('%j is told with exit code 2', async (words, told) => {
     const ran = await runCli(words)
@@ -105,7 +105,7 @@ describe('what was typed wrongly', () => {
   test('nobody is asked anything off a terminal', async () =>
     expect(await runCli(['login', '--url', platform.baseUrl])).toMatchObject({
       code: 2,
-      stderr: 'error: no token is given: --token-stdin, or HOLDFAST_TOKEN\n',
+      stderr: 'error: no token given; use --token-stdin or HOLDFAST_TOKEN\n',
     }))
 })
 
@@ -127,7 +127,7 @@ describe('a server that misbehaves', () => {
     expect(await login(url)).toEqual({
       code: 7,
       stdout: '',
-      stderr: `error: ${url}: nothing listens there\n`,
+      stderr: `error: ${url}: connection refused\n`,
     })
   })
 
@@ -135,7 +135,7 @@ describe('a server that misbehaves', () => {
     const url = await serve(200, 'text/html', '<html>sign in</html>')
     expect(await login(url)).toMatchObject({
       code: 7,
-      stderr: 'error: what answered is no Holdfast server, or another version of it (text/html) (HTTP 200)\n',
+      stderr: 'error: the response is not from a Holdfast server of this version (text/html) (HTTP 200)\n',
     })
   })
 
@@ -143,7 +143,7 @@ describe('a server that misbehaves', () => {
     const url = await serve(0, '', '')
     expect(await login(url, ['--timeout', '1s'])).toMatchObject({
       code: 7,
-      stderr: `error: ${url}: no answer within 1 s\n`,
+      stderr: `error: ${url}: no response within 1 s\n`,
     })
   })
 
@@ -160,7 +160,7 @@ describe('a server that misbehaves', () => {
     certificates.remove()
     expect(ran).toMatchObject({
       code: 7,
-      stderr: `error: ${url}: the certificate of the server is signed by an unknown authority; --ca-file names the authorities to trust\n`,
+      stderr: `error: ${url}: the server's certificate is signed by an unknown authority; use --ca-file to name the authorities to trust\n`,
     })
   })
 

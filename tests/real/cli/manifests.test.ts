@@ -45,7 +45,7 @@ describe('apply', () => {
     write('web.yaml', manifest('web'))
     const kept = await world.cli(['apply', '-f', path])
     expect(kept.stderr).toContain(
-      'kept: labels stays as it is stored, the manifest does not name it (labels: null',
+      'kept: labels keeps its stored value, because the manifest does not mention it (labels: null',
     )
   })
 
@@ -99,8 +99,8 @@ describe('apply', () => {
   test('what fits nowhere is exit code 4, with every node and every reason', async () => {
     const big = manifest('big', 'resources: {cpuMillis: 900000, memoryBytes: 0}\n')
     const ran = await world.cli(['apply', '-f', write('big.yaml', big), '--wait'])
-    expect(ran).toMatchObject({ code: 4, stdout: 'deployment/big created\ndeployment/big not well\n' })
-    expect(ran.stderr).toMatch(/NODE +REFUSES BY +REQUIRED +REPORTED +CURE\n/)
+    expect(ran).toMatchObject({ code: 4, stdout: 'deployment/big created\ndeployment/big not ready\n' })
+    expect(ran.stderr).toMatch(/NODE +REASON +REQUIRED +REPORTED +REMEDY\n/)
     for (const node of ['n1', 'n2']) expect(ran.stderr).toMatch(new RegExp(`${node} +\\w+`))
   })
 })
@@ -204,7 +204,7 @@ describe('without a platform', () => {
     expect(ran.stderr).toContain('more:     holdfast explain image_required')
     expect(await world.cli(['validate', '-f', join(folder, 'absent.yaml')])).toMatchObject({
       code: 1,
-      stderr: `error: ${join(folder, 'absent.yaml')} cannot be read: there is no such file\n`,
+      stderr: `error: ${join(folder, 'absent.yaml')} cannot be read: no such file\n`,
     })
     expect(await world.cli(['validate'])).toMatchObject({ code: 2 })
     expect(await world.cli(['validate', '-f', '-'], { input: 'a:\n\tb: 1\n' })).toMatchObject({ code: 3 })

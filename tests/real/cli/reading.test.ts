@@ -27,22 +27,22 @@ describe('one deployment', () => {
     expect(stdout).toMatch(
       /Replicas:\n {2}REPLICA {2}NODE {2}STATE {2}REVISION {2}UP +CONTAINER\n {2}1 +n[12] +ready/,
     )
-    expect(stdout).toMatch(/What happened:\n(?:.*\n)* {2}\d+s ago +deployment\.created/)
-    expect(stdout).not.toContain('No node for a replica')
+    expect(stdout).toMatch(/Events:\n(?:.*\n)* {2}\d+s ago +deployment\.created/)
+    expect(stdout).not.toContain('Replicas without a node')
   })
 
   test('describe puts every node and every reason first where something waits', async () => {
     const { stdout } = await world.cli(['describe', 'big'])
-    const refusals = stdout.indexOf('No node for a replica:')
+    const refusals = stdout.indexOf('Replicas without a node:')
     expect(refusals).toBeGreaterThan(0)
-    expect(stdout.indexOf('What happened:')).toBeGreaterThan(refusals)
+    expect(stdout.indexOf('Events:')).toBeGreaterThan(refusals)
     expect(stdout).toMatch(/n1 +\w+ +.*900000/)
   })
 
   test('why now, then and as data', async () => {
     const now = await world.cli(['why', 'big'])
     expect(now.stdout).toMatch(/^Pending, decided at 20/)
-    expect(now.stdout).toContain('REFUSES BY')
+    expect(now.stdout).toContain('REASON')
     const data = JSON.parse((await world.cli(['why', 'big', '-o', 'json'])).stdout)
     expect(data.candidates.map(({ nodeName }: { nodeName: string }) => nodeName).sort()).toEqual(['n1', 'n2'])
     expect((await world.cli(['why', 'big', '--at', '1h'])).stdout).toContain('Nothing is known')
@@ -56,12 +56,12 @@ describe('explain', () => {
     const offline = { env: { HOLDFAST_URL: '' } }
     expect((await world.cli(['explain', 'image_required'], offline)).stdout).toContain('# `image_required`')
     const field = (await world.cli(['explain', 'healthCheck.timeout'], offline)).stdout
-    expect(field).toContain('Takes: a duration')
+    expect(field).toContain('Type: a duration')
     expect(field).toContain('healthcheck_timeout_below_floor')
     expect(await world.cli(['explain', 'healthCheck.timout'], offline)).toEqual({
       code: 5,
       stdout: '',
-      stderr: 'error: nothing is called healthCheck.timout; did you mean healthCheck.timeout?\n',
+      stderr: 'error: there is no code or field healthCheck.timout; did you mean healthCheck.timeout?\n',
     })
   })
 })
@@ -115,7 +115,10 @@ describe('rollout', () => {
       'replicas: 2\n',
     )
     const undone = await world.cli(['rollout', 'undo', 'web'])
-    expect(undone).toMatchObject({ code: 0, stdout: 'deployment/web back to revision 1, as revision 3\n' })
+    expect(undone).toMatchObject({
+      code: 0,
+      stdout: 'deployment/web rolled back to revision 1, as revision 3\n',
+    })
     expect(await world.cli(['rollout', 'status', 'web'])).toMatchObject({
       code: 0,
       stdout: 'deployment/web running\n',
@@ -148,7 +151,7 @@ describe('nodes', () => {
       code: 0,
       stdout: expect.stringContaining('holdfast-agent enroll --server '),
     })
-    expect(stderr).toMatch(/^works once, until 20/)
+    expect(stderr).toMatch(/^valid once, until 20/)
   })
 
   test('drain moves what runs there, remove lets the node go', async () => {
@@ -172,9 +175,9 @@ describe('the rest', () => {
     const login = await world.cli(['registry', 'login', host, '-u', 'ci', '--password-stdin', '--verbose'], {
       input: 'canary-password\n',
     })
-    expect(login).toMatchObject({ code: 0, stdout: `registry/${host} credential kept\n` })
+    expect(login).toMatchObject({ code: 0, stdout: `registry/${host} credential stored\n` })
     expect(login.stderr).not.toContain('canary')
-    expect((await world.cli(['registry', 'list'])).stdout).toMatch(new RegExp(`${host} +kept`))
+    expect((await world.cli(['registry', 'list'])).stdout).toMatch(new RegExp(`${host} +stored`))
     expect(await world.cli(['registry', 'logout', host])).toMatchObject({ code: 0 })
     expect(await world.cli(['registry', 'login', host])).toMatchObject({ code: 2 })
   })

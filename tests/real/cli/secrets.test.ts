@@ -62,14 +62,14 @@ describe('secret set', () => {
   })
 
   test.each<[why: string, words: string[]]>([
-    ['a secret is named by its namespace and name', ['orders-db', '--generate', 'a']],
-    ['is no UTF-8 text', ['resources/x', '--from-file', `a=${file('binary', Uint8Array.of(0xff, 0xfe))}`]],
+    ['name the secret by its namespace and name', ['orders-db', '--generate', 'a']],
+    ['is not UTF-8 text', ['resources/x', '--from-file', `a=${file('binary', Uint8Array.of(0xff, 0xfe))}`]],
     ['cannot be read', ['resources/x', '--from-file', 'a=/nonexistent/file']],
-    ['takes a key and a path', ['resources/x', '--from-file', '/some/path']],
-    ['nobody can be asked off a terminal', ['resources/x', '--prompt', 'password']],
+    ['expects key=path', ['resources/x', '--from-file', '/some/path']],
+    ['stdin is not a terminal; use --from-file or --from-stdin', ['resources/x', '--prompt', 'password']],
     ['is given twice', ['resources/x', '--from-file', `a=${file('a', 'x')}`, '--from-stdin', 'a']],
-    ['nothing is generated', ['resources/x', '--length', '40']],
-    ['never typed as an argument', ['resources/x', `password=${CANARY}`]],
+    ['these options need --generate', ['resources/x', '--length', '40']],
+    ['values are not accepted as arguments', ['resources/x', `password=${CANARY}`]],
   ])('%s: a wrong use, never sent', async (why, words) => {
     const ran = await cli(['secret', 'set', ...words])
     expect(ran).toMatchObject({ code: 2, stdout: '' })

@@ -68,7 +68,7 @@ describe('exec', () => {
   test('a terminal is wanted with -t', async () =>
     expect(await cli(['exec', '-it', 'web', '--', 'sh'])).toMatchObject({
       code: 2,
-      stderr: 'error: -t wants a terminal, and there is none\n',
+      stderr: 'error: -t needs a terminal, but stdin or stdout is not one\n',
     }))
 
   test('a cut is told, without the ticket', async () => {
@@ -76,7 +76,7 @@ describe('exec', () => {
       onOutput: () => peer.cut(),
     })
     expect(ran).toMatchObject({ code: 7, stdout: 'here\n' })
-    expect(ran.stderr).toContain('error: the connection to the command was cut\n')
+    expect(ran.stderr).toContain('error: the connection to the command was lost\n')
     expect(ran.stderr).not.toContain('canary')
   })
 })

@@ -76,13 +76,13 @@ describe('at a terminal', () => {
     await screen.type(`printf '${wrong}' | holdfast apply -f -; echo "rc $?"`)
     const refused = await screen.until('rc 3')
     expect(refused).toMatch(/^ {2}why: {6}\S.*\n {12}\S/m)
-    expect(refused).toMatch(/^error: stdin: small is refused for this fault; nothing of it\n {7}is stored$/m)
+    expect(refused).toMatch(/^error: stdin: small was rejected with 1 error; nothing was\n {7}stored$/m)
     const big = `kind: Deployment\\nname: big\\nimage: ${world.platform.image}\\nresources: {cpuMillis: 900000}\\n`
     await screen.type(
       `clear; printf '${big}' | holdfast apply -f -; clear; holdfast describe big; echo "rc $?"`,
     )
     const shown = await screen.until('rc 0')
-    expect(shown).toMatch(/^ {2}n1 refuses by insufficient_cpu\n {4}required {2}cpuMillis: 900000\n/m)
+    expect(shown).toMatch(/^ {2}n1: insufficient_cpu\n {4}required {2}cpuMillis: 900000\n/m)
     expect(await screen.styled()).toContain('\u001b[31minsufficient_cpu')
     await screen.type('clear; NO_COLOR=1 holdfast describe big; echo "plain $?"')
     await screen.until('plain 0')

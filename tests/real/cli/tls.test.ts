@@ -46,7 +46,7 @@ const get = (env: { [name: string]: string }, ...more: string[]) =>
     ...env,
   })
 const unknown = (url: string) =>
-  `error: ${url}: the certificate of the server is signed by an unknown authority; --ca-file names the authorities to trust\n`
+  `error: ${url}: the server's certificate is signed by an unknown authority; use --ca-file to name the authorities to trust\n`
 
 async function serve(cert: string): Promise<string> {
   odd = createServer({ cert, key: certificates.pem('server.key') })
@@ -83,7 +83,7 @@ describe('an authority of its own', () => {
     const ran = await get({ ...usual, HOLDFAST_CA_FILE: other.path('ca.crt') })
     other.remove()
     expect(ran).toMatchObject({ code: 7, stdout: '' })
-    expect(ran.stderr).toMatch(/^error: https:\S+ the certificate of the server .*\n$/)
+    expect(ran.stderr).toMatch(/^error: https:\S+ the server's certificate .*\n$/)
   })
 
   test('holds for the socket of exec too', async () => {
@@ -97,11 +97,11 @@ describe('an authority of its own', () => {
 
   test.each([
     ['absent.pem', undefined, 'cannot be read: ENOENT'],
-    ['empty.pem', 'nothing', 'holds no certificate in PEM form'],
+    ['empty.pem', 'nothing', 'contains no certificate in PEM format'],
     [
       'broken.pem',
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
-      'holds a certificate that cannot be read',
+      'contains an invalid certificate',
     ],
   ])('%s is told as a wrong use', async (name, text, told) => {
     if (text !== undefined) writeFileSync(join(home, name), text)
@@ -116,6 +116,6 @@ test('a certificate that has expired', async () => {
   expect(await get({ HOLDFAST_URL: url, HOLDFAST_CA_FILE: certificates.path('ca.crt') })).toEqual({
     code: 7,
     stdout: '',
-    stderr: `error: ${url}: the certificate of the server has expired\n`,
+    stderr: `error: ${url}: the server's certificate has expired\n`,
   })
 })

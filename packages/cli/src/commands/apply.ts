@@ -1,4 +1,4 @@
-// What the files say becomes what the platform stores.
+// `holdfast apply`: creates or updates deployments from manifest files.
 
 import type { Client } from '@holdfast/client'
 import { DURATION, durationSeconds } from '../args/forms.ts'
@@ -9,24 +9,24 @@ import type { Manifest } from '../manifest/parse-source.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 
 export const waitOptions = (until = 'every replica is ready'): readonly OptionSpec[] => [
-  { flags: '--wait', summary: `until ${until}; exit code 4 if that does not come` },
-  { flags: '--wait-timeout <duration>', summary: 'how long to wait (default: 5m)', form: DURATION },
+  { flags: '--wait', summary: `wait until ${until}; exit with 4 on failure or timeout` },
+  { flags: '--wait-timeout <duration>', summary: 'timeout of --wait (default: 5m)', form: DURATION },
 ]
 
 export const apply: OnlineCommand = {
   name: 'apply',
-  summary: 'create or change deployments from manifests',
+  summary: 'create or update deployments from manifests',
   details:
-    'Documents are applied after those they depend on. A field that a manifest does not name stays as it is stored; null clears it. A change is refused with exit code 6 when somebody else changed the deployment meanwhile.',
+    'Documents are applied after those they depend on. A field that the manifest does not mention keeps its stored value; null clears it. If someone else changed the deployment in between, the command fails with exit code 6.',
   options: [
     FILENAME_OPTION,
-    { flags: '--dry-run', summary: 'let the platform judge and plan, and store nothing' },
+    { flags: '--dry-run', summary: 'let the platform validate and plan without storing anything' },
     ...waitOptions(),
   ],
   examples: [
-    ['holdfast apply -f web.yaml', 'Creates or changes what the file describes.'],
-    ['holdfast apply -f manifests/ --wait', 'A whole folder, and waits until all of it runs.'],
-    ['cat web.yaml | holdfast apply -f - --dry-run', 'What would happen.'],
+    ['holdfast apply -f web.yaml', 'Creates or updates the deployments in the file.'],
+    ['holdfast apply -f manifests/ --wait', 'Applies a folder and waits until all of it runs.'],
+    ['cat web.yaml | holdfast apply -f - --dry-run', 'Shows what would happen.'],
   ],
   online: true,
   async run(invocation, client) {
@@ -53,7 +53,7 @@ const DEFAULT_WAIT_S = 300
 export const waitMs = ({ text }: Pick<Invocation, 'text'>): number =>
   (durationSeconds(text('wait-timeout') ?? '') ?? DEFAULT_WAIT_S) * 1000
 
-/** Goes on after a refusal, so that all of them are told; stops where the platform cannot be reached. */
+/** Continues after a rejection, so that all of them are printed; stops if the platform cannot be reached. */
 async function applyAll({ terminal }: Invocation, client: Client, manifests: readonly Manifest[]) {
   const { applyDocument } = await import('../manifest/write-document.ts')
   const { printApplied, printRefused } = await import('../print/applied.ts')

@@ -1,4 +1,4 @@
-// What single commands do with what was typed, on answers that are written down.
+// Single commands, for scripted API responses.
 
 import { describe, expect, test } from 'vitest'
 import { invocation, scriptClient, scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'
@@ -10,18 +10,27 @@ import { rolloutHistory } from './rollout-history.ts'
 import { status } from './status.ts'
 
 const ARCHIVED = {
-  ...{ name: 'web', uid: 'dep_1', revision: 3, specHash: 'x', author: 'tok_1' },
+  name: 'web',
+  uid: 'dep_1',
+  revision: 3,
+  specHash: 'x',
+  author: 'tok_1',
   createdAt: '2026-01-31T11:00:00.000Z',
   spec: {
-    ...{ kind: 'Deployment', name: 'web', image: 'registry.example.com/web:1.4.2', replicas: 1 },
-    ...{ secrets: [], secretsVersion: 0, resources: { cpuMillis: 0, memoryBytes: 0 } },
+    kind: 'Deployment',
+    name: 'web',
+    image: 'registry.example.com/web:1.4.2',
+    replicas: 1,
+    secrets: [],
+    secretsVersion: 0,
+    resources: { cpuMillis: 0, memoryBytes: 0 },
     update: { order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '300s' },
     stopGracePeriod: '10s',
   },
 }
 
-describe('what was asked for is given, or refused', () => {
-  test('one revision as JSON, and else as a manifest', async () => {
+describe('output formats and required options', () => {
+  test('rollout history --revision prints a manifest, or JSON with -o json', async () => {
     const client = scriptClient({ 'GET /archives/deployments/web/3': ARCHIVED })
     const shown = async (typed: { [option: string]: string }) => {
       const terminal = scriptTerminal()
@@ -35,14 +44,17 @@ describe('what was asked for is given, or refused', () => {
   test.each([
     ['get', get, ['nodes']],
     ['events', events, []],
-  ])('%s --watch has no YAML, and asks nothing', async (_, command, args) => {
+  ])('%s --watch rejects -o yaml before any request', async (_, command, args) => {
     const terminal = scriptTerminal()
     const typed = invocation(terminal, args, { watch: true, output: 'yaml' })
     expect(await command.run(typed, scriptClient({}))).toBe(2)
-    expect(terminal.printed).toEqual({ out: '', err: expect.stringContaining('no YAML') })
+    expect(terminal.printed).toEqual({
+      out: '',
+      err: expect.stringContaining('--watch does not support -o yaml'),
+    })
   })
 
-  test('get --watch -o json is one object a line', async () => {
+  test('get --watch -o json prints one object per line', async () => {
     const quota = { kind: 'nodes', used: 1, limit: 50 }
     const terminal = { ...scriptTerminal(), interrupted: AbortSignal.abort() }
     const typed = invocation(terminal, ['quotas'], { watch: true, output: 'json' })
@@ -50,25 +62,39 @@ describe('what was asked for is given, or refused', () => {
     expect(terminal.printed.out).toBe(`${JSON.stringify(quota)}\n`)
   })
 
-  test('registry login asks for no password where nobody is named', async () => {
+  test('registry login without a user name fails before the password prompt', async () => {
     const terminal = scriptTerminal()
     expect(await registryLogin.run(invocation(terminal, ['registry.example.com']), scriptClient({}))).toBe(2)
-    expect(terminal.printed.err).toBe('error: no user is named: -u <name>\n')
+    expect(terminal.printed.err).toBe('error: no user name given; use -u <name>\n')
   })
 })
 
 const UNTIL_FOUND = '/events?subject=web&limit=2'
 
-test('events are looked for as far back as it takes, and the watch goes on from the newest', async () => {
-  const told = (message: string) => ({
-    ...{ id: `evt_${message}`, type: 'deployment.updated', tenant: 't', time: '2026-01-31T11:00:00.000Z' },
-    ...{ severity: 'info', subject: { kind: 'Deployment', name: 'web', uid: 'dep_1' }, reason: '', message },
-    ...{ data: {}, cursor: '', count: 1, firstSeen: '', lastSeen: '2026-01-31T11:00:00.000Z' },
+test('events reads older pages until it has enough, and the watch resumes from the newest', async () => {
+  const eventWith = (message: string) => ({
+    id: `evt_${message}`,
+    type: 'deployment.updated',
+    tenant: 't',
+    time: '2026-01-31T11:00:00.000Z',
+    severity: 'info',
+    subject: { kind: 'Deployment', name: 'web', uid: 'dep_1' },
+    reason: '',
+    message,
+    data: {},
+    cursor: '',
+    count: 1,
+    firstSeen: '',
+    lastSeen: '2026-01-31T11:00:00.000Z',
   })
   const client = scriptClient({
     [`GET ${UNTIL_FOUND}`]: { items: [], nextCursor: '90-0', earlierCursor: '60-0' },
-    [`GET ${UNTIL_FOUND}&before=60-0`]: { items: [told('two')], nextCursor: '59-0', earlierCursor: '30-0' },
-    'GET /events?subject=web&limit=1&before=30-0': { items: [told('one')], nextCursor: '29-0' },
+    [`GET ${UNTIL_FOUND}&before=60-0`]: {
+      items: [eventWith('two')],
+      nextCursor: '59-0',
+      earlierCursor: '30-0',
+    },
+    'GET /events?subject=web&limit=1&before=30-0': { items: [eventWith('one')], nextCursor: '29-0' },
   })
   const typed = { subject: 'web', limit: '2', output: 'name' }
   const terminal = scriptTerminal()
@@ -78,42 +104,46 @@ test('events are looked for as far back as it takes, and the watch goes on from 
   expect(page.ok && [page.value.nextCursor, page.value.earlierCursor]).toEqual(['90-0', undefined])
 })
 
-test('a story that is longer than what is shown says where the rest is', async () => {
+test('describe names the command for older events when the timeline is cut', async () => {
   const status = {
-    ...{ phase: 'Running', reason: '', message: '', runningRevision: 3 },
-    ...{ replicas: { desired: 1, placed: 1, ready: 1 }, image: { reference: 'x', digest: null } },
+    phase: 'Running',
+    reason: '',
+    message: '',
+    runningRevision: 3,
+    replicas: { desired: 1, placed: 1, ready: 1 },
+    image: { reference: 'x', digest: null },
   }
   const { spec, ...archived } = ARCHIVED
   const record = { ...spec, ...archived, updatedAt: archived.createdAt, status, residencyLabels: {} }
   const why = { decidedAt: null, phase: 'Running', summary: '', candidates: [], cure: [] }
-  const shown = async (story: object) => {
+  const shown = async (timeline: object) => {
     const terminal = scriptTerminal()
     const client = scriptClient({
       'GET /deployments/web': record,
-      'GET /deployments/web/status': { ...status, timeline: [], ...story },
+      'GET /deployments/web/status': { ...status, timeline: [], ...timeline },
       'GET /deployments/web/placements': { items: [] },
       'GET /deployments/web/why': why,
     })
     await describeCommand.run(invocation(terminal, ['web']), client)
     return terminal.printed
   }
-  const hint = 'older ones: holdfast events --subject web --limit 500'
+  const hint = 'older events: holdfast events --subject web --limit 500'
   expect(await shown({ earlierCursor: '30-0' })).toEqual({ out: expect.stringContaining(hint), err: '' })
   expect(await shown({})).toEqual({ out: expect.not.stringContaining(hint), err: '' })
 })
 
-describe('a list without anything in it', () => {
-  const told = async (kind: string, path: string, isTerminal: boolean) => {
+describe('an empty list', () => {
+  const printedFor = async (kind: string, path: string, isTerminal: boolean) => {
     const terminal = scriptTerminal({ isTerminal })
     const empty = { items: [], nextCursor: null }
     await get.run(invocation(terminal, [kind]), scriptClient({ [`GET ${path}`]: empty }))
     return terminal.printed
   }
-  test('is told in the plural', async () => {
-    expect(await told('registries', '/registries', false)).toEqual({ out: '', err: 'no registries\n' })
-    expect(await told('audit', '/audit?limit=500', false)).toEqual({ out: '', err: 'no entries\n' })
+  test('is reported in the plural', async () => {
+    expect(await printedFor('registries', '/registries', false)).toEqual({ out: '', err: 'no registries\n' })
+    expect(await printedFor('audit', '/audit?limit=500', false)).toEqual({ out: '', err: 'no entries\n' })
   })
-  test('has no headers in the overview', async () => {
+  test('has no headers in the status overview', async () => {
     const terminal = scriptTerminal()
     const none = { items: [], nextCursor: null }
     const answers = { 'GET /deployments?limit=500': none, 'GET /nodes?limit=500': none }
@@ -122,10 +152,12 @@ describe('a list without anything in it', () => {
       invocation(terminal, []),
       scriptClient({ ...answers, 'GET /quotas': quotas, 'GET /events?limit=10': none }),
     )
-    expect(terminal.printed.out).toMatch(/\nstored 2KiB\/16MiB\n\nno deployments yet: .*\n\nno nodes yet: /)
+    expect(terminal.printed.out).toMatch(/\nstored 2KiB\/16MiB\n\nno deployments yet; .*\n\nno nodes yet; /)
   })
-  test('names the next step to whoever sits there', async () => {
-    expect((await told('nodes', '/nodes?limit=500', false)).err).toBe('no nodes\n')
-    expect((await told('nodes', '/nodes?limit=500', true)).err).toMatch(/^no nodes yet: holdfast node join-/)
+  test('names the next step on a terminal only', async () => {
+    expect((await printedFor('nodes', '/nodes?limit=500', false)).err).toBe('no nodes\n')
+    expect((await printedFor('nodes', '/nodes?limit=500', true)).err).toMatch(
+      /^no nodes yet; holdfast node join-/,
+    )
   })
 })

@@ -1,4 +1,4 @@
-// What to put into a shell's start-up file.
+// `holdfast completion`: prints the completion script of a shell.
 
 import type { OfflineCommand } from '../command.ts'
 import { COMPLETION_SCRIPTS, SHELLS } from '../completion/scripts.ts'
@@ -6,11 +6,15 @@ import { EXIT } from '../exit-codes.ts'
 
 export const completion: OfflineCommand = {
   name: 'completion',
-  summary: 'print the completion of a shell, with live names of deployments, nodes and registries',
-  args: [{ name: 'shell', summary: 'which one', choices: SHELLS }],
+  summary:
+    'print the completion script of a shell, which completes names of deployments, nodes and registries',
+  args: [{ name: 'shell', summary: 'name of the shell', choices: SHELLS }],
   examples: [
-    ['source <(holdfast completion bash)', 'In this shell, or in ~/.bashrc.'],
-    ['holdfast completion zsh > ~/.zfunc/_holdfast', 'For zsh, where ~/.zfunc is in its fpath.'],
+    [
+      'source <(holdfast completion bash)',
+      'Enables completion in this shell; add it to ~/.bashrc to keep it.',
+    ],
+    ['holdfast completion zsh > ~/.zfunc/_holdfast', 'For zsh, if ~/.zfunc is in fpath.'],
     ['holdfast completion fish > ~/.config/fish/completions/holdfast.fish', 'For fish.'],
   ],
   online: false,

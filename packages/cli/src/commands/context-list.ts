@@ -1,5 +1,6 @@
-// Which platforms are known here. Tokens are never shown.
+// `holdfast context list`: lists the known platforms, without their tokens.
 
+import { defined } from '@holdfast/contract'
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printError } from '../print/failure.ts'
@@ -15,7 +16,7 @@ interface Listed {
 
 const LISTED: Printed<Listed> = {
   kind: 'context',
-  begin: 'holdfast login --url <address> keeps one',
+  begin: 'holdfast login --url <address> creates one',
   nameOf: ({ name }) => name,
   columns: [
     { header: 'CURRENT', value: ({ current }) => (current ? '*' : ' ') },
@@ -29,7 +30,7 @@ export const contextList: OfflineCommand = {
   name: 'context list',
   summary: 'list the contexts',
   options: [OUTPUT_OPTION],
-  examples: [['holdfast context list', 'Shows each context, the current one with a star.']],
+  examples: [['holdfast context list', 'Marks the current context with a star.']],
   online: false,
   async run({ terminal, contextsFile, text }) {
     const file = await readContextsFile(contextsFile)
@@ -39,8 +40,10 @@ export const contextList: OfflineCommand = {
     }
     const { current, contexts } = file.contexts
     const listed = Object.entries(contexts).map(([name, { url, tenant }]) => ({
-      ...{ name, current: name === current, url },
-      ...(tenant === undefined ? {} : { tenant }),
+      name,
+      current: name === current,
+      url,
+      ...defined({ tenant }),
     }))
     await printItems(terminal, text('output'), LISTED, listed)
     return EXIT.ok

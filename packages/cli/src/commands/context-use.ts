@@ -1,4 +1,4 @@
-// Another context becomes the current one.
+// `holdfast context use`: makes another context the current one.
 
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -8,9 +8,9 @@ import { report } from '../terminal/terminal.ts'
 
 export const contextUse: OfflineCommand = {
   name: 'context use',
-  summary: 'make a context the current one',
-  args: [{ name: 'context', summary: 'its name', completes: 'contexts' }],
-  examples: [['holdfast context use production', 'Every command from now on goes there.']],
+  summary: 'switch to another context',
+  args: [{ name: 'context', summary: 'name of the context', completes: 'contexts' }],
+  examples: [['holdfast context use production', 'Makes it the context of all further commands.']],
   online: false,
   async run({ terminal, contextsFile, args: [name = ''] }) {
     const file = await readContextsFile(contextsFile)
@@ -22,12 +22,12 @@ export const contextUse: OfflineCommand = {
     if (contexts[name] === undefined) {
       printError(
         terminal,
-        `there is no context ${name}; known are: ${Object.keys(contexts).join(', ') || 'none'}`,
+        `there is no context ${name}; known contexts: ${Object.keys(contexts).join(', ') || 'none'}`,
       )
       return EXIT.notFound
     }
     await writeContextsFile(contextsFile, { current: name, contexts })
-    report(terminal, `the context ${name} is the current one`)
+    report(terminal, `current context: ${name}`)
     return EXIT.ok
   },
 }

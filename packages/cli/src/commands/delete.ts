@@ -1,4 +1,4 @@
-// Deployments go; their containers are stopped first.
+// `holdfast delete`: deletes deployments. The platform stops their containers first.
 
 import type { Client } from '@holdfast/client'
 import type { Invocation, OnlineCommand } from '../command.ts'
@@ -11,16 +11,24 @@ import { waitMs, waitOptions } from './apply.ts'
 
 export const remove: OnlineCommand = {
   name: 'delete',
-  summary: 'delete deployments, by name or as manifests name them',
-  details:
-    'The work goes on after the answer: containers are stopped in order. --wait waits until nothing is left.',
+  summary: 'delete deployments by name or by manifest',
+  details: 'The command returns before the containers have stopped. --wait waits until they are gone.',
   args: [
-    { name: 'name', summary: 'which deployments', optional: true, many: true, completes: 'deployments' },
+    {
+      name: 'name',
+      summary: 'names of the deployments',
+      optional: true,
+      many: true,
+      completes: 'deployments',
+    },
   ],
-  options: [FILENAME_OPTION, ...waitOptions('nothing is left')],
+  options: [FILENAME_OPTION, ...waitOptions('the deployments are gone')],
   examples: [
-    ['holdfast delete web', 'One deployment.'],
-    ['holdfast delete -f manifests/ --wait', 'All that a folder describes, until they are gone.'],
+    ['holdfast delete web', 'Deletes one deployment.'],
+    [
+      'holdfast delete -f manifests/ --wait',
+      'Deletes the deployments of a folder and waits until they are gone.',
+    ],
   ],
   online: true,
   async run(invocation, client) {
@@ -42,13 +50,13 @@ export const remove: OnlineCommand = {
   },
 }
 
-/** Those that depend on others go first. */
+/** Dependents come before the deployments they depend on. */
 async function namesOf(invocation: Invocation): Promise<readonly string[] | ExitCode> {
   const { args, texts, terminal } = invocation
   const typed = withoutKind(args).map((name) => name.replace(/^deployment\//, ''))
   if (texts('filename').length === 0) {
     if (typed.length > 0) return typed
-    printError(terminal, 'nothing is named: a name, or -f <path>')
+    printError(terminal, 'no deployment given; name one, or use -f <path>')
     return EXIT.usage
   }
   const [{ loadManifests, nameOf }, { orderByDependencies }] = await Promise.all([
@@ -61,7 +69,7 @@ async function namesOf(invocation: Invocation): Promise<readonly string[] | Exit
   return [...typed, ...written.reverse()]
 }
 
-/** `delete deployment web`, as other tools want it: the kind, where a name follows. */
+/** Accepts `delete deployment web`, as in kubectl: the kind is dropped if a name follows it. */
 const withoutKind = ([first = '', ...others]: readonly string[]): readonly string[] =>
   others.length > 0 && KIND.test(first) ? others : first === '' ? [] : [first, ...others]
 const KIND = /^deployments?$/

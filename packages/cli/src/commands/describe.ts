@@ -1,4 +1,4 @@
-// All that is known of a deployment: first why something waits, then where its replicas are, then what happened.
+// `holdfast describe`: the state of a deployment, the reasons for unplaced replicas, its replicas and its events.
 
 import type { DeploymentRecord, PlacementEntry, StatusWithTimeline } from '@holdfast/contract'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
@@ -16,10 +16,10 @@ import { alignRows } from '../print/table.ts'
 
 export const describe: OnlineCommand = {
   name: 'describe',
-  summary: 'show all that is known of a deployment',
-  details: 'Where a replica has no node, every node with every reason against it comes first.',
+  summary: 'show the details of a deployment',
+  details: 'If a replica has no node, the output lists every node with every reason against it.',
   args: [DEPLOYMENT_ARGUMENT],
-  examples: [['holdfast describe web', 'Its state, its replicas, and what happened to it.']],
+  examples: [['holdfast describe web', 'Shows its state, its replicas and its events.']],
   online: true,
   async run({ terminal, args: [typed] }, client) {
     const name = deploymentName(typed)
@@ -35,19 +35,24 @@ export const describe: OnlineCommand = {
     if (!why.ok) return printFailure(terminal, why.failure)
     const nowMs = terminal.now()
     const area = outArea(terminal)
-    const inside = indented(area, 2)
+    const indentedArea = indented(area, 2)
     const lines = [
       ...headLines(record.value, nowMs, area),
-      ...section('No node for a replica', waits(record.value) ? matrixLines(why.value, inside) : [], area),
-      ...section('Replicas', replicaLines(placements.value.items, nowMs, inside), area),
-      ...section('What happened', timelineLines(record.value.name, status.value, nowMs, inside), area),
+      ...section(
+        'Replicas without a node',
+        hasUnplaced(record.value) ? matrixLines(why.value, indentedArea) : [],
+        area,
+      ),
+      ...section('Replicas', replicaLines(placements.value.items, nowMs, indentedArea), area),
+      ...section('Events', timelineLines(record.value.name, status.value, nowMs, indentedArea), area),
     ]
     terminal.out(`${lines.join('\n')}\n`)
     return EXIT.ok
   },
 }
 
-const waits = ({ status: { replicas } }: DeploymentRecord): boolean => replicas.placed < replicas.desired
+const hasUnplaced = ({ status: { replicas } }: DeploymentRecord): boolean =>
+  replicas.placed < replicas.desired
 
 function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): string[] {
   const { name, uid, status, image, revision, createdAt, resources, routes = [] } = record
@@ -57,12 +62,12 @@ function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): st
     ['Name', name],
     ['Phase', reason === '' ? phase : `${phase} (${reason})`],
     ['Message', message],
-    ['Replicas', `${replicas.ready} ready, ${replicas.placed} placed, ${replicas.desired} wished`],
+    ['Replicas', `${replicas.ready} ready, ${replicas.placed} placed, ${replicas.desired} desired`],
     [
       'Revision',
       runningRevision === revision
         ? `${revision}`
-        : `${revision}, ${runningRevision === null ? 'none' : runningRevision} runs`,
+        : `${revision} (running: ${runningRevision === null ? 'none' : runningRevision})`,
     ],
     ['Image', image],
     ['Digest', status.image.digest ?? ''],
@@ -79,15 +84,19 @@ function headLines(record: DeploymentRecord, nowMs: number, area: PrintArea): st
     ['Uid', uid],
   ]
   const lines = factLines(facts, area)
-  // Colours go in last: what comes from elsewhere has none.
+  // Colors are added last, because factLines escapes control characters.
   return lines.map((line, at) => (at === 1 ? line.replace(phase, paintState(phase, area.colored)) : line))
 }
 
 function replicaLines(items: readonly PlacementEntry[], nowMs: number, { colored }: PrintArea): string[] {
   if (items.length === 0) return []
   const rows = items.map(({ replica, nodeName, state, revision, startedAt, containerId }) => [
-    ...[`${replica}`, plain(nodeName), paintState(state, colored), `${revision}`],
-    ...[age(startedAt, nowMs), plain(containerId?.slice(0, 12) ?? '-')],
+    `${replica}`,
+    plain(nodeName),
+    paintState(state, colored),
+    `${revision}`,
+    age(startedAt, nowMs),
+    plain(containerId?.slice(0, 12) ?? '-'),
   ])
   const heads = ['REPLICA', 'NODE', 'STATE', 'REVISION', 'UP', 'CONTAINER']
   return alignRows([heads.map((head) => paint(head, 'gray', colored)), ...rows])
@@ -99,7 +108,7 @@ function timelineLines(
   nowMs: number,
   { columns }: PrintArea,
 ): string[] {
-  const told = alignRows(
+  const lines = alignRows(
     timeline.map(({ lastSeen, type, count, message }) => [
       `${age(lastSeen, nowMs)} ago`,
       plain(type),
@@ -108,6 +117,6 @@ function timelineLines(
     columns,
   )
   return earlierCursor === undefined
-    ? told
-    : [...told, `older ones: holdfast events --subject ${plain(name)} --limit 500`]
+    ? lines
+    : [...lines, `older events: holdfast events --subject ${plain(name)} --limit 500`]
 }

@@ -1,4 +1,4 @@
-// What would change, alterations included, and what would come of it.
+// `holdfast diff`: shows what applying manifests would change.
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -6,22 +6,25 @@ import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 
 export const diff: OnlineCommand = {
   name: 'diff',
-  summary: 'show what applying manifests would change, where replicas would go, and in which steps',
+  summary: 'show what applying manifests would change: fields, placement and update steps',
   details:
-    'The platform plans and stores nothing. Exit code 0 whether something would change or not; with --exit-code it is 1 where something would.',
+    'The platform plans the change without storing it. With --exit-code, the exit code is 1 if something would change.',
   options: [
     FILENAME_OPTION,
-    { flags: '--exit-code', summary: 'exit with 1 where something would change' },
+    { flags: '--exit-code', summary: 'exit with 1 if something would change' },
     {
       flags: '-o, --output <form>',
-      summary: 'the whole plan as data: changes, alterations, placement, steps of the update',
+      summary: 'print the whole plan as data: changes, alterations, placement and update steps',
       choices: ['json', 'yaml'],
     },
   ],
   examples: [
-    ['holdfast diff -f web.yaml', 'Each field as it is and as it would be.'],
-    ['holdfast diff -f manifests/ --exit-code', 'For a script: does what runs differ from these files?'],
-    ['holdfast diff -f web.yaml -o json', "The platform's plan."],
+    ['holdfast diff -f web.yaml', 'Shows the old and the new value of each changed field.'],
+    [
+      'holdfast diff -f manifests/ --exit-code',
+      'Checks in a script whether the platform differs from the files.',
+    ],
+    ['holdfast diff -f web.yaml -o json', 'Prints the plan as JSON.'],
   ],
   online: true,
   async run(invocation, client) {

@@ -1,6 +1,7 @@
-// What happened, and what happens.
+// `holdfast events`: lists past events and, with --watch, new ones as they occur.
 
 import type { Client, EventFilter } from '@holdfast/client'
+import { defined } from '@holdfast/contract'
 import { PAGE_SIZE } from '../args/forms.ts'
 import type { Invocation, OnlineCommand } from '../command.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -12,26 +13,26 @@ import { print, report, type Terminal } from '../terminal/terminal.ts'
 
 export const events: OnlineCommand = {
   name: 'events',
-  summary: 'show what happened, newest last, and go on with --watch',
+  summary: 'list events, newest last; --watch follows new ones',
   options: [
-    { flags: '-w, --watch', summary: 'go on as it happens; a broken stream is taken up where it broke' },
-    { flags: '--subject <name>', summary: 'about one thing only: its name or uid' },
-    { flags: '--type <type>', summary: 'of one type only, for example deployment.unschedulable' },
+    { flags: '-w, --watch', summary: 'follow new events; a broken stream resumes where it broke' },
+    { flags: '--subject <name>', summary: 'only events of one resource, by name or uid' },
+    { flags: '--type <type>', summary: 'only events of one type, for example deployment.unschedulable' },
     {
       flags: '--severity <severity>',
-      summary: 'of one severity only',
+      summary: 'only events of one severity',
       choices: ['info', 'warning', 'error'],
     },
     {
       flags: '--limit <number>',
-      summary: 'how many of the past, at most 500 (default: 100)',
+      summary: 'number of past events, at most 500 (default: 100)',
       form: PAGE_SIZE,
     },
     OUTPUT_OPTION,
   ],
   examples: [
-    ['holdfast events --subject web', 'What happened to web.'],
-    ['holdfast events --watch --severity error', 'Every error from now on.'],
+    ['holdfast events --subject web', 'Lists the events of web.'],
+    ['holdfast events --watch --severity error', 'Follows new errors.'],
   ],
   online: true,
   async run(invocation, client) {
@@ -46,21 +47,17 @@ export const events: OnlineCommand = {
     if (!flag('watch') || form === undefined || form === 'table' || form === 'wide')
       await printItems(terminal, form, resource, page.value.items)
     if (!flag('watch')) return EXIT.ok
-    // Before the first event there is nothing to go on from but the beginning.
+    // Without any event there is no cursor yet, so the watch starts from the beginning.
     return watch(terminal, client, filter, page.value.nextCursor ?? '0-0', form)
   },
 }
 
 function filterOf({ text }: Invocation): EventFilter {
   const [subject, type, severity] = ['subject', 'type', 'severity'].map(text)
-  return {
-    ...(subject === undefined ? {} : { subject }),
-    ...(type === undefined ? {} : { type }),
-    ...(severity === undefined ? {} : { severity }),
-  }
+  return defined({ subject, type, severity })
 }
 
-/** One line each; JSON as one object a line, so that it can be read as it comes. */
+/** Prints one line per event. JSON is one object per line, so that a reader can parse it while it grows. */
 async function watch(
   terminal: Terminal,
   client: Client,
@@ -69,15 +66,16 @@ async function watch(
   form: string | undefined,
 ): Promise<ExitCode> {
   const { EVENT_COLUMNS } = await import('../resources/events.ts')
-  for await (const news of client.followEvents({ filter, after })) {
-    if (news.kind === 'failed') return printFailure(terminal, news.failure)
-    if (news.kind === 'resuming') report(terminal, `resuming: ${news.reason}`)
-    else if (news.kind === 'truncated') report(terminal, 'some of what happened is kept no more')
-    else if (form === 'json') print(terminal, JSON.stringify({ ...news.event, cursor: news.cursor }))
-    else if (form === 'name') print(terminal, `event/${news.event.id}`)
+  for await (const item of client.followEvents({ filter, after })) {
+    if (item.kind === 'failed') return printFailure(terminal, item.failure)
+    if (item.kind === 'resuming') report(terminal, `resuming: ${item.reason}`)
+    else if (item.kind === 'truncated')
+      report(terminal, 'some older events have expired and are missing here')
+    else if (form === 'json') print(terminal, JSON.stringify({ ...item.event, cursor: item.cursor }))
+    else if (form === 'name') print(terminal, `event/${item.event.id}`)
     else {
       const options = { nowMs: terminal.now(), wide: form === 'wide', header: false, ...outArea(terminal) }
-      terminal.out(`${tableLines(EVENT_COLUMNS, [news.event], options).join('\n')}\n`)
+      terminal.out(`${tableLines(EVENT_COLUMNS, [item.event], options).join('\n')}\n`)
     }
   }
   return EXIT.interrupted

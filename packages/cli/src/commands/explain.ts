@@ -1,4 +1,4 @@
-// What a code or a field means, without a platform.
+// `holdfast explain`: the meaning of a rejection code or a manifest field, offline.
 
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -6,11 +6,11 @@ import { printError } from '../print/failure.ts'
 
 export const explain: OfflineCommand = {
   name: 'explain',
-  summary: 'show what a code of a rejection or a field of a manifest means',
-  args: [{ name: 'word', summary: 'a code, or the path of a field' }],
+  summary: 'explain a rejection code or a manifest field',
+  args: [{ name: 'word', summary: 'a code or a field path' }],
   examples: [
-    ['holdfast explain image_required', 'What leads to this code and what to do.'],
-    ['holdfast explain healthCheck.timeout', 'What the field takes and what it is refused for.'],
+    ['holdfast explain image_required', 'Shows the cause of a code and the fix.'],
+    ['holdfast explain healthCheck.timeout', 'Shows the type of a field and its rejection codes.'],
   ],
   online: false,
   async run({ terminal, args: [word = ''] }) {
@@ -24,7 +24,7 @@ export const explain: OfflineCommand = {
     const nearest = nearestName(word, explainableWords())
     printError(
       terminal,
-      `nothing is called ${word}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`,
+      `there is no code or field ${word}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`,
     )
     return EXIT.notFound
   },

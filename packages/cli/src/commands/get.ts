@@ -1,4 +1,4 @@
-// What there is, one line each.
+// `holdfast get`: lists resources of one kind, or shows one of them.
 
 import { LIVE_KINDS, RESOURCE_NAMES } from '../args/resource-names.ts'
 import type { OnlineCommand } from '../command.ts'
@@ -9,22 +9,27 @@ import { print } from '../terminal/terminal.ts'
 
 export const get: OnlineCommand = {
   name: 'get',
-  summary: 'list things of one kind, or show one of them',
+  summary: 'list resources of one kind, or show one of them',
   args: [
-    { name: 'kind', summary: 'what to list', choices: RESOURCE_NAMES },
-    { name: 'name', summary: 'one of them', optional: true, completes: ([kind = '']) => LIVE_KINDS[kind] },
+    { name: 'kind', summary: 'kind of resource', choices: RESOURCE_NAMES },
+    {
+      name: 'name',
+      summary: 'name of one resource',
+      optional: true,
+      completes: ([kind = '']) => LIVE_KINDS[kind],
+    },
   ],
   options: [
     OUTPUT_OPTION,
     {
       flags: '-w, --watch',
-      summary: 'go on, and show each line again when it changes; with -o json one object a line',
+      summary: 'keep listing and print each line again when it changes; with -o json one object per line',
     },
   ],
   examples: [
-    ['holdfast get deployments', 'All deployments of the tenant.'],
-    ['holdfast get deployment web -o yaml', 'One of them, whole.'],
-    ['holdfast get nodes -o wide -w', 'The nodes, and every change of them.'],
+    ['holdfast get deployments', 'Lists all deployments of the tenant.'],
+    ['holdfast get deployment web -o yaml', 'Shows one deployment with all its fields.'],
+    ['holdfast get nodes -o wide -w', 'Lists the nodes and then every change.'],
   ],
   online: true,
   async run({ args: [kind = '', name], terminal, text, flag }, client) {
@@ -33,7 +38,7 @@ export const get: OnlineCommand = {
     if (resource === undefined) return EXIT.usage
     const form = text('output')
     if (flag('watch') && form === 'yaml') return refuseYamlWatch(terminal)
-    const first = await resource.look(client, name)
+    const first = await resource.read(client, name)
     if (!first.ok) return printFailure(terminal, first.failure)
     const isFound = first.value.rows({ nowMs: terminal.now() }).size > 0
     if (name !== undefined && !isFound) {
@@ -45,12 +50,12 @@ export const get: OnlineCommand = {
       return EXIT.ok
     }
     const { watchRows } = await import('../follow/watch-rows.ts')
-    const look = () => resource.look(client, name)
+    const readAgain = () => resource.read(client, name)
     if (form !== 'json' && form !== 'name') {
       await first.value.print(terminal, form)
-      return watchRows(terminal, first.value, look, { wide: form === 'wide' })
+      return watchRows(terminal, first.value, readAgain, { wide: form === 'wide' })
     }
     for (const row of first.value.rows({ nowMs: terminal.now(), form }).values()) print(terminal, row)
-    return watchRows(terminal, first.value, look, { form })
+    return watchRows(terminal, first.value, readAgain, { form })
   },
 }

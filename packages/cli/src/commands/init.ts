@@ -1,4 +1,4 @@
-// The first manifest, with the schema that an editor reads beside it.
+// `holdfast init`: writes a starter manifest and the JSON Schema that editors validate it with.
 
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -9,12 +9,12 @@ const SCHEMA = '.holdfast/deployment.schema.json'
 
 export const init: OfflineCommand = {
   name: 'init',
-  summary: 'write a commented manifest to begin with',
-  details: `Writes <name>.yaml and ${SCHEMA} into this folder. An editor with YAML support completes and checks by the latter.`,
-  args: [{ name: 'name', summary: 'the name of the deployment' }],
+  summary: 'write a commented starter manifest',
+  details: `Writes <name>.yaml and ${SCHEMA} into the current folder. Editors with YAML support use the schema to complete and check the manifest.`,
+  args: [{ name: 'name', summary: 'name of the deployment' }],
   options: [
-    { flags: '--image <reference>', summary: 'the image to run (default: a place to fill in)' },
-    { flags: '--force', summary: 'write over a file that is there' },
+    { flags: '--image <reference>', summary: 'image to run (default: a placeholder)' },
+    { flags: '--force', summary: 'overwrite an existing file' },
   ],
   examples: [['holdfast init web --image registry.example.com/web:1.4.2', 'Writes web.yaml.']],
   online: false,
@@ -28,7 +28,7 @@ export const init: OfflineCommand = {
     if (!/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) {
       printError(
         terminal,
-        `${name} is no name of a deployment: lowercase letters, digits and hyphens, first a letter`,
+        `${name} is not a valid deployment name: use lowercase letters, digits and hyphens, starting with a letter`,
       )
       return EXIT.usage
     }
@@ -40,7 +40,7 @@ export const init: OfflineCommand = {
     if (written instanceof Error) {
       const why =
         written.code === 'EEXIST'
-          ? 'is there already; --force writes over it'
+          ? 'exists already; --force overwrites it'
           : `cannot be written: ${written.code}`
       printError(terminal, `${path} ${why}`)
       return EXIT.error

@@ -1,6 +1,7 @@
-// A token is tried before it is kept: what is in the file works.
+// `holdfast login`: checks a token against the platform and stores it as a context.
 
 import { resolve } from 'node:path'
+import { defined } from '@holdfast/contract'
 import type { Invocation, OfflineCommand } from '../command.ts'
 import { connect } from '../connect.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -11,19 +12,22 @@ import { report } from '../terminal/terminal.ts'
 
 export const login: OfflineCommand = {
   name: 'login',
-  summary: 'keep an address and a token as a context, and make it the current one',
+  summary: 'store an address and a token as the current context',
   details:
-    'The token comes from --token-stdin, HOLDFAST_TOKEN or a hidden question, and is tried before it is kept. With --ca-file the path of that file is kept too. The file of contexts is ~/.config/holdfast/config.yaml, or the one that HOLDFAST_CONTEXTS_FILE names; its owner alone may read it.',
+    'The token comes from --token-stdin, HOLDFAST_TOKEN or a hidden prompt, and is checked before it is stored. With --ca-file the path of that file is stored too. The contexts file is ~/.config/holdfast/config.yaml, or the file in HOLDFAST_CONTEXTS_FILE; only its owner can read it.',
   options: [
-    { flags: '--name <context>', summary: 'what to call the context (default: the host of the address)' },
+    { flags: '--name <context>', summary: 'name of the context (default: the host of the address)' },
     { flags: '--token-stdin', summary: 'read the token from stdin' },
   ],
   examples: [
-    ['holdfast login --url https://holdfast.example', 'Asks for the token and keeps it.'],
-    ['holdfast login --url http://127.0.0.1:7400 --token-stdin < token', 'Off a terminal.'],
+    ['holdfast login --url https://holdfast.example', 'Prompts for the token and stores it.'],
+    [
+      'holdfast login --url http://127.0.0.1:7400 --token-stdin < token',
+      'Reads the token from a file, for scripts.',
+    ],
     [
       'holdfast login --url https://holdfast.internal --ca-file ca.pem',
-      'A platform with an authority of its own.',
+      'Logs in to a platform with a private certificate authority.',
     ],
   ],
   online: false,
@@ -36,14 +40,14 @@ export const login: OfflineCommand = {
       return EXIT.usage
     }
     const { url, tenant, caFile, context: current = '' } = chosen.settings
-    const kept = file.contexts.contexts[current]?.token
-    const token = url === undefined ? undefined : await tokenFor(invocation, chosen.settings.token, kept)
+    const stored = file.contexts.contexts[current]?.token
+    const token = url === undefined ? undefined : await tokenFor(invocation, chosen.settings.token, stored)
     if (url === undefined || token === undefined) {
       printError(
         terminal,
         url === undefined
-          ? 'no address is given: --url <address>'
-          : 'no token is given: --token-stdin, or HOLDFAST_TOKEN',
+          ? 'no address given; use --url <address>'
+          : 'no token given; use --token-stdin or HOLDFAST_TOKEN',
       )
       return EXIT.usage
     }
@@ -52,28 +56,28 @@ export const login: OfflineCommand = {
       printError(terminal, connected.why)
       return EXIT.usage
     }
-    const tried = await connected.client.tenants.quotas()
-    if (!tried.ok) return printFailure(terminal, tried.failure)
+    const check = await connected.client.tenants.quotas()
+    if (!check.ok) return printFailure(terminal, check.failure)
     const name = invocation.text('name') ?? new URL(url).host
     const context = {
-      ...{ url, token },
-      ...(tenant === undefined ? {} : { tenant }),
-      // From wherever it is used next.
-      ...(caFile === undefined ? {} : { caFile: resolve(caFile) }),
+      url,
+      token,
+      // The path is stored absolute, because later commands run in other folders.
+      ...defined({ tenant, caFile: caFile === undefined ? undefined : resolve(caFile) }),
     }
     await writeContextsFile(contextsFile, withContext(file.contexts, name, context))
-    report(terminal, `logged in to ${url}; the context ${name} is the current one`)
+    report(terminal, `logged in to ${url}; current context: ${name}`)
     return EXIT.ok
   },
 }
 
-/** Asked for only where nobody gave one now. What an earlier login kept is tried again where nothing is typed. */
+/** Prompts unless a token is given with this command. An empty input reuses the stored token. */
 async function tokenFor(
   { terminal, flag }: Invocation,
-  known: string | undefined,
-  kept: string | undefined,
+  chosen: string | undefined,
+  stored: string | undefined,
 ): Promise<string | undefined> {
   if (flag('token-stdin')) return new TextDecoder().decode(await terminal.readInput()).trim() || undefined
-  if (known !== undefined && known !== kept) return known
-  return (await terminal.askSecret('Token: '))?.trim() || known
+  if (chosen !== undefined && chosen !== stored) return chosen
+  return (await terminal.askSecret('Token: '))?.trim() || chosen
 }

@@ -1,7 +1,7 @@
-// What the containers wrote.
+// `holdfast logs`: prints the output of a deployment's containers.
 
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
-import { POINT_IN_TIME, POSITIVE_NUMBER, pointInTime, WHOLE_NUMBER } from '../args/forms.ts'
+import { numberOf, POINT_IN_TIME, POSITIVE_NUMBER, pointInTime, WHOLE_NUMBER } from '../args/forms.ts'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printFailure } from '../print/failure.ts'
@@ -10,20 +10,24 @@ import { report, type Terminal } from '../terminal/terminal.ts'
 
 export const logs: OnlineCommand = {
   name: 'logs',
-  summary: 'show what the containers of a deployment wrote',
+  summary: 'show the output of the containers of a deployment',
   details:
-    'What they wrote to stdout and to stderr goes to stdout here. On a terminal, what would steer it is shown as text; through a pipe it goes as it came.',
+    'Container output to stdout and stderr is printed to stdout. On a terminal, control characters are escaped; a pipe gets the output unchanged.',
   args: [DEPLOYMENT_ARGUMENT],
   options: [
-    { flags: '-f, --follow', summary: 'go on as they write' },
-    { flags: '--tail <lines>', summary: 'only the last of each replica', form: WHOLE_NUMBER },
-    { flags: '--since <time>', summary: 'only from then on: a time, or how long ago', form: POINT_IN_TIME },
-    { flags: '--replica <number>', summary: 'of one replica only', form: POSITIVE_NUMBER },
-    { flags: '--timestamps', summary: 'with the time of each line' },
+    { flags: '-f, --follow', summary: 'follow new lines' },
+    { flags: '--tail <lines>', summary: 'only the last lines of each replica', form: WHOLE_NUMBER },
+    {
+      flags: '--since <time>',
+      summary: 'only lines after a time, or within a duration such as 10m',
+      form: POINT_IN_TIME,
+    },
+    { flags: '--replica <number>', summary: 'only lines of one replica', form: POSITIVE_NUMBER },
+    { flags: '--timestamps', summary: 'prefix each line with its time' },
   ],
   examples: [
-    ['holdfast logs web -f --tail 20', 'The last lines, and then as they come.'],
-    ['holdfast logs web --since 10m --replica 2', 'The last ten minutes of the second replica.'],
+    ['holdfast logs web -f --tail 20', 'Prints the last lines and follows new ones.'],
+    ['holdfast logs web --since 10m --replica 2', 'Prints the last ten minutes of the second replica.'],
   ],
   online: true,
   async run({ terminal, args: [typed], text, flag }, client) {
@@ -34,9 +38,9 @@ export const logs: OnlineCommand = {
       replica: numberOf(text('replica')),
       since: since === undefined ? undefined : pointInTime(since, terminal.now()),
     }
-    for await (const news of client.logs(deploymentName(typed), query)) {
-      if (news.kind === 'failed') return printFailure(terminal, news.failure)
-      const { line } = news
+    for await (const item of client.logs(deploymentName(typed), query)) {
+      if (item.kind === 'failed') return printFailure(terminal, item.failure)
+      const { line } = item
       if ('skipped' in line) report(terminal, skippedText(line.skipped))
       else if ('unavailable' in line) {
         const { replica, node, reason } = line.unavailable
@@ -47,12 +51,9 @@ export const logs: OnlineCommand = {
   },
 }
 
-/** What a slow reader missed. */
+/** Lines that the server dropped because this reader was too slow. */
 const skippedText = ({ replica, lines }: { readonly replica: number; readonly lines: number }): string =>
   `replica ${replica}: ${lines === 1 ? '1 line was' : `${lines} lines were`} skipped`
-
-const numberOf = (text: string | undefined): number | undefined =>
-  text === undefined ? undefined : Number(text)
 
 function printLine(
   terminal: Terminal,

@@ -1,4 +1,4 @@
-// Everything that runs on a machine, those of others too.
+// `holdfast node containers`: lists all containers on a machine, including those not managed by the platform.
 
 import type { MachineContainer } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
@@ -14,7 +14,7 @@ const CONTAINERS: Printed<MachineContainer> = {
   columns: [
     { header: 'NAME', value: ({ name }) => name },
     { header: 'STATE', value: ({ state }) => state },
-    { header: 'OURS', value: ({ ours }) => (ours ? 'yes' : 'no') },
+    { header: 'MANAGED', value: ({ ours }) => (ours ? 'yes' : 'no') },
     { header: 'UP', value: ({ startedAt }, nowMs) => age(startedAt, nowMs) },
     { header: 'IMAGE', value: ({ image }) => image },
     { header: 'ID', wide: true, value: ({ id }) => id },
@@ -23,10 +23,10 @@ const CONTAINERS: Printed<MachineContainer> = {
 
 export const nodeContainers: OnlineCommand = {
   name: 'node containers',
-  summary: 'list all containers of a node, those that are not of the platform too',
+  summary: 'list all containers on a node, including unmanaged ones',
   args: [NODE_ARGUMENT],
   options: [OUTPUT_OPTION],
-  examples: [['holdfast node containers n1', 'Asked of the machine itself, now.']],
+  examples: [['holdfast node containers n1', 'Lists the containers as the machine reports them now.']],
   online: true,
   async run({ terminal, args: [typed = ''], text }, client) {
     const { findNode } = await import('../resources/find-node.ts')

@@ -1,13 +1,13 @@
-// A node takes no new work.
+// `holdfast node cordon`: excludes a node from placement.
 
 import type { OnlineCommand } from '../command.ts'
 import { changeNode, NODE_ARGUMENT } from '../node-command.ts'
 
 export const nodeCordon: OnlineCommand = {
   name: 'node cordon',
-  summary: 'let a node take no new work; what runs there stays',
+  summary: 'exclude a node from placement; its replicas keep running',
   args: [NODE_ARGUMENT],
-  examples: [['holdfast node cordon n1', 'Nothing new goes to n1.']],
+  examples: [['holdfast node cordon n1', 'Places no new replicas on n1.']],
   online: true,
   run: (invocation, client) =>
     changeNode(invocation, client, 'cordoned', ({ id }) => client.nodes.cordon(id)),

@@ -1,4 +1,4 @@
-// When a drain that is waited for is over, and how.
+// How `node drain --wait` ends.
 
 import { expect, test } from 'vitest'
 import { invocation, scriptClient, scriptTerminal } from '../terminal/scripted-terminal.fixture.ts'
@@ -6,12 +6,17 @@ import { nodeDrain } from './node-drain.ts'
 
 const ID = 'node_01M7FP0B56J7QWA61SKH5Q3651'
 const NODE = {
-  ...{ id: ID, name: 'n1', status: 'ready', controlPlane: false, labels: {}, claims: [] },
+  id: ID,
+  name: 'n1',
+  status: 'ready',
+  controlPlane: false,
+  labels: {},
+  claims: [],
   capacity: { cpuMillis: 1000, memoryBytes: 1 },
   engine: { version: '29.5.1', apiVersion: '1.51' },
 }
 
-/** `after`: as the node is once it is drained no more. */
+/** `after`: the node once it is no longer draining. */
 async function drain(after: { readonly schedulable: boolean }) {
   const terminal = scriptTerminal()
   const client = scriptClient({
@@ -22,13 +27,13 @@ async function drain(after: { readonly schedulable: boolean }) {
   return { exitCode, ...terminal.printed }
 }
 
-test('emptied it stays closed', async () => {
-  const told = { exitCode: 0, out: 'node/n1 draining\nnode/n1 drained\n', err: '' }
-  expect(await drain({ schedulable: false })).toEqual(told)
+test('node drain --wait succeeds when the node is empty and still cordoned', async () => {
+  const expected = { exitCode: 0, out: 'node/n1 draining\nnode/n1 drained\n', err: '' }
+  expect(await drain({ schedulable: false })).toEqual(expected)
 })
 
-test('opened to new work by somebody else it was not emptied', async () => {
+test('node drain --wait fails when someone uncordons the node', async () => {
   const { exitCode, out, err } = await drain({ schedulable: true })
   expect({ exitCode, out }).toEqual({ exitCode: 6, out: 'node/n1 draining\n' })
-  expect(err).toMatch(/somebody opened n1 to new work again: it is not drained/)
+  expect(err).toMatch(/n1 was uncordoned by someone else, so it is not drained/)
 })

@@ -1,4 +1,4 @@
-// What runs on a node is moved away, successor first.
+// `holdfast node drain`: moves the replicas of a node to other nodes, replacement first.
 
 import type { Node } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
@@ -13,10 +13,10 @@ const POLL_MS = 500
 
 export const nodeDrain: OnlineCommand = {
   name: 'node drain',
-  summary: 'move what runs on a node to others, and let it take no new work',
+  summary: 'cordon a node and move its replicas to other nodes',
   args: [NODE_ARGUMENT],
-  options: waitOptions('nothing is left'),
-  examples: [['holdfast node drain n1 --wait', 'Before n1 is switched off.']],
+  options: waitOptions('no replica is left'),
+  examples: [['holdfast node drain n1 --wait', 'Empties n1 before maintenance.']],
   online: true,
   async run(invocation, client) {
     const { terminal, args, flag } = invocation
@@ -27,11 +27,11 @@ export const nodeDrain: OnlineCommand = {
     for (;;) {
       const node = await findNode(client, (args[0] ?? '').replace(/^node\//, ''))
       if (!node.ok) return printFailure(terminal, node.failure)
-      if (node.value.draining !== true) return printOver(terminal, node.value)
+      if (node.value.draining !== true) return printOutcome(terminal, node.value)
       if (terminal.now() >= end) {
         printError(
           terminal,
-          `${node.value.name} still runs something: holdfast get deployments, holdfast events`,
+          `${node.value.name} still runs replicas; see holdfast get deployments and holdfast events`,
         )
         return EXIT.notReady
       }
@@ -40,15 +40,15 @@ export const nodeDrain: OnlineCommand = {
   },
 }
 
-/** Emptied, it stays closed. One that takes work again was opened by somebody, and is not empty. */
-function printOver(terminal: Terminal, { name, schedulable }: Node): ExitCode {
+/** A drained node stays cordoned. If it is schedulable, someone uncordoned it, which ended the drain early. */
+function printOutcome(terminal: Terminal, { name, schedulable }: Node): ExitCode {
   if (!schedulable) {
     print(terminal, `node/${name} drained`)
     return EXIT.ok
   }
   printError(
     terminal,
-    `somebody opened ${name} to new work again: it is not drained; holdfast node drain ${name} begins anew`,
+    `${name} was uncordoned by someone else, so it is not drained; run holdfast node drain ${name} again`,
   )
   return EXIT.conflict
 }

@@ -1,5 +1,7 @@
-// The permission for one machine to join. The token is in the answer once; it is data, since somebody must carry it over.
+// `holdfast node join-token`: issues a token that enrolls one machine. The command to run there goes to stdout, because it
+// is shown only once.
 
+import { defined } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { printFailure } from '../print/failure.ts'
@@ -7,28 +9,25 @@ import { print, report } from '../terminal/terminal.ts'
 
 export const nodeJoinToken: OnlineCommand = {
   name: 'node join-token',
-  summary: 'issue a token with which one machine can join, and print what to type there',
-  details: 'It works once, for 15 minutes, for a machine of that name.',
-  args: [{ name: 'name', summary: 'what the node will be called' }],
+  summary: 'issue a join token and print the command that enrolls the machine',
+  details: 'The token works once, for 15 minutes, for a machine of that name.',
+  args: [{ name: 'name', summary: 'name of the node' }],
   options: [
-    { flags: '--country <code>', summary: 'the country it may say that it stands in, for example DE' },
-    { flags: '--region <name>', summary: 'the region it may say that it stands in' },
-    { flags: '-o, --output <form>', summary: 'how to show it', choices: ['json'] },
+    { flags: '--country <code>', summary: 'country that the token attests, for example DE' },
+    { flags: '--region <name>', summary: 'region that the token attests' },
+    { flags: '-o, --output <form>', summary: 'output format', choices: ['json'] },
   ],
-  examples: [['holdfast node join-token n1 --country DE', 'Type the printed command on that machine.']],
+  examples: [['holdfast node join-token n1 --country DE', 'Run the printed command on the machine.']],
   online: true,
   async run({ terminal, args: [nodeName = ''], text }, client) {
     const [country, region] = [text('country'), text('region')]
-    const residency = {
-      ...(country === undefined ? {} : { country }),
-      ...(region === undefined ? {} : { region }),
-    }
-    const isPlaced = country !== undefined || region !== undefined
-    const issued = await client.nodes.issueJoinToken({ nodeName, ...(isPlaced ? { residency } : {}) })
+    const attests = country !== undefined || region !== undefined
+    const residency = attests ? defined({ country, region }) : undefined
+    const issued = await client.nodes.issueJoinToken({ nodeName, ...defined({ residency }) })
     if (!issued.ok) return printFailure(terminal, issued.failure)
     if (text('output') === 'json') print(terminal, JSON.stringify(issued.value, null, 2))
     else print(terminal, issued.value.command ?? '')
-    report(terminal, `works once, until ${issued.value.expiresAt}`)
+    report(terminal, `valid once, until ${issued.value.expiresAt}`)
     return EXIT.ok
   },
 }

@@ -1,4 +1,4 @@
-// The machines of the tenant.
+// `holdfast node list`: lists the nodes of the tenant.
 
 import type { OnlineCommand } from '../command.ts'
 import { OUTPUT_OPTION } from '../print/output.ts'
@@ -8,7 +8,7 @@ export const nodeList: OnlineCommand = {
   name: 'node list',
   summary: 'list the nodes of the tenant',
   options: [OUTPUT_OPTION],
-  examples: [['holdfast node list -o wide', 'With their labels.']],
+  examples: [['holdfast node list -o wide', 'Lists the nodes with their labels.']],
   online: true,
   run: (invocation, client) => get.run({ ...invocation, args: ['nodes'] }, client),
 }

@@ -1,4 +1,4 @@
-// A machine may go to another tenant.
+// `holdfast node release`: releases the tenant's claim on a machine.
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -8,10 +8,10 @@ import { print } from '../terminal/terminal.ts'
 
 export const nodeRelease: OnlineCommand = {
   name: 'node release',
-  summary: 'give up the claim on a node, so that another tenant may enroll it',
-  details: 'What runs there is moved away first. The tenant must be named: --tenant <id>.',
+  summary: 'release the claim on a node, so that another tenant can enroll it',
+  details: 'The replicas of the node are moved away first. Requires --tenant <id>.',
   args: [NODE_ARGUMENT],
-  examples: [['holdfast node release n1 --tenant 0b7a...', 'n1 is free once it is drained.']],
+  examples: [['holdfast node release n1 --tenant 0b7a...', 'Releases n1 once it is drained.']],
   online: true,
   async run({ terminal, args: [typed = ''] }, client) {
     const released = await client.nodes.releaseClaim(typed.replace(/^node\//, ''))

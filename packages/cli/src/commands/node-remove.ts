@@ -1,16 +1,16 @@
-// A node goes.
+// `holdfast node remove`: removes a node from the tenant.
 
 import type { OnlineCommand } from '../command.ts'
 import { changeNode, NODE_ARGUMENT } from '../node-command.ts'
 
 export const nodeRemove: OnlineCommand = {
   name: 'node remove',
-  summary: 'remove a node once nothing of the tenant runs there',
+  summary: 'remove a node once no replica of the tenant runs there',
   args: [NODE_ARGUMENT],
-  options: [{ flags: '--force', summary: 'at once: for a machine that is dead or was broken into' }],
+  options: [{ flags: '--force', summary: 'remove immediately, for a dead or compromised machine' }],
   examples: [
-    ['holdfast node remove n1', 'Its replicas are replaced first.'],
-    ['holdfast node remove n1 --force', 'It does not come back.'],
+    ['holdfast node remove n1', 'Replaces its replicas, then removes it.'],
+    ['holdfast node remove n1 --force', 'Removes a machine that will not come back.'],
   ],
   online: true,
   run: (invocation, client) =>

@@ -1,13 +1,13 @@
-// A node takes new work again.
+// `holdfast node uncordon`: makes a node available for placement again.
 
 import type { OnlineCommand } from '../command.ts'
 import { changeNode, NODE_ARGUMENT } from '../node-command.ts'
 
 export const nodeUncordon: OnlineCommand = {
   name: 'node uncordon',
-  summary: 'let a node take new work again',
+  summary: 'make a node available for placement again',
   args: [NODE_ARGUMENT],
-  examples: [['holdfast node uncordon n1', 'n1 is a candidate again.']],
+  examples: [['holdfast node uncordon n1', 'Makes n1 a candidate again.']],
   online: true,
   run: (invocation, client) =>
     changeNode(invocation, client, 'uncordoned', ({ id }) => client.nodes.uncordon(id)),

@@ -1,4 +1,4 @@
-// Where images may come from.
+// `holdfast registry list`: lists the allowed image registries.
 
 import type { OnlineCommand } from '../command.ts'
 import { OUTPUT_OPTION } from '../print/output.ts'
@@ -6,9 +6,9 @@ import { get } from './get.ts'
 
 export const registryList: OnlineCommand = {
   name: 'registry list',
-  summary: 'list the registries that images may come from',
+  summary: 'list the allowed image registries',
   options: [OUTPUT_OPTION],
-  examples: [['holdfast registry list', 'Each with whether a credential is kept for it.']],
+  examples: [['holdfast registry list', 'Shows for each whether a credential is stored.']],
   online: true,
   run: (invocation, client) => get.run({ ...invocation, args: ['registries'] }, client),
 }

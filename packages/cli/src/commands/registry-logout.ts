@@ -1,4 +1,4 @@
-// A credential goes.
+// `holdfast registry logout`: removes a registry credential from the platform.
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -7,16 +7,16 @@ import { print } from '../terminal/terminal.ts'
 
 export const registryLogout: OnlineCommand = {
   name: 'registry logout',
-  summary: 'remove the credential for a registry from the platform',
-  args: [{ name: 'host', summary: 'the registry', completes: 'registries' }],
+  summary: 'remove a registry credential from the platform',
+  args: [{ name: 'host', summary: 'host of the registry', completes: 'registries' }],
   examples: [
-    ['holdfast registry logout registry.example.com', 'Images are pulled without a credential from then on.'],
+    ['holdfast registry logout registry.example.com', 'Pulls its images without a credential from now on.'],
   ],
   online: true,
   async run({ terminal, args: [host = ''] }, client) {
-    const gone = await client.registries.removeCredential(host)
-    if (!gone.ok) return printFailure(terminal, gone.failure)
-    print(terminal, `registry/${gone.value.host} credential removed`)
+    const removed = await client.registries.removeCredential(host)
+    if (!removed.ok) return printFailure(terminal, removed.failure)
+    print(terminal, `registry/${removed.value.host} credential removed`)
     return EXIT.ok
   },
 }

@@ -1,4 +1,4 @@
-// What a deployment looked like before.
+// `holdfast rollout history`: lists the stored revisions of a deployment, or prints one as a manifest.
 
 import type { ArchiveEntry, JsonObject } from '@holdfast/contract'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
@@ -12,15 +12,15 @@ import { print } from '../terminal/terminal.ts'
 
 export const rolloutHistory: OnlineCommand = {
   name: 'rollout history',
-  summary: 'list the kept revisions of a deployment, or show one of them',
+  summary: 'list the stored revisions of a deployment, or show one',
   args: [DEPLOYMENT_ARGUMENT],
   options: [
-    { flags: '--revision <number>', summary: 'the manifest of one revision', form: POSITIVE_NUMBER },
+    { flags: '--revision <number>', summary: 'print the manifest of one revision', form: POSITIVE_NUMBER },
     OUTPUT_OPTION,
   ],
   examples: [
-    ['holdfast rollout history web', 'Each revision with what it changed.'],
-    ['holdfast rollout history web --revision 3', 'The third as a manifest.'],
+    ['holdfast rollout history web', 'Lists each revision with the fields it changed.'],
+    ['holdfast rollout history web --revision 3', 'Prints revision 3 as a manifest.'],
   ],
   online: true,
   async run({ terminal, args: [typed], text }, client) {
@@ -66,5 +66,5 @@ function changedFields(before: ArchiveEntry | undefined, { spec }: ArchiveEntry)
   )
 }
 
-/** Both are as the platform stored them, their keys in one order. */
+/** Comparable as text, because the platform stores keys in a fixed order. */
 const textOf = (value: JsonObject[string] | undefined): string => JSON.stringify(value ?? null)

@@ -1,4 +1,4 @@
-// Every replica is made anew; what is stored stays.
+// `holdfast rollout restart`: recreates every replica without changing the deployment.
 
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import type { OnlineCommand } from '../command.ts'
@@ -9,10 +9,15 @@ import { waitOptions } from './apply.ts'
 
 export const rolloutRestart: OnlineCommand = {
   name: 'rollout restart',
-  summary: 'make every replica of a deployment anew, as an update would',
+  summary: 'recreate every replica of a deployment with a rolling update',
   args: [DEPLOYMENT_ARGUMENT],
   options: waitOptions(),
-  examples: [['holdfast rollout restart web --wait', 'One after the other, as its update settings say.']],
+  examples: [
+    [
+      'holdfast rollout restart web --wait',
+      'Recreates the replicas according to the update settings and waits.',
+    ],
+  ],
   online: true,
   async run(invocation, client) {
     const { terminal, args } = invocation

@@ -1,4 +1,4 @@
-// How an update goes, until it is through or will not be.
+// `holdfast rollout status`: follows an update until it succeeds or fails.
 
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import { DURATION } from '../args/forms.ts'
@@ -7,10 +7,11 @@ import { waitMs } from './apply.ts'
 
 export const rolloutStatus: OnlineCommand = {
   name: 'rollout status',
-  summary: 'follow a deployment until it runs as it was asked to',
-  details: 'Exit code 4 when it does not come to that: no node, rolled back, paused, or not in time.',
+  summary: 'follow a deployment until it is ready',
+  details:
+    'Exits with 4 if it does not become ready: no node fits, or the update was rolled back, was paused or timed out.',
   args: [DEPLOYMENT_ARGUMENT],
-  options: [{ flags: '--wait-timeout <duration>', summary: 'how long (default: 5m)', form: DURATION }],
+  options: [{ flags: '--wait-timeout <duration>', summary: 'timeout (default: 5m)', form: DURATION }],
   examples: [['holdfast rollout status web', 'Shows each replica as it becomes ready.']],
   online: true,
   async run(invocation, client) {

@@ -1,4 +1,4 @@
-// An earlier revision is stored again, as a new one.
+// `holdfast rollout undo`: stores an earlier revision again, as a new revision.
 
 import type { Client, Result } from '@holdfast/client'
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
@@ -12,20 +12,20 @@ import { waitOptions } from './apply.ts'
 
 export const rolloutUndo: OnlineCommand = {
   name: 'rollout undo',
-  summary: 'go back to an earlier revision of a deployment',
-  details: 'The archived manifest is admitted like any other and becomes a new revision.',
+  summary: 'roll a deployment back to an earlier revision',
+  details: 'The archived manifest is validated like any other and becomes a new revision.',
   args: [DEPLOYMENT_ARGUMENT],
   options: [
     {
       flags: '--to-revision <number>',
-      summary: 'which one (default: the one before)',
+      summary: 'revision to return to (default: the previous one)',
       form: POSITIVE_NUMBER,
     },
     ...waitOptions(),
   ],
   examples: [
-    ['holdfast rollout undo web', 'What it was before the last change.'],
-    ['holdfast rollout undo web --to-revision 3 --wait', 'The third, and waits until it runs.'],
+    ['holdfast rollout undo web', 'Reverts the last change.'],
+    ['holdfast rollout undo web --to-revision 3 --wait', 'Returns to revision 3 and waits until it runs.'],
   ],
   online: true,
   async run(invocation, client) {
@@ -34,7 +34,7 @@ export const rolloutUndo: OnlineCommand = {
     const target = await targetOf(client, name, text('to-revision'))
     if (!target.ok) return printFailure(terminal, target.failure)
     if (target.value === undefined) {
-      printError(terminal, `no revision of ${name} before the current one is kept`)
+      printError(terminal, `${name} has no earlier stored revision`)
       return EXIT.notFound
     }
     const { revision, etag } = target.value
@@ -42,7 +42,7 @@ export const rolloutUndo: OnlineCommand = {
     if (!done.ok) return printFailure(terminal, done.failure)
     print(
       terminal,
-      `deployment/${name} back to revision ${revision}, as revision ${done.value.deployment.revision}`,
+      `deployment/${name} rolled back to revision ${revision}, as revision ${done.value.deployment.revision}`,
     )
     return followWritten(invocation, client, done.value)
   },
@@ -63,8 +63,8 @@ async function targetOf(
   const etag = String(current.value.revision)
   if (typed !== undefined) return { ok: true, value: { revision: Number(typed), etag } }
   const { readAll } = await import('@holdfast/client')
-  const kept = await readAll((page) => client.deployments.archived(name, page))
-  if (!kept.ok) return kept
-  const before = kept.value.findLast(({ revision }) => revision < current.value.revision)
+  const archived = await readAll((page) => client.deployments.archived(name, page))
+  if (!archived.ok) return archived
+  const before = archived.value.findLast(({ revision }) => revision < current.value.revision)
   return { ok: true, value: before === undefined ? undefined : { revision: before.revision, etag } }
 }

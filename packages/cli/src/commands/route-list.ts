@@ -1,4 +1,4 @@
-// What is reached from outside, and by whom it is answered.
+// `holdfast route list`: lists the hosts and paths of deployments.
 
 import type { OnlineCommand } from '../command.ts'
 import { OUTPUT_OPTION } from '../print/output.ts'
@@ -6,9 +6,9 @@ import { get } from './get.ts'
 
 export const routeList: OnlineCommand = {
   name: 'route list',
-  summary: 'list the hosts and paths that deployments are reached by',
+  summary: 'list the routes of deployments by host and path',
   options: [OUTPUT_OPTION],
-  examples: [['holdfast route list', 'Each with its deployment and how many replicas are ready.']],
+  examples: [['holdfast route list', 'Shows for each its deployment and the number of ready replicas.']],
   online: true,
   run: (invocation, client) => get.run({ ...invocation, args: ['routes'] }, client),
 }

@@ -1,4 +1,4 @@
-// Who reads a secret, and which version of it.
+// `holdfast secret consumers`: lists the deployments that use a secret, with the version each uses.
 
 import type { SecretConsumer } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
@@ -20,10 +20,10 @@ const CONSUMERS: Printed<SecretConsumer> = {
 
 export const secretConsumers: OnlineCommand = {
   name: 'secret consumers',
-  summary: 'list the deployments that refer to a secret, with the version that each uses',
-  args: [{ name: 'name', summary: 'its name without the namespace, for example orders-db' }],
+  summary: 'list the deployments that reference a secret, with the version each uses',
+  args: [{ name: 'name', summary: 'name of the secret without its namespace, for example orders-db' }],
   options: [OUTPUT_OPTION],
-  examples: [['holdfast secret consumers orders-db', 'Nobody: the secret may be deleted.']],
+  examples: [['holdfast secret consumers orders-db', 'If the list is empty, the secret can be deleted.']],
   online: true,
   async run({ terminal, args: [name = ''], text }, client) {
     const { readAll } = await import('@holdfast/client')

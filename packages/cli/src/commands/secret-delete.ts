@@ -1,4 +1,4 @@
-// A secret goes, with all its versions.
+// `holdfast secret delete`: destroys all versions of a secret.
 
 import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../args/secret-argument.ts'
 import type { OnlineCommand } from '../command.ts'
@@ -8,10 +8,10 @@ import { print } from '../terminal/terminal.ts'
 
 export const secretDelete: OnlineCommand = {
   name: 'secret delete',
-  summary: 'destroy all versions of a secret that nothing refers to',
-  details: 'It cannot be brought back. While a deployment refers to the secret this is refused.',
+  summary: 'destroy all versions of an unused secret',
+  details: 'This cannot be undone. It is rejected while a deployment references the secret.',
   args: [SECRET_ARGUMENT],
-  examples: [['holdfast secret delete resources/orders-db', 'Its name may be used anew afterwards.']],
+  examples: [['holdfast secret delete resources/orders-db', 'Deletes the secret; its name can be reused.']],
   online: true,
   async run({ terminal, args: [typed] }, client) {
     const path = secretPath(typed)
@@ -19,9 +19,9 @@ export const secretDelete: OnlineCommand = {
       printError(terminal, NO_PATH)
       return EXIT.usage
     }
-    const gone = await client.secrets.remove(path.namespace, path.resource)
-    if (!gone.ok) return printFailure(terminal, gone.failure)
-    print(terminal, `secret/${gone.value.path} deleted`)
+    const deleted = await client.secrets.remove(path.namespace, path.resource)
+    if (!deleted.ok) return printFailure(terminal, deleted.failure)
+    print(terminal, `secret/${deleted.value.path} deleted`)
     return EXIT.ok
   },
 }

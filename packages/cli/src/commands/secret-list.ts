@@ -1,4 +1,4 @@
-// Which secrets there are; never what they hold.
+// `holdfast secret list`: lists secrets and their versions, never their values.
 
 import type { SecretReference, SecretSummary } from '@holdfast/contract'
 import type { OnlineCommand } from '../command.ts'
@@ -9,7 +9,7 @@ import { OUTPUT_OPTION, type Printed, printItems } from '../print/output.ts'
 
 const SECRETS: Printed<SecretSummary> = {
   kind: 'secret',
-  begin: 'holdfast secret set <path> writes one',
+  begin: 'holdfast secret set <path> creates one',
   nameOf: ({ path }) => path,
   columns: [
     { header: 'PATH', value: ({ path }) => path },
@@ -32,22 +32,25 @@ const REFERENCES: Printed<SecretReference> = {
 }
 
 function versionText({ version, staged, pinnedBy }: SecretSummary['versions'][number]): string {
-  const who = pinnedBy.length === 0 ? '' : ` (${pinnedBy.join(', ')})`
-  return `${version}${staged ? ' staged' : ''}${who}`
+  const consumers = pinnedBy.length === 0 ? '' : ` (${pinnedBy.join(', ')})`
+  return `${version}${staged ? ' staged' : ''}${consumers}`
 }
 
 export const secretList: OnlineCommand = {
   name: 'secret list',
-  summary: 'list the secrets of the tenant, never their values',
-  details: 'The names of keys are shown to those who may write secrets.',
+  summary: 'list the secrets of the tenant, without their values',
+  details: 'Key names are shown only to roles that may write secrets.',
   options: [
-    { flags: '--referenced', summary: 'every path that a deployment refers to, with material or without' },
+    {
+      flags: '--referenced',
+      summary: 'list every path that a deployment references, including paths without a stored secret',
+    },
     OUTPUT_OPTION,
   ],
   examples: [
-    ['holdfast secret list', 'Each with its newest version and who reads it.'],
-    ['holdfast secret list -o wide', 'Also which deployment uses which version.'],
-    ['holdfast secret list --referenced', 'What deployments wait for shows as `none`.'],
+    ['holdfast secret list', 'Lists each secret with its newest version and its consumers.'],
+    ['holdfast secret list -o wide', 'Shows also which deployment uses which version.'],
+    ['holdfast secret list --referenced', 'Shows `none` for secrets that deployments wait for.'],
   ],
   online: true,
   async run({ terminal, text, flag }, client) {

@@ -1,4 +1,4 @@
-// How far a rotation is, and what it waits for.
+// `holdfast secret rotation`: shows the phase of each rotation and the blockers of its next phase.
 
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import type { OnlineCommand } from '../command.ts'
@@ -9,13 +9,10 @@ import { ROTATIONS } from '../print/rotation.ts'
 
 export const secretRotation: OnlineCommand = {
   name: 'secret rotation',
-  summary:
-    'show the phase of each credential of a deployment, who runs which version, and what blocks the next phase',
+  summary: 'show the rotation of each credential: phase, version per consumer, blockers',
   args: [DEPLOYMENT_ARGUMENT],
   options: [OUTPUT_OPTION],
-  examples: [
-    ['holdfast secret rotation web', 'Nothing in the last column: the next phase may be asked for.'],
-  ],
+  examples: [['holdfast secret rotation web', 'If the last column is empty, the next phase can start.']],
   online: true,
   async run({ terminal, args: [typed], text }, client) {
     const read = await client.secrets.rotation(deploymentName(typed))

@@ -1,4 +1,4 @@
-// Another version of a secret. It holds exactly the keys that are named here.
+// `holdfast secret set`: writes a new version of a secret with exactly the given keys.
 
 import { NO_PATH, SECRET_ARGUMENT, secretPath } from '../args/secret-argument.ts'
 import { MATERIAL_DETAILS, MATERIAL_OPTIONS, NO_VALUES, readMaterial } from '../args/secret-material.ts'
@@ -9,21 +9,21 @@ import { print, report } from '../terminal/terminal.ts'
 
 export const secretSet: OnlineCommand = {
   name: 'secret set',
-  summary: 'write a new version of a secret, with exactly the keys that are named',
-  details: `${MATERIAL_DETAILS}\n\nRunning containers keep the version that they have until their deployment is applied or restarted, or rotated.`,
+  summary: 'write a new version of a secret with exactly the given keys',
+  details: `${MATERIAL_DETAILS}\n\nRunning containers keep their version until their deployment is applied, restarted or rotated.`,
   args: [SECRET_ARGUMENT, NO_VALUES],
   options: MATERIAL_OPTIONS,
   examples: [
-    [
-      'holdfast secret set resources/orders-db --generate password',
-      'The platform makes a password nobody has seen.',
-    ],
-    ['holdfast secret set resources/orders-db --prompt password', 'Typed, not shown.'],
+    ['holdfast secret set resources/orders-db --generate password', 'Lets the platform generate a password.'],
+    ['holdfast secret set resources/orders-db --prompt password', 'Prompts for the value without echo.'],
     [
       'holdfast secret set resources/tls --from-file cert=tls.pem --from-file key=tls.key',
-      'Two keys from files.',
+      'Reads two keys from files.',
     ],
-    ['pass show mail | holdfast secret set resources/mail --from-stdin password', 'From another program.'],
+    [
+      'pass show mail | holdfast secret set resources/mail --from-stdin password',
+      'Reads the value from another program.',
+    ],
   ],
   online: true,
   async run(invocation, client) {

@@ -1,4 +1,4 @@
-// The tenant at a glance, drawn again and again. The terminal is left as it was, however it ends.
+// `holdfast status`: an overview of the tenant that is redrawn on a terminal. The terminal is restored in every case.
 
 import type { Failure, Result } from '@holdfast/client'
 import type { OnlineCommand } from '../command.ts'
@@ -11,46 +11,46 @@ import { pause } from '../terminal/pause.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 const POLL_MS = 2000
-/** Another screen, without a cursor; and back. */
+/** Switch to the alternate screen and hide the cursor; and the reverse. */
 const ENTER = '\u001b[?1049h\u001b[?25l'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
 
 export const status: OnlineCommand = {
   name: 'status',
-  summary: 'show the tenant at a glance: deployments, nodes, quotas, what happened last',
-  details: 'On a terminal it is drawn again every two seconds until Ctrl-C. Elsewhere it is printed once.',
-  examples: [['holdfast status', 'Ctrl-C ends it.']],
+  summary: 'show an overview of the tenant: deployments, nodes, quotas, latest events',
+  details: 'On a terminal it refreshes every two seconds until Ctrl-C. Otherwise it is printed once.',
+  examples: [['holdfast status', 'Shows the overview until Ctrl-C.']],
   online: true,
   async run({ terminal }, client) {
     const { overviewLines } = await import('../overview.ts')
     const { colored } = outArea(terminal)
-    const look = () => overviewLines(client, { nowMs: terminal.now(), colored })
-    const first = await look()
+    const read = () => overviewLines(client, { nowMs: terminal.now(), colored })
+    const first = await read()
     if (!first.ok) return printFailure(terminal, first.failure)
     if (!terminal.outIsTerminal) {
       terminal.out(`${first.value.join('\n')}\n`)
       return EXIT.ok
     }
-    const ended = await redraw(terminal, first.value, look)
+    const ended = await redraw(terminal, first.value, read)
     return ended === undefined ? EXIT.interrupted : printFailure(terminal, ended)
   },
 }
 
-type Look = () => Promise<Result<readonly string[]>>
+type ReadLines = () => Promise<Result<readonly string[]>>
 
-/** Until Ctrl-C, or until it cannot be looked any more: then why. */
+/** Redraws until Ctrl-C, or until a request fails; returns that failure. */
 async function redraw(
   terminal: Terminal,
   first: readonly string[],
-  look: Look,
+  read: ReadLines,
 ): Promise<Failure | undefined> {
   terminal.out(ENTER)
   try {
     draw(terminal, first)
     while (await pause(POLL_MS, terminal.interrupted)) {
-      const looked = await look()
-      if (looked.ok) draw(terminal, looked.value)
-      else if (looked.failure.kind !== 'interrupted') return looked.failure
+      const current = await read()
+      if (current.ok) draw(terminal, current.value)
+      else if (current.failure.kind !== 'interrupted') return current.failure
     }
     return undefined
   } finally {
@@ -58,10 +58,10 @@ async function redraw(
   }
 }
 
-/** As much as there is room for; the last line says since when it stands so, and how to leave. */
+/** Draws as many lines as fit. The last line shows the time of the refresh and how to exit. */
 function draw(terminal: Terminal, lines: readonly string[]): void {
   const time = new Date(terminal.now()).toISOString().slice(11, 19)
-  const foot = paint(`${time} UTC, again every ${POLL_MS / 1000} s; Ctrl-C ends it`, 'gray', terminal.color)
+  const foot = paint(`${time} UTC, refreshes every ${POLL_MS / 1000} s; Ctrl-C exits`, 'gray', terminal.color)
   const room = Math.max(1, terminal.rows() - 2)
   const shown = [...lines.slice(0, room), ...(lines.length < room ? ['', foot] : [foot])].map((line) =>
     cutTo(line, terminal.columns()),

@@ -1,4 +1,4 @@
-// A new tenant, with its own secrets mount.
+// `holdfast tenant create`: creates a tenant with its own mount in the secrets store.
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -8,13 +8,13 @@ import { print } from '../terminal/terminal.ts'
 export const tenantCreate: OnlineCommand = {
   name: 'tenant create',
   summary: 'create a tenant; for platform administrators',
-  args: [{ name: 'name', summary: 'what to call it' }],
-  examples: [['holdfast tenant create acme', 'Prints its id.']],
+  args: [{ name: 'name', summary: 'name of the tenant' }],
+  examples: [['holdfast tenant create acme', 'Creates a tenant and prints its id.']],
   online: true,
   async run({ terminal, args: [name = ''] }, client) {
-    const made = await client.tenants.create({ name })
-    if (!made.ok) return printFailure(terminal, made.failure)
-    print(terminal, `tenant/${made.value.id} created`)
+    const created = await client.tenants.create({ name })
+    if (!created.ok) return printFailure(terminal, created.failure)
+    print(terminal, `tenant/${created.value.id} created`)
     return EXIT.ok
   },
 }

@@ -1,4 +1,4 @@
-// How much a tenant may have.
+// `holdfast tenant quota`: sets quotas of a tenant.
 
 import { QUOTA_WORDS } from '../args/vocabulary.ts'
 import type { OnlineCommand } from '../command.ts'
@@ -12,17 +12,22 @@ export const tenantQuota: OnlineCommand = {
   name: 'tenant quota',
   summary: 'set quotas of a tenant; for platform administrators',
   args: [
-    { name: 'tenant', summary: 'its id' },
-    { name: 'quota', summary: `kind=limit; kinds are ${QUOTA_WORDS.join(', ')}`, many: true },
+    { name: 'tenant', summary: 'id of the tenant' },
+    { name: 'quota', summary: `kind=limit; the kinds are ${QUOTA_WORDS.join(', ')}`, many: true },
   ],
-  examples: [['holdfast tenant quota 0b7a... nodes=20 containers=200', 'The others stay as they are.']],
+  examples: [
+    [
+      'holdfast tenant quota 0b7a... nodes=20 containers=200',
+      'Sets two quotas and leaves the others unchanged.',
+    ],
+  ],
   online: true,
   async run({ terminal, args: [tenant = '', ...typed] }, client) {
     const quotas: { [kind: string]: number } = {}
     for (const each of typed) {
       const [, kind, limit] = QUOTA.exec(each) ?? []
       if (kind === undefined) {
-        printError(terminal, `${each} is no quota: kind=limit, for example nodes=20`)
+        printError(terminal, `${each} is not a quota; use kind=limit, for example nodes=20`)
         return EXIT.usage
       }
       quotas[kind] = Number(limit)

@@ -1,4 +1,4 @@
-// A tenant goes, with everything it has.
+// `holdfast tenant remove`: removes a tenant and all its resources.
 
 import type { OnlineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -7,15 +7,15 @@ import { print } from '../terminal/terminal.ts'
 
 export const tenantRemove: OnlineCommand = {
   name: 'tenant remove',
-  summary: 'remove a tenant with everything it has; for platform administrators',
-  details: 'Its tokens are void at once; the rest follows.',
-  args: [{ name: 'tenant', summary: 'its id' }],
-  examples: [['holdfast tenant remove 0b7a...', 'There is no way back.']],
+  summary: 'remove a tenant and all its resources; for platform administrators',
+  details: 'Its tokens are revoked immediately; the other resources are removed after that.',
+  args: [{ name: 'tenant', summary: 'id of the tenant' }],
+  examples: [['holdfast tenant remove 0b7a...', 'Removes the tenant; this cannot be undone.']],
   online: true,
   async run({ terminal, args: [tenant = ''] }, client) {
-    const gone = await client.tenants.remove(tenant)
-    if (!gone.ok) return printFailure(terminal, gone.failure)
-    print(terminal, `tenant/${gone.value.id} being removed`)
+    const removed = await client.tenants.remove(tenant)
+    if (!removed.ok) return printFailure(terminal, removed.failure)
+    print(terminal, `tenant/${removed.value.id} being removed`)
     return EXIT.ok
   },
 }

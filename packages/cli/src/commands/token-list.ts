@@ -1,4 +1,4 @@
-// Which tokens count; never what they are.
+// `holdfast token list`: lists the valid tokens of a tenant, without the tokens themselves.
 
 import type { Token } from '@holdfast/contract'
 import { tenantOf } from '../args/token-tenant.ts'
@@ -22,9 +22,9 @@ const TOKENS: Printed<Token> = {
 
 export const tokenList: OnlineCommand = {
   name: 'token list',
-  summary: 'list the tokens of a tenant, never their secrets',
+  summary: 'list the tokens of a tenant, without their values',
   options: [OUTPUT_OPTION],
-  examples: [['holdfast token list --tenant 0b7a...', 'Each with its role and until when it counts.']],
+  examples: [['holdfast token list --tenant 0b7a...', 'Lists each token with its role and expiry.']],
   online: true,
   async run(invocation, client) {
     const tenant = await tenantOf(invocation)

@@ -1,4 +1,4 @@
-// A token counts no more.
+// `holdfast token revoke`: revokes a token immediately.
 
 import { tenantOf } from '../args/token-tenant.ts'
 import type { OnlineCommand } from '../command.ts'
@@ -9,8 +9,8 @@ import { print } from '../terminal/terminal.ts'
 export const tokenRevoke: OnlineCommand = {
   name: 'token revoke',
   summary: 'revoke a token of a tenant',
-  args: [{ name: 'id', summary: 'its id, as token list shows it' }],
-  examples: [['holdfast token revoke tok_01J...', 'From now on it is refused.']],
+  args: [{ name: 'id', summary: 'id of the token, as printed by token list' }],
+  examples: [['holdfast token revoke tok_01J...', 'Rejects the token from now on.']],
   online: true,
   async run(invocation, client) {
     const { terminal, args } = invocation

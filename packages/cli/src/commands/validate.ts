@@ -1,4 +1,4 @@
-// The rules of the body, without a platform.
+// `holdfast validate`: checks manifests offline, with the same rules as the server.
 
 import type { OfflineCommand } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -7,13 +7,13 @@ import { print } from '../terminal/terminal.ts'
 
 export const validate: OfflineCommand = {
   name: 'validate',
-  summary: 'check manifests by the rules of the platform, without asking it',
+  summary: 'check manifests offline by the rules of the platform',
   details:
-    'What only a platform knows is not checked: whether the image exists, which registries it allows, which regions it declares, its nodes and its quotas. `apply --dry-run` asks for all of that.',
+    'Only a platform can check whether the image exists, and its own registries, regions, nodes and quotas. Use `apply --dry-run` for those.',
   options: [FILENAME_OPTION],
   examples: [
-    ['holdfast validate -f web.yaml', 'Shows every fault where it stands.'],
-    ['holdfast validate -f manifests/', 'All manifests of a folder.'],
+    ['holdfast validate -f web.yaml', 'Shows every error at its place in the file.'],
+    ['holdfast validate -f manifests/', 'Checks all manifests of a folder.'],
   ],
   online: false,
   async run(invocation) {
@@ -24,13 +24,13 @@ export const validate: OfflineCommand = {
     ])
     const loaded = await loadManifests(invocation)
     if (!loaded.ok) return loaded.exitCode
-    let sound = true
+    let allValid = true
     for (const manifest of loaded.manifests) {
       const rejections = checkOffline(manifest.value)
       printRejections(invocation.terminal, manifest, rejections)
       if (rejections.length === 0) print(invocation.terminal, `deployment/${nameOf(manifest.value)} valid`)
-      else sound = false
+      else allValid = false
     }
-    return sound ? EXIT.ok : EXIT.rejected
+    return allValid ? EXIT.ok : EXIT.rejected
   },
 }

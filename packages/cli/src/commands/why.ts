@@ -1,4 +1,4 @@
-// Why is a replica nowhere?
+// `holdfast why`: explains the placement of a deployment, node by node.
 
 import { DEPLOYMENT_ARGUMENT, deploymentName } from '../args/deployment-argument.ts'
 import { POINT_IN_TIME, pointInTime } from '../args/forms.ts'
@@ -13,19 +13,23 @@ import { print } from '../terminal/terminal.ts'
 
 export const why: OnlineCommand = {
   name: 'why',
-  summary: 'show why a deployment is where it is: every node, every reason, what would cure it',
+  summary: 'explain the placement of a deployment: every node, every reason, the remedies',
   args: [DEPLOYMENT_ARGUMENT],
   options: [
-    { flags: '--at <time>', summary: 'as it was then: a time, or how long ago', form: POINT_IN_TIME },
+    {
+      flags: '--at <time>',
+      summary: 'explain an earlier decision: a time, or a duration before now such as 10m',
+      form: POINT_IN_TIME,
+    },
     {
       flags: '-o, --output <form>',
-      summary: 'how to show it (default: table)',
+      summary: 'output format (default: table)',
       choices: ['table', 'json', 'yaml'],
     },
   ],
   examples: [
-    ['holdfast why web', 'What keeps it from a node now.'],
-    ['holdfast why web --at 10m', 'What did ten minutes ago.'],
+    ['holdfast why web', 'Shows why replicas have no node now.'],
+    ['holdfast why web --at 10m', 'Shows the explanation of ten minutes ago.'],
   ],
   online: true,
   async run({ terminal, args: [typed], text }, client) {
