@@ -46,7 +46,11 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an old replica goes before its successor serves',
     edits: [
-      core('rollout/plan-replicas-number.ts', '(each) => served ||', '(each) => stays !== undefined ||'),
+      core(
+        'rollout/plan-replicas-number.ts',
+        `outgoing: { serving: 'leave', coming: 'stay'`,
+        `outgoing: { serving: 'leave', coming: 'leave'`,
+      ),
     ],
     seenBy: ['serves-until-replaced'],
   },

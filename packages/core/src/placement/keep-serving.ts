@@ -3,8 +3,8 @@
 
 import type { Assignment } from '@holdfast/contract'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
-import { isServing } from '../rollout/plan-replicas-number.ts'
 import type { RolloutPlan } from '../rollout/plan-rollout.ts'
+import { isServing } from '../rollout/replica-health.ts'
 import type { Placing, SchedulingView, Workload } from '../scheduling/index.ts'
 
 export interface ServingQuestion {

@@ -6,9 +6,9 @@ import type { Assignment, AssignmentId, NodeId } from '@holdfast/contract'
 import { unmetDependencies } from '../rollout/dependency-gate.ts'
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
 import { giveUpLost, isUnchanged } from '../rollout/plan-replicas.ts'
-import { isServing } from '../rollout/plan-replicas-number.ts'
 import { planRollout, type RolloutPlan } from '../rollout/plan-rollout.ts'
 import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
+import { isServing } from '../rollout/replica-health.ts'
 import {
   explainCandidates,
   leaveForbidden,

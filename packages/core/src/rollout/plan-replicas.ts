@@ -63,18 +63,18 @@ function takeSteps(wish: DesiredReplicas, numbers: readonly NumberPlan[], room: 
   const forcedByQuota: number[] = []
   const empty = missing.length
   let free = room - empty
-  for (const [taken, { made, old }] of waiting.slice(0, Math.max(0, budget)).entries()) {
+  for (const [taken, { successor, old }] of waiting.slice(0, Math.max(0, budget)).entries()) {
     const beside = !wish.stopFirst && free > 0
     if (beside) {
-      missing.push(made)
+      missing.push(successor)
       free -= 1
     } else if (room + old.length <= 0) {
       // More than the quota already: to stop it would make no room. It is asked for in vain, so that it is told why.
-      missing.push(made)
+      missing.push(successor)
     } else if (wish.aim !== undefined && taken + empty < budget) {
       // Only where no other number is without a replica already, and something can be made in its place.
       for (const { id } of old) leaving.add(id)
-      if (!wish.stopFirst) forcedByQuota.push(made.replica)
+      if (!wish.stopFirst) forcedByQuota.push(successor.replica)
     }
   }
   missing.sort((one, other) => one.replica - other.replica)

@@ -6,7 +6,7 @@ import type { Assignment, RevisionTarget, Rollout } from '@holdfast/contract'
 import { isHeard, type ReplicaFacts } from './desired-replicas.ts'
 import type { DesiredDeployment, PlacedDeployment } from './desired-rollout.ts'
 import type { ReplicaPlan } from './plan-replicas.ts'
-import { failureOf, isServing } from './plan-replicas-number.ts'
+import { failureOf, isServing } from './replica-health.ts'
 
 export interface RolloutContext {
   readonly wished: DesiredDeployment

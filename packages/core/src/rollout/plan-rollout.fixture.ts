@@ -4,8 +4,8 @@ import type { Assignment, AssignmentId, NodeId, Observation } from '@holdfast/co
 import type { NodeDisposition, ReplicaFacts } from './desired-replicas.ts'
 import type { DesiredDeployment, PlacedDeployment } from './desired-rollout.ts'
 import { giveUpLost } from './plan-replicas.ts'
-import { isServing } from './plan-replicas-number.ts'
 import { planRollout, type RolloutPlan } from './plan-rollout.ts'
+import { isServing } from './replica-health.ts'
 
 export type Seen = Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'>
 const UNSEEN: Seen = { state: 'assigned', reason: '', restarts: 0, gone: false }

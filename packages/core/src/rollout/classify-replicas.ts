@@ -1,0 +1,142 @@
+// The class of each assignment of one replica number. The decision table in plan-replicas-number.ts decides by class.
+
+import type { Assignment } from '@holdfast/contract'
+import type { DesiredReplicas, ReplicaFacts } from './desired-replicas.ts'
+import { failureOf, isServing } from './replica-health.ts'
+
+/**
+ * `serving`, `coming`: the one assignment that fits, with or without serving. It has the desired template, its node may keep
+ * it, and it is no failed attempt of an earlier revision.
+ * `surplus`: fits as well, but one is enough.
+ * `standby`: stays as it is while an update is paused or the image is unresolved, for inspection or for lack of better.
+ * `outgoing`: does not fit, and is needed until its successor serves.
+ * `duplicate`: an outgoing replica that serves beside another outgoing one, which is enough.
+ * `barred`: does not fit, and must not run on its node.
+ * `failed`: does not fit, and no client depends on it: it was never ready, or has failed for good.
+ * `lost`: its node is lost, and another assignment of the number is alive.
+ * `sole`: its node is lost, and no other assignment of the number is alive.
+ * `going`: is being removed.
+ */
+export type ReplicaClass =
+  | 'serving'
+  | 'coming'
+  | 'surplus'
+  | 'standby'
+  | 'outgoing'
+  | 'duplicate'
+  | 'barred'
+  | 'failed'
+  | 'lost'
+  | 'sole'
+  | 'going'
+
+export function classifyReplicas(
+  desired: DesiredReplicas,
+  group: readonly Assignment[],
+  facts: ReplicaFacts,
+): Map<Assignment, ReplicaClass> {
+  const classes = new Map<Assignment, ReplicaClass>()
+  const running = group.filter((each) => each.desired === 'running')
+  // Two replicas with a read-write mount must never exist, so a lost one counts as alive: it may still write.
+  const isLost = ({ nodeId }: Assignment) => !desired.stateful && facts.dispositionOf(nodeId) === 'failed'
+  const alive = running.filter((each) => !isLost(each))
+  for (const each of group) {
+    if (each.desired !== 'running') classes.set(each, 'going')
+    else if (isLost(each)) classes.set(each, alive.length > 0 ? 'lost' : 'sole')
+  }
+  const fitting = desired.hold ? fittingInHold(desired, alive, facts) : fittingAim(desired, alive, facts)
+  const chosen = fitting.find((each) => isServing(each, facts)) ?? fitting[0]
+  for (const each of alive) {
+    if (each === chosen) classes.set(each, isServing(each, facts) ? 'serving' : 'coming')
+    else if (fitting.includes(each)) classes.set(each, desired.hold ? 'standby' : 'surplus')
+    else classes.set(each, classOfUnfit(desired, each, alive, facts))
+  }
+  const outgoing = alive.filter((each) => classes.get(each) === 'outgoing')
+  for (const each of findDuplicates(desired, outgoing, facts)) classes.set(each, 'duplicate')
+  return classes
+}
+
+function classOfUnfit(
+  desired: DesiredReplicas,
+  each: Assignment,
+  alive: readonly Assignment[],
+  facts: ReplicaFacts,
+): ReplicaClass {
+  const disposition = facts.dispositionOf(each.nodeId)
+  if (desired.hold && isLeftAsItIs(desired, each, alive, facts)) return 'standby'
+  if (!desired.gated && isUseless(desired, each, facts)) return 'failed'
+  return disposition === 'barred' ? 'barred' : 'outgoing'
+}
+
+function fittingAim(
+  desired: DesiredReplicas,
+  alive: readonly Assignment[],
+  facts: ReplicaFacts,
+): Assignment[] {
+  return alive.filter(
+    (each) =>
+      each.templateHash === desired.aim?.templateHash &&
+      mayStay(desired, each, facts) &&
+      !isOfFormerAttempt(desired, each, facts),
+  )
+}
+
+/** A replica with a read-write mount stays with its data, unless a demand forbids the node. */
+function mayStay({ stateful }: DesiredReplicas, { nodeId }: Assignment, facts: ReplicaFacts): boolean {
+  const disposition = facts.dispositionOf(nodeId)
+  return disposition === 'staying' || (stateful && disposition !== 'barred')
+}
+
+function isOfFormerAttempt(desired: DesiredReplicas, each: Assignment, facts: ReplicaFacts): boolean {
+  return (
+    each.revision < desired.recreatedBefore && !isServing(each, facts) && failureOf(each, facts) !== undefined
+  )
+}
+
+/** While the update is on hold everything fits where it is; a failed replica does only if there is nothing else. */
+function fittingInHold(
+  desired: DesiredReplicas,
+  alive: readonly Assignment[],
+  facts: ReplicaFacts,
+): Assignment[] {
+  const others = alive.filter((each) => !isFailedInHold(desired, each, facts))
+  if (others.length > 0) return others.filter(({ nodeId }) => facts.dispositionOf(nodeId) === 'staying')
+  return alive.filter(({ nodeId }) => facts.dispositionOf(nodeId) !== 'barred').slice(0, 1)
+}
+
+const isFailedInHold = (desired: DesiredReplicas, each: Assignment, facts: ReplicaFacts): boolean =>
+  each.templateHash === desired.failedHash && !isServing(each, facts)
+
+/** A failed replica does not keep a node from being drained: it leaves with the others that leave. */
+function isLeftAsItIs(
+  desired: DesiredReplicas,
+  { nodeId }: Assignment,
+  alive: readonly Assignment[],
+  facts: ReplicaFacts,
+): boolean {
+  const disposition = facts.dispositionOf(nodeId)
+  const hasOthers = alive.some((each) => !isFailedInHold(desired, each, facts))
+  return hasOthers ? disposition === 'staying' : disposition !== 'barred'
+}
+
+/** A good revision is spared: a single observation may be misleading. */
+function isUseless(desired: DesiredReplicas, each: Assignment, facts: ReplicaFacts): boolean {
+  if (desired.hold || each.templateHash === desired.goodHash || isServing(each, facts)) return false
+  if (facts.dispositionOf(each.nodeId) === 'stranded') return false
+  return facts.seen(each.id)?.state !== 'ready' || failureOf(each, facts) !== undefined
+}
+
+/**
+ * A revision that is superseded at the moment when it becomes ready serves beside the one before it. One of them is enough,
+ * preferably the good one; the other would occupy the capacity that the newest may wait for.
+ */
+function findDuplicates(
+  { aim, goodHash }: DesiredReplicas,
+  outgoing: readonly Assignment[],
+  facts: ReplicaFacts,
+): Assignment[] {
+  const superseded = outgoing.filter(({ templateHash }) => templateHash !== aim?.templateHash)
+  const serving = superseded.filter((each) => isServing(each, facts))
+  const kept = serving.find(({ templateHash }) => templateHash === goodHash) ?? serving.at(-1)
+  return serving.filter((each) => each !== kept)
+}

@@ -1,0 +1,28 @@
+// Does a replica serve, or has it failed? Both follow from the last observation of its agent and the state of its node.
+
+import type { Assignment } from '@holdfast/contract'
+import { isReady } from '../node/observe-replica.ts'
+import { isHeard, type ReplicaFacts } from './desired-replicas.ts'
+
+/** The number of exits after which an update has failed. */
+const EXITS = 3
+
+/** Whether a replica accepts requests, according to an agent that still sends heartbeats. */
+export function isServing(
+  { id, nodeId }: Pick<Assignment, 'id' | 'nodeId'>,
+  facts: Pick<ReplicaFacts, 'seen' | 'dispositionOf'>,
+): boolean {
+  return isReady(facts.seen(id)) && isHeard(facts.dispositionOf(nodeId))
+}
+
+/** Why an update fails because of this replica; undefined while it may still become ready. */
+export function failureOf(
+  { id }: Pick<Assignment, 'id'>,
+  facts: Pick<ReplicaFacts, 'seen'>,
+): string | undefined {
+  const seen = facts.seen(id)
+  if (seen === undefined) return undefined
+  if (seen.reason === 'unhealthy') return 'unhealthy'
+  if (seen.restarts >= EXITS) return 'exited'
+  return seen.state === 'failed' ? seen.reason || 'failed' : undefined
+}
