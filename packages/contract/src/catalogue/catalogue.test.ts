@@ -1,21 +1,11 @@
-// The catalogue as public surface: which codes exist, in which order and with which status (SPEC 7, DECISIONS 3), and that
-// every text is fit to be read by someone whose request was refused.
+// The catalogue is public: codes, their order and statuses are pinned here, and every text must be readable on its own.
 
 import { expect, test } from 'vitest'
-import { CATALOGUE, CODES, type Code, entryOf, isCode } from './catalogue.ts'
-import { deploymentCodes } from './deployment.ts'
-import { healthCheckCodes } from './health-check.ts'
-import { placementCodes } from './placement.ts'
-import { requestCodes } from './request.ts'
-import { resourceCodes } from './resources.ts'
-import { secretEntryCodes } from './secret-entries.ts'
-import { secretSourceCodes } from './secret-sources.ts'
-import { volumeCodes } from './volumes.ts'
-import { workloadCodes } from './workload.ts'
+import { CATALOGUE, CATALOGUE_SECTIONS, CODES, type Code, codesIn, entryOf, isCode } from './catalogue.ts'
 
-/** Golden: code, status, and the second status that a rule may choose. Codes are never renamed, removed or reused. */
-const SPEC_CODES = [
-  // SPEC 7.1
+/** Code, status, and the second status if there is one. Codes are never renamed, removed or reused. */
+const RESOURCE_CODES = [
+  // deployment
   'name_required 422',
   'deployment_name_invalid 422',
   'deployment_name_too_long 422',
@@ -29,13 +19,13 @@ const SPEC_CODES = [
   'replicas_out_of_range 422',
   'plaintext_credential_in_environment 422',
   'secrets_version_negative 422',
-  // SPEC 7.2
+  // health check
   'healthcheck_command_missing 422',
   'healthcheck_retries_below_floor 422',
   'healthcheck_timeout_below_floor 422',
   'healthcheck_type_inert 422',
   'healthcheck_type_unsupported 422',
-  // SPEC 7.3
+  // secrets
   'anchored_secret_dropped 409',
   'anchored_secret_repointed 409',
   'secret_anchor_invalid 422',
@@ -70,7 +60,7 @@ const SPEC_CODES = [
   'secret_vault_path_required 422',
   'secret_write_empty 422',
   'rotation_transition_invalid 409',
-  // SPEC 7.4
+  // placement
   'node_candidates_unresolvable 422 503',
   'node_not_a_placement_candidate 422',
   'node_owned_by_another_tenant 409',
@@ -81,7 +71,7 @@ const SPEC_CODES = [
   'network_node_not_a_candidate 422',
   'network_node_required 422',
   'network_option_unsupported_on_agent 422',
-  // SPEC 7.5
+  // volumes
   'volume_access_mode_conflict 409',
   'volume_binding_unavailable 422',
   'volume_class_not_wired 422',
@@ -105,7 +95,7 @@ const SPEC_CODES = [
   'query_parameter_unknown 400',
 ]
 
-const OWN_CODES = [
+const REQUEST_CODES = [
   'body_malformed 400',
   'body_too_large 413',
   'field_unknown 422',
@@ -158,19 +148,7 @@ const OWN_CODES = [
   'registry_not_allowed 422',
 ]
 
-const SECTIONS = [
-  deploymentCodes,
-  healthCheckCodes,
-  secretSourceCodes,
-  secretEntryCodes,
-  placementCodes,
-  volumeCodes,
-  requestCodes,
-  resourceCodes,
-  workloadCodes,
-]
-
-/** Words with underscores that docs show and that are no codes: fields, actions, alterations, warnings, sample values. */
+/** Words with underscores in the docs that are not codes: fields, actions, alterations, warnings, sample values. */
 const NAMES_IN_DOCS = [
   'vault_path',
   'mount_path',
@@ -183,36 +161,35 @@ const NAMES_IN_DOCS = [
   'registry_unreachable',
 ]
 
-const isOwn = (code: Code): boolean => entryOf(code).source === 'DECISIONS 3'
-
 function surfaceOf(code: Code): string {
   const { status, alternativeStatus } = entryOf(code)
   return [code, status, alternativeStatus?.status].filter((part) => part !== undefined).join(' ')
 }
 
-test('the codes of the specification are public, with these statuses, in this order', () => {
-  expect(SPEC_CODES).toHaveLength(83)
-  expect(CODES.filter((code) => !isOwn(code)).map(surfaceOf)).toEqual(SPEC_CODES)
+test('the codes of deployments, secrets, placement and volumes keep their names, statuses and order', () => {
+  expect(RESOURCE_CODES).toHaveLength(83)
+  const codes = codesIn('deployment', 'healthCheck', 'secretSources', 'secretEntries', 'placement', 'volumes')
+  expect(codes.map(surfaceOf)).toEqual(RESOURCE_CODES)
 })
 
-test('the codes of our own are public, with these statuses, in this order', () => {
-  expect(OWN_CODES).toHaveLength(50)
-  expect(CODES.filter(isOwn).map(surfaceOf)).toEqual(OWN_CODES)
+test('the codes of requests, records and workload fields keep their names, statuses and order', () => {
+  expect(REQUEST_CODES).toHaveLength(50)
+  expect(codesIn('request', 'resources', 'workload').map(surfaceOf)).toEqual(REQUEST_CODES)
 })
 
-test('no code is in two sections', () => {
-  const codes = SECTIONS.flatMap((section) => Object.keys(section))
+test('every code of the catalogue is in exactly one section', () => {
+  const codes = Object.values(CATALOGUE_SECTIONS).flatMap((section) => Object.keys(section))
   expect(new Set(codes).size).toBe(codes.length)
   expect(codes).toEqual([...CODES])
 })
 
-test('isCode knows the catalogue and nothing that an object inherits', () => {
+test('isCode accepts the codes of the catalogue and no inherited property', () => {
   expect(CODES.every(isCode)).toBe(true)
   expect(['', 'toString', '__proto__', 'NAME_REQUIRED', 'no_such_code'].some(isCode)).toBe(false)
   expect(entryOf('name_required')).toBe(CATALOGUE.name_required)
 })
 
-test.each(CODES)('%s has a name, statuses and field patterns of the right form', (code) => {
+test.each(CODES)('%s has a well-formed name, statuses and field patterns', (code) => {
   const { status, alternativeStatus, field } = entryOf(code)
   expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
   for (const each of [status, alternativeStatus?.status ?? status]) {
@@ -223,7 +200,7 @@ test.each(CODES)('%s has a name, statuses and field patterns of the right form',
   for (const pattern of field.split(' | ')) expect(pattern).toMatch(/^[^\s|]+$/)
 })
 
-test.each(CODES)('%s says what is accepted, why, and what to do next', (code) => {
+test.each(CODES)('%s states what is accepted, why, and what to do', (code) => {
   const { expected, why, doc } = entryOf(code)
   expect(expected).toMatch(/^\S.*[^\s.]$/)
   expect(why).toMatch(/^\S.*[^\s.]\.$/)
@@ -231,7 +208,7 @@ test.each(CODES)('%s says what is accepted, why, and what to do next', (code) =>
   expect(doc).toMatch(/^\S[\s\S]{10,}\n\n\*\*What to do\.\*\* \S[\s\S]{10,}\.$/)
 })
 
-test.each(CODES)('%s has tidy texts that a user may read', (code) => {
+test.each(CODES)('%s has texts without stray blanks or internal words', (code) => {
   const { field, expected, why, doc } = entryOf(code)
   for (const text of [field, expected, why, doc]) {
     expect(text).not.toMatch(/[ \t]$|[ \t]\n|\n\n\n| {2}/)
@@ -247,7 +224,7 @@ test.each(CODES)('%s has well-formed placeholders and no stray brace', (code) =>
   }
 })
 
-test('docs refer to other codes only by names that exist', () => {
+test('reference pages name only codes that exist', () => {
   const known = new Set<string>([...CODES, ...NAMES_IN_DOCS])
   for (const code of CODES) {
     const spans = Array.from(entryOf(code).doc.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g), (found) => found[1] ?? '')

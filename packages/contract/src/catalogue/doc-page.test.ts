@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { CODES, entryOf } from './catalogue.ts'
 import { renderCodePage } from './doc-page.ts'
 
-test('the page of a code', () => {
+test('the reference page of a code shows its status, fields, texts and fix', () => {
   expect(renderCodePage('node_candidates_unresolvable')).toMatchInlineSnapshot(`
     "# \`node_candidates_unresolvable\`
 
@@ -19,14 +19,14 @@ test('the page of a code', () => {
     ## Why
 
     \`\`\`text
-    No node of this tenant could be listed, so the named one cannot be confirmed.
+    No nodes of this tenant could be listed, so the named node cannot be verified.
     \`\`\`
 
-    ## What leads here, and what to do
+    ## Cause and fix
 
-    The description names a \`nodeId\`, and there is no list of nodes to look it up in. With 422 the tenant has no
-    enrolled node; with 503 the node records could not be read at this moment. Where nodes are known but not this
-    one, the code is \`node_not_a_placement_candidate\`.
+    The manifest names a \`nodeId\`, and there are no nodes to compare it with. With 422 the tenant has no enrolled
+    node; with 503 the node records cannot be read at the moment. If the tenant has nodes, but not this one, the code
+    is \`node_not_a_placement_candidate\`.
 
     **What to do.** On 422 enroll a node (\`POST /api/v1/nodes/join-tokens\`) or leave \`nodeId\` out: the deployment is
     then stored and waits for a node. On 503 send the same request again after a short wait.
@@ -50,20 +50,20 @@ test('the page of a code', () => {
     One deployment may have at most <max> replicas on this platform.
     \`\`\`
 
-    The answer itself states \`<max>\`.
+    The response contains the value of \`<max>\`.
 
-    ## What leads here, and what to do
+    ## Cause and fix
 
-    \`replicas\` is above the maximum that this platform is configured for. A negative number is
-    \`replicas_negative\`; a fraction or a text is \`field_type_invalid\`.
+    \`replicas\` is above the maximum that this platform is configured for. A negative number is \`replicas_negative\`; a
+    fraction or a text is \`field_type_invalid\`.
 
-    **What to do.** Ask for fewer replicas, or spread the work over several deployments. The operator of the
-    platform can raise the maximum.
+    **What to do.** Ask for fewer replicas, or spread the work over several deployments. The platform operator can
+    raise the maximum.
     "
   `)
 })
 
-test.each(CODES)('the page of %s shows statuses, every field pattern, and the texts', (code) => {
+test.each(CODES)('the reference page of %s shows its statuses, field patterns and texts', (code) => {
   const page = renderCodePage(code)
   const { status, field, doc } = entryOf(code)
   expect(page).toMatch(new RegExp(`^# \`${code}\`\n\n- HTTP status: ${status}\n`))

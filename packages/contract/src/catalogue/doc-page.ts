@@ -1,10 +1,10 @@
-// The reference page of one code, as Markdown: where the `doc` link of a rejection leads. DECISIONS 1, Explain.
+// The reference page of one code in Markdown: the target of a rejection's `doc` link and the output of `holdfast explain`.
 
 import { type Code, entryOf } from './catalogue.ts'
 import type { CatalogueEntry } from './entry.ts'
 import { placeholdersOf } from './fill-in.ts'
 
-/** Pure; the same code always gives the same text. Text from the catalogue that is no Markdown stands in a fence. */
+/** Texts of the catalogue that are not Markdown are put into a code block. */
 export function renderCodePage(code: Code): string {
   const entry = entryOf(code)
   const blocks = [
@@ -15,7 +15,7 @@ export function renderCodePage(code: Code): string {
     '## Why',
     fence(entry.why),
     ...explainPlaceholders(entry),
-    '## What leads here, and what to do',
+    '## Cause and fix',
     entry.doc,
   ]
   return `${blocks.join('\n\n')}\n`
@@ -31,7 +31,7 @@ function listFacts({ status, alternativeStatus, field }: CatalogueEntry): string
   return facts.join('\n')
 }
 
-/** A placeholder reads as the other variable parts of these texts do. */
+/** Shows a placeholder `{max}` as `<max>`, like the other variable parts of these texts. */
 function fence(template: string): string {
   const text = placeholdersOf(template).reduce(
     (shown, name) => shown.replaceAll(`{${name}}`, `<${name}>`),
@@ -42,5 +42,5 @@ function fence(template: string): string {
 
 function explainPlaceholders({ expected, why }: CatalogueEntry): string[] {
   const names = placeholdersOf(`${expected} ${why}`).map((name) => `\`<${name}>\``)
-  return names.length === 0 ? [] : [`The answer itself states ${names.join(', ')}.`]
+  return names.length === 0 ? [] : [`The response contains the value of ${names.join(', ')}.`]
 }

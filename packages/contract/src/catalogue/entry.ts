@@ -1,7 +1,7 @@
-// The form of one entry of the code catalogue. Every fact about a code is in its entry and nowhere else: HTTP status,
-// reference page, OpenAPI example, `explain`, and who raises it.
+// One entry of the code catalogue. It is the only source of facts about a code: HTTP status, texts, reference page, OpenAPI
+// example and the part of the product that raises it.
 
-/** Which part of the product raises a code. A part that is not built yet is the stated owner of its codes. */
+/** The part of the product that raises a code. Some parts do not exist yet; their codes are reserved. */
 export type Capability =
   | 'http'
   | 'tenancy'
@@ -18,7 +18,7 @@ export type Capability =
   | 'scaling'
   | 'backups'
 
-/** A second status, which a rule must choose by name; without a choice the entry's `status` stands. */
+/** A second HTTP status. It is used only where a check asks for it; otherwise the entry's `status` applies. */
 export interface AlternativeStatus {
   readonly status: number
   /** Completes the sentence "This status when ...". */
@@ -26,22 +26,21 @@ export interface AlternativeStatus {
 }
 
 export interface CatalogueEntry {
-  /** Of the HTTP answer when this rejection comes first. */
+  /** HTTP status of the response if this is its first rejection. */
   readonly status: number
   readonly alternativeStatus?: AlternativeStatus
-  /** The field or fields it can name, as patterns: `environment.<key>`, `secrets[<i>].name`, `name | deployment_id`. */
+  /** Patterns of the fields that it can name: `environment.<key>`, `secrets[<i>].name`, `name | deployment_id`. */
   readonly field: string
-  /** The accepted form; `{max}` and its like are filled in by the rule. */
+  /** The accepted form. The rule fills in placeholders such as `{max}`. */
   readonly expected: string
-  /** The reason, one sentence, same placeholders. */
+  /** The reason in one sentence, with the same placeholders. */
   readonly why: string
-  /** A paragraph or two for the reference page: what leads here and what to do. Markdown. */
+  /** Markdown for the reference page: the cause, and after "What to do." the fix. */
   readonly doc: string
   readonly capability: Capability
-  readonly source: 'SPEC 7.1' | 'SPEC 7.2' | 'SPEC 7.3' | 'SPEC 7.4' | 'SPEC 7.5' | 'DECISIONS 3'
 }
 
 export type CatalogueSection = { readonly [code: string]: CatalogueEntry }
 
-/** Markdown from its lines; an empty line ends a paragraph. */
+/** Markdown from its lines. An empty line ends a paragraph. */
 export const markdown = (...lines: readonly string[]): string => lines.join('\n')

@@ -1,11 +1,11 @@
-// How the numbers and names of one request get into the catalogue's texts. A placeholder is `{max}`: a lowercase letter,
-// then letters. The `{{secret.<resource>.<key>}}` of a composed value is no placeholder of ours and stays as it is.
+// Fills numbers and names of one request into the catalogue's texts. A placeholder is `{max}`: a lowercase letter, then
+// letters. The `{{secret.<resource>.<key>}}` of a composed variable is not a placeholder and stays.
 
 const PLACEHOLDER = /\{([a-z][A-Za-z]*)\}/g
 
 export type FillInParameters = { readonly [placeholder: string]: string | number }
 
-/** One pass: braces inside a parameter are text. Throws on a missing parameter, because that is a fault of ours. */
+/** Braces inside a parameter are text. A missing parameter is a bug of the caller, so it throws. */
 export function fillIn(template: string, parameters: FillInParameters = {}): string {
   return template.replace(PLACEHOLDER, (_, name: string) => {
     const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined
@@ -14,7 +14,7 @@ export function fillIn(template: string, parameters: FillInParameters = {}): str
   })
 }
 
-/** The names a template asks for, each once, in the order in which they appear. */
+/** The names of the placeholders in a template, each once, in the order of their first use. */
 export function placeholdersOf(template: string): string[] {
   return [...new Set(Array.from(template.matchAll(PLACEHOLDER), (found) => found[1] ?? ''))]
 }

@@ -1,4 +1,4 @@
-// SPEC 7.2: the codes of healthCheck. One of three per check: no command, inert, or another type (DECISIONS 3).
+// Codes of healthCheck. A check gets at most one of: command missing, type inert, type unsupported.
 
 import { type CatalogueSection, markdown } from './entry.ts'
 
@@ -7,7 +7,7 @@ export const healthCheckCodes = {
     status: 422,
     field: 'healthCheck.command',
     expected: 'a list with the whole command line as one string, or with one string per argument',
-    why: 'A check of type exec runs a command inside the container, and none was given.',
+    why: 'A check of type exec runs a command inside the container, and the command is missing.',
     doc: markdown(
       '`type` is `exec` and `command` is absent, an empty list, or holds only blanks.',
       '',
@@ -16,52 +16,47 @@ export const healthCheckCodes = {
       '`["pg_isready", "-U", "postgres"]`. The program must be in the image.',
     ),
     capability: 'deployments',
-    source: 'SPEC 7.2',
   },
   healthcheck_retries_below_floor: {
     status: 422,
     field: 'healthCheck.retries',
     expected: 'a whole number of at least {floor}, or no retries field',
-    why: 'Retries are the only damper before one unhealthy container degrades the whole deployment.',
+    why: 'With fewer retries a single slow check would mark the whole deployment as Degraded.',
     doc: markdown(
-      '`retries` is below the floor of this platform. With fewer tries one slow answer would mark the deployment as',
-      'Degraded.',
+      '`retries` is below the minimum of this platform.',
       '',
-      '**What to do.** Raise the number, or leave the field out to take the default of the container engine. To notice',
-      'a fault sooner, shorten `interval` instead.',
+      '**What to do.** Raise the number, or leave the field out for the default of the container engine. To detect a',
+      'fault sooner, shorten `interval` instead.',
     ),
     capability: 'deployments',
-    source: 'SPEC 7.2',
   },
   healthcheck_timeout_below_floor: {
     status: 422,
     field: 'healthCheck.timeout',
     expected: 'a duration of at least {floor}, or no timeout field for the default of 30s',
-    why: 'A check that passes its timeout is killed with SIGKILL, so a short one turns a busy moment into a failure.',
+    why: 'A check that exceeds its timeout is killed with SIGKILL, so a short timeout turns a busy moment into a failure.',
     doc: markdown(
-      '`timeout` is a valid duration but shorter than the floor. A text that is no duration at all, such as `10` or',
-      '`1.5s`, is `field_type_invalid`.',
+      '`timeout` is a valid duration but shorter than the minimum. A text that is not a duration, such as `10` or `1.5s`,',
+      'is `field_type_invalid`.',
       '',
-      '**What to do.** Use the floor or more, for example `"timeout": "10s"`, or leave the field out. A command that',
-      'should answer faster can limit itself, as in `curl --max-time 2`.',
+      '**What to do.** Use the minimum or more, for example `"timeout": "10s"`, or leave the field out. A command that',
+      'should respond faster can limit itself, as in `curl --max-time 2`.',
     ),
     capability: 'deployments',
-    source: 'SPEC 7.2',
   },
   healthcheck_type_inert: {
     status: 422,
     field: 'healthCheck.type',
     expected: 'exec, with a command',
-    why: 'This declaration would create no check, yet dependents and rolling updates would take it for a passed one.',
+    why: 'This declaration would run no check, yet dependents and rolling updates would treat the container as healthy.',
     doc: markdown(
-      'The check has no `type`, an empty one or `none`, or the first element of `command` is `NONE`, which switches',
-      'the check of a container off. A named type that Holdfast does not run is `healthcheck_type_unsupported`.',
+      'The check has no `type`, an empty one or `none`, or the first element of `command` is `NONE`, which disables the',
+      'check of a container. A named type that Holdfast does not run is `healthcheck_type_unsupported`.',
       '',
-      '**What to do.** Set `"type": "exec"` with a command, or leave `healthCheck` out altogether: a container without',
-      'a check counts as ready after it has run for a few seconds. The check that an image brings along does not count.',
+      '**What to do.** Set `"type": "exec"` with a command, or leave `healthCheck` out: a container without a check is',
+      'ready after it has run for a few seconds. The health check of the image is ignored.',
     ),
     capability: 'deployments',
-    source: 'SPEC 7.2',
   },
   healthcheck_type_unsupported: {
     status: 422,
@@ -72,10 +67,9 @@ export const healthCheckCodes = {
       '`type` names a kind of check that does not exist here, such as `http`, `tcp` or `grpc`. A type that means "no',
       'check" is `healthcheck_type_inert`.',
       '',
-      '**What to do.** Write the check as a command. In place of an HTTP check:',
+      '**What to do.** Write the check as a command. Instead of an HTTP check:',
       '`{"type": "exec", "command": ["curl", "-fs", "http://localhost:8080/health"]}`.',
     ),
     capability: 'deployments',
-    source: 'SPEC 7.2',
   },
 } satisfies CatalogueSection

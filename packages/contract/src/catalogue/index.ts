@@ -1,6 +1,6 @@
-// What the rest of the product sees of the code catalogue.
+// The public part of the code catalogue.
 
-export { CATALOGUE, CODES, type Code, entryOf, isCode } from './catalogue.ts'
+export { CATALOGUE, CODES, type Code, codesIn, entryOf, isCode } from './catalogue.ts'
 export { renderCodePage } from './doc-page.ts'
 export type { AlternativeStatus, Capability, CatalogueEntry } from './entry.ts'
 export { type FillInParameters, fillIn, placeholdersOf } from './fill-in.ts'

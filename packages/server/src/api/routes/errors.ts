@@ -4,10 +4,7 @@ import { CODES, type Code, entryOf, isCode, list, listedCodeShape, object } from
 import { reject } from '@holdfast/core'
 import { answer, type Endpoint, param } from '../endpoint.ts'
 
-const codeView = (code: Code) => {
-  const { source: _source, ...entry } = entryOf(code)
-  return { code, ...entry }
-}
+const codeView = (code: Code) => ({ code, ...entryOf(code) })
 
 export function errorEndpoints(): Endpoint[] {
   const common = { method: 'GET', action: 'quotas:read', query: [], headers: [] } as const
