@@ -12,6 +12,8 @@ trap 'rm -rf "$reports"' EXIT
 
 # Node 24 is a development dependency in node_modules/.bin; tools run from there, without npm in between.
 PATH="$PWD/node_modules/.bin:$PATH"
+# The tests start servers, agents and the CLI hundreds of times; Node keeps what it compiled.
+export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$HOME/.cache/holdfast/node-compile}"
 
 # step NAME COMMAND...: a check without tests of its own. If it fails, it adds one failed test.
 step() {

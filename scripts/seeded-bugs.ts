@@ -1,7 +1,10 @@
-// Are the guards of the product seen by the simulation? One after another each is taken out of a copy, and seeds are run until
-// an invariant that should see it is broken; the same seed without the bug must be good. SAFETY 5 (seeded-bug gate).
+// Does the simulation notice when a guard of the product is missing? Each seeded bug removes one guard from a copy of the
+// packages; seeds run until an invariant that should notice breaks, and the same seed must pass without the bug
+// (docs/design/simulation.md#seeded-bugs).
 //
-//   node scripts/seeded-bugs.ts [--most <seeds>] [--check] [<bug> ...]
+//   node scripts/seeded-bugs.ts [--most <seeds>] [--check] [--record] [--unless-recorded] [<bug> ...]
+//
+// --record writes a hash of everything that the outcome depends on; --unless-recorded runs only if that hash has changed.
 
 import { join } from 'node:path'
 import { argv, exit, stdout } from 'node:process'
@@ -11,6 +14,7 @@ import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
 import { runSeeds } from '@holdfast/simulation/seeds/run-seeds'
 import { BUGS, type Bug } from './seeded-bugs/bugs.ts'
 import { applyEdit, copyPackages } from './seeded-bugs/copy-packages.ts'
+import { isRecorded, recordInputs } from './seeded-bugs/recorded-inputs.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const WORKER = 'packages/simulation/src/seeds/seed-worker.ts'
@@ -27,8 +31,19 @@ interface Found {
 const { values, positionals } = parseArgs({
   args: argv.slice(2),
   allowPositionals: true,
-  options: { most: { type: 'string' }, check: { type: 'boolean' } },
+  options: {
+    most: { type: 'string' },
+    check: { type: 'boolean' },
+    record: { type: 'boolean' },
+    'unless-recorded': { type: 'boolean' },
+  },
 })
+if (values['unless-recorded'] && isRecorded(ROOT)) {
+  stdout.write(
+    'The inputs are those of the recorded run, in which every seeded bug was found; nothing was run.\n',
+  )
+  exit(0)
+}
 const wanted = BUGS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const most = Number(values.most ?? MOST)
 let missed = 0
@@ -36,6 +51,7 @@ for (const bug of wanted) if (!(await tryBug(bug))) missed += 1
 stdout.write(
   `${wanted.length - missed} of ${wanted.length} seeded bugs ${values.check ? 'can be made' : 'were found'}.\n`,
 )
+if (values.record && missed === 0 && positionals.length === 0) recordInputs(ROOT)
 exit(missed === 0 ? 0 : 1)
 
 async function tryBug(bug: Bug): Promise<boolean> {
