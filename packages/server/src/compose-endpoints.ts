@@ -3,7 +3,7 @@
 import { RESERVED_NAMES } from '@holdfast/core'
 import { withDryRuns } from './api/dry-runs.ts'
 import type { AnyEndpoint } from './api/endpoint.ts'
-import { createFailedJoins, type FailedJoins } from './api/failed-joins.ts'
+import { createFailedJoins, type FailedJoins } from './api/request/failed-attempts.ts'
 import { activityEndpoints } from './api/routes/activity.ts'
 import { archiveEndpoints } from './api/routes/archives.ts'
 import { deploymentEndpoints } from './api/routes/deployments.ts'

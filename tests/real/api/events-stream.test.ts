@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { ListedEvent, TenantId } from '@holdfast/contract'
-import { STREAMS_PER_TOKEN } from '@holdfast/server/api/open-streams'
+import { STREAMS_PER_TOKEN } from '@holdfast/server/api/streams/open-streams'
 import { recordEvent } from '@holdfast/server/operations/record-write'
 import { events } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
@@ -270,7 +270,7 @@ test('a token that was revoked hears no more', { timeout: 30_000 }, async () => 
   await waitUntil(() => reader.ended, { what: 'the end of the stream', timeoutMs: 20_000 })
 })
 
-/** Sends the request and never reads. How much is held for it: packages/server/src/api/event-stream.test.ts. */
+/** Sends the request and never reads. How much is held for it: packages/server/src/api/streams/event-stream.test.ts. */
 function standStill(token: string): Promise<Socket> {
   const { host, port } = platform.config.listen
   return new Promise((resolve, reject) => {

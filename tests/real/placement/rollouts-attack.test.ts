@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { EXEC_SUBPROTOCOL, type NodeId, type TenantId } from '@holdfast/contract'
-import { STREAMS_PER_TOKEN } from '@holdfast/server/api/open-streams'
+import { STREAMS_PER_TOKEN } from '@holdfast/server/api/streams/open-streams'
 import { readLogs } from '@holdfast/server/operations/deployments/logs/read-logs'
 import type { OpenNodeStream } from '@holdfast/server/ports/node-streams'
 import { observations, placements, tokens } from '@holdfast/server/store/records'

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import type { Code, Json, Shape } from '@holdfast/contract'
 import type { Action } from '@holdfast/core'
 import type { Caller, Outcome } from '../operations/caller.ts'
-import type { ParsedQuery, QueryName } from './query-parameters.ts'
+import type { ParsedQuery, QueryName } from './request/query-parameters.ts'
 
 export interface ApiRequest {
   readonly caller: Caller

@@ -17,15 +17,6 @@ import { underTaint } from '../ports/taint.ts'
 import { UnstorableRecordError } from '../store/encode.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import {
-  type Admitted,
-  admitOpenRequest,
-  admitRequest,
-  type Gate,
-  identify,
-  type RequestHead,
-} from './admit-request.ts'
-import { createBrokenRequests } from './broken-requests.ts'
-import {
   type Answer,
   type AnyEndpoint,
   type Endpoint,
@@ -34,14 +25,23 @@ import {
   type StreamedAnswer,
 } from './endpoint.ts'
 import { INTERNAL_URLS, type InternalCalls, serveInternalCalls } from './internal-calls.ts'
-import type { OpenPage } from './open-page.ts'
-import { createOpenStreams, type OpenStreams, type StreamPlace } from './open-streams.ts'
-import { ownWords } from './own-words.ts'
-import { readBody } from './read-body.ts'
+import type { OpenPage } from './pages/open-page.ts'
+import { ownWords } from './public-words.ts'
 import { type Refusal, sendAnswer, sendJson, sendRefusal, sendStream } from './reply.ts'
+import {
+  type Admitted,
+  admitOpenRequest,
+  admitRequest,
+  type Gate,
+  identify,
+  type RequestHead,
+} from './request/admit-request.ts'
+import { createBrokenRequests } from './request/malformed-requests.ts'
+import { readBody } from './request/read-body.ts'
 import { createRequestObserver, type RequestMetrics, type RequestObserver } from './request-observer.ts'
 import { rawQuery, routablePath, routeUrl, unknownPath } from './route-table.ts'
 import { watchSilentConnections } from './silent-connections.ts'
+import { createOpenStreams, type OpenStreams, type StreamPlace } from './streams/open-streams.ts'
 
 export interface HttpServerOptions {
   readonly endpoints: readonly AnyEndpoint[]

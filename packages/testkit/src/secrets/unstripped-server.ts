@@ -2,9 +2,9 @@
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { normalise } from '@holdfast/core'
-import { createAuthenticate, isLiveToken } from '@holdfast/server/api/authenticate'
 import { createHttpServer } from '@holdfast/server/api/http-server'
-import { createRateLimit } from '@holdfast/server/api/rate-limit'
+import { createAuthenticate, isLiveToken } from '@holdfast/server/api/request/authenticate'
+import { createRateLimit } from '@holdfast/server/api/request/rate-limit'
 import { deploymentEndpoints } from '@holdfast/server/api/routes/deployments'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
 import { knownTenant } from '@holdfast/server/operations/tenants/tenants'

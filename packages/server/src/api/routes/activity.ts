@@ -8,7 +8,7 @@ import { followEvents } from '../../operations/events/follow-events.ts'
 import { badCursor, listAudit, listEvents } from '../../operations/events/read-events.ts'
 import type { Store } from '../../store/store.ts'
 import { type ApiRequest, answer, answerWith, type Endpoint, type StreamedAnswer } from '../endpoint.ts'
-import { EVENT_STREAM, type EventStream, openEventStream } from '../event-stream.ts'
+import { EVENT_STREAM, type EventStream, openEventStream } from '../streams/event-stream.ts'
 
 export function activityEndpoints(store: Store): Endpoint[] {
   return [

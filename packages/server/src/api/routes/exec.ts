@@ -5,7 +5,7 @@ import { reject } from '@holdfast/core'
 import { refused } from '../../operations/caller.ts'
 import { type ExecDeps, issueExec } from '../../operations/deployments/exec/issue-exec.ts'
 import { type AnyEndpoint, answer, answerWith, type Endpoint, type OpenEndpoint, param } from '../endpoint.ts'
-import type { FailedJoins } from '../failed-joins.ts'
+import type { FailedJoins } from '../request/failed-attempts.ts'
 
 export function execEndpoints(deps: ExecDeps, failedTickets: FailedJoins): AnyEndpoint[] {
   const issue: Endpoint = {

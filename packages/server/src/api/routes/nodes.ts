@@ -31,8 +31,8 @@ import {
   type OpenRequest,
   param,
 } from '../endpoint.ts'
-import type { FailedJoins } from '../failed-joins.ts'
 import { answerOnce, issueOnce, kept } from '../idempotent.ts'
+import type { FailedJoins } from '../request/failed-attempts.ts'
 
 const NODES = '/api/v1/nodes'
 const ONE = '/api/v1/nodes/{id}'

@@ -10,9 +10,9 @@ import {
   object,
   rejectionShape,
 } from '@holdfast/contract'
-import { type AnyEndpoint, isOpen, type RequestHeader } from './endpoint.ts'
+import { type AnyEndpoint, isOpen, type RequestHeader } from '../endpoint.ts'
+import { QUERY_PARAMETERS } from '../request/query-parameters.ts'
 import type { OpenPage } from './open-page.ts'
-import { QUERY_PARAMETERS } from './query-parameters.ts'
 
 /** What every endpoint may answer before its own work begins, and when a store is away. */
 const COMMON_CODES: readonly Code[] = [

@@ -2,7 +2,7 @@
 
 import type { ListedEvent } from '@holdfast/contract'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { EventFollower, Followed } from '../operations/events/follow-events.ts'
+import type { EventFollower, Followed } from '../../operations/events/follow-events.ts'
 import { openEventStream } from './event-stream.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -2,8 +2,8 @@
 // DECISIONS 1. The reader sets the pace; one that stands still is let go and goes on later from its Last-Event-ID.
 
 import { Readable } from 'node:stream'
-import type { EventFollower, Followed } from '../operations/events/follow-events.ts'
-import type { StreamedAnswer } from './endpoint.ts'
+import type { EventFollower, Followed } from '../../operations/events/follow-events.ts'
+import type { StreamedAnswer } from '../endpoint.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 

@@ -1,7 +1,7 @@
 // How often an address may fail to join. DECISIONS 6: 5 failures a minute; those that succeed are not counted.
 
-import { createBoundedMap } from '../lib/bounded-map.ts'
-import type { Clock } from '../ports/clock.ts'
+import { createBoundedMap } from '../../lib/bounded-map.ts'
+import type { Clock } from '../../ports/clock.ts'
 
 export interface FailedJoins {
   /** Zero when this address may try, else after how many seconds it may. */

@@ -1,7 +1,7 @@
 // A bucket of requests for each token and server replica. DECISIONS 6: 1,200 a minute with a burst of 300.
 
-import { createBoundedMap } from '../lib/bounded-map.ts'
-import type { Clock } from '../ports/clock.ts'
+import { createBoundedMap } from '../../lib/bounded-map.ts'
+import type { Clock } from '../../ports/clock.ts'
 
 export interface Rates {
   readonly requestsPerMinute: number

@@ -4,11 +4,11 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { isTokenId, type Rejection, type TokenId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
-import type { Clock } from '../ports/clock.ts'
-import type { StoredTenant, StoredToken } from '../store/records.ts'
-import { tenants, tokens } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
-import { globally } from '../store/transaction.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { StoredTenant, StoredToken } from '../../store/records.ts'
+import { tenants, tokens } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+import { globally } from '../../store/transaction.ts'
 
 const BEARER = /^Bearer hf_([0-9A-HJKMNP-TV-Z]{26})_([A-Za-z0-9_-]{43})$/
 

@@ -5,7 +5,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { reject } from '@holdfast/core'
 import type { FastifyInstance } from 'fastify'
-import { refusalBody } from './reply.ts'
+import { refusalBody } from '../reply.ts'
 
 export interface BrokenRequests {
   /** Fastify's `clientErrorHandler`. */

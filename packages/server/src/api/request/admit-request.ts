@@ -3,13 +3,13 @@
 
 import { isTenantId, type Json, type Rejection, type TenantId, type TokenId } from '@holdfast/contract'
 import { may, reject, rolesThatMay } from '@holdfast/core'
-import { type Caller, limited } from '../operations/caller.ts'
+import { type Caller, limited } from '../../operations/caller.ts'
+import type { ApiRequest, DescribedEndpoint, Endpoint, OpenEndpoint } from '../endpoint.ts'
+import type { Refusal } from '../reply.ts'
 import type { Authenticate, Credential } from './authenticate.ts'
 import { type ChosenTenant, chooseTenant } from './choose-tenant.ts'
-import type { ApiRequest, DescribedEndpoint, Endpoint, OpenEndpoint } from './endpoint.ts'
 import { readQuery } from './query-parameters.ts'
 import type { RateLimit } from './rate-limit.ts'
-import type { Refusal } from './reply.ts'
 
 export interface RequestHead {
   readonly headers: { readonly [name: string]: string | string[] | undefined }

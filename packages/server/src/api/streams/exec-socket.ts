@@ -4,9 +4,9 @@
 
 import { STREAM_CHANNELS, STREAM_HEADER_BYTES, STREAM_PAYLOAD_BYTES, type TenantId } from '@holdfast/contract'
 import { WebSocket } from 'ws'
-import { keepAlive } from '../gateway/streams/keep-alive.ts'
-import type { ExecOrder } from '../operations/deployments/exec/exec-ticket.ts'
-import type { NodeStream, OpenNodeStream, StreamEnd } from '../ports/node-streams.ts'
+import { keepAlive } from '../../gateway/streams/keep-alive.ts'
+import type { ExecOrder } from '../../operations/deployments/exec/exec-ticket.ts'
+import type { NodeStream, OpenNodeStream, StreamEnd } from '../../ports/node-streams.ts'
 
 export interface ExecTimes {
   /** Without a byte in either direction. */

@@ -2,8 +2,8 @@
 // no more reads no more, however long ago its stream began.
 
 import type { TokenId } from '@holdfast/contract'
-import type { StreamedAnswer } from './endpoint.ts'
-import { createTokenPlaces } from './token-places.ts'
+import type { StreamedAnswer } from '../endpoint.ts'
+import { createTokenPlaces } from './token-limit.ts'
 
 /** For each token and server replica. */
 export const STREAMS_PER_TOKEN = 16

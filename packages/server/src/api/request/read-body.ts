@@ -8,7 +8,7 @@ import {
   type StrictJsonFault,
 } from '@holdfast/contract'
 import { reject, safeField } from '@holdfast/core'
-import type { DescribedEndpoint } from './endpoint.ts'
+import type { DescribedEndpoint } from '../endpoint.ts'
 
 export type BodyOutcome =
   | { readonly ok: true; readonly value: Json }

@@ -2,8 +2,8 @@
 // configuration opens it. SPEC 4 (/healthz), DECISIONS 1, 2 and 8.
 
 import { CODES, entryOf, isCode, renderCodePage } from '@holdfast/contract'
+import type { Metrics } from '../metrics.ts'
 import { htmlDocument, markdownToHtml } from './markdown-page.ts'
-import type { Metrics } from './metrics.ts'
 import { jsonPage, type OpenPage, type PageAnswer } from './open-page.ts'
 
 export interface PageDeps {
