@@ -5,7 +5,7 @@ import { createHmac, hash } from 'node:crypto'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../ports/clock.ts'
 import { idempotentAnswers } from '../store/records.ts'
-import type { Decision, Store } from '../store/store.ts'
+import type { Store, TransactionDecision } from '../store/store.ts'
 import { inTenant, type Transaction } from '../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from './caller.ts'
 
@@ -77,7 +77,7 @@ export function keepOnce<T>(
   caller: Caller,
   { idempotency, answerOf }: Kept<T>,
   value: T,
-): Decision<Outcome<T>> {
+): TransactionDecision<Outcome<T>> {
   const first = idempotency === undefined || answers.keep(transaction, caller, idempotency, answerOf(value))
   if (first) return { kind: 'commit', result: done(value) }
   return { kind: 'abort', result: refused(reject('idempotency_key_reused', 'Idempotency-Key', undefined)) }
@@ -90,7 +90,7 @@ export function keepUnchanged<T>(
   caller: Caller,
   kept: Kept<T>,
   value: T,
-): Decision<Outcome<T>> {
+): TransactionDecision<Outcome<T>> {
   if (kept.idempotency === undefined) return { kind: 'abort', result: done(value) }
   return keepOnce(answers, transaction, caller, kept, value)
 }

@@ -27,12 +27,12 @@ function allocator({ used = [] as string[], startAt = 0 } = {}) {
 
 const slotOf = (choice: SlotChoice) => (choice.kind === 'free' ? choice.slot : choice.kind)
 
-test('each caller gets another free slot, beginning where it is told, and then must wait', () => {
+test('gives each caller another free slot from the start index on, then lets it wait', () => {
   const { choose } = allocator({ used: [`${KIND}/1`, 'volumes/0'], startAt: 3 })
   expect([choose(4), choose(4), choose(4), choose(4)].map(slotOf)).toEqual([3, 0, 2, 'busy'])
 })
 
-test('full is said when every slot is held by a record, and not while one is only asked for', () => {
+test('reports full only when every slot is held by a record', () => {
   const { choose, slots, told } = allocator({ used: [`${KIND}/0`] })
   expect(slotOf(choose(2))).toBe(1)
   expect(slotOf(choose(2))).toBe('busy')
@@ -44,7 +44,7 @@ test('full is said when every slot is held by a record, and not while one is onl
   expect(slotOf(choose(2))).toBe(0)
 })
 
-test('whoever waits is woken when a slot is decided', async () => {
+test('wakes waiting callers when a slot is decided', async () => {
   const { choose, slots } = allocator()
   expect(slotOf(choose(1))).toBe(0)
   const [first, second] = [choose(1), choose(1)]
@@ -53,11 +53,11 @@ test('whoever waits is woken when a slot is decided', async () => {
   expect(slotOf(choose(1))).toBe(0)
 })
 
-test('a limit of nothing is full', () => {
+test('reports full for a limit of zero', () => {
   expect(slotOf(allocator().choose(0))).toBe('full')
 })
 
-test('other records and other quotas do not count, and neither does a slot that is no number', () => {
+test('ignores other records, other quotas and slots that are no number', () => {
   const { choose, slots, told } = allocator({ used: [`${KIND}/x`] })
   told('put', `${KIND}/0`, 'dep')
   told('put', 'volumes/0')
@@ -66,14 +66,14 @@ test('other records and other quotas do not count, and neither does a slot that 
   expect(slotOf(choose(1))).toBe(0)
 })
 
-test('under a lowered limit records in higher slots still count, also against callers at the same time', () => {
+test('counts records in higher slots under a lowered limit, also for concurrent callers', () => {
   const { choose, told } = allocator({ used: [`${KIND}/7`, `${KIND}/8`, `${KIND}/9`] })
   expect([choose(5), choose(5), choose(5)].map(slotOf)).toEqual([0, 1, 'busy'])
   told('delete', `${KIND}/7`)
   expect([choose(5), choose(5)].map(slotOf)).toEqual([2, 'busy'])
 })
 
-test('a held slot beyond the window of a lowered limit counts once', () => {
+test('counts a held slot beyond a lowered limit once', () => {
   // Limit 5, held 3 and 9: with one beyond, four slots are open, of which one is held.
   const { choose } = allocator({ used: [`${KIND}/3`, `${KIND}/9`] })
   expect([choose(5), choose(5), choose(5), choose(5)].map(slotOf)).toEqual([0, 1, 2, 'busy'])

@@ -13,12 +13,12 @@ const anAnswer = (body: object) => ({
   expiresAt: '2026-01-01T00:00:00.000Z',
 })
 
-test('what is stored is read back as it was', () => {
+test('decodes a record to the same value that was encoded', () => {
   const record = aDeployment('web', { digest: 'sha256:ä€𝄞' })
   expect(decodeRecord(deployments, encodeRecord(deployments, record))).toEqual(record)
 })
 
-test('a key that the shape does not name throws, at any depth, and the message has no value in it', () => {
+test('refuses to encode a key outside the shape, at any depth, without quoting its value', () => {
   const extra = { ...aDeployment('web'), password: 'hunter2-hunter2' }
   const deep = aDeployment('web')
   const nested = {
@@ -33,7 +33,7 @@ test('a key that the shape does not name throws, at any depth, and the message h
   }
 })
 
-test('a missing or mistyped member throws', () => {
+test('refuses to encode a record with a missing or mistyped member', () => {
   const { uid: _uid, ...without } = aDeployment('web')
   expect(() => encodeRecord(deployments, without as never)).toThrow(UnstorableRecordError)
   expect(() => encodeRecord(deployments, aDeployment('web', { revision: '1' as never }))).toThrow(/revision/)
@@ -51,18 +51,18 @@ test.each([
   expect(encode).not.toThrow(/hunter2/)
 })
 
-test.each(['', '{', 'null', '[]', '{"v":1}', '\u0000'])('%j is no record of any collection', (text) => {
+test.each(['', '{', 'null', '[]', '{"v":1}', '\u0000'])('refuses to decode %j as a record', (text) => {
   for (const collection of COLLECTIONS) expect(() => decodeRecord(collection, Buffer.from(text))).toThrow()
 })
 
-test('bytes that are no UTF-8 throw', () => {
+test('refuses to decode bytes that are not UTF-8', () => {
   const bytes = encodeRecord(deployments, aDeployment('web', { specHash: 'abc' }))
   const at = bytes.indexOf('abc')
   bytes[at] = 0xff
   expect(() => decodeRecord(deployments, bytes)).toThrow()
 })
 
-test('a value of the request is found in a record, under whatever name it is', async () => {
+test('refuses to encode a secret value of the request under any name', async () => {
   const value = 'Tr0ub4dor&3'
   const labelled = aDeployment('web', { spec: { ...aSpec('web'), labels: { note: `is ${value}` } } })
   const encode = async () => encodeRecord(deployments, labelled)

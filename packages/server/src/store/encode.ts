@@ -1,5 +1,5 @@
-// The only way into the store and out of it. Encoding is by allow-list: a key that the shape does not name is our own
-// fault and throws, so that nothing travels into etcd unseen (SAFETY 4f).
+// Encodes and decodes every stored record. Encoding is by allow-list: a key that the shape does not name is a fault of the
+// server and throws, so that nothing unexpected is stored (docs/design/admission.md#persist-guard).
 
 import { decode, findShapeFaults, type Json, type Rejection } from '@holdfast/contract'
 import { checkPersistable, reject } from '@holdfast/core'
@@ -7,7 +7,7 @@ import { isTainted } from '../ports/taint.ts'
 import type { Collection } from './records.ts'
 
 const SUSPECT = /"(?:values|generate)"/
-/** A value of the request is in a record under a name that no scan looks for. */
+/** For a record that contains a secret value of the request under a harmless name. */
 const VALUE_WOULD_PERSIST = reject('secret_material_would_persist', 'values', null, {}, '<redacted>')
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -16,9 +16,9 @@ export function encodeRecord<T>(collection: Collection<T>, record: T): Buffer {
   if (fault !== undefined)
     throw new UnstorableRecordError(`${collection.folder}: ${fault.kind} at ${fault.path}`)
   const text = JSON.stringify(record)
-  // Most records cannot hold material, and their text says so more cheaply than a walk.
-  const [held] = SUSPECT.test(text) ? checkPersistable(record as Json) : []
-  const material = held ?? (isTainted(text) ? VALUE_WOULD_PERSIST : undefined)
+  // Most records cannot contain material, and a search in their text is cheaper than a walk.
+  const [found] = SUSPECT.test(text) ? checkPersistable(record as Json) : []
+  const material = found ?? (isTainted(text) ? VALUE_WOULD_PERSIST : undefined)
   if (material !== undefined)
     throw new UnstorableRecordError(`${collection.folder}: ${material.code}`, material)
   return Buffer.from(text)
@@ -28,10 +28,10 @@ export function decodeRecord<T>(collection: Collection<T>, bytes: Uint8Array): T
   return decode(collection.shape, JSON.parse(decoder.decode(bytes)))
 }
 
-/** Our own invariant broke: the record must not be stored. Says where, never what. */
+/** The server tried to store an invalid record. The message names the place, never the value. */
 export class UnstorableRecordError extends Error {
   override readonly name = 'UnstorableRecordError'
-  /** Where it is secret material that would have been stored; otherwise a plain fault of ours. */
+  /** The rejection, where secret material would have been stored; undefined for other faults. */
   readonly material: Rejection | undefined
 
   constructor(message: string, material?: Rejection) {

@@ -11,7 +11,7 @@ const id = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.j
 const isWithin = (key: string, { key: from, rangeEnd = '' }: { key: string; rangeEnd?: string }) =>
   key >= from && key < rangeEnd
 
-test('a key is read back as it was written', () => {
+test('parses a key into the parts it was made of', () => {
   fc.assert(
     fc.property(part, id, (folder, name) => {
       expect(keyspace.parse(keyspace.tenantKey(tenant, folder, name))).toEqual({ tenant, folder, id: name })
@@ -20,7 +20,7 @@ test('a key is read back as it was written', () => {
   )
 })
 
-test('no range reaches into a longer name, another tenant or another root', () => {
+test('keeps ranges out of longer names, other tenants and other roots', () => {
   fc.assert(
     fc.property(part, part, id, (folder, longer, name) => {
       const other = createKeyspace('/hf2')
@@ -38,7 +38,7 @@ test('no range reaches into a longer name, another tenant or another root', () =
   )
 })
 
-describe('what is no key of ours is nobody’s', () => {
+describe('a key outside the keyspace is not parsed', () => {
   test.each([
     '/hf',
     '/hf/',
@@ -55,6 +55,6 @@ describe('what is no key of ours is nobody’s', () => {
   ])('%s', (key) => expect(keyspace.parse(key)).toBeUndefined())
 })
 
-test('a prefix ends where the next character begins', () => {
+test('ends a prefix range at the next character', () => {
   expect(prefixRange('/a/')).toEqual({ key: '/a/', rangeEnd: '/a0' })
 })

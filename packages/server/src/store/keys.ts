@@ -1,5 +1,5 @@
-// How a record's key is written and read back. DESIGN 5: the tenant comes first, so one range is one tenant; every key
-// ends in `/`, so no prefix scan matches a longer name; what is global is small and stands apart.
+// The layout of keys (docs/design/store.md#keys). The tenant comes first, so one range is one tenant. Every key ends in `/`, so
+// no prefix scan matches a longer name. Global records are few and have a prefix of their own.
 
 import { isTenantId, type TenantId } from '@holdfast/contract'
 import type { KeyRange } from '../ports/key-value.ts'
@@ -21,7 +21,7 @@ export interface Keyspace {
   folderOf(tenant: TenantId, folder: string, within?: string): KeyRange
 }
 
-/** `root` is `/hf` in production; a test takes one of its own and shares the engine. */
+/** `root` is `/hf` in production; tests that share an engine use a root of their own. */
 export function createKeyspace(root = '/hf'): Keyspace {
   return {
     root,
@@ -35,7 +35,7 @@ export function createKeyspace(root = '/hf'): Keyspace {
   }
 }
 
-/** All keys that begin with a prefix which ends in `/`: up to the same text ending in `0`, the next character. */
+/** All keys with a prefix that ends in `/`; the range ends at the same text with `0`, the next character. */
 export function prefixRange(prefix: string): KeyRange {
   return { key: prefix, rangeEnd: `${prefix.slice(0, -1)}0` }
 }

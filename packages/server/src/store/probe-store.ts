@@ -1,5 +1,5 @@
-// Is the key-value store there, and has this replica caught up with it? Asked by anybody, so asked of the engine at most
-// once at a time, and answered within seconds: whoever watches health must not wait as long as a write may. SPEC 4.
+// Health probes: whether etcd answers, and whether this replica has caught up with it. Any client may ask, so concurrent
+// requests share one probe, and a probe is shorter than the deadline of a write (docs/design/api.md#health).
 
 import { withDeadline } from '../lib/with-deadline.ts'
 import type { KeyValueEngine } from '../ports/key-value.ts'
@@ -8,11 +8,11 @@ import type { Store } from './store.ts'
 export interface StoreProbe {
   /** Whether the engine answers a linearizable read now. */
   connected(): Promise<boolean>
-  /** Whether, beside that, the cache shows all that was acknowledged before. */
+  /** Whether the cache also contains every write acknowledged before. */
   caughtUp(): Promise<boolean>
 }
 
-/** Enough for three members one after another, of which two are silent. */
+/** Enough to try three members in turn, two of which do not answer. */
 const PROBE_MS = 2_500
 
 export function createStoreProbe(
@@ -33,7 +33,7 @@ function isDone(work: Promise<unknown>): Promise<boolean> {
   )
 }
 
-/** Whoever asks while the question is under way gets its answer. */
+/** Calls made while a probe runs get its result. */
 function shared(ask: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<boolean> | undefined
   return () => {

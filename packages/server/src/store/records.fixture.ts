@@ -1,4 +1,4 @@
-// Valid records in short form, for tests of the store.
+// Valid records for tests of the store.
 
 import { randomUUID } from 'node:crypto'
 import type { DeploymentSpec, DeploymentUid, TenantId, TokenId, TransactionId } from '@holdfast/contract'

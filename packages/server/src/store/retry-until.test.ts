@@ -19,13 +19,13 @@ function failing(...errors: Error[]) {
 const refused = new EngineError('unavailable', 'no', 'nobody there')
 const lost = new EngineError('unavailable', 'unknown', 'connection dropped')
 
-test('what was certainly not applied is tried again', async () => {
+test('retries a call that was certainly not applied', async () => {
   const { attempt, tries } = failing(refused, refused)
   expect(await retryUntil(attempt, soon(), 'once')).toBe('done')
   expect(tries()).toBe(3)
 })
 
-test('an unknown outcome is handed on at once, unless asking twice changes nothing', async () => {
+test('throws an unknown outcome at once, unless the call is repeatable', async () => {
   const once = failing(lost)
   await expect(retryUntil(once.attempt, soon(), 'once')).rejects.toBe(lost)
   expect(once.tries()).toBe(1)
@@ -42,14 +42,14 @@ test.each(['invalid', 'too_large', 'no_space', 'unauthorized', 'compacted'] as c
   },
 )
 
-test('there is one try, and only one, when the time is over before it began', async () => {
+test('makes exactly one attempt when the deadline has already passed', async () => {
   const { attempt, tries } = failing(refused, refused)
   await expect(retryUntil(attempt, performance.now() - 1, 'repeatable')).rejects.toBe(refused)
   expect(tries()).toBe(1)
   expect(await retryUntil(failing().attempt, performance.now() - 1, 'once')).toBe('done')
 })
 
-test('whoever waits gives up in time, whatever the work does', async () => {
+test('stops waiting at the deadline while the work continues', async () => {
   const forever = new Promise<never>(() => {})
   await expect(withEngineDeadline(performance.now() + 5, forever)).rejects.toMatchObject({
     reason: 'deadline',

@@ -1,4 +1,4 @@
-// Trying again while the engine is away, and giving up in time.
+// Retries calls while the engine is unavailable, until a deadline.
 
 import { sleep } from '../lib/sleep.ts'
 import { withDeadline } from '../lib/with-deadline.ts'
@@ -7,8 +7,8 @@ import { EngineError } from '../ports/key-value.ts'
 const RETRY_MS = 20
 
 /**
- * Tries again while the engine says that nothing was applied. An unknown outcome is handed on at once, except where
- * asking twice changes nothing. There is one try even when `until`, on the monotonic clock, has passed.
+ * Retries while the engine reports that nothing was applied. An unknown outcome is thrown at once, unless the call is
+ * repeatable. There is at least one attempt, even if `until`, on the monotonic clock, has passed.
  */
 export async function retryUntil<R>(
   attempt: () => Promise<R>,
@@ -19,13 +19,13 @@ export async function retryUntil<R>(
     try {
       return await attempt()
     } catch (error) {
-      if (!isPassing(error, mode) || performance.now() + RETRY_MS >= until) throw error
+      if (!isTransient(error, mode) || performance.now() + RETRY_MS >= until) throw error
       await sleep(RETRY_MS)
     }
   }
 }
 
-function isPassing(error: unknown, mode: 'once' | 'repeatable'): boolean {
+function isTransient(error: unknown, mode: 'once' | 'repeatable'): boolean {
   if (!(error instanceof EngineError)) return false
   const away = error.reason === 'unavailable' || error.reason === 'deadline'
   return away && (mode === 'repeatable' || error.applied === 'no')

@@ -1,5 +1,5 @@
-// The store: typed records of tenants, optimistic transactions over the cache, group commit underneath. What operations
-// and loops see of etcd is this and nothing else.
+// The store: typed records of tenants, optimistic transactions over the cache, and group commit. Operations and loops use
+// etcd only through it (docs/design/store.md).
 
 import { asTransactionId, type TenantId } from '@holdfast/contract'
 import { sleep } from '../lib/sleep.ts'
@@ -21,30 +21,31 @@ import { asUnavailable, StoreUnavailableError } from './unavailable.ts'
 export { StoreUnavailableError } from './unavailable.ts'
 
 /**
- * What a transaction callback decides on what it read. It may be called several times and must have no other effect.
- * `refuse` is confirmed on a current view before it is said; `wait` is for something local that will pass.
+ * The result of a transaction callback, which may be called several times and must have no other effect. `commit` writes.
+ * `abort` writes nothing and returns its result, be it a rejection or a success without changes, once a current view
+ * confirms it. `wait` retries when something local has passed.
  */
-export type Decision<R> =
+export type TransactionDecision<R> =
   | { readonly kind: 'commit'; readonly result: R }
   | { readonly kind: 'abort'; readonly result: R }
   | { readonly kind: 'wait'; readonly until: Promise<void> }
 
 export interface Store {
   readonly keyspace: Keyspace
-  /** The revision that the cache has reached. */
+  /** The revision of the cache. */
   readonly revision: number
-  /** From the cache as it is; call `fresh` first where the answer must be current. */
+  /** Reads the cache, which may lag; call `fresh` first where the result must be current. */
   get<T>(address: Address<T>): CachedRecord<T> | undefined
   list<T>(collection: Collection<T>, tenant?: TenantId): CachedRecord<T>[]
-  /** Of a global collection, with the id that each record is kept under. */
+  /** The records of a global collection with their ids. */
   listWithIds<T>(collection: Collection<T>): (CachedRecord<T> & { readonly id: string })[]
   keysOf(collection: Collection<unknown>, tenant: TenantId): readonly SizedKey[]
   storedBytes(tenant: TenantId): number
-  /** Everything acknowledged before this call, by whichever replica, is in the cache when it resolves. */
+  /** Resolves when the cache contains every write that any server acknowledged before this call. */
   fresh(): Promise<void>
-  /** From the engine, for collections that the cache holds no values of; undefined where absent or unreadable. */
+  /** Reads from the engine, for collections without cached values; undefined where absent or unreadable. */
   read<T>(collection: Collection<T>, keys: readonly string[]): Promise<(T | undefined)[]>
-  transact<R>(decide: (transaction: Transaction) => Decision<R>): Promise<R>
+  transact<R>(decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
   subscribe(listener: (changes: readonly Change[]) => void): () => void
   close(): void
 }
@@ -58,12 +59,12 @@ export interface StoreOptions {
   readonly onWentBack?: OnWentBack
   readonly root?: string
   readonly groupCommit?: Partial<GroupCommitOptions>
-  /** How long one transaction or one fresh read may go on trying. Finding out what became of a lost one takes longer. */
+  /** How long one transaction or one fresh read may retry. Settling an unknown outcome may take longer. */
   readonly deadlineMs?: number
 }
 
 const MAX_BACKOFF_MS = 200
-/** An election, and a try that it swallowed. */
+/** Enough for an election and one attempt that is lost in it. */
 const SETTLE_MS = 5_000
 const READ_AT_ONCE = 100
 
@@ -125,7 +126,7 @@ function listWithIds<T>(
   })
 }
 
-interface Running {
+interface StoreContext {
   readonly cache: Cache
   readonly keyspace: Keyspace
   readonly committer: Committer
@@ -135,32 +136,35 @@ interface Running {
   fresh(until: number): Promise<void>
 }
 
-/** From step 3 on a conflict (DESIGN 4): the view is brought past what was lost against, and the callback decides anew. */
-async function transact<R>(running: Running, decide: (transaction: Transaction) => Decision<R>): Promise<R> {
-  const until = performance.now() + running.deadlineMs
+/** After a conflict the cache is brought past the write that won, and the callback decides again. */
+async function transact<R>(
+  context: StoreContext,
+  decide: (transaction: Transaction) => TransactionDecision<R>,
+): Promise<R> {
+  const until = performance.now() + context.deadlineMs
   let current = false
   for (let attempt = 0; performance.now() < until; attempt += 1) {
-    running.history.require()
+    context.history.require()
     const transaction = openTransaction(
-      asTransactionId(running.ids.ulid()),
-      running.cache.index,
-      running.keyspace,
+      asTransactionId(context.ids.ulid()),
+      context.cache.index,
+      context.keyspace,
     )
     const decision = decide(transaction)
     if (decision.kind === 'abort' && current) return decision.result
     current = decision.kind === 'abort'
-    if (decision.kind === 'abort') await running.fresh(until)
+    if (decision.kind === 'abort') await context.fresh(until)
     if (decision.kind === 'wait') await withEngineDeadline(until, decision.until).catch(asUnavailable)
     if (decision.kind === 'commit') {
-      const verdict = await running.committer.commit(transaction.staged(), until)
+      const verdict = await context.committer.commit(transaction.staged(), until)
       if (verdict.kind === 'committed') return decision.result
-      await running.cache.waitFor(verdict.revision, until - performance.now()).catch(asUnavailable)
-      // The engine itself looked after we had asked: what the cache shows at that revision may be said aloud.
+      await context.cache.waitFor(verdict.revision, until - performance.now()).catch(asUnavailable)
+      // The engine compared after the request was sent, so the cache at that revision is current enough to abort.
       current = verdict.kind === 'refused'
       if (attempt > 1) await sleep(Math.random() * Math.min(MAX_BACKOFF_MS, 2 ** attempt))
     }
   }
-  throw new StoreUnavailableError('the transaction met a conflict at every try')
+  throw new StoreUnavailableError('the transaction met a conflict in every attempt')
 }
 
 async function readValues<T>(

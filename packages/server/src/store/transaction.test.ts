@@ -28,8 +28,8 @@ function open() {
   return openTransaction(id, index, keyspace)
 }
 
-describe('every read registers its compare', () => {
-  test('a record that is there must not have changed', () => {
+describe('a transaction registers a compare for every read', () => {
+  test('requires an existing record to be unchanged', () => {
     const transaction = open()
     expect(transaction.get(web)).toEqual(aDeployment('web'))
     expect(transaction.staged().compares).toEqual([
@@ -38,7 +38,7 @@ describe('every read registers its compare', () => {
     ])
   })
 
-  test('one that is not there must still be absent, in a tenant and globally', () => {
+  test('requires a missing record to stay absent, in a tenant and globally', () => {
     const transaction = open()
     expect(transaction.get(slot)).toBeUndefined()
     expect(transaction.get(globally(tenants, tenant))).toBeUndefined()
@@ -46,7 +46,7 @@ describe('every read registers its compare', () => {
     expect(transaction.staged().compares).toEqual([notCancelled, ...keys.map(absent)])
   })
 
-  test('requireAbsent compares whether or not it knows better, and says what it knows', () => {
+  test('compares absence in requireAbsent and returns whether the record is known', () => {
     const transaction = open()
     expect(transaction.requireAbsent(inTenant(tenant, archive, 'web/1'))).toBe(false)
     expect(transaction.requireAbsent(inTenant(tenant, archive, 'web/2'))).toBe(true)
@@ -54,38 +54,38 @@ describe('every read registers its compare', () => {
     expect(transaction.staged().compares).toEqual([notCancelled, ...keys.map(absent)])
   })
 
-  test('a later read takes no earlier compare back', () => {
+  test('keeps earlier compares when a key is read again', () => {
     const transaction = open()
     transaction.requireAbsent(web)
     transaction.get(web)
     expect(transaction.staged().compares).toContainEqual(absent(webKey))
   })
 
-  test('nothing read: only that the transaction was not cancelled', () => {
+  test('compares only its cancel mark when nothing was read', () => {
     const transaction = open()
     transaction.put(slot, { v: 1, holder: '' })
     expect(transaction.staged().compares).toEqual([notCancelled])
   })
 
-  test('an unreadable record is not absent', () => {
+  test('throws for an unreadable record instead of treating it as absent', () => {
     expect(() => open().get(inTenant(tenant, deployments, 'bad'))).toThrow(UnreadableRecordError)
     expect(open().requireAbsent(inTenant(tenant, deployments, 'bad'))).toBe(false)
   })
 
-  test('what is not cached cannot be read here', () => {
+  test('refuses to read a collection without cached values', () => {
     expect(() => open().get(inTenant(tenant, archive, 'web/1'))).toThrow(TypeError)
   })
 })
 
-describe('writes', () => {
-  test('the last write of a key counts; etcd refuses two', () => {
+describe('the writes of a transaction', () => {
+  test('sends only the last write of a key, because etcd rejects two', () => {
     const transaction = open()
     transaction.put(slot, { v: 1, holder: 'a' })
     transaction.delete(slot)
     expect(transaction.staged().writes).toEqual([{ kind: 'delete', key: slotKey }])
   })
 
-  test('a range does not take the place of the record whose key begins it', () => {
+  test('keeps a delete of a range apart from a write of its first key', () => {
     const transaction = open()
     transaction.deleteWithin(tenant, deployments, 'web')
     transaction.delete(web)
@@ -97,14 +97,14 @@ describe('writes', () => {
     ])
   })
 
-  test('the audit entry is the receipt', () => {
+  test('uses the audit entry as the receipt', () => {
     const transaction = open()
     expect(transaction.staged().receipt).toBeUndefined()
     transaction.put(inTenant(tenant, audit, id), anAuditEntry(tenant, id))
     expect(transaction.staged().receipt).toBe(keyspace.tenantKey(tenant, 'aud', id))
   })
 
-  test('a tenant’s record is never written globally, nor the other way round', () => {
+  test('refuses to write a tenant record globally or a global record in a tenant', () => {
     expect(() => open().put(globally(slots, 'deployments/1'), { v: 1, holder: '' })).toThrow(TypeError)
     expect(() => open().get({ collection: tenants, tenant, id: tenant })).toThrow(TypeError)
   })

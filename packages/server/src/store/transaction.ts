@@ -1,7 +1,7 @@
-// The handle that a transaction callback gets: the only one that can write (DESIGN 4). Each read registers its compare by
-// itself, so that nobody can forget one (SAFETY 4a, no write skew).
+// The handle of a transaction callback, the only one that can write. Each read registers its compare, so that no caller can
+// forget one and write skew is impossible (docs/design/store.md#transactions).
 
-import type { TenantId, TransactionId } from '@holdfast/contract'
+import { defined, type TenantId, type TransactionId } from '@holdfast/contract'
 import type { Compare } from '../ports/key-value.ts'
 import type { RecordIndex } from './cache/record-index.ts'
 import type { PreparedTransaction, Write } from './commit/group-commit.ts'
@@ -26,23 +26,23 @@ export const globally = <T>(collection: Collection<T>, id: string): Address<T> =
 export interface Transaction {
   readonly id: TransactionId
   /**
-   * From the cache, compared at commit; of cached collections only, and never what this transaction itself has put.
-   * Throws UnreadableRecordError on a record that is there but cannot be read: it is not absent.
+   * Reads the cache; the record is compared at commit. Only for cached collections, and never shows what this
+   * transaction has put. Throws UnreadableRecordError for a record that exists but cannot be decoded.
    */
   get<T>(address: Address<T>): T | undefined
-  /** For a collection that is not cached: commit only if there is no such record. False where one is known already. */
+  /** For a collection without cached values: commits only if there is no such record. False where one is known. */
   requireAbsent(address: Address<unknown>): boolean
   put<T>(address: Address<T>, record: T): void
   delete(address: Address<unknown>): void
-  /** All records of a folder whose id begins with `within` and a slash. */
+  /** Deletes all records of a folder whose id begins with `within` and a slash. */
   deleteWithin(tenant: TenantId, collection: Collection<unknown>, within: string): void
-  /** Everything under the tenant. */
+  /** Deletes every record of the tenant. */
   deleteTenant(tenant: TenantId): void
 }
 
 export interface StagedTransaction extends PreparedTransaction {
   readonly id: TransactionId
-  /** The key whose presence proves the commit: the audit entry, which no other transaction writes. */
+  /** The key whose presence proves the commit: the audit entry, which only this transaction writes. */
   readonly receipt?: string
 }
 
@@ -50,12 +50,12 @@ export interface OpenTransaction extends Transaction {
   staged(): StagedTransaction
 }
 
-/** What is stored under a key is not a record of its collection. Only a hand at the engine can have put it there. */
+/** The stored value is no record of its collection; only a manual change in etcd can cause this. */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError'
 }
 
-/** `get` for whom one record that cannot be read must not keep from the others (SAFETY 2 row 31); it is not compared then. */
+/** `get` for a caller that skips unreadable records; such a record is not compared. */
 export function getOr<T, U>(transaction: Transaction, address: Address<T>, otherwise: U): T | U | undefined {
   try {
     return transaction.get(address)
@@ -81,14 +81,14 @@ export function openTransaction(id: TransactionId, index: RecordIndex, keyspace:
       if (!address.collection.cached) throw new TypeError(`${address.collection.folder} is not cached`)
       const found = index.get(address.collection, address.tenant, address.id)
       if (found !== undefined) compare(unchanged(key, found.modRevision))
-      else if (isThere(index, address)) throw new UnreadableRecordError(key)
+      else if (exists(index, address)) throw new UnreadableRecordError(key)
       else compare(absent(key))
       return found?.record
     },
     requireAbsent(address) {
       const key = keyOf(address)
       compare(absent(key))
-      return !isThere(index, address)
+      return !exists(index, address)
     },
     put(address, record) {
       const key = keyOf(address)
@@ -111,7 +111,7 @@ export function openTransaction(id: TransactionId, index: RecordIndex, keyspace:
       id,
       compares: [...compares.values()],
       writes: [...writes.values()],
-      ...(receipt === undefined ? {} : { receipt }),
+      ...defined({ receipt }),
     }),
   }
 }
@@ -125,7 +125,7 @@ function addressKey(keyspace: Keyspace, { collection, tenant, id }: Address<unkn
     : keyspace.tenantKey(tenant, collection.folder, id)
 }
 
-function isThere(index: RecordIndex, { collection: { folder }, tenant, id }: Address<unknown>): boolean {
+function exists(index: RecordIndex, { collection: { folder }, tenant, id }: Address<unknown>): boolean {
   return index.find(tenant === undefined ? { folder, id } : { tenant, folder, id }) !== undefined
 }
 

@@ -1,7 +1,7 @@
-// The store for somebody who only tries: everything is read and decided as in earnest, on a current view, and what would be
-// committed is only said. DECISIONS 1 (dry run of any write).
+// A store for dry runs: transactions read and decide on a current view, and a commit becomes an abort with the same result
+// (docs/design/admission.md#dry-runs).
 
-import type { Decision, Store } from './store.ts'
+import type { Store, TransactionDecision } from './store.ts'
 
 export function withoutWriting(store: Store): Store {
   return {
@@ -9,10 +9,9 @@ export function withoutWriting(store: Store): Store {
     get revision() {
       return store.revision
     },
-    transact: (decide) => store.transact((transaction) => onlySaid(decide(transaction))),
+    transact: (decide) => store.transact((transaction) => abortInstead(decide(transaction))),
   }
 }
 
-/** A refusal is what a transaction confirms and does not write. */
-const onlySaid = <R>(decision: Decision<R>): Decision<R> =>
+const abortInstead = <R>(decision: TransactionDecision<R>): TransactionDecision<R> =>
   decision.kind === 'commit' ? { kind: 'abort', result: decision.result } : decision

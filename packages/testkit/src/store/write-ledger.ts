@@ -4,7 +4,7 @@
 import type { TenantId } from '@holdfast/contract'
 import { audit, deployments } from '@holdfast/server/store/records'
 import { aDeployment, anAuditEntry } from '@holdfast/server/store/records.fixture'
-import { type Decision, type Store, StoreUnavailableError } from '@holdfast/server/store/store'
+import { type TransactionDecision, type Store, StoreUnavailableError } from '@holdfast/server/store/store'
 import { inTenant, type Transaction } from '@holdfast/server/store/transaction'
 
 export interface Step {
@@ -74,7 +74,7 @@ type Taken = { readonly transaction: string } | number
 async function take(
   { store, ledger }: Writing,
   step: Step | (() => Step),
-  decide: (transaction: Transaction) => Decision<Taken>,
+  decide: (transaction: Transaction) => TransactionDecision<Taken>,
 ): Promise<boolean> {
   const taken = () => (typeof step === 'function' ? step() : step)
   try {
@@ -90,7 +90,11 @@ async function take(
   }
 }
 
-function write({ tenant, padding }: Writing, transaction: Transaction, step: Step): Decision<Taken> {
+function write(
+  { tenant, padding }: Writing,
+  transaction: Transaction,
+  step: Step,
+): TransactionDecision<Taken> {
   const { name, revision } = step
   const address = inTenant(tenant, deployments, name)
   if (step.verb === 'delete') transaction.delete(address)

@@ -1,5 +1,5 @@
-// The token that proves who we are to etcd, when it is run with users: fetched once, shared by all calls, renewed when
-// a call says that it is no longer valid.
+// The auth token for an etcd with users: fetched once, shared by all calls, and renewed when a call reports that it is no
+// longer valid.
 
 export interface Authenticator {
   /** Undefined when no user is configured. */

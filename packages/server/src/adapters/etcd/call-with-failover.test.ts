@@ -2,12 +2,12 @@ import { expect, test, vi } from 'vitest'
 import { callWithFailover } from './call-with-failover.ts'
 import type { Endpoint } from './endpoint-pool.ts'
 
-test('a request whose time is over before it is sent is not sent: nobody has to ask what became of it', async () => {
+test('does not send a request whose deadline has passed and reports it as not applied', async () => {
   const makeUnaryRequest = vi.fn()
   const endpoint = { name: 'a', client: { makeUnaryRequest } } as unknown as Endpoint
   const deps = {
     pool: { endpoints: [endpoint], acquire: async () => endpoint, leave: () => {}, close: () => {} },
-    // Renewing a token has a deadline of its own, and many wait for it.
+    // The renewal of a token has its own deadline and is shared by many calls.
     authenticator: {
       token: async () => {
         await new Promise((resolve) => setTimeout(resolve, 30))

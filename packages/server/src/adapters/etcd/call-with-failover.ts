@@ -1,4 +1,5 @@
-// A request to whichever member can answer it. What may have been sent is repeated only if the request is a read.
+// Sends a request to a member that can answer it. A request that may have been sent is repeated only if it is a read
+// (docs/design/store.md#members).
 
 import { sleep } from '../../lib/sleep.ts'
 import { EngineError } from '../../ports/key-value.ts'
@@ -13,9 +14,9 @@ export interface CallRequest<T> {
   readonly bytes: Buffer
   readonly decode: (bytes: Buffer) => T
   readonly deadlineMs: number
-  /** True for a read: it may be asked again although the first asking may have been answered. */
+  /** True for a read, which may be sent again even if the first attempt was answered. */
   readonly repeatable: boolean
-  /** A member that knows of no leader refuses at once, instead of holding the request until it times out. */
+  /** A member without a leader refuses at once, instead of holding the request until it times out. */
   readonly needsLeader: boolean
 }
 
@@ -24,9 +25,9 @@ export interface CallDeps {
   readonly authenticator: Authenticator
 }
 
-/** Between two askings that were both refused, so that an election is waited for and not hammered. */
+/** Pause between refused attempts, so that an election does not cause a burst of requests. */
 const RETRY_PAUSE_MS = 50
-/** A read gives one member this share of the time that is left, when there is another one to ask. */
+/** The share of the remaining time that a read gives one member when there are others. */
 const SHARE_OF_TIME = 0.5
 
 export async function callWithFailover<T>(deps: CallDeps, request: CallRequest<T>): Promise<T> {
@@ -36,9 +37,10 @@ export async function callWithFailover<T>(deps: CallDeps, request: CallRequest<T
     const endpoint = await deps.pool.acquire(deadlineAt)
     const token = await deps.authenticator.token()
     const leftMs = deadlineAt - performance.now()
-    if (leftMs <= 0) throw new EngineError('deadline', 'no', 'no time was left to ask in')
+    if (leftMs <= 0)
+      throw new EngineError('deadline', 'no', 'the deadline passed before the request was sent')
     const outcome = await attemptOn(deps, endpoint, request, token, leftMs)
-    if (outcome.ok) return decodeAnswer(request, outcome.bytes)
+    if (outcome.ok) return decodeResponse(request, outcome.bytes)
     const failure = classifyFailure(outcome.failed)
     if (failure.next === 'another_member') deps.pool.leave(endpoint)
     if (failure.next === 'fresh_token') deps.authenticator.discard(token)
@@ -49,7 +51,7 @@ export async function callWithFailover<T>(deps: CallDeps, request: CallRequest<T
   }
 }
 
-/** A transaction goes on to another member only when this one has certainly not taken it. */
+/** A transaction is sent to another member only if this one has certainly not applied it. */
 function mayRepeat<T>(request: CallRequest<T>, failure: Failure, renewed: boolean): boolean {
   if (failure.next === 'nowhere') return false
   if (failure.next === 'fresh_token') return !renewed
@@ -77,11 +79,11 @@ function attemptOn<T>(
   })
 }
 
-/** The request was answered, hence applied or read; an answer that we cannot read says nothing to the caller. */
-function decodeAnswer<T>(request: CallRequest<T>, bytes: Buffer): T {
+/** The request was answered, so it may have been applied; a response that cannot be decoded leaves the outcome unknown. */
+function decodeResponse<T>(request: CallRequest<T>, bytes: Buffer): T {
   try {
     return request.decode(bytes)
   } catch (error) {
-    throw new EngineError('invalid', 'unknown', `${request.method}: unreadable answer: ${String(error)}`)
+    throw new EngineError('invalid', 'unknown', `${request.method}: unreadable response: ${String(error)}`)
   }
 }

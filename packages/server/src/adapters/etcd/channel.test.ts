@@ -1,4 +1,4 @@
-// How an operator may write an endpoint.
+// The accepted forms of an etcd endpoint.
 
 import { expect, test } from 'vitest'
 import { parseAddress } from './channel.ts'
@@ -13,14 +13,14 @@ test.each([
   ['10.0.0.1:2479', tls, 'dns:10.0.0.1:2479', true],
   ['https://[::1]:2379', tls, 'dns:[::1]:2379', true],
   ['etcd-1', undefined, 'dns:etcd-1:2379', false],
-])('%s', (endpoint, given, target, secure) => {
+])('opens a channel for %s', (endpoint, given, target, secure) => {
   expect(parseAddress(endpoint, given)).toEqual({ endpoint, target, secure })
 })
 
-test('a plaintext endpoint beside TLS settings is a mistake, not a wish', () => {
+test('rejects a plaintext endpoint with TLS settings', () => {
   expect(() => parseAddress('http://etcd-1:2379', tls)).toThrow('scheme is http')
 })
 
-test('another scheme is refused', () => {
+test('rejects an unknown URL scheme', () => {
   expect(() => parseAddress('unix:///run/etcd', undefined)).toThrow('http or https')
 })

@@ -1,5 +1,5 @@
-// How we reach one etcd member: its address, its credentials and the channel options on which the safety of writes
-// rests. One channel per member: which member is asked is our decision, not a resolver's or a balancer's.
+// The channel to one etcd member: its address, credentials and options. The options keep gRPC from repeating a write. Each
+// member has its own channel, because endpoint-pool.ts chooses the member and not a gRPC balancer.
 
 import { type ChannelCredentials, Client, type ClientOptions, credentials } from '@grpc/grpc-js'
 
@@ -11,20 +11,20 @@ export interface EtcdTls {
 }
 
 export interface EtcdAddress {
-  /** As the operator wrote it; names the member in logs and in status. */
+  /** As configured; names the member in logs and in the status. */
   readonly endpoint: string
   readonly target: string
   readonly secure: boolean
 }
 
 const CHANNEL_OPTIONS: ClientOptions = {
-  // NOTE a retry below us would send a transaction twice without our knowing; this also turns off transparent retries.
+  // NOTE a retry inside gRPC could send a transaction twice; this also disables transparent retries.
   'grpc.enable_retries': 0,
   'grpc.max_receive_message_length': -1,
   'grpc.max_send_message_length': -1,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
-  // NOTE etcd takes pings on a connection without calls for abuse and drops it, with whatever is in flight by then.
+  // NOTE etcd treats pings on an idle connection as abuse and closes it, together with calls sent meanwhile.
   'grpc.keepalive_permit_without_calls': 0,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2_000,
@@ -32,7 +32,7 @@ const CHANNEL_OPTIONS: ClientOptions = {
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
   'grpc.enable_channelz': 0,
-  // Pages and catch-ups are megabytes; the default window of 64 KB costs a round trip for each 64 KB.
+  // Pages and watch catch-ups have megabytes; the default window costs a round trip for each 64 KB.
   'grpc-node.flow_control_window': 4 * 1024 * 1024,
 }
 
@@ -54,7 +54,7 @@ export function makeCredentials(address: EtcdAddress, tls: EtcdTls | undefined):
   return credentials.createSsl(pem(tls?.ca), pem(tls?.key), pem(tls?.cert))
 }
 
-/** A channel of its own: no connection is shared with any other client of this process. */
+/** Opens a connection that no other client of this process shares. */
 export function openChannel(address: EtcdAddress, channelCredentials: ChannelCredentials): Client {
   return new Client(address.target, channelCredentials, CHANNEL_OPTIONS)
 }

@@ -1,4 +1,4 @@
-// Which failures say "nothing was applied", and which leave it open. SAFETY 4a.
+// Which failures prove that nothing was applied, and which leave the outcome unknown.
 
 import { status as Code } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
@@ -18,7 +18,7 @@ test.each([
   [Code.PERMISSION_DENIED, 'etcdserver: permission denied', 'unauthorized'],
   [Code.UNAVAILABLE, 'No connection established. Last error: connect ECONNREFUSED', 'unavailable'],
   [Code.UNAVAILABLE, 'Stream refused by server', 'unavailable'],
-])('%i %s -> %s, not applied', (code, details, reason) => {
+])('classifies %i %s as %s, not applied', (code, details, reason) => {
   expect(classifyFailure({ code, details })).toMatchObject({ reason, applied: 'no' })
 })
 
@@ -39,7 +39,7 @@ test.each([
   [Code.CANCELLED, 'Call cancelled', 'unavailable'],
   [Code.INTERNAL, 'Received RST_STREAM with code 2', 'unavailable'],
   [Code.UNKNOWN, 'anything', 'unavailable'],
-])('%i %s -> %s, nobody knows', (code, details, reason) => {
+])('classifies %i %s as %s, outcome unknown', (code, details, reason) => {
   expect(classifyFailure({ code, details })).toMatchObject({ reason, applied: 'unknown' })
 })
 
@@ -50,6 +50,6 @@ test.each([
   [Code.UNAVAILABLE, 'Connection dropped', 'another_member'],
   [Code.INVALID_ARGUMENT, 'etcdserver: duplicate key given in txn request', 'nowhere'],
   [Code.RESOURCE_EXHAUSTED, 'etcdserver: mvcc: database space exceeded', 'nowhere'],
-])('after %i %s a repeatable request goes to %s', (code, details, next) => {
+])('after %i %s sends a repeatable request to %s', (code, details, next) => {
   expect(classifyFailure({ code, details }).next).toBe(next)
 })

@@ -1,6 +1,6 @@
-// What does a failed call mean: why did it fail, can the request have taken effect, and may another member be asked?
-// SAFETY 4a rests on this table: a wrong "no" loses an acknowledged write or writes it twice, a wrong "unknown" costs
-// one read. So "no" is said only where etcd's own words, or the transport, prove that nothing was or will be applied.
+// Classifies a failed call: why it failed, whether the request may have been applied, and whether another member may be asked.
+// A wrong "no" loses an acknowledged write or writes it twice; a wrong "unknown" costs one read. So "no" is used only where
+// etcd's message or the transport proves that nothing was or will be applied (docs/design/store.md#unknown-outcomes).
 
 import { status as Code, type StatusObject } from '@grpc/grpc-js'
 import type { EngineError } from '../../ports/key-value.ts'
@@ -8,11 +8,11 @@ import type { EngineError } from '../../ports/key-value.ts'
 export interface Failure {
   readonly reason: EngineError['reason']
   readonly applied: EngineError['applied']
-  /** Where the same request may go next; `nowhere` when the answer would be the same or harm could be done. */
+  /** Where the same request may go next; `nowhere` if the answer would be the same or a retry could do harm. */
   readonly next: 'nowhere' | 'another_member' | 'fresh_token'
 }
 
-/** Answers that etcd gives before it proposes a request, or instead of applying it. Keyed by its exact words. */
+/** Errors that etcd returns before it proposes a request or instead of applying it, by their exact text. */
 const REFUSALS: Readonly<Record<string, Failure>> = {
   'etcdserver: request is too large': { reason: 'too_large', applied: 'no', next: 'nowhere' },
   'etcdserver: mvcc: required revision has been compacted': {
@@ -25,10 +25,10 @@ const REFUSALS: Readonly<Record<string, Failure>> = {
     applied: 'no',
     next: 'nowhere',
   },
-  // NOTE the member that is the first to pass its quota applies the transaction and answers this all the same.
+  // NOTE the first member to exceed its quota applies the transaction and still returns this error.
   'etcdserver: mvcc: database space exceeded': { reason: 'no_space', applied: 'unknown', next: 'nowhere' },
   'etcdserver: too many requests': { reason: 'unavailable', applied: 'no', next: 'nowhere' },
-  // Said by the check that `hasleader` asks for, before the request is looked at.
+  // Returned by the `hasleader` check, before the request is processed.
   'etcdserver: no leader': { reason: 'unavailable', applied: 'no', next: 'another_member' },
   'etcdserver: rpc not supported for learner': {
     reason: 'unavailable',
@@ -59,7 +59,7 @@ const TOO_LARGE: Failure = { reason: 'too_large', applied: 'no', next: 'nowhere'
 const TIMED_OUT: Failure = { reason: 'deadline', applied: 'unknown', next: 'another_member' }
 const UNKNOWN: Failure = { reason: 'unavailable', applied: 'unknown', next: 'another_member' }
 
-/** Pure. `next` says where a request that may be repeated can go; whether it may is the caller's to know. */
+/** `next` applies only to a request that may be repeated, which the caller must know. */
 export function classifyFailure(failed: Pick<StatusObject, 'code' | 'details'>): Failure {
   const refusal = REFUSALS[failed.details]
   if (refusal) return refusal
@@ -76,8 +76,8 @@ function isRefusedForSize(details: string): boolean {
 }
 
 /**
- * The transport's own words for a call that never became a request: no connection could be made, or the HTTP/2 peer
- * refused the stream, which by RFC 9113 8.7 promises that it was not processed. A dropped connection is neither.
+ * Recognizes the transport's errors for a request that was never sent: no connection, or an HTTP/2 stream that the peer
+ * refused, which by RFC 9113 section 8.7 means that it was not processed. A dropped connection is neither.
  */
 function wasNeverSent(failed: Pick<StatusObject, 'code' | 'details'>): boolean {
   if (failed.code !== Code.UNAVAILABLE) return false

@@ -1,4 +1,4 @@
-// etcd through our client is an engine of the store.
+// Runs the conformance suite of store engines against real etcd.
 
 import { describeEngine } from '@holdfast/simulation/conformance/engine-conformance'
 import { startEtcd } from '@holdfast/testkit'

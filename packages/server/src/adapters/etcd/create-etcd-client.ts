@@ -1,5 +1,5 @@
-// etcd as the store's engine: the KV, Watch and Maintenance calls of the port over our own thin gRPC client. DESIGN 5.
-// Needs etcd 3.5.8 or later: before that, an answer to a progress request could run ahead of the events.
+// etcd as the store's engine: the KV, Watch and Maintenance calls of the port over a thin gRPC client. Needs etcd 3.5.8 or
+// later: in older versions the response to a progress request could overtake events.
 
 import { EngineError, type KeyValueEngine, type Watch } from '../../ports/key-value.ts'
 import { type Authenticator, anonymous, makeAuthenticator } from './authenticator.ts'
@@ -32,10 +32,10 @@ export interface EtcdClientOptions {
   readonly tls?: EtcdTls
   readonly username?: string
   readonly password?: string
-  /** For each call that names none of its own. */
+  /** Default for calls without a deadline of their own. */
   readonly deadlineMs?: number
   readonly log?: EtcdLog
-  /** Called each time a watch had to be resumed, for a counter. */
+  /** Called each time a watch is resumed, for a counter. */
   readonly onWatchResumed?: () => void
   readonly watchPulse?: WatchPulseTimes
 }
@@ -46,10 +46,10 @@ interface Member {
 }
 
 const DEADLINE_MS = 5_000
-/** Two seconds in all: a cache that stands still holds up every write that must see it move (writes are back in five). */
-const WATCH_PULSE: WatchPulseTimes = { quietMs: 500, patienceMs: 1_500 }
+/** Two seconds together: a cache that lags delays every write that waits for it, and writes must recover within five. */
+const WATCH_PULSE: WatchPulseTimes = { quietMs: 500, answerMs: 1_500 }
 
-/** Connects lazily: an unreachable etcd shows in the first call, not here. `close` ends every watch and connection. */
+/** Connects lazily: an unreachable etcd fails the first call. `close` ends every watch and connection. */
 export function createEtcdClient(options: EtcdClientOptions): KeyValueEngine {
   const members = membersOf(options)
   const pool = makeEndpointPool(members.map(({ name, open }) => makeEndpoint(name, open)))
@@ -162,7 +162,7 @@ function watchDepsFor(
     authenticator,
     pulse: options.watchPulse ?? WATCH_PULSE,
     onResume(endpoint, reason) {
-      options.log?.warn({ endpoint, reason }, 'an etcd watch lost its stream and resumes')
+      options.log?.warn({ endpoint, reason }, 'etcd watch lost its stream, resuming')
       options.onWatchResumed?.()
     },
     onClosed: (watch) => watches.delete(watch),

@@ -1,10 +1,10 @@
-// Which member is asked next, and over which connection.
+// The choice of the next member and of its connection.
 
 import { connectivityState } from '@grpc/grpc-js'
 import { expect, test, vi } from 'vitest'
 import { type Endpoint, makeEndpoint, makeEndpointPool } from './endpoint-pool.ts'
 
-/** A member whose connection looks sound, whatever is at its other end. */
+/** A member whose connection always reports to be ready. */
 function member(name: string, lastAnswerAt: number) {
   const getConnectivityState = () => connectivityState.READY
   const client = { getChannel: () => ({ getConnectivityState }) } as unknown as Endpoint['client']
@@ -13,7 +13,7 @@ function member(name: string, lastAnswerAt: number) {
 
 const soon = () => performance.now() + 60_000
 
-test('the member in use is kept until it is left', async () => {
+test('keeps using a member until it is left', async () => {
   const [a, b] = [member('a', performance.now()), member('b', performance.now())]
   const pool = makeEndpointPool([a, b])
   expect(await pool.acquire(soon())).toBe(a)
@@ -23,7 +23,7 @@ test('the member in use is kept until it is left', async () => {
   expect(await pool.acquire(soon())).toBe(b)
 })
 
-test('a connection that was idle for long is made anew before it is used: it may have died unnoticed', () => {
+test('replaces a connection that was idle for long, because it may be dead', () => {
   const a = member('a', performance.now())
   const idle = member('idle', performance.now() - 60_000)
   const fresh = member('fresh', performance.now())
@@ -34,13 +34,13 @@ test('a connection that was idle for long is made anew before it is used: it may
   expect([a.renew, fresh.renew].map((one) => one.mock.calls.length)).toEqual([0, 0])
 })
 
-test('a lone member keeps its connection', () => {
+test('keeps the connection of a single member', () => {
   const a = member('a', Number.NEGATIVE_INFINITY)
   makeEndpointPool([a]).leave(a)
   expect(a.renew).not.toHaveBeenCalled()
 })
 
-/** Its connection stands so long after it was begun; never, where that is not said. */
+/** A member that is connected so many milliseconds after dialing; never, without a number. */
 function dialled(name: string, takesMs = Number.POSITIVE_INFINITY) {
   let opened = 0
   const endpoint = makeEndpoint(name, () => {
@@ -69,10 +69,10 @@ function slowClient(takesMs: number): Endpoint['client'] {
   return { getChannel: () => channel, close } as unknown as Endpoint['client']
 }
 
-test('many who look for a member at once do not undo what another of them has begun', async () => {
+test('lets concurrent callers share the search for a member', async () => {
   const [gone, slow] = [dialled('gone'), dialled('slow', 150)]
   const pool = makeEndpointPool([gone.endpoint, slow.endpoint])
-  // As after a failover: what is left has answered nothing for long.
+  // As after a failover: the remaining members have answered nothing for long.
   for (const { endpoint } of [gone, slow]) endpoint.openedAt = Number.NEGATIVE_INFINITY
   const found: Promise<Endpoint>[] = []
   for (let asker = 0; asker < 30; asker += 1) {
@@ -83,7 +83,7 @@ test('many who look for a member at once do not undo what another of them has be
   expect(slow.opened()).toBe(2)
 })
 
-test('who has no more time does not wait for the others', async () => {
+test('stops waiting for a member at the deadline of the call', async () => {
   const pool = makeEndpointPool([dialled('gone').endpoint])
   const patient = pool.acquire(performance.now() + 1_200).catch(String)
   const since = performance.now()
@@ -92,12 +92,12 @@ test('who has no more time does not wait for the others', async () => {
   expect(await patient).toContain('no etcd member could be reached')
 })
 
-test('who comes with no time left is refused, without a timer in the past', async () => {
+test('rejects a call without time left and sets no timer', async () => {
   const pool = makeEndpointPool([dialled('gone').endpoint])
   await expect(pool.acquire(performance.now() - 5_000)).rejects.toThrow('no etcd member could be reached')
 })
 
-test('a pool that is closed dials nobody, and whoever still looks for a member is told at once', async () => {
+test('dials no member once closed and rejects waiting calls at once', async () => {
   const [gone, idle] = [dialled('gone'), dialled('idle', 0)]
   const pool = makeEndpointPool([gone.endpoint, idle.endpoint])
   idle.endpoint.openedAt = Number.NEGATIVE_INFINITY

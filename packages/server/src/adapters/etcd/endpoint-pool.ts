@@ -1,4 +1,4 @@
-// Which etcd member is asked next? The current one as long as it answers; the next in the list when it does not.
+// Chooses the etcd member for the next call: the current one while it answers, otherwise the next in the list.
 
 import type { Client } from '@grpc/grpc-js'
 import { connectivityState } from '@grpc/grpc-js'
@@ -9,13 +9,13 @@ import { EngineError } from '../../ports/key-value.ts'
 export interface Endpoint {
   readonly name: string
   client: Client
-  /** When this member last answered anything at all, on the monotonic clock. */
+  /** When this member last answered any call, on the monotonic clock. */
   lastAnswerAt: number
-  /** When the present connection was begun. */
+  /** When the current connection was opened. */
   openedAt: number
-  /** Drops the connection for a new one: the present one may lead nowhere without our being told. */
+  /** Replaces the connection, which may be dead without any error. */
   renew(): void
-  /** For good: a call that fails after that must not dial again. */
+  /** Permanent: a call that fails later must not dial again. */
   close(): void
 }
 
@@ -42,9 +42,9 @@ export function makeEndpoint(name: string, open: () => Client): Endpoint {
 
 export interface EndpointPool {
   readonly endpoints: readonly Endpoint[]
-  /** A member whose connection stands. Rejects with applied 'no' when none could be reached before `deadlineAt`. */
+  /** A connected member. Rejects with applied 'no' when none could be reached before `deadlineAt`. */
   acquire(deadlineAt: number): Promise<Endpoint>
-  /** Later calls go elsewhere first. No effect when the pool has already moved on. */
+  /** Later calls try another member first. No effect when the pool has already moved on. */
   leave(endpoint: Endpoint): void
   close(): void
 }
@@ -52,16 +52,16 @@ export interface EndpointPool {
 /** How long a connection may take before the next member is tried as well. */
 const CONNECT_MS = 1_000
 /**
- * A connection that brought nothing for this long may have died without our being told, perhaps together with the one
- * that is being left: it is made anew before use. Dialling costs milliseconds, finding out by a lost request a second.
+ * A connection without any answer for this long may be dead, perhaps for the same reason as the one being left, so it is
+ * replaced before use. Dialing costs milliseconds; a lost request costs a second.
  */
 const STALE_MS = 1_000
-/** Between two rounds over all the members. */
+/** Pause between two rounds over all members. */
 const ROUND_PAUSE_MS = 100
 
 export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
   let current = 0
-  let looking: Promise<Endpoint | undefined> | undefined
+  let search: Promise<Endpoint | undefined> | undefined
   let closed = false
   const at = (offset: number) => endpoints[(current + offset) % endpoints.length]
 
@@ -70,23 +70,23 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
       if (closed) throw new EngineError('unavailable', 'no', 'the etcd client was closed')
       const preferred = at(0)
       if (preferred && isReady(preferred)) return preferred
-      const found = await foundBy(deadlineAt)
+      const found = await findBy(deadlineAt)
       if (found) return found
       await sleep(Math.min(ROUND_PAUSE_MS, leftUntil(deadlineAt)))
     } while (performance.now() < deadlineAt)
     throw new EngineError('unavailable', 'no', 'no etcd member could be reached')
   }
 
-  async function foundBy(deadlineAt: number): Promise<Endpoint | undefined> {
-    return withDeadline(leftUntil(deadlineAt), look(), () => undefined)
+  async function findBy(deadlineAt: number): Promise<Endpoint | undefined> {
+    return withDeadline(leftUntil(deadlineAt), findMember(), () => undefined)
   }
 
-  /** One round for all who need a member: each on its own, they would drop the connections that others have just begun. */
-  function look(): Promise<Endpoint | undefined> {
-    looking ??= firstThatConnects().finally(() => {
-      looking = undefined
+  /** One round is shared by all callers; separate rounds would drop connections that others have just opened. */
+  function findMember(): Promise<Endpoint | undefined> {
+    search ??= firstThatConnects().finally(() => {
+      search = undefined
     })
-    return looking
+    return search
   }
 
   async function firstThatConnects(): Promise<Endpoint | undefined> {
@@ -115,12 +115,12 @@ export function makeEndpointPool(endpoints: readonly Endpoint[]): EndpointPool {
   return { endpoints, acquire, leave, close }
 }
 
-/** Never below zero: Node writes a warning of its own about a timer in the past, on our standard error. */
+/** Never negative: Node prints a warning for a timer in the past. */
 function leftUntil(at: number): number {
   return Math.max(0, at - performance.now())
 }
 
-/** One that was only just begun had no time to bring anything. */
+/** A connection that was just opened is not stale yet. */
 function renewIfStale(endpoint: Endpoint): void {
   const { lastAnswerAt, openedAt } = endpoint
   if (performance.now() - Math.max(lastAnswerAt, openedAt) > STALE_MS) endpoint.renew()
@@ -130,7 +130,7 @@ function isReady(endpoint: Endpoint): boolean {
   return endpoint.client.getChannel().getConnectivityState(true) === connectivityState.READY
 }
 
-/** Whether the connection stands before `until`; a member that refuses it is given up at once. */
+/** Whether the member is connected before `until`; a refused connection fails at once. */
 async function connects(endpoint: Endpoint, until: number): Promise<boolean> {
   const channel = endpoint.client.getChannel()
   for (;;) {

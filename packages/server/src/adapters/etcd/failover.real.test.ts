@@ -1,4 +1,4 @@
-// Three members of which one fails: what is acknowledged is there, what is refused is not, and work goes on.
+// One of three members fails: acknowledged writes are present, refused ones are not, and calls succeed again.
 
 import {
   absent,
@@ -33,7 +33,7 @@ function clientOf(options: Partial<EtcdClientOptions> = {}): KeyValueEngine {
   return engine
 }
 
-/** The client begins with the first. */
+/** The client starts with the first member. */
 async function leaderFirst(): Promise<string[]> {
   const { endpoint } = await cluster.findLeader()
   return [endpoint, ...cluster.endpoints.filter((one) => one !== endpoint)]
@@ -41,7 +41,7 @@ async function leaderFirst(): Promise<string[]> {
 
 type Verdict = 'acknowledged' | EngineError['applied']
 
-/** Creates keys one after another until `done`; what became of each of them. */
+/** Creates keys one after another until `done` and returns the outcome of each. */
 async function createUntil(
   engine: KeyValueEngine,
   prefix: string,
@@ -62,7 +62,7 @@ async function createUntil(
   return verdicts
 }
 
-/** Acknowledged keys were written once, refused ones never; of the others it may be either. */
+/** Checks that acknowledged keys were written once and refused ones never; unknown outcomes may be either. */
 async function expectHonest(
   engine: KeyValueEngine,
   prefix: string,
@@ -77,11 +77,11 @@ async function expectHonest(
   expect(new Set(kvs.map((kv) => kv.version))).toEqual(new Set([1]))
 }
 
-describe('losing the leader', () => {
+describe('an etcd cluster that loses its leader', () => {
   test.each(['kill', 'pause'] as const)(
     '%s: no acknowledged write is lost, none is made twice',
     async (fault) => {
-      const watchPulse = { quietMs: 1_000, patienceMs: 1_000 }
+      const watchPulse = { quietMs: 1_000, answerMs: 1_000 }
       const engine = clientOf({ endpoints: await leaderFirst(), watchPulse })
       const prefix = uniquePrefix()
       const watch = recordWatch(engine, under(prefix), await write(engine, `${prefix}first/`))
@@ -103,7 +103,7 @@ describe('losing the leader', () => {
     },
   )
 
-  test('a paused member holds up only what was sent to it', async () => {
+  test('delays only the calls that were sent to a paused member', async () => {
     const engine = clientOf({ endpoints: await leaderFirst() })
     await write(engine, uniquePrefix())
     const leader = await cluster.findLeader()
@@ -114,12 +114,12 @@ describe('losing the leader', () => {
     await waitUntil(() => engine.transact(unconditionally(put(key)), { deadlineMs: 1_500 }), {
       what: 'another member takes a write',
     })
-    // Never, if it waited for the paused one; an election on a busy machine takes its time.
+    // A call that waited for the paused member would never end; an election on a busy machine may be slow.
     expect(performance.now() - since).toBeLessThan(20_000)
     expect(await verdict).toEqual(['deadline', 'unknown'])
   })
 
-  test('a read goes on to another member within its deadline', async () => {
+  test('retries a read on another member within its deadline', async () => {
     const followerFirst = (await leaderFirst()).reverse()
     const engine = clientOf({ endpoints: followerFirst })
     const key = uniquePrefix()
@@ -128,14 +128,14 @@ describe('losing the leader', () => {
     expect(await engine.range({ key }, { deadlineMs: 10_000 })).toMatchObject({ count: 1 })
   })
 
-  test('without a majority a write is refused, and is not made later', async () => {
+  test('rejects a write without a majority and never applies it later', async () => {
     const [survivor, ...others] = cluster.members
     const engine = clientOf({ endpoints: [survivor?.endpoint ?? ''] })
     const prefix = uniquePrefix()
     await write(engine, `${prefix}before/`)
     for (const member of others) await member.kill()
     const refused = () => engine.transact(unconditionally(put(`${prefix}during/`)), { deadlineMs: 2_000 })
-    // At first the member still believes in its leader, and nobody knows; then it refuses outright.
+    // At first the member still believes in its leader and the outcome is unknown; later it refuses at once.
     const last = await waitUntil(
       async () => {
         const error = await refused().catch((reason: EngineError) => reason)
@@ -147,13 +147,13 @@ describe('losing the leader', () => {
   })
 })
 
-describe('reaching a member', () => {
-  test('an endpoint where nobody listens is passed over, for writes too', async () => {
+describe('reaching an etcd member', () => {
+  test('skips an endpoint that refuses connections, for writes too', async () => {
     const engine = clientOf({ endpoints: [`http://127.0.0.1:${await freePort()}`, ...cluster.endpoints] })
     expect(await engine.transact(unconditionally(put(uniquePrefix())))).toMatchObject({ succeeded: true })
   })
 
-  test('with nobody anywhere a write is certainly not made', async () => {
+  test('reports a write as not applied when no member can be reached', async () => {
     const engine = clientOf({ endpoints: [`http://127.0.0.1:${await freePort()}`], deadlineMs: 500 })
     const failure = { reason: 'unavailable', applied: 'no' }
     await expect(engine.transact(unconditionally(put(uniquePrefix())))).rejects.toMatchObject(failure)
@@ -161,11 +161,11 @@ describe('reaching a member', () => {
     expect(await engine.status()).toEqual([])
   })
 
-  test('a connection that leads nowhere is replaced after one deadline', async () => {
+  test('replaces a dead connection after one deadline', async () => {
     const { hostname, port } = new URL(cluster.endpoints[0] ?? '')
     const proxy = await startChaosProxy(hostname, Number(port))
     onTestFinished(() => proxy.stop())
-    // As long as a slow disk may need for the writes that succeed.
+    // Long enough for successful writes on a slow disk.
     const engine = clientOf({ endpoints: [`http://${proxy.host}:${proxy.port}`], deadlineMs: 4_000 })
     await write(engine, uniquePrefix())
     proxy.halfOpen()
@@ -176,7 +176,7 @@ describe('reaching a member', () => {
     expect(await write(engine, uniquePrefix())).toBeGreaterThan(0)
   })
 
-  test('a write whose answer is cut off is never sent again, and nobody knows', async () => {
+  test('never resends a write whose response was cut off and reports its outcome as unknown', async () => {
     const { hostname, port } = new URL(cluster.endpoints[0] ?? '')
     const proxy = await startChaosProxy(hostname, Number(port))
     onTestFinished(() => proxy.stop())
@@ -205,7 +205,7 @@ describe('reaching a member', () => {
   })
 })
 
-test('status names each member that answers, its size and the leader', async () => {
+test('lists each member that answers with its size and role', async () => {
   const engine = clientOf()
   const [down] = cluster.members
   const revision = await write(engine, uniquePrefix(), 'x'.repeat(1000))

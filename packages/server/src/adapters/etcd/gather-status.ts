@@ -1,4 +1,4 @@
-// How each member is: its size, its alarms, whether it leads. A member that does not answer is left out.
+// The status of each member: its size, its alarms and whether it is the leader. A member that does not answer is left out.
 
 import type { EngineStatus } from '../../ports/key-value.ts'
 import type { CallDeps } from './call-with-failover.ts'
@@ -11,11 +11,11 @@ const NOTHING = Buffer.alloc(0)
 
 export async function gatherStatus(deps: CallDeps, timeoutMs: number): Promise<readonly EngineStatus[]> {
   const token = await deps.authenticator.token()
-  const asked = deps.pool.endpoints.map((endpoint) => askStatus(endpoint, token, timeoutMs))
-  return (await Promise.all(asked)).filter((status) => status !== undefined)
+  const requests = deps.pool.endpoints.map((endpoint) => requestStatus(endpoint, token, timeoutMs))
+  return (await Promise.all(requests)).filter((status) => status !== undefined)
 }
 
-async function askStatus(
+async function requestStatus(
   endpoint: Endpoint,
   token: string | undefined,
   timeoutMs: number,

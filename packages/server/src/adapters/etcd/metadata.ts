@@ -1,4 +1,4 @@
-// What every call carries beside its message: who asks, and whether a member without a leader may answer.
+// The metadata of a call: the auth token, and whether a member without a leader may answer.
 
 import { Metadata } from '@grpc/grpc-js'
 

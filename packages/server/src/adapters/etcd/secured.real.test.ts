@@ -1,4 +1,4 @@
-// etcd with TLS, with users, and full.
+// etcd with TLS, with users, and with a full database.
 
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -30,7 +30,7 @@ async function ownCluster(options: Parameters<typeof startEtcd>[0] = {}): Promis
   return cluster
 }
 
-describe('TLS', () => {
+describe('etcd with TLS', () => {
   async function startSecureEtcd(path: (name: string) => string): Promise<string> {
     const [clientPort, peerPort] = await freePorts(2)
     const [url, peerUrl] = [`https://127.0.0.1:${clientPort}`, `http://127.0.0.1:${peerPort}`]
@@ -57,7 +57,7 @@ describe('TLS', () => {
     return url
   }
 
-  test('is spoken with a CA and a client certificate, and with nothing less', async () => {
+  test('accepts only connections with the CA and a client certificate', async () => {
     const { path, pem, remove } = await makeCertificates()
     onTestFinished(remove)
     const endpoint = await startSecureEtcd(path)
@@ -77,8 +77,8 @@ describe('TLS', () => {
   })
 })
 
-describe('users', () => {
-  /** root may all; guest may read and write one prefix. */
+describe('etcd with users', () => {
+  /** root has all permissions; guest may read and write one prefix. */
   async function withUsers(prefix: string): Promise<EtcdCluster> {
     const cluster = await ownCluster()
     const etcdctl = (...args: string[]) =>
@@ -92,7 +92,7 @@ describe('users', () => {
     return cluster
   }
 
-  test('a user reads, writes and watches what it may, and no more', async () => {
+  test('limits a user to the keys it may read, write and watch', async () => {
     const prefix = uniquePrefix()
     const { endpoints } = await withUsers(prefix)
     const guest = clientOf({ endpoints, username: 'guest', password: 'guestpw' })
@@ -106,7 +106,7 @@ describe('users', () => {
     expect(await guest.range(under(prefix))).toMatchObject({ count: 1 })
   })
 
-  test('a token that etcd has forgotten is fetched anew, for calls and for the watch', async () => {
+  test('renews a token that etcd has forgotten, for calls and for the watch', async () => {
     const prefix = uniquePrefix()
     const cluster = await withUsers(prefix)
     const guest = clientOf({ endpoints: cluster.endpoints, username: 'guest', password: 'guestpw' })
@@ -119,7 +119,7 @@ describe('users', () => {
   })
 })
 
-test('a full database says so, of a write that it may yet have taken', async () => {
+test('reports a full database with an unknown outcome for the write', async () => {
   const { endpoints } = await ownCluster({ quotaBytes: 1_000_000 })
   const engine = clientOf({ endpoints })
   const prefix = uniquePrefix()

@@ -1,4 +1,4 @@
-// One request to one member: exactly one attempt, with a deadline. Nothing here repeats anything.
+// Sends one request to one member, exactly once and with a deadline.
 
 import { type Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js'
 import type { Endpoint } from './endpoint-pool.ts'
@@ -8,7 +8,7 @@ export interface UnaryRequest {
   readonly bytes: Buffer
   readonly metadata: Metadata
   readonly timeoutMs: number
-  /** Called once when the member has answered nothing, to anyone, for a while since this request was sent. */
+  /** Called once if the member has answered no call at all for a second after this request was sent. */
   onSilence(): void
 }
 
@@ -44,5 +44,5 @@ function isAnswer(error: ServiceError | null): boolean {
 const isTimeout = (error: ServiceError | null) => error?.code === status.DEADLINE_EXCEEDED
 
 function failureOf(error: ServiceError | null): Pick<StatusObject, 'code' | 'details'> {
-  return error ?? { code: status.INTERNAL, details: 'the member ended the call without an answer' }
+  return error ?? { code: status.INTERNAL, details: 'the member ended the call without a response' }
 }

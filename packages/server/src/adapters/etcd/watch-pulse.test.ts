@@ -1,4 +1,4 @@
-// When silence is broken, and when it is taken for death.
+// When a quiet stream is probed and when it is abandoned.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { startWatchPulse } from './watch-pulse.ts'
@@ -11,47 +11,47 @@ afterEach(() => {
 })
 
 function pulse() {
-  const actions = { probe: vi.fn(), giveUp: vi.fn() }
-  return { ...actions, ...startWatchPulse({ quietMs: 5_000, patienceMs: 5_000 }, actions) }
+  const actions = { probe: vi.fn(), abandon: vi.fn() }
+  return { ...actions, ...startWatchPulse({ quietMs: 5_000, answerMs: 5_000 }, actions) }
 }
 
-test('a stream that speaks is left alone', () => {
-  const { probe, giveUp, beat, stop } = pulse()
+test('does not probe a stream that delivers messages', () => {
+  const { probe, abandon, received, stop } = pulse()
   for (let second = 0; second < 20; second += 1) {
     vi.advanceTimersByTime(1_000)
-    beat()
+    received()
   }
   stop()
-  expect([probe, giveUp].map((one) => one.mock.calls.length)).toEqual([0, 0])
+  expect([probe, abandon].map((one) => one.mock.calls.length)).toEqual([0, 0])
 })
 
-test('a quiet stream is probed; its answer ends the doubt', () => {
-  const { probe, giveUp, beat, stop } = pulse()
+test('probes a quiet stream and accepts its answer', () => {
+  const { probe, abandon, received, stop } = pulse()
   vi.advanceTimersByTime(7_000)
   expect(probe).toHaveBeenCalled()
-  beat()
+  received()
   vi.advanceTimersByTime(4_000)
   stop()
-  expect(giveUp).not.toHaveBeenCalled()
+  expect(abandon).not.toHaveBeenCalled()
 })
 
-test('a stream that does not answer is given up, and only then', () => {
-  const { giveUp, stop } = pulse()
+test('abandons a stream only after a probe without answer', () => {
+  const { abandon, stop } = pulse()
   vi.advanceTimersByTime(9_900)
-  expect(giveUp).not.toHaveBeenCalled()
+  expect(abandon).not.toHaveBeenCalled()
   vi.advanceTimersByTime(1_100)
   stop()
-  expect(giveUp).toHaveBeenCalled()
+  expect(abandon).toHaveBeenCalled()
 })
 
-test('a pause of this process is not the silence of the peer', () => {
-  const { giveUp, stop } = pulse()
+test('does not mistake a pause of this process for silence of the peer', () => {
+  const { abandon, stop } = pulse()
   vi.setSystemTime(Date.now())
   const now = vi.spyOn(performance, 'now')
   const before = performance.now()
   now.mockReturnValue(before + 60_000)
   vi.advanceTimersByTime(1_000)
-  expect(giveUp).not.toHaveBeenCalled()
+  expect(abandon).not.toHaveBeenCalled()
   stop()
   now.mockRestore()
 })

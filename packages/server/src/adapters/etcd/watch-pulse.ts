@@ -1,40 +1,40 @@
-// Is a watch stream still alive? A stream without events looks the same as one whose peer is gone, so silence is broken
-// by asking for progress, and a stream that does not answer is given up.
+// Detects dead watch streams. An idle stream looks like one whose peer is gone, so a quiet stream is probed with a progress
+// request, and a stream that does not answer is abandoned.
 
 export interface WatchPulse {
-  /** Something arrived. */
-  beat(): void
+  /** Call when a message has arrived. */
+  received(): void
   stop(): void
 }
 
-/** Looked at anew at each tick. */
+/** Read again at each tick, because the timeout may grow. */
 export interface WatchPulseTimes {
   readonly quietMs: number
-  readonly patienceMs: number
+  readonly answerMs: number
 }
 
 export interface WatchPulseActions {
   probe(): void
-  giveUp(): void
+  abandon(): void
 }
 
-/** Probes when the stream has been quiet for `quietMs`, and gives up when it stays so for `patienceMs` more. */
-export function startWatchPulse(times: WatchPulseTimes, { probe, giveUp }: WatchPulseActions): WatchPulse {
+/** Probes a stream that was quiet for `quietMs` and abandons it after another `answerMs` of silence. */
+export function startWatchPulse(times: WatchPulseTimes, { probe, abandon }: WatchPulseActions): WatchPulse {
   const tickMs = Math.min(1_000, times.quietMs / 2)
-  let lastHeartbeatAt = performance.now()
-  let lastTickAt = lastHeartbeatAt
+  let lastMessageAt = performance.now()
+  let lastTickAt = lastMessageAt
   const timer = setInterval(() => {
     const now = performance.now()
-    // NOTE after a pause of this process what has arrived is still unread; that is not the member's silence.
-    if (now - lastTickAt > 3 * tickMs) lastHeartbeatAt = now
+    // NOTE after a pause of this process, messages may have arrived that are not read yet.
+    if (now - lastTickAt > 3 * tickMs) lastMessageAt = now
     lastTickAt = now
-    const quietForMs = now - lastHeartbeatAt
-    if (quietForMs >= times.quietMs + times.patienceMs) giveUp()
+    const quietForMs = now - lastMessageAt
+    if (quietForMs >= times.quietMs + times.answerMs) abandon()
     else if (quietForMs >= times.quietMs) probe()
   }, tickMs)
   return {
-    beat() {
-      lastHeartbeatAt = performance.now()
+    received() {
+      lastMessageAt = performance.now()
     },
     stop() {
       clearInterval(timer)

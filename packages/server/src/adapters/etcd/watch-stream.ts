@@ -1,4 +1,4 @@
-// One watch on one member over one connection of its own, until it ends. Resuming is not its business.
+// One watch stream to one member over its own connection, until it ends. watch.ts resumes it.
 
 import type { Client, Metadata, ServiceError } from '@grpc/grpc-js'
 import type { KeyRange } from '../../ports/key-value.ts'
@@ -11,13 +11,13 @@ export interface WatchStreamRequest {
   readonly range: KeyRange
   readonly startRevision: number
   onMessage(message: WatchMessage): void
-  /** Once, for whatever reason; never after `close`. */
+  /** Called once when the stream ends; never after `close`. */
   onEnd(reason: string): void
 }
 
 export interface WatchStream {
-  /** NOTE only once `created` has arrived: before that etcd may let its answer overtake events that it holds back. */
-  askProgress(): void
+  /** NOTE call only after `created` has arrived: before that, etcd's answer may overtake events it holds back. */
+  requestProgress(): void
   close(): void
 }
 
@@ -46,7 +46,7 @@ export function openWatchStream(request: WatchStreamRequest): WatchStream {
   stream.on('end', () => end('the member ended the stream'))
   stream.write(encodeWatchCreateRequest(request.range, request.startRevision))
   return {
-    askProgress: () => open && stream.write(encodeWatchProgressRequest()),
+    requestProgress: () => open && stream.write(encodeWatchProgressRequest()),
     close: () => open && shut(),
   }
 }

@@ -1,4 +1,4 @@
-// A watch through everything that happens to streams: large catch-ups, fragments, cuts, silence, compaction.
+// A watch under every kind of stream fault: large catch-ups, fragments, cuts, silence, compaction.
 
 import {
   put,
@@ -20,8 +20,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { KeyValueEngine } from '../../ports/key-value.ts'
 import { createEtcdClient, type EtcdClientOptions } from './create-etcd-client.ts'
 
-/** Patience enough for a member that a busy machine does not let run for a while. */
-const PULSE = { quietMs: 300, patienceMs: 1_500 }
+/** Long enough for a member that gets no processor time on a busy machine for a while. */
+const PULSE = { quietMs: 300, answerMs: 1_500 }
 
 let cluster: EtcdCluster
 let direct: KeyValueEngine
@@ -59,7 +59,7 @@ const caughtUp = (watch: RecordingWatch, revision: number, timeoutMs = 30_000) =
     timeoutMs,
   })
 
-/** Revisions of `size` events each; the last event of a revision tells that it is whole. */
+/** Writes revisions of `size` events each; the last event of a revision marks it as complete. */
 async function writeRevisions(prefix: string, count: number, size: number, value: string): Promise<number> {
   let last = 0
   for (let index = 0; index < count; index += 1) {
@@ -79,8 +79,8 @@ function expectWholeHistory(watch: RecordingWatch, first: number, last: number, 
   for (const { events } of watch.batches) expect(events.length % size).toBe(0)
 }
 
-describe('catching up', () => {
-  test('a history of more than 4 MiB arrives whole, in fragments that split revisions', async () => {
+describe('a watch that catches up', () => {
+  test('delivers a history of more than 4 MiB completely, in fragments that split revisions', async () => {
     const prefix = uniquePrefix()
     const first = (await write(direct, uniquePrefix())) + 1
     const last = await writeRevisions(prefix, 200, 7, 'x'.repeat(4_000))
@@ -92,8 +92,8 @@ describe('catching up', () => {
   })
 })
 
-describe('a broken stream', () => {
-  test('cut at arbitrary bytes, again and again, tells everything once', async () => {
+describe('a watch over a broken stream', () => {
+  test('delivers everything once when cut at arbitrary bytes again and again', async () => {
     const proxy = await proxied()
     const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })
     const prefix = uniquePrefix()
@@ -110,7 +110,7 @@ describe('a broken stream', () => {
     expectWholeHistory(watch, first, last, 5)
   })
 
-  test.each(['stall', 'halfOpen'] as const)('a %s is noticed by its silence', async (fault) => {
+  test.each(['stall', 'halfOpen'] as const)('notices a %s by its silence', async (fault) => {
     const [broken, sound] = [await proxied(), await proxied()]
     const { engine, resumes } = clientOf({ endpoints: [addressOf(broken), addressOf(sound)] })
     const prefix = uniquePrefix()
@@ -119,17 +119,17 @@ describe('a broken stream', () => {
     broken[fault]()
     await caughtUp(watch, await write(direct, `${prefix}b/`))
     expect(watch.story()).toEqual([`put ${prefix}a/=`, `put ${prefix}b/=`])
-    expect(resumes).toEqual([expect.stringContaining('no sign of life')])
+    expect(resumes).toEqual([expect.stringContaining('no answer to a progress request')])
   })
 
-  test('a quiet stream is left alone', async () => {
+  test('keeps a quiet stream open', async () => {
     const { engine, resumes } = clientOf({ endpoints: cluster.endpoints })
     const watch = recordWatch(engine, under(uniquePrefix()), await write(direct, uniquePrefix()))
     await waitUntil(() => watch.progress.length >= 3, { what: 'silence was broken three times' })
     expect(resumes).toEqual([])
   })
 
-  test('silence is noticed as soon as ever, however often the stream had to be sought before', async () => {
+  test('notices silence equally soon after many reconnections', async () => {
     const proxy = await proxied()
     const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })
     const prefix = uniquePrefix()
@@ -142,12 +142,12 @@ describe('a broken stream', () => {
     await caughtUp(watch, await write(direct, `${prefix}b/`))
     const before = resumes.length
     proxy.stall()
-    // Patience that had grown with each of the five tries would be far longer.
+    // A timeout that had grown with each of the five attempts would be far longer.
     await waitUntil(() => resumes.length > before, { what: 'the silence is noticed', timeoutMs: 8_000 })
-    expect(resumes.at(-1)).toContain('no sign of life')
+    expect(resumes.at(-1)).toContain('no answer to a progress request')
   })
 
-  test('a stream that was cut often and never brought anything is not given more patience for it', async () => {
+  test('does not wait longer for a stream that was cut often and delivered nothing', async () => {
     const proxy = await proxied()
     const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })
     proxy.refuseNew()
@@ -155,11 +155,11 @@ describe('a broken stream', () => {
     await waitUntil(() => resumes.length >= 5, { what: 'it was tried a few times' })
     proxy.resume()
     proxy.stall()
-    const silent = () => resumes.some((reason) => reason.includes('no sign of life'))
+    const silent = () => resumes.some((reason) => reason.includes('no answer to a progress request'))
     await waitUntil(silent, { what: 'the silence is noticed', timeoutMs: 9_000 })
   })
 
-  test('a member that is away for long is found again', async () => {
+  test('reconnects to a member that was away for long', async () => {
     const proxy = await proxied()
     const { engine, resumes } = clientOf({ endpoints: [addressOf(proxy)] })
     const prefix = uniquePrefix()
@@ -187,7 +187,7 @@ describe('compaction while disconnected', () => {
     return { proxy, key, watch }
   }
 
-  test('of what was not delivered is told, and ends the watch', async () => {
+  test('reports that undelivered events are gone and ends the watch', async () => {
     const { proxy, key, watch } = await disconnected()
     await write(direct, key, '2')
     const compacted = await write(direct, key, '3')
@@ -197,7 +197,7 @@ describe('compaction while disconnected', () => {
     expect([watch.compacted, watch.events().length]).toEqual([[compacted], 1])
   })
 
-  test('up to the next revision loses nothing', async () => {
+  test('loses nothing when history up to the next revision is compacted', async () => {
     const { proxy, key, watch } = await disconnected()
     const next = await write(direct, key, '2')
     await direct.compact(next)

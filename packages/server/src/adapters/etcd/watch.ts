@@ -1,5 +1,5 @@
-// A watch that outlives its streams: it resumes after the last revision it delivered, on the next member, until it is
-// closed or the history it needs is gone. Never an event twice, never one skipped (DESIGN 5).
+// A watch that outlives its streams: it resumes after the last delivered revision, on the next member, until it is closed or
+// the history it needs is compacted. No event is delivered twice or skipped (docs/design/store.md#watch).
 
 import type { Client } from '@grpc/grpc-js'
 import { EngineError, type Watch, type WatchRequest } from '../../ports/key-value.ts'
@@ -16,7 +16,7 @@ export interface WatchMember {
 }
 
 export interface WatchDeps {
-  /** A fresh connection to the nth member, counted round and round. */
+  /** Opens a new connection to member `turn` modulo the number of members. */
   openMember(turn: number): WatchMember
   readonly authenticator: Authenticator
   readonly pulse: WatchPulseTimes
@@ -32,28 +32,28 @@ interface RunningWatch {
   stream: WatchStream | undefined
   pulse: WatchPulse | undefined
   retry: NodeJS.Timeout | undefined
-  ask: NodeJS.Timeout | undefined
+  progressTimer: NodeJS.Timeout | undefined
   closed: boolean
-  /** etcd has announced the watch on the present stream. */
+  /** etcd has confirmed the watch on the current stream. */
   created: boolean
   progressWanted: boolean
-  askedAt: number
+  requestedAt: number
   turn: number
-  /** Streams in a row that brought nothing. */
-  barren: number
-  /** Those of them that were given up for their silence, and not cut. */
-  silent: number
-  /** Start right after the last revision, not at it: see `startRevisionOf`. */
+  /** Consecutive streams without events or progress. */
+  emptyStreams: number
+  /** How many of them were abandoned because they did not answer. */
+  silentStreams: number
+  /** Start after the last revision instead of at it: see `startRevisionOf`. */
   exact: boolean
 }
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
-const LONGEST_PATIENCE_MS = 60_000
-/** etcd brings watches up to date ten times a second. */
-const ASK_AGAIN_MS = 100
-/** Many may wait for a bookmark at the same time. */
-const ASK_AT_MOST_EVERY_MS = 5
+const LONGEST_ANSWER_MS = 60_000
+/** etcd catches watches up ten times a second. */
+const REQUEST_AGAIN_MS = 100
+/** Limits progress requests, because many callers may wait at once. */
+const REQUEST_INTERVAL_MS = 5
 const STALE_TOKEN = /invalid auth token|revision of auth store is old/
 
 /** The callbacks of `request` are called in order and never again after `close`; they must not throw. */
@@ -71,25 +71,25 @@ export function startWatch(deps: WatchDeps, request: WatchRequest): Watch {
     stream: undefined,
     pulse: undefined,
     retry: undefined,
-    ask: undefined,
+    progressTimer: undefined,
     closed: false,
     created: false,
     progressWanted: false,
-    askedAt: Number.NEGATIVE_INFINITY,
+    requestedAt: Number.NEGATIVE_INFINITY,
     turn: 0,
-    barren: 0,
-    silent: 0,
+    emptyStreams: 0,
+    silentStreams: 0,
     exact: false,
   }
   void connect(watch)
   return handle
 }
 
-/** Without a start revision the watch could not be resumed; an empty range etcd would refuse for ever. */
+/** A watch without a start revision could not resume, and etcd rejects an empty range each time. */
 function requireWatchable({ key, rangeEnd, startRevision }: WatchRequest): void {
   if (!Number.isSafeInteger(startRevision) || startRevision < 1)
     throw new EngineError('invalid', 'no', `a watch cannot start at revision ${startRevision}`)
-  // By bytes, as etcd does: text compares otherwise beyond the plane of most letters.
+  // Compared as bytes, like etcd does: strings sort differently for characters outside the basic plane.
   const isEmpty = (end: string) => end !== '\0' && Buffer.compare(Buffer.from(end), Buffer.from(key)) <= 0
   if (rangeEnd !== undefined && isEmpty(rangeEnd))
     throw new EngineError('invalid', 'no', 'the range of the watch is empty')
@@ -121,38 +121,38 @@ function openOn(watch: RunningWatch, member: WatchMember, token: string | undefi
   })
   watch.stream = stream
   watch.pulse = startWatchPulse(pulseTimesOf(watch), {
-    probe: () => watch.created && stream.askProgress(),
-    giveUp() {
-      watch.silent += 1
-      onEnd('no sign of life')
+    probe: () => watch.created && stream.requestProgress(),
+    abandon() {
+      watch.silentStreams += 1
+      onEnd('no answer to a progress request')
     },
   })
 }
 
 /**
- * The stream starts at the last delivered revision, not after it: etcd answers no progress request before the store
- * has reached the start, so at rest nothing could tell a live stream from a dead one. The surplus is filtered out.
+ * The stream starts at the last delivered revision, not after it: etcd answers no progress request before the store has
+ * reached the start, so an idle live stream would look dead. Events delivered before are filtered out.
  */
 function startRevisionOf({ exact, revisions }: RunningWatch): number {
   return exact ? revisions.delivered() + 1 : Math.max(1, revisions.delivered())
 }
 
 /**
- * A member that must read a long history first is silent for longer; giving up each time would never get there. The
- * longer patience ends as soon as the stream has brought something.
+ * A member that reads a long history first is silent for longer, so each silent stream doubles the timeout. The timeout
+ * is reset as soon as the stream delivers something.
  */
 function pulseTimesOf(watch: RunningWatch): WatchPulseTimes {
-  const { quietMs, patienceMs } = watch.deps.pulse
+  const { quietMs, answerMs } = watch.deps.pulse
   return {
     quietMs,
-    get patienceMs() {
-      return Math.min(patienceMs * 2 ** watch.silent, LONGEST_PATIENCE_MS)
+    get answerMs() {
+      return Math.min(answerMs * 2 ** watch.silentStreams, LONGEST_ANSWER_MS)
     },
   }
 }
 
 function receive(watch: RunningWatch, message: WatchMessage, onEnd: (reason: string) => void): void {
-  watch.pulse?.beat()
+  watch.pulse?.received()
   if (message.canceled) receiveCancel(watch, message, onEnd)
   else if (message.created) watch.created = true
   else if (message.events.length > 0) receiveEvents(watch, message)
@@ -160,30 +160,30 @@ function receive(watch: RunningWatch, message: WatchMessage, onEnd: (reason: str
 }
 
 function receiveEvents(watch: RunningWatch, message: WatchMessage): void {
-  thrive(watch)
+  resetBackoff(watch)
   const batch = watch.revisions.accept(message.events, message.fragment)
   if (batch) watch.request.onEvents(batch.events, batch.revision)
 }
 
-function thrive(watch: RunningWatch): void {
-  watch.barren = 0
-  watch.silent = 0
+function resetBackoff(watch: RunningWatch): void {
+  watch.emptyStreams = 0
+  watch.silentStreams = 0
   watch.exact = false
 }
 
-/** etcd sends progress only while the watch has been sent all there is, in the same order as the events. */
+/** etcd sends progress, in order with the events, only when the watch has received everything. */
 function receiveProgress(watch: RunningWatch, revision: number): void {
   if (!watch.revisions.advance(revision)) return
-  thrive(watch)
+  resetBackoff(watch)
   watch.progressWanted = false
   watch.request.onProgress(revision)
 }
 
 function receiveCancel(watch: RunningWatch, message: WatchMessage, onEnd: (reason: string) => void): void {
   const { compactRevision } = message
-  const surplusIsGone = !watch.exact && compactRevision <= watch.revisions.delivered() + 1
+  const onlyDeliveredGone = !watch.exact && compactRevision <= watch.revisions.delivered() + 1
   if (compactRevision === 0) onEnd(message.cancelReason || 'canceled')
-  else if (surplusIsGone) {
+  else if (onlyDeliveredGone) {
     watch.exact = true
     onEnd('the last delivered revision was compacted')
   } else {
@@ -192,18 +192,19 @@ function receiveCancel(watch: RunningWatch, message: WatchMessage, onEnd: (reaso
   }
 }
 
-/** On the next member; at once the first time, then after growing pauses. */
+/** Reconnects to the next member: at once the first time, then with exponential backoff. */
 function resume(watch: RunningWatch, endpoint: string, reason: string): void {
-  letGo(watch)
+  dropStream(watch)
   if (watch.closed) return
   watch.deps.onResume(endpoint, reason)
-  const pauseMs = watch.barren === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** watch.barren, LONGEST_PAUSE_MS)
+  const pauseMs =
+    watch.emptyStreams === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** watch.emptyStreams, LONGEST_PAUSE_MS)
   watch.turn += 1
-  watch.barren += 1
+  watch.emptyStreams += 1
   watch.retry = setTimeout(() => void connect(watch), pauseMs * (0.5 + Math.random() / 2))
 }
 
-function letGo(watch: RunningWatch): void {
+function dropStream(watch: RunningWatch): void {
   watch.pulse?.stop()
   watch.stream?.close()
   watch.stream = undefined
@@ -214,22 +215,22 @@ function close(watch: RunningWatch): void {
   if (watch.closed) return
   watch.closed = true
   clearTimeout(watch.retry)
-  clearTimeout(watch.ask)
-  letGo(watch)
+  clearTimeout(watch.progressTimer)
+  dropStream(watch)
   watch.deps.onClosed(watch.handle)
 }
 
-/** The bookmark that comes may answer an earlier asking; whoever waits for a revision asks again until it is reached. */
+/** The answer may belong to an earlier request, so callers repeat the request until their revision is reached. */
 function requestProgress(watch: RunningWatch): void {
   watch.progressWanted = true
-  if (performance.now() - watch.askedAt >= ASK_AT_MOST_EVERY_MS) askUntilAnswered(watch)
+  if (performance.now() - watch.requestedAt >= REQUEST_INTERVAL_MS) requestUntilAnswered(watch)
 }
 
-/** etcd drops a request for progress while the watch has not been sent all there is, without a word. */
-function askUntilAnswered(watch: RunningWatch): void {
-  clearTimeout(watch.ask)
+/** etcd silently drops a progress request while the watch is catching up. */
+function requestUntilAnswered(watch: RunningWatch): void {
+  clearTimeout(watch.progressTimer)
   if (!watch.progressWanted || watch.closed) return
-  watch.askedAt = performance.now()
-  if (watch.created) watch.stream?.askProgress()
-  watch.ask = setTimeout(() => askUntilAnswered(watch), ASK_AGAIN_MS)
+  watch.requestedAt = performance.now()
+  if (watch.created) watch.stream?.requestProgress()
+  watch.progressTimer = setTimeout(() => requestUntilAnswered(watch), REQUEST_AGAIN_MS)
 }

@@ -1,4 +1,4 @@
-// However etcd cuts its messages and however often the stream breaks: every event once, in order, in whole revisions.
+// Every event is delivered once, in order and in complete revisions, however messages are split and streams break.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -11,7 +11,7 @@ const eventAt = (modRevision: number, key = '/k/'): WatchEvent => ({
 })
 const revisionsIn = (batch: RevisionBatch | undefined) => batch?.events.map((event) => event.kv.modRevision)
 
-test('a fragment gives up all but its last revision', () => {
+test('releases all but the last revision of a fragment', () => {
   const revisions = makeWholeRevisions(0)
   expect(revisionsIn(revisions.accept([eventAt(1), eventAt(2), eventAt(3), eventAt(3)], true))).toEqual([
     1, 2,
@@ -21,20 +21,20 @@ test('a fragment gives up all but its last revision', () => {
   expect(revisionsIn(revisions.accept([eventAt(3), eventAt(4)], false))).toEqual([3, 3, 3, 3, 4])
 })
 
-test('half a revision is dropped with its stream', () => {
+test('drops an incomplete revision with its stream', () => {
   const revisions = makeWholeRevisions(0)
   revisions.accept([eventAt(1), eventAt(2)], true)
   revisions.dropPartial()
   expect(revisionsIn(revisions.accept([eventAt(2), eventAt(2)], false))).toEqual([2, 2])
 })
 
-test('what was delivered is not delivered again', () => {
+test('does not deliver an event twice', () => {
   const revisions = makeWholeRevisions(5)
   expect(revisions.accept([eventAt(4), eventAt(5)], false)).toBeUndefined()
   expect(revisionsIn(revisions.accept([eventAt(5), eventAt(6)], false))).toEqual([6])
 })
 
-test('progress moves forward only, and never past half a revision', () => {
+test('moves progress only forward and never past an incomplete revision', () => {
   const revisions = makeWholeRevisions(5)
   expect([revisions.advance(4), revisions.delivered()]).toEqual([false, 5])
   expect([revisions.advance(5), revisions.advance(9), revisions.delivered()]).toEqual([true, true, 9])
@@ -42,14 +42,14 @@ test('progress moves forward only, and never past half a revision', () => {
   expect([revisions.advance(10), revisions.delivered()]).toEqual([false, 9])
 })
 
-/** One entry for each revision: how many events it has. */
+/** The number of events of each revision. */
 const history = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 30 })
-/** How long each part is, and whether the stream breaks after it. */
+/** The length of each part, and whether the stream breaks after it. */
 const cuts = fc.array(fc.record({ length: fc.integer({ min: 1, max: 7 }), breaks: fc.boolean() }), {
   maxLength: 60,
 })
 
-test('any cuts and any breaks give the whole history once', () => {
+test('delivers the whole history once for any cuts and breaks', () => {
   fc.assert(
     fc.property(history, cuts, (sizes, parts) => {
       const all = sizes.flatMap((size, index) =>

@@ -1,22 +1,22 @@
-// From the messages of a watch stream to whole revisions: nothing twice, nothing skipped, no revision in two halves.
-// etcd cuts a large message into fragments, and a cut may fall within a revision.
+// Turns the messages of watch streams into complete revisions, without duplicates or gaps. etcd splits a large message into
+// fragments, and a split may fall within a revision.
 
 import type { WatchEvent } from '../../ports/key-value.ts'
 
 export interface RevisionBatch {
   readonly events: readonly WatchEvent[]
-  /** Complete with this batch. */
+  /** The last revision that this batch completes. */
   readonly revision: number
 }
 
 export interface WholeRevisions {
-  /** The last revision that was handed out, or that is known to be without events for us. */
+  /** The last revision that was delivered or is known to have no events in the range. */
   delivered(): number
-  /** The events that are complete now; undefined when there are none. */
+  /** The events of revisions that are complete now; undefined when there are none. */
   accept(events: readonly WatchEvent[], moreFollow: boolean): RevisionBatch | undefined
-  /** etcd says that everything up to `revision` has been sent. False when that is older than what we have. */
+  /** etcd reports that everything up to `revision` was sent. False when that is older than the last delivery. */
   advance(revision: number): boolean
-  /** The stream broke: half a revision is worth nothing, the next stream brings it anew. */
+  /** The stream broke: an incomplete revision is dropped, because the next stream sends it again. */
   dropPartial(): void
 }
 

@@ -5,7 +5,7 @@
 import { orphansFoundEvent } from '../../operations/nodes/node-events.ts'
 import { recordEventOnce } from '../../operations/record-write.ts'
 import { nodes } from '../../store/records.ts'
-import type { Decision } from '../../store/store.ts'
+import type { TransactionDecision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Running } from '../deps.ts'
 import { isHolder } from '../session/held-sessions.ts'
@@ -45,7 +45,7 @@ function stage(
   session: Session,
   names: readonly string[],
   transaction: Transaction,
-): Decision<undefined> {
+): TransactionDecision<undefined> {
   const { tenant, nodeId } = session
   // Compared at commit: an older session cannot write once a newer one stands in the record.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))

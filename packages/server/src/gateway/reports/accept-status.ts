@@ -4,7 +4,7 @@
 import { type AssignmentId, DESIRED_STATES, type Observation, REPLICA_STATES } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
 import { nodes, observations, placements, type StoredObservation } from '../../store/records.ts'
-import type { Decision } from '../../store/store.ts'
+import type { TransactionDecision } from '../../store/store.ts'
 import { getOr, inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Running } from '../deps.ts'
 import { type DesiredIndex, generationOf } from '../desired/desired-index.ts'
@@ -127,7 +127,7 @@ function stageReports(
   batch: readonly Observation[],
   transaction: Transaction,
   held: Set<Observation>,
-): Decision<'written' | 'superseded'> {
+): TransactionDecision<'written' | 'superseded'> {
   const { tenant, nodeId } = session
   // Compared at commit: an older session cannot write once a newer one stands in the record.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))

@@ -4,7 +4,7 @@
 
 import type { TenantId } from '@holdfast/contract'
 import { shards } from '../../store/records.ts'
-import type { Decision, Store } from '../../store/store.ts'
+import type { Store, TransactionDecision } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import { shardOf } from './shard-of.ts'
 
@@ -18,7 +18,7 @@ export const shardAddress = (shard: number) => globally(shards, String(shard))
 export interface Fence {
   /** Shard to token: the modification revision of its record when we acquired it. */
   readonly held: Map<number, number>
-  transact<R>(tenant: TenantId, decide: (transaction: Transaction) => Decision<R>): Promise<R>
+  transact<R>(tenant: TenantId, decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
 }
 
 const FENCED: unique symbol = Symbol('fenced')
@@ -37,7 +37,10 @@ export function createFence(
   }
   return {
     held,
-    async transact<R>(tenant: TenantId, decide: (transaction: Transaction) => Decision<R>): Promise<R> {
+    async transact<R>(
+      tenant: TenantId,
+      decide: (transaction: Transaction) => TransactionDecision<R>,
+    ): Promise<R> {
       const shard = shardOf(tenant)
       const token = held.get(shard)
       if (token === undefined) throw new LostLeadershipError(`shard ${shard} is not ours`)

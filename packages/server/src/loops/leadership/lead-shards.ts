@@ -5,7 +5,7 @@
 import type { Infer, TenantId } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
 import { serverReplicas, shards } from '../../store/records.ts'
-import type { Decision } from '../../store/store.ts'
+import type { TransactionDecision } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import { type Repeating, repeat } from '../repeat.ts'
 import { createFence } from './fence.ts'
@@ -31,7 +31,7 @@ export const LEADERSHIP_TIMINGS: LeadershipTimings = {
 export interface Leadership {
   owns(tenant: TenantId): boolean
   /** The only way for a controller to write; throws LostLeadershipError where the tenant's shard is not ours. */
-  fenced<R>(tenant: TenantId, decide: (transaction: Transaction) => Decision<R>): Promise<R>
+  fenced<R>(tenant: TenantId, decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
   subscribe(listener: (change: ShardChange) => void): () => void
   /** Gives every shard up for the others to take at once. */
   stop(): Promise<void>

@@ -4,7 +4,7 @@
 import type { Node, NodeId, TenantId } from '@holdfast/contract'
 import type { Clock } from '../../ports/clock.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
-import type { Decision, Store } from '../../store/store.ts'
+import type { Store, TransactionDecision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { Caller, Outcome } from '../caller.ts'
 import { type Kept, keepOnce, keepUnchanged } from '../idempotency.ts'
@@ -40,7 +40,7 @@ function decideDrain(
   caller: Caller,
   before: StoredNode,
   kept: Kept<Node>,
-): Decision<Outcome<Node>> {
+): TransactionDecision<Outcome<Node>> {
   const node = { ...before, schedulable: false, draining: true }
   const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
   if (isDraining(before)) return keepUnchanged(answers, transaction, caller, kept, view)
@@ -57,7 +57,7 @@ export function stageDrained(
   transaction: Transaction,
   tenant: TenantId,
   id: NodeId,
-): Decision<boolean> {
+): TransactionDecision<boolean> {
   const node = transaction.get(inTenant(tenant, nodes, id))
   if (node === undefined || !isDraining(node) || isInUse(store, tenant, id))
     return { kind: 'abort', result: false }

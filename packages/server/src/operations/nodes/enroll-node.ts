@@ -17,7 +17,7 @@ import { checkQuotas, reject } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import { claimSlot, type HeldSlot, holdSlot } from '../../quotas/hold-slot.ts'
 import { joinTokens, nodes, type StoredNode, tenants } from '../../store/records.ts'
-import type { Decision } from '../../store/store.ts'
+import type { TransactionDecision } from '../../store/store.ts'
 import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
@@ -67,7 +67,7 @@ function decideEnrollment(
   deps: NodeDeps,
   transaction: Transaction,
   enrolling: Enrolling,
-): Decision<Outcome<Enrolled>> {
+): TransactionDecision<Outcome<Enrolled>> {
   const { wanted, presented, held } = enrolling
   const token = transaction.get(globally(joinTokens, presented.id))
   if (!isGoodToken(token, presented, wanted.nodeName, deps.clock.now()) || !takesNodes(transaction, token))
@@ -103,7 +103,7 @@ function findRoom(
   tenant: TenantId,
   held: HeldSlot,
   nodeId: NodeId,
-): number | Decision<Outcome<Enrolled>> {
+): number | TransactionDecision<Outcome<Enrolled>> {
   const slot = held.choose()
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
   const [limit, bytes] = [quotas.limit(tenant, KIND), quotas.limit(tenant, 'stored_bytes')]

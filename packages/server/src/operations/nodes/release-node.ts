@@ -7,7 +7,7 @@ import { reject, rolesThatMay } from '@holdfast/core'
 import type { Clock } from '../../ports/clock.ts'
 import { freeSlot } from '../../quotas/hold-slot.ts'
 import { nodes, placements, type StoredNode } from '../../store/records.ts'
-import type { Decision, Store } from '../../store/store.ts'
+import type { Store, TransactionDecision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
@@ -87,7 +87,7 @@ function decideRelease(
   transaction: Transaction,
   caller: Caller,
   { node, force, action }: Releasing,
-): Decision<Outcome<Node>> {
+): TransactionDecision<Outcome<Node>> {
   const { tenant } = caller
   if (node.controlPlane && caller.role !== 'platform-admin')
     return { kind: 'abort', result: refused(platformOnly()) }
@@ -131,7 +131,7 @@ export function stageRelease(
   tenant: TenantId,
   nodeName: string,
   reason: 'released' | 'removed' = 'released',
-): Decision<boolean> {
+): TransactionDecision<boolean> {
   const claims = readClaims(transaction, nodeName)
   const own = claimOf(claims, tenant)
   const node = own && transaction.get(inTenant(tenant, nodes, own.nodeId))

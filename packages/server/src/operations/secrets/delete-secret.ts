@@ -5,7 +5,7 @@ import type { SecretSummary } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { freeSlot } from '../../quotas/hold-slot.ts'
 import { credentials, type StoredCredential } from '../../store/records.ts'
-import type { Decision, Store } from '../../store/store.ts'
+import type { Store, TransactionDecision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkIfMatch } from '../check-if-match.ts'
@@ -43,7 +43,7 @@ function decideDelete(
   caller: Caller,
   { namespace, resource: label }: SecretAddress,
   ifMatch: string | undefined,
-): Decision<Outcome<DeletedSecret>> {
+): TransactionDecision<Outcome<DeletedSecret>> {
   const { tenant } = caller
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return { kind: 'abort', result: refused(gone) }

@@ -7,7 +7,7 @@ import { timestamp } from '../../ports/clock.ts'
 import { claimSlot, type SlotDeps } from '../../quotas/hold-slot.ts'
 import { type HeldSlots, holdCredentialSlots } from '../../quotas/hold-slots.ts'
 import { credentials } from '../../store/records.ts'
-import type { Decision } from '../../store/store.ts'
+import type { TransactionDecision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { recordAudit } from '../record-write.ts'
@@ -82,7 +82,7 @@ function decideWrite(
   write: SecretWrite,
   [staged]: readonly StagedMaterial[],
   held: HeldSlots,
-): Decision<Outcome<SecretWritten>> {
+): TransactionDecision<Outcome<SecretWritten>> {
   const { caller, namespace, label } = write
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return { kind: 'abort', result: refused(gone) }

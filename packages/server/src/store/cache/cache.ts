@@ -1,6 +1,6 @@
-// The records as this process knows them: listed once at one revision, then kept up by one watch over everything. Reads
-// are served from here (DESIGN 5); a transaction's compares make a stale read safe. When the history is compacted away
-// while we were cut off, everything is listed anew and the difference is told to the listeners.
+// The cache of all records: listed once at one revision, then updated by one watch (docs/design/store.md#cache). Stale reads are
+// safe, because transactions compare what they read. If etcd compacts the history while the watch is cut off, everything is
+// listed again and listeners receive the difference.
 
 import type { KeyValueEngine, Watch, WatchEvent } from '../../ports/key-value.ts'
 import type { Keyspace } from '../keys.ts'
@@ -19,10 +19,10 @@ const RELIST_RETRY_MS = 250
 export interface Cache {
   /** The newest revision whose events are all applied. */
   readonly revision: number
-  /** The index as of now; after a relist it is another one, so do not keep it. */
+  /** The current index; a relist replaces it, so do not keep a reference. */
   readonly index: RecordIndex
   waitFor(revision: number, deadlineMs: number): Promise<void>
-  /** Told after the changes are applied. Handlers note what to do and act later. */
+  /** Listeners are called after the changes are applied. They must only note the work and do it later. */
   subscribe(listener: Listener): () => void
   close(): void
 }
@@ -44,7 +44,7 @@ export async function startCache(
       return key === undefined ? [] : [{ kind, key }]
     })
     gate.advance(reached)
-    tell(listeners, changes)
+    notify(listeners, changes)
   }
   const load = async (): Promise<void> => {
     const listed = await listEverything(engine, keyspace, onUnreadable)
@@ -59,8 +59,9 @@ export async function startCache(
       onCompacted: relist,
     })
     gate.advance(listed.revision)
-    tell(listeners, difference(before, index))
+    notify(listeners, difference(before, index))
   }
+  // A failed listing is retried: until it succeeds the cache lags, and fresh reads fail as unavailable.
   const relist = (): void => {
     if (!closed) load().catch(() => setTimeout(relist, RELIST_RETRY_MS))
   }
@@ -87,8 +88,8 @@ export async function startCache(
 
 type Listener = (changes: readonly Change[]) => void
 
-/** A listener that throws is a fault of ours and ends the process, but not before the others have been told. */
-function tell(listeners: ReadonlySet<Listener>, changes: readonly Change[]): void {
+/** A listener that throws is a fault of the server and ends the process, but only after the others were called. */
+function notify(listeners: ReadonlySet<Listener>, changes: readonly Change[]): void {
   if (changes.length === 0) return
   for (const listener of listeners) {
     try {
@@ -101,7 +102,7 @@ function tell(listeners: ReadonlySet<Listener>, changes: readonly Change[]): voi
   }
 }
 
-/** In the order of creation, which is the order in which the watch goes on; page by page, so values do not pile up. */
+/** In the order of creation, which the watch continues. Page by page, so that only one page of responses is in memory. */
 async function listEverything(
   engine: KeyValueEngine,
   keyspace: Keyspace,

@@ -18,7 +18,7 @@ function handMade() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a call that starts while a read runs does not share that read', async () => {
+test('starts a new read for a call that arrives while one runs', async () => {
   const { reads, current } = handMade()
   const [early, late] = [current(), current()]
   expect(reads).toHaveLength(1)
@@ -30,7 +30,7 @@ test('a call that starts while a read runs does not share that read', async () =
   expect(await late).toBe(2)
 })
 
-test('all who come while a read runs share the next one', async () => {
+test('shares the next read among all calls that arrive while one runs', async () => {
   const { reads, current } = handMade()
   void current()
   const late = Array.from({ length: 100 }, () => current())
@@ -45,7 +45,7 @@ test('all who come while a read runs share the next one', async () => {
   expect(await later).toBe(3)
 })
 
-test('a read that fails fails for those who shared it, and not for the next', async () => {
+test('fails only the calls that shared a failed read', async () => {
   const { reads, current } = handMade()
   const [early, late] = [current(), current()]
   const told = expect(early).rejects.toThrow('away')

@@ -1,5 +1,5 @@
-// Which revision is current? One linearizable read answers for everybody who asked before it began; callers that come
-// while it runs share the next one. So a burst of reads costs etcd two requests, not one each.
+// Finds the current revision of etcd with a linearizable read. Callers that arrive while a read runs share the next one, so a
+// burst of calls costs etcd two requests.
 
 import type { KeyValueEngine } from '../../ports/key-value.ts'
 

@@ -1,13 +1,13 @@
-// A whole range, page by page, as it stood at one revision, without ever holding more than a page of answers.
+// Lists a range page by page at one revision, with at most one page in memory.
 
 import type { KeyRange, KeyValueEngine, RangeResult } from '../../ports/key-value.ts'
 
-/** Some megabytes of records. For each page etcd counts all that remains, so smaller ones cost it more (PERFORMANCE 2.3). */
+/** Some megabytes of records. For each page etcd counts all remaining keys, so smaller pages cost more. */
 const PAGE = 5_000
 
 /**
- * The first page is read at the newest revision, the others at the first one's, so all pages show one state: watch from
- * `revision + 1` and nothing is missed. Throws `compacted` when the listing takes longer than history is kept.
+ * All pages are read at the revision of the first one, so a watch from `revision + 1` misses nothing. Throws `compacted`
+ * when the listing takes longer than etcd keeps its history.
  */
 export async function* listPages(
   engine: Pick<KeyValueEngine, 'range'>,
@@ -20,7 +20,7 @@ export async function* listPages(
     yield { ...page, revision }
     const last = page.kvs.at(-1)
     if (!page.more || !last) return
-    // The least key after the last one.
+    // The smallest key after the last one.
     page = await engine.range({ ...range, key: `${last.key}\0`, limit: pageSize, revision })
   }
 }

@@ -23,8 +23,8 @@ function anIndex(...kvs: KeyValue[]) {
   return { index, onUnreadable }
 }
 
-describe('records', () => {
-  test('a record is found with its revision, replaced and forgotten', () => {
+describe('the record index', () => {
+  test('finds a record with its revision, replaces it and deletes it', () => {
     const { index } = anIndex(kv(keyOf('web'), deployment('web'), 5))
     expect(index.get(deployments, tenant, 'web')).toEqual({ record: aDeployment('web'), modRevision: 5 })
     index.put(kv(keyOf('web'), encodeRecord(deployments, aDeployment('web', { revision: 2 })), 6, 5))
@@ -33,14 +33,14 @@ describe('records', () => {
     expect(index.get(deployments, tenant, 'web')).toBeUndefined()
   })
 
-  test('a tenant sees its own, and nobody sees what is global as a tenant’s', () => {
+  test('separates the records of tenants from each other and from global ones', () => {
     const { index } = anIndex(kv(keyOf('web'), deployment('web'), 5))
     expect(index.list(deployments, someTenant())).toEqual([])
     expect(index.list(deployments, undefined)).toEqual([])
     expect(index.list(deployments, tenant)).toHaveLength(1)
   })
 
-  test('what arrived is copied: its buffer may go', () => {
+  test('copies values out of the buffer they arrived in', () => {
     const message = Buffer.concat([deployment('web'), Buffer.alloc(1_000_000)])
     const value = message.subarray(0, deployment('web').length)
     const { index } = anIndex(kv(keyOf('web'), value, 5))
@@ -48,7 +48,7 @@ describe('records', () => {
     expect(index.get(deployments, tenant, 'web')?.record).toEqual(aDeployment('web'))
   })
 
-  test('of a collection that is not cached only the key is kept', () => {
+  test('keeps only the key in a collection without cached values', () => {
     const transaction = '0'.repeat(26) as never
     const key = keyspace.tenantKey(tenant, audit.folder, transaction)
     const { index } = anIndex(kv(key, encodeRecord(audit, anAuditEntry(tenant, transaction)), 5))
@@ -58,8 +58,8 @@ describe('records', () => {
   })
 })
 
-describe('what cannot be read', () => {
-  test('is reported once, is no record, and is still there', () => {
+describe('a record that cannot be decoded', () => {
+  test('is reported once, is not returned, and still occupies its key', () => {
     const { index, onUnreadable } = anIndex(
       kv(keyOf('bad'), bytes('\u0000garbage'), 5),
       kv(keyOf('web'), deployment('web'), 6),
@@ -74,7 +74,7 @@ describe('what cannot be read', () => {
     expect(index.get(deployments, tenant, 'bad')).toMatchObject({ modRevision: 7 })
   })
 
-  test('a key that is not ours is passed over', () => {
+  test('ignores a key outside the keyspace', () => {
     const { index } = anIndex()
     expect(index.put(kv('/hf/x/y/', bytes(''), 5))).toBeUndefined()
     expect(index.delete('/hf/x/y/')).toBeUndefined()
@@ -82,7 +82,7 @@ describe('what cannot be read', () => {
   })
 })
 
-test('bytes are counted by tenant through puts, replacements and deletes', () => {
+test('counts bytes per tenant through puts, replacements and deletes', () => {
   const { index } = anIndex(kv(keyOf('a'), bytes('12345'), 5), kv(keyOf('b'), bytes('1'), 6))
   expect(index.storedBytes(tenant)).toBe(keyOf('a').length + 5 + keyOf('b').length + 1)
   index.put(kv(keyOf('a'), bytes('1'), 7, 5))
@@ -94,7 +94,7 @@ test('bytes are counted by tenant through puts, replacements and deletes', () =>
   expect(index.storedBytes(someTenant())).toBe(0)
 })
 
-test('keys stand in the order of their creation, also when they were put in another', () => {
+test('lists keys in the order of creation even if they were put in another order', () => {
   const { index } = anIndex(
     kv(keyOf('a'), bytes(''), 9, 3),
     kv(keyOf('c'), bytes(''), 5, 2),
@@ -108,7 +108,7 @@ test('keys stand in the order of their creation, also when they were put in anot
   expect(index.keysOf(tokens, undefined).map(({ id }) => id)).toEqual(['x'])
 })
 
-test('the difference of two indexes is what a listener missed, each key once', () => {
+test('reports each changed key once as the difference of two indexes', () => {
   const same = kv(keyOf('same'), bytes(''), 1)
   const { index: before } = anIndex(same, kv(keyOf('changed'), bytes(''), 2), kv(keyOf('gone'), bytes(''), 3))
   const slot = kv(keyspace.tenantKey(tenant, slots.folder, 'deployments/1'), bytes(''), 6)

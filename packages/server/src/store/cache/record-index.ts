@@ -1,5 +1,5 @@
-// The records in memory, by tenant, folder and id. Values stay the bytes that arrived and are decoded when first asked
-// for; of collections that are not cached only the presence and the size are kept.
+// The records in memory, by tenant, folder and id. Values are kept as bytes and decoded at the first read; collections without
+// cached values keep only keys and sizes.
 
 import type { TenantId } from '@holdfast/contract'
 import type { KeyValue } from '../../ports/key-value.ts'
@@ -13,7 +13,7 @@ interface Entry {
   readonly createRevision: number
   readonly modRevision: number
   readonly bytes: number
-  /** Gone once it has been decoded, or found unreadable: nobody needs both. */
+  /** Dropped once it is decoded or found unreadable, so that only one form is in memory. */
   value?: Uint8Array | undefined
   decoded?: unknown
 }
@@ -30,7 +30,7 @@ export interface IndexedKey {
 }
 
 export interface SizedKey extends IndexedKey {
-  /** Of key and value together. */
+  /** Size of key and value together. */
   readonly bytes: number
 }
 
@@ -39,7 +39,7 @@ export interface Change {
   readonly key: ParsedKey
 }
 
-/** `undefined` owns what is global. */
+/** `undefined` is the owner of global records. */
 type Owner = TenantId | undefined
 type Folders = Map<string, Map<string, Entry>>
 
@@ -48,20 +48,20 @@ export interface RecordIndex {
   delete(key: string): ParsedKey | undefined
   get<T>(collection: Collection<T>, owner: Owner, id: string): CachedRecord<T> | undefined
   list<T>(collection: Collection<T>, owner: Owner): CachedRecord<T>[]
-  /** Every key of a folder in the order in which it came to be, whether its value is kept or not. */
+  /** Every key of a folder in the order of creation, with or without a cached value. */
   keysOf(collection: Collection<unknown>, owner: Owner): readonly SizedKey[]
-  /** Keys and values of the tenant together, as its byte budget counts them (DECISIONS 6). */
+  /** Size of all keys and values of the tenant, as its byte quota measures them. */
   storedBytes(owner: Owner): number
-  /** Whatever is kept under the key, readable or not. */
+  /** The entry under the key, readable or not. */
   find(key: ParsedKey): { readonly modRevision: number } | undefined
   keys(): Iterable<ParsedKey>
-  /** After entries were put in another order than that of their creation. */
+  /** Restores the order of creation after entries were put in another order. */
   sortByCreation(): void
 }
 
 const CACHED_FOLDERS = new Set(COLLECTIONS.filter(({ cached }) => cached).map(({ folder }) => folder))
 
-/** A value that cannot be read is one tenant's trouble: it is reported, and the rest goes on (SAFETY 2, row 31). */
+/** Called for a value that cannot be decoded. Other records are not affected. */
 export type OnUnreadable = (key: string, error: unknown) => void
 
 export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable): RecordIndex {
@@ -105,7 +105,7 @@ export function createRecordIndex(keyspace: Keyspace, onUnreadable: OnUnreadable
   }
 }
 
-/** What a listener missed while the history was out of reach. */
+/** The changes that listeners missed while the history was unavailable. */
 export function difference(before: RecordIndex, after: RecordIndex): Change[] {
   const changes: Change[] = []
   for (const key of after.keys()) {
@@ -130,7 +130,7 @@ function sorted(folder: ReadonlyMap<string, Entry>): Map<string, Entry> {
   return new Map(entries.map((entry) => [entry.id, entry]))
 }
 
-/** The value is copied: the bytes that arrived are a slice of something larger, which must not live as long as we do. */
+/** Copies the value: it is a slice of a larger buffer, which must not stay in memory. */
 function entryOf({ key, value, createRevision, modRevision }: KeyValue, { folder, id }: ParsedKey): Entry {
   const entry = { id, key, createRevision, modRevision, bytes: key.length + value.length }
   return CACHED_FOLDERS.has(folder) ? { ...entry, value: new Uint8Array(value) } : entry

@@ -10,14 +10,14 @@ afterEach(() => {
 
 const never = () => {}
 
-test('a revision that was reached is not waited for', async () => {
+test('does not wait for a revision that is already reached', async () => {
   const gate = createRevisionGate()
   gate.advance(7)
   await gate.waitFor(7, 0, never)
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('each waiter goes on at its own revision, and none before', async () => {
+test('releases each waiter at its own revision and not before', async () => {
   const gate = createRevisionGate()
   const passed: number[] = []
   for (const wanted of [3, 1, 2]) void gate.waitFor(wanted, 1_000, never).then(() => passed.push(wanted))
@@ -30,14 +30,14 @@ test('each waiter goes on at its own revision, and none before', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('it never goes back', () => {
+test('keeps the gate at the highest revision it has reached', () => {
   const gate = createRevisionGate()
   gate.advance(5)
   gate.advance(4)
   expect(gate.revision).toBe(5)
 })
 
-test('who waits too long is told how far the cache is', async () => {
+test('reports the revision of the cache to a waiter that times out', async () => {
   const gate = createRevisionGate()
   gate.advance(5)
   const told = expect(gate.waitFor(9, 50, never)).rejects.toThrow(CacheBehindError)
@@ -46,7 +46,7 @@ test('who waits too long is told how far the cache is', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('one bookmark is asked for at a time, however many wait, until nobody does', async () => {
+test('requests progress once per interval for all waiters, until none is left', async () => {
   const gate = createRevisionGate()
   const nudge = vi.fn()
   const waiting = Array.from({ length: 100 }, () => gate.waitFor(1, 1_000, nudge))

@@ -1,11 +1,11 @@
-// Who waits for which revision of the cache. A write is read back by waiting for its revision (DESIGN 5).
+// Lets callers wait until the cache has reached a revision, for example that of their own write.
 
 const NUDGE_EVERY_MS = 10
 
 export interface RevisionGate {
   readonly revision: number
   advance(reached: number): void
-  /** `nudge` asks for a bookmark: other keys of the same engine move its revision without an event for us. */
+  /** `nudge` requests a progress notification: writes outside the keyspace raise etcd's revision without an event. */
   waitFor(wanted: number, deadlineMs: number, nudge: () => void): Promise<void>
 }
 
@@ -17,7 +17,7 @@ export function createRevisionGate(): RevisionGate {
   let revision = 0
   const waiters = new Map<() => void, number>()
   let nudging: NodeJS.Timeout | undefined
-  // One timer for all who wait: there may be thousands.
+  // One timer for all waiters, of which there may be thousands.
   const enter = (release: () => void, wanted: number, nudge: () => void): void => {
     waiters.set(release, wanted)
     nudging ??= setInterval(nudge, NUDGE_EVERY_MS)
@@ -45,7 +45,8 @@ export function createRevisionGate(): RevisionGate {
           settle()
         }
         const release = () => finish(resolve)
-        const behind = () => new CacheBehindError(`the cache is at revision ${revision}, asked for ${wanted}`)
+        const behind = () =>
+          new CacheBehindError(`the cache is at revision ${revision}, revision ${wanted} was requested`)
         const deadline = setTimeout(() => finish(() => reject(behind())), Math.max(0, deadlineMs))
         enter(release, wanted, nudge)
       })

@@ -1,5 +1,5 @@
-// A staged transaction, carried through to a verdict: through group commit, and where its answer is lost by asking what
-// became of it (SAFETY 4a, step 6).
+// Commits a staged transaction through group commit. If the response is lost, it finds out whether the transaction was applied
+// (docs/design/store.md#unknown-outcomes).
 
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { EngineError, type KeyValueEngine } from '../../ports/key-value.ts'
@@ -11,7 +11,7 @@ import { createGroupCommit, type GroupCommitOptions, type Verdict } from './grou
 import { settleUnknown } from './settle-unknown.ts'
 
 export interface Committer {
-  /** Throws StoreUnavailableError; nothing was written then, unless the outcome was unknown and could not be settled. */
+  /** Throws StoreUnavailableError if nothing was written, or if an unknown outcome could not be settled. */
   commit(staged: StagedTransaction, until: number): Promise<Verdict>
 }
 
@@ -20,7 +20,7 @@ export interface CommitterDeps {
   readonly clock: Clock
   readonly keyspace: Keyspace
   readonly groupCommit?: Partial<GroupCommitOptions>
-  /** How long finding out what became of a lost one may take, beyond the transaction's own time. */
+  /** How long settling an unknown outcome may take, beyond the transaction's own deadline. */
   readonly settleMs: number
 }
 

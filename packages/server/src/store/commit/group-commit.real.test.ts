@@ -154,7 +154,7 @@ async function findViolation(options: Partial<GroupCommitOptions>, numRuns: numb
   return fc.check(property, { numRuns, endOnFailure: true })
 }
 
-describe('any batch equals some serial order', () => {
+describe('a batch on real etcd equals some serial order', () => {
   test.each([
     ['as shipped', {}],
     ['two to a batch, four in flight', { maxTransactions: 2, maxInFlight: 4 }],
@@ -164,13 +164,13 @@ describe('any batch equals some serial order', () => {
     expect(details.failed, fc.defaultReportMessage(details)).toBe(false)
   })
 
-  test('and a search without the conflict rule finds one that does not', async () => {
+  test('finds a batch that equals no serial order once the conflict rule is removed', async () => {
     const details = await findViolation({ conflictRule: noRule }, 2_000)
     expect(details.failed).toBe(true)
   })
 })
 
-describe('the classic skew: if no x, put y; if no y, put x', () => {
+describe('write skew in one batch (if no x, put y; if no y, put x)', () => {
   const skew: Case = {
     present: [],
     sketches: [
@@ -179,20 +179,20 @@ describe('the classic skew: if no x, put y; if no y, put x', () => {
     ],
   }
 
-  test('one of them is refused', async () => {
+  test('refuses one of the two transactions', async () => {
     const seen = await observe(skew, {})
     expect(seen.committed.filter(Boolean)).toHaveLength(1)
     expect(isSerial(skew, seen)).toBe(true)
   })
 
-  test('without the rule both are committed, which no serial order allows', async () => {
+  test('commits both transactions once the conflict rule is removed', async () => {
     const seen = await observe(skew, { conflictRule: noRule })
     expect(seen.committed).toEqual([true, true])
     expect(isSerial(skew, seen)).toBe(false)
   })
 })
 
-test('a bad neighbour on real etcd fails alone', async () => {
+test('fails only the invalid transaction of a batch on real etcd', async () => {
   const prefix = uniquePrefix()
   const group = createGroupCommit(engine)
   const good = (name: string) => group.submit({ compares: [], writes: [put(`${prefix}${name}/`) as Write] })

@@ -67,8 +67,8 @@ const nestedVerdicts = (revision: number, ...succeeded: boolean[]) =>
     succeeded.map((one) => ({ kind: 'transaction', transaction: verdict(one, revision) })),
   )
 
-describe('who travels together', () => {
-  test('what waits at the same time, each with its own verdict', async () => {
+describe('which transactions share a batch', () => {
+  test('groups transactions that wait at the same time, each with its own verdict', async () => {
     const { sent, submit, verdicts } = batcher()
     for (const name of ['a', 'b', 'c']) submit(name, transaction([`${name}?`], [name]))
     await turn()
@@ -79,7 +79,7 @@ describe('who travels together', () => {
     expect(verdicts).toEqual(['a committed 9', 'b refused 9', 'c committed 9'])
   })
 
-  test('a lone one is not wrapped', async () => {
+  test('does not nest a single transaction', async () => {
     const { sent, submit, verdicts } = batcher()
     submit('a', transaction(['x'], ['y']))
     await turn()
@@ -94,7 +94,7 @@ describe('who travels together', () => {
     ['compares what the other writes', transaction([], ['x']), transaction(['x'], ['a'])],
     ['writes what the other writes', writing('x', 'a'), writing('b', 'x')],
     ['and each compares what the other writes', transaction(['x'], ['y']), transaction(['y'], ['x'])],
-  ])('not one that %s', async (_, first, second) => {
+  ])('separates a transaction that %s', async (_, first, second) => {
     const { sent, submit } = batcher()
     submit('first', first)
     submit('second', second)
@@ -105,7 +105,7 @@ describe('who travels together', () => {
     expect(shapeOf(sent[0] as Sent)[1]).toEqual(['free'])
   })
 
-  test('two that compare the same key', async () => {
+  test('groups two transactions that compare the same key', async () => {
     const { sent, submit } = batcher()
     submit('first', transaction(['x'], ['a']))
     submit('second', transaction(['x'], ['b']))
@@ -113,7 +113,7 @@ describe('who travels together', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('nobody with a range, whether it is written or compared', async () => {
+  test('sends a transaction with a written or compared range alone', async () => {
     const range = { key: '/a/', rangeEnd: '/a0' }
     const ranged: PreparedTransaction[] = [
       { compares: [], writes: [{ kind: 'delete', ...range }] },
@@ -132,7 +132,7 @@ describe('who travels together', () => {
     }
   })
 
-  test('nobody at all when grouping is switched off', async () => {
+  test('sends every transaction alone when grouping is disabled', async () => {
     const { sent, submit } = batcher({ maxTransactions: 1, maxInFlight: 9 })
     for (const name of ['a', 'b', 'c']) submit(name, writing(name))
     await turn()
@@ -142,10 +142,10 @@ describe('who travels together', () => {
   })
 })
 
-describe('how much travels together', () => {
+describe('the limits of a batch', () => {
   const sizes = (sent: readonly Sent[]) => sent.map((one) => shapeOf(one).length)
 
-  test('so many transactions', async () => {
+  test('limits the number of transactions', async () => {
     const { sent, submit } = batcher({ maxInFlight: 9, flushAt: 1_000 })
     for (let index = 0; index < 130; index += 1) submit('', writing(`k${index}`))
     await turn()
@@ -153,7 +153,7 @@ describe('how much travels together', () => {
     expect(sizes(sent)).toEqual([64, 64, 2])
   })
 
-  test('so many do not wait for the end of the turn, but for a free flight', () => {
+  test('flushes at a threshold before the end of the turn, if a request may be in flight', () => {
     const { sent, submit } = batcher({ maxInFlight: 2, flushAt: 4 })
     for (let index = 0; index < 3; index += 1) submit('', writing(`k${index}`))
     expect(sizes(sent)).toEqual([])
@@ -161,7 +161,7 @@ describe('how much travels together', () => {
     expect(sizes(sent)).toEqual([4, 4])
   })
 
-  test('so many bytes; a larger one alone, after the others', async () => {
+  test('limits the bytes and sends a larger transaction alone after the others', async () => {
     const { sent, submit } = batcher({ maxBytes: 1_000, maxInFlight: 9 })
     const sized = (key: string, bytes: number): PreparedTransaction => ({
       compares: [],
@@ -176,7 +176,7 @@ describe('how much travels together', () => {
     expect(sent.map(shapeOf)).toEqual([[['a'], ['b']], [['huge']], [['c']]])
   })
 
-  test('outer and largest inner operations together stay within the limit', async () => {
+  test('limits outer and largest inner operations together', async () => {
     const { sent, submit } = batcher({ maxOperations: 10, maxInFlight: 99 })
     const large = (name: string, count: number) =>
       writing(...Array.from({ length: count }, (_, index) => `${name}${index}`))
@@ -197,7 +197,7 @@ describe('how much travels together', () => {
     expect(sizes(sent)).toEqual([4, 1, 1])
   })
 
-  test('so many batches at once; the next goes when one has come back', async () => {
+  test('limits the batches in flight and sends the next when one returns', async () => {
     const { sent, submit } = batcher({ maxTransactions: 1, maxInFlight: 2 })
     for (const name of ['a', 'b', 'c']) submit(name, writing(name))
     await turn()
@@ -209,7 +209,7 @@ describe('how much travels together', () => {
   })
 })
 
-describe('what goes wrong', () => {
+describe('failures of a batch', () => {
   test.each(['invalid', 'too_large'] as const)(
     'a batch that is refused as %s is sent one by one, and only the bad one fails',
     async (reason) => {
@@ -232,7 +232,7 @@ describe('what goes wrong', () => {
     ['a lost connection', new EngineError('unavailable', 'unknown', '')],
     ['a deadline', new EngineError('deadline', 'unknown', '')],
     ['nobody there', new EngineError('unavailable', 'no', '')],
-  ])('after %s nothing is sent again, and each hears it', async (_, error) => {
+  ])('reports %s to each transaction and sends nothing again', async (_, error) => {
     const { sent, submit, verdicts } = batcher()
     for (const name of ['a', 'b']) submit(name, writing(name))
     await turn()
@@ -242,7 +242,7 @@ describe('what goes wrong', () => {
     expect(verdicts).toEqual([`a ${error.reason} ${error.applied}`, `b ${error.reason} ${error.applied}`])
   })
 
-  test('an answer with a verdict missing is no verdict for those without, and nothing is sent again', async () => {
+  test('rejects transactions without a verdict and sends nothing again', async () => {
     const { sent, submit, verdicts } = batcher()
     for (const name of ['a', 'b']) submit(name, writing(name))
     await turn()
@@ -252,7 +252,7 @@ describe('what goes wrong', () => {
     expect(verdicts).toEqual(['a committed 9', 'b invalid unknown'])
   })
 
-  test('what waits past its time is not sent, and says so', async () => {
+  test('rejects a queued transaction at its deadline without sending it', async () => {
     const { sent, submit, verdicts } = batcher({ maxInFlight: 1 })
     submit('first', writing('a'))
     await turn()
@@ -264,7 +264,7 @@ describe('what goes wrong', () => {
     expect(sent.slice(1).map(shapeOf)).toEqual([[['c']]])
   })
 
-  test('every request carries the deadline of a batch', async () => {
+  test('sends the batch deadline with every request', async () => {
     const { sent, submit } = batcher({ deadlineMs: 1_234, maxInFlight: 9 })
     for (const name of ['a', 'b', 'a']) submit(name, writing(name))
     await turn()
@@ -273,7 +273,7 @@ describe('what goes wrong', () => {
   })
 })
 
-describe('who has lost already', () => {
+describe('a queued transaction that cannot succeed after a commit', () => {
   const unchangedSince = (revision: number): PreparedTransaction => ({
     compares: [{ key: 'x', target: 'modRevision', is: 'equal', value: revision }],
     writes: [put('x') as Write],
@@ -305,7 +305,7 @@ describe('who has lost already', () => {
     expect(await afterWinner(winner, loser)).toEqual(expected)
   })
 
-  test('a thousand that race for one key cost a few requests', async () => {
+  test('settles a thousand racers for one key with a few requests', async () => {
     const { sent, submit, verdicts } = batcher()
     for (let index = 0; index < 1_000; index += 1) submit(`${index}`, transaction(['x'], ['x']))
     await turn()

@@ -1,9 +1,9 @@
-// Group commit: transactions that wait at the same time travel as nested transactions of one etcd transaction, each with
-// its own compares and its own verdict (DESIGN 5, PERFORMANCE 2.1).
+// Group commit: transactions that wait at the same time are sent as nested transactions of one etcd transaction, each with
+// its own compares and its own verdict (docs/design/store.md#group-commit).
 //
-// The trap, and the rule that closes it: etcd evaluates all nested compares before any nested write. Two transactions may
-// therefore share a batch only if neither writes a key that the other compares or writes; a conflicting one waits for the
-// next batch. Then no transaction of a batch sees another, and the batch equals each of its serial orders.
+// etcd evaluates all nested compares before any nested write. Two transactions may therefore share a batch only if neither
+// writes a key that the other compares or writes; a conflicting one waits for the next batch. Then no transaction depends
+// on another of its batch, and the batch equals each of its serial orders.
 
 import type { Compare, KeyValueEngine, Operation, OperationResult } from '../../ports/key-value.ts'
 import { EngineError } from '../../ports/key-value.ts'
@@ -16,9 +16,9 @@ export interface PreparedTransaction {
 }
 
 /**
- * `refused`: a compare did not hold when the engine looked, after the transaction was submitted. `overtaken`: it was not
- * even sent, because another one of ours had changed what it compares; the engine may be further than `revision` by now.
- * Nothing was written in either case.
+ * `refused`: a compare failed in the engine, after the transaction was submitted. `overtaken`: the transaction was not
+ * sent, because another one of this process changed a key that it compares; the engine may be past `revision` by now.
+ * Neither wrote anything.
  */
 export interface Verdict {
   readonly kind: 'committed' | 'refused' | 'overtaken'
@@ -26,25 +26,25 @@ export interface Verdict {
 }
 
 export interface GroupCommitOptions {
-  /** 1 switches grouping off: every transaction travels alone. */
+  /** 1 disables grouping: every transaction is sent alone. */
   readonly maxTransactions: number
   readonly maxBytes: number
   readonly maxInFlight: number
-  /** So many waiting ones do not wait for the end of the turn: the engine works while the rest is still being prepared. */
+  /** With this many waiting transactions a batch is sent at once, so the engine works while others are prepared. */
   readonly flushAt: number
-  /** Outer plus largest inner operations; etcd shares its limit of 128 between them. */
+  /** Limit for outer plus largest inner operations; etcd allows 128 of both together. */
   readonly maxOperations: number
   /**
-   * Of one request to the engine. Short, because a batch that a lost leader holds back also holds a place in flight:
-   * with an election of two seconds this still has writes back within five.
+   * Deadline of one request to the engine. It is short, because a batch that a lost leader delays occupies a place in
+   * flight: after an election of two seconds, writes succeed again within five.
    */
   readonly deadlineMs: number
-  /** Which transactions may share a batch, asked anew for each batch. The proof of the rule takes it away. */
+  /** Creates the rule for each batch. A test replaces it to show that it is needed. */
   readonly conflictRule: () => ConflictRule
 }
 
 export interface ConflictRule {
-  /** Takes the transaction into the batch, unless it writes what another touches or touches what another writes. */
+  /** Adds the transaction to the batch, unless it conflicts with one already in it. */
   admit(transaction: PreparedTransaction): boolean
 }
 
@@ -60,19 +60,19 @@ export const GROUP_COMMIT_DEFAULTS: GroupCommitOptions = {
 
 export interface GroupCommit {
   /**
-   * Rejects with an EngineError when the engine gave no verdict; `applied` then says whether it may have happened. What
-   * still waits for its turn at `until`, on the monotonic clock, is not sent any more.
+   * Rejects with an EngineError when the engine gave no verdict; its `applied` says whether the write may have happened.
+   * A transaction that still waits at `until`, on the monotonic clock, is not sent.
    */
   submit(transaction: PreparedTransaction, until?: number): Promise<Verdict>
 }
 
 type Engine = Pick<KeyValueEngine, 'transact'>
 
-interface Waiting {
+interface QueuedTransaction {
   readonly transaction: PreparedTransaction
   readonly bytes: number
   readonly operations: number
-  /** Ranges are not in the key sets below, so a transaction with one travels alone. */
+  /** The conflict rule compares single keys, so a transaction with a range is sent alone. */
   readonly alone: boolean
   readonly until: number
   resolve(verdict: Verdict): void
@@ -81,7 +81,7 @@ interface Waiting {
 
 export function createGroupCommit(engine: Engine, given: Partial<GroupCommitOptions> = {}): GroupCommit {
   const options = { ...GROUP_COMMIT_DEFAULTS, ...given }
-  let queue: Waiting[] = []
+  let queue: QueuedTransaction[] = []
   let inFlight = 0
   let scheduled = false
 
@@ -94,14 +94,14 @@ export function createGroupCommit(engine: Engine, given: Partial<GroupCommitOpti
   const flush = (): void => {
     scheduled = false
     if (inFlight >= options.maxInFlight) return
-    queue = refuseLate(queue, performance.now())
+    queue = rejectLate(queue, performance.now())
     if (queue.length === 0) return
     const { batch, rest } = takeBatch(queue, options)
     queue = rest
     inFlight += 1
     void send(engine, batch, options.deadlineMs)
       .then((committed) => {
-        queue = abortIfPendingDestruction(queue, committed)
+        queue = rejectOvertaken(queue, committed)
       })
       .finally(() => {
         inFlight -= 1
@@ -120,7 +120,9 @@ export function createGroupCommit(engine: Engine, given: Partial<GroupCommitOpti
   }
 }
 
-function measure(transaction: PreparedTransaction): Pick<Waiting, 'bytes' | 'operations' | 'alone'> {
+function measure(
+  transaction: PreparedTransaction,
+): Pick<QueuedTransaction, 'bytes' | 'operations' | 'alone'> {
   let bytes = 64 * transaction.compares.length
   for (const write of transaction.writes)
     bytes += write.key.length + (write.kind === 'put' ? write.value.length : 0)
@@ -129,13 +131,13 @@ function measure(transaction: PreparedTransaction): Pick<Waiting, 'bytes' | 'ope
   return { bytes, operations, alone: ranged }
 }
 
-/** In the order of arrival, as many as fit together; the others keep their places. */
+/** Takes as many as fit together, in the order of arrival; the others keep their places. */
 function takeBatch(
-  queue: readonly Waiting[],
+  queue: readonly QueuedTransaction[],
   options: GroupCommitOptions,
-): { batch: Waiting[]; rest: Waiting[] } {
-  const batch: Waiting[] = []
-  const rest: Waiting[] = []
+): { batch: QueuedTransaction[]; rest: QueuedTransaction[] } {
+  const batch: QueuedTransaction[] = []
+  const rest: QueuedTransaction[] = []
   const rule = options.conflictRule()
   let bytes = 0
   let largest = 0
@@ -154,7 +156,7 @@ function takeBatch(
   return { batch, rest }
 }
 
-/** The rule above: neither writes a key that the other compares or writes. */
+/** No transaction writes a key that another one compares or writes. */
 export function disjointKeys(): ConflictRule {
   const written = new Set<string>()
   const compared = new Set<string>()
@@ -169,8 +171,12 @@ export function disjointKeys(): ConflictRule {
   }
 }
 
-/** Never rejects: each waiting caller hears its own verdict or error. Resolves to what was committed, with its revision. */
-async function send(engine: Engine, batch: readonly Waiting[], deadlineMs: number): Promise<Committed[]> {
+/** Never rejects: each caller gets its own verdict or error. Resolves to the committed writes with their revision. */
+async function send(
+  engine: Engine,
+  batch: readonly QueuedTransaction[],
+  deadlineMs: number,
+): Promise<Committed[]> {
   const [only] = batch
   if (only !== undefined && batch.length === 1) return sendAlone(engine, only, deadlineMs)
   try {
@@ -186,7 +192,11 @@ async function send(engine: Engine, batch: readonly Waiting[], deadlineMs: numbe
   }
 }
 
-async function sendAlone(engine: Engine, waiting: Waiting, deadlineMs: number): Promise<Committed[]> {
+async function sendAlone(
+  engine: Engine,
+  waiting: QueuedTransaction,
+  deadlineMs: number,
+): Promise<Committed[]> {
   try {
     const { succeeded, revision } = await engine.transact(nested(waiting.transaction), { deadlineMs })
     return settle(waiting, { kind: succeeded ? 'committed' : 'refused', revision })
@@ -197,12 +207,12 @@ async function sendAlone(engine: Engine, waiting: Waiting, deadlineMs: number): 
 }
 
 /**
- * A batch that was refused as a whole is sent again one by one, so that one bad request never fails its neighbours. Only
- * where the engine has certainly not taken it: otherwise the same writes could happen twice.
+ * Sends a batch that was refused as a whole again one by one, so that one invalid request does not fail the others. Only
+ * if the engine certainly did not apply it: otherwise the same writes could happen twice.
  */
 async function afterFailure(
   engine: Engine,
-  batch: readonly Waiting[],
+  batch: readonly QueuedTransaction[],
   error: unknown,
   deadlineMs: number,
 ): Promise<Committed[]> {
@@ -232,42 +242,42 @@ interface Committed {
   readonly revision: number
 }
 
-function settle(waiting: Waiting, verdict: Verdict): Committed[] {
+function settle(waiting: QueuedTransaction, verdict: Verdict): Committed[] {
   waiting.resolve(verdict)
   return verdict.kind === 'committed'
     ? [{ writes: waiting.transaction.writes, revision: verdict.revision }]
     : []
 }
 
-function refuseLate(queue: Waiting[], now: number): Waiting[] {
+function rejectLate(queue: QueuedTransaction[], now: number): QueuedTransaction[] {
   const late = queue.filter(({ until }) => until <= now)
   if (late.length === 0) return queue
-  for (const { reject } of late) reject(new EngineError('deadline', 'no', 'its turn did not come in time'))
+  for (const { reject } of late)
+    reject(new EngineError('deadline', 'no', 'the transaction was not sent before its deadline'))
   return queue.filter(({ until }) => until > now)
 }
 
 /**
- * A thousand callers may race for one key. Once one of them has won, a waiting transaction that compares that key with
- * what it was before cannot succeed any more; it is turned away here, as of the winner's revision, instead of asking the
- * engine a thousand times.
+ * Many callers may race for one key. Once one has won, a queued transaction that compares the key with its old state
+ * cannot succeed; it gets its verdict here, at the winner's revision, without a request to the engine.
  */
-function abortIfPendingDestruction(queue: Waiting[], committed: readonly Committed[]): Waiting[] {
+function rejectOvertaken(queue: QueuedTransaction[], committed: readonly Committed[]): QueuedTransaction[] {
   const changed = new Map<string, Committed>()
   for (const each of committed) for (const { key } of each.writes) changed.set(key, each)
   if (changed.size === 0 || queue.length === 0) return queue
   return queue.filter((waiting) => {
     const winner = waiting.transaction.compares
       .map((compare) => ({ compare, by: changed.get(compare.key) }))
-      .find(({ compare, by }) => by !== undefined && isPendingDestruction(compare, by))
+      .find(({ compare, by }) => by !== undefined && isOvertaken(compare, by))
     if (winner?.by !== undefined) waiting.resolve({ kind: 'overtaken', revision: winner.by.revision })
     return winner === undefined
   })
 }
 
-function isPendingDestruction(compare: Compare, by: Committed): boolean {
+function isOvertaken(compare: Compare, by: Committed): boolean {
   if (compare.is !== 'equal' || compare.rangeEnd !== undefined) return false
   const put = by.writes.some((write) => write.kind === 'put' && write.key === compare.key)
-  // What is newer than the winner may hold: somebody else wrote after it.
+  // A compare with a newer revision may succeed: another process wrote after the winner.
   if (compare.target === 'modRevision') return compare.value < by.revision && (put || compare.value !== 0)
   return compare.target === 'version' && compare.value === 0 && put
 }

@@ -1,6 +1,6 @@
-// A transaction whose answer was lost: did it happen? Never guessed (SAFETY 4a, step 6). Its receipt says that it did;
-// where there is none, a cancel mark is written in the same breath, and since every transaction compares that its mark is
-// absent, the lost one cannot be applied late. Repeating the question changes nothing.
+// Finds out whether a transaction whose response was lost has been applied (docs/design/store.md#unknown-outcomes). Its receipt
+// proves that it was. Without a receipt a cancel mark is written atomically; every transaction compares that its mark is
+// absent, so the lost one cannot be applied later. Repeating this is safe.
 
 import type { KeyValueEngine } from '../../ports/key-value.ts'
 import { encodeRecord } from '../encode.ts'
@@ -9,7 +9,7 @@ import { cancels } from '../records.ts'
 import type { StagedTransaction } from '../transaction.ts'
 import type { Verdict } from './group-commit.ts'
 
-/** Of one asking. A follower that does not know yet that its leader is gone would hold it for much longer. */
+/** Deadline of one request. A follower that has not noticed the loss of its leader would hold it for much longer. */
 const ASK_MS = 1_500
 
 export async function settleUnknown(

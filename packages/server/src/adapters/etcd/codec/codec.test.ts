@@ -1,4 +1,4 @@
-// The codec against bytes that are known by construction; that etcd agrees is what the real tests show.
+// The codec against constructed bytes; the real tests show that etcd agrees.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire'
 import fc from 'fast-check'
@@ -10,8 +10,8 @@ import { encodeRangeRequest, encodeTransactionRequest } from './encode-requests.
 
 const int64 = (value: number | bigint) => Buffer.from(new BinaryWriter().int64(value).finish())
 
-describe('int64', () => {
-  test('every safe integer is read as it was written', () => {
+describe('the int64 codec', () => {
+  test('decodes every safe integer to the value that was encoded', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (value) => {
         const cursor = cursorOver(int64(value))
@@ -35,33 +35,33 @@ describe('int64', () => {
     },
   )
 
-  test('a number that does not end is refused', () => {
+  test('rejects a number without an end', () => {
     expect(() => readInt64(cursorOver(Buffer.alloc(20, 0xff)))).toThrow(RangeError)
     expect(() => readInt64(cursorOver(Buffer.from([0x80])))).toThrow('truncated')
     expect(() => readInt64(cursorOver(Buffer.alloc(0)))).toThrow('truncated')
   })
 })
 
-describe('values', () => {
+describe('decoded values', () => {
   const messageOf = (...values: Uint8Array[]) => {
     const writer = new BinaryWriter()
     for (const value of values) writer.bytes(value)
     return Buffer.from(writer.finish())
   }
 
-  test('a small part of a large message is copied out of it', () => {
+  test('copies a small value out of a large message', () => {
     const message = messageOf(Buffer.from('small'), Buffer.alloc(1_000_000))
     const value = readBytes(cursorOver(message))
     expect(Buffer.from(value).toString()).toBe('small')
     expect(value.buffer).not.toBe(message.buffer)
   })
 
-  test('what makes up most of a message is not', () => {
+  test('does not copy a value that is most of its message', () => {
     const message = messageOf(Buffer.alloc(100_000))
     expect(readBytes(cursorOver(message)).buffer).toBe(message.buffer)
   })
 
-  test('a field that is longer than its message is refused', () => {
+  test('rejects a field that is longer than its message', () => {
     expect(() => decodeRangeResponse(Buffer.from([0x12, 0x05, 0x0a, 0x01]))).toThrow(RangeError)
     expect(() =>
       decodeRangeResponse(Buffer.from([0x12, 0x02, 0x0a, 0x05, 0x61, 0x61, 0x61, 0x61, 0x61])),
@@ -69,7 +69,7 @@ describe('values', () => {
   })
 })
 
-test('fields that a newer etcd may add are passed over', () => {
+test('ignores unknown fields of a newer etcd', () => {
   const header = new BinaryWriter()
     .uint32(0x08)
     .uint64(2n ** 64n - 1n)
@@ -96,7 +96,7 @@ test('fields that a newer etcd may add are passed over', () => {
   expect(() => skipField(cursorOver(Buffer.alloc(4)), 0x0b)).toThrow('wire type')
 })
 
-test('a negative watch id, a delete and a fragment are understood', () => {
+test('decodes a negative watch id, a delete and a fragment', () => {
   const kv = new BinaryWriter().uint32(0x0a).string('/k/').uint32(0x18).int64(9).finish()
   const event = new BinaryWriter().uint32(0x08).int32(1).uint32(0x12).bytes(kv).finish()
   const writer = new BinaryWriter().uint32(0x10).int64(-1).uint32(0x38).bool(true).uint32(0x5a).bytes(event)
@@ -107,7 +107,7 @@ test('a negative watch id, a delete and a fragment are understood', () => {
   })
 })
 
-test('what is no integer, or too large for one, is not sent', () => {
+test('refuses to encode a value that is no safe integer', () => {
   expect(() => encodeRangeRequest({ key: '/k/', limit: 1.5 })).toThrow(RangeError)
   const compare = { key: '/k/', target: 'modRevision', is: 'equal', value: 2 ** 53 } as const
   expect(() => encodeTransactionRequest({ compares: [compare], success: [], failure: [] })).toThrow(
@@ -115,7 +115,7 @@ test('what is no integer, or too large for one, is not sent', () => {
   )
 })
 
-test('a request that could not be written leaves nothing behind in the next one', () => {
+test('leaves nothing of a failed request in the next one', () => {
   const sound = { compares: [], success: [{ kind: 'delete', key: '/k/' } as const], failure: [] }
   const before = encodeTransactionRequest(sound)
   const broken = { ...sound, success: [...sound.success, { kind: 'range', key: '/k/', limit: 0.5 } as const] }

@@ -1,4 +1,4 @@
-// What etcd says of one key (mvccpb.KeyValue) and of its own state (ResponseHeader).
+// Decodes one key (mvccpb.KeyValue) and the revision of a ResponseHeader.
 
 import type { KeyValue } from '../../../ports/key-value.ts'
 import { type Cursor, readBytes, readInt64, readMessage, readString, readTag, skipField } from './cursor.ts'

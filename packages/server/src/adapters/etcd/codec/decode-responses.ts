@@ -1,4 +1,4 @@
-// What etcd's unary answers say: RangeResponse, TxnResponse, StatusResponse, AuthenticateResponse.
+// Decodes etcd's unary responses: RangeResponse, TxnResponse, StatusResponse, AuthenticateResponse.
 
 import type { KeyValue, OperationResult, RangeResult, TransactionResult } from '../../../ports/key-value.ts'
 import {
@@ -52,7 +52,7 @@ function readTransactionFields(cursor: Cursor): TransactionResult {
   return { succeeded, revision, results }
 }
 
-/** etcd fills in the revision of the outermost transaction alone; all the nested ones share it. */
+/** etcd sets the revision only in the outermost transaction; nested ones share it. */
 function withRevision(outer: TransactionResult): TransactionResult {
   if (!outer.results.some((result) => result.kind === 'transaction')) return outer
   const results = outer.results.map((result) =>
@@ -92,7 +92,7 @@ export interface MemberStatus {
   leaderId: bigint
   dbSizeBytes: number
   dbSizeInUseBytes: number
-  /** Alarms and complaints, in etcd's wording. */
+  /** Alarms and errors, in etcd's wording. */
   readonly errors: string[]
 }
 
@@ -128,7 +128,7 @@ function readStatusHeader(cursor: Cursor, status: MemberStatus): void {
   }
 }
 
-/** The token that later calls carry. */
+/** The token for later calls. */
 export function decodeAuthenticateResponse(bytes: Buffer): string {
   const cursor = cursorOver(bytes)
   let token = ''

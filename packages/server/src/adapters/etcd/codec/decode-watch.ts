@@ -1,4 +1,4 @@
-// What one message of a watch stream says (etcdserverpb.WatchResponse).
+// Decodes one message of a watch stream (etcdserverpb.WatchResponse).
 
 import type { KeyValue, WatchEvent } from '../../../ports/key-value.ts'
 import {
@@ -15,7 +15,7 @@ import { readHeaderRevision, readKeyValue } from './decode-key-value.ts'
 
 export interface WatchMessage {
   revision: number
-  /** -1 on an answer to a progress request, and on a watch that was refused. */
+  /** -1 in the response to a progress request and for a rejected watch. */
   watchId: number
   created: boolean
   canceled: boolean

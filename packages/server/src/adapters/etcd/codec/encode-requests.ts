@@ -1,5 +1,5 @@
-// How our requests are written for etcd: RangeRequest, TxnRequest, CompactionRequest, WatchRequest, AuthenticateRequest.
-// A value is copied once here and once more by the transport's framing; nothing holds on to the caller's buffers.
+// Encodes requests for etcd: RangeRequest, TxnRequest, CompactionRequest, WatchRequest, AuthenticateRequest. Values are copied,
+// so the caller may reuse its buffers.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire'
 import type {
@@ -89,14 +89,14 @@ function writeOperations(writer: BinaryWriter, tag: number, operations: readonly
   }
 }
 
-/** One for all requests: it keeps its grown buffer, and `finish` copies the message out of it. */
+/** Shared by all requests: it keeps its grown buffer, and `finish` copies the message out of it. */
 let sharedWriter = new BinaryWriter()
 
 function encode(write: (writer: BinaryWriter) => void): Buffer {
   try {
     write(sharedWriter)
   } catch (error) {
-    // It holds half a message now.
+    // The writer contains half a message now.
     sharedWriter = new BinaryWriter()
     throw error
   }
@@ -120,7 +120,7 @@ export function encodeAuthenticateRequest(username: string, password: string): B
   return encode((writer) => writer.uint32(0x0a).string(username).uint32(0x12).string(password))
 }
 
-/** Fragments and progress notices on; previous values off. */
+/** Enables fragments and progress notifications, without previous values. */
 export function encodeWatchCreateRequest(range: KeyRange, startRevision: number): Buffer {
   return encode((writer) => {
     writer.uint32(0x0a).fork()

@@ -14,7 +14,7 @@ import { timestamp } from '../../../ports/clock.ts'
 import { claimSlot, holdSlot } from '../../../quotas/hold-slot.ts'
 import type { SlotChoice } from '../../../quotas/slots.ts'
 import { deployments, type StoredDeployment } from '../../../store/records.ts'
-import type { Decision } from '../../../store/store.ts'
+import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
@@ -75,7 +75,7 @@ function decideCreate(
   deps: DeploymentDeps,
   transaction: Transaction,
   request: CreateRequest,
-): Decision<Outcome<DecidedWrite> | MaterialNeeded> {
+): TransactionDecision<Outcome<DecidedWrite> | MaterialNeeded> {
   const { caller, normalised, image, slot, identity, options, staging } = request
   if (slot.kind === 'busy') return { kind: 'wait', until: slot.until }
   const gone = requireLiveCaller(transaction, caller)

@@ -4,7 +4,7 @@
 import { checkQuotas, explainResidency, planPins } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
 import type { StoredDeployment } from '../../../store/records.ts'
-import type { Decision } from '../../../store/store.ts'
+import type { TransactionDecision } from '../../../store/store.ts'
 import type { Transaction } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { checkIfMatch } from '../../check-if-match.ts'
@@ -61,7 +61,7 @@ function decideRestart(
   caller: Caller,
   stored: StoredDeployment,
   options: RestartOptions,
-): Decision<Outcome<DecidedWrite>> {
+): TransactionDecision<Outcome<DecidedWrite>> {
   const revision = stored.revision + 1
   const changed = {
     revision,

@@ -15,7 +15,7 @@ import {
 import { timestamp } from '../../../ports/clock.ts'
 import { declassify } from '../../../ports/taint.ts'
 import { deployments, type StoredDeployment } from '../../../store/records.ts'
-import type { Decision } from '../../../store/store.ts'
+import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { checkIfMatch } from '../../check-if-match.ts'
@@ -92,7 +92,7 @@ function decideUpdate(
   deps: DeploymentDeps,
   transaction: Transaction,
   request: UpdateRequest,
-): Decision<Outcome<DecidedWrite> | typeof ASK_REGISTRY | MaterialNeeded> {
+): TransactionDecision<Outcome<DecidedWrite> | typeof ASK_REGISTRY | MaterialNeeded> {
   const judged = judgeUpdate(deps, transaction, request)
   if (!judged.ok) return { kind: 'abort', result: judged }
   const { caller, sent, image, options, staging } = request

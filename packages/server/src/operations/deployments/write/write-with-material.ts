@@ -5,7 +5,7 @@
 import type { SentMaterial } from '@holdfast/core'
 import { type HeldSlots, holdCredentialSlots } from '../../../quotas/hold-slots.ts'
 import { credentials } from '../../../store/records.ts'
-import type { Decision } from '../../../store/store.ts'
+import type { TransactionDecision } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, type Outcome, type Refused, refused } from '../../caller.ts'
 import { endIntents } from '../../secrets/versions/intents.ts'
@@ -41,14 +41,14 @@ export async function writeWithMaterial<R extends Outcome<unknown> | string>(
   deps: DeploymentDeps,
   caller: Caller,
   { dryRun }: { readonly dryRun: boolean },
-  decide: (transaction: Transaction, staging: StagingState) => Decision<R | MaterialNeeded>,
+  decide: (transaction: Transaction, staging: StagingState) => TransactionDecision<R | MaterialNeeded>,
 ): Promise<R | Refused> {
   const slots = holdCredentialSlots(deps, caller.tenant)
   const stage = dryRun ? planStagedMaterial : stageMaterial
   let staged: readonly StagedMaterial[] = []
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      let last: Decision<unknown>['kind'] = 'abort'
+      let last: TransactionDecision<unknown>['kind'] = 'abort'
       const result = await deps.store.transact((transaction) => {
         const decision = decide(transaction, { staged, slots })
         last = decision.kind
@@ -84,7 +84,7 @@ async function cleanUpVersions(
 }
 
 /** A function, because the compiler does not see that the callback has assigned the variable. */
-const isAbort = (kind: Decision<unknown>['kind']): boolean => kind === 'abort'
+const isAbort = (kind: TransactionDecision<unknown>['kind']): boolean => kind === 'abort'
 
 function isNeeded(result: Outcome<unknown> | string | MaterialNeeded): result is MaterialNeeded {
   return typeof result === 'object' && 'needed' in result

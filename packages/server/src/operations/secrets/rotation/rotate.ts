@@ -3,7 +3,7 @@
 // transaction. Versions that the step retires are destroyed after it.
 
 import { defined, type Json, type Rotation } from '@holdfast/contract'
-import type { Decision } from '../../../store/store.ts'
+import type { TransactionDecision } from '../../../store/store.ts'
 import type { Transaction } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type Kept, keepOnce } from '../../idempotency.ts'
@@ -79,7 +79,7 @@ function commitRotation(
   caller: Caller,
   judged: JudgedRotation,
   options: RotateOptions,
-): { decision: Decision<Outcome<Rotation>>; toDestroy: readonly StagedVersion[] } {
+): { decision: TransactionDecision<Outcome<Rotation>>; toDestroy: readonly StagedVersion[] } {
   const version = judged.staged?.stagedVersion
   if (version !== undefined && !consumeIntent(transaction, version))
     return { decision: { kind: 'abort', result: refused(storeUnavailable()) }, toDestroy: [] }

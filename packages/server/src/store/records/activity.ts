@@ -1,0 +1,26 @@
+// Traces of writes: events, audit entries, kept responses, and cancel marks.
+
+import { auditEntryShape, eventShape, integer, json, nullable, object, string } from '@holdfast/contract'
+import { globalCollection, tenantCollection, v } from './collection.ts'
+
+export const storedEventShape = object({ v, ...eventShape.fields })
+
+export const storedAuditShape = object({ v, ...auditEntryShape.fields })
+
+/** The first 2xx response to a request with an Idempotency-Key. */
+export const idempotentAnswerShape = object({
+  v,
+  requestHash: string(),
+  status: integer(),
+  body: json<object>(),
+  etag: nullable(string()),
+  expiresAt: string(),
+})
+
+/** Marks a transaction with an unknown outcome, so that etcd rejects it if it arrives late. */
+export const cancelShape = object({ v, at: string() })
+
+export const events = tenantCollection('evt', storedEventShape, false)
+export const audit = tenantCollection('aud', storedAuditShape, false)
+export const idempotentAnswers = tenantCollection('idem', idempotentAnswerShape, false)
+export const cancels = globalCollection('cancel', cancelShape)

@@ -1,0 +1,56 @@
+// Tenants, their tokens and exec tickets, and the quota slots their records hold.
+
+import {
+  boolean,
+  branded,
+  type Infer,
+  object,
+  oneOf,
+  ROLES,
+  string,
+  type TenantId,
+  type TokenId,
+  tenantShape,
+  tokenShape,
+} from '@holdfast/contract'
+import { globalCollection, tenantCollection, v } from './collection.ts'
+
+export const storedTenantShape = object({ v, ...tenantShape.fields })
+export type StoredTenant = Infer<typeof storedTenantShape>
+
+/** Stores only the SHA-256 of a token's secret half. */
+export const storedTokenShape = object({
+  v,
+  ...tokenShape.fields,
+  tenant: branded<TenantId>(),
+  secretHash: string(),
+})
+export type StoredToken = Infer<typeof storedTokenShape>
+
+export const slotShape = object({ v, holder: string() })
+
+/** Names the platform tenant; one fixed key. */
+export const platformShape = object({ v, tenant: branded<TenantId>() })
+
+/**
+ * Permission to run one command in one container, once and within half a minute. The command is encrypted with the
+ * ticket, because its arguments may contain secrets that only the ticket's owner may read.
+ */
+export const execTicketShape = object({
+  v,
+  tenant: branded<TenantId>(),
+  /** The token of the caller; the ticket is valid only while this token is. */
+  token: branded<TokenId>(),
+  role: oneOf(ROLES),
+  onBehalf: boolean(),
+  deployment: string(),
+  secretHash: string(),
+  sealed: string(),
+  expiresAt: string(),
+})
+
+export const tenants = globalCollection('tenant', storedTenantShape)
+export const tokens = globalCollection('token', storedTokenShape)
+export const slots = tenantCollection('slot', slotShape, true)
+export const platform = globalCollection('cfg', platformShape)
+export const execTickets = globalCollection('exec', execTicketShape)
