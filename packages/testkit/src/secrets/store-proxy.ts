@@ -28,6 +28,8 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
   const timers = new Set<NodeJS.Timeout>()
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? ''
+    // A client repeats a read once when a kept connection turns out to be dead, which would look like a second request.
+    outgoing.setHeader('connection', 'close')
     seen.push(`${incoming.method} ${path}`)
     seenAtMs.push(performance.now())
     if ([...forbidden].some((part) => path.includes(part))) return forbid(outgoing)
@@ -66,7 +68,7 @@ function pass(target: string, incoming: IncomingMessage, outgoing: ServerRespons
   const { method, headers } = incoming
   const onward = request(new URL(incoming.url ?? '/', target), { ...(method && { method }), headers })
   onward.on('response', (answer) => {
-    outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+    outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' })
     answer.pipe(outgoing)
   })
   onward.on('error', () => outgoing.destroy())
