@@ -3,7 +3,7 @@
 // each decision for another of them. bench/README.md says how to run and read it.
 
 import { parseArgs } from 'node:util'
-import { createSchedulingView } from '@holdfast/core'
+import { createSchedulingView } from '@holdfast/core/scheduling/index'
 import { aWorkload, naivePick } from '@holdfast/core/scheduling/scheduling.fixture'
 import { busyMicros, cpuMicros } from './lib/cpu.ts'
 import { createLoad, smallWorkloadAt, tenantOf, workloadAt } from './lib/scheduling-load.ts'

@@ -3,9 +3,14 @@
 // every node. bench/README.md says how to run and read it.
 
 import { parseArgs } from 'node:util'
-import type { ExplainedCandidate, NodeFacts, TenantFacts, Workload } from '@holdfast/core'
-import { createSchedulingView, desiredResidency, explainCandidates, PLACEMENT_FILTERS } from '@holdfast/core'
 import { checkCandidates } from '@holdfast/core/scheduling/check-candidates'
+import type { ExplainedCandidate, NodeFacts, TenantFacts, Workload } from '@holdfast/core/scheduling/index'
+import {
+  createSchedulingView,
+  desiredResidency,
+  explainCandidates,
+  PLACEMENT_FILTERS,
+} from '@holdfast/core/scheduling/index'
 import { aNode, aWorkload, nodeIdOf, someFacts } from '@holdfast/core/scheduling/scheduling.fixture'
 import { busyMicros, cpuMicros } from './lib/cpu.ts'
 import { tenantOf, workloadAt } from './lib/scheduling-load.ts'

@@ -2,8 +2,8 @@
 // the decisions of a tenant one after the other.
 
 import type { ResidencyDemand } from '@holdfast/contract'
-import type { NodeFacts, SchedulingView, TenantFacts, Workload } from '@holdfast/core'
 import { desiredResidency } from '@holdfast/core'
+import type { NodeFacts, SchedulingView, TenantFacts, Workload } from '@holdfast/core/scheduling/index'
 import { aNode, aWorkload, someFacts } from '@holdfast/core/scheduling/scheduling.fixture'
 
 const KINDS = 64

@@ -1,7 +1,8 @@
 // The view that is kept up change by change decides as one that is made anew from all records does.
 
 import type { Assignment, AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
-import { createSchedulingView, type Workload } from '@holdfast/core'
+import type { Workload } from '@holdfast/core'
+import { createSchedulingView } from '@holdfast/core/placement'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { gatherTenantFacts } from '../../../scheduling/scheduling-facts.ts'

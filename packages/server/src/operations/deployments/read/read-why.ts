@@ -9,7 +9,7 @@ import type { Store } from '../../../store/store.ts'
 import { inTenant } from '../../../store/transaction.ts'
 import { done, type Outcome } from '../../caller.ts'
 import type { DeploymentDeps } from '../deps.ts'
-import { planPlacement } from '../write/plan-placement.ts'
+import { explainTenantPlacement } from '../explain-placement.ts'
 import { type KeptDecision, keptDecisions, readDecision } from './decisions.ts'
 import { deploymentView } from './deployment-view.ts'
 import { findStored } from './find-deployment.ts'
@@ -37,7 +37,7 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   // One that should move and that no other node takes has a node, and asks for another.
   const { shortfall } = store.get(inTenant(tenant, placements, stored.uid))?.record ?? {}
   const asked = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
-  const plan = planPlacement(deps, tenant, stored.spec, Math.max(asked, desired - placed))
+  const plan = explainTenantPlacement(deps, tenant, stored.spec, Math.max(asked, desired - placed))
   // What keeps a replica that has a node from being ready is no matter of placement: the status says it.
   const settled = plan.unplaced === 0
   return {

@@ -10,9 +10,10 @@ import {
   type RolloutPlanned,
   type TenantId,
 } from '@holdfast/contract'
+import type { PlacementExplanation } from '@holdfast/core/placement/explain-placement'
 import type { StoredDeployment } from '../../../store/records.ts'
+import { explainTenantPlacement, type PlacementDeps } from '../explain-placement.ts'
 import { deploymentView } from '../read/deployment-view.ts'
-import { type PlacementDeps, type PlacementPlan, planPlacement } from './plan-placement.ts'
 
 export interface Plan {
   readonly action: 'create' | 'update' | 'none'
@@ -20,7 +21,7 @@ export interface Plan {
   /** Top-level fields whose stored value would change. */
   readonly changes: readonly FieldChange[]
   /** Where unplaced replicas would go now, with every node and the reasons against it. */
-  readonly placement: PlacementPlan
+  readonly placement: PlacementExplanation
   /** The steps of the controllers, in order. */
   readonly steps: readonly PlanStep[]
   /** Running replicas that would be recreated; absent for a create. */
@@ -68,7 +69,7 @@ export async function makePlan(
   if (planned === undefined) return undefined
   const { desired, placed } = deploymentView(deps.store, tenant, next).status.replicas
   const missing = stored === undefined ? next.spec.replicas : Math.max(planned.unplaced, desired - placed)
-  const placement = planPlacement(deps, tenant, next.spec, missing)
+  const placement = explainTenantPlacement(deps, tenant, next.spec, missing)
   const { steps, rollout } = planned
   if (stored === undefined) return { action: 'create', revision: 1, changes: [], placement, steps }
   return {

@@ -1,0 +1,42 @@
+// The entry point for readers of placement: where replicas of a workload would go now, and why they would not. The answer
+// comes from the same filters and remedies as a placement plan. Nothing is reserved, so it may be outdated a moment later.
+
+import type { Candidate } from '@holdfast/contract'
+import {
+  createSchedulingView,
+  explainCandidates,
+  type TenantFacts,
+  type Workload,
+} from '../scheduling/index.ts'
+
+export interface PlacementExplanation {
+  /** The name of a node for each replica that fits. */
+  readonly placed: readonly string[]
+  readonly unplaced: number
+  readonly summary: string
+  /** Every node of the tenant with every refusal. */
+  readonly candidates: readonly Candidate[]
+  /** What would make a node accept a replica, the smallest change first; empty where all are placed. */
+  readonly cure: readonly string[]
+}
+
+const ALL_PLACED = 'Every replica has a node.'
+
+/** `missing` is the number of replicas to place beside those that `facts` hold. */
+export function explainPlacement(
+  workload: Workload,
+  facts: TenantFacts,
+  missing: number,
+): PlacementExplanation {
+  const view = createSchedulingView(facts)
+  const { placed, unplaced, candidates } = view.place(workload, missing)
+  const names = new Map(facts.nodes.map(({ id, name }) => [id, name]))
+  const explained = explainCandidates(unplaced > 0 ? candidates : view.candidates(workload))
+  return {
+    placed: placed.map((id) => names.get(id) ?? id),
+    unplaced,
+    summary: unplaced > 0 ? explained.summary : ALL_PLACED,
+    candidates: explained.candidates,
+    cure: unplaced > 0 ? explained.cure : [],
+  }
+}

@@ -1,0 +1,26 @@
+// Where replicas of a deployment would be placed now, and why they would not: the facts of the tenant, gathered once from the
+// cache, for core's explainPlacement. See docs/design/placement.md#explanations
+
+import type { ResidencyRules, TenantId } from '@holdfast/contract'
+import { explainPlacement, type PlacementExplanation } from '@holdfast/core/placement/explain-placement'
+import type { Quotas } from '../../quotas/quotas.ts'
+import { gatherTenantFacts, workloadOf } from '../../scheduling/scheduling-facts.ts'
+import type { StoredDeployment } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
+
+export interface PlacementDeps {
+  readonly store: Pick<Store, 'get' | 'list'>
+  readonly quotas: Pick<Quotas, 'limit'>
+  readonly residency: ResidencyRules
+}
+
+/** `missing` is the number of replicas to place beside those that are assigned. */
+export function explainTenantPlacement(
+  { store, quotas, residency }: PlacementDeps,
+  tenant: TenantId,
+  spec: StoredDeployment['spec'],
+  missing: number,
+): PlacementExplanation {
+  const facts = gatherTenantFacts(store, quotas, tenant)
+  return explainPlacement(workloadOf(store, tenant, spec, residency), facts, missing)
+}

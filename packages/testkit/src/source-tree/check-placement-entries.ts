@@ -1,0 +1,73 @@
+// Who may import the placement decision of core? Outside core, only the controllers that call planPlacement reach what picks
+// nodes, filters them and finds remedies; readers ask explainPlacement. See docs/design/packages.md#import-rules
+
+import { resolveImport } from './resolve-import.ts'
+import { scanSource } from './scan-source.ts'
+import { isTest, type SourceTree, type Violation } from './source-tree.ts'
+
+const CORE = 'packages/core/src/'
+
+/** Folders of core that decide about placements. */
+const DECIDING = ['placement/', 'rollout/', 'scheduling/']
+
+/** The entry points into these folders, and which folders outside core may import each. */
+const ENTRY_POINTS: { readonly [entry: string]: readonly string[] } = {
+  'placement/index.ts': [
+    'packages/server/src/loops/controllers/placement/',
+    'packages/server/src/loops/controllers/planning/',
+  ],
+  'placement/explain-placement.ts': ['packages/server/src/operations/deployments/'],
+}
+
+/** Core's main entry point is open to every package, so it may pass on only what decides nothing. */
+const PASSED_ON = [
+  'rollout/dependency-gate.ts',
+  'rollout/derive-status.ts',
+  'rollout/desired-replicas.ts',
+  'scheduling/explain.ts',
+  'scheduling/facts.ts',
+  'scheduling/refusal.ts',
+  'scheduling/residency.ts',
+]
+
+/** Functions of these files that decide, and so must not be passed on. */
+const DECIDING_NAMES = /\b(?:explainCandidates|unmetDependencies|isHeard|answersResidency)\b/
+
+export function checkPlacementEntries(tree: SourceTree): Violation[] {
+  return [...tree].flatMap(([path, source]) => {
+    if (path === `${CORE}index.ts`) return checkMainEntry(tree, path, source)
+    if (!path.startsWith('packages/') || path.startsWith(CORE) || isTest(path)) return []
+    return importsOfCore(tree, path, source).flatMap(({ target, line, specifier }) => {
+      const isAllowed = ENTRY_POINTS[target]?.some((folder) => path.startsWith(folder)) === true
+      return isDeciding(target) && !isAllowed
+        ? [
+            {
+              path,
+              line,
+              what: `imports ${specifier}: only the caller of planPlacement may decide placements`,
+            },
+          ]
+        : []
+    })
+  })
+}
+
+function checkMainEntry(tree: SourceTree, path: string, source: string): Violation[] {
+  const imported = importsOfCore(tree, path, source).flatMap(({ target, line, specifier }) =>
+    isDeciding(target) && !PASSED_ON.includes(target)
+      ? [{ path, line, what: `passes on ${specifier}, which decides placements` }]
+      : [],
+  )
+  const [name] = DECIDING_NAMES.exec(scanSource(source).code) ?? []
+  return name === undefined ? imported : [...imported, { path, line: 1, what: `passes on ${name}` }]
+}
+
+const isDeciding = (target: string): boolean => DECIDING.some((folder) => target.startsWith(folder))
+
+function importsOfCore(tree: SourceTree, path: string, source: string) {
+  return scanSource(source).imports.flatMap(({ specifier, line }) => {
+    const target = resolveImport(path, specifier, (file) => tree.has(file))
+    if (target.kind !== 'file' || !target.path.startsWith(CORE)) return []
+    return [{ target: target.path.slice(CORE.length), line, specifier }]
+  })
+}
