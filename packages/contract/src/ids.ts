@@ -43,7 +43,7 @@ export function ulid(nowMs: number, random: Uint8Array): string {
   return lastTime + base32(random)
 }
 
-// Ids come in bursts: many of them share their millisecond.
+// Ids are generated in bursts that share a millisecond.
 let lastMs = Number.NaN
 let lastTime = ''
 

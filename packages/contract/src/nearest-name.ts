@@ -1,6 +1,6 @@
-// Which known name was probably meant? For "did you mean" behind an unknown field or variable.
+// Finds the known name that an unknown one probably means, for "did you mean" in error messages.
 
-/** The closest of the names, if it is close: at most a third of its letters differ, case aside. */
+/** The closest known name, if at most a third of its letters differ. Case is ignored. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let best: { readonly name: string; readonly distance: number } | undefined
   for (const candidate of known) {
@@ -13,7 +13,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best?.name
 }
 
-/** Letters to insert, remove, replace or swap with their neighbour. */
+/** The number of letters to insert, remove, replace or swap with their neighbor. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, index) => index)

@@ -96,7 +96,7 @@ test('no node loses a container: its server tells it nothing new, and a new one 
   // Whoever comes is sent away; who is there is told what it was told before.
   const stranger = await dialRaw(running.url)
   stranger.send(helloOf(other, (await stranger.next('challenge')).nonce))
-  expect(await stranger.next('farewell')).toMatchObject({ code: 'unavailable' })
+  expect(await stranger.next('close')).toMatchObject({ code: 'unavailable' })
   const setsIn = ({ heard }: RawAgent) => heard.filter((message) => message.type === 'complete')
   const toldBefore = setsIn(agent).length
   await waitUntil(() => setsIn(agent).length > toldBefore + 1, { what: 'the set is told again' })

@@ -56,7 +56,7 @@ async function tryToConnect(node: SimulatedNode, labels: Labels): Promise<RawAge
   const { nonce } = await agent.next('challenge')
   agent.send({ ...helloOf(node, nonce), labels })
   const { type } = await waitUntil(
-    () => agent.heard.find((each) => each.type === 'welcome' || each.type === 'farewell'),
+    () => agent.heard.find((each) => each.type === 'welcome' || each.type === 'close'),
     { what: 'a session or none' },
   )
   return type === 'welcome' ? agent : undefined

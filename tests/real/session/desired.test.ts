@@ -156,7 +156,7 @@ test.each(['complete', 'delta'] as const)(
     const cut = await waitUntil(() => agents.find((agent) => agent.closeCode() !== undefined), {
       what: 'one session is cut',
     })
-    expect(await cut.next('farewell')).toMatchObject({ code: 'unavailable' })
+    expect(await cut.next('close')).toMatchObject({ code: 'unavailable' })
     expect(logged).toContain('a session failed and is cut')
     const other = agents.find((agent) => agent !== cut)
     expect((await other?.next(type))?.type).toBe(type)

@@ -79,7 +79,7 @@ test('a node whose turn was used up is let in when its time has come', async () 
     async () => {
       const agent = await dialRaw(url)
       agent.send(helloOf(node, (await agent.next('challenge')).nonce))
-      return (await Promise.race([agent.next('welcome'), agent.next('farewell')])).type === 'welcome'
+      return (await Promise.race([agent.next('welcome'), agent.next('close')])).type === 'welcome'
     },
     { what: 'it is let in again' },
   )
@@ -91,6 +91,6 @@ test('a node that says more than its share of bytes is cut, however few its mess
   const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   const error = 'x'.repeat(500_000)
   for (let index = 0; index < 20; index += 1) agent.send({ type: 'answer', id: 'nobody asked', error })
-  expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
+  expect(await agent.next('close')).toMatchObject({ code: 'too_many_messages' })
   expect(gateway.counts.messages).toBeLessThan(30)
 })

@@ -45,8 +45,8 @@ test('an unknown node, a wrong key, an old generation and a stale nonce are refu
     const agent = await dialRaw(url)
     const { nonce } = await agent.next('challenge')
     agent.send(helloOf(attempt, 'nonce' in attempt ? attempt.nonce : nonce))
-    answers.push([await agent.next('farewell'), await agent.closed()])
-    expect(agent.heard.map(({ type }) => type)).toEqual(['challenge', 'farewell'])
+    answers.push([await agent.next('close'), await agent.closed()])
+    expect(agent.heard.map(({ type }) => type)).toEqual(['challenge', 'close'])
   }
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   expect(answers[0]).toEqual([expect.objectContaining({ code: 'session_refused' }), 1008])
@@ -63,7 +63,7 @@ test('a hello of yesterday, said again, opens nothing', async () => {
   await first.next('welcome')
   const replay = await dialRaw(url)
   replay.send(recorded)
-  expect(await replay.next('farewell')).toMatchObject({ code: 'session_refused' })
+  expect(await replay.next('close')).toMatchObject({ code: 'session_refused' })
 })
 
 test('a stolen key reads the work of its own node and no other', async () => {
@@ -105,7 +105,7 @@ test('a second session cuts the first, and what the first still says changes not
   const first = await openRaw(url, node)
   const second = await openRaw(url, node)
   expect(second.session).toBe(2)
-  expect(await first.next('farewell')).toMatchObject({ code: 'session_replaced' })
+  expect(await first.next('close')).toMatchObject({ code: 'session_replaced' })
   expect(await first.closed()).toBe(1008)
   expect(gateway.sessions).toBe(1)
 })
@@ -121,7 +121,7 @@ test('a node enrolled anew, or removed, loses its session', async () => {
     if (record !== undefined) transaction.put(address, { ...record, generation: 2 })
     transaction.delete(inTenant(tenant, nodes, removed.nodeId))
   })
-  for (const agent of agents) expect(await agent.next('farewell')).toMatchObject({ code: 'session_replaced' })
+  for (const agent of agents) expect(await agent.next('close')).toMatchObject({ code: 'session_replaced' })
 })
 
 test('labels that are not attested do not count, and are told once', async () => {
@@ -164,7 +164,7 @@ test.each([
   const { url } = await gatewayForTest()
   const agent = await dialRaw(url)
   agent.send(said)
-  expect(await agent.next('farewell')).toMatchObject({ code: 'protocol_violation' })
+  expect(await agent.next('close')).toMatchObject({ code: 'protocol_violation' })
   expect(await agent.closed()).toBe(1008)
 })
 
@@ -186,14 +186,14 @@ test('what a newer agent says beside the known fields is not heard, and ends not
 test('who says no hello in time is sent away', async () => {
   const { url } = await gatewayForTest({ times: { helloMs: 100, sweepMs: 20 } })
   const agent = await dialRaw(url)
-  expect(await agent.next('farewell')).toMatchObject({ code: 'session_refused' })
+  expect(await agent.next('close')).toMatchObject({ code: 'session_refused' })
 })
 
 test('a node that talks without end is cut', async () => {
   const { url, store } = await gatewayForTest()
   const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   for (let index = 0; index < 600; index += 1) agent.send({ type: 'heartbeat', session: agent.session })
-  expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
+  expect(await agent.next('close')).toMatchObject({ code: 'too_many_messages' })
 })
 
 test('other paths and other protocols are refused before there is a socket', async () => {

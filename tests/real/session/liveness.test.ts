@@ -57,7 +57,7 @@ test('a node that was cut for what it said, and does not come back, is unreachab
   const node = await enroll(store, tenant)
   const agent = await openRaw(url, node)
   agent.send('nonsense')
-  expect(await agent.next('farewell')).toMatchObject({ code: 'protocol_violation' })
+  expect(await agent.next('close')).toMatchObject({ code: 'protocol_violation' })
   await waitUntil(async () => (await nodeRecord(store, node)).status === 'failed', { what: 'it is failed' })
   const told = ['node.ready', 'node.unreachable', 'node.failed']
   expect((await eventTypes(store, tenant)).sort()).toEqual(told.sort())
@@ -73,7 +73,7 @@ test('a session that was written but could not be opened is silent, and that is 
   await store.fresh()
   late.hold()
   agent.send(helloOf(node, nonce))
-  expect(await agent.next('farewell')).toMatchObject({ code: 'unavailable' })
+  expect(await agent.next('close')).toMatchObject({ code: 'unavailable' })
   late.release()
   const { session } = await nodeRecord(store, node)
   expect(session).toMatchObject({ replica: 'server-1', epoch: 1 })
@@ -127,7 +127,7 @@ test('a replica that starts again under its id gives the nodes it held their tim
   const node = await enroll(first.store, tenant)
   const agent = await openRaw(first.url, node)
   first.gateway.close()
-  expect(await agent.next('farewell')).toMatchObject({ code: 'server_closing' })
+  expect(await agent.next('close')).toMatchObject({ code: 'server_closing' })
   expect((await nodeRecord(first.store, node)).status).toBe('ready')
   const second = await gatewayForTest({ root: first.store.keyspace.root, times: QUICK })
   await waitUntil(async () => (await nodeRecord(second.store, node)).status === 'unreachable', {

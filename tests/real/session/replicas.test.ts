@@ -33,7 +33,7 @@ test('a node that dials another replica leaves the first, and its old session is
   const second = await openRaw(two.url, node)
   expect(second.session).toBe(2)
   expect(second.items).toHaveLength(1)
-  expect(await first.next('farewell')).toMatchObject({ code: 'session_replaced' })
+  expect(await first.next('close')).toMatchObject({ code: 'session_replaced' })
   await waitUntil(() => one.gateway.sessions === 0, { what: 'the first replica holds it no longer' })
   expect((await nodeRecord(one.store, node)).session).toMatchObject({ replica: 'server-2', epoch: 2 })
 })
@@ -54,7 +54,7 @@ test('a replica that has not heard of the newer session writes nothing for the o
   await waitUntil(() => one.gateway.counts.statusWrites === 1, { what: 'the old session writes' })
   expect(one.gateway.sessions).toBe(1)
   late.release()
-  expect(await first.next('farewell')).toMatchObject({ code: 'session_replaced' })
+  expect(await first.next('close')).toMatchObject({ code: 'session_replaced' })
   const stored = () => observationOf(two.store, tenant, assignment.id)
   const observations = [{ ...readyObservation(item, 1), restarts: 7 }]
   second.send({ type: 'status', session: second.session, observations })

@@ -97,14 +97,14 @@ test('more than its credit is no word of this protocol', async () => {
   stream.credit(10)
   const { stream: id } = await agent.next('open')
   agent.socket.send(frameOf(stdout, id, Buffer.from('123456')))
-  expect(await agent.next('farewell')).toMatchObject({ code: 'protocol_violation' })
+  expect(await agent.next('close')).toMatchObject({ code: 'protocol_violation' })
   expect(await ended()).toEqual({ error: 'node_unreachable' })
 })
 
 test('frames that nobody asked for are counted as messages are', async () => {
   const { agent } = await oneNode()
   for (let count = 0; count < 600; count += 1) agent.socket.send(frameOf(stdout, 7, Buffer.from('x')))
-  expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
+  expect(await agent.next('close')).toMatchObject({ code: 'too_many_messages' })
 })
 
 test('what was asked for is not: a stream may carry more than a node may otherwise say', async () => {
@@ -132,7 +132,7 @@ test('a message of a type that only a newer agent knows is left alone', async ()
   await waitUntil(() => one.gateway.counts.unknownMessages === 1, { what: 'it is counted' })
   expect(one.gateway.sessions).toBe(1)
   for (let count = 0; count < 600; count += 1) agent.send(JSON.stringify({ type: 'dance' }))
-  expect(await agent.next('farewell')).toMatchObject({ code: 'too_many_messages' })
+  expect(await agent.next('close')).toMatchObject({ code: 'too_many_messages' })
 })
 
 test("another tenant's node is not there, on whichever replica", async () => {

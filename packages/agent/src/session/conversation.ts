@@ -155,7 +155,7 @@ function answer(context: Context, message: ServerMessage | undefined): void {
     case 'end':
       streams?.take(message)
       break
-    case 'farewell':
+    case 'close':
       options.log.warn({ code: message.code, text: message.message }, 'the server ends the session')
       break
   }

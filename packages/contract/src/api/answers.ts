@@ -1,4 +1,4 @@
-// Answers that are made of several records: what a write answers, what a dry run would do, a page of a list. DECISIONS 1, 2.
+// Responses that combine several records: the result of a write, the plan of a dry run, a page of a list.
 
 import type { NodeId } from '../ids.ts'
 import type { Json } from '../json/json.ts'
@@ -18,15 +18,15 @@ import {
 import { deploymentRecordShape, deploymentStatusShape, UPDATE_ORDERS } from './deployment.ts'
 import { listedEventShape } from './event.ts'
 import { candidateShape } from './placement.ts'
-import { alterationShape, triedShape, warningShape } from './rejection.ts'
+import { alterationShape, dryRunResultShape, warningShape } from './rejection.ts'
 
 export const pageShape = <T>(item: Shape<T>) => object({ items: list(item), nextCursor: nullable(string()) })
 
 export const eventPageShape = object({
   ...pageShape(listedEventShape).fields,
-  /** There are older ones that were not looked at: `before` it goes on with them. */
+  /** Older events exist that were not read; request them with `before` set to this cursor. */
   earlierCursor: optional(string()),
-  /** Events behind the cursor that was sent are kept no more. */
+  /** Set if events after the requested cursor are no longer retained. */
   truncated: optional(object({ after: string(), oldest: nullable(string()) })),
 })
 export type EventPage = Infer<typeof eventPageShape>
@@ -47,26 +47,26 @@ export const placementPlanShape = object({
 })
 
 export const STEP_KINDS = ['start', 'replace', 'move', 'stop', 'wait'] as const
-/** Why a replica is made, made anew, or taken away. */
+/** Why a replica is created, recreated or removed. */
 export const STEP_REASONS = [
   'new_replica',
   'template_changed',
   'restart',
-  /** Its node does not answer what the deployment asks of nodes any more. */
+  /** Its node no longer meets the requirements of the deployment. */
   'no_longer_qualifies',
   'node_leaving',
   'node_lost',
-  'not_wished',
+  'not_desired',
 ] as const
 
 export const plannedReplicaShape = object({
   replica: integer(),
-  /** Where it goes; absent where it only stops. */
+  /** The node it is placed on; absent if it only stops. */
   nodeId: optional(branded<NodeId>()),
   nodeName: optional(string()),
-  /** What spoke for that node. */
+  /** Why the scheduler picked that node. */
   why: optional(string()),
-  /** The name of the node that its predecessor is on. */
+  /** Name of the node of the replica that it replaces. */
   from: optional(string()),
   reason: oneOf(STEP_REASONS),
 })
@@ -74,9 +74,9 @@ export type PlannedReplica = Infer<typeof plannedReplicaShape>
 
 export const planStepShape = object({
   kind: oneOf(STEP_KINDS),
-  /** Side by side; none in a step that waits. */
+  /** Handled at the same time; empty in a step that waits. */
   replicas: list(plannedReplicaShape),
-  /** The fewest that are ready while the step goes on, if every successor becomes ready. */
+  /** The lowest number of ready replicas during the step, if every new replica becomes ready. */
   lowestReady: integer(),
   text: string(),
 })
@@ -90,13 +90,13 @@ export const rolloutPlanShape = object({
 })
 export type RolloutPlanned = Infer<typeof rolloutPlanShape>
 
-export const dryRunShape = triedShape(
+export const dryRunShape = dryRunResultShape(
   object({
     action: oneOf(['create', 'update', 'none']),
     revision: integer(),
     changes: list(object({ field: string(), from: json<Json>(), to: json<Json>() })),
     placement: placementPlanShape,
-    /** What the controllers would do one after another, if every container becomes ready and nothing else changes. */
+    /** The steps of the controllers in order, if every container becomes ready and nothing else changes. */
     steps: list(planStepShape),
     rollout: optional(rolloutPlanShape),
   }),
@@ -106,12 +106,12 @@ export type DryRun = Infer<typeof dryRunShape>
 export const statusWithTimelineShape = object({
   ...deploymentStatusShape.fields,
   timeline: list(listedEventShape),
-  /** The story is longer, or older events were not looked at: /events goes on `before` it. */
+  /** The timeline has older events; request them from /events with `before` set to this cursor. */
   earlierCursor: optional(string()),
 })
 export type StatusWithTimeline = Infer<typeof statusWithTimelineShape>
 
-/** One code of the catalogue, as it is listed. */
+/** An item of GET /errors: one code of the catalogue. */
 export const listedCodeShape = object({
   code: string(),
   status: integer(),

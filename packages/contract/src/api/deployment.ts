@@ -1,4 +1,4 @@
-// The deployment: the fields of SPEC 2.2, 2.3, 2.4, 2.7 and DECISIONS 4 in the order in which they are judged, and its record.
+// The deployment record, and the body that a client sends for it. Fields are checked in the order of the shape.
 
 import type { DeploymentUid, NodeId } from '../ids.ts'
 import {
@@ -59,7 +59,10 @@ export const secretEntryShape = object({
 })
 export type SecretEntry = Infer<typeof secretEntryShape>
 
-/** What comes with an entry and is never stored: material, and a field that is known only to be refused. */
+/**
+ * The entry as a client sends it. `values` and `generate` are never stored; `mount_path` is known only to be rejected
+ * with its own code.
+ */
 const sentSecretEntryShape = object({
   ...secretEntryShape.fields,
   mount_path: optional(
@@ -178,7 +181,7 @@ export const deploymentStatusShape = object({
 })
 export type DeploymentStatus = Infer<typeof deploymentStatusShape>
 
-/** What GET shows beside the spec; a client may send it back in a PUT (DECISIONS 2). */
+/** The members that GET adds to the spec. A client may send them back unchanged in a PUT. */
 export const READ_ONLY_FIELDS = [
   'uid',
   'revision',

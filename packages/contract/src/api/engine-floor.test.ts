@@ -1,4 +1,4 @@
-// Which engines are told about at enrollment. SAFETY 2 row 24.
+// Which engine versions cause a warning at enrollment.
 
 import { expect, test } from 'vitest'
 import { ENGINE_FLOOR, engineWarnings } from './node.ts'
@@ -11,30 +11,33 @@ test.each([
   '30.0',
   'v29.8.0',
   '29.8.1-moby-2.0.0-beta.24',
-])('%s is said nothing of', (version) => {
+])('engine %s causes no warning', (version) => {
   expect(engineWarnings(version)).toEqual([])
 })
 
 test.each(['20.10.24+dfsg1', '28.9.9', '29.5.0', '29.5', '29.5.1-rc.1'])(
-  '%s is below the floor',
+  'engine %s is below the minimum version',
   (version) => {
     expect(engineWarnings(version)).toEqual([
       {
         code: 'engine_below_floor',
         field: 'engine.version',
         why: expect.stringMatching(
-          new RegExp(`is ${version.replaceAll(/[.+]/g, '.')}; below ${ENGINE_FLOOR}`),
+          new RegExp(`is ${version.replaceAll(/[.+]/g, '.')}; versions below ${ENGINE_FLOOR}`),
         ),
       },
     ])
   },
 )
 
-test.each(['library-import', '', 'dev', '29', 'x29.8.0'])('%j could not be compared', (version) => {
-  expect(engineWarnings(version)).toEqual([
-    expect.objectContaining({
-      code: 'engine_below_floor',
-      why: expect.stringContaining('could not be compared'),
-    }),
-  ])
-})
+test.each(['library-import', '', 'dev', '29', 'x29.8.0'])(
+  'warns about the engine version %j, which cannot be compared',
+  (version) => {
+    expect(engineWarnings(version)).toEqual([
+      expect.objectContaining({
+        code: 'engine_below_floor',
+        why: expect.stringContaining('cannot be compared'),
+      }),
+    ])
+  },
+)

@@ -1,4 +1,4 @@
-// What happened, who did it, and what a deployment looked like before. DECISIONS 2, 7; SAFETY 4g.
+// Events, audit entries and archived revisions: the history of a tenant.
 
 import type { TenantId, TokenId } from '../ids.ts'
 import type { Json } from '../json/json.ts'
@@ -85,7 +85,7 @@ export const eventShape = object({
 })
 export type Event = Infer<typeof eventShape>
 
-/** An event as a list shows it: repeats folded into one, with the cursor of the newest. */
+/** An event in a list. Equal events are folded into one, with the cursor of the newest. */
 export const listedEventShape = object({
   ...eventShape.fields,
   cursor: string({ description: 'Position in the event log, for paging' }),
@@ -101,13 +101,13 @@ export const auditEntryShape = object({
   time: string(),
   tenant: branded<TenantId>(),
   actor: object({ token: branded<TokenId>(), role: oneOf(ROLES) }),
-  /** True where a platform administrator acted in a tenant chosen by X-Tenant-ID or by the path. */
+  /** True if a platform administrator acted in a tenant selected by X-Tenant-ID or by the path. */
   onBehalf: json<boolean>(),
   action: string({ description: 'resource:verb' }),
   subject: object({ kind: string(), name: string() }),
   requestId: string(),
   revision: optional(integer()),
-  /** What else was asked, as far as it may be told: never an argument, which may hold a secret. */
+  /** More facts about the request. Arguments of commands are left out, because they may hold secrets. */
   detail: optional(map(string())),
 })
 export type AuditEntry = Infer<typeof auditEntryShape>
@@ -120,7 +120,7 @@ export const archiveEntryShape = object({
   createdAt: string(),
   author: branded<TokenId>(),
   spec: deploymentSpecShape,
-  /** What the image was pinned to; absent where no registry had answered for it yet. */
+  /** The digest the image was pinned to; absent if no registry had resolved it yet. */
   digest: optional(string()),
 })
 export type ArchiveEntry = Infer<typeof archiveEntryShape>

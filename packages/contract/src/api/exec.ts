@@ -1,4 +1,4 @@
-// Looking inside: what is asked to run a command in a container, and what the lines of a log read look like. DECISIONS 1, 2.
+// Exec requests and the lines of a log stream.
 
 import { boolean, type Infer, integer, list, object, oneOf, optional, string } from '../shapes/shape.ts'
 
@@ -6,13 +6,13 @@ export const EXEC_SUBPROTOCOL = 'holdfast.exec.v1'
 
 export const execRequestShape = object({
   command: list(string()),
-  /** Absent: the first that is ready. */
+  /** If absent, the first ready replica is used. */
   replica: optional(integer({ minimum: 1 })),
   tty: optional(boolean()),
 })
 export type ExecRequest = Infer<typeof execRequestShape>
 
-/** The ticket works once, for 30 seconds, on whichever server replica: GET /exec/{id}?ticket=. */
+/** The ticket is valid once, for 30 seconds, on any server replica: GET /exec/{id}?ticket=. */
 export const issuedExecShape = object({ id: string(), ticket: string() })
 export type IssuedExec = Infer<typeof issuedExecShape>
 
@@ -25,13 +25,13 @@ export const logEntryShape = object({
 })
 export type LogEntry = Infer<typeof logEntryShape>
 
-/** What the reader was too slow for, told where it is missing. */
+/** Takes the place of lines that were dropped because the reader was too slow. */
 export const logSkipShape = object({
   skipped: object({ replica: integer(), lines: integer(), bytes: integer() }),
 })
 export type LogSkip = Infer<typeof logSkipShape>
 
-/** A replica that could not be read is named: silence would look as if it had said nothing. */
+/** Names a replica whose log could not be read, so that it does not look as if it had logged nothing. */
 export const logGapShape = object({
   unavailable: object({ replica: integer(), node: string(), reason: string() }),
 })

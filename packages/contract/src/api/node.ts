@@ -1,4 +1,4 @@
-// A tenant's machine: what its owner sees of it, how it is enrolled, and what runs on it. SPEC 2.8, DECISIONS 2, 5 and 8.
+// Nodes: the record, enrollment and the list of containers on a machine.
 
 import type { NodeId, TenantId } from '../ids.ts'
 import {
@@ -25,22 +25,22 @@ export type Capacity = Infer<typeof capacityShape>
 
 export const engineShape = object({ version: string(), apiVersion: string() })
 
-/** The first engine in which every way out of a container that is known now is closed (SAFETY 2, row 24). */
+/** The first Docker Engine version without known container escapes. */
 export const ENGINE_FLOOR = '29.5.1'
 const ENGINE_VERSION = /^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(-?)/
 
-/** What is to be said of a node's engine; a version that cannot be compared is not taken for a good one. */
+/** A warning about the engine of a node, if it needs one. A version that cannot be compared is warned about too. */
 export function engineWarnings(version: string): Warning[] {
   const compared = compareVersions(version, ENGINE_FLOOR)
   if (compared !== undefined && compared >= 0) return []
   const why =
     compared === undefined
-      ? `The engine calls itself ${version || 'nothing'}, which could not be compared with ${ENGINE_FLOOR}, the oldest that is safe.`
-      : `The engine is ${version}; below ${ENGINE_FLOOR} it has known ways out of a container. Upgrade it.`
+      ? `The engine reports version ${version || '(none)'}, which cannot be compared with ${ENGINE_FLOOR}, the oldest safe version.`
+      : `The engine version is ${version}; versions below ${ENGINE_FLOOR} have known container escapes. Upgrade the engine.`
   return [{ code: 'engine_below_floor', field: 'engine.version', why }]
 }
 
-/** Below 0: the left one is older. Of two with the same numbers the one with something after a hyphen came first. */
+/** Negative if the left version is older. A pre-release (with a hyphen) is older than its release. */
 function compareVersions(left: string, right: string): number | undefined {
   const [before, after] = [left, right].map((text) => ENGINE_VERSION.exec(text))
   if (!before || !after) return undefined
@@ -51,10 +51,10 @@ function compareVersions(left: string, right: string): number | undefined {
   return Number(before[4] === '') - Number(after[4] === '')
 }
 
-/** What a node may advertise of where it stands, recorded with its join token (SAFETY 2, row 14). */
+/** The location labels that a node may report. They are recorded with its join token. */
 export const residencyShape = object({ country: optional(string()), region: optional(string()) })
 
-/** `own` is false for the claim of the other tenant while a release is under way; who that is, is not said. */
+/** `own` is false for the claim of another tenant during a release. The other tenant is not named. */
 export const claimShape = object({ own: boolean(), state: oneOf(CLAIM_STATES) })
 
 export const nodeShape = object({
@@ -62,7 +62,7 @@ export const nodeShape = object({
   name: string(),
   status: oneOf(NODE_STATUSES),
   schedulable: boolean(),
-  /** Its replicas are being moved away. */
+  /** The node is draining. */
   draining: optional(boolean()),
   controlPlane: boolean(),
   labels: map(string()),
@@ -78,17 +78,17 @@ export const newJoinTokenShape = object({
   controlPlane: optional(boolean()),
 })
 
-/** The one answer that holds the token itself; a repeated request is told the rest again. */
+/** The only response that contains the token. A repeated request returns everything but the token. */
 export const issuedJoinTokenShape = object({
   nodeName: string(),
   token: optional(string()),
   expiresAt: string(),
-  /** What to type on the machine; it holds the token. */
+  /** The command to run on the machine; it contains the token. */
   command: optional(string()),
 })
 export type IssuedJoinToken = Infer<typeof issuedJoinTokenShape>
 
-/** Keys are the base64url of the raw 32 bytes: Ed25519 for who the node is, X25519 for what is sealed to it. */
+/** Keys are the base64url of the raw 32 bytes: Ed25519 identifies the node, X25519 encrypts what is sent to it. */
 export const enrollmentShape = object({
   nodeName: string(),
   joinToken: string(),
@@ -104,12 +104,12 @@ export const enrolledShape = object({
   nodeId: branded<NodeId>(),
   tenant: branded<TenantId>(),
   generation: integer(),
-  /** What is no reason to refuse the machine and yet to be known; absent where there is nothing. */
+  /** Problems that do not reject the machine; absent if there are none. */
   warnings: optional(list(warningShape)),
 })
 export type Enrolled = Infer<typeof enrolledShape>
 
-/** Any container of the machine, ours or not; never its environment. */
+/** Any container on the machine, managed or not. Its environment is never included. */
 export const machineContainerShape = object({
   id: string(),
   name: string(),

@@ -1,4 +1,5 @@
-// Where the replicas of a deployment are, what they are made of, and why one is nowhere. DECISIONS 2, 4, 5 and 7.
+// Placement of replicas: assignments, container templates, observations, and the explanation of a replica without a
+// node.
 
 import type { AssignmentId, DeploymentUid, NodeId } from '../ids.ts'
 import type { Json } from '../json/json.ts'
@@ -20,7 +21,7 @@ import {
 import { constraintShape, healthCheckShape, limitsShape, routeShape } from './deployment.ts'
 import { RESIDENCY_DEMANDS } from './residency.ts'
 
-/** Forward only. */
+/** States only advance in this order. */
 export const REPLICA_STATES = [
   'pending',
   'assigned',
@@ -35,7 +36,7 @@ export const REPLICA_STATES = [
 ] as const
 export type ReplicaState = (typeof REPLICA_STATES)[number]
 
-/** In the order in which they are told. */
+/** In the order in which refusals are listed. */
 export const FILTERS = [
   'readiness',
   'cordon',
@@ -60,33 +61,33 @@ export const refusalShape = object({
   code: string(),
   required: json<Json>(),
   reported: json<Json>(),
-  /** The smallest change that would cure this refusal. */
+  /** The smallest change that would remove this refusal. */
   fix: string(),
 })
 export type Refusal = Infer<typeof refusalShape>
 
-/** One thing that somebody can do, to the candidate's node unless it says otherwise. */
+/** One change that would help, to the candidate's node unless the kind names something else. */
 export const CHANGE_KINDS = [
   'make_ready',
   'uncordon',
-  /** In the configuration of its agent; `value` absent: the label is taken away. */
+  /** In the configuration of the agent. Without `value` the label is removed. */
   'set_label',
-  /** The node is enrolled anew, with a join token that attests it. */
+  /** The node is enrolled again with a join token that attests the label. */
   'attest_label',
-  /** So much less is requested of the node by what runs there. */
+  /** The replicas on the node request less. */
   'free',
-  /** One more replica of another deployment comes. */
+  /** Another deployment gets one more replica on the node. */
   'place_beside',
-  /** All replicas of another deployment go. */
+  /** All replicas of another deployment leave the node. */
   'move_away',
-  /** The deployment names this node. */
+  /** The deployment names this node in `nodeId`. */
   'name_node',
-  /** This constraint is taken out. */
+  /** The constraint is removed. */
   'change_constraint',
-  /** This name is taken out. */
+  /** The name is removed. */
   'change_affinity',
   'change_anti_affinity',
-  /** This demand is taken out; of the blocked countries, this one. */
+  /** The residency rule is removed; of the blocked countries, this one. */
   'change_residency',
   'lower_request',
   'raise_quota',
@@ -96,24 +97,24 @@ export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
 export const changeShape = object({
   kind: oneOf(CHANGE_KINDS),
-  /** In one sentence, for a person. */
+  /** One sentence for people. */
   text: string(),
   label: optional(string()),
   value: optional(string()),
-  /** Of a long list of values the first ones. */
+  /** Only the first values of a long list. */
   constraint: optional(constraintShape),
   demand: optional(oneOf(RESIDENCY_DEMANDS)),
-  /** What is to become free, or what may be requested at the most; what is not named stays as it is. */
+  /** The resources to free, or the most that may be requested. Absent ones stay unchanged. */
   resources: optional(object({ cpuMillis: optional(integer()), memoryBytes: optional(integer()) })),
   /** The other deployment. */
   deployment: optional(string()),
   nodeId: optional(branded<NodeId>()),
-  /** The new limit of the quota of containers. */
+  /** The new quota of containers. */
   limit: optional(integer()),
 })
 export type Change = Infer<typeof changeShape>
 
-/** All of it together makes the node take a replica, and nothing of it can be left out. */
+/** All changes together make the node accept a replica; none of them can be left out. */
 export const cureShape = object({ text: string(), changes: list(changeShape) })
 export type Cure = Infer<typeof cureShape>
 
@@ -121,7 +122,7 @@ export const candidateShape = object({
   nodeId: branded<NodeId>(),
   nodeName: string(),
   refusals: list(refusalShape),
-  /** Absent where the node accepts, and where nothing that the tenant can do would make it. */
+  /** Absent if the node accepts, or if nothing the tenant can do would make it accept. */
   cure: optional(cureShape),
 })
 export type Candidate = Infer<typeof candidateShape>
@@ -131,12 +132,14 @@ export const whyShape = object({
   phase: string(),
   summary: string(),
   candidates: list(candidateShape),
-  /** The changes of which any one would place a replica, the cheapest first. */
+  /** Changes that would each place a replica, cheapest first. */
   cure: list(string()),
 })
 export type Why = Infer<typeof whyShape>
 
-/** Which document gives the variables NAME_key. DECISIONS 5: the version is the pin, and null while the path has none. */
+/**
+ * The document that provides the variables NAME_key. The version is the pinned one, or null while the path has none.
+ */
 export const templateSecretShape = object({
   name: string(),
   namespace: string(),
@@ -145,15 +148,17 @@ export const templateSecretShape = object({
 })
 export type TemplateSecret = Infer<typeof templateSecretShape>
 
-/** All that a container is made of, less the material of its secrets; its hash decides what is recreated. */
+/**
+ * Everything a container is created from, except secret material. Its hash decides whether a container is recreated.
+ */
 export const containerTemplateShape = object({
   name: string(),
-  /** `host/repository@sha256:...`: a tag may move, a digest may not. */
+  /** `host/repository@sha256:...`: unlike a tag, a digest never changes its content. */
   image: string(),
   command: optional(list(string())),
   args: optional(list(string())),
   environment: map(string()),
-  /** References only: the material is asked for when the container is made. Absent where there are none. */
+  /** References only; the material is fetched when the container is created. Absent if there are none. */
   secrets: optional(list(templateSecretShape)),
   composedEnvironment: optional(map(string())),
   healthCheck: optional(healthCheckShape),
@@ -166,7 +171,7 @@ export type ContainerTemplate = Infer<typeof containerTemplateShape>
 export const DESIRED_STATES = ['running', 'stopped', 'removed'] as const
 export type DesiredState = (typeof DESIRED_STATES)[number]
 
-/** Immutable but for `desired`, which only moves on: running, stopped, removed. */
+/** Immutable except for `desired`, which only advances: running, stopped, removed. */
 export const assignmentShape = object({
   id: branded<AssignmentId>(),
   replica: integer(),
@@ -180,33 +185,33 @@ export type Assignment = Infer<typeof assignmentShape>
 
 export const ROLLOUT_STATES = ['progressing', 'paused', 'rolling_back'] as const
 
-/** A revision and what its containers are made of. */
+/** A revision and the hash of its container template. */
 export const revisionTargetShape = object({ revision: integer(), templateHash: string() })
 export type RevisionTarget = Infer<typeof revisionTargetShape>
 
-/** How replicas become those of another revision. It is over, and absent, once that has run through its watch. */
+/** An update in progress. It is absent again once the new revision has passed its watch window. */
 export const rolloutShape = object({
   ...revisionTargetShape.fields,
-  /** The revision that began it: a later one of the same template goes on with it. */
+  /** The revision that started it. A later revision with the same template continues it. */
   since: integer(),
   startedAt: string(),
-  /** When another replica was last found ready: the deadline and the watch count from here. */
+  /** When another replica last became ready. The deadline and the watch window start here. */
   progressedAt: string(),
-  /** The most replicas of this revision that were ready at once. */
+  /** The most replicas of this revision that were ready at the same time. */
   ready: integer(),
   state: oneOf(ROLLOUT_STATES),
-  /** There were replicas, or a revision to go back to, before: only then can it fail. */
+  /** Whether replicas or a good revision existed before. Only then can the update fail. */
   replaces: boolean(),
-  /** The quota of containers has taken an old replica before its successor came. */
+  /** The quota of containers forced an old replica to stop before its successor started. */
   quotaReached: optional(boolean()),
-  /** Why it is paused or goes back; `nodeId` is absent where the replica found no node. */
+  /** Why it is paused or rolled back; `nodeId` is absent if the replica had no node. */
   failure: optional(
     object({ reason: string(), replica: integer(), nodeId: optional(branded<NodeId>()), at: string() }),
   ),
 })
 export type Rollout = Infer<typeof rolloutShape>
 
-/** What an agent is told to have on its node, as it is sent: the template, which many items share, goes beside it. */
+/** An assignment as it is sent to an agent. The template is sent once, because many items share it. */
 export const sentItemShape = object({
   assignmentId: branded<AssignmentId>(),
   deployment: branded<DeploymentUid>(),
@@ -216,13 +221,13 @@ export const sentItemShape = object({
 })
 export type SentItem = Infer<typeof sentItemShape>
 
-/** The same with its template: what an agent works with. */
+/** An assignment with its template, as the agent uses it. */
 export const desiredItemShape = object({ ...sentItemShape.fields, template: containerTemplateShape })
 export type DesiredItem = Infer<typeof desiredItemShape>
 
 /**
- * What of a deployment is to be reached from outside, as each node of the tenant is told. The replicas of the node itself
- * are known to its agent; `peers` are where the others take what is forwarded, as `host:port`.
+ * A deployment with routes, as it is sent to each node of the tenant. The agent knows the replicas on its own node;
+ * `peers` are the routers of the other nodes, as `host:port`.
  */
 export const routedDeploymentShape = object({
   deployment: branded<DeploymentUid>(),
@@ -232,7 +237,7 @@ export const routedDeploymentShape = object({
 })
 export type RoutedDeployment = Infer<typeof routedDeploymentShape>
 
-/** What an agent has seen of one assignment. `seq` grows with each report of the assignment. */
+/** The state of one assignment as its agent observed it. `seq` grows with each report of the assignment. */
 export const observationShape = object({
   assignmentId: branded<AssignmentId>(),
   generation: integer(),
@@ -242,13 +247,13 @@ export const observationShape = object({
   startedAt: nullable(string()),
   exitCode: nullable(integer()),
   restarts: integer(),
-  /** A reason in one word, for a state that is not the wished one: image_pull_failed, unhealthy, exited, ... */
+  /** One word for a state other than the desired one: image_pull_failed, unhealthy, exited, ... */
   reason: string(),
-  /** What the reason is about, of `secret_unresolved`: which entry and why, in words of ours. */
+  /** For `secret_unresolved`: which entry and why, in the server's own words. */
   about: optional(string()),
-  /** What the broker gave with the environment: says which versions this container was started with. */
+  /** Sent by the broker with the environment. It proves which secret versions the container was started with. */
   proof: optional(string()),
-  /** No container of the assignment exists any more, and none will be made. */
+  /** No container of the assignment exists, and none will be created. */
   gone: boolean(),
 })
 export type Observation = Infer<typeof observationShape>

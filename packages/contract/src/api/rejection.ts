@@ -1,4 +1,4 @@
-// What a "no" says (SPEC 2.1), what the server changed (SPEC 1, last point) and what it merely noticed. All three are values.
+// Rejections, alterations (changes the server made to a request) and warnings.
 
 import type { Code } from '../catalogue/index.ts'
 import type { Json } from '../json/json.ts'
@@ -24,7 +24,6 @@ export const rejectionShape = object({
 })
 export type Rejection = Infer<typeof rejectionShape>
 
-/** DECISIONS 2. */
 export const ALTERATION_CODES = [
   'default_applied',
   'image_digest_resolved',
@@ -67,6 +66,6 @@ export const warningShape = object({
 })
 export type Warning = Infer<typeof warningShape>
 
-/** What a dry run answers: nothing was stored, and the plan is what the write would have answered, or do. */
-export const triedShape = <T>(plan: Shape<T>) =>
+/** The response of a dry run. Nothing was stored; `plan` is what the write would have done or returned. */
+export const dryRunResultShape = <T>(plan: Shape<T>) =>
   object({ alterations: list(alterationShape), warnings: list(warningShape), plan })

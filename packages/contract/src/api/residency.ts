@@ -1,22 +1,21 @@
-// Where work may be: what a deployment demands, which labels that is stored as, and which labels of a node answer it. SPEC 2.7,
-// DECISIONS 3 and 7.
+// Data residency: what a deployment requires, the labels it is stored as, and the node labels it is compared with.
 
 import { boolean, described, type Infer, list, map, object, optional, string } from '../shapes/shape.ts'
 
-/** What a deployment's demand is stored as; written by the server alone. */
+/** Labels of a deployment that hold its requirements. Only the server writes them. */
 export const RESIDENCY_LABELS = {
   country: 'holdfast.io/data-residency-country',
   region: 'holdfast.io/data-residency-region',
   blockedCountries: 'holdfast.io/blocked-countries',
 } as const
 
-/** What a node advertises, within what its join token attested. */
+/** Labels of a node with its location. Values that its join token did not attest are ignored. */
 export const NODE_COUNTRY = 'holdfast.io/country'
 export const NODE_REGION = 'holdfast.io/geo-region'
 
 export const RESIDENCY_DEMANDS = ['country', 'region', 'blockedCountries'] as const
 
-/** What a deployment sends: `placement.residency`. */
+/** `placement.residency` of a deployment. */
 export const residencyDemandShape = object({
   country: optional(string({ description: 'ISO 3166-1 alpha-2, two capital letters' })),
   region: optional(string({ description: 'One of GET /api/v1/scheduler/regions' })),
@@ -24,7 +23,7 @@ export const residencyDemandShape = object({
 })
 export type ResidencyDemand = Infer<typeof residencyDemandShape>
 
-/** What this control plane was configured with. */
+/** The residency configuration of this control plane. */
 export const residencyRulesShape = object({ enforcement: boolean(), regions: map(list(string())) })
 export type ResidencyRules = Infer<typeof residencyRulesShape>
 

@@ -1,5 +1,5 @@
-// Secrets of a tenant as the API speaks of them: what is written, never read back; which versions there are, who reads them,
-// and how far a rotation is. SPEC 2.4, 2.5; DECISIONS 1, 2 and 5. No shape here has room for a value but those of a write.
+// Secrets in the API: writes, versions, consumers and rotations. Only the shapes of a write can hold a value; nothing
+// returns one.
 
 import {
   boolean,
@@ -14,14 +14,14 @@ import {
   optional,
   string,
 } from '../shapes/shape.ts'
-import { triedShape } from './rejection.ts'
+import { dryRunResultShape } from './rejection.ts'
 
 export const SECRET_ENCODINGS = ['hex', 'base64', 'base64url'] as const
 export type SecretEncoding = (typeof SECRET_ENCODINGS)[number]
 export const SECRET_CHARSETS = ['alphanumeric', 'urlsafe', 'ascii'] as const
 export type SecretCharset = (typeof SECRET_CHARSETS)[number]
 
-/** Random material: bytes rendered as text, or characters of an alphabet, never both. SPEC 2.5. */
+/** Generated material: random bytes as text, or random characters of an alphabet, never both. */
 export const generateShape = object({
   keys: described('Keys to generate a value for', list(string())),
   bytes: optional(integer({ description: 'Random bytes of each value; 32 if neither pair is sent' })),
@@ -31,10 +31,10 @@ export const generateShape = object({
 })
 export type GenerateBlock = Infer<typeof generateShape>
 
-/** The body of PUT /secrets/{namespace}/{resource}: at least one of both, with keys of their own. */
+/** The body of PUT /secrets/{namespace}/{resource}: at least one of the two, with different keys. */
 export const secretWriteShape = object({ values: optional(map(string())), generate: optional(generateShape) })
 
-/** What a write answers: which keys, never what they hold. */
+/** The response to a write. It lists the keys, never the values. */
 export const secretWrittenShape = object({
   path: string(),
   namespace: string(),
@@ -47,9 +47,9 @@ export type SecretWritten = Infer<typeof secretWrittenShape>
 export const secretVersionShape = object({
   version: integer(),
   createdAt: string(),
-  /** Absent for who may not see the names of keys. */
+  /** Absent for roles that may not see key names. */
   keys: optional(list(string())),
-  /** A rotation has staged it: no deployment takes it until the cutover. */
+  /** Staged by a rotation. No deployment uses it before the cutover. */
   staged: boolean(),
   /** Names of the deployments that use it. */
   pinnedBy: list(string()),
@@ -83,12 +83,12 @@ export const secretConsumerShape = object({
   secret: string(),
   vault_path: string(),
   anchor: string(),
-  /** The version that its containers are made with; null while the path has none. */
+  /** The version its containers are created with; null while the path has none. */
   version: nullable(integer()),
 })
 export type SecretConsumer = Infer<typeof secretConsumerShape>
 
-/** In their order. What is asked for is one of these, or `abort`. DECISIONS 5. */
+/** In this order. A rotation request names one of these or `abort`. */
 export const ROTATION_STEPS = ['stage', 'overlap', 'cutover', 'retire'] as const
 export const ROTATION_PHASES = ['idle', 'stage', 'overlap', 'cutover'] as const
 export type RotationPhase = (typeof ROTATION_PHASES)[number]
@@ -96,7 +96,7 @@ export type RotationStep = (typeof ROTATION_STEPS)[number] | 'abort'
 
 export const rotateShape = object({
   phase: string({ description: [...ROTATION_STEPS, 'abort'].join(', ') }),
-  /** The name of an entry; absent: every credential of the deployment. */
+  /** The name of an entry; if absent, every credential of the deployment. */
   secret: optional(string()),
   values: optional(map(string())),
   generate: optional(generateShape),
@@ -104,11 +104,11 @@ export const rotateShape = object({
 
 export const rotationConsumerShape = object({
   deployment: string(),
-  /** The version that it is to run. */
+  /** The version it should run. */
   pinned: nullable(integer()),
-  /** The versions that its containers have proved to run, with how many replicas each. */
+  /** The versions its containers have proved to run, with the number of replicas of each. */
   running: list(object({ version: integer(), replicas: integer(), since: string() })),
-  /** Every container of it runs the new version and has proved it. */
+  /** Every container runs the new version and has proved it. */
   proved: boolean(),
 })
 
@@ -117,16 +117,16 @@ export const credentialRotationShape = object({
   vault_path: string(),
   phase: oneOf(ROTATION_PHASES),
   since: nullable(string()),
-  /** What may be asked for now. */
+  /** The steps that may be requested now. */
   next: list(string()),
   versions: object({ old: nullable(integer()), new: nullable(integer()) }),
   consumers: list(rotationConsumerShape),
-  /** What the next phase waits for, in sentences; empty: it may be asked for now. */
+  /** Conditions that block the next phase, as sentences; empty if it may be requested now. */
   blockedBy: list(string()),
 })
 export type CredentialRotation = Infer<typeof credentialRotationShape>
 
-/** GET /deployments/{name}/secrets/rotation, and the answer to each step. */
+/** GET /deployments/{name}/secrets/rotation, and the response to each step. */
 export const rotationShape = object({
   deployment: string(),
   secretsVersion: integer(),
@@ -134,11 +134,11 @@ export const rotationShape = object({
 })
 export type Rotation = Infer<typeof rotationShape>
 
-/** The plan is the rotation as the step would have left it. */
-export const rotationDryRunShape = triedShape(
+/** The plan is the state of the rotation after the step. */
+export const rotationDryRunShape = dryRunResultShape(
   object({
     ...rotationShape.fields,
-    /** The deployments whose containers the step would make anew, one deployment after another. */
+    /** Deployments whose containers the step would recreate, one deployment after another. */
     restarts: list(string()),
   }),
 )

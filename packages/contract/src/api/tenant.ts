@@ -1,4 +1,4 @@
-// Tenants, their quotas and their tokens. DECISIONS 2, 6 and 8.
+// Tenants, their quotas, tokens and registry credentials.
 
 import type { TenantId, TokenId } from '../ids.ts'
 import {
@@ -33,7 +33,7 @@ export type QuotaKind = (typeof QUOTA_KINDS)[number]
 export const tenantShape = object({
   id: branded<TenantId>(),
   name: string(),
-  /** True for the one tenant that is the platform itself. */
+  /** True for the one tenant of the platform itself. */
   platform: boolean(),
   quotas: map(integer({ minimum: 0 })),
   revision: integer(),
@@ -51,7 +51,7 @@ export const tokenShape = object({
 })
 export type Token = Infer<typeof tokenShape>
 
-/** The one answer that holds the token itself; it is shown once and stored nowhere. */
+/** The only response that contains the token. It is shown once and never stored. */
 export const issuedTokenShape = object({ ...tokenShape.fields, token: optional(string()) })
 export type IssuedToken = Infer<typeof issuedTokenShape>
 
@@ -62,7 +62,7 @@ export type QuotaList = Infer<typeof quotaListShape>
 
 export const registryShape = object({
   host: string(),
-  /** Whether this tenant keeps a credential for the host; the credential itself is in the secrets store only. */
+  /** Whether this tenant has a credential for the host. The credential itself is in the secrets store only. */
   credential: boolean(),
   updatedAt: optional(string()),
 })

@@ -1,4 +1,4 @@
-// A JSON value as our own reader yields it: whole numbers past 2^53 are bigint.
+// JSON values. Whole numbers above 2^53 are bigint, so that they stay exact.
 
 export type Json = null | boolean | number | bigint | string | Json[] | JsonObject
 export interface JsonObject {
@@ -9,12 +9,12 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The JSON text of a value; unlike JSON.stringify it knows bigint. */
+/** The JSON text of a value. Unlike JSON.stringify it supports bigint. */
 export function jsonText(value: Json): string {
   return write(value, Object.keys)
 }
 
-/** For JSON.stringify, which knows no bigint: a whole number past 2^53 becomes its text. */
+/** For JSON.stringify, which does not support bigint: whole numbers above 2^53 become text. */
 export function withoutBigInts(value: Json): Json {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(withoutBigInts)
@@ -22,7 +22,7 @@ export function withoutBigInts(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutBigInts(member)]))
 }
 
-/** Keys in code-unit order at every level: equal values have equal text. DECISIONS 4, specHash. */
+/** JSON text with sorted keys at every level: equal values have equal text. The spec hash is computed from it. */
 export function canonicalJson(value: Json): string {
   return write(value, (object) => Object.keys(object).sort())
 }
@@ -39,6 +39,6 @@ function write(value: Json, keysOf: (object: JsonObject) => string[]): string {
   return `{${members}}`
 }
 
-/** Most texts hold nothing to escape; finding that out is cheaper than escaping. */
+/** Most texts need no escaping, and testing for that is cheaper than escaping. */
 const PLAIN = /^[ !#-[\]-~]*$/
 const quote = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))

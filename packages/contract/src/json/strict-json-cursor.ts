@@ -1,5 +1,5 @@
-// Where the strict JSON reader stands in the text, and how it fails: the first fault is noted once, and the readers unwind
-// by returning undefined, each adding its key or index, so that a sound body pays nothing for the path of a fault.
+// The position of the strict JSON reader, and how it fails. The first fault is recorded once; the readers then return
+// undefined, each adding its key or index to the path. Valid bodies pay nothing for paths.
 
 export type StrictJsonFaultKind = 'syntax' | 'duplicate_key' | 'depth' | 'values' | 'encoding' | 'number'
 
@@ -15,20 +15,20 @@ export interface Cursor {
   at: number
   readonly maxDepth: number
   readonly maxValues: number
-  /** Members and elements so far. */
+  /** Members and elements read so far. */
   values: number
   failure: Failure | undefined
-  /** Keys and indexes from the fault outwards. */
+  /** Keys and indexes from the fault outward. */
   readonly trail: (string | number)[]
 }
 
-/** Message: what was expected, never what came, which may be a secret. */
+/** The message names what was expected, never what was received, which may be a secret. */
 export function fail(cursor: Cursor, kind: StrictJsonFaultKind, at: number, message: string): undefined {
   cursor.failure = { kind, at, message }
   return undefined
 }
 
-/** Called by each reader that a failure passes through. */
+/** Called by each reader that a failure passes through, to add its step to the path. */
 export function unwind(cursor: Cursor, segment: string | number): undefined {
   cursor.trail.push(segment)
   return undefined

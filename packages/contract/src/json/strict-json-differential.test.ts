@@ -1,4 +1,4 @@
-// The strict reader against the platform's own: what we accept, JSON.parse reads as the same value.
+// The strict reader compared with JSON.parse: both read the same value from every text that the strict reader accepts.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -13,8 +13,8 @@ function readOf(text: string): Json {
   return result.value
 }
 
-describe('against JSON.parse', () => {
-  test('whatever JSON.stringify writes is read as JSON.parse reads it', () => {
+describe('the strict JSON reader, compared with JSON.parse', () => {
+  test('reads the output of JSON.stringify as JSON.parse does', () => {
     const value = fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' })
     fc.assert(
       fc.property(value, fc.constantFrom(undefined, 1, '\t'), (sent, indent) => {
@@ -26,7 +26,7 @@ describe('against JSON.parse', () => {
     )
   }, 60_000)
 
-  test('a repeated key is found wherever it stands', () => {
+  test('finds a repeated key at any depth', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(), (sent, nth) => {
         const text = jsonText(readOf(JSON.stringify([{ a: 1 }, sent])))
@@ -41,7 +41,7 @@ describe('against JSON.parse', () => {
     )
   })
 
-  test('jsonText of what was read is read as the same', () => {
+  test('reads its own jsonText output as the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.bigInt(), (sent, big) => {
         const text = `[${JSON.stringify(sent)},${big}]`
@@ -52,7 +52,7 @@ describe('against JSON.parse', () => {
     )
   })
 
-  test('60,000 mutated bodies: nothing is accepted that JSON.parse refuses or reads otherwise', () => {
+  test('accepts none of 60,000 mutated bodies that JSON.parse rejects or reads differently', () => {
     const seen = { accepted: 0, refusedByBoth: 0, refusedByUs: 0 }
     const random = randomFrom(20_240_817)
     for (let round = 0; round < 60_000; round++) seen[judge(mutate(random))]++
@@ -81,13 +81,13 @@ function judge(bytes: Uint8Array): 'accepted' | 'refusedByBoth' | 'refusedByUs' 
     expectSameAsNative(ours.value, native)
     return 'accepted'
   }
-  // JSON.parse knows no syntax fault here, so ours must be one of the rules on top of it.
+  // JSON.parse has no objection here, so the fault must be one of the stricter rules.
   if (ours.fault.kind === 'syntax')
     throw new Error(`refused sound JSON: ${Buffer.from(bytes).toString('latin1')}`)
   return 'refusedByUs'
 }
 
-/** Bigint and minus zero are the two places where we read otherwise, on purpose. */
+/** Bigint and minus zero are the two intended differences. */
 function expectSameAsNative(ours: Json, native: unknown): void {
   if (!sameAsNative(ours, native)) throw new Error(`${jsonText(ours)} is not ${JSON.stringify(native)}`)
 }
@@ -113,7 +113,7 @@ function sameAsNative(ours: Json, native: unknown): boolean {
 
 type Random = (below: number) => number
 
-/** A small fixed generator: the same bodies in every run. */
+/** A small generator with a fixed seed: the same bodies in every run. */
 function randomFrom(seed: number): Random {
   let state = seed
   return (below) => {

@@ -1,5 +1,5 @@
-// How the strict JSON reader reads a number (RFC 8259, 6). Whole numbers are exact at any size; what a double cannot hold
-// at all is refused, never rounded to infinity.
+// Reads a number of strict JSON (RFC 8259, section 6). Whole numbers are exact at any size. A number that a double
+// cannot hold is rejected, never rounded to infinity.
 
 import { type Cursor, fail } from './strict-json-cursor.ts'
 
@@ -9,19 +9,19 @@ const POINT = 0x2e
 const ZERO = 0x30
 const LOWER_E = 0x65
 
-/** Far above what a double can hold; keeps the conversion to bigint, which is not linear, off long digit strings. */
+/** Far above the range of a double. Conversion to bigint is not linear, so longer digit strings are rejected first. */
 const MAX_NUMBER_LENGTH = 400
-/** So many digits are below 2^53 whatever they are. */
+/** Any number with this many digits is below 2^53. */
 export const PLAIN_DIGITS = 15
 
-/** The cursor stands on a minus or a digit, and afterwards behind the number. */
+/** The cursor is at a minus or a digit before, and behind the number after. */
 export function readNumber(cursor: Cursor): number | bigint | undefined {
   const { text, at } = cursor
   const digits = text.charCodeAt(at) === MINUS ? at + 1 : at
   const wholeEnd = endOfDigits(text, digits)
   if (wholeEnd === digits) return fail(cursor, 'syntax', digits, 'a digit must follow the minus')
   if (wholeEnd > digits + 1 && text.charCodeAt(digits) === ZERO) {
-    return fail(cursor, 'syntax', digits, 'a number must not start with a needless zero')
+    return fail(cursor, 'syntax', digits, 'a number must not start with a zero')
   }
   const end = endOfNumber(cursor, wholeEnd)
   if (end === undefined) return undefined
@@ -41,7 +41,7 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= 0x39
 }
 
-/** Reads on over the fraction and the exponent. */
+/** Reads the fraction and the exponent. */
 function endOfNumber(cursor: Cursor, wholeEnd: number): number | undefined {
   const { text } = cursor
   let end = wholeEnd

@@ -1,5 +1,5 @@
-// How the strict JSON reader reads a string (RFC 8259, 7). Escapes that leave half a surrogate pair are refused: such a
-// string has no UTF-8 form, so it could not be stored unchanged.
+// Reads a string of strict JSON (RFC 8259, section 7). Escapes that leave half a surrogate pair are rejected: such a
+// string has no UTF-8 form and could not be stored unchanged.
 
 import { type Cursor, fail } from './strict-json-cursor.ts'
 
@@ -7,7 +7,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const LETTER_U = 0x75
 
-/** The cursor stands on the opening quote, and afterwards behind the closing one. */
+/** The cursor is at the opening quote before, and behind the closing one after. */
 export function readString(cursor: Cursor): string | undefined {
   const { text } = cursor
   const start = cursor.at + 1
@@ -17,7 +17,7 @@ export function readString(cursor: Cursor): string | undefined {
   return text.slice(start, end)
 }
 
-/** Index of the first character that cannot simply be copied. */
+/** Index of the first character that cannot be copied unchanged. */
 function endOfRun(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -56,13 +56,13 @@ const SIMPLE_ESCAPES: { readonly [code: number]: string } = {
   116: '\t',
 }
 
-/** The cursor stands on the backslash, and afterwards behind the escape. */
+/** The cursor is at the backslash before, and behind the escape after. */
 function readEscape(cursor: Cursor): string | undefined {
   const at = cursor.at
   const code = cursor.text.charCodeAt(at + 1)
   if (code === LETTER_U) return readUnicodeEscape(cursor)
   const escaped = SIMPLE_ESCAPES[code]
-  if (escaped === undefined) return fail(cursor, 'syntax', at, 'not one of the escapes of JSON')
+  if (escaped === undefined) return fail(cursor, 'syntax', at, 'not a JSON escape')
   cursor.at = at + 2
   return escaped
 }
@@ -85,7 +85,7 @@ function readUnicodeEscape(cursor: Cursor): string | undefined {
 
 const LONE_SURROGATE = 'an escape that is half a surrogate pair stands for no character'
 
-/** Minus one where fewer than four hexadecimal digits stand. */
+/** Minus one if there are fewer than four hexadecimal digits. */
 function hex4(text: string, from: number): number {
   let value = 0
   for (let at = from; at < from + 4; at++) {

@@ -1,9 +1,10 @@
-// Bytes to text without loss: what is not UTF-8 is found, never replaced. Also: which byte a position in the text is.
+// Decodes UTF-8 without loss: invalid bytes are reported, never replaced. Also converts positions in the text to byte
+// offsets.
 
 interface FatalDecoder {
   decode(bytes: Uint8Array): string
 }
-// The one global of browsers and Node that this package needs; the language library does not declare it.
+// The one global of browsers and Node that this package needs; the configured type library does not declare it.
 declare const TextDecoder: new (
   label: string,
   options: { readonly fatal: boolean; readonly ignoreBOM: boolean },
@@ -20,7 +21,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** How many bytes from the start are UTF-8: all of them, or the offset of the first sequence that is not. */
+/** The number of valid bytes from the start: all of them, or the offset of the first invalid sequence. */
 export function validUtf8Length(bytes: Uint8Array): number {
   let at = 0
   while (at < bytes.length) {
@@ -31,13 +32,13 @@ export function validUtf8Length(bytes: Uint8Array): number {
   return at
 }
 
-/** Length of the sequence that starts here, 0 when it is none. */
+/** Length of the sequence that starts here, 0 if it is invalid. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0
   if (lead < 0x80) return 1
   if (lead < 0xc2 || lead > 0xf4) return 0
   const length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
-  // The second byte shuts out overlong forms, surrogates and what is past U+10FFFF.
+  // The second byte excludes overlong forms, surrogates and code points above U+10FFFF.
   const lowest = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
   const highest = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
   if (!isBetween(bytes[at + 1], lowest, highest)) return 0
@@ -49,14 +50,14 @@ function isBetween(byte: number | undefined, lowest: number, highest: number): b
   return byte !== undefined && byte >= lowest && byte <= highest
 }
 
-/** Bytes that the text takes in UTF-8; half a surrogate pair counts as the three bytes of its replacement. */
+/** Size of the text in UTF-8 bytes. Half a surrogate pair is encoded as a replacement character of three bytes. */
 export function utf8Length(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code < 0x80) continue
     bytes += code < 0x800 ? 1 : 2
-    // A pair is two units and four bytes: its first unit has counted three.
+    // A pair is two units and four bytes; its first unit was counted as three.
     if (code >= 0xd800 && code <= 0xdbff && isLowSurrogate(text.charCodeAt(at + 1))) at++
   }
   return bytes

@@ -20,7 +20,7 @@ function faultOf(body: string | Uint8Array, maxDepth?: number): StrictJsonFault 
   return result.fault
 }
 
-describe('what is JSON', () => {
+describe('the strict JSON reader accepts', () => {
   const accepted: [string, Json][] = [
     ['null', null],
     ['true', true],
@@ -65,7 +65,7 @@ describe('what is JSON', () => {
   })
 })
 
-/** Null-prototype objects as ordinary ones, for comparing. */
+/** Turns null-prototype objects into ordinary ones, for comparing. */
 function plain(value: Json): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
@@ -81,7 +81,7 @@ function plain(value: Json): unknown {
   return copy
 }
 
-describe('what is not JSON', () => {
+describe('the strict JSON reader rejects', () => {
   const syntax = [
     '',
     ' ',
@@ -197,7 +197,7 @@ describe('what is not JSON', () => {
   })
 })
 
-describe('bytes that are not UTF-8', () => {
+describe('the strict JSON reader rejects bytes that are not UTF-8', () => {
   const sequences: [string, number[]][] = [
     ['a lone continuation', [0x80]],
     ['a lone lead', [0xc3]],
@@ -224,7 +224,7 @@ describe('bytes that are not UTF-8', () => {
     expect(faultOf(new Uint8Array([0x31, 0])).kind).toBe('syntax')
   })
 
-  test('the first bad byte is found wherever a decoder finds one', () => {
+  test('reports the first invalid byte that TextDecoder finds', () => {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     const chunk = fc.oneof(fc.string({ unit: 'grapheme' }).map(bytesOf), fc.uint8Array({ maxLength: 4 }))
     fc.assert(
@@ -247,7 +247,7 @@ describe('bytes that are not UTF-8', () => {
   }, 60_000)
 })
 
-describe('keys', () => {
+describe('the strict JSON reader and keys', () => {
   test.each([
     ['{"a":1,"a":1}', 'a', 7],
     ['{"a":1,"\\u0061":2}', 'a', 7],
@@ -264,11 +264,11 @@ describe('keys', () => {
     expect(faultOf(text)).toMatchObject({ kind: 'duplicate_key', path, offset })
   })
 
-  test('the same key in two objects is no repeat', () => {
+  test('accepts the same key in two objects', () => {
     expect(plain(readOf('[{"a":{"a":1}},{"a":2}]'))).toStrictEqual([{ a: { a: 1 } }, { a: 2 }])
   })
 
-  test('__proto__ and its like are keys like any other', () => {
+  test('reads __proto__ and constructor as ordinary keys', () => {
     const value = readOf(
       '{"__proto__":{"polluted":1},"constructor":{"prototype":2},"toString":3,"hasOwnProperty":4}',
     )
@@ -278,31 +278,31 @@ describe('keys', () => {
   })
 })
 
-describe('depth', () => {
+describe('the strict JSON reader limits depth', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-  test('32 levels pass, 33 do not', () => {
+  test('accepts 32 levels and rejects 33', () => {
     expect(parse(nested(32)).ok).toBe(true)
     expect(faultOf(nested(33))).toMatchObject({ kind: 'depth', offset: 32 })
     expect(parse(`${'{"a":'.repeat(32)}1${'}'.repeat(32)}`).ok).toBe(true)
     expect(faultOf(`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`).kind).toBe('depth')
   })
 
-  test('the caller may ask for less or more, up to what the stack bears', () => {
+  test('lets the caller set the limit, up to what the stack allows', () => {
     expect(faultOf(nested(3), 2).kind).toBe('depth')
     expect(parseStrictJson(bytesOf(nested(512)), { maxDepth: 1e9 }).ok).toBe(true)
     expect(faultOf(nested(513), 1e9).kind).toBe('depth')
   })
 
-  test.each(['[', '{"a":', '[[{"x":'])('a bomb of %s', (unit) => {
+  test.each(['[', '{"a":', '[[{"x":'])('rejects a deeply nested body of %s', (unit) => {
     expect(faultOf(unit.repeat(100_000)).kind).toBe('depth')
   })
 })
 
-describe('how many values', () => {
+describe('the strict JSON reader limits the number of values', () => {
   const read = (text: string, maxValues: number) => parseStrictJson(Buffer.from(text), { maxValues })
 
-  test('members and elements at every depth count, up to as many as the caller allows', () => {
+  test('counts members and elements at every depth', () => {
     expect(read('{"a":[1,2],"b":{"c":3}}', 5)).toMatchObject({ ok: true })
     expect(read('{"a":[1,2],"b":{"c":3}}', 4)).toMatchObject({
       ok: false,
@@ -311,13 +311,13 @@ describe('how many values', () => {
     expect(read('[[],[],[]]', 2)).toMatchObject({ ok: false, fault: { kind: 'values' } })
   })
 
-  test('without a limit any number', () => {
+  test('accepts any number of values without a limit', () => {
     expect(parseStrictJson(Buffer.from(`[${'0,'.repeat(100_000)}0]`))).toMatchObject({ ok: true })
   })
 })
 
-describe('what a fault says', () => {
-  test('offset in bytes, line, column in characters, path', () => {
+describe('a fault of the strict JSON reader', () => {
+  test('has an offset in bytes, a line, a column in characters and a path', () => {
     expect(faultOf('{\n  "é": [1,\r\n   "\u{1f600}", x]}')).toStrictEqual({
       kind: 'syntax',
       offset: 26,
@@ -331,7 +331,7 @@ describe('what a fault says', () => {
     expect(faultOf('1 x')).not.toHaveProperty('path')
   })
 
-  test('never a value', () => {
+  test('never quotes a value', () => {
     const canary = 'canary8341'
     const broken = [
       '"@',
@@ -352,7 +352,7 @@ describe('what a fault says', () => {
   })
 })
 
-describe('one hostile MiB stays cheap', () => {
+describe('the strict JSON reader reads one hostile MiB in linear time', () => {
   const MIB = 1024 * 1024
   const bodies: [string, string][] = [
     ['unicode escapes', `"${'\\u0041'.repeat(MIB / 6)}"`],
@@ -372,7 +372,7 @@ describe('one hostile MiB stays cheap', () => {
     ['line breaks and a fault', `${'\n'.repeat(MIB)}x`],
     ['an open string', `"${'a'.repeat(MIB)}`],
   ]
-  // A quadratic reader takes minutes here; the bound leaves room for a loaded machine.
+  // A quadratic reader needs minutes here; the bound leaves room for a loaded machine.
   test.each(bodies)('%s', (_name, text) => {
     const bytes = bytesOf(text)
     const started = performance.now()
@@ -381,7 +381,7 @@ describe('one hostile MiB stays cheap', () => {
   })
 })
 
-test('utf8Length counts as an encoder does', () => {
+test('utf8Length returns the length that TextEncoder produces', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary' }),

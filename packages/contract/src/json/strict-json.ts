@@ -1,5 +1,5 @@
-// What does a request body say? RFC 8259 to the letter, and stricter where two readers could disagree: no duplicate keys,
-// bounded depth, no byte order mark, no half surrogate pairs, whole numbers exact. SAFETY 2 row 17, DECISIONS 2.
+// Reads a request body strictly: RFC 8259, and stricter where two parsers could disagree. No duplicate keys, bounded
+// depth, no byte order mark, no half surrogate pairs, exact whole numbers.
 
 import { childPath, elementPath } from '../shapes/field-path.ts'
 import type { Json, JsonObject } from './json.ts'
@@ -11,15 +11,15 @@ import { decodeUtf8, utf8Length, validUtf8Length } from './strict-json-utf8.ts'
 
 export interface StrictJsonFault {
   readonly kind: StrictJsonFaultKind
-  /** Of the first byte that is at fault. */
+  /** Offset of the first byte at fault. */
   readonly offset: number
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number
-  /** From 1, in characters, not bytes. */
+  /** Starts at 1, in characters, not bytes. */
   readonly column: number
   /** Quotes nothing of the body. */
   readonly message: string
-  /** Of the value, or of the repeated key; absent at the top. It holds keys as sent: see `safeKey` in core. */
+  /** Path of the value or of the repeated key; absent at the top. It holds keys as sent: see `safeKey` in core. */
   readonly path?: string
 }
 
@@ -27,20 +27,19 @@ export type StrictJsonResult =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly fault: StrictJsonFault }
 
-/** DECISIONS 6. */
 export const MAX_JSON_DEPTH = 32
-/** The reader recurses once per level: no caller's option may exhaust the stack. */
+/** The reader recurses once per level, so no option may exhaust the stack. */
 const DEPTH_CEILING = 512
 /** A longer key is named by its length in a fault's path. */
 const MAX_KEY_IN_PATH = 256
 
 interface StrictJsonOptions {
   readonly maxDepth?: number
-  /** Members and elements in all: a mebibyte of small ones takes ten times as long to read as one of text. */
+  /** Members and elements together. A mebibyte of small values takes ten times as long to read as one of text. */
   readonly maxValues?: number
 }
 
-/** `__proto__` is a key like any other. Time is linear in the bytes. */
+/** Reads `__proto__` as an ordinary key. Time is linear in the number of bytes. */
 export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = {}): StrictJsonResult {
   const text = decodeUtf8(bytes)
   if (text === undefined) return { ok: false, fault: explainBadUtf8(bytes) }
@@ -55,7 +54,7 @@ export function parseStrictJson(bytes: Uint8Array, options: StrictJsonOptions = 
 
 function readDocument(cursor: Cursor): Json | undefined {
   if (cursor.text.charCodeAt(0) === 0xfeff) {
-    return fail(cursor, 'encoding', 0, 'a byte order mark stands first; send UTF-8 without one')
+    return fail(cursor, 'encoding', 0, 'the body starts with a byte order mark; send UTF-8 without one')
   }
   skipSpace(cursor)
   const value = readValue(cursor, 0)
@@ -65,7 +64,7 @@ function readDocument(cursor: Cursor): Json | undefined {
   return fail(cursor, 'syntax', cursor.at, 'nothing may follow the value')
 }
 
-/** Returns the code of the character that it stops at, NaN at the end. */
+/** Returns the code of the character at which it stops, NaN at the end. */
 function skipSpace(cursor: Cursor): number {
   const { text } = cursor
   let at = cursor.at

@@ -14,7 +14,7 @@ const anItem = (id: string, deployment: string, name: string, templateHash = 'h'
   template: { name, image: 'i', environment: {}, labels: {}, stopGracePeriod: '10s' },
 })
 
-test('each template goes once, and comes back to each item, also where two deployments share a hash', () => {
+test('sends each template once and restores it for each item, also if two deployments share a hash', () => {
   const desired = [
     anItem('rep_1', 'dep_1', 'one'),
     anItem('rep_2', 'dep_1', 'one'),

@@ -1,11 +1,11 @@
-// What agent and server say to each other over the one socket that the agent opens. SAFETY 4e.
+// Messages between agent and server, over the WebSocket that the agent opens.
 //
 //   server  challenge                                        a fresh nonce
 //   agent   hello            signs nonce, node and generation
 //   server  welcome          the session's epoch; or refused, and the end
 //   server  complete, then delta ...; complete again each minute
 //   agent   heartbeat each 10 s; status when something changed
-//   either  call and answer  one question to the other side
+// call and answer  one question to the other side => call and answer  one request to the other side
 //   server  open; both credit, end; binary frames between     a stream of bytes: logs, exec
 
 import { capacityShape, engineShape, machineContainerShape } from '../api/node.ts'
@@ -52,7 +52,10 @@ export const helloShape = object({
   labels: map(string()),
   engine: engineShape,
   capacity: capacityShape,
-  /** Where this node's router takes what other nodes of the tenant forward, as `host:port`; absent: it routes nothing. */
+  /**
+   * Address of this node's router for requests that other nodes of the tenant forward, as `host:port`. If absent, the
+   * node routes nothing.
+   */
   peerAddress: optional(string()),
 })
 export type Hello = Infer<typeof helloShape>
@@ -62,23 +65,23 @@ export const welcomeShape = object({
   session: integer(),
   tenant: branded<TenantId>(),
   heartbeatMs: integer(),
-  /** The control plane runs on this node; then the agent makes nothing new for any tenant but the platform's. */
+  /** The control plane runs on this node. The agent then creates new containers only for the platform's own tenant. */
   controlPlane: optional(boolean()),
-  /** The node's tenant is the platform's own. */
+  /** The node belongs to the platform's own tenant. */
   platform: optional(boolean()),
 })
 
-/** The session is not opened, or ends; `code` is of the catalogue, or one word of this protocol. */
-export const closeShape = object({ type: oneOf(['farewell']), code: string(), message: string() })
+/** The session is not opened, or ends. `code` is a code of the catalogue or a close reason of this protocol. */
+export const closeShape = object({ type: oneOf(['close']), code: string(), message: string() })
 
 /**
- * By deployment and templateHash. Not by the hash alone: it leaves out the name and the stop grace period, so that two
- * deployments may have one hash and still be made differently (DECISIONS 4).
+ * By deployment and templateHash. The hash alone is not enough: it leaves out the name and the stop grace period, so
+ * two deployments may share a hash and still need different containers.
  */
 const templatesShape = map(map(containerTemplateShape))
 type Templates = Infer<typeof templatesShape>
 
-/** The whole desired set of the node as of a store revision. What is not in it is not wished. */
+/** The whole desired set of the node as of a store revision. Containers that are not in it are not desired. */
 export const completeShape = object({
   type: oneOf(['complete']),
   session: integer(),
@@ -90,7 +93,7 @@ export const completeShape = object({
 })
 export type Complete = Infer<typeof completeShape>
 
-/** What changed since the last complete or delta. */
+/** Changes since the last complete or delta. */
 export const deltaShape = object({
   type: oneOf(['delta']),
   session: integer(),
@@ -98,14 +101,14 @@ export const deltaShape = object({
   items: list(sentItemShape),
   templates: templatesShape,
   gone: list(string()),
-  /** Routed deployments that are new or others than before. */
+  /** Routed deployments that are new or have changed. */
   routes: optional(list(routedDeploymentShape)),
   /** Uids of deployments that are no longer routed. */
   unrouted: optional(list(string())),
 })
 export type Delta = Infer<typeof deltaShape>
 
-/** Each item with its template again. Throws where one is not there: such a set cannot be worked with. */
+/** Adds its template to each item. Throws if one is missing, because such a set cannot be applied. */
 export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'templates'>): DesiredItem[] {
   const found = new Map<string, Map<string, ContainerTemplate>>()
   for (const [deployment, byHash] of Object.entries(templates))
@@ -117,7 +120,7 @@ export function joinTemplates({ items, templates }: Pick<Complete, 'items' | 'te
   })
 }
 
-/** The other way: each template once, however many items are made of it. */
+/** The reverse: each template once, even if many items share it. */
 export function splitTemplates(desired: readonly DesiredItem[]): Pick<Complete, 'items' | 'templates'> {
   const templates: Templates = {}
   const items = desired.map(({ template, ...item }): SentItem => {
@@ -135,20 +138,20 @@ export const statusShape = object({
   type: oneOf(['status']),
   session: integer(),
   observations: list(observationShape),
-  /** Names of containers that nobody wishes and that are too many to be removed unasked; absent: no word of them. */
+  /** Names of containers that belong to no assignment and are too many to remove; absent if there are none. */
   orphans: optional(list(string())),
 })
 export type Status = Infer<typeof statusShape>
 
-/** `containers` is asked of the agent, `registry` and `environment` of the server. */
+/** The server calls `containers`, the agent calls `registry` and `environment`. */
 export const CALL_METHODS = ['containers', 'registry', 'environment'] as const
 export const callShape = object({
   type: oneOf(['call']),
   id: string(),
   method: oneOf(CALL_METHODS),
-  /** Of `registry`: whose credential is wanted. */
+  /** For `registry`: the host of the credential. */
   host: optional(string()),
-  /** Of `environment`: for which container, and which of the attempts to make it: each is answered once. */
+  /** For `environment`: which container, and which attempt to create it. Each attempt is answered once. */
   assignmentId: optional(branded<AssignmentId>()),
   attempt: optional(string()),
 })
@@ -158,44 +161,44 @@ export const answerShape = object({
   type: oneOf(['answer']),
   id: string(),
   containers: optional(list(machineContainerShape)),
-  /** Sealed to the node's encryption key; absent where the tenant keeps no credential for the host. */
+  /** Sealed to the node's encryption key; absent if the tenant has no credential for the host. */
   sealed: optional(string()),
   error: optional(string()),
-  /** Of `environment`: which entry was not resolved and why, in words of ours. */
+  /** For `environment`: which entry was not resolved and why, in the server's own words. */
   about: optional(string()),
 })
 export type Answer = Infer<typeof answerShape>
 
-/** What is sealed to the node that makes a container. It says for which one, so that no other can be given it. */
+/** Sealed to the node that creates a container. It names the container, so that it cannot be used for another one. */
 export const sealedEnvironmentShape = object({
   assignmentId: branded<AssignmentId>(),
   attempt: string(),
   environment: map(string()),
-  /** Goes back with each report of the container. */
+  /** Returned with each report of the container. */
   proof: string(),
 })
 
 export const STREAM_KINDS = ['logs', 'exec'] as const
-/** The server asks for a stream of bytes; it goes on until either side says `end`. */
+/** The server requests a stream of bytes. It lasts until either side sends `end`. */
 export const openShape = object({
   type: oneOf(['open']),
-  /** Of the session, a number that was not used before. */
+  /** A number that this session has not used yet. */
   stream: integer(),
   kind: oneOf(STREAM_KINDS),
   assignmentId: branded<AssignmentId>(),
-  /** Of `logs`. */
+  /** For `logs`. */
   follow: optional(boolean()),
   tail: optional(integer()),
   since: optional(string()),
-  /** Of `exec`. */
+  /** For `exec`. */
   command: optional(list(string())),
   tty: optional(boolean()),
 })
 export type Open = Infer<typeof openShape>
 
 /**
- * The receiver has room for so many more bytes of frames, headers included; nothing is sent beyond it, so that a slow
- * reader slows the source. Both sides begin with none.
+ * Lets the sender transmit so many more bytes of frames, headers included. Nothing is sent beyond the credit, so a
+ * slow reader slows the source. Both sides start with none.
  */
 export const creditShape = object({ type: oneOf(['credit']), stream: integer(), bytes: integer() })
 export const endShape = object({
@@ -207,7 +210,7 @@ export const endShape = object({
 })
 export type End = Infer<typeof endShape>
 
-/** Why a stream is not there or ended early. */
+/** Why a stream could not be opened or ended early. */
 export const STREAM_ERRORS = [
   'node_unreachable',
   'container_not_found',
@@ -221,20 +224,20 @@ export type StreamError = (typeof STREAM_ERRORS)[number]
 
 /** Bytes of a stream travel as binary frames: channel (1 byte), stream (4 bytes, big endian), payload. */
 export const STREAM_HEADER_BYTES = 5
-/** No frame carries more, so that what else is to be said never waits long. */
+/** Limits a frame, so that other messages never wait long behind it. */
 export const STREAM_PAYLOAD_BYTES = 16 * 1024
-/** At a time, of one node. */
+/** Open at the same time on one node. */
 export const STREAMS_PER_NODE = 32
 /**
- * The first five are also those of the exec subprotocol (DECISIONS 1). An empty frame of stdin is the end of the input.
- * `skipped` is of logs alone: `{lines, bytes}` that the reader was too slow for, told where they are missing.
+ * The first five are also those of the exec subprotocol. An empty stdin frame ends the input. `skipped` is for logs
+ * only: the `{lines, bytes}` dropped because the reader was too slow, sent in their place.
  */
 export const STREAM_CHANNELS = { stdin: 0, stdout: 1, stderr: 2, resize: 3, exit: 4, skipped: 5 } as const
 
 const SERVER_MESSAGES = {
   challenge: challengeShape,
   welcome: welcomeShape,
-  farewell: closeShape,
+  close: closeShape,
   complete: completeShape,
   delta: deltaShape,
   call: callShape,

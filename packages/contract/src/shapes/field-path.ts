@@ -1,4 +1,4 @@
-// How a rejection names a field: `secrets[0].vault_path`, `environment.KEY`, `labels["a.b/c"]`. DECISIONS 2.
+// The path by which a rejection names a field: `secrets[0].vault_path`, `environment.KEY`, `labels["a.b/c"]`.
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
 
@@ -15,7 +15,7 @@ export type PathStep = string | number
 
 const STEP = /\["((?:[^"\\]|\\.)*)"\]|\[([0-9]{1,15})\]|([^.[\]]+)/g
 
-/** `secrets[0].values["a b"]` as its steps: the inverse of childPath and elementPath. */
+/** The steps of a path such as `secrets[0].values["a b"]`: the inverse of childPath and elementPath. */
 export function stepsOf(field: string): PathStep[] {
   return Array.from(field.matchAll(STEP), ([whole, quoted, index, bare]) => {
     if (index !== undefined) return Number(index)

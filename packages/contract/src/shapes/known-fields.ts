@@ -1,10 +1,10 @@
-// Messages of a peer that may be a minor version ahead (DECISIONS 10): what it says beside the known fields is left out, and
-// the known fields are as strict as ever. For messages only; a request or a record with an unknown field is a fault.
+// Reads messages of a peer that may be one minor version ahead: unknown fields are ignored, known ones are checked
+// strictly. Only for messages; in a request or a record an unknown field is an error.
 
 import type { Shape, ShapeNode } from './shape.ts'
 import { decode } from './shape-faults.ts'
 
-/** `value` is the caller's own, fresh from the parser: it is changed in place. */
+/** Changes `value` in place, so it must belong to the caller. */
 export function decodeKnown<T>(shape: Shape<T>, value: unknown): T {
   dropUnknown(shape, value)
   return decode(shape, value)

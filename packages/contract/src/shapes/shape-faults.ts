@@ -1,5 +1,5 @@
-// Is a value of a shape, and where is it not? Records are checked on every way in and out of the store, so the usual
-// answer, yes, is given by a function made once for each shape; only a fault is worth a walk that knows paths.
+// Checks a value against a shape. Records are checked on every read and write of the store, so valid values take a
+// fast path compiled once for each shape; only an invalid one is walked to find the paths of its faults.
 
 import { childPath, elementPath } from './field-path.ts'
 import { durationMs, type ObjectNode, type Shape, type ShapeNode } from './shape.ts'
@@ -12,7 +12,7 @@ export interface ShapeFault {
   readonly expected: string
 }
 
-/** Every place where a value is not of a shape, in the order of the shape. None: the value may be taken as its type. */
+/** Every place where a value does not match a shape, in the order of the shape. Empty if the value is valid. */
 export function findShapeFaults(shape: ShapeNode, value: unknown, path = ''): ShapeFault[] {
   if (conformance(shape)(value)) return []
   const faults: ShapeFault[] = []
@@ -20,14 +20,17 @@ export function findShapeFaults(shape: ShapeNode, value: unknown, path = ''): Sh
   return faults
 }
 
-/** The one place where an unknown value becomes a typed one. Throws on a fault: a stored record that we cannot read is ours. */
+/**
+ * The only place where an unknown value becomes a typed one. Throws on a fault, because an unreadable stored record is
+ * a bug.
+ */
 export function decode<T>(shape: Shape<T>, value: unknown): T {
   const [fault] = findShapeFaults(shape, value)
   if (fault === undefined) return value as T
   throw new TypeError(`${fault.path || 'value'}: ${fault.kind}, expected ${fault.expected}`)
 }
 
-/** So many are told at the most: no value makes a list of a hundred thousand. */
+/** At most this many faults are listed, so that a large value cannot make a huge message. */
 const MAX_FAULTS = 100
 
 function collectFaults(shape: ShapeNode, value: unknown, path: string, faults: ShapeFault[]): void {
@@ -76,7 +79,7 @@ function collectFields(
   }
 }
 
-/** Only the node itself, not what is inside it. */
+/** Checks the node itself, not its members. */
 export function isOfType(shape: ShapeNode, value: unknown): boolean {
   switch (shape.kind) {
     case 'string':

@@ -1,5 +1,6 @@
-// A shape in words and as JSON Schema: for rejections, the OpenAPI document and the editors that read it.
+// Describes a shape in words, for rejections, and as JSON Schema, for the OpenAPI document.
 
+import { defined } from '../defined.ts'
 import type { JsonObject } from '../json/json.ts'
 import { DURATION, type ObjectNode, type ShapeNode } from './shape.ts'
 
@@ -41,12 +42,12 @@ function schemaOf(shape: ShapeNode): JsonObject {
       return {
         type: 'string',
         ...(shape.values === undefined ? {} : { enum: [...shape.values] }),
-        ...(shape.pattern === undefined ? {} : { pattern: shape.pattern }),
+        ...defined({ pattern: shape.pattern }),
       }
     case 'duration':
       return { type: 'string', pattern: DURATION.source }
     case 'integer':
-      return { type: 'integer', ...(shape.minimum === undefined ? {} : { minimum: shape.minimum }) }
+      return { type: 'integer', ...defined({ minimum: shape.minimum }) }
     case 'boolean':
       return { type: 'boolean' }
     case 'list':

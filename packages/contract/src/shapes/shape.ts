@@ -1,6 +1,6 @@
-// What a record looks like, written once: TypeScript types, decoders (shape-faults.ts), the allow-list of the store's
-// encoder and the JSON Schema of the OpenAPI document (shape-schema.ts) all come from these nodes. A shape knows types only; the rules with their codes
-// are in core/admission, so that no rule hides from the catalogue.
+// The schema language. TypeScript types, decoders (shape-faults.ts), the field allow-list of the store and the JSON
+// Schema of the OpenAPI document (shape-schema.ts) all come from these nodes. A shape describes types only; rules with
+// codes are in packages/core/src/admission.
 
 declare const inferred: unique symbol
 
@@ -9,7 +9,7 @@ interface Described {
 }
 interface StringNode extends Described {
   readonly kind: 'string'
-  /** Documentation of the accepted form; what refuses another value is a rule with its own code. */
+  /** Only documents the accepted form. A rule with its own code rejects other values. */
   readonly values?: readonly string[]
   readonly pattern?: string
 }
@@ -33,7 +33,7 @@ interface MapNode extends Described {
 }
 export interface ObjectNode extends Described {
   readonly kind: 'object'
-  /** An object found sound once is not looked through again: for large records that several others hold. */
+  /** An object found valid once is not checked again. For large records that several others share. */
   readonly remembered?: boolean
   readonly fields: { readonly [name: string]: ShapeNode }
 }
@@ -45,7 +45,7 @@ interface NullableNode extends Described {
   readonly kind: 'nullable'
   readonly inner: ShapeNode
 }
-/** Any JSON value: for an event's data and an answer kept for an Idempotency-Key. */
+/** Any JSON value: the data of an event, a response kept for an Idempotency-Key. */
 interface AnyNode extends Described {
   readonly kind: 'json'
 }
@@ -112,13 +112,13 @@ export const described = <S extends Shape<unknown>>(description: string, shape: 
   description,
 })
 
-/** Records are never changed once they are made, so what was found sound stays so. */
+/** Records are immutable, so a record that was valid once stays valid. */
 export const remembered = <S extends Shape<unknown> & { readonly kind: 'object' }>(shape: S): S => ({
   ...shape,
   remembered: true,
 })
 
-/** A whole number and a unit, DECISIONS 4. */
+/** A whole number and a unit. */
 export const DURATION = /^(\d{1,9})(ms|s|m|h)$/
 const UNIT_MS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 

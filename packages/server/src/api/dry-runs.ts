@@ -1,7 +1,7 @@
 // Any write may be tried with `?dryRun=true`: its twin runs on a store that commits nothing, and the answer is the plan.
 // DECISIONS 1. Those that plan by themselves, such as the writes of deployments, are left as they are.
 
-import { triedShape } from '@holdfast/contract'
+import { dryRunResultShape } from '@holdfast/contract'
 import type { Store } from '../store/store.ts'
 import { withoutWriting } from '../store/without-writing.ts'
 import { type AnyEndpoint, type ApiRequest, answer, type Endpoint, isOpen } from './endpoint.ts'
@@ -26,7 +26,7 @@ function triable(endpoint: Endpoint, twin: Endpoint): Endpoint {
   return {
     ...endpoint,
     query: [...endpoint.query, 'dryRun'],
-    dryRun: triedShape(endpoint.success.shape),
+    dryRun: dryRunResultShape(endpoint.success.shape),
     handle: (request) => (request.query.dryRun ? tryOut(twin, request) : endpoint.handle(request)),
   }
 }

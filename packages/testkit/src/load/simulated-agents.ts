@@ -181,7 +181,7 @@ function read(text: string): ServerMessage {
 function take(crowd: Crowd, one: One, message: ServerMessage): 'told' | undefined {
   const { counts, options } = crowd
   if (message.type === 'challenge') say(one, helloOf(one.node, message.nonce))
-  if (message.type === 'farewell') counts.farewells += 1
+  if (message.type === 'close') counts.farewells += 1
   if (message.type === 'call') say(one, { type: 'answer', id: message.id, containers: [] })
   if (message.type === 'welcome') {
     counts.welcomes += 1

@@ -144,7 +144,7 @@ function reasonOf(
 ): PlannedReplica['reason'] {
   const { old, replica } = course
   if (old === undefined) return 'new_replica'
-  if (deployment.deleting || replica > deployment.spec.replicas) return 'not_wished'
+  if (deployment.deleting || replica > deployment.spec.replicas) return 'not_desired'
   if (kindOf(course) === 'replace') return restart ? 'restart' : 'template_changed'
   const disposition = turns[startOf(course)]?.dispositions.get(old.assignment.nodeId)
   if (disposition === 'leaving') return 'node_leaving'

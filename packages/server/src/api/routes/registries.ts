@@ -1,6 +1,6 @@
 // /api/v1/registries: which registries may be used, and the tenant's credentials for them. DECISIONS 1 and 8.
 
-import { list, object, registryShape, triedShape } from '@holdfast/contract'
+import { dryRunResultShape, list, object, registryShape } from '@holdfast/contract'
 import {
   credentialShape,
   listRegistries,
@@ -38,7 +38,7 @@ export function registryEndpoints(deps: RegistryDeps): Endpoint[] {
       headers: [],
       body: credentialShape,
       success: { status: 200, shape: registryShape },
-      dryRun: triedShape(registryShape),
+      dryRun: dryRunResultShape(registryShape),
       codes: ['registry_not_allowed', 'field_unknown', 'field_type_invalid', 'secrets_store_unavailable'],
       handle: async (request) => {
         const { caller, body, query } = request

@@ -2,13 +2,13 @@
 
 import {
   type Code,
+  dryRunResultShape,
   pageShape,
   secretConsumerShape,
   secretReferenceShape,
   secretShape,
   secretWriteShape,
   secretWrittenShape,
-  triedShape,
 } from '@holdfast/contract'
 import { deleteSecret } from '../../operations/secrets/delete-secret.ts'
 import { listConsumers, listReferences, listSecrets } from '../../operations/secrets/read-secrets.ts'
@@ -104,7 +104,7 @@ function writeEndpoint(deps: WriteSecretDeps): Endpoint {
     headers: ['If-Match'],
     body: secretWriteShape,
     success: { status: 200, shape: secretWrittenShape },
-    dryRun: triedShape(secretWrittenShape),
+    dryRun: dryRunResultShape(secretWrittenShape),
     codes: [
       ...PATH_CODES,
       ...MATERIAL_CODES,

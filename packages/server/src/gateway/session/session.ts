@@ -131,6 +131,6 @@ const FAREWELLS: { readonly [C in CloseReason]: { readonly close: number; readon
 
 export function closeSession(socket: AgentSocket, code: CloseReason): void {
   const { close, message } = FAREWELLS[code]
-  send(socket, { type: 'farewell', code, message })
+  send(socket, { type: 'close', code, message })
   socket.close(close, code)
 }
