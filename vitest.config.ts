@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 // because it waits for Docker most of the time and may run beside the others.
 // timed: those of real that hold something to the clock; they get the machine to themselves.
 // lab: whole machines with their own Docker Engines, as root. simulation: thousands of seeds, on all cores by itself.
-const SEEDS = 'packages/simulation/src/seeds.test.ts'
+const SEEDS = 'packages/simulation/src/seeds/seeds.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
   'tests/real/{cli/delivery,placement/leadership,store/faults}.test.ts',

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { simulate } from '@holdfast/simulation/simulate-command'
+import { simulate } from '@holdfast/simulation/script/simulate-command'
 import { expect, test } from 'vitest'
 import { matchesShown } from '../../scripts/first-minutes/matches-shown.ts'
 import { readWalk } from '../../scripts/first-minutes/read-walk.ts'

@@ -1,7 +1,7 @@
 // The arguments of holdfast-simulate.
 
 import { parseArgs } from 'node:util'
-import type { SimulateOptions } from './simulate-command.ts'
+import type { SimulateOptions } from './script/simulate-command.ts'
 
 export const USAGE = `holdfast-simulate FILE [--seed NUMBER]
 

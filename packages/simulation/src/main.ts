@@ -2,7 +2,7 @@
 // holdfast-simulate FILE [--seed NUMBER]: runs a script of changes through the real controllers in virtual time.
 
 import { readArguments, USAGE } from './command-line.ts'
-import { simulate } from './simulate-command.ts'
+import { simulate } from './script/simulate-command.ts'
 
 async function main(words: readonly string[]): Promise<number> {
   const line = readArguments(words)

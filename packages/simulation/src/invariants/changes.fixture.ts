@@ -3,8 +3,8 @@
 import type { DeploymentUid } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'
 import { aDeployment } from '@holdfast/server/store/records.fixture'
-import type { Script } from '../script.ts'
-import type { Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../cluster/snapshot.ts'
+import type { Script } from '../script/script.ts'
 import { createInvariants } from './index.ts'
 import {
   anAssignment,

@@ -3,7 +3,7 @@
 // itself is in trouble: then each node is only owed more time than this.
 
 import type { NodeId } from '@holdfast/contract'
-import type { Script } from '../script.ts'
+import type { Script } from '../script/script.ts'
 import type { Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 

@@ -1,7 +1,7 @@
 // All invariants together, as a simulation asks them. docs/invariants.md says each in one line.
 
-import type { Script } from '../script.ts'
-import type { Snapshot, Violation } from '../snapshot.ts'
+import type { Snapshot, Violation } from '../cluster/snapshot.ts'
+import type { Script } from '../script/script.ts'
 import { acknowledged } from './acknowledged.ts'
 import { antiAffinity } from './anti-affinity.ts'
 import { confirmedGone } from './confirmed-gone.ts'

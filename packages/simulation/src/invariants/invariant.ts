@@ -2,8 +2,8 @@
 // with who breaks it. It reads the records and the machines by itself and asks none of the code that it judges: a filter that
 // is wrong must not agree with itself.
 
-import type { Script } from '../script.ts'
-import type { Violation } from '../snapshot.ts'
+import type { Violation } from '../cluster/snapshot.ts'
+import type { Script } from '../script/script.ts'
 import type { Moment } from './moment.ts'
 
 /** `subject`: a deployment, a node, a tenant. */

@@ -11,7 +11,7 @@ import type {
   shardShape,
   slotShape,
 } from '@holdfast/server/store/records'
-import type { Kept, Snapshot } from '../snapshot.ts'
+import type { Kept, Snapshot } from '../cluster/snapshot.ts'
 
 /** `was` is absent for what is new, `is` for what is gone. */
 export interface Changed<T> {

@@ -2,7 +2,7 @@
 // way to the cache that a decision reads. DECISIONS 6.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
-import type { Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../cluster/snapshot.ts'
 import type { Moment } from './moment.ts'
 
 /** Longer than any cache of a replica that may still write lags behind. */

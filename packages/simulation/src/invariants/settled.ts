@@ -4,8 +4,8 @@
 
 import type { AssignmentId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
-import type { Script } from '../script.ts'
-import type { SimulatedContainer } from '../snapshot.ts'
+import type { SimulatedContainer } from '../cluster/snapshot.ts'
+import type { Script } from '../script/script.ts'
 import { isMet } from './dependency-met.ts'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'

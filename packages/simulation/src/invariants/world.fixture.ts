@@ -9,8 +9,8 @@ import type {
   StoredPlacement,
 } from '@holdfast/server/store/records'
 import { aDeployment, aSpec } from '@holdfast/server/store/records.fixture'
-import type { Records } from '../mirror.ts'
-import type { Kept, SimulatedMachine, Snapshot } from '../snapshot.ts'
+import type { Records } from '../cluster/mirror.ts'
+import type { Kept, SimulatedMachine, Snapshot } from '../cluster/snapshot.ts'
 
 export const OWN = '11111111-1111-4111-8111-111111111111' as TenantId
 export const OTHER = '22222222-2222-4222-8222-222222222222' as TenantId

@@ -1,6 +1,6 @@
 // Choices of a seed, in the few forms that scripts need.
 
-import type { Random } from '../random.ts'
+import type { Random } from '../time/random.ts'
 
 /** True so many times in a hundred. */
 export const chance = (random: Random, percent: number): boolean => random.below(100) < percent

@@ -1,7 +1,7 @@
 // A small cluster that a seed describes: few machines and tight quotas, so that everything is soon in everything's way.
 
-import type { Random } from '../random.ts'
-import type { ScriptCluster, ScriptNode, ScriptTenant } from '../script.ts'
+import type { ScriptCluster, ScriptNode, ScriptTenant } from '../script/script.ts'
+import type { Random } from '../time/random.ts'
 import { between, chance, oneOf } from './choose.ts'
 
 export const COUNTRIES = ['DE', 'FR', 'US'] as const

@@ -1,7 +1,7 @@
 // Whom a deployment of a seed waits for: others of its tenant that were asked for before, so that few are refused, and only
 // ones behind it in the order of names, so that no chain is a circle. DECISIONS 4 (dependsOn).
 
-import type { Random } from '../random.ts'
+import type { Random } from '../time/random.ts'
 import { chance } from './choose.ts'
 
 /** By name, what a tenant has asked for so far: whether it was told how to check its health. */

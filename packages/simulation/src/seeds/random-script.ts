@@ -1,7 +1,7 @@
 // The script of a seed: the same cluster and the same story each time, however often it is asked for.
 
-import { createRandom } from '../random.ts'
-import type { Script } from '../script.ts'
+import type { Script } from '../script/script.ts'
+import { createRandom } from '../time/random.ts'
 import { randomCluster } from './random-cluster.ts'
 import { randomSteps } from './random-steps.ts'
 

@@ -1,6 +1,6 @@
 // What a seed asks of a deployment: a few fields at a time, each small enough to meet its limits.
 
-import type { Random } from '../random.ts'
+import type { Random } from '../time/random.ts'
 import { between, chance, oneOf, weighted } from './choose.ts'
 import { COUNTRIES, REGION_NAMES, ZONES } from './random-cluster.ts'
 

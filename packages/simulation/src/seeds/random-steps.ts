@@ -1,8 +1,8 @@
 // What happens to the cluster, one thing after another: often several within the same second, since what goes wrong goes
 // wrong together. At the end every fault is over, so that what is left must settle.
 
-import type { Random } from '../random.ts'
-import type { ScriptCluster, Step, StepAction } from '../script.ts'
+import type { ScriptCluster, Step, StepAction } from '../script/script.ts'
+import type { Random } from '../time/random.ts'
 import { between, chance, oneOf, weighted } from './choose.ts'
 import { COUNTRIES, randomLabels } from './random-cluster.ts'
 import { type Asked, randomDependencies } from './random-dependencies.ts'

@@ -1,9 +1,9 @@
 // One seed: its script through the simulation with every invariant asked after every step, and once more at the end.
 
+import type { Violation } from '../cluster/snapshot.ts'
 import { createInvariants } from '../invariants/index.ts'
-import { runScript } from '../run-script.ts'
-import type { Script } from '../script.ts'
-import type { Violation } from '../snapshot.ts'
+import { runScript } from '../script/run-script.ts'
+import type { Script } from '../script/script.ts'
 import { randomScript } from './random-script.ts'
 
 export interface SeedResult {

@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Script } from '../script.ts'
+import type { Script } from '../script/script.ts'
 import type { SeedResult } from './run-seed.ts'
 
 interface SeedsWanted {

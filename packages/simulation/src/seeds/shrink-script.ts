@@ -1,7 +1,7 @@
 // A script that breaks an invariant, cut down to what is needed for it: first steps, half of them at a time and then one by
 // one, then machines and tenants. What is left breaks the same invariant.
 
-import type { Script, Step } from '../script.ts'
+import type { Script, Step } from '../script/script.ts'
 import { runGiven } from './run-seed.ts'
 
 /** Runs of the simulation at the most. */

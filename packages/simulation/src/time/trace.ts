@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import type { Event } from '@holdfast/contract'
-import type { KeyWrite } from './memory/keyspace.ts'
-import type { Kept } from './snapshot.ts'
+import type { Kept } from '../cluster/snapshot.ts'
+import type { KeyWrite } from '../memory/keyspace.ts'
 
 export interface StoryLine {
   /** Virtual milliseconds since the first step could happen; below zero while the cluster is being set up. */

@@ -1,7 +1,7 @@
 // A story for a terminal: one line for each thing that happened, when, about whom and what, and in the end what it comes to.
 
+import type { StoryLine } from '../time/trace.ts'
 import type { RunResult } from './run-script.ts'
-import type { StoryLine } from './trace.ts'
 
 /** What the script does stands out from what followed. */
 const MARKS: { readonly [K in StoryLine['kind']]: string } = { step: '>', answer: '<', event: ' ' }

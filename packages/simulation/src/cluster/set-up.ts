@@ -2,11 +2,11 @@
 // that enroll and dial in.
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
+import type { Script, ScriptNode } from '../script/script.ts'
 import { newKeys } from './agent-session.ts'
 import { callerIn, enroll, type Founded, found, makeTenant } from './ask.ts'
 import { serversOf } from './given-world.ts'
 import { newMachine } from './machine.ts'
-import type { Script, ScriptNode } from './script.ts'
 import type { Server } from './server.ts'
 import { addNode, liveServers, startNodeAgent, turnOn, type World } from './world.ts'
 

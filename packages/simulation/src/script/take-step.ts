@@ -1,8 +1,7 @@
 // One step of a script: what it does to the world, and the line that the story has of it.
 
-import { request } from './request.ts'
-import type { Step } from './script.ts'
-import type { Server, StoreLine } from './server.ts'
+import { request } from '../cluster/request.ts'
+import type { Server, StoreLine } from '../cluster/server.ts'
 import {
   type SimulatedNode,
   startNodeAgent,
@@ -11,7 +10,8 @@ import {
   turnOff,
   turnOn,
   type World,
-} from './world.ts'
+} from '../cluster/world.ts'
+import type { Step } from './script.ts'
 
 /** `fail` is told of what would have ended a process of ours. */
 export function takeStep(world: World, step: Step, fail: (error: unknown) => void): void {

@@ -3,8 +3,8 @@
 
 import { EventEmitter } from 'node:events'
 import type { AgentSocket } from '@holdfast/server/gateway/session/session'
-import type { Random } from './random.ts'
-import type { SimulatedProcess, VirtualTime } from './virtual-time.ts'
+import type { Random } from '../time/random.ts'
+import type { SimulatedProcess, VirtualTime } from '../time/virtual-time.ts'
 
 export interface Link {
   readonly server: AgentSocket

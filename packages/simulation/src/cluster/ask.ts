@@ -22,10 +22,10 @@ import { issueJoinToken } from '@holdfast/server/operations/nodes/issue-join-tok
 import { removeNode } from '@holdfast/server/operations/nodes/release-node'
 import { initialise } from '@holdfast/server/operations/tenants/initialize'
 import { changeTenant, createTenant } from '@holdfast/server/operations/tenants/tenants'
+import type { ScriptTenant } from '../script/script.ts'
 import { ENGINE, type Identity } from './agent-session.ts'
 import { DEFAULT_IMAGE } from './given-world.ts'
 import type { Machine } from './machine.ts'
-import type { ScriptTenant } from './script.ts'
 import type { Server } from './server.ts'
 
 const once = <T extends object>(): Kept<T> => ({

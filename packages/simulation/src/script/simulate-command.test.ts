@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { simulate } from './simulate-command.ts'
 
-const example = (name: string): string => join(import.meta.dirname, '../../../examples', name)
+const example = (name: string): string => join(import.meta.dirname, '../../../../examples', name)
 
 test('the example of a lost machine is told line by line, with what it comes to', async () => {
   const { exitCode, text } = await simulate({ file: example('simulate-node-lost.yaml'), seed: undefined })

@@ -7,7 +7,7 @@ import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
 import { SILENCE_LOOK_MS } from '@holdfast/server/liveness/watch-silent-nodes'
 import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
 import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leading'
-import type { Script } from './script.ts'
+import type { Script } from '../script/script.ts'
 
 export const DEFAULT_IMAGE = 'registry.example.com/simulated/app:1.0'
 const DEFAULT_SERVERS = ['a', 'b']

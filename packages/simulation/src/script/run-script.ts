@@ -1,14 +1,14 @@
 // A script through the real controllers: same script and seed, same story and same trace, to the bit.
 
-import { paceOf, registriesOf, residencyOf } from './given-world.ts'
-import { createRandom } from './random.ts'
+import { paceOf, registriesOf, residencyOf } from '../cluster/given-world.ts'
+import { setUp } from '../cluster/set-up.ts'
+import type { Snapshot, Violation } from '../cluster/snapshot.ts'
+import { createWorld, snapshotOf, type World } from '../cluster/world.ts'
+import { createRandom } from '../time/random.ts'
+import type { StoryLine } from '../time/trace.ts'
+import { installVirtualTime, type VirtualTime } from '../time/virtual-time.ts'
 import type { Script } from './script.ts'
-import { setUp } from './set-up.ts'
-import type { Snapshot, Violation } from './snapshot.ts'
 import { takeStep } from './take-step.ts'
-import type { StoryLine } from './trace.ts'
-import { installVirtualTime, type VirtualTime } from './virtual-time.ts'
-import { createWorld, snapshotOf, type World } from './world.ts'
 
 export interface RunOptions {
   /** All randomness and every id come from it. */

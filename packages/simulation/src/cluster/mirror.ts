@@ -14,7 +14,7 @@ import {
   slots,
   tenants,
 } from '@holdfast/server/store/records'
-import type { KeyWrite } from './memory/keyspace.ts'
+import type { KeyWrite } from '../memory/keyspace.ts'
 import type { Kept, Snapshot } from './snapshot.ts'
 
 interface Folder<T> {

@@ -1,9 +1,9 @@
 // Stories of the real controllers in virtual time. The same seed is the same trace; what a machine's death leads to is told.
 
 import { expect, test } from 'vitest'
+import type { Snapshot } from '../cluster/snapshot.ts'
 import { type RunOptions, type RunResult, runScript } from './run-script.ts'
 import type { Script, ScriptCluster, Step } from './script.ts'
-import type { Snapshot } from './snapshot.ts'
 
 const CLUSTER: ScriptCluster = {
   tenants: [{ name: 'acme' }, { name: 'beta' }],

@@ -2,20 +2,20 @@
 
 import type { ResidencyRules, TenantId } from '@holdfast/contract'
 import type { Clock, IdSource } from '@holdfast/server/ports/clock'
+import { createMemoryKeyspace, type MemoryKeyspace } from '../memory/keyspace.ts'
+import type { Behaviour } from '../script/script.ts'
+import { createIds, createRandom, type Random } from '../time/random.ts'
+import { createTrace, eventLine, type StoryLine, type Trace } from '../time/trace.ts'
+import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
 import { startAgent } from './agent.ts'
 import { type Identity, startAgentSession } from './agent-session.ts'
 import type { Founded } from './ask.ts'
 import type { Pace } from './given-world.ts'
 import { type AgentSideSocket, type Link, openLink } from './link.ts'
 import { containersOf, type Engine, engineOf, type Machine } from './machine.ts'
-import { createMemoryKeyspace, type MemoryKeyspace } from './memory/keyspace.ts'
 import { createMirror, type Mirror } from './mirror.ts'
-import { createIds, createRandom, type Random } from './random.ts'
-import type { Behaviour } from './script.ts'
 import { type Server, type ServerDeps, startServer } from './server.ts'
 import type { Acknowledged, Snapshot } from './snapshot.ts'
-import { createTrace, eventLine, type StoryLine, type Trace } from './trace.ts'
-import { newProcess, type SimulatedProcess, type VirtualTime } from './virtual-time.ts'
 
 export interface SimulatedNode {
   readonly tenant: TenantId

@@ -11,7 +11,7 @@ import {
 } from '@holdfast/contract'
 import { type ConfigFault, quoteReceived } from '@holdfast/server/config/config-fault'
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
-import { serversOf } from './given-world.ts'
+import { serversOf } from '../cluster/given-world.ts'
 import type { Script, Step } from './script.ts'
 import { scriptShape, stepShapes } from './script-shapes.ts'
 

@@ -12,10 +12,10 @@ import {
   type ServerMessage,
   serverMessageShapes,
 } from '@holdfast/contract'
+import type { Random } from '../time/random.ts'
 import type { Agent } from './agent.ts'
 import type { AgentSideSocket } from './link.ts'
 import type { Machine } from './machine.ts'
-import type { Random } from './random.ts'
 
 /** What enrollment left on the machine's disk. */
 export interface Identity {

@@ -2,11 +2,16 @@
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { expect, test } from 'vitest'
+import { connectMemory } from '../memory/connect-memory.ts'
+import { createMemoryKeyspace, type MemoryKeyspace } from '../memory/keyspace.ts'
+import { createRandom } from '../time/random.ts'
+import {
+  installVirtualTime,
+  newProcess,
+  type SimulatedProcess,
+  type VirtualTime,
+} from '../time/virtual-time.ts'
 import { engineFor } from './engine.ts'
-import { connectMemory } from './memory/connect-memory.ts'
-import { createMemoryKeyspace, type MemoryKeyspace } from './memory/keyspace.ts'
-import { createRandom } from './random.ts'
-import { installVirtualTime, newProcess, type SimulatedProcess, type VirtualTime } from './virtual-time.ts'
 
 interface Scene {
   readonly time: VirtualTime

@@ -22,13 +22,13 @@ import { createQuotas, type QuotaDefaults } from '@holdfast/server/quotas/quotas
 import { createSlotAllocator } from '@holdfast/server/quotas/slots'
 import { placements, removals } from '@holdfast/server/store/records'
 import { openStore, type Store } from '@holdfast/server/store/store'
+import { connectMemory } from '../memory/connect-memory.ts'
+import type { MemoryKeyspace } from '../memory/keyspace.ts'
+import type { LineCall, LineFault } from '../memory/line.ts'
+import type { Random } from '../time/random.ts'
+import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
 import { engineFor } from './engine.ts'
 import type { Pace } from './given-world.ts'
-import { connectMemory } from './memory/connect-memory.ts'
-import type { MemoryKeyspace } from './memory/keyspace.ts'
-import type { LineCall, LineFault } from './memory/line.ts'
-import type { Random } from './random.ts'
-import { newProcess, type SimulatedProcess, type VirtualTime } from './virtual-time.ts'
 
 export interface ServerDeps {
   readonly time: VirtualTime

@@ -12,9 +12,9 @@ import {
   planNode,
   type ReplicaView,
 } from '@holdfast/core/node'
+import type { Random } from '../time/random.ts'
+import type { VirtualTime } from '../time/virtual-time.ts'
 import { type Engine, inspected, listed, type Machine } from './machine.ts'
-import type { Random } from './random.ts'
-import type { VirtualTime } from './virtual-time.ts'
 
 export interface DesiredSet {
   readonly revision: number

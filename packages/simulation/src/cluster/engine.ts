@@ -2,7 +2,7 @@
 // only as long as it lives, later if it stands still.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
-import type { SimulatedProcess, VirtualTime } from './virtual-time.ts'
+import type { SimulatedProcess, VirtualTime } from '../time/virtual-time.ts'
 
 export function engineFor(
   time: VirtualTime,

@@ -3,10 +3,10 @@
 
 import type { DeploymentUid, DesiredItem } from '@holdfast/contract'
 import type { OwnContainer, SeenContainer } from '@holdfast/core/node'
-import type { Random } from './random.ts'
-import type { Behaviour } from './script.ts'
+import type { Behaviour } from '../script/script.ts'
+import type { Random } from '../time/random.ts'
+import { newProcess, type SimulatedProcess, type VirtualTime } from '../time/virtual-time.ts'
 import type { ContainerState, SimulatedContainer } from './snapshot.ts'
-import { newProcess, type SimulatedProcess, type VirtualTime } from './virtual-time.ts'
 
 interface Container extends Pick<OwnContainer, 'id' | 'name' | 'createdAt' | 'assignmentId' | 'generation'> {
   readonly deployment: DeploymentUid

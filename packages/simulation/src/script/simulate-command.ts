@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { explainFault } from '@holdfast/server/config/config-fault'
-import { createInvariants, INVARIANTS } from './invariants/index.ts'
+import { createInvariants, INVARIANTS } from '../invariants/index.ts'
 import { printStory, printSummary } from './print-story.ts'
 import { readScript } from './read-script.ts'
 import { runScript } from './run-script.ts'

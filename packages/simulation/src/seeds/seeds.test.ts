@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { env } from 'node:process'
 import { LONG } from '@holdfast/testkit/long-run'
 import { expect, test } from 'vitest'
-import type { SeedResult } from './seeds/run-seed.ts'
-import { runSeeds, shrinkSeed } from './seeds/run-seeds.ts'
+import type { SeedResult } from './run-seed.ts'
+import { runSeeds, shrinkSeed } from './run-seeds.ts'
 
 const LONG_SEEDS = 50_000
 /** CI runs for a fixed time, from a seed that differs with each commit: runs add up instead of repeating each other. */

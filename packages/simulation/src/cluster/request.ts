@@ -2,6 +2,8 @@
 // wants that says it twice.
 
 import { StoreUnavailableError } from '@holdfast/server/store/store'
+import type { Step } from '../script/script.ts'
+import type { StoryLine } from '../time/trace.ts'
 import { newKeys } from './agent-session.ts'
 import {
   apply,
@@ -15,10 +17,8 @@ import {
   setQuotas,
   setRole,
 } from './ask.ts'
-import type { Step } from './script.ts'
 import type { Server } from './server.ts'
 import type { Acknowledged } from './snapshot.ts'
-import type { StoryLine } from './trace.ts'
 import { liveServers, type SimulatedNode, startNodeAgent, stopNodeAgent, tell, type World } from './world.ts'
 
 export type RequestStep = Extract<
