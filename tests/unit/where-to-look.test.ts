@@ -78,3 +78,13 @@ describe('invariants', () => {
     expect(titles).toContain(name)
   })
 })
+
+describe('short documents', () => {
+  test('ARCHITECTURE.md is one page of at most 12 KB', () =>
+    expect(Buffer.byteLength(read('ARCHITECTURE.md'))).toBeLessThanOrEqual(12 * 1024))
+
+  test('docs/nomenclature.md has at most 60 words', () => {
+    const rows = read('docs/nomenclature.md').match(/^\| (?!Word \|)/gm) ?? []
+    expect(rows.length).toBeLessThanOrEqual(60)
+  })
+})

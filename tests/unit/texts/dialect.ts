@@ -65,62 +65,26 @@ const PHRASES: readonly Phrase[] = [
 ]
 
 /** Words that no name has. */
-const NAME_WORDS: ReadonlySet<string> = new Set([
-  ...[
-    'told',
-    'tell',
-    'tells',
-    'telling',
-    'said',
-    'says',
-    'wish',
-    'wished',
-    'wishes',
-    'anew',
-    'whoever',
-    'nobody',
-  ],
-  ...[
-    'stance',
-    'foresee',
-    'foresees',
-    'foreseen',
-    'foresight',
-    'farewell',
-    'doom',
-    'doomed',
-    'enrol',
-    'enrols',
-    'enrolment',
-  ],
-  ...['beats', 'meanwhile', 'unspeakable', 'setback', 'setbacks', 'sighting', 'sightings', 'hark', 'heed'],
-])
+const NAME_WORDS: ReadonlySet<string> = new Set(
+  `
+    told tell tells telling said says wish wished wishes anew whoever nobody stance foresee foresees
+    foreseen foresight farewell doom doomed enrol enrols enrolment beats meanwhile unspeakable setback
+    setbacks sighting sightings hark heed
+  `
+    .trim()
+    .split(/\s+/),
+)
 
 /** Names that were replaced, as whole identifiers or file names. */
-const OLD_NAMES: ReadonlySet<string> = new Set([
-  ...[
-    'insist',
-    'growingRest',
-    'Setbacks',
-    'SilenceBoard',
-    'silence-index',
-    'judgeSilence',
-    'LogShelf',
-    'ReplicaBoard',
-  ],
-  ...[
-    'DueLooks',
-    'takeUpOwn',
-    'burnNumber',
-    'makeWay',
-    'passOver',
-    'spareServing',
-    'NodeStance',
-    'stanceOf',
-    'storeAway',
-  ],
-  ...['isSound', 'inTheOpen', 'UnspeakableAnswerError', 'opening-pace', 'real-world', 'lead-files'],
-])
+const OLD_NAMES: ReadonlySet<string> = new Set(
+  `
+    insist growingRest Setbacks SilenceBoard silence-index judgeSilence LogShelf ReplicaBoard DueLooks
+    takeUpOwn burnNumber makeWay passOver spareServing NodeStance stanceOf storeAway isSound inTheOpen
+    UnspeakableAnswerError opening-pace real-world lead-files
+  `
+    .trim()
+    .split(/\s+/),
+)
 
 export interface DialectFound {
   readonly path: string
