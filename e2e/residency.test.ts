@@ -147,7 +147,7 @@ test('what nobody answers waits, and starts by itself with the label that was mi
   await waits({ name: 'america', residency: { region: 'na' } }, { [REGION]: 'na' }, ['DE', 'FR'])
   const env = { HOLDFAST_URL: whole.platform.baseUrl, HOLDFAST_TOKEN: whole.platform.acme.token }
   const { code, stdout } = await runCli(['why', 'states'], { env })
-  expect([code, stdout]).toEqual([0, expect.stringContaining('0 of 5 nodes accept: 5 not in the required')])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('0 of 5 nodes fit: 5 not in the required')])
   expect(stdout).toContain(`To run it, do one of these:\n  - Set ${NODE_COUNTRY}=US on acme-4.\n`)
   const states = { node: 'acme-4', labels: inCountry('US'), deployment: 'states' }
   expect(await curedBy(whole, states)).toBeLessThan(CURED_MS)

@@ -46,7 +46,7 @@ const PLANNED = {
     placement: {
       placed: [],
       unplaced: 1,
-      summary: '0 of 1 nodes accept: 1 cordoned.',
+      summary: '0 of 1 nodes fit: 1 cordoned.',
       cure: ['Uncordon n1.'],
       candidates: [
         {

@@ -116,15 +116,18 @@ describe('the placement matrix', () => {
   })
   test('shows the remedy of each node, and below it the cheapest remedies first', () =>
     expect(
-      matrixLines(many('Bring n1 back. Uncordon n1.', 'Uncordon n2.'), { columns: 88, colored: false }),
+      matrixLines(many('Bring n1 back online. Uncordon n1.', 'Uncordon n2.'), {
+        columns: 95,
+        colored: false,
+      }),
     ).toEqual([
       'NODE  REASON         REQUIRED           REPORTED            REMEDY',
-      'n1    node_cordoned  schedulable: true  schedulable: false  Bring n1 back. Uncordon n1.',
+      'n1    node_cordoned  schedulable: true  schedulable: false  Bring n1 back online. Uncordon n1.',
       'n2    node_cordoned  schedulable: true  schedulable: false  Uncordon n2.',
       '',
       'To run it, do one of these:',
       '  - Uncordon n2.',
-      '  - Bring n1 back. Uncordon n1.',
+      '  - Bring n1 back online. Uncordon n1.',
     ]))
   test('shows the hints of the refusals for a node without a remedy', () =>
     expect(matrixLines(many(undefined), { columns: 40, colored: false })).toEqual([
@@ -135,7 +138,7 @@ describe('the placement matrix', () => {
     ]))
   test('stays within the width, however long the remedies are', () => {
     const long =
-      'Enroll n1 again with a join token that attests holdfast.io/country=DE, if it is located there.'
+      'Enroll n1 again with a join token that attests the label holdfast.io/country as "DE", if the machine is located there.'
     for (const columns of [40, 60, 80, 100])
       for (const line of matrixLines(many(long, undefined, `${long} ${long}`), { columns, colored: false }))
         expect(widthOf(line)).toBeLessThanOrEqual(columns)

@@ -2,11 +2,11 @@
 // labels of a node and the demands of the deployment may have changed; the stored state decides. The last known labels of a
 // node are used while it sends no heartbeats. See docs/design/residency.md#displaced-replicas
 
-import type { Assignment, NodeId, Refusal } from '@holdfast/contract'
+import type { Assignment, NodeId } from '@holdfast/contract'
 import { isHeard, type NodeDisposition } from '../rollout/desired-replicas.ts'
 import { displacedDisposition } from '../rollout/displaced-disposition.ts'
 import { isStateful } from '../rollout/plan-rollout-rules.ts'
-import { type Placing, stillQualifies, type Workload } from '../scheduling/index.ts'
+import { type NodeRefusal, type Placing, stillQualifies, type Workload } from '../scheduling/index.ts'
 import { countedChanges } from './counted-changes.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 
@@ -14,7 +14,7 @@ export interface Displacement {
   /** The hash of what the deployment demands of a node, by name or by labels; undefined where it demands nothing. */
   readonly demands: string | undefined
   /** By node with a replica of the deployment, why it no longer qualifies. */
-  readonly refusals: ReadonlyMap<NodeId, Refusal>
+  readonly refusals: ReadonlyMap<NodeId, NodeRefusal>
   /** What becomes of the replicas on those nodes. */
   readonly dispositions: ReadonlyMap<NodeId, NodeDisposition>
   /** The refusals of all nodes, where no node accepts a displaced replica. */
@@ -88,8 +88,8 @@ function findDispositions(
 
 export const isRunning = ({ desired }: Pick<Assignment, 'desired'>): boolean => desired === 'running'
 
-function findRefusals({ snapshot, current }: Question): Map<NodeId, Refusal> {
-  const refusals = new Map<NodeId, Refusal>()
+function findRefusals({ snapshot, current }: Question): Map<NodeId, NodeRefusal> {
+  const refusals = new Map<NodeId, NodeRefusal>()
   for (const nodeId of new Set(current.map((each) => each.nodeId))) {
     const node = snapshot.nodeOf(nodeId)
     const refusal = node && stillQualifies(snapshot.workload, node)
@@ -104,7 +104,7 @@ function findRefusals({ snapshot, current }: Question): Map<NodeId, Refusal> {
  */
 function findWithoutSuccessor(
   { snapshot, deployment, current }: Question,
-  refusals: ReadonlyMap<NodeId, Refusal>,
+  refusals: ReadonlyMap<NodeId, NodeRefusal>,
 ): Assignment | undefined {
   const heard = (nodeId: NodeId) => isHeard(snapshot.dispositionOf(nodeId))
   const isWellPlaced = (each: Assignment): boolean =>

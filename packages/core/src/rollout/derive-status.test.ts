@@ -26,7 +26,7 @@ const status = (
     ...more,
   })
 const ready = seen('ready')
-const shortfall = { reason: 'unschedulable', summary: '0 of 5 nodes accept.' }
+const shortfall = { reason: 'unschedulable', summary: '0 of 5 nodes fit.' }
 
 test('a new deployment is pending until the scheduler has looked', () => {
   expect(deriveStatus(spec, { deleting: false, imageDigest: null })).toEqual({
@@ -286,7 +286,7 @@ describe('a rollout', () => {
     [
       'the next finds no node: the reason is told, nobody is missed',
       status({ ...ran, rollout, shortfall, assignments: two }, [ready, ready], at),
-      { phase: 'Progressing', message: expect.stringContaining('0 of 5 nodes accept.') },
+      { phase: 'Progressing', message: expect.stringContaining('0 of 5 nodes fit.') },
     ],
     [
       'paused, although all are ready',

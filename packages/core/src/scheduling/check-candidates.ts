@@ -1,47 +1,80 @@
-// Filters applied: the first refusal of a node where that is enough, and all of them on all nodes where somebody wants to
-// know. Both ask the same filter files. DESIGN 4.
+// Applies the filters: to the first refusal where a yes or no is enough, and all of them where a person wants to know why.
 
-import type { Refusal } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import type { CheckedCandidate, Filter } from './refusal.ts'
+import type { CheckedCandidate, Filter, NodeRefusal } from './refusal.ts'
 
-/** The quick question: is there a refusal? */
+/** Stops at the first filter that refuses. */
 export function firstRefusal(
   filters: readonly Filter[],
   workload: Workload,
   node: NodeFacts,
   facts: TenantFacts,
-): Refusal | undefined {
+): NodeRefusal | undefined {
   for (const filter of filters) {
-    const refusal = filter.refuse(workload, node, facts)
+    const refusal = refusalBy(filter, workload, node, facts)
     if (refusal !== undefined) return refusal
   }
   return undefined
 }
 
-/** The whole question: each filter that refuses. */
-export function allRefusals(workload: Workload, node: NodeFacts, facts: TenantFacts): Refusal[] {
-  const refusals: Refusal[] = []
-  for (const filter of PLACEMENT_FILTERS) {
-    const refusal = filter.refuse(workload, node, facts)
-    if (refusal !== undefined) refusals.push(refusal)
-  }
-  return refusals
+function refusalBy(
+  filter: Filter,
+  workload: Workload,
+  node: NodeFacts,
+  facts: TenantFacts,
+): NodeRefusal | undefined {
+  const mismatch = filter.refuse(workload, node, facts)
+  if (mismatch === undefined) return undefined
+  const { code, required, reported } = mismatch
+  return { filter: filter.name, code, required, reported }
 }
 
-/** The whole matrix: every filter on every node of the tenant, whatever its status, in the order of the names. */
+/** Every refusal of a node. */
+type RefusalsOf = (node: NodeFacts) => NodeRefusal[]
+
+/** For one question: nodes that a filter cannot tell apart share its answer. */
+export function createRefusalFinder(workload: Workload, facts: TenantFacts): RefusalsOf {
+  const askers = PLACEMENT_FILTERS.map((filter) => createAsker(filter, workload, facts))
+  return (node) => {
+    const refusals: NodeRefusal[] = []
+    for (const ask of askers) {
+      const refusal = ask(node)
+      if (refusal !== undefined) refusals.push(refusal)
+    }
+    return refusals
+  }
+}
+
+type Asker = (node: NodeFacts) => NodeRefusal | undefined
+
+function createAsker(filter: Filter, workload: Workload, facts: TenantFacts): Asker {
+  const { nodeKey } = filter
+  if (nodeKey === undefined) return (node) => refusalBy(filter, workload, node, facts)
+  const answers = new Map<string | boolean | undefined, NodeRefusal | undefined>()
+  return (node) => {
+    const key = nodeKey(node, workload)
+    const known = answers.get(key)
+    if (known !== undefined || answers.has(key)) return known
+    const answer = refusalBy(filter, workload, node, facts)
+    answers.set(key, answer)
+    return answer
+  }
+}
+
+/** Every filter on every node of the tenant, whatever its status, in the order of the names. */
 export function checkCandidates(workload: Workload, facts: TenantFacts): CheckedCandidate[] {
+  const refusalsOf = createRefusalFinder(workload, facts)
   return sortedByName(facts.nodes).map((node) => ({
     nodeId: node.id,
     nodeName: node.name,
-    refusals: allRefusals(workload, node, facts),
+    refusals: refusalsOf(node),
   }))
 }
 
 export const sortedByName = (nodes: readonly NodeFacts[]): NodeFacts[] => [...nodes].sort(byName)
 
-/** By code units: the order must not depend on where the server runs. */
+/** By code units, because the order must not depend on the locale of the server. */
 function byName(left: NodeFacts, right: NodeFacts): number {
   if (left.name !== right.name) return left.name < right.name ? -1 : 1
   return left.id < right.id ? -1 : 1

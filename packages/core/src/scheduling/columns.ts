@@ -4,10 +4,11 @@
 import { firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import { labelOf } from './filters/label-constraint.ts'
 import { freeOn } from './filters/resources.ts'
 import { createFreeOrder, type FreeOrder, setShare } from './free-order.ts'
 import { freeShare, type HeldNode, sameRecord } from './held-node.ts'
+import { labelOf } from './labels.ts'
+import { memoizeByObject } from './memoize.ts'
 
 /** The nodes that the kept filters let through for one kind of workload. */
 export interface Candidates {
@@ -38,7 +39,7 @@ export interface Columns {
 /** More kinds of workload than a tenant has at once; past it, all are forgotten. */
 const MAX_KEPT = 128
 
-const KEPT_FILTERS = PLACEMENT_FILTERS.filter(({ keptFor }) => keptFor !== undefined)
+const CACHED_FILTERS = PLACEMENT_FILTERS.filter(({ cacheKey }) => cacheKey !== undefined)
 
 export function createColumns(held: Iterable<HeldNode>): Columns {
   const nodes = [...held].sort((left, right) => (left.id < right.id ? -1 : 1))
@@ -88,22 +89,25 @@ export function replaceNode(columns: Columns, before: HeldNode, node: HeldNode):
 
 export function candidatesFor(columns: Columns, workload: Workload, facts: TenantFacts): Candidates {
   return kept(columns.candidates, kindOf(workload), () => {
-    const accepts = (node: NodeFacts) => firstRefusal(KEPT_FILTERS, workload, node, facts) === undefined
+    const accepts = (node: NodeFacts) => firstRefusal(CACHED_FILTERS, workload, node, facts) === undefined
     const has = Uint8Array.from(columns.nodes, (node) => (accepts(node) ? 1 : 0))
     const slots = Int32Array.from(columns.nodes.filter(({ slot }) => has[slot] === 1).map(({ slot }) => slot))
     return { slots, has }
   })
 }
 
-/** Each text with its length before it, so that no two kinds share a key. */
+/** Each text with its length before it, so that no two kinds of workload share a key. */
 function kindOf(workload: Workload): string {
   let kind = ''
-  for (const { keptFor } of KEPT_FILTERS) {
-    const text = keptFor?.(workload) ?? ''
-    kind += `${text.length}:${text}`
-  }
+  for (const { cacheKey } of CACHED_FILTERS)
+    for (const part of cacheKey?.(workload) ?? []) {
+      const text = typeof part === 'object' ? textOfList(part) : String(part)
+      kind += `${typeof part} ${text.length}:${text}`
+    }
   return kind
 }
+
+const textOfList = memoizeByObject((list: readonly unknown[]) => JSON.stringify(list))
 
 /** Without a label each node is a group of its own: spread over nodes. DECISIONS 4. */
 export function groupsBy(columns: Columns, label: string | undefined): Groups {

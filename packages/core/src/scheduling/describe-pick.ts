@@ -6,9 +6,9 @@ import type { NodeId } from '@holdfast/contract'
 import { firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import { labelOf } from './filters/label-constraint.ts'
 import { quota } from './filters/quota.ts'
 import { freeShare, type HeldNode, holdNode } from './held-node.ts'
+import { labelOf } from './labels.ts'
 
 export interface PickDescriber {
   /** What spoke for the node, of which the scheduler has just said that it takes the next replica. */

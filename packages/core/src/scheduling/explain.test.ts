@@ -45,15 +45,15 @@ test('every node is named with every reason, and both sides of each comparison',
   )
   for (const candidate of candidates) expect(decode(candidateShape, candidate)).toEqual(candidate)
   expect(summary).toBe(
-    '0 of 5 nodes accept: 2 cordoned, 1 not ready, 1 with other labels, 1 without the deployments to go with, ' +
-      '1 with deployments to keep away from, 1 without the CPU.',
+    '0 of 5 nodes fit: 2 cordoned, 1 not ready, 1 without matching labels, 1 blocked by affinity, ' +
+      '1 blocked by anti-affinity, 1 with insufficient CPU.',
   )
   expect(cure).toEqual([
     'Uncordon node-1.',
     'Free 200 millicores on node-5.',
-    'Set disk=ssd on node-3.',
-    'Bring node-2 back. Uncordon node-2.',
-    'Place a replica of db on node-4. Take web out of placement.antiAffinity.',
+    'Set the label disk to "ssd" on node-3.',
+    'Bring node-2 back online. Uncordon node-2.',
+    'Place a replica of db on node-4. Remove web from placement.antiAffinity.',
   ])
 })
 
@@ -72,14 +72,14 @@ test.each<[string, number, Partial<NodeFacts>, Partial<Workload>]>([
 
 test('a request that no free place can hold is told to shrink, not to wait', () => {
   const { cure } = explain([aNode(1)], aWorkload({ resources: { cpuMillis: 5000, memoryBytes: 2 ** 40 } }))
-  expect(cure).toEqual(['Lower the request to 4000 millicores and 8 GiB.'])
+  expect(cure).toEqual(['Lower the request to 4000 millicores and 8 GiB of memory.'])
 })
 
 test('the quota says the same of every node, once', () => {
   const { candidates } = placeReplicas(aWorkload(), 1, someFacts([aNode(1), aNode(2)], 500, 500))
   expect(explainCandidates(candidates)).toMatchObject({
-    summary: '0 of 2 nodes accept: 2 closed by the quota of containers.',
-    cure: ['Raise quota containers to 501.'],
+    summary: '0 of 2 nodes fit: 2 blocked by the containers quota.',
+    cure: ['Raise the containers quota to 501.'],
   })
 })
 
@@ -97,7 +97,7 @@ test('where no node can be mended, another one is to be enrolled', () => {
   const nodes = [aNode(1, { controlPlane: true }), aNode(2, { claim: 'shared', controlPlane: true })]
   expect(explain(nodes, aWorkload()).cure).toEqual(['Enroll another node.'])
   expect(explainCandidates(placeReplicas(aWorkload(), 1, someFacts(nodes, 5, 5)).candidates).cure).toEqual([
-    "Enroll another node. Raise the tenant's quota of containers from 5 to 6, or stop 1 of its 5.",
+    'Enroll another node. Raise the containers quota to 6.',
   ])
 })
 
@@ -113,7 +113,7 @@ test('what would help depends on what the replicas before it have taken', () => 
 
 test('many nodes: the cures stay a short list', () => {
   const nodes = Array.from({ length: 40 }, (_node, number) => aNode(number, { schedulable: false }))
-  expect(explain(nodes, aWorkload())).toMatchObject({ summary: '0 of 40 nodes accept: 40 cordoned.' })
+  expect(explain(nodes, aWorkload())).toMatchObject({ summary: '0 of 40 nodes fit: 40 cordoned.' })
   expect(explain(nodes, aWorkload()).cure).toHaveLength(10)
 })
 

@@ -1,34 +1,42 @@
-// A matrix of refusals in words: the one sentence of a status, what would help, and a text by which two matrices are told
-// apart. SPEC 3, DECISIONS 2 and 7.
+// The explanation of a deployment that fits nowhere: a one-sentence summary, every node with its refusals and their fixes,
+// the remedies, and a text by which two explanations are compared. See docs/design/placement.md#explanations
 
-import type { Candidate, Json, Refusal } from '@holdfast/contract'
+import type { Candidate, Change, Cure, Refusal } from '@holdfast/contract'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
-import { compareCosts } from './remedies/cost.ts'
-import { cureText, type ExplainedCandidate, type FoundCure, toCure } from './remedies/find-remedies.ts'
-import { once, rememberedBy } from './remembered.ts'
+import { quoteConstraint } from './labels.ts'
+import { lazy, memoizeByValue } from './memoize.ts'
+import type { NodeRefusal } from './refusal.ts'
+import {
+  ANOTHER_NODE,
+  FIRST_NODE,
+  textOfStep,
+  textOfSteps,
+  textWithoutRemedy,
+} from './remedies/change-text.ts'
+import { compareCosts, type PricedStep } from './remedies/cost.ts'
+import type { ExplainedCandidate, Remedy } from './remedies/find-remedies.ts'
 
 export interface Explanation {
   readonly summary: string
-  /** As they are told to the outside. */
+  /** As the API returns them. */
   readonly candidates: Candidate[]
-  /** Cures of which any one would place a replica, the cheapest first. */
+  /** Remedies, the cheapest first. Any one of them places a replica. */
   readonly cure: string[]
-  /** Equal as long as the same nodes refuse for the same reasons: one event then, however often it is asked. */
+  /** Equal while the same nodes refuse for the same reasons. Only a change of this text is worth an event. */
   readonly canonical: string
 }
 
-const MAX_CURES = 10
+const MAX_REMEDIES = 10
 
 export function explainCandidates(explained: readonly ExplainedCandidate[]): Explanation {
-  return new ExplainedMatrix(explained)
+  return new LazyExplanation(explained)
 }
 
 /**
- * The matrix in full and the text of it are made when they are read: a refusal that was told already needs no words. A
- * class, since an object that is written with getters of its own gets a hidden class of its own: the engine keeps that, and
- * by it the whole matrix, until it cleans up the old objects.
+ * Candidates and canonical text are made when they are read, because most explanations are never read in full. It is a class
+ * because V8 gives every object literal with getters a hidden class of its own, which keeps all candidates alive.
  */
-class ExplainedMatrix implements Explanation {
+class LazyExplanation implements Explanation {
   readonly summary: string
   readonly cure: string[]
   readonly #candidates: () => Candidate[]
@@ -36,9 +44,9 @@ class ExplainedMatrix implements Explanation {
 
   constructor(explained: readonly ExplainedCandidate[]) {
     this.summary = summaryOf(explained)
-    this.cure = curesOf(explained)
-    this.#candidates = once(() => explained.map(toCandidate))
-    this.#canonical = once(() => canonicalOf(explained))
+    this.cure = remedyTexts(explained)
+    this.#candidates = lazy(() => explained.map(toCandidate))
+    this.#canonical = lazy(() => canonicalOf(explained))
   }
 
   get candidates(): Candidate[] {
@@ -50,24 +58,69 @@ class ExplainedMatrix implements Explanation {
   }
 }
 
-/** As it is told to the outside: what a cure costs is for the scheduler alone. */
-function toCandidate({ nodeId, nodeName, refusals, cure }: ExplainedCandidate): Candidate {
-  return cure === undefined
-    ? { nodeId, nodeName, refusals }
-    : { nodeId, nodeName, refusals, cure: toCure(cure) }
+function toCandidate(explained: ExplainedCandidate): Candidate {
+  const { nodeId, nodeName, remedy } = explained
+  const cure = remedy && toCure(remedy, explained)
+  const refusals = explained.refusals.map((refusal, at) => toRefusal(refusal, at, explained, cure))
+  return cure === undefined ? { nodeId, nodeName, refusals } : { nodeId, nodeName, refusals, cure }
+}
+
+/** The fix is the text of the refusal's own changes; it is the same text as in the remedy of the node. */
+function toRefusal(
+  { filter, code, required, reported }: NodeRefusal,
+  at: number,
+  explained: ExplainedCandidate,
+  cure: Cure | undefined,
+): Refusal {
+  const steps = explained.fixes[at] ?? []
+  let fix = ''
+  for (const step of steps) {
+    const text = textIn(cure, step, explained) ?? textOfStep(step, explained)
+    fix = fix === '' ? text : `${fix} ${text}`
+  }
+  return { filter, code, required, reported, fix: fix === '' ? textWithoutRemedy(code, explained) : fix }
+}
+
+/** The text of a step that was made already, for the remedy. */
+function textIn(
+  cure: Cure | undefined,
+  step: PricedStep,
+  { remedy }: ExplainedCandidate,
+): string | undefined {
+  return remedy && cure?.changes[remedy.steps.indexOf(step)]?.text
+}
+
+export function toCure({ steps }: Remedy, node: ExplainedCandidate): Cure {
+  const changes = steps.map((step) => toChange(step, node))
+  return { text: changes.map(({ text }) => text).join(' '), changes }
+}
+
+/** Member by member and without the amount, because an explanation has thousands of changes. */
+function toChange(step: PricedStep, node: ExplainedCandidate): Change {
+  const { kind, label, value, constraint, demand, resources, deployment, nodeId, limit } = step
+  const change: Change = { kind, text: textOfStep(step, node) }
+  if (label !== undefined) change.label = label
+  if (value !== undefined) change.value = value
+  if (constraint !== undefined) change.constraint = quoteConstraint(constraint).constraint
+  if (demand !== undefined) change.demand = demand
+  if (resources !== undefined) change.resources = resources
+  if (deployment !== undefined) change.deployment = deployment
+  if (nodeId !== undefined) change.nodeId = nodeId
+  if (limit !== undefined) change.limit = limit
+  return change
 }
 
 function summaryOf(explained: readonly ExplainedCandidate[]): string {
   if (explained.length === 0) return 'No node of this tenant is enrolled, so no replica can be placed.'
   const accepting = explained.filter(({ refusals }) => refusals.length === 0).length
-  const heading = `${accepting} of ${explained.length} ${explained.length === 1 ? 'node accepts' : 'nodes accept'}`
+  const heading = `${accepting} of ${explained.length} nodes ${accepting === 1 ? 'fits' : 'fit'}`
   const reasons = countedReasons(explained).map(([phrase, count]) => `${count} ${phrase}`)
   return reasons.length === 0 ? `${heading}.` : `${heading}: ${reasons.join(', ')}.`
 }
 
-/** The most frequent first, otherwise in the order of the filters. A node counts once for each of its reasons. */
+/** The most frequent reason first, otherwise in the order of the filters. A node is counted for each of its reasons. */
 function countedReasons(explained: readonly ExplainedCandidate[]): [string, number][] {
-  const counted = rememberedBy((_code: string) => ({ count: 0 }))
+  const counted = memoizeByValue((_code: string) => ({ count: 0 }))
   for (const { refusals } of explained) for (const { code } of refusals) counted(code).count += 1
   return PLACEMENT_FILTERS.flatMap(({ phrases }) => Object.entries(phrases))
     .flatMap(([code, phrase]): [string, number][] => {
@@ -77,59 +130,74 @@ function countedReasons(explained: readonly ExplainedCandidate[]): [string, numb
     .sort(([, left], [, right]) => right - left)
 }
 
-/** The cheapest first, of equal ones the first node's; what is the same for several nodes is said once. */
-function curesOf(explained: readonly ExplainedCandidate[]): string[] {
-  if (explained.length === 0) return ['Enroll a node.']
-  const cures: FoundCure[] = []
-  for (const { cure } of explained) if (cure !== undefined) cures.push(cure)
+/** The cheapest first, and of equally cheap ones that of the first node. A text that several nodes share appears once. */
+function remedyTexts(explained: readonly ExplainedCandidate[]): string[] {
+  if (explained.length === 0) return [FIRST_NODE]
   const texts = new Set<string>()
-  for (const cure of cures.sort((left, right) => compareCosts(left.cost, right.cost))) {
-    if (texts.size === MAX_CURES) break
-    texts.add(cureText(cure))
+  for (const { node, remedy } of cheapestFirst(explained)) {
+    if (texts.size === MAX_REMEDIES) break
+    texts.add(textOfSteps(remedy.steps, node))
   }
   return texts.size === 0 && explained.every(({ refusals }) => refusals.length > 0)
-    ? [enrollment(explained)]
+    ? [enrollmentText(explained)]
     : [...texts]
 }
 
-const OF_THE_TENANT = new Set<string>(['residency_enforcement', 'quota'])
+function cheapestFirst(explained: readonly ExplainedCandidate[]) {
+  const remedied: { readonly node: ExplainedCandidate; readonly remedy: Remedy }[] = []
+  for (const node of explained) if (node.remedy !== undefined) remedied.push({ node, remedy: node.remedy })
+  return remedied.sort((left, right) => compareCosts(left.remedy.cost, right.remedy.cost))
+}
 
-/** No node can be mended: another one would take a replica, unless what is asked of the tenant is in its way too. */
-function enrollment([first]: readonly ExplainedCandidate[]): string {
-  const others = first?.refusals.filter(({ filter }) => OF_THE_TENANT.has(filter)) ?? []
-  return ['Enroll another node.', ...others.map(({ fix }) => fix)].join(' ')
+const ABOUT_TENANT = new Set<string>(['residency_enforcement', 'quota'])
+
+/** No node can be changed so that it fits. A new node does, unless the tenant itself is refused too. */
+function enrollmentText([first]: readonly ExplainedCandidate[]): string {
+  if (first === undefined) return ANOTHER_NODE
+  const others = first.refusals.flatMap(({ filter }, at) =>
+    ABOUT_TENANT.has(filter) ? textOfSteps(first.fixes[at] ?? [], first) : [],
+  )
+  return [ANOTHER_NODE, ...others].join(' ')
 }
 
 /**
- * What is reported of running replicas moves all the time and makes no other reason; what a record says does. The filters
- * write the fields of each value in one order, and the nodes come in the order of their names, so nothing has to be sorted.
+ * Each different refusal is written once, and each node with the numbers of its refusals. Nothing has to be sorted: filters
+ * list the members of a value in one order, and nodes are sorted by name.
  */
 function canonicalOf(explained: readonly ExplainedCandidate[]): string {
-  const textOf = rememberedTexts()
+  const { numberOf, texts } = createRefusalNumbers()
   const pieces: string[] = []
   for (const { nodeId, refusals } of explained) {
-    if (pieces.length > 0) pieces.push('\n')
-    pieces.push(nodeId)
-    for (const refusal of refusals) pieces.push(textOf(refusal))
+    let line: string = nodeId
+    for (const refusal of refusals) line += ` ${numberOf(refusal)}`
+    pieces.push(line)
   }
-  return pieces.join('')
+  return [...texts, ...pieces].join('\n')
 }
 
-const OF_RECORDS = new Set<string>(PLACEMENT_FILTERS.flatMap(({ name, keptFor }) => (keptFor ? [name] : [])))
-const MAX_TEXTS = 256
+const RECORD_FILTERS = new Set<string>(
+  PLACEMENT_FILTERS.flatMap(({ name, reportsRecordFact }) => (reportsRecordFact ? [name] : [])),
+)
 
-/** What a filter says of many nodes is mostly one and the same, made of the same values. */
-function rememberedTexts(): (refusal: Refusal) => string {
-  const texts = new Map<Json, { readonly code: string; readonly required: Json; readonly text: string }>()
-  return ({ filter, code, required, reported }) => {
-    const isOfRecord = OF_RECORDS.has(filter)
-    const key = isOfRecord ? reported : required
-    const known = texts.get(key)
-    if (known?.code === code && known.required === required) return known.text
-    const told = isOfRecord ? [required, reported] : [required]
-    // Joined, a text is in one piece and quickly copied, once for each node.
-    const text = ['', filter, code, ...told.map((value) => JSON.stringify(value))].join(' ')
-    if (texts.size < MAX_TEXTS) texts.set(key, { code, required, text })
-    return text
+/**
+ * Refusals of record facts differ by what is required and reported. All others differ by their code: what they report
+ * changes all the time and is no new reason, and what they require is the same for the whole explanation.
+ */
+function createRefusalNumbers() {
+  const texts: string[] = []
+  const byText = memoizeByValue((text: string) => texts.push(text))
+  const known = new Map<NodeRefusal | string, number>()
+  const numberOf = (refusal: NodeRefusal): number => {
+    const isRecordFact = RECORD_FILTERS.has(refusal.filter)
+    const key = isRecordFact ? refusal : refusal.code
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const { filter, code, required, reported } = refusal
+    const number = byText(
+      JSON.stringify(isRecordFact ? [filter, code, required, reported] : [filter, code, required]),
+    )
+    known.set(key, number)
+    return number
   }
+  return { texts, numberOf }
 }

@@ -6,6 +6,7 @@ export { type HypotheticalChange, NO_DEPLOYMENT } from './hypothetical.ts'
 export { leaveForbidden, type Whereabouts } from './leave-forbidden.ts'
 export {
   type Filter,
+  type NodeRefusal,
   RETRY_TRIGGERS,
   type RetryTrigger,
 } from './refusal.ts'

@@ -12,7 +12,7 @@ import { leastFree } from './filters/resources.ts'
 import type { HeldNode } from './held-node.ts'
 import { columnsOf, type TenantState } from './tenant-state.ts'
 
-const ASKED_FILTERS = PLACEMENT_FILTERS.filter(({ keptFor }) => keptFor === undefined)
+const ASKED_FILTERS = PLACEMENT_FILTERS.filter(({ cacheKey }) => cacheKey === undefined)
 
 export function pickNode(state: TenantState, workload: Workload, facts: TenantFacts): NodeId | undefined {
   const columns = columnsOf(state)

@@ -9,7 +9,7 @@ import {
   type ResidencyRules,
 } from '@holdfast/contract'
 import type { DesiredResidency, NodeFacts } from './facts.ts'
-import { labelOf } from './filters/label-constraint.ts'
+import { labelOf } from './labels.ts'
 
 export function residencyLabels({ country, region, blockedCountries }: ResidencyDemand = {}): {
   [label: string]: string

@@ -7,7 +7,7 @@ import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { type HypotheticalChange, hypothetically, restoring } from './hypothetical.ts'
 import { pickNode } from './pick-node.ts'
 import { RETRY_TRIGGERS, type RetryTrigger } from './refusal.ts'
-import { cureCandidates, type ExplainedCandidate } from './remedies/find-remedies.ts'
+import { type ExplainedCandidate, explainNodes } from './remedies/find-remedies.ts'
 import {
   columnsOf,
   createTenantState,
@@ -59,7 +59,7 @@ export function createSchedulingView(facts: TenantFacts): SchedulingView {
   }
   return {
     place: (workload, count) => place(state, factsNow(state), workload, count),
-    candidates: (workload) => cureCandidates(workload, factsNow(state)),
+    candidates: (workload) => explainNodes(workload, factsNow(state)),
     hypothetically: (changes, ask) => hypothetically(state, changes, ask),
     applyAssigned: (nodeId, name, resources) => change(() => enterReplica(state, nodeId, name, resources)),
     applyReleased: (nodeId, name, resources) => change(() => dropReplica(state, nodeId, name, resources)),
@@ -93,7 +93,7 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
     }
     const unplaced = count - placed.length
     // At once: what would help depends on what is entered at this moment.
-    const candidates = unplaced > 0 ? cureCandidates(workload, facts) : []
+    const candidates = unplaced > 0 ? explainNodes(workload, facts) : []
     return { placed, unplaced, candidates, cures: unplaced > 0 ? curesOf(candidates) : [] }
   })
 }
@@ -103,7 +103,7 @@ function curesOf(candidates: readonly ExplainedCandidate[]): RetryTrigger[] {
   const refuses = (name: FilterName): boolean =>
     candidates.some(({ refusals }) => refusals.some(({ filter }) => filter === name))
   const kinds = new Set<RetryTrigger>(['node_enrolled'])
-  for (const { name, curedBy } of PLACEMENT_FILTERS)
-    if (refuses(name)) for (const kind of curedBy) kinds.add(kind)
+  for (const { name, retryOn } of PLACEMENT_FILTERS)
+    if (refuses(name)) for (const kind of retryOn) kinds.add(kind)
   return RETRY_TRIGGERS.filter((kind) => kinds.has(kind))
 }

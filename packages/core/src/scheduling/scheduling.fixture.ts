@@ -3,8 +3,8 @@
 import { isNodeId, type NodeId } from '@holdfast/contract'
 import { checkCandidates } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
-import { labelOf } from './filters/label-constraint.ts'
 import { freeShare, holdNode } from './held-node.ts'
+import { labelOf } from './labels.ts'
 
 const CROCKFORD_DIGITS = 26
 

@@ -1,8 +1,8 @@
 // Events for nodes that no longer qualify for the replicas on them: the label, what is required and what the node reports,
 // and what becomes of each replica. Emitted once for each replica, by the plan that decides it.
 
-import { type Assignment, isJsonObject, type Json, type NodeId, type Refusal } from '@holdfast/contract'
-import { mayStayForNow } from '../../scheduling/index.ts'
+import { type Assignment, isJsonObject, type Json, type NodeId } from '@holdfast/contract'
+import { mayStayForNow, type NodeRefusal } from '../../scheduling/index.ts'
 import { DISPLACED_AT_ONCE } from '../find-displaced.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
 import type { EventDraft, NodeName } from './event-texts.ts'
@@ -34,7 +34,7 @@ interface Fate {
 function displacedEvent(
   { nodeId, name }: { readonly nodeId: NodeId; readonly name: string },
   reason: 'labels_changed' | 'demands_changed',
-  { filter, required, reported }: Refusal,
+  { filter, required, reported }: NodeRefusal,
   fates: readonly Fate[],
 ): EventDraft {
   const quoted = `required ${JSON.stringify(required)}, reported ${JSON.stringify(reported)}`

@@ -1,27 +1,21 @@
-// Does the node run a replica of a deployment that this one keeps away from? Its own name: replicas on distinct nodes.
-// DECISIONS 4.
+// Refuses nodes that run a replica of a deployment in placement.antiAffinity. A deployment that names itself gets each of
+// its replicas on a different node.
 
 import type { Filter } from '../refusal.ts'
-import { rememberedFor } from '../remembered.ts'
 
 export const antiAffinity: Filter = {
   name: 'anti_affinity',
-  curedBy: ['placements', 'deployment'],
-  phrases: { anti_affinity_conflict: 'with deployments to keep away from' },
-  refuse({ placement }, node) {
-    const shunned = placement?.antiAffinity
-    if (shunned === undefined || !shunned.some((name) => node.replicas.has(name))) return undefined
-    const present = shunned.filter((name) => node.replicas.has(name))
+  retryOn: ['placements', 'deployment'],
+  phrases: { anti_affinity_conflict: 'blocked by anti-affinity' },
+  reportsRecordFact: false,
+  refuse({ placement }, { replicas }) {
+    const excluded = placement?.antiAffinity
+    if (excluded === undefined || !excluded.some((name) => replicas.has(name))) return undefined
     const reported: { [name: string]: number } = {}
-    for (const name of present) reported[name] = node.replicas.get(name) ?? 0
-    return {
-      filter: 'anti_affinity',
-      code: 'anti_affinity_conflict',
-      required: required(shunned),
-      reported,
-      fix: `Move ${present.join(' and ')} away from ${node.name}, or take the name out of placement.antiAffinity.`,
+    for (const name of excluded) {
+      const count = replicas.get(name)
+      if (count !== undefined) reported[name] = count
     }
+    return { code: 'anti_affinity_conflict', required: { none: excluded }, reported }
   },
 }
-
-const required = rememberedFor((shunned: readonly string[]) => ({ none: [...shunned] }))

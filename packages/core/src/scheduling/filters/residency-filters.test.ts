@@ -1,10 +1,12 @@
-// The four questions of residency at their borders, with both sides of each comparison and the sentence that is told.
-// SPEC 2.7 and 6, DECISIONS 7.
+// What the residency filters accept and refuse at their boundaries, with both sides of each comparison and the fix that an
+// explanation shows for it. See docs/design/residency.md#enforcement
 
 import { decode, type Json, type ResidencyDemand, refusalShape } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
+import { explainCandidates } from '../explain.ts'
 import type { NodeFacts, Workload } from '../facts.ts'
 import { type Filter, RETRY_TRIGGERS } from '../refusal.ts'
+import { explainNodes } from '../remedies/find-remedies.ts'
 import { desiredResidency } from '../residency.ts'
 import { aNode, aWorkload, someFacts } from '../scheduling.fixture.ts'
 import { blockedCountry } from './blocked-country.ts'
@@ -37,13 +39,14 @@ function checkTable(filter: Filter, code: string, rows: readonly Row[]): void {
     test.each(rows)('%s', (_about, demand, parts, expected) => {
       for (const enforcement of [true, false]) {
         const node = aNode(1, parts)
-        const refusal = filter.refuse(demands(demand, enforcement), node, someFacts([node]))
+        const workload = demands(demand, enforcement)
+        const refusal = filter.refuse(workload, node, someFacts([node]))
         if (expected === undefined) expect(refusal).toBeUndefined()
-        else expectRefusal(filter, refusal, { ...expected, code })
+        else expectRefusal(filter, workload, node, { ...expected, code })
       }
     })
 
-    test('says nothing to a deployment that demands nothing', () => {
+    test('accepts every node for a deployment without demands', () => {
       expect(filter.refuse(aWorkload(), aNode(1), someFacts([]))).toBeUndefined()
       expect(filter.refuse(demands({}), aNode(1), someFacts([]))).toBeUndefined()
       expect(filter.refuse(demands({ blockedCountries: [] }), aNode(1), someFacts([]))).toBeUndefined()
@@ -51,53 +54,59 @@ function checkTable(filter: Filter, code: string, rows: readonly Row[]): void {
   })
 }
 
-function expectRefusal(filter: Filter, refusal: ReturnType<Filter['refuse']>, expected: object): void {
-  if (refusal === undefined) throw new Error('the node is accepted')
-  expect(refusal).toEqual({ filter: filter.name, ...expected })
-  expect(Object.keys(filter.phrases)).toEqual([refusal.code])
-  expect(RETRY_TRIGGERS).toEqual(expect.arrayContaining([...filter.curedBy]))
-  expect(decode(refusalShape, JSON.parse(JSON.stringify(refusal)))).toEqual(refusal)
+function expectRefusal(filter: Filter, workload: Workload, node: NodeFacts, expected: object): void {
+  const { candidates } = explainCandidates(explainNodes(workload, someFacts([node])))
+  const shown = candidates[0]?.refusals.find((refusal) => refusal.filter === filter.name)
+  if (shown === undefined) throw new Error('the node is accepted')
+  expect(shown).toEqual({ filter: filter.name, ...expected })
+  expect(filter.refuse(workload, node, someFacts([node]))).toEqual({
+    code: shown.code,
+    required: shown.required,
+    reported: shown.reported,
+  })
+  expect(Object.keys(filter.phrases)).toEqual([shown.code])
+  expect(RETRY_TRIGGERS).toEqual(expect.arrayContaining([...filter.retryOn]))
+  expect(decode(refusalShape, JSON.parse(JSON.stringify(shown)))).toEqual(shown)
 }
 
-const set = (label: string, value: string) =>
-  `Set the label ${label} to "${value}" in the configuration of the agent on node-1`
-const enroll = (label: string, value: string, attests: string) =>
-  `Enroll a node whose join token attests ${label} "${value}" (that of node-1 attests ${attests})`
+const set = (label: string, value: string) => `Set the label ${label} to "${value}" on node-1.`
+const enroll = (label: string, value: string) =>
+  `Enroll node-1 again with a join token that attests the label ${label} as "${value}", if the machine is located there.`
 
 const inGermany = (reported: string | null, fix: string): Expected => ({
   required: { [C]: 'DE' },
   reported: { [C]: reported },
-  fix: `${fix}, or change placement.residency.country.`,
+  fix,
 })
 checkTable(residencyCountry, 'residency_country_mismatch', [
   ['the country', { country: 'DE' }, inCountry('DE')],
-  ['another country', { country: 'DE' }, inCountry('FR'), inGermany('FR', enroll(C, 'DE', 'none'))],
-  ['another case', { country: 'DE' }, inCountry('de'), inGermany('de', enroll(C, 'DE', 'none'))],
+  ['another country', { country: 'DE' }, inCountry('FR'), inGermany('FR', enroll(C, 'DE'))],
+  ['another case', { country: 'DE' }, inCountry('de'), inGermany('de', enroll(C, 'DE'))],
   [
     'attested, and another one attested',
     { country: 'DE' },
     { ...inCountry('FR'), attested: { country: 'FR' } },
-    inGermany('FR', enroll(C, 'DE', '"FR"')),
+    inGermany('FR', enroll(C, 'DE')),
   ],
   [
-    'attested and not reported is not reported',
+    'attested, and not reported',
     { country: 'DE' },
     { attested: { country: 'DE' } },
     inGermany(null, set(C, 'DE')),
   ],
   [
-    'the region alone says no country',
+    'only the region reported',
     { country: 'DE' },
     { labels: { [R]: 'dach' } },
-    inGermany(null, enroll(C, 'DE', 'none')),
+    inGermany(null, enroll(C, 'DE')),
   ],
   ['none demanded', { region: 'dach', blockedCountries: ['DE'] }, inCountry('FR')],
 ])
 
-const inRegion = (region: string, told: [string | null, string | null], fix: string): Expected => ({
+const inRegion = (region: string, reported: [string | null, string | null], fix: string): Expected => ({
   required: { [R]: region },
-  reported: { [R]: told[0], [C]: told[1] },
-  fix: `${fix}, or change placement.residency.region.`,
+  reported: { [R]: reported[0], [C]: reported[1] },
+  fix,
 })
 checkTable(residencyRegion, 'residency_region_mismatch', [
   ['the region', { region: 'dach' }, { labels: { [R]: 'dach' } }],
@@ -108,7 +117,7 @@ checkTable(residencyRegion, 'residency_region_mismatch', [
     'neither',
     { region: 'dach' },
     { labels: { [R]: 'eu', [C]: 'FR' } },
-    inRegion('dach', ['eu', 'FR'], enroll(R, 'dach', 'none')),
+    inRegion('dach', ['eu', 'FR'], enroll(R, 'dach')),
   ],
   [
     'nothing reported, a country of it attested',
@@ -123,17 +132,17 @@ checkTable(residencyRegion, 'residency_region_mismatch', [
     inRegion('dach', [null, null], set(R, 'dach')),
   ],
   [
-    'declared no more: the name alone counts',
+    'no longer declared: only the name matches',
     { region: 'benelux' },
     inCountry('DE'),
-    inRegion('benelux', [null, 'DE'], enroll(R, 'benelux', 'none')),
+    inRegion('benelux', [null, 'DE'], enroll(R, 'benelux')),
   ],
-  ['declared no more, reported', { region: 'benelux' }, { labels: { [R]: 'benelux' } }],
+  ['no longer declared, reported', { region: 'benelux' }, { labels: { [R]: 'benelux' } }],
   [
     'a name that every object inherits, undeclared',
     { region: 'constructor' },
     inCountry('DE'),
-    inRegion('constructor', [null, 'DE'], enroll(R, 'constructor', 'none')),
+    inRegion('constructor', [null, 'DE'], enroll(R, 'constructor')),
   ],
   ['a name that every object inherits, declared', { region: '__proto__' }, inCountry('FR')],
 ])
@@ -141,7 +150,7 @@ checkTable(residencyRegion, 'residency_region_mismatch', [
 const blocked = (countries: string[], country: string): Expected => ({
   required: { [C]: { none: countries } },
   reported: { [C]: country },
-  fix: `Enroll a node in another country than node-1, or take ${country} out of placement.residency.blockedCountries.`,
+  fix: `Remove ${country} from placement.residency.blockedCountries.`,
 })
 checkTable(blockedCountry, 'residency_country_blocked', [
   ['another country', { blockedCountries: ['US', 'CN'] }, inCountry('DE')],
@@ -161,35 +170,31 @@ checkTable(blockedCountry, 'residency_country_blocked', [
 describe('residency_enforcement', () => {
   const demand = { country: 'DE' }
 
-  test('on: it says nothing, whatever the node reports', () => {
+  test('accepts every node while enforcement is on', () => {
     for (const node of [aNode(1), aNode(2, inCountry('DE'))])
       expect(residencyEnforcement.refuse(demands(demand), node, someFacts([]))).toBeUndefined()
   })
 
-  test('off: every node is refused, also one that matches', () => {
+  test('refuses every node while enforcement is off, also one that matches', () => {
     for (const node of [aNode(1), aNode(2, inCountry('DE'))])
-      expectRefusal(
-        residencyEnforcement,
-        residencyEnforcement.refuse(demands(demand, false), node, someFacts([])),
-        {
-          code: 'residency_enforcement_off',
-          required: { enforcement: true },
-          reported: { enforcement: false },
-          fix: 'Switch residency.enforcement on in the configuration of the control plane, or take placement.residency out.',
-        },
-      )
+      expectRefusal(residencyEnforcement, demands(demand, false), node, {
+        code: 'residency_enforcement_off',
+        required: { enforcement: true },
+        reported: { enforcement: false },
+        fix: 'Turn on residency.enforcement in the server configuration.',
+      })
   })
 
-  test('off: a deployment that demands nothing is none of its business', () => {
+  test('accepts every node for a deployment without demands while enforcement is off', () => {
     expect(residencyEnforcement.refuse(demands({}, false), aNode(1), someFacts([]))).toBeUndefined()
   })
 })
 
-describe('what an answer is kept for', () => {
+describe('the cache key of a demand', () => {
   const FILTERS = [residencyEnforcement, residencyCountry, residencyRegion, blockedCountry]
-  const kindOf = (workload: Workload) => JSON.stringify(FILTERS.map(({ keptFor }) => keptFor?.(workload)))
+  const kindOf = (workload: Workload) => JSON.stringify(FILTERS.map(({ cacheKey }) => cacheKey?.(workload)))
 
-  test('two demands that are judged apart have different texts', () => {
+  test('differs for demands that filters tell apart', () => {
     const elsewhere = { ...RULES, regions: { dach: ['DE'] } }
     const all = [
       aWorkload(),
@@ -209,7 +214,7 @@ describe('what an answer is kept for', () => {
     expect(new Set(all).size).toBe(all.length)
   })
 
-  test('the same demand made twice has the same text', () => {
+  test('is the same for equal demands', () => {
     const demand = { country: 'DE', region: 'dach', blockedCountries: ['US'] }
     expect(kindOf(demands({ ...demand, blockedCountries: ['US'] }))).toBe(kindOf(demands(demand)))
   })

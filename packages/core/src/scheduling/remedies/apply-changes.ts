@@ -1,22 +1,22 @@
-// What is so once a change is done: the same facts with that one thing otherwise. Nobody else's doing is foreseen. What
-// requests the replicas of another deployment have is not among the facts, so one that comes or goes takes or frees none.
+// The facts as they would be after a change, with nothing else changed. The facts do not include the requests of other
+// deployments, so a replica of another deployment that comes or goes neither needs nor frees capacity.
 
 import { type Change, type ChangeKind, type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { DesiredResidency, NodeFacts, TenantFacts, Workload } from '../facts.ts'
-import { rememberedFor } from '../remembered.ts'
+import { memoizeByObject } from '../memoize.ts'
 import { residencyLabels } from '../residency.ts'
 
-/** A node that a replica is to go to, with all that is asked about it. */
+/** A workload, a node it may be placed on, and the facts of the tenant. */
 export interface Situation {
   readonly workload: Workload
   readonly node: NodeFacts
   readonly facts: TenantFacts
 }
 
-/** What changes are made of: a change without its sentence. */
+/** A change without its text. */
 export type Step = Omit<Change, 'text'>
 
-/** What is so by now; a change puts another one in the place of what it changes, and what was given stays as it is. */
+/** The facts so far. A step replaces a member of the draft and never changes the object that was given. */
 interface Draft {
   workload: Workload
   node: NodeFacts
@@ -38,7 +38,7 @@ export const draftOf = (workload: Workload, node: NodeFacts, { containers }: Ten
   containers,
 })
 
-/** One after the other, to the draft itself. */
+/** Applies the steps in order, and changes the draft itself. */
 export function applySteps(draft: Draft, steps: readonly Step[]): Draft {
   for (const step of steps) APPLIED[step.kind](draft, step)
   return draft
@@ -52,10 +52,10 @@ const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => 
     draft.node = { ...draft.node, schedulable: true }
   },
   set_label(draft, { label, value }) {
-    draft.node = { ...draft.node, labels: labelled(draft.node.labels, label, value) }
+    draft.node = { ...draft.node, labels: withLabel(draft.node.labels, label, value) }
   },
   attest_label(draft, { label, value }) {
-    const labels = labelled(draft.node.labels, label, value)
+    const labels = withLabel(draft.node.labels, label, value)
     const attested: { country?: string; region?: string } = { ...draft.node.attested }
     if (label === NODE_COUNTRY && value !== undefined) attested.country = value
     if (label === NODE_REGION && value !== undefined) attested.region = value
@@ -69,7 +69,7 @@ const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => 
     }
     draft.node = { ...draft.node, requested: left }
   },
-  /** It is one container more of the tenant. */
+  /** The replica that comes is one more container of the tenant. */
   place_beside(draft, { deployment = '' }) {
     const replicas = new Map(draft.node.replicas)
     replicas.set(deployment, (replicas.get(deployment) ?? 0) + 1)
@@ -85,18 +85,18 @@ const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => 
     draft.workload = { ...draft.workload, nodeId }
   },
   change_constraint(draft, { constraint }) {
-    const { constraints = [], ...rest } = draft.workload.placement ?? {}
-    const placement = { ...rest, constraints: constraints.filter(isNot(constraint)) }
+    const { constraints = [], ...others } = draft.workload.placement ?? {}
+    const placement = { ...others, constraints: constraints.filter(isNot(constraint)) }
     draft.workload = { ...draft.workload, placement }
   },
   change_affinity(draft, { deployment }) {
-    const { affinity = [], ...rest } = draft.workload.placement ?? {}
-    const placement = { ...rest, affinity: affinity.filter((name) => name !== deployment) }
+    const { affinity = [], ...others } = draft.workload.placement ?? {}
+    const placement = { ...others, affinity: affinity.filter((name) => name !== deployment) }
     draft.workload = { ...draft.workload, placement }
   },
   change_anti_affinity(draft, { deployment }) {
-    const { antiAffinity = [], ...rest } = draft.workload.placement ?? {}
-    const placement = { ...rest, antiAffinity: antiAffinity.filter((name) => name !== deployment) }
+    const { antiAffinity = [], ...others } = draft.workload.placement ?? {}
+    const placement = { ...others, antiAffinity: antiAffinity.filter((name) => name !== deployment) }
     draft.workload = { ...draft.workload, placement }
   },
   change_residency(draft, change) {
@@ -119,7 +119,7 @@ const APPLIED: { readonly [kind in ChangeKind]: (draft: Draft, change: Step) => 
   },
 }
 
-function labelled(
+function withLabel(
   labels: NodeFacts['labels'],
   label: string | undefined,
   value: string | undefined,
@@ -135,18 +135,24 @@ function isNot(constraint: Constraint | undefined): (other: Constraint) => boole
   return (other) => constraintKey(other) !== text
 }
 
-/** One that is written twice is one. */
-export const constraintKey = rememberedFor(({ label, operator, values = [] }: Constraint): string =>
+/** Equal for constraints that are written twice. */
+export const constraintKey = memoizeByObject(({ label, operator, values = [] }: Constraint): string =>
   JSON.stringify([label, operator, values]),
 )
 
-/** A block that demands nothing any more is no demand. */
-function relaxed({ demand, value }: Step, wish: DesiredResidency | undefined): DesiredResidency | undefined {
-  if (wish === undefined || demand === undefined) return wish
-  const { [demand]: _before, ...others } = wish
-  const rest: DesiredResidency =
+/** Undefined once no demand is left. */
+function relaxed(
+  { demand, value }: Step,
+  desired: DesiredResidency | undefined,
+): DesiredResidency | undefined {
+  if (desired === undefined || demand === undefined) return desired
+  const { [demand]: _before, ...others } = desired
+  const left: DesiredResidency =
     demand === 'blockedCountries'
-      ? { ...others, blockedCountries: (wish.blockedCountries ?? []).filter((country) => country !== value) }
+      ? {
+          ...others,
+          blockedCountries: (desired.blockedCountries ?? []).filter((country) => country !== value),
+        }
       : { ...others, ...(demand === 'region' ? { regionCountries: [] } : {}) }
-  return Object.keys(residencyLabels(rest)).length === 0 ? undefined : rest
+  return Object.keys(residencyLabels(left)).length === 0 ? undefined : left
 }

@@ -1,56 +1,79 @@
-// A change as a person would say it. Amounts of memory are told in the largest unit that tells them exactly: what is asked
-// for is the least that does, and a rounded one would not.
+// The one place where the text of a remedy is made: one sentence for each change. Amounts of memory use the largest unit
+// that is exact, because the amount is the least that helps and a rounded one might not.
 
-import type { Capacity, ChangeKind, Constraint } from '@holdfast/contract'
-import type { NodeFacts } from '../facts.ts'
+import type { Capacity, ChangeKind, Constraint, NodeStatus } from '@holdfast/contract'
 import type { Step } from './apply-changes.ts'
 
-type Said = (change: Step, node: NodeFacts) => string
-
-export const textOf: Said = (change, node) => TEXTS[change.kind](change, node)
-
-const TEXTS: { readonly [kind in ChangeKind]: Said } = {
-  make_ready: (_change, { name, status }) =>
-    status === 'pending' ? `Start the agent on ${name}.` : `Bring ${name} back.`,
-  uncordon: (_change, { name }) => `Uncordon ${name}.`,
-  set_label: ({ label, value }, { name }) =>
-    value === undefined
-      ? `Remove the label ${label} on ${name}.`
-      : `Set ${label}=${shown(value)} on ${name}.`,
-  attest_label: ({ label, value = '' }, { name }) =>
-    `Enroll ${name} anew with a join token that attests ${label}=${shown(value)}, if it stands there.`,
-  free: ({ resources }, { name }) => `Free ${amounts(resources)} on ${name}.`,
-  place_beside: ({ deployment }, { name }) => `Place a replica of ${deployment} on ${name}.`,
-  move_away: ({ deployment }, { name }) => `Move ${deployment} away from ${name}.`,
-  name_node: ({ nodeId }, { name }) => `Set nodeId to ${nodeId} (${name}).`,
-  change_constraint: ({ constraint }) =>
-    `Take ${constraint === undefined ? '' : constraintText(constraint)} out of placement.constraints.`,
-  change_affinity: ({ deployment }) => `Take ${deployment} out of placement.affinity.`,
-  change_anti_affinity: ({ deployment }) => `Take ${deployment} out of placement.antiAffinity.`,
-  change_residency: ({ demand, value }) =>
-    demand === 'blockedCountries'
-      ? `Take ${value} out of placement.residency.blockedCountries.`
-      : `Take placement.residency.${demand} (${value}) out.`,
-  lower_request: ({ resources }) => `Lower the request to ${amounts(resources)}.`,
-  raise_quota: ({ limit }) => `Raise quota containers to ${limit}.`,
-  enforce_residency: () => 'Switch residency.enforcement on in the configuration of the control plane.',
+/** The node that a change is about, as far as its text names it. */
+export interface ChangedNode {
+  readonly nodeName: string
+  readonly nodeStatus: NodeStatus
 }
 
-const shown = (value: string): string => (value === '' ? '""' : value)
+/** The texts of all changes, in one paragraph. */
+export const textOfSteps = (steps: readonly Step[], node: ChangedNode): string =>
+  steps.map((step) => textOfStep(step, node)).join(' ')
+
+export const textOfStep = (change: Step, node: ChangedNode): string => TEXTS[change.kind](change, node)
+
+type TextOf = (change: Step, node: ChangedNode) => string
+
+const TEXTS: { readonly [kind in ChangeKind]: TextOf } = {
+  make_ready: (_change, { nodeName, nodeStatus }) =>
+    nodeStatus === 'pending' ? `Start the agent on ${nodeName}.` : `Bring ${nodeName} back online.`,
+  uncordon: (_change, { nodeName }) => `Uncordon ${nodeName}.`,
+  set_label: ({ label, value }, { nodeName }) =>
+    value === undefined
+      ? `Remove the label ${label} from ${nodeName}.`
+      : `Set the label ${label} to "${value}" on ${nodeName}.`,
+  attest_label: ({ label, value }, { nodeName }) =>
+    `Enroll ${nodeName} again with a join token that attests the label ${label} as "${value}", if the machine is located there.`,
+  free: ({ resources }, { nodeName }) => `Free ${textOfAmounts(resources)} on ${nodeName}.`,
+  place_beside: ({ deployment }, { nodeName }) => `Place a replica of ${deployment} on ${nodeName}.`,
+  move_away: ({ deployment }, { nodeName }) => `Move ${deployment} away from ${nodeName}.`,
+  name_node: ({ nodeId }, { nodeName }) => `Set nodeId to ${nodeId} (${nodeName}).`,
+  change_constraint: ({ constraint }) =>
+    `Remove the constraint ${constraint === undefined ? '' : textOfConstraint(constraint)} from placement.constraints.`,
+  change_affinity: ({ deployment }) => `Remove ${deployment} from placement.affinity.`,
+  change_anti_affinity: ({ deployment }) => `Remove ${deployment} from placement.antiAffinity.`,
+  change_residency: ({ demand, value }) =>
+    demand === 'blockedCountries'
+      ? `Remove ${value} from placement.residency.blockedCountries.`
+      : `Remove placement.residency.${demand} (${value}).`,
+  lower_request: ({ resources }) => `Lower the request to ${textOfAmounts(resources)}.`,
+  raise_quota: ({ limit }) => `Raise the containers quota to ${limit}.`,
+  enforce_residency: () => 'Turn on residency.enforcement in the server configuration.',
+}
+
+/** What to do about a refusal, by code, that no change of the tenant ends. */
+const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } = {
+  control_plane_node: (nodeName) =>
+    `Enroll another node: ${nodeName} is reserved for the platform's own deployments.`,
+  node_claims_releasing: (nodeName) =>
+    `Enroll another node: this tenant is releasing its claim on ${nodeName}.`,
+  node_claims_shared: (nodeName) => `Wait until the other claim on ${nodeName} is released.`,
+}
+
+export const textWithoutRemedy = (code: string, { nodeName }: ChangedNode): string =>
+  WITHOUT_REMEDY[code]?.(nodeName) ?? ANOTHER_NODE
+
+export const FIRST_NODE = 'Enroll a node.'
+export const ANOTHER_NODE = 'Enroll another node.'
 
 const LISTED = 3
 
-function constraintText({ label, operator, values = [] }: Constraint): string {
+function textOfConstraint({ label, operator, values = [] }: Constraint): string {
   if (operator !== 'in' && operator !== 'notIn') return `"${label} ${operator}"`
   const more = values.length - LISTED
-  const listed = values.slice(0, LISTED).map(shown).join(', ')
-  return `"${label} ${operator} ${listed}${more > 0 ? ` and ${more} more` : ''}"`
+  const listed = values.slice(0, LISTED).map((value) => (value === '' ? '(empty)' : value))
+  return `"${label} ${operator} ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}"`
 }
 
-function amounts({ cpuMillis, memoryBytes }: Partial<Capacity> = {}): string {
+function textOfAmounts({ cpuMillis, memoryBytes }: Partial<Capacity> = {}): string {
   const cpu = cpuMillis === undefined ? '' : counted(cpuMillis, 'millicore')
   if (memoryBytes === undefined) return cpu
-  return cpu === '' ? memoryText(memoryBytes) : `${cpu} and ${memoryText(memoryBytes)}`
+  const memory = `${textOfBytes(memoryBytes)} of memory`
+  return cpu === '' ? memory : `${cpu} and ${memory}`
 }
 
 const UNITS = [
@@ -58,9 +81,9 @@ const UNITS = [
   ['MiB', 1024 ** 2],
 ] as const
 
-function memoryText(bytes: number): string {
+function textOfBytes(bytes: number): string {
   for (const [unit, size] of UNITS) if (bytes > 0 && bytes % size === 0) return `${bytes / size} ${unit}`
-  return `${counted(bytes, 'byte')} of memory`
+  return counted(bytes, 'byte')
 }
 
 const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`

@@ -1,13 +1,14 @@
-// Which of two cures is the cheaper one? The dearest kind of change decides, by how many of it there are, then the next
-// dearest; between cures of the same kinds, how much of it: less to free, fewer containers more, fewer replicas to move.
-//
-// The order of the kinds, from what takes a moment and hinders nobody to what somebody must answer for:
-// a node is opened, a limit raised, room made; labels, neighbours and the machine itself are seen to; the deployment asks for
-// less; the machine is enrolled anew; and last what says where data may be, which is nobody's to weaken for convenience.
+// Which of two remedies is cheaper. The dearest kind of change decides, by the number of changes of that kind, then the next
+// dearest kind. Between remedies with the same kinds of change the smaller amount decides: less to free, fewer replicas to
+// move.
 
 import type { ChangeKind } from '@holdfast/contract'
 import type { Step } from './apply-changes.ts'
 
+/**
+ * From a change that takes a moment and affects nothing else, over changes to nodes and neighbors, over a deployment that
+ * asks for less, over another enrollment, to residency, which must not be weakened for convenience.
+ */
 const CHEAPEST_FIRST = [
   'uncordon',
   'raise_quota',
@@ -26,40 +27,46 @@ const CHEAPEST_FIRST = [
   'change_residency',
 ] as const satisfies readonly ChangeKind[]
 
-/** More of one kind than any cure has: a cure is then a number whose digits count its changes, the dearest in front. */
-const BASE = 80
-/** Digits that a number of 53 bits holds. */
-const DIGITS = 8
-
-const WEIGHTS: { readonly [kind: string]: number } = Object.fromEntries(
-  CHEAPEST_FIRST.map((kind, rank) => [kind, BASE ** (rank % DIGITS)]),
+const RANKS: { readonly [kind: string]: number } = Object.fromEntries(
+  CHEAPEST_FIRST.map((kind, rank) => [kind, rank]),
 )
-const DEAR: ReadonlySet<string> = new Set(CHEAPEST_FIRST.slice(DIGITS))
 
-/** `amount` grows with how much of its kind a step is; 1 where there is nothing to count. */
+/** `amount` grows with the size of the change; it is 1 where there is nothing to measure. */
 export interface PricedStep extends Step {
   readonly amount: number
 }
 
 export interface Cost {
-  readonly dear: number
-  readonly cheap: number
+  /** The rank of every change, the dearest first. It says how many changes of each kind there are. */
+  readonly ranks: readonly number[]
+  /** The sum of the amounts of all changes. */
   readonly amount: number
 }
 
 export function costOf(steps: readonly PricedStep[]): Cost {
-  let dear = 0
-  let cheap = 0
+  const ranks: number[] = []
   let total = 0
   for (const { kind, amount } of steps) {
-    const weight = WEIGHTS[kind] ?? 0
-    if (DEAR.has(kind)) dear += weight
-    else cheap += weight
+    insertSorted(ranks, RANKS[kind] ?? 0)
     total += amount
   }
-  return { dear, cheap, amount: total }
+  return { ranks, amount: total }
 }
 
-/** Below 0: the left one is cheaper. */
-export const compareCosts = (left: Cost, right: Cost): number =>
-  left.dear - right.dear || left.cheap - right.cheap || left.amount - right.amount
+function insertSorted(ranks: number[], rank: number): void {
+  let at = ranks.length
+  for (; at > 0 && (ranks[at - 1] ?? rank) < rank; at -= 1) ranks[at] = ranks[at - 1] ?? rank
+  ranks[at] = rank
+}
+
+const NOTHING_LEFT = -1
+
+/** Negative where the left remedy is cheaper, 0 where both cost the same. */
+export function compareCosts(left: Cost, right: Cost): number {
+  const length = Math.max(left.ranks.length, right.ranks.length)
+  for (let at = 0; at < length; at += 1) {
+    const difference = (left.ranks[at] ?? NOTHING_LEFT) - (right.ranks[at] ?? NOTHING_LEFT)
+    if (difference !== 0) return difference
+  }
+  return left.amount - right.amount
+}

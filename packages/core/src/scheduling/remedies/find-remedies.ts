@@ -1,103 +1,110 @@
-// The smallest change that makes a node take a replica, as data. It is said only after the filters themselves, asked about
-// the facts as they would then be, accept the node: a cure that did not cure would be worse than none. DECISIONS 7.
+// The smallest set of changes that makes a node accept a replica, as data. A remedy is reported only after the filters
+// accepted the node as it would be then: a remedy that does not help is worse than none.
+// See docs/design/placement.md#remedies
 
-import type { Change, Cure, Refusal } from '@holdfast/contract'
-import { allRefusals, firstRefusal, sortedByName } from '../check-candidates.ts'
+import type { NodeStatus } from '@holdfast/contract'
+import { createRefusalFinder, firstRefusal, sortedByName } from '../check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { PLACEMENT_FILTERS } from '../filters/index.ts'
-import { quoteConstraint } from '../filters/label-constraint.ts'
-import type { CheckedCandidate } from '../refusal.ts'
-import { rememberedBy } from '../remembered.ts'
+import { memoizeByValue } from '../memoize.ts'
+import type { CheckedCandidate, NodeRefusal } from '../refusal.ts'
 import { applySteps, draftOf } from './apply-changes.ts'
-import { textOf } from './change-text.ts'
 import { type Cost, costOf, type PricedStep } from './cost.ts'
-import { labelStepsOf } from './label-steps.ts'
-import { STEPS, stepsAfter } from './steps.ts'
+import { createLabelAdvisor, type LabelAnswer } from './label-steps.ts'
+import { STEPS, tenantStepKind, tenantSteps } from './steps.ts'
 
-/** Put into words only when somebody reads it: of a thousand cures ten are told, unless the whole matrix is. */
-export interface FoundCure {
-  readonly node: NodeFacts
+/** All changes together make the node accept a replica, and none of them can be left out. */
+export interface Remedy {
   readonly steps: readonly PricedStep[]
   readonly cost: Cost
 }
 
-/** Of a node that refuses: what would make it take one. Undefined where nothing would. */
+/** Texts are made from this only when they are read, because most of a thousand remedies never are. */
 export interface ExplainedCandidate extends CheckedCandidate {
-  readonly cure: FoundCure | undefined
+  readonly nodeStatus: NodeStatus
+  /** For each refusal the changes that end it; none where the tenant can change nothing about it. */
+  readonly fixes: readonly Steps[]
+  /** Undefined where the node accepts a replica, and where no change of the tenant makes it accept one. */
+  readonly remedy: Remedy | undefined
 }
 
-/** Undefined where the node accepts already, and where nothing helps. */
-type CureOf = (node: NodeFacts, refusals: readonly Refusal[]) => FoundCure | undefined
+type Advice = Pick<ExplainedCandidate, 'fixes' | 'remedy'>
 
-/** For one question: what many nodes have in common is found out once. */
-export function curesFor(workload: Workload, facts: TenantFacts): CureOf {
-  const { nodes } = facts
-  const labelSteps = labelStepsOf(workload)
-  const runs = rememberedBy((name: string) => nodes.some(({ replicas }) => replicas.has(name)))
-  return (node, refusals) => {
-    const steps = stepsFor(refusals, workload, node, labelSteps, runs)
-    if (steps === undefined || refusals.length === 0) return undefined
-    const draft = applySteps(draftOf(workload, node, facts), steps)
-    for (const step of stepsAfter(draft.workload, draft.containers)) {
-      applySteps(draft, [step])
-      steps.push(step)
-    }
-    // The nodes as they are: of others a filter asks only where the deployment itself runs, which no step changes.
-    const then = { nodes, containers: draft.containers, runs }
-    const isCured = firstRefusal(PLACEMENT_FILTERS, draft.workload, draft.node, then) === undefined
-    return isCured ? { node, steps, cost: costOf(steps) } : undefined
-  }
-}
-
-/** The whole matrix, and of every refused node its cure, where there is one. */
-export function cureCandidates(workload: Workload, facts: TenantFacts): ExplainedCandidate[] {
-  const cureOf = curesFor(workload, facts)
+/** Every filter on every node of the tenant, with the remedy of every refused node. */
+export function explainNodes(workload: Workload, facts: TenantFacts): ExplainedCandidate[] {
+  const refusalsOf = createRefusalFinder(workload, facts)
+  const adviseOn = createAdvisor(workload, facts)
   return sortedByName(facts.nodes).map((node) => {
-    const refusals = allRefusals(workload, node, facts)
-    return { nodeId: node.id, nodeName: node.name, refusals, cure: cureOf(node, refusals) }
+    const refusals = refusalsOf(node)
+    const { fixes, remedy } = refusals.length === 0 ? ACCEPTED : adviseOn(node, refusals)
+    return { nodeId: node.id, nodeName: node.name, nodeStatus: node.status, refusals, fixes, remedy }
   })
 }
 
-function stepsFor(
-  refusals: readonly Refusal[],
+const ACCEPTED: Advice = { fixes: [], remedy: undefined }
+type Steps = readonly PricedStep[]
+const NO_STEPS: Steps = []
+
+/** For one question: steps that many nodes have in common are found once. */
+export function createAdvisor(
   workload: Workload,
-  node: NodeFacts,
-  labelSteps: (node: NodeFacts) => readonly PricedStep[],
-  runs: (name: string) => boolean,
-): PricedStep[] | undefined {
-  const steps: PricedStep[] = []
-  let labelled = false
-  for (const { filter } of refusals) {
-    const found = STEPS[filter]
-    if (found === undefined) return undefined
-    if (typeof found === 'function') steps.push(...found(workload, node, runs))
-    else if (found === 'labels' && !labelled) {
-      labelled = true
-      steps.push(...labelSteps(node))
+  facts: TenantFacts,
+): (node: NodeFacts, refusals: readonly NodeRefusal[]) => Advice {
+  const { nodes } = facts
+  const runs = memoizeByValue((name: string) => nodes.some(({ replicas }) => replicas.has(name)))
+  const labelAnswerFor = createLabelAdvisor(workload)
+  const ownFixes = new Map(tenantSteps(workload, facts.containers).map((step) => [step.kind, [step]]))
+  return (node, refusals) => {
+    const isHopeless = refusals.some(({ filter }) => STEPS[filter] === undefined)
+    const labels = refusals.some(({ filter }) => STEPS[filter] === 'labels')
+      ? labelAnswerFor(node)
+      : NO_LABELS
+    const fixes = refusals.map(({ filter }): Steps => {
+      const known = STEPS[filter]
+      if (typeof known === 'function') return known(workload, node, runs)
+      if (known === 'labels') return labels.neededBy.get(filter) ?? NO_STEPS
+      return known === 'tenant' ? (ownFixes.get(tenantStepKind(filter)) ?? NO_STEPS) : NO_STEPS
+    })
+    if (isHopeless) return { fixes, remedy: undefined }
+    const steps = stepsOf(refusals, fixes, labels)
+    const draft = applySteps(draftOf(workload, node, facts), steps)
+    const others = tenantSteps(draft.workload, draft.containers)
+    if (others.length > 0) {
+      applySteps(draft, others)
+      steps.push(...others)
+      replaceTenantFixes(fixes, refusals, others)
     }
+    // The other nodes stay as they are: filters ask of them only whether the deployment itself runs, which no step changes.
+    const then = { nodes, containers: draft.containers, runs }
+    const helps = firstRefusal(PLACEMENT_FILTERS, draft.workload, draft.node, then) === undefined
+    return { fixes, remedy: helps ? { steps, cost: costOf(steps) } : undefined }
   }
+}
+
+const NO_LABELS: LabelAnswer = { steps: NO_STEPS, neededBy: new Map() }
+
+/** The steps of all refusals but the tenant's. Those on labels come once, where the first filter on labels refuses. */
+function stepsOf(
+  refusals: readonly NodeRefusal[],
+  fixes: readonly Steps[],
+  labels: LabelAnswer,
+): PricedStep[] {
+  const steps: PricedStep[] = []
+  let hasLabelSteps = false
+  refusals.forEach(({ filter }, at) => {
+    const known = STEPS[filter]
+    if (known === 'tenant' || (known === 'labels' && hasLabelSteps)) return
+    hasLabelSteps ||= known === 'labels'
+    for (const step of known === 'labels' ? labels.steps : (fixes[at] ?? NO_STEPS)) steps.push(step)
+  })
   return steps
 }
 
-export const cureText = ({ steps, node }: FoundCure): string =>
-  steps.map((step) => textOf(step, node)).join(' ')
-
-export function toCure({ steps, node }: FoundCure): Cure {
-  const changes = steps.map((step) => toChange(step, node))
-  return { text: changes.map(({ text }) => text).join(' '), changes }
-}
-
-/** Field by field, without the price: a matrix has thousands of them. */
-function toChange(step: PricedStep, node: NodeFacts): Change {
-  const { kind, label, value, constraint, demand, resources, deployment, nodeId, limit } = step
-  const change: Change = { kind, text: textOf(step, node) }
-  if (label !== undefined) change.label = label
-  if (value !== undefined) change.value = value
-  if (constraint !== undefined) change.constraint = quoteConstraint(constraint)
-  if (demand !== undefined) change.demand = demand
-  if (resources !== undefined) change.resources = resources
-  if (deployment !== undefined) change.deployment = deployment
-  if (nodeId !== undefined) change.nodeId = nodeId
-  if (limit !== undefined) change.limit = limit
-  return change
+/** The other steps of a remedy may change what the tenant needs; its fix is then the step of the remedy. */
+function replaceTenantFixes(fixes: Steps[], refusals: readonly NodeRefusal[], ofRemedy: Steps): void {
+  refusals.forEach(({ filter }, at) => {
+    if (STEPS[filter] !== 'tenant') return
+    const step = ofRemedy.find(({ kind }) => kind === tenantStepKind(filter))
+    if (step !== undefined) fixes[at] = [step]
+  })
 }

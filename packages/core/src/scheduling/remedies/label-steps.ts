@@ -1,102 +1,156 @@
-// Which labels of the node, or else which demands of the deployment, have to be others? All that reads one label is
-// answered together: a value that satisfies one constraint may break another. Country and region are one such question,
-// since a region is answered by either.
+// Which labels of the node, or else which demands of the deployment, have to change so that no filter on labels refuses the
+// node. All that reads one label is answered together, because a value that satisfies one constraint may break another.
+// Country and region are one such question, because either of them satisfies a demanded region.
 //
-// Where a machine stands is not its own word: a value that its join token attests is set, any other is attested anew. And
-// that a machine says less of where it stands is no cure for anything. SPEC 2.7, SAFETY 2 row 14.
+// A node may only report the location that its join token attests, so any other value needs another enrollment. Hiding the
+// location is never a remedy. See docs/design/residency.md#attestation
 
-import { type Constraint, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
+import { type Constraint, type FilterName, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { RESIDENCY_FILTERS } from '../filters/index.ts'
-import { isMet, labelOf, textOfValue } from '../filters/label-constraint.ts'
-import { once } from '../remembered.ts'
+import { labelConstraint } from '../filters/label-constraint.ts'
+import { isMet, keyOfValue, labelOf } from '../labels.ts'
+import { lazy } from '../memoize.ts'
+import type { Filter } from '../refusal.ts'
 import { countryOf } from '../residency.ts'
 import { applySteps, constraintKey, draftOf, type Step } from './apply-changes.ts'
 import { type Cost, compareCosts, costOf, type PricedStep } from './cost.ts'
 
-/** Only the platform says what is below its own domain. */
+/** Only the platform sets labels below its own domain. */
 const RESERVED = 'holdfast.io/'
-const PLACES: readonly string[] = [NODE_COUNTRY, NODE_REGION]
+const LOCATION: readonly string[] = [NODE_COUNTRY, NODE_REGION]
+const LABEL_FILTERS: readonly Filter[] = [...RESIDENCY_FILTERS, labelConstraint]
 const NO_FACTS: TenantFacts = { nodes: [], containers: { used: 0, limit: 0 } }
 
-/** The steps after which no filter on labels refuses; of the same values they are the same, so they are found once. */
-export function labelStepsOf(workload: Workload): (node: NodeFacts) => PricedStep[] {
+export interface LabelAnswer {
+  /** After these steps no filter refuses the node for its labels. */
+  readonly steps: readonly PricedStep[]
+  /** By filter, those of the steps that end its refusal. */
+  readonly neededBy: ReadonlyMap<FilterName, readonly PricedStep[]>
+}
+
+/** Nodes with the same values share their answer. */
+export function createLabelAdvisor(workload: Workload): (node: NodeFacts) => LabelAnswer {
   const questions = questionsOf(workload)
+  const answers = new Map<string, LabelAnswer>()
   return (node) => {
-    const steps: PricedStep[] = []
-    for (const question of questions) steps.push(...answerTo(question, node))
-    return steps
+    let key = ''
+    for (const { keyOf } of questions) key += keyOf(node)
+    const known = answers.get(key)
+    if (known !== undefined) return known
+    const answer = combined(questions.map((question) => answerTo(question, node)))
+    answers.set(key, answer)
+    return answer
   }
 }
 
-function answerTo(question: Question, node: NodeFacts): readonly PricedStep[] {
-  const { answers, valuesOf } = question
-  const values = valuesOf(node)
-  const known = answers.get(values)
-  if (known !== undefined) return known
-  const answer = cheapestOf(question, node)
-  answers.set(values, answer)
-  return answer
+function combined(answers: readonly LabelAnswer[]): LabelAnswer {
+  const neededBy = new Map<FilterName, readonly PricedStep[]>()
+  for (const answer of answers)
+    for (const [filter, steps] of answer.neededBy)
+      neededBy.set(filter, [...(neededBy.get(filter) ?? []), ...steps])
+  return { steps: answers.flatMap(({ steps }) => steps), neededBy }
 }
 
 interface Question {
-  /** All that it reads of a node: of the same values the answer is the same. */
-  readonly valuesOf: (node: NodeFacts) => string
-  readonly answers: Map<string, readonly PricedStep[]>
-  /** What it asks, and nothing else. */
+  /** Equal for nodes that the question cannot tell apart. */
+  readonly keyOf: (node: NodeFacts) => string
+  readonly answers: Map<string, LabelAnswer>
+  /** The workload with only those demands that the question is about. */
   readonly workload: Workload
-  /** For each label what it may be made, beginning with nothing: it stays as it is. A few, however much is asked. */
+  /** For each label its possible settings; the first one leaves it as it is. There are few, however long the lists are. */
   readonly settings: (node: NodeFacts) => readonly (readonly Setting[])[]
 }
 
+/** The steps that give a label its value. */
 type Setting = readonly PricedStep[]
+
+function answerTo(question: Question, node: NodeFacts): LabelAnswer {
+  const { answers, keyOf, workload } = question
+  const key = keyOf(node)
+  const known = answers.get(key)
+  if (known !== undefined) return known
+  const steps = cheapestOf(question, node)
+  const answer = { steps, neededBy: neededSteps(steps, workload, node) }
+  answers.set(key, answer)
+  return answer
+}
+
+function neededSteps(
+  steps: readonly PricedStep[],
+  workload: Workload,
+  node: NodeFacts,
+): Map<FilterName, readonly PricedStep[]> {
+  const needed = new Map<FilterName, readonly PricedStep[]>()
+  for (const filter of LABEL_FILTERS) {
+    const isRefused = filter.refuse(workload, node, NO_FACTS) !== undefined
+    if (isRefused) needed.set(filter.name, withoutUseless(steps, filter, workload, node))
+  }
+  return needed
+}
+
+/** Leaves out every step without which the filter accepts the node too. */
+function withoutUseless(
+  steps: readonly PricedStep[],
+  filter: Filter,
+  workload: Workload,
+  node: NodeFacts,
+): readonly PricedStep[] {
+  let needed = steps
+  for (const step of steps) {
+    if (needed.length === 1) break
+    const fewer = needed.filter((other) => other !== step)
+    const draft = applySteps(draftOf(workload, node, NO_FACTS), fewer)
+    if (filter.refuse(draft.workload, draft.node, NO_FACTS) === undefined) needed = fewer
+  }
+  return needed
+}
 
 function questionsOf(workload: Workload): Question[] {
   const written = constraintsOf(workload).map((each) => [constraintKey(each), each] as const)
   const constraints = [...new Map(written).values()]
-  const asked = (labels: readonly string[], residency: Workload['residency']): Workload => ({
+  const only = (labels: readonly string[], residency: Workload['residency']): Workload => ({
     ...workload,
     residency,
     placement: { constraints: constraints.filter(({ label }) => labels.includes(label)) },
   })
-  const others = new Set(constraints.map(({ label }) => label).filter((label) => !PLACES.includes(label)))
+  const others = new Set(constraints.map(({ label }) => label).filter((label) => !LOCATION.includes(label)))
   return [
-    placeQuestion(asked(PLACES, workload.residency)),
-    ...[...others].map((label) => labelQuestion(label, asked([label], undefined))),
+    locationQuestion(only(LOCATION, workload.residency)),
+    ...[...others].map((label) => labelQuestion(label, only([label], undefined))),
   ]
 }
 
-/** The region varies first, and of equal cures the first one stays: its own name comes before a country of it. */
-function placeQuestion(workload: Workload): Question {
+/** Of equally cheap answers the first one wins, and the region varies first: its own name comes before a country of it. */
+function locationQuestion(workload: Workload): Question {
   const { country, region, regionCountries = [], blockedCountries = [] } = workload.residency ?? {}
-  const wanted = once(() => {
+  const wanted = lazy(() => {
     const meets = (label: string, value: string): boolean =>
       unmetBy(workload, label, value).every((constraint) => constraint.label !== label)
     const isOpen = (value: string): boolean => !blockedCountries.includes(value) && meets(NODE_COUNTRY, value)
-    const listed = inListsOf(NODE_COUNTRY, workload).filter((value) => (country ?? value) === value)
+    const listed = valuesIn(NODE_COUNTRY, workload).filter((value) => (country ?? value) === value)
     return {
       countries: [country, regionCountries.find(isOpen), listed.find(isOpen)],
-      regions: [region, inListsOf(NODE_REGION, workload).find((value) => meets(NODE_REGION, value))],
+      regions: [region, valuesIn(NODE_REGION, workload).find((value) => meets(NODE_REGION, value))],
     }
   })
   return {
     answers: new Map(),
-    valuesOf: ({ labels, attested, hiddenCountry }) =>
-      [
-        ...[labelOf(NODE_COUNTRY, labels), labelOf(NODE_REGION, labels), hiddenCountry],
-        ...[attested.country, attested.region],
-      ]
-        .map(textOfValue)
-        .join('\u0000'),
+    keyOf: ({ labels, attested, hiddenCountry }) =>
+      keyOfValue(labelOf(NODE_COUNTRY, labels)) +
+      keyOfValue(labelOf(NODE_REGION, labels)) +
+      keyOfValue(hiddenCountry) +
+      keyOfValue(attested.country) +
+      keyOfValue(attested.region),
     workload,
     settings: (node) => [
-      placesOf(NODE_COUNTRY, wanted().countries, node.attested.country, node),
-      placesOf(NODE_REGION, wanted().regions, node.attested.region, node),
+      locationsOf(NODE_COUNTRY, wanted().countries, node.attested.country, node),
+      locationsOf(NODE_REGION, wanted().regions, node.attested.region, node),
     ],
   }
 }
 
-function placesOf(
+function locationsOf(
   label: string,
   wanted: readonly (string | undefined)[],
   attested: string | undefined,
@@ -104,7 +158,7 @@ function placesOf(
 ): Setting[] {
   const values = [...new Set([attested, ...wanted])].filter((value) => value !== undefined)
   return [
-    STAYS,
+    UNCHANGED,
     ...values
       .filter((value) => value !== labelOf(label, labels))
       .map(
@@ -115,30 +169,32 @@ function placesOf(
   ]
 }
 
-const STAYS: Setting = []
+const UNCHANGED: Setting = []
 
-/** What is best to set does not depend on what is set. */
+/** The best value does not depend on the value that the node has. */
 function labelQuestion(label: string, workload: Workload): Question {
-  const settings = once(() => [label.startsWith(RESERVED) ? [STAYS] : [STAYS, bestOf(label, workload)]])
+  const settings = lazy(() => [
+    label.startsWith(RESERVED) ? [UNCHANGED] : [UNCHANGED, bestSetting(label, workload)],
+  ])
   return {
     answers: new Map(),
-    valuesOf: ({ labels }) => textOfValue(labelOf(label, labels)),
+    keyOf: ({ labels }) => keyOfValue(labelOf(label, labels)),
     workload,
     settings,
   }
 }
 
-function bestOf(label: string, workload: Workload): Setting {
-  const values = [...new Set(inListsOf(label, workload)), undefined, unlisted(workload)]
+function bestSetting(label: string, workload: Workload): Setting {
+  const values = [...new Set(valuesIn(label, workload)), undefined, unlistedValue(workload)]
   const unmet = values.map((value) => unmetBy(workload, label, value).length)
   const value = values[unmet.indexOf(Math.min(...unmet))]
   return [{ kind: 'set_label', label, ...(value === undefined ? {} : { value }), amount: 1 }]
 }
 
-/** Each combination of values with what is then still in the way taken out of the deployment. */
+/** Tries every combination of settings, and removes from the deployment the demands that are then still unmet. */
 function cheapestOf({ workload, settings }: Question, node: NodeFacts): readonly PricedStep[] {
   let best: { readonly steps: readonly PricedStep[]; readonly cost: Cost } | undefined
-  for (const chosen of combined(settings(node))) {
+  for (const chosen of combinationsOf(settings(node))) {
     const changed = applySteps(draftOf(workload, node, NO_FACTS), chosen).node
     const steps = [...chosen, ...relaxations(workload, changed)]
     const cost = costOf(steps)
@@ -147,23 +203,24 @@ function cheapestOf({ workload, settings }: Question, node: NodeFacts): readonly
   return best?.steps ?? []
 }
 
-/** All choices of one of each; the last varies first. */
-function combined(choices: readonly (readonly Setting[])[]): Setting[] {
+/** Every choice of one setting for each label; the last label varies first. */
+function combinationsOf(choices: readonly (readonly Setting[])[]): Setting[] {
   return choices.reduce<Setting[]>(
     (chosen, each) => chosen.flatMap((before) => each.map((setting) => [...before, ...setting])),
-    [STAYS],
+    [UNCHANGED],
   )
 }
 
 const constraintsOf = ({ placement }: Workload): readonly Constraint[] => placement?.constraints ?? []
 
-const inListsOf = (label: string, workload: Workload): string[] =>
+/** The values that `in` constraints list for a label. */
+const valuesIn = (label: string, workload: Workload): string[] =>
   constraintsOf(workload).flatMap((each) =>
     each.label === label && each.operator === 'in' ? (each.values ?? []) : [],
   )
 
-/** Where any value does but those that are listed. */
-function unlisted(workload: Workload): string {
+/** A value that no constraint lists, for labels that only have to be set. */
+function unlistedValue(workload: Workload): string {
   const listed = new Set(constraintsOf(workload).flatMap(({ values = [] }) => values))
   for (let number = 1; ; number += 1) {
     const value = number === 1 ? 'true' : `true-${number}`
@@ -171,11 +228,10 @@ function unlisted(workload: Workload): string {
   }
 }
 
-/** Of all that the question asks, what is not met with these labels. */
 const unmetWith = (workload: Workload, labels: NodeFacts['labels']): readonly Constraint[] =>
   constraintsOf(workload).filter((constraint) => !isMet(constraint, labels))
 
-/** The same with one label only. */
+/** The constraints that a node with this one label would not meet. */
 const unmetBy = (workload: Workload, label: string, value: string | undefined) =>
   unmetWith(workload, value === undefined ? {} : { [label]: value })
 
@@ -184,7 +240,7 @@ function relaxations(workload: Workload, node: NodeFacts): PricedStep[] {
     ...RESIDENCY_FILTERS.flatMap(({ name, refuse }): PricedStep[] =>
       refuse(workload, node, NO_FACTS) === undefined
         ? []
-        : [{ ...relaxing(name, workload, node), amount: 1 }],
+        : [{ ...relaxationOf(name, workload, node), amount: 1 }],
     ),
     ...unmetWith(workload, node.labels).map(
       (constraint): PricedStep => ({ kind: 'change_constraint', constraint, amount: 1 }),
@@ -192,14 +248,13 @@ function relaxations(workload: Workload, node: NodeFacts): PricedStep[] {
   ]
 }
 
-function relaxing(filter: string, { residency }: Workload, node: NodeFacts): Step {
-  const kind = 'change_residency' as const
-  const of = (demand: NonNullable<Step['demand']>, value: string | undefined): Step => ({
-    kind,
+function relaxationOf(filter: FilterName, { residency }: Workload, node: NodeFacts): Step {
+  const without = (demand: NonNullable<Step['demand']>, value: string | undefined): Step => ({
+    kind: 'change_residency',
     demand,
     ...(value === undefined ? {} : { value }),
   })
-  if (filter === 'residency_country') return of('country', residency?.country)
-  if (filter === 'residency_region') return of('region', residency?.region)
-  return of('blockedCountries', countryOf(node))
+  if (filter === 'residency_country') return without('country', residency?.country)
+  if (filter === 'residency_region') return without('region', residency?.region)
+  return without('blockedCountries', countryOf(node))
 }

@@ -1,17 +1,17 @@
-// What is said to help, helps; nothing less does; and nothing cheaper was left unsaid. Random clusters with every filter at
-// work, every refused node of them.
+// Over random clusters with every filter at work: a remedy makes its node accept a replica, no part of it does, and no
+// cheaper change would have done.
 
-import { CHANGE_KINDS, type Change, type Cure, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
+import { CHANGE_KINDS, type Change, type Cure, defined, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { arbitraryTenant, arbitraryWorkload } from '../arbitrary.fixture.ts'
 import { checkCandidates } from '../check-candidates.ts'
-import { explainCandidates } from '../explain.ts'
+import { explainCandidates, toCure } from '../explain.ts'
 import type { NodeFacts } from '../facts.ts'
 import { PLACEMENT_FILTERS } from '../filters/index.ts'
 import { applyChange, type Situation, type Step } from './apply-changes.ts'
 import { compareCosts, costOf } from './cost.ts'
-import { cureCandidates, cureText, type FoundCure, toCure } from './find-remedies.ts'
+import { explainNodes, type Remedy } from './find-remedies.ts'
 
 const SEED = 20261115
 const REFUSALS = 10_000
@@ -20,7 +20,7 @@ const PATIENCE = { timeout: 240_000 }
 const after = (changes: readonly Step[], situation: Situation): Situation =>
   changes.reduce((so, change) => applyChange(change, so), situation)
 
-/** Asked of the tenant as it would be, by the filters that decide. */
+/** Whether the filters accept the node as it would be then. */
 function accepts({ workload, node, facts }: Situation): boolean {
   const found = checkCandidates(workload, facts).find(({ nodeId }) => nodeId === node.id)
   return found?.refusals.length === 0
@@ -29,7 +29,9 @@ function accepts({ workload, node, facts }: Situation): boolean {
 interface Refused {
   readonly situation: Situation
   readonly filters: readonly string[]
-  readonly cure: (Cure & Pick<FoundCure, 'cost'>) | undefined
+  /** For each filter the steps that end its refusal. */
+  readonly fixes: readonly (readonly Step[])[]
+  readonly cure: (Cure & Pick<Remedy, 'cost'>) | undefined
 }
 
 /** Each refused node of `count` and more random ones. */
@@ -38,14 +40,14 @@ function eachRefused(count: number, check: (refused: Refused) => void): number {
   const facts = arbitraryTenant(1, 1, 4)
   fc.assert(
     fc.property(facts, arbitraryWorkload, (tenant, workload) => {
-      const explained = cureCandidates(workload, tenant)
-      for (const { nodeId, refusals, cure } of explained) {
+      for (const explained of explainNodes(workload, tenant)) {
+        const { nodeId, refusals, fixes, remedy } = explained
         const node = tenant.nodes.find(({ id }) => id === nodeId)
         if (node === undefined || refusals.length === 0) continue
         seen += 1
         const filters = refusals.map(({ filter }) => filter)
-        const told = cure && { ...toCure(cure), cost: cure.cost }
-        check({ situation: { workload, node, facts: tenant }, filters, cure: told })
+        const cure = remedy && { ...toCure(remedy, explained), cost: remedy.cost }
+        check({ situation: { workload, node, facts: tenant }, filters, fixes, cure })
       }
     }),
     { numRuns: count, seed: SEED },
@@ -54,7 +56,7 @@ function eachRefused(count: number, check: (refused: Refused) => void): number {
 }
 
 test(
-  `a cure makes the node a candidate, and no part of it does, nor less of it (seed ${SEED})`,
+  `a remedy makes its node accept a replica, and no part of it does, nor a smaller amount (seed ${SEED})`,
   PATIENCE,
   () => {
     const [kinds, filters] = [new Map<string, number>(), new Map<string, number>()]
@@ -73,7 +75,7 @@ test(
   },
 )
 
-/** All proper parts of a small cure; of a large one those that lack one change. */
+/** All proper subsets of a small remedy; of a large one those that lack one change. */
 function partsOf(changes: readonly Change[]): Change[][] {
   if (changes.length > 4) return changes.map((_change, left) => changes.filter((_other, at) => at !== left))
   const parts = changes.reduce<Change[][]>(
@@ -83,7 +85,7 @@ function partsOf(changes: readonly Change[]): Change[][] {
   return parts.filter((part) => part.length < changes.length)
 }
 
-/** The same cure with one amount by one smaller. */
+/** The same changes with one amount smaller by one. */
 function lessOf(changes: readonly Change[]): Change[][] {
   return changes.flatMap((change, at) =>
     smaller(change).map((less) => changes.map((other, index) => (index === at ? less : other))),
@@ -101,15 +103,15 @@ function smaller(change: Change): Change[] {
   })
 }
 
-test(`only what nobody can change has no cure (seed ${SEED})`, PATIENCE, () => {
+test(`only control-plane nodes and shared claims have no remedy (seed ${SEED})`, PATIENCE, () => {
   eachRefused(REFUSALS / 5, ({ filters, cure }) => {
     const isFixed = filters.includes('control_plane_node') || filters.includes('claims')
     expect(cure === undefined).toBe(isFixed)
   })
 })
 
-test(`no single change that is cheaper would do, nor two (seed ${SEED})`, PATIENCE, () => {
-  const cheaperThan = ({ cost }: Pick<FoundCure, 'cost'>, steps: readonly Step[]): boolean =>
+test(`no cheaper change helps, nor do two cheaper changes (seed ${SEED})`, PATIENCE, () => {
+  const cheaperThan = ({ cost }: Pick<Remedy, 'cost'>, steps: readonly Step[]): boolean =>
     compareCosts(costOf(steps.map((step) => ({ ...step, amount: 0 }))), { ...cost, amount: 0 }) < 0
   eachRefused(REFUSALS / 25, ({ situation, cure }) => {
     if (cure === undefined) return
@@ -120,7 +122,7 @@ test(`no single change that is cheaper would do, nor two (seed ${SEED})`, PATIEN
   })
 })
 
-/** All that could be done, less what only looks like a cure: to say less of where a machine stands, to move the own replica. */
+/** Every change there is, except hiding the location of a machine and moving a replica of the deployment itself. */
 function everyChange({ workload, node, facts }: Situation): Step[] {
   const { constraints = [], affinity = [], antiAffinity = [] } = workload.placement ?? {}
   const named = [...new Set([...affinity, ...antiAffinity])]
@@ -160,7 +162,7 @@ function everyChange({ workload, node, facts }: Situation): Step[] {
 const placed = (label: string, value: string | undefined, known: string | undefined): Step[] =>
   value === undefined ? [] : [{ kind: value === known ? 'set_label' : 'attest_label', label, value }]
 
-test(`where a machine stands is set only as attested, and never hidden (seed ${SEED})`, PATIENCE, () => {
+test(`a remedy sets a location only as attested, and never hides it (seed ${SEED})`, PATIENCE, () => {
   eachRefused(REFUSALS / 5, ({ situation: { node }, cure }) => {
     for (const change of cure?.changes ?? []) if (isOfPlace(change)) expect(isHonest(change, node)).toBe(true)
   })
@@ -173,20 +175,56 @@ function isHonest({ kind, label, value }: Change, { attested }: NodeFacts): bool
   return value !== undefined && (kind === 'set_label') === (value === known)
 }
 
-test(`the deployment's cures are the cheapest of its nodes', in order (seed ${SEED})`, PATIENCE, () => {
+test(`the fix of a refusal ends it, and is part of the remedy (seed ${SEED})`, PATIENCE, () => {
+  let seen = 0
+  eachRefused(REFUSALS / 2, ({ situation, filters, fixes, cure }) => {
+    for (const [at, name] of filters.entries()) {
+      const steps = fixes[at] ?? []
+      expect(steps.length > 0).toBe(name !== 'control_plane_node' && name !== 'claims')
+      if (steps.length === 0) continue
+      seen += 1
+      const { workload, node, facts } = after(steps, situation)
+      const filter = PLACEMENT_FILTERS.find((each) => each.name === name)
+      expect(filter?.refuse(workload, node, facts)).toBeUndefined()
+      if (cure === undefined || name === 'residency_enforcement') continue
+      for (const { kind, label, demand } of steps)
+        expect(cure.changes).toContainEqual(expect.objectContaining(defined({ kind, label, demand })))
+    }
+  })
+  expect(seen).toBeGreaterThan(REFUSALS)
+})
+
+test(`filters without a record fact require the same of all nodes, by code (seed ${SEED})`, PATIENCE, () => {
+  fc.assert(
+    fc.property(arbitraryTenant(1, 1, 9), arbitraryWorkload, (facts, workload) => {
+      const required = new Map<string, string>()
+      for (const { name, reportsRecordFact, refuse } of PLACEMENT_FILTERS)
+        for (const node of reportsRecordFact ? [] : facts.nodes) {
+          const refusal = refuse(workload, node, facts)
+          if (refusal === undefined) continue
+          const text = JSON.stringify(refusal.required)
+          expect(required.get(`${name} ${refusal.code}`) ?? text).toBe(text)
+          required.set(`${name} ${refusal.code}`, text)
+        }
+    }),
+    { numRuns: 2_000, seed: SEED },
+  )
+})
+
+test(`a deployment's remedies are the cheapest of its nodes, in order (seed ${SEED})`, PATIENCE, () => {
   fc.assert(
     fc.property(arbitraryTenant(1, 1, 14), arbitraryWorkload, (facts, workload) => {
-      const candidates = cureCandidates(workload, facts)
-      const cures = candidates.flatMap(({ cure }) => cure ?? [])
-      const { cure: texts, candidates: told } = explainCandidates(candidates)
-      expect(told.flatMap(({ cure }): Cure[] => (cure === undefined ? [] : [cure]))).toHaveLength(
-        cures.length,
+      const explained = explainNodes(workload, facts)
+      const remedies = explained.flatMap((node) =>
+        node.remedy === undefined ? [] : [{ text: toCure(node.remedy, node).text, cost: node.remedy.cost }],
       )
-      const costs = texts.flatMap((text) => cures.find((cure) => cureText(cure) === text)?.cost ?? [])
+      const { cure: texts, candidates } = explainCandidates(explained)
+      expect(candidates.filter(({ cure }) => cure !== undefined)).toHaveLength(remedies.length)
+      const costs = texts.flatMap((text) => remedies.find((remedy) => remedy.text === text)?.cost ?? [])
       for (const [at, cost] of costs.entries())
         if (at > 0) expect(compareCosts(costs[at - 1] ?? cost, cost)).toBeLessThanOrEqual(0)
       const [cheapest] = costs
-      for (const { cost } of cures)
+      for (const { cost } of remedies)
         expect(cheapest === undefined ? 1 : compareCosts(cheapest, cost)).toBeLessThanOrEqual(0)
     }),
     { numRuns: 2_000, seed: SEED },
