@@ -1,8 +1,8 @@
-// What was typed: the words of `enroll` and `run`. What makes no sense is thrown as a fault of usage, by name.
+// Parses the command line of `enroll` and `run`. A usage error is thrown before anything is done.
 
 import { nearestName } from '@holdfast/contract'
 import { ROUTING_OPTIONS, type RoutingLine, readRouting } from './routing-line.ts'
-import { UsageFault } from './usage-fault.ts'
+import { UsageError } from './usage-error.ts'
 
 const DEFAULT_STATE = '/var/lib/holdfast-agent'
 const DEFAULT_ENGINE = 'unix:///var/run/docker.sock'
@@ -10,23 +10,23 @@ const DEFAULT_ENGINE = 'unix:///var/run/docker.sock'
 export const USAGE = `holdfast-agent: the node agent of Holdfast
 
   holdfast-agent enroll --server URL --token T --name N     make this machine a node; the token comes from
-         [--ca-pin sha256:HEX | --ca FILE]                  POST /api/v1/nodes/join-tokens and is good once
+         [--ca-pin sha256:HEX | --ca FILE]                  POST /api/v1/nodes/join-tokens and works once
          [--label KEY=VALUE]...
          [--cpu-millis N --memory-bytes N]                  offer less than the whole machine
          [--state DIR] [--engine unix:///...]
-  holdfast-agent run [--state DIR]                          run until SIGTERM; containers go on without it
-         [--label KEY=VALUE]... | [--labels none]           all labels of this run, instead of those of enrollment
-         [--routes-listen ADDRESS,...]                      where Caddy serves what is routed, :80 unless told
-         [--routes-tls off|internal|acme]                   with certificates: :80 leads to :443 then
+  holdfast-agent run [--state DIR]                          run until SIGTERM; containers keep running after it
+         [--label KEY=VALUE]... | [--labels none]           labels for this run instead of the enrolled ones
+         [--routes-listen ADDRESS,...]                      where Caddy serves routes (default :80)
+         [--routes-tls off|internal|acme]                   serve HTTPS; :80 then redirects to :443
          [--acme-directory URL] [--acme-email E]
-         [--peer-address HOST:PORT]                         where the tenant's other nodes reach this one's Caddy
-         [--peer-listen ADDRESS]                            the port of it on all addresses unless told
-         [--caddy-socket FILE] [--caddy-config FILE]        as in holdfast-caddy.service unless told
+         [--peer-address HOST:PORT]                         where the tenant's other nodes reach this node's Caddy
+         [--peer-listen ADDRESS]                            default: that port on all addresses
+         [--caddy-socket FILE] [--caddy-config FILE]        default: as in holdfast-caddy.service
 
-State is kept in ${DEFAULT_STATE} unless --state says otherwise. The token may also be given as HOLDFAST_JOIN_TOKEN.
+The state folder is ${DEFAULT_STATE} by default. The join token can also be set in HOLDFAST_JOIN_TOKEN.
 
-Labels are advertised whenever the agent connects; other ones count once it is started again. Of those below holdfast.io/
-only what the join token attests counts. Replicas that may not be on this node any more move to others.
+The agent sends its labels whenever it connects; restart it to change them. Labels below holdfast.io/ are used only if the
+join token attests them. Replicas that no longer fit the node's labels are moved to other nodes.
 `
 
 export interface EnrollLine {
@@ -45,7 +45,7 @@ export interface EnrollLine {
 export interface RunLine {
   readonly command: 'run'
   readonly state: string
-  /** Undefined: those that enrollment wrote. */
+  /** Undefined: the labels of the enrollment. */
   readonly labels: { readonly [key: string]: string } | undefined
   readonly routing: RoutingLine
 }
@@ -65,7 +65,7 @@ export function readCommandLine(
 ): CommandLine {
   const [command = '', ...rest] = words
   if (command !== 'enroll' && command !== 'run')
-    throw new UsageFault(`There is no command ${JSON.stringify(command)}: enroll or run.`)
+    throw new UsageError(`Unknown command ${JSON.stringify(command)}; use enroll or run.`)
   const options = readOptions(command, rest)
   return command === 'run' ? readRun(options) : readEnroll(options, environment.HOLDFAST_JOIN_TOKEN)
 }
@@ -83,7 +83,7 @@ function readRun({ once, labels }: Options): RunLine {
 function readEnroll({ once, labels }: Options, joinToken: string | undefined): EnrollLine {
   const engine = once.get('engine') ?? DEFAULT_ENGINE
   if (!engine.startsWith('unix://'))
-    throw new UsageFault(`--engine ${engine}: accepted is unix:// and the path of the engine's socket.`)
+    throw new UsageError(`--engine ${engine}: accepted is unix:// and the path of the engine's socket.`)
   return {
     command: 'enroll',
     server: readServer(once.get('server')),
@@ -98,32 +98,32 @@ function readEnroll({ once, labels }: Options, joinToken: string | undefined): E
 }
 
 function needed(option: string, value: string | undefined): string {
-  if (value === undefined) throw new UsageFault(`enroll needs --${option}.`)
+  if (value === undefined) throw new UsageError(`enroll needs --${option}.`)
   return value
 }
 
 function readServer(given: string | undefined): string {
   const server = needed('server', given)
   if (!URL.canParse(server))
-    throw new UsageFault(`--server ${server}: accepted is an address such as https://holdfast.example:8443.`)
+    throw new UsageError(`--server ${server}: accepted is an address such as https://holdfast.example:8443.`)
   return server
 }
 
 function readTrust(ca: string | undefined, caPin: string | undefined): Pick<EnrollLine, 'ca' | 'caPin'> {
   if (ca !== undefined && caPin !== undefined)
-    throw new UsageFault('--ca and --ca-pin: accepted is one of them.')
+    throw new UsageError('--ca and --ca-pin: accepted is one of them.')
   if (caPin !== undefined && !CA_PIN.test(caPin))
-    throw new UsageFault(`--ca-pin ${caPin}: accepted is sha256: and 64 hexadecimal digits.`)
+    throw new UsageError(`--ca-pin ${caPin}: accepted is sha256: and 64 hexadecimal digits.`)
   return { ca, caPin }
 }
 
-/** Undefined: nothing was said of labels. */
+/** Undefined if the command line names no labels. */
 function readLabels(word: string | undefined, labels: Options['labels']): RunLine['labels'] {
   const some = Object.keys(labels).length > 0
   if (word === undefined) return some ? labels : undefined
   if (word !== 'none')
-    throw new UsageFault(`--labels ${word}: accepted is none, or --label KEY=VALUE for each.`)
-  if (some) throw new UsageFault('--labels none and --label: accepted is one of them.')
+    throw new UsageError(`--labels ${word}: accepted is none, or --label KEY=VALUE for each.`)
+  if (some) throw new UsageError('--labels none and --label: accepted is one of them.')
   return {}
 }
 
@@ -132,18 +132,18 @@ interface Options {
   readonly labels: { readonly [key: string]: string }
 }
 
-/** Each option has a value and comes once; only labels come again. */
+/** Every option has a value; only --label may be repeated. */
 function readOptions(command: keyof typeof OPTIONS, words: readonly string[]): Options {
   const once = new Map<string, string>()
   const labels = new Map<string, string>()
   for (let index = 0; index < words.length; index += 2) {
     const option = readOption(command, words[index] ?? '')
     const value = words[index + 1]
-    if (value === undefined) throw new UsageFault(`--${option} has no value.`)
+    if (value === undefined) throw new UsageError(`--${option} has no value.`)
     const equals = value.indexOf('=')
-    if (option === 'label' && equals < 1) throw new UsageFault(`--label ${value}: accepted is KEY=VALUE.`)
+    if (option === 'label' && equals < 1) throw new UsageError(`--label ${value}: accepted is KEY=VALUE.`)
     if (option === 'label') labels.set(value.slice(0, equals), value.slice(equals + 1))
-    else if (once.has(option)) throw new UsageFault(`--${option} is given twice.`)
+    else if (once.has(option)) throw new UsageError(`--${option} is given twice.`)
     else once.set(option, value)
   }
   return { once, labels: Object.fromEntries(labels) }
@@ -153,23 +153,23 @@ function readOption(command: keyof typeof OPTIONS, word: string): string {
   const option = word.replace(/^--/, '')
   const known = OPTIONS[command]
   if (word.startsWith('--') && known.includes(option)) return option
-  // Only what looks like an option is repeated: anything else may be the value of one, a token for instance.
+  // The message repeats a word only if it looks like an option: any other word may be a token.
   if (!word.startsWith('--'))
-    throw new UsageFault(`${command} takes options with two dashes, each with a value.`)
+    throw new UsageError(`${command} takes options with two dashes, each with a value.`)
   const nearest = nearestName(option, known)
-  throw new UsageFault(`${command} has no option ${word}.${nearest ? ` Did you mean --${nearest}?` : ''}`)
+  throw new UsageError(`${command} has no option ${word}.${nearest ? ` Did you mean --${nearest}?` : ''}`)
 }
 
 function readCapacity(cpu: string | undefined, memory: string | undefined): EnrollLine['capacity'] {
   if (cpu === undefined && memory === undefined) return undefined
   if (cpu === undefined || memory === undefined)
-    throw new UsageFault('--cpu-millis and --memory-bytes: accepted are both or neither.')
+    throw new UsageError('--cpu-millis and --memory-bytes: accepted are both or neither.')
   return { cpuMillis: readCount('cpu-millis', cpu), memoryBytes: readCount('memory-bytes', memory) }
 }
 
 function readCount(option: string, text: string): number {
   const count = Number(text)
   if (!Number.isSafeInteger(count) || count <= 0)
-    throw new UsageFault(`--${option} ${text}: accepted is a whole number above zero.`)
+    throw new UsageError(`--${option} ${text}: accepted is a whole number above zero.`)
   return count
 }

@@ -1,10 +1,11 @@
-// What was typed about routes. What makes no sense is thrown as a fault of usage, by name.
+// Parses the routing options of `run`.
 
 import { dirname, join } from 'node:path'
+import { defined } from '@holdfast/contract'
 import type { CaddySettings, RoutesTls } from '../ports/router-settings.ts'
-import { UsageFault } from './usage-fault.ts'
+import { UsageError } from './usage-error.ts'
 
-/** As holdfast-caddy.service has them. */
+/** The paths used in holdfast-caddy.service. */
 const DEFAULT_SOCKET = '/run/holdfast-caddy/admin.sock'
 const DEFAULT_CONFIG = '/var/lib/holdfast-caddy/config.json'
 
@@ -21,7 +22,7 @@ export const ROUTING_OPTIONS = [
 
 export interface RoutingLine {
   readonly caddy: CaddySettings
-  /** What Caddy is started with. */
+  /** The configuration file that Caddy starts with. */
   readonly configFile: string
   readonly peerAddress: string | undefined
 }
@@ -40,7 +41,7 @@ export function readRouting(once: ReadonlyMap<string, string>): RoutingLine {
       listen,
       peerListen: readPeerListen(once, listen),
       adminSocket: once.get('caddy-socket') ?? DEFAULT_SOCKET,
-      upstreamsFolder: join(dirname(configFile), 'leads'),
+      upstreamsFolder: join(dirname(configFile), 'upstreams'),
       tls,
     },
     configFile,
@@ -60,22 +61,22 @@ function readPeerListen(once: ReadonlyMap<string, string>, listen: readonly stri
   const peerAddress = once.get('peer-address')
   if (peerAddress !== undefined) requireListen('peer-address', peerAddress)
   if (peerAddress?.startsWith(':'))
-    throw new UsageFault(
+    throw new UsageError(
       `--peer-address ${peerAddress}: accepted is a host that other nodes reach, with its port.`,
     )
   const peerListen = once.get('peer-listen') ?? (peerAddress && `:${portOf(peerAddress)}`)
   if (peerListen === undefined) return undefined
   requireListen('peer-listen', peerListen)
-  // What comes by the peer address is told from the rest by its port.
+  // Requests of other nodes are recognized by their port.
   if (listen.some((address) => portOf(address) === portOf(peerListen)))
-    throw new UsageFault(`Port ${portOf(peerListen)} is for other nodes: --routes-listen needs another one.`)
+    throw new UsageError(`Port ${portOf(peerListen)} is for other nodes: --routes-listen needs another one.`)
   return peerListen
 }
 
 function requireListen(option: string, address: string): void {
   const port = portOf(address)
   if (!(port > 0 && port <= 65_535))
-    throw new UsageFault(
+    throw new UsageError(
       `--${option} ${address}: accepted is HOST:PORT or :PORT, with a port from 1 to 65535.`,
     )
 }
@@ -84,17 +85,13 @@ function readTls(once: ReadonlyMap<string, string>): RoutesTls {
   const [directory, email] = [once.get('acme-directory'), once.get('acme-email')]
   const mode = once.get('routes-tls') ?? 'off'
   if (mode !== 'off' && mode !== 'internal' && mode !== 'acme')
-    throw new UsageFault(`--routes-tls ${mode}: accepted is off, internal or acme.`)
+    throw new UsageError(`--routes-tls ${mode}: accepted is off, internal or acme.`)
   if (mode !== 'acme' && (directory ?? email) !== undefined)
-    throw new UsageFault('--acme-directory and --acme-email go with --routes-tls acme.')
+    throw new UsageError('--acme-directory and --acme-email go with --routes-tls acme.')
   if (mode !== 'acme') return { mode }
   if (directory !== undefined && !URL.canParse(directory))
-    throw new UsageFault(
+    throw new UsageError(
       `--acme-directory ${directory}: accepted is an address such as https://ca.example/directory.`,
     )
-  return {
-    mode,
-    ...(directory === undefined ? {} : { directory }),
-    ...(email === undefined ? {} : { email }),
-  }
+  return { mode, ...defined({ directory, email }) }
 }

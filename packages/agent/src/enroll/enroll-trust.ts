@@ -1,46 +1,46 @@
-// Which authority does this node trust from now on? The one in the file that it was given, or the certificate of the server's
-// chain that the join command pins. The token is not sent before the server has proved itself by it. SAFETY 2 row 12.
+// Determines which certificate authority the node trusts: the given file, or the certificate in the server's chain that the
+// join command pins. The join token is sent only over a connection verified against it.
 
 import { hash, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
-import { explainPin, explainSilence, type ShownCertificate } from './explain-enrollment.ts'
+import { explainNoAnswer, explainPinMismatch, type PresentedCertificate } from './explain-enrollment.ts'
 
 const HANDSHAKE_MS = 10_000
 
-/** `fault`: what an operator can mend, in a sentence. */
+/** `fault`: an explanation for the operator. */
 export type Pinned = { readonly pem: string } | { readonly fault: string }
 
 /**
- * The pinned certificate of the chain that the server shows. Whether the server really stands below it is judged by the
- * connection that is then made with nothing else trusted: anybody can show a certificate that is not his.
+ * Fetches the pinned certificate from the chain that the server presents. Anyone can present a foreign certificate, so the
+ * caller must still verify a connection that trusts nothing else.
  */
 export async function fetchPinned(server: string, pin: string): Promise<Pinned> {
   const url = new URL(server)
   if (url.protocol !== 'https:')
-    return { fault: `--ca-pin is for a server whose address begins with https://; received: ${server}` }
+    return { fault: `--ca-pin needs a server address that begins with https://; received: ${server}` }
   try {
-    const chain = await showChain(url)
+    const chain = await fetchChain(url)
     const found = chain.find(({ raw }) => pinOf(raw) === pin.toLowerCase())
     return found === undefined
-      ? { fault: explainPin(url.host, pin, chain.map(shown)) }
+      ? { fault: explainPinMismatch(url.host, pin, chain.map(presented)) }
       : { pem: new X509Certificate(found.raw).toString() }
   } catch (error) {
-    return { fault: explainSilence(server, error) }
+    return { fault: explainNoAnswer(server, error) }
   }
 }
 
 const pinOf = (der: Buffer): string => `sha256:${hash('sha256', der, 'hex')}`
-const shown = ({ raw }: DetailedPeerCertificate): ShownCertificate => ({
+const presented = ({ raw }: DetailedPeerCertificate): PresentedCertificate => ({
   subject: new X509Certificate(raw).subject,
   pin: pinOf(raw),
 })
 
-/** As the handshake shows it, trusted or not; nothing is sent on this connection. */
-async function showChain(url: URL): Promise<DetailedPeerCertificate[]> {
-  const socket = await shakeHands(url, { rejectUnauthorized: false })
+/** The server's certificate chain, trusted or not; nothing is sent on this connection. */
+async function fetchChain(url: URL): Promise<DetailedPeerCertificate[]> {
+  const socket = await handshake(url, { rejectUnauthorized: false })
   const chain: DetailedPeerCertificate[] = []
-  // The issuer of the last one is that one itself, or nothing.
+  // The last certificate is its own issuer, or has none.
   for (
     let one = socket.getPeerCertificate(true);
     one?.raw && !chain.includes(one);
@@ -51,15 +51,15 @@ async function showChain(url: URL): Promise<DetailedPeerCertificate[]> {
   return chain
 }
 
-/** Verified to the end: only then is there a connection on which a token may go. `ca`: absent, those of the machine. */
+/** Resolves only if the server's certificate is verified. Without `ca`, the machine's own authorities are trusted. */
 export function connectTrusted(url: URL, ca: string | undefined): Promise<TLSSocket> {
-  return shakeHands(url, ca === undefined ? {} : trustOnly(ca))
+  return handshake(url, ca === undefined ? {} : trustOnly(ca))
 }
 
-/** The authority may also be one that another one signed, or the server's own certificate: it is trusted as it is. */
+/** The trusted certificate may also be an intermediate authority or the server's own certificate. */
 export const trustOnly = (ca: string) => ({ ca, allowPartialTrustChain: true })
 
-function shakeHands(url: URL, options: ConnectionOptions): Promise<TLSSocket> {
+function handshake(url: URL, options: ConnectionOptions): Promise<TLSSocket> {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const name = isIP(host) === 0 ? { servername: host } : {}
   return new Promise((resolve, reject) => {

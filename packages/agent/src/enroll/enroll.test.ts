@@ -10,7 +10,7 @@ import { expect, test } from 'vitest'
 import { newTenant } from '../fixtures/agent.fixture.ts'
 import { loadNodeState, publicKeyText } from '../state/node-state.ts'
 import { enroll } from './enroll.ts'
-import { explainSilence } from './explain-enrollment.ts'
+import { explainNoAnswer } from './explain-enrollment.ts'
 
 const TOKEN = 'hfj_once'
 
@@ -95,7 +95,7 @@ test('each enrollment has keys of its own, and the node stays who it was until t
 test('an id that would lead out of the folder is not taken', async () => {
   const { path } = makeTempFolder('outside')
   const { outcome } = await enrollAt(path, 201, { ...ENROLLED, nodeId: '../../node' })
-  expect(String(outcome)).toContain('has not the form of one')
+  expect(String(outcome)).toContain('is malformed')
   expect(readdirSync(path)).toEqual([])
 })
 
@@ -112,7 +112,7 @@ test('a refusal is told with its code, its field, what was received and what is 
   const second = { ...rejection, code: 'node_name_invalid', field: 'nodeName' }
   const { outcome } = await enrollAt(path, 422, { ...rejection, rejections: [rejection, second] })
   const lines = String(outcome).split('\n')
-  expect(lines[0]).toContain('The server refuses (422): field_type_invalid: It is none.')
+  expect(lines[0]).toContain('The server rejected the enrollment (422): field_type_invalid: It is none.')
   expect(lines.slice(1, 4)).toEqual(['  field: labels.Zone', '  received: a?[2Jb', '  expected: a label'])
   expect(lines[4]).toContain('node_name_invalid')
   expect(readdirSync(path)).toEqual([])
@@ -121,7 +121,7 @@ test('a refusal is told with its code, its field, what was received and what is 
 test('an answer of something else is told as that', async () => {
   const { path } = makeTempFolder('other')
   const { outcome } = await enrollAt(path, 404, { message: 'no such page' })
-  expect(String(outcome)).toContain('answers 404, and not as a Holdfast server does')
+  expect(String(outcome)).toContain('answered with status 404, but not like a Holdfast server')
 })
 
 test('a server that is not to be heard: what to look at', async () => {
@@ -136,10 +136,10 @@ test('a server that is not to be heard: what to look at', async () => {
   const refused = String(await enrollWith(path, `http://127.0.0.1:${plainPort}`))
   expect(refused).toContain('does not answer (ECONNREFUSED). Check the address')
   expect(refused).not.toContain(TOKEN)
-  expect(String(await enrollWith(path, 'localhost:8080'))).toContain('begins with http:// or https://')
+  expect(String(await enrollWith(path, 'localhost:8080'))).toContain('must begin with http:// or https://')
 })
 
 test('a certificate that is not trusted is told with the way to trust it', () => {
   const error = Object.assign(new Error('no'), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
-  expect(explainSilence('https://hf.example.com', error)).toContain('--ca FILE')
+  expect(explainNoAnswer('https://hf.example.com', error)).toContain('--ca FILE')
 })

@@ -1,14 +1,22 @@
-// `holdfast-agent enroll`: the keys are made here, the join token is spent once, and what the server answers is kept. Until
-// the server has said yes the machine stays the node that it was. DECISIONS 8. The token is written to no file and no log.
+// `holdfast-agent enroll`: generates the node's keys, spends the join token and saves the server's answer. Until the server
+// accepts, the machine stays the node it was. The token is written to no file and no log.
+// See docs/design/agent.md#enrollment.
 
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
-import { type Capacity, decodeKnown, type Enrolled, type Enrollment, enrolledShape } from '@holdfast/contract'
+import {
+  type Capacity,
+  decodeKnown,
+  defined,
+  type Enrolled,
+  type Enrollment,
+  enrolledShape,
+} from '@holdfast/contract'
 import type { EngineVersion } from '../ports/engine.ts'
 import { wholeMachine } from '../state/machine.ts'
-import { makeNodeKeys, prepareFolder, publicKeyText, saveNode } from '../state/node-state.ts'
+import { generateNodeKeys, prepareFolder, publicKeyText, saveNode } from '../state/node-state.ts'
 import { connectTrusted, fetchPinned } from './enroll-trust.ts'
-import { explainRefusal, explainSilence, type HttpAnswer } from './explain-enrollment.ts'
+import { explainNoAnswer, explainRejections, type HttpAnswer } from './explain-enrollment.ts'
 
 const PATH = '/api/v1/nodes/enroll'
 const DEADLINE_MS = 15_000
@@ -18,13 +26,13 @@ export interface EnrollOptions {
   readonly server: string
   /** PEM of the authority to trust. */
   readonly ca?: string
-  /** Or what the join command says of it: `sha256:` and the hex of its certificate's hash. */
+  /** Instead of `ca`: `sha256:` and the hash of its certificate in hex, from the join command. */
   readonly caPin?: string
   readonly joinToken: string
   readonly nodeName: string
   readonly labels: { readonly [key: string]: string }
   readonly folder: string
-  /** Address of the engine, and what it said of itself. */
+  /** The engine's address. */
   readonly engine: string
   readonly engineVersion: EngineVersion
   readonly capacity?: Capacity
@@ -32,7 +40,7 @@ export interface EnrollOptions {
 
 const CREATED = 201
 
-/** What an operator can mend, in a sentence: the server's no, or why there is none to be heard. */
+/** A failure that the operator can fix; the message says how. */
 export class EnrollmentFailed extends Error {
   override readonly name = 'EnrollmentFailed'
 }
@@ -41,7 +49,7 @@ export async function enroll(options: EnrollOptions): Promise<Enrolled> {
   const { server, caPin, nodeName, labels, folder, engine, engineVersion, capacity } = options
   await prepareFolder(folder)
   const ca = options.ca ?? (caPin === undefined ? undefined : await authorityOf(server, caPin))
-  const keys = makeNodeKeys()
+  const keys = generateNodeKeys()
   const body: Enrollment = {
     nodeName,
     joinToken: options.joinToken,
@@ -51,13 +59,11 @@ export async function enroll(options: EnrollOptions): Promise<Enrolled> {
     engine: { ...engineVersion },
     capacity: capacity ?? wholeMachine(),
   }
-  const answer = await ask(server, ca, JSON.stringify(body))
-  if (answer.status !== CREATED) throw new EnrollmentFailed(explainRefusal(server, answer))
+  const answer = await send(server, ca, JSON.stringify(body))
+  if (answer.status !== CREATED) throw new EnrollmentFailed(explainRejections(server, answer))
   const { warnings = [], ...enrolled } = decodeKnown(enrolledShape, JSON.parse(answer.text))
-  const pinned = ca === undefined ? {} : { ca }
-  const offered = capacity === undefined ? {} : { capacity }
-  const kept = { server, nodeName, labels: { ...labels }, engine, engineVersion: { ...engineVersion } }
-  await saveNode(folder, { ...kept, ...pinned, ...offered, ...enrolled }, keys)
+  const node = { server, nodeName, labels: { ...labels }, engine, engineVersion: { ...engineVersion } }
+  await saveNode(folder, { ...node, ...defined({ ca, capacity }), ...enrolled }, keys)
   return warnings.length === 0 ? enrolled : { ...enrolled, warnings }
 }
 
@@ -67,11 +73,11 @@ async function authorityOf(server: string, pin: string): Promise<string> {
   return pinned.pem
 }
 
-async function ask(server: string, ca: string | undefined, body: string): Promise<HttpAnswer> {
+async function send(server: string, ca: string | undefined, body: string): Promise<HttpAnswer> {
   try {
     return await post(new URL(PATH, server), ca, body)
   } catch (error) {
-    throw new EnrollmentFailed(explainSilence(server, error), { cause: error })
+    throw new EnrollmentFailed(explainNoAnswer(server, error), { cause: error })
   }
 }
 
@@ -83,21 +89,21 @@ async function post(url: URL, ca: string | undefined, body: string): Promise<Htt
     signal: AbortSignal.timeout(DEADLINE_MS),
   }
   return new Promise((resolve, reject) => {
-    const asked =
+    const request =
       trusted === undefined
         ? plainRequest(url, options)
         : secureRequest(url, { ...options, createConnection: () => trusted })
-    asked.on('error', reject)
-    asked.on('response', (response) => {
+    request.on('error', reject)
+    request.on('response', (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('error', reject)
       response.on('data', (chunk: string) => {
         text += chunk
-        if (text.length > MAX_ANSWER) asked.destroy(new Error('The answer of the server is too long.'))
+        if (text.length > MAX_ANSWER) request.destroy(new Error('The server sent too long an answer.'))
       })
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
     })
-    asked.end(body)
+    request.end(body)
   })
 }

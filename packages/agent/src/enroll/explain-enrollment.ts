@@ -1,5 +1,5 @@
-// Why did an enrollment fail, in words for whoever stands at the machine: what the server refused and what it takes instead,
-// or what to look at when no server is to be heard.
+// Explains a failed enrollment to the operator at the machine: what the server rejected and what it accepts, or what to
+// check if no server answers.
 
 import { isJsonObject, type Json, type JsonObject, parseStrictJson } from '@holdfast/contract'
 
@@ -8,11 +8,11 @@ export interface HttpAnswer {
   readonly text: string
 }
 
-/** Each rejection with all that it says; it quotes no token, since the server redacts what it received. */
-export function explainRefusal(server: string, { status, text }: HttpAnswer): string {
+/** Lists each rejection with its details. It quotes no token, because the server redacts what it received. */
+export function explainRejections(server: string, { status, text }: HttpAnswer): string {
   const rejections = readRejections(text)
   if (rejections.length === 0)
-    return `${server} answers ${status}, and not as a Holdfast server does. Check the address, the port, and whether it is http:// or https://.`
+    return `${server} answered with status ${status}, but not like a Holdfast server. Check the address, the port, and http:// or https://.`
   return rejections.map((rejection) => explainRejection(status, rejection)).join('\n')
 }
 
@@ -25,33 +25,33 @@ function readRejections(text: string): JsonObject[] {
 }
 
 function explainRejection(status: number, { code, why, field, received, expected }: JsonObject): string {
-  const first = `The server refuses (${status}): ${printable(code)}: ${printable(why ?? 'no reason given')}`
-  const rest = Object.entries({ field, received, expected }).flatMap(([name, said]) =>
-    said === undefined || said === '' ? [] : [`  ${name}: ${printable(said)}`],
+  const summary = `The server rejected the enrollment (${status}): ${printable(code)}: ${printable(why ?? 'no reason given')}`
+  const details = Object.entries({ field, received, expected }).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [`  ${name}: ${printable(value)}`],
   )
-  return [first, ...rest].join('\n')
+  return [summary, ...details].join('\n')
 }
 
-/** It goes to a terminal, whoever answered. SAFETY 2 row 16. */
-const printable = (said: Json | undefined): string => String(said).replace(/[^\x20-\x7e]/g, '?')
+/** The answer may come from any server and is printed to a terminal, so control characters are replaced. */
+const printable = (value: Json | undefined): string => String(value).replace(/[^\x20-\x7e]/g, '?')
 
 const UNTRUSTED = /CERT|SIGNATURE|ALTNAME/
-/** What a client hears when it asks for TLS and is answered in plain text, and the other way round. */
+/** The error codes of a TLS client on a plain-text server, and of a plain-text client on a TLS server. */
 const NOT_TLS = /^EPROTO$|^ERR_SSL/
 const CUT_OFF = /^ECONNRESET$|^HPE_/
 
-export function explainSilence(server: string, error: unknown): string {
+export function explainNoAnswer(server: string, error: unknown): string {
   const { protocol, host } = new URL(server)
   if (protocol !== 'http:' && protocol !== 'https:')
-    return `The server's address begins with http:// or https://; received: ${printable(server)}`
+    return `The server's address must begin with http:// or https://; received: ${printable(server)}`
   const code = codeOf(error)
   if (UNTRUSTED.test(code))
-    return `The certificate of ${host} is not trusted (${code}). Give the authority that signed it with --ca FILE, or the --ca-pin of a new join token, and use the name that the certificate is made for.`
+    return `The certificate of ${host} is not trusted (${code}). Pass the authority that signed it with --ca FILE, or the --ca-pin of a new join token, and use a host name that the certificate covers.`
   if (NOT_TLS.test(code) && protocol === 'https:')
-    return `${host} does not speak TLS as it should (${code}). If the server is without TLS, its address begins with http://.`
+    return `${host} did not answer with valid TLS (${code}). If the server does not use TLS, its address begins with http://.`
   if (CUT_OFF.test(code) && protocol === 'http:')
-    return `${host} gave no answer in HTTP (${code}). If the server is behind TLS, its address begins with https://.`
-  return `${server} does not answer (${code}). Check the address, the port and http or https, that the server runs, and that this machine may reach it.`
+    return `${host} did not answer with HTTP (${code}). If the server uses TLS, its address begins with https://.`
+  return `${server} does not answer (${code}). Check the address, the port and http or https, that the server is running, and that this machine can reach it.`
 }
 
 function codeOf(error: unknown): string {
@@ -60,17 +60,23 @@ function codeOf(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }
 
-export interface ShownCertificate {
+export interface PresentedCertificate {
   readonly subject: string
   readonly pin: string
 }
 
-/** Another certificate than the token's maker saw: one was renewed, something answers in between, or somebody does. */
-export function explainPin(host: string, expected: string, came: readonly ShownCertificate[]): string {
+/** The certificate was renewed, or a proxy or an attacker answers instead of the server. */
+export function explainPinMismatch(
+  host: string,
+  expected: string,
+  received: readonly PresentedCertificate[],
+): string {
   return [
-    `${host} is not the server that the join token was made by: no certificate that it shows is the pinned one. The token was not sent.`,
+    `${host} is not the server that issued the join token: it presents no certificate with the pinned hash. The token was not sent.`,
     `  expected: ${expected}`,
-    ...came.map(({ subject, pin }) => `  received: ${pin} (${printable(subject.replaceAll('\n', ', '))})`),
-    'Ask for a new join token if the certificate was renewed. If a proxy with a certificate of its own stands in front of the server, give the authority of that with --ca FILE instead.',
+    ...received.map(
+      ({ subject, pin }) => `  received: ${pin} (${printable(subject.replaceAll('\n', ', '))})`,
+    ),
+    'If the certificate was renewed, request a new join token. If a proxy with its own certificate is in front of the server, pass that authority with --ca FILE instead.',
   ].join('\n')
 }

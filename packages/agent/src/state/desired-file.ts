@@ -1,6 +1,6 @@
-// The last desired set on this node's disk, so that a machine that boots while no server answers starts what it has.
-// It holds what the server sent, which is without secret material, and of which node that was: a machine that was enrolled
-// anew, perhaps into another tenant, does not start what it had before. SAFETY 4h.
+// Saves the last desired set to disk, so that a machine that boots without a server can start its containers. The file has
+// no secret values. It names its node, so a machine that is enrolled again, perhaps by another tenant, ignores the old set.
+// See docs/design/agent.md#static-stability.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import {
   branded,
   type DesiredItem,
   decode,
+  defined,
   desiredItemShape,
   integer,
   list,
@@ -22,34 +23,33 @@ import { writeDurably } from './durable-file.ts'
 
 const FILE = 'desired.json'
 
-const keptSetShape = object({
+const savedSetShape = object({
   v: integer(),
   nodeId: branded<NodeId>(),
   tenant: branded<TenantId>(),
   revision: integer(),
   items: list(desiredItemShape),
-  /** Absent in the files of agents that knew no routes, and where no server spoke of them. */
+  /** Absent if no server has sent routes. */
   routes: optional(list(routedDeploymentShape)),
 })
 
-export interface KeptSet {
+export interface SavedSet {
   readonly revision: number
   readonly items: readonly DesiredItem[]
   readonly routes?: readonly RoutedDeployment[]
 }
 
-/** Whose set it is. */
 interface SetOwner {
   readonly nodeId: NodeId
   readonly tenant: TenantId
 }
 
 export interface DesiredFile {
-  /** Undefined where none was kept, or what was kept cannot be read or is another node's. */
-  read(): Promise<KeptSet | undefined>
-  /** Written soon; of sets that come meanwhile only the last. */
-  keep(set: KeptSet): void
-  /** Resolves when all that was kept is on disk. */
+  /** Undefined if there is none, or it is unreadable or another node's. */
+  read(): Promise<SavedSet | undefined>
+  /** Writes the set soon; of several sets during a write only the last is written. */
+  save(set: SavedSet): void
+  /** Resolves when the last saved set is on disk. */
   settled(): Promise<void>
 }
 
@@ -60,15 +60,15 @@ export function openDesiredFile(
 ): DesiredFile {
   const path = join(folder, FILE)
   let written = { revision: 0, text: '' }
-  let next: KeptSet | undefined
+  let next: SavedSet | undefined
   let writing: Promise<void> | undefined
 
   async function write(): Promise<void> {
     while (next !== undefined) {
       const { revision, ...set } = next
       next = undefined
-      // A resync mostly says what was known, under a later revision: that is not worth a write. An earlier one is: the
-      // store went back, and the next start is to know only what the store knows.
+      // A resync usually repeats the same set with a later revision, which is not worth a write. An earlier revision is:
+      // the store was restored, and the next start must not assume the later one.
       const text = JSON.stringify(set)
       if (text === written.text && revision >= written.revision) continue
       await writeDurably(path, `${JSON.stringify({ v: 1, nodeId, tenant, revision, ...set })}\n`)
@@ -78,17 +78,17 @@ export function openDesiredFile(
   return {
     async read() {
       try {
-        const kept = decode(keptSetShape, JSON.parse(await readFile(path, 'utf8')))
-        if (kept.nodeId !== nodeId || kept.tenant !== tenant)
-          throw new Error(`It is the set of ${kept.nodeId}, not of ${nodeId}.`)
-        const { revision, items, routes } = kept
-        return { revision, items, ...(routes === undefined ? {} : { routes }) }
+        const saved = decode(savedSetShape, JSON.parse(await readFile(path, 'utf8')))
+        if (saved.nodeId !== nodeId || saved.tenant !== tenant)
+          throw new Error(`The desired set belongs to ${saved.nodeId}, not to ${nodeId}.`)
+        const { revision, items, routes } = saved
+        return { revision, items, ...defined({ routes }) }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error)
         return undefined
       }
     },
-    keep(set) {
+    save(set) {
       next = set
       writing ??= write()
         .catch(onError)

@@ -1,4 +1,4 @@
-// A file that is either the old one or the new one, whatever crashes: written beside, synced, renamed, the folder synced.
+// Replaces a file atomically: writes a new one beside it, syncs, renames, and syncs the folder.
 
 import { constants } from 'node:fs'
 import { open, rename } from 'node:fs/promises'

@@ -1,8 +1,8 @@
-// What the agent says of its machine: its boot, its capacity, its engine.
+// The facts about its machine that the agent reports: boot id, capacity and engine.
 
 import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
-import type { Capacity } from '@holdfast/contract'
+import { type Capacity, defined } from '@holdfast/contract'
 import type { EngineVersion } from '../ports/engine.ts'
 import type { MachineFacts } from '../ports/session.ts'
 
@@ -11,21 +11,21 @@ const VERSION = '0.1.0'
 
 export const wholeMachine = (): Capacity => ({ cpuMillis: cpus().length * 1000, memoryBytes: totalmem() })
 
-interface Told {
+interface ConfiguredFacts {
   readonly labels: { readonly [key: string]: string }
+  /** The part of the machine that the operator offers; absent: all of it. */
   readonly capacity?: Capacity
   readonly peerAddress?: string
 }
 
-/** `capacity`: what the operator offers of the machine, where that is not all of it. */
-export function machineFacts(told: Told, engine: EngineVersion): MachineFacts {
-  const { labels, capacity, peerAddress } = told
+export function machineFacts(configured: ConfiguredFacts, engine: EngineVersion): MachineFacts {
+  const { labels, capacity, peerAddress } = configured
   return {
     bootId: readFileSync(BOOT_ID, 'utf8').trim(),
     version: VERSION,
     labels,
     engine,
     capacity: capacity ?? wholeMachine(),
-    ...(peerAddress === undefined ? {} : { peerAddress }),
+    ...defined({ peerAddress }),
   }
 }

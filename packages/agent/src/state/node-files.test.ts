@@ -12,8 +12,8 @@ import { sealFor } from '../session/sealed.fixture.ts'
 import { openDesiredFile } from './desired-file.ts'
 import {
   countStart,
+  generateNodeKeys,
   loadNodeState,
-  makeNodeKeys,
   prepareFolder,
   publicKeyText,
   saveNode,
@@ -43,7 +43,7 @@ test('a node is read back as it was enrolled, for the owner alone, and there is 
   const path = join(makeTempFolder('node').path, 'state')
   await prepareFolder(path)
   expect(await loadNodeState(path)).toBeUndefined()
-  const made = makeNodeKeys()
+  const made = generateNodeKeys()
   await saveNode(path, nodeFile(2), made)
   const read = await loadNodeState(path)
   expect(read).toMatchObject(nodeFile(2))
@@ -58,11 +58,11 @@ test('a node is read back as it was enrolled, for the owner alone, and there is 
 
 test('a crash between the keys of an enrollment and its node leaves the node before', async () => {
   const { path } = makeTempFolder('crash')
-  const before = makeNodeKeys()
+  const before = generateNodeKeys()
   await saveNode(path, nodeFile(2), before)
   // The node's file cannot be put in its place, as if the machine had ended there.
   mkdirSync(join(path, 'node.json.new'))
-  await expect(saveNode(path, nodeFile(3), makeNodeKeys())).rejects.toThrow()
+  await expect(saveNode(path, nodeFile(3), generateNodeKeys())).rejects.toThrow()
   const read = await loadNodeState(path)
   expect(read?.generation).toBe(2)
   expect(read && publicKeyText(read.identityKey)).toBe(publicKeyText(before.identityKey))
@@ -74,7 +74,7 @@ test('starts are counted', async () => {
 })
 
 test('what is sealed to a node only that node opens, and only whole', () => {
-  const [mine, other] = [makeNodeKeys(), makeNodeKeys()]
+  const [mine, other] = [generateNodeKeys(), generateNodeKeys()]
   const sealed = sealFor(publicKeyText(mine.encryptionKey), 'p\u00e4ssword')
   expect(openSealed(mine.encryptionKey, sealed).toString()).toBe('p\u00e4ssword')
   expect(() => openSealed(other.encryptionKey, sealed)).toThrow()
@@ -94,17 +94,17 @@ test('the last set is kept, and one that did not change is not written again', a
   const file = openDesiredFile(path, OWNER, unexpected)
   expect(await file.read()).toBeUndefined()
   const items = [desiredItem(IMAGE), desiredItem(IMAGE)]
-  for (let revision = 1; revision < 20; revision += 1) file.keep({ revision, items: items.slice(0, 1) })
-  file.keep({ revision: 20, items })
+  for (let revision = 1; revision < 20; revision += 1) file.save({ revision, items: items.slice(0, 1) })
+  file.save({ revision: 20, items })
   await file.settled()
   expect(await openDesiredFile(path, OWNER, unexpected).read()).toEqual({ revision: 20, items })
   const { mtimeMs, mode } = statSync(join(path, 'desired.json'))
-  file.keep({ revision: 21, items })
+  file.save({ revision: 21, items })
   await file.settled()
   expect(statSync(join(path, 'desired.json')).mtimeMs).toBe(mtimeMs)
   expect(mode & 0o777).toBe(0o600)
   // From a store that went back: the next start compares with what the store knows now.
-  file.keep({ revision: 5, items })
+  file.save({ revision: 5, items })
   await file.settled()
   expect(await openDesiredFile(path, OWNER, unexpected).read()).toEqual({ revision: 5, items })
 })
@@ -112,7 +112,7 @@ test('the last set is kept, and one that did not change is not written again', a
 test('the set of another node or tenant is told and not used', async () => {
   const { path } = makeTempFolder('foreign')
   const file = openDesiredFile(path, OWNER, unexpected)
-  file.keep({ revision: 1, items: [desiredItem(IMAGE)] })
+  file.save({ revision: 1, items: [desiredItem(IMAGE)] })
   await file.settled()
   const told: string[] = []
   const others = [
@@ -128,7 +128,7 @@ test('a file that cannot be read is told and not used; a half-written one beside
   const { path } = makeTempFolder('torn')
   const file = openDesiredFile(path, OWNER, unexpected)
   const items = [desiredItem(IMAGE)]
-  file.keep({ revision: 1, items })
+  file.save({ revision: 1, items })
   await file.settled()
   writeFileSync(join(path, 'desired.json.new'), '{"v":1,"revi')
   expect(await file.read()).toEqual({ revision: 1, items })

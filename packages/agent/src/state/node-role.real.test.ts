@@ -1,4 +1,4 @@
-// On real engines: what an agent refuses where the control plane runs, and what it tells of containers that nobody wishes.
+// On real engines: an agent rejects new assignments on a node of the control plane, and reports orphans that are too many to remove.
 
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
@@ -31,7 +31,7 @@ onBothEngines('a node of the control plane', (world) => {
     await node.clear()
   })
 
-  it('makes what the platform wishes', async () => {
+  it('makes what the platform desiredSet', async () => {
     const { node, agent } = await world().newNode()
     node.welcome({ controlPlane: true, platform: true })
     const item = desiredItem(world().image)
@@ -42,7 +42,7 @@ onBothEngines('a node of the control plane', (world) => {
   })
 })
 
-onBothEngines('a node whose containers nobody wishes', (world) => {
+onBothEngines('a node with orphaned containers', (world) => {
   it('leaves them when they are most of what it has, and tells their names once', async () => {
     const { node, agent } = await world().newNode()
     const items = Array.from({ length: 5 }, () => desiredItem(world().image, { name: 'left' }))

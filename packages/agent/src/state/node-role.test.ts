@@ -1,11 +1,11 @@
-// May something new be made here? Only what the platform wishes, once the control plane runs on the node.
+// May something new be made here? Only what the platform desiredSet, once the control plane runs on the node.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { createNodeRole } from './node-role.ts'
-import { loadNodeState, makeNodeKeys, saveNode } from './node-state.ts'
+import { generateNodeKeys, loadNodeState, saveNode } from './node-state.ts'
 
 const [BEFORE, NEW] = ['rep_before', 'rep_new'] as [AssignmentId, AssignmentId]
 const log = pino({ enabled: false })
@@ -22,7 +22,7 @@ async function enrolled(): Promise<string> {
     },
     engineVersion: { version: '29.8.0', apiVersion: '1.56' },
   }
-  await saveNode(path, JSON.parse(JSON.stringify(node)), makeNodeKeys())
+  await saveNode(path, JSON.parse(JSON.stringify(node)), generateNodeKeys())
   return path
 }
 async function roleAt(path: string) {
@@ -39,23 +39,23 @@ test.each([
   ['a server that says nothing of it', {}, true],
 ])('%s', async (_, said, may) => {
   const role = await roleAt(await enrolled())
-  role.take(said, [BEFORE])
-  expect([role.mayMake(BEFORE), role.mayMake(NEW)]).toEqual([true, may])
+  role.apply(said, [BEFORE])
+  expect([role.mayCreate(BEFORE), role.mayCreate(NEW)]).toEqual([true, may])
   await role.settled()
 })
 
 test('it is kept: what was there before stays allowed, what was refused stays refused, until the role ends', async () => {
   const path = await enrolled()
   const first = await roleAt(path)
-  first.take({ controlPlane: true, platform: false }, [BEFORE])
+  first.apply({ controlPlane: true, platform: false }, [BEFORE])
   // The next session finds both in the node\'s set: the refused one is no older for that.
-  first.take({ controlPlane: true, platform: false }, [BEFORE, NEW])
+  first.apply({ controlPlane: true, platform: false }, [BEFORE, NEW])
   await first.settled()
   const second = await roleAt(path)
-  second.take({}, [BEFORE, NEW])
-  expect([second.mayMake(BEFORE), second.mayMake(NEW)]).toEqual([true, false])
-  second.take({ controlPlane: false, platform: false }, [])
-  expect(second.mayMake(NEW)).toBe(true)
+  second.apply({}, [BEFORE, NEW])
+  expect([second.mayCreate(BEFORE), second.mayCreate(NEW)]).toEqual([true, false])
+  second.apply({ controlPlane: false, platform: false }, [])
+  expect(second.mayCreate(NEW)).toBe(true)
   await second.settled()
   const state = await loadNodeState(path)
   expect(state?.closedBut).toBeUndefined()

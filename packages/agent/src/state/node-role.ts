@@ -1,44 +1,44 @@
-// May this node make something new? Where the control plane runs only the platform's own work may: the scheduler keeps to
-// that, and the agent does not take its word for it. What was here before the node got that role may be made again.
-// SPEC 3 rule 2, DECISIONS 5, SAFETY 2 row 30.
+// Decides whether this node may create containers. On a node that runs the control plane only the platform's own workloads
+// may be created; the scheduler respects that and the agent enforces it. Earlier assignments may be recreated.
+// See docs/design/liveness.md#control-plane-nodes.
 
 import type { AssignmentId } from '@holdfast/contract'
 import type { Logger } from 'pino'
-import { keepClosed, type NodeState } from './node-state.ts'
+import { type NodeState, saveClosedBut } from './node-state.ts'
 
-/** Of the welcome; absent where an older server says nothing of it: then it is as it was. */
-export interface SaidRole {
+/** The node's role in the server's welcome; absent fields change nothing. */
+export interface ReportedRole {
   readonly controlPlane?: boolean
   readonly platform?: boolean
 }
 
 export interface NodeRole {
   /** `present`: the assignments that this node had before the session. */
-  take(said: SaidRole, present: Iterable<AssignmentId>): void
-  mayMake(id: AssignmentId): boolean
-  /** What was said last is on the disk. */
+  apply(reported: ReportedRole, present: Iterable<AssignmentId>): void
+  mayCreate(id: AssignmentId): boolean
+  /** Resolves when the role is on disk. */
   settled(): Promise<void>
 }
 
 export function createNodeRole(folder: string, state: Pick<NodeState, 'closedBut'>, log: Logger): NodeRole {
   let closedBut = state.closedBut === undefined ? undefined : new Set<string>(state.closedBut)
   let writing = Promise.resolve()
-  const keep = (): void => {
-    const kept = closedBut === undefined ? undefined : [...closedBut]
+  const save = (): void => {
+    const saved = closedBut === undefined ? undefined : [...closedBut]
     writing = writing
-      .then(() => keepClosed(folder, kept))
-      .catch((error: unknown) => log.error({ message: String(error) }, 'the role of the node is not kept'))
+      .then(() => saveClosedBut(folder, saved))
+      .catch((error: unknown) => log.error({ message: String(error) }, 'node role write failed'))
   }
   return {
-    take({ controlPlane, platform }, present) {
+    apply({ controlPlane, platform }, present) {
       if (controlPlane === undefined) return
       const isClosed = controlPlane && platform !== true
       if (isClosed === (closedBut !== undefined)) return
       closedBut = isClosed ? new Set(present) : undefined
-      log.info({ isClosed }, 'the control plane runs here, or does no more')
-      keep()
+      log.info({ isClosed }, 'control plane role of this node changed')
+      save()
     },
-    mayMake: (id) => closedBut === undefined || closedBut.has(id),
+    mayCreate: (id) => closedBut === undefined || closedBut.has(id),
     settled: () => writing,
   }
 }

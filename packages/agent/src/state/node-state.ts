@@ -1,6 +1,6 @@
-// Who this node is, on its own disk: two private keys that never leave it, and what enrollment answered. DECISIONS 8.
-// Each enrollment has keys of its own, in files of its own: the node's file is written last and says which they are, so
-// whatever crashes the node is wholly the one it was or wholly the one it became.
+// The node's identity on its own disk: two private keys that never leave it, and the answer of its enrollment.
+// Each enrollment has its own key files. The node's file is written last and names them, so after a crash the node is either
+// the old one or the new one. See docs/design/agent.md#enrollment.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { access, constants, mkdir, readdir, readFile, rm } from 'node:fs/promises'
@@ -28,49 +28,49 @@ const NODE_FILE = 'node.json'
 const STARTS_FILE = 'starts'
 
 export interface NodeKeys {
-  /** Ed25519: who the node is. */
+  /** Ed25519: signs the node's hello. */
   readonly identityKey: KeyObject
-  /** X25519: what is sealed to it. */
+  /** X25519: decrypts values sealed to the node. */
   readonly encryptionKey: KeyObject
 }
 
 const nodeFileShape = object({
   server: string(),
-  /** PEM of the authority that the server's certificate must come from; absent: those of the machine. */
+  /** PEM of the authority that must have signed the server's certificate; absent: the machine's own authorities. */
   ca: optional(string()),
   nodeId: branded<NodeId>(),
   nodeName: string(),
   tenant: branded<TenantId>(),
   generation: integer(),
   labels: map(string()),
-  /** Where the engine listens: unix:///var/run/docker.sock. */
+  /** The engine's address, such as unix:///var/run/docker.sock. */
   engine: string(),
-  /** As last seen, for a start at which the engine does not answer. */
+  /** The version at enrollment, used if the engine does not answer when the agent starts. */
   engineVersion: engineShape,
-  /** What the operator offers of the machine; absent: all of it. */
+  /** The part of the machine that the operator offers; absent: all of it. */
   capacity: optional(capacityShape),
-  /** Where the control plane runs on this node: the assignments that were here before, and nothing else may be made. */
+  /** On a node of the control plane: the earlier assignments, the only ones whose containers may be created. */
   closedBut: optional(list(string())),
 })
 export type NodeFile = Infer<typeof nodeFileShape>
 export type NodeState = NodeFile & NodeKeys
 
-/** Fresh ones for each enrollment: whoever stole those of the last one is nobody in the next. SAFETY 2 row 13. */
-export const makeNodeKeys = (): NodeKeys => ({
+/** New keys for each enrollment, so that stolen keys are worthless after the next one. */
+export const generateNodeKeys = (): NodeKeys => ({
   identityKey: generateKeyPairSync('ed25519').privateKey,
   encryptionKey: generateKeyPairSync('x25519').privateKey,
 })
 
-/** Before a join token is spent on it: a folder that takes no file is found out now. */
+/** Fails for a folder that is not writable, before a join token is spent. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await access(folder, constants.W_OK)
 }
 
-/** The raw 32 bytes of the public half, as enrollment sends them. */
+/** The raw 32 bytes of the public key in base64url, as enrollment sends them. */
 export function publicKeyText(key: KeyObject): string {
   const { x } = createPublicKey(key).export({ format: 'jwk' })
-  if (x === undefined) throw new Error('The key has no raw public half.')
+  if (x === undefined) throw new Error('The key has no raw public key.')
   return x
 }
 
@@ -86,16 +86,16 @@ export async function saveNode(folder: string, node: NodeFile, keys: NodeKeys): 
 
 const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** Named after the enrollment; the id is the server's word, and no path is made of anything but an id. */
+/** File names of an enrollment's keys. The id comes from the server, so it is checked before it becomes part of a path. */
 function keyFiles({ nodeId, generation }: NodeFile): { identity: string; encryption: string } {
-  if (!isNodeId(nodeId)) throw new Error('The id of the node has not the form of one.')
+  if (!isNodeId(nodeId)) throw new Error('The node id of the server is malformed.')
   const enrollment = `${nodeId}-${generation}`
   return { identity: `identity-${enrollment}.pem`, encryption: `encryption-${enrollment}.pem` }
 }
 
-/** Undefined where no node was enrolled into the folder. */
+/** Undefined if no node is enrolled in the folder. */
 export async function loadNodeState(folder: string): Promise<NodeState | undefined> {
-  const text = await readIfThere(join(folder, NODE_FILE))
+  const text = await readIfExists(join(folder, NODE_FILE))
   if (text === undefined) return undefined
   const node = decode(nodeFileShape, JSON.parse(text))
   const { identity, encryption } = keyFiles(node)
@@ -106,23 +106,23 @@ export async function loadNodeState(folder: string): Promise<NodeState | undefin
   }
 }
 
-/** What else the file says is left as it is now: an operator may have changed the labels in it. */
-export async function keepClosed(folder: string, closedBut: readonly string[] | undefined): Promise<void> {
+/** Rewrites only this field: an operator may have edited the labels in the file. */
+export async function saveClosedBut(folder: string, closedBut: readonly string[] | undefined): Promise<void> {
   const path = join(folder, NODE_FILE)
   const { closedBut: _before, ...node } = decode(nodeFileShape, JSON.parse(await readFile(path, 'utf8')))
   const kept = closedBut === undefined ? node : { ...node, closedBut }
   await writeDurably(path, `${JSON.stringify(kept, null, 2)}\n`)
 }
 
-/** How often an agent was started on this state, this time included: what it numbers is above all it numbered before. */
+/** Counts the agent's starts, so that its observation numbers are always above those of earlier starts. */
 export async function countStart(folder: string): Promise<number> {
   const path = join(folder, STARTS_FILE)
-  const before = Number(await readIfThere(path)) || 0
+  const before = Number(await readIfExists(path)) || 0
   await writeDurably(path, String(before + 1))
   return before + 1
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+async function readIfExists(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {

@@ -1,5 +1,5 @@
-// A command inside a container and the person at its other end. Nothing is ever left out: who does not read makes the
-// command wait, and a command that does not read makes the person wait.
+// Streams a command that runs inside a container. No byte is dropped: a slow reader blocks the command, and a command that
+// does not read its input blocks the writer.
 
 import { decode, integer, type Open, object, STREAM_CHANNELS } from '@holdfast/contract'
 import type { Engine, EngineExec } from '../ports/engine.ts'
@@ -41,26 +41,27 @@ export async function openExecStream(
       paused = false
       running.resume()
     },
-    input(channel, payload, taken) {
+    input(channel, payload, onConsumed) {
       if (channel === STREAM_CHANNELS.resize) resize(running, payload)
-      if (channel !== STREAM_CHANNELS.stdin) taken()
-      else if (payload.length > 0) running.write(payload, taken)
+      if (channel !== STREAM_CHANNELS.stdin) onConsumed()
+      else if (payload.length > 0) running.write(payload, onConsumed)
       else {
         running.endInput()
-        taken()
+        onConsumed()
       }
     },
     close: running.close,
   }
 }
 
-/** A size that is none changes nothing; so does one that comes too late. */
+/** An invalid size changes nothing, and neither does one for a command that has ended. */
 function resize(exec: EngineExec, payload: Buffer): void {
   try {
     const { cols, rows } = decode(sizeShape, JSON.parse(payload.toString('utf8')))
-    const sound = [cols, rows].every((side) => side >= 1 && side <= MAX_SIDE)
-    if (sound) exec.resize(cols, rows).catch(() => {})
+    const isValid = [cols, rows].every((side) => side >= 1 && side <= MAX_SIDE)
+    // Docker rejects a resize after the command's end; the size no longer matters then.
+    if (isValid) exec.resize(cols, rows).catch(() => {})
   } catch {
-    // Not of this protocol: the terminal stays as it is.
+    // The payload is not a size; the terminal keeps the one it has.
   }
 }

@@ -1,19 +1,19 @@
-// How the streams of one session share its socket: a frame of each in turn, and never so many that a beat or a report
-// waits long behind them.
+// Shares a session's socket among its streams: one frame of each in turn, and never so much buffered that a heartbeat or a
+// report has to wait long.
 
 import { STREAM_HEADER_BYTES } from '@holdfast/contract'
 import type { StreamSocket } from '../ports/streams.ts'
 
-/** Whoever has frames to send. */
+/** A stream with frames to send. */
 export interface FrameSource {
-  /** The next frame that may be sent now, if any. */
+  /** The next frame if one may be sent now. */
   nextFrame(): Buffer | undefined
 }
 
 export interface Link {
-  /** There may be something to send. */
+  /** The source may have a frame to send. */
   wake(source: FrameSource): void
-  /** Nothing is sent any more. */
+  /** Sends nothing from now on. */
   close(): void
 }
 
@@ -32,10 +32,10 @@ export function createLink(socket: Pick<StreamSocket, 'bufferedAmount' | 'send'>
     let sent = 0
     for (const source of awake) {
       if (sent >= FRAMES_IN_A_TURN) break
-      // Called again when the network has taken what it has.
+      // The callback of an earlier send resumes this when the network has accepted more.
       if (socket.bufferedAmount > MAX_BUFFERED_BYTES) return
       const frame = source.nextFrame()
-      // To the end of the line, or out of it.
+      // A source that had a frame goes to the end of the queue.
       awake.delete(source)
       if (frame === undefined) continue
       awake.add(source)
@@ -57,7 +57,7 @@ export function createLink(socket: Pick<StreamSocket, 'bufferedAmount' | 'send'>
   }
 }
 
-/** An empty frame for so many bytes; the payload goes behind the header. */
+/** A frame with its header set; the caller writes the payload after it. */
 export function allocateFrame(channel: number, stream: number, payloadBytes: number): Buffer {
   const frame = Buffer.allocUnsafe(STREAM_HEADER_BYTES + payloadBytes)
   frame[0] = channel

@@ -1,13 +1,13 @@
-// The logs of one container on their way to a reader. Logs that are kept are read at the reader's pace. Logs that are
-// followed are read as they come: where the reader is too slow for them whole lines are left out, counted, and told at
-// the place where they are missing, so that the reader stays near the present and the node's memory stays bounded.
+// Streams the logs of one container. Stored logs are read at the reader's speed. Followed logs are read as they are written:
+// if the reader is too slow, whole lines are skipped and counted at that place in the stream, so that the reader stays
+// current and memory stays bounded. See docs/design/agent.md#streams.
 
-import { type Open, STREAM_CHANNELS } from '@holdfast/contract'
+import { defined, type Open, STREAM_CHANNELS } from '@holdfast/contract'
 import type { Engine, EngineStream, LogRequest, LogSink } from '../ports/engine.ts'
 import type { Outgoing } from './outgoing.ts'
 import type { NodeStream, StreamEnd } from './stream.ts'
 
-/** Held for a reader at most, and how little of it may be left before more is taken. */
+/** The most that is buffered for a reader, and the level at which reading resumes. */
 const FULL_BYTES = 512 * 1024
 const LOW_BYTES = 128 * 1024
 
@@ -34,13 +34,12 @@ export async function openLogStream(
 
 const logRequest = ({ follow = false, tail, since }: Open): LogRequest => ({
   follow,
-  ...(tail === undefined ? {} : { tail }),
-  ...(since === undefined ? {} : { since }),
+  ...defined({ tail, since }),
 })
 
 interface Filling extends Pick<LogSink, 'entry'> {
   onRoom(): void
-  /** No more lines come. */
+  /** The source has ended. */
   settle(): void
 }
 
@@ -67,14 +66,14 @@ function fillWithGaps(outgoing: Outgoing): Filling {
   let bytes = 0
   const settle = (): void => {
     if (lines === 0) return
-    const told = Buffer.from(JSON.stringify({ lines, bytes }))
+    const skipped = Buffer.from(JSON.stringify({ lines, bytes }))
     lines = 0
     bytes = 0
-    outgoing.push(STREAM_CHANNELS.skipped, told)
+    outgoing.push(STREAM_CHANNELS.skipped, skipped)
   }
   return {
     entry(channel, line) {
-      // Once a line is left out the next ones are too, until there is room for many: few long gaps, not many short ones.
+      // After a skipped line, further lines are skipped until there is room for many, so that gaps are few and long.
       if (lines > 0 || outgoing.queuedBytes + line.length > FULL_BYTES) {
         lines += 1
         bytes += line.length

@@ -1,5 +1,5 @@
-// The streams of bytes that the server opens on this node: the logs of a container, a command inside one. Only into
-// containers of this node's tenant, found by the labels of the assignment. SAFETY 2 rows 15, 25.
+// The byte streams that the server opens on this node: container logs and commands in containers. They reach only containers
+// of this node's tenant, found by the assignment's labels. See docs/design/agent.md#streams.
 
 import {
   type Open,
@@ -18,7 +18,7 @@ import { openLogStream } from './log-stream.ts'
 import { createOutgoing, type Outgoing } from './outgoing.ts'
 import type { NodeStream, StreamEnd } from './stream.ts'
 
-/** What the server may have on its way to one stream. */
+/** The initial credit for input: the most that the server may have in flight to one stream. */
 const INPUT_BYTES = 128 * 1024
 
 export interface StreamDeps {
@@ -31,14 +31,14 @@ interface Entry {
   readonly outgoing: Outgoing
   /** Undefined until the engine has answered. */
   stream: NodeStream | undefined
-  /** Frames that came meanwhile; the credit bounds them. */
+  /** Frames that arrived before the engine's answer; the credit bounds them. */
   early: Buffer[]
-  /** Of input: taken since credit was last given. */
+  /** Bytes of input consumed since credit was last granted. */
   consumed: number
   ended: boolean
 }
 
-interface Session {
+interface StreamSession {
   readonly deps: StreamDeps
   readonly socket: StreamSocket
   readonly link: Link
@@ -47,16 +47,16 @@ interface Session {
 
 export function createSessionStreams(deps: StreamDeps): OpenSessionStreams {
   return (socket) => {
-    const session: Session = { deps, socket, link: createLink(socket), entries: new Map() }
+    const session: StreamSession = { deps, socket, link: createLink(socket), entries: new Map() }
     return {
-      take(message) {
+      handle(message) {
         if (message.type === 'open') start(session, message)
         const entry = session.entries.get(message.stream)
         if (entry === undefined) return
         if (message.type === 'credit') entry.outgoing.credit(Math.max(0, message.bytes))
         if (message.type === 'end') drop(session, message.stream, entry)
       },
-      frame: (frame) => takeFrame(session, frame),
+      frame: (frame) => handleFrame(session, frame),
       close() {
         session.link.close()
         for (const [id, entry] of [...session.entries]) drop(session, id, entry)
@@ -65,13 +65,12 @@ export function createSessionStreams(deps: StreamDeps): OpenSessionStreams {
   }
 }
 
-function start(session: Session, open: Open): void {
+function start(session: StreamSession, open: Open): void {
   const { entries, socket, link, deps } = session
   const id = open.stream
-  const refuse = (error: StreamError): void => socket.say({ type: 'end', stream: id, error })
   if (entries.has(id)) return
   if (entries.size >= STREAMS_PER_NODE) {
-    refuse('too_many_streams')
+    socket.sendMessage({ type: 'end', stream: id, error: 'too_many_streams' })
     return
   }
   const outgoing = createOutgoing(link, id, () => entry.stream?.onRoom())
@@ -80,17 +79,17 @@ function start(session: Session, open: Open): void {
   const onEnd = (end: StreamEnd): void => {
     entry.ended = true
     outgoing.finish(() => {
-      if (entries.delete(id)) socket.say({ type: 'end', stream: id, ...end })
+      if (entries.delete(id)) socket.sendMessage({ type: 'end', stream: id, ...end })
     })
   }
   openSource(deps, open, outgoing, onEnd).then(
     (stream) => started(session, id, entry, stream),
     (error: unknown) => {
-      deps.log.info({ stream: id, kind: open.kind, error: String(error) }, 'a stream could not be opened')
+      deps.log.info({ stream: id, kind: open.kind, error: String(error) }, 'stream open failed')
       onEnd({ error: error instanceof StreamFault ? error.reason : explain(error) })
     },
   )
-  if (open.kind === 'exec') socket.say({ type: 'credit', stream: id, bytes: INPUT_BYTES })
+  if (open.kind === 'exec') socket.sendMessage({ type: 'credit', stream: id, bytes: INPUT_BYTES })
 }
 
 class StreamFault extends Error {
@@ -102,7 +101,7 @@ class StreamFault extends Error {
   }
 }
 
-/** The container was there a moment ago: what the engine refuses now is its state. */
+/** The container existed a moment ago, so a conflict means that it no longer runs. */
 function explain(error: unknown): StreamError {
   if (isFault(error, 'not_found')) return 'container_not_found'
   return isFault(error, 'conflict') ? 'container_not_running' : 'engine_unavailable'
@@ -131,8 +130,8 @@ function pick(
   return newest.find(({ state }) => state === 'running') ?? newest[0]
 }
 
-function started(session: Session, id: number, entry: Entry, stream: NodeStream): void {
-  // The server has gone away from it while the engine was asked.
+function started(session: StreamSession, id: number, entry: Entry, stream: NodeStream): void {
+  // The server closed the stream before the engine answered.
   if (session.entries.get(id) !== entry && !entry.ended) {
     stream.close()
     return
@@ -142,7 +141,7 @@ function started(session: Session, id: number, entry: Entry, stream: NodeStream)
   entry.early = []
 }
 
-function takeFrame(session: Session, frame: Buffer): void {
+function handleFrame(session: StreamSession, frame: Buffer): void {
   if (frame.length < STREAM_HEADER_BYTES) return
   const id = frame.readUInt32BE(1)
   const entry = session.entries.get(id)
@@ -151,17 +150,17 @@ function takeFrame(session: Session, frame: Buffer): void {
   else input(session, id, entry, frame)
 }
 
-/** Credit is given back in halves of what was given first: neither a message for each byte nor a pause in between. */
-function input({ socket, entries }: Session, id: number, entry: Entry, frame: Buffer): void {
+/** Credit is granted again once half of it is consumed, so that the sender neither stalls nor needs a message per frame. */
+function input({ socket, entries }: StreamSession, id: number, entry: Entry, frame: Buffer): void {
   entry.stream?.input(frame[0] ?? 0, frame.subarray(STREAM_HEADER_BYTES), () => {
     entry.consumed += frame.length
     if (entry.consumed < INPUT_BYTES / 2 || entries.get(id) !== entry) return
-    socket.say({ type: 'credit', stream: id, bytes: entry.consumed })
+    socket.sendMessage({ type: 'credit', stream: id, bytes: entry.consumed })
     entry.consumed = 0
   })
 }
 
-function drop({ entries }: Session, id: number, entry: Entry): void {
+function drop({ entries }: StreamSession, id: number, entry: Entry): void {
   entries.delete(id)
   entry.stream?.close()
   entry.outgoing.clear()

@@ -1,32 +1,32 @@
-// What waits to be sent of one stream: frames that are filled as bytes come and sent as the receiver gives credit. Who
-// fills it looks at `queuedBytes` and stops in time; nothing here grows by itself.
+// The send queue of one stream: bytes are packed into frames, which are sent as the receiver grants credit. The queue has no
+// limit of its own: its producer must watch `queuedBytes`.
 
 import { STREAM_HEADER_BYTES, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
 import { allocateFrame, type FrameSource, type Link } from './link.ts'
 
-/** A small one is not made for each byte, nor a large one for a few. */
+/** Frames have room for at least this much, so that single bytes share one. */
 const SMALLEST_PAYLOAD = 2 * 1024
 
-interface Waiting {
+interface QueuedFrame {
   readonly frame: Buffer
   filled: number
   sent: number
 }
 
 export interface Outgoing {
-  /** Memory that is held, in bytes. */
+  /** Memory held by the queue. */
   readonly queuedBytes: number
   push(channel: number, bytes: Buffer): void
   credit(bytes: number): void
-  /** Called once all is sent. */
+  /** Calls `done` once everything is sent. */
   finish(done: () => void): void
-  /** What waits is wanted no more. */
+  /** Drops everything that is queued. */
   clear(): void
 }
 
-/** `onRoom` is told after each frame that was sent. */
+/** Calls `onRoom` after each frame that was sent. */
 export function createOutgoing(link: Link, stream: number, onRoom: () => void): Outgoing {
-  const queue: Waiting[] = []
+  const queue: QueuedFrame[] = []
   let queuedBytes = 0
   let credit = 0
   let finished: (() => void) | undefined
@@ -42,9 +42,9 @@ export function createOutgoing(link: Link, stream: number, onRoom: () => void): 
       queuedBytes += frame.length
       return append(channel, bytes)
     }
-    const taken = bytes.copy(open.frame, open.filled)
-    open.filled += taken
-    return bytes.subarray(taken)
+    const copied = bytes.copy(open.frame, open.filled)
+    open.filled += copied
+    return bytes.subarray(copied)
   }
   const source: FrameSource = {
     nextFrame() {
@@ -73,8 +73,8 @@ export function createOutgoing(link: Link, stream: number, onRoom: () => void): 
       return queuedBytes
     },
     push(channel, bytes) {
-      let rest = bytes
-      while (rest.length > 0) rest = append(channel, rest)
+      let remaining = bytes
+      while (remaining.length > 0) remaining = append(channel, remaining)
       link.wake(source)
     },
     credit(bytes) {
@@ -93,11 +93,11 @@ export function createOutgoing(link: Link, stream: number, onRoom: () => void): 
   }
 }
 
-/** The next bytes of a frame; where they are all of it, the frame itself. */
-function cut(waiting: Waiting, stream: number, payload: number): Buffer {
-  const { frame, filled, sent } = waiting
+/** The next bytes of a frame, or the frame itself if they are all of it. */
+function cut(queued: QueuedFrame, stream: number, payload: number): Buffer {
+  const { frame, filled, sent } = queued
   const from = STREAM_HEADER_BYTES + sent
-  waiting.sent += payload
+  queued.sent += payload
   if (sent === 0 && payload === filled - STREAM_HEADER_BYTES) return frame.subarray(0, filled)
   const part = allocateFrame(frame[0] ?? 0, stream, payload)
   frame.copy(part, STREAM_HEADER_BYTES, from, from + payload)

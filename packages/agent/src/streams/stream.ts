@@ -1,4 +1,4 @@
-// One open stream of this node, as the table of streams knows it.
+// The interface of an open log or exec stream.
 
 import type { StreamError } from '@holdfast/contract'
 
@@ -8,10 +8,10 @@ export interface StreamEnd {
 }
 
 export interface NodeStream {
-  /** Something was sent: there may be room for more. */
+  /** A frame was sent, so the queue may have room. */
   onRoom(): void
-  /** A frame of the server's; `taken` is called when its bytes are held here no more. */
-  input(channel: number, payload: Buffer, taken: () => void): void
-  /** The server has enough, or is gone. */
+  /** Handles a frame from the server and calls `onConsumed` when its bytes are no longer held. */
+  input(channel: number, payload: Buffer, onConsumed: () => void): void
+  /** The server closed the stream or is gone. */
   close(): void
 }

@@ -34,7 +34,7 @@ function serverEnd({ engine, tenant }: Pick<TestNode, 'engine' | 'tenant'>) {
       frames.push(frame)
       setImmediate(taken)
     },
-    say: (message) => said.push(message),
+    sendMessage: (message) => said.push(message),
   })
   let next = 0
   return {
@@ -50,11 +50,11 @@ function serverEnd({ engine, tenant }: Pick<TestNode, 'engine' | 'tenant'>) {
         kind: 'exec' as const,
         assignmentId: item.assignmentId,
       }
-      streams.take({ ...open, ...over })
-      if (credit > 0) streams.take({ type: 'credit', stream: next, bytes: credit })
+      streams.handle({ ...open, ...over })
+      if (credit > 0) streams.handle({ type: 'credit', stream: next, bytes: credit })
       return next
     },
-    credit: (stream: number, bytes: number) => streams.take({ type: 'credit', stream, bytes }),
+    credit: (stream: number, bytes: number) => streams.handle({ type: 'credit', stream, bytes }),
     write(stream: number, channel: number, bytes: Buffer | string) {
       const payload = Buffer.from(bytes)
       const frame = allocateFrame(channel, stream, payload.length)
@@ -137,7 +137,7 @@ onBothEngines('streams', (world) => {
     }
     console.log(`yes against a slow reader: rss grew by ${((peak - before) / MIB).toFixed(1)} MiB`)
     expect(peak - before).toBeLessThan(32 * MIB)
-    server.streams.take({ type: 'end', stream: noisy })
+    server.streams.handle({ type: 'end', stream: noisy })
   })
 
   test('what the server leaves is killed, with what it started', async () => {
@@ -152,7 +152,7 @@ onBothEngines('streams', (world) => {
     const server = serverEnd(node)
     const left = server.open(item, sh('busybox sleep 4242 & busybox sleep 4242'))
     await waitUntil(async () => (await alive()) >= 2, { what: 'both run' })
-    server.streams.take({ type: 'end', stream: left })
+    server.streams.handle({ type: 'end', stream: left })
     await gone()
     server.open(item, { ...sh('busybox sleep 4242; true'), tty: true })
     await waitUntil(async () => (await alive()) >= 1, { what: 'it runs' })
@@ -185,7 +185,7 @@ onBothEngines('streams', (world) => {
     )
     const beyond = server.open(item, { kind: 'logs' })
     expect(await server.ended(beyond)).toMatchObject({ error: 'too_many_streams' })
-    for (const stream of open) server.streams.take({ type: 'end', stream })
+    for (const stream of open) server.streams.handle({ type: 'end', stream })
     const after = server.open(item, { kind: 'logs' })
     expect((await server.ended(after)).error).toBeUndefined()
   })
@@ -254,6 +254,6 @@ onBothEngines('streams', (world) => {
     expect(peak - before).toBeLessThan(64 * MIB)
     const whole = linesOf(server.text(follow, stdout)).slice(0, -1)
     expect(whole.every((each) => TIMED.test(each) && each.endsWith(line))).toBe(true)
-    server.streams.take({ type: 'end', stream: follow })
+    server.streams.handle({ type: 'end', stream: follow })
   })
 })

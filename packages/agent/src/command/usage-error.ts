@@ -1,0 +1,5 @@
+// A usage error: the message names what was received and what is accepted.
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
