@@ -32,7 +32,7 @@ export async function measureManyRoutes(routes: number, changes: number): Promis
   const servers = await Promise.all(REPLICAS.map((address) => sayWhere(address, port)))
   const settings = {
     ...{ listen: [`127.0.0.1:${edge}`], peerListen: undefined, adminSocket: caddy.socketPath },
-    ...{ upstreamsFolder: join(dirname(caddy.configFile), 'leads'), tls: { mode: 'off' as const } },
+    ...{ upstreamsFolder: join(dirname(caddy.configFile), 'upstreams'), tls: { mode: 'off' as const } },
   }
   let wished: Wished = { address: REPLICAS[0] ?? '', host: HOST, path: '/' }
   const others = Array.from({ length: routes - 1 }, (_, at) => otherRoute(at))

@@ -15,6 +15,7 @@ import {
   type Observation,
 } from '@holdfast/contract'
 import { containerSettings, graceSeconds } from '@holdfast/core/node'
+import pino from 'pino'
 import { makeNetwork, WORKERS_PER_NODE } from './rollout-bare.ts'
 import type { UpdateFigures } from './update-product.ts'
 import type { StepBook } from './update-steps.ts'
@@ -91,26 +92,32 @@ export async function createBareUpdates(
   }
 }
 
-/** The agent's own board and readiness, without the agent. */
+/** The agent's own status table and readiness, without the agent. */
 function createJudge(engine: Engine) {
   const waiting = new Map<AssignmentId, () => void>()
   const items = new Map<AssignmentId, DesiredItem>()
   const hear = (observations: readonly Observation[]): void => {
     for (const { assignmentId, state } of observations) if (state === 'ready') waiting.get(assignmentId)?.()
   }
-  const board = createReplicaStatusTable(0, hear)
-  const readiness = createReadiness({ engine, board, now: () => Date.now() })
+  const statuses = createReplicaStatusTable(0)
+  statuses.reportTo(hear)
+  const readiness = createReadiness({
+    engine,
+    statuses,
+    now: () => Date.now(),
+    log: pino({ enabled: false }),
+  })
   return {
     untilReady: (item: DesiredItem, id: string): Promise<void> =>
       new Promise((resolve) => {
         const { assignmentId } = item
         items.set(assignmentId, item)
-        board.setItems(items)
+        statuses.setItems(items)
         waiting.set(assignmentId, resolve)
         const startedAt = new Date().toISOString()
         const container = { id, state: 'running', startedAt, exitCode: null, restarts: 0 } as const
         const seen = { ...container, health: 'starting', address: null } as const
-        board.update(assignmentId, { container: seen })
+        statuses.update(assignmentId, { container: seen })
         readiness.follow(assignmentId, seen)
       }),
     close: readiness.close,

@@ -126,7 +126,7 @@ onBothOwnEngines('faults', (world, line) => {
     const items = [desiredItem(image), desiredItem(image)]
     await docker.pause()
     node.send(items)
-    await waitUntil(() => node.logged.some((line) => line.includes('the engine gave no list')), {
+    await waitUntil(() => node.logged.some((line) => line.includes('container list failed')), {
       what: 'a call timed out',
     })
     expect(node.reports).toEqual([])
@@ -299,7 +299,7 @@ onBothOwnEngines('faults', (world, line) => {
     await node.until(added, 'running', isUp)
     await agent.close()
     expect(await held()).toBe(2)
-    expect(node.logged.filter((one) => one.includes('the store went back'))).toHaveLength(1)
+    expect(node.logged.filter((one) => one.includes('store revision went back'))).toHaveLength(1)
     const next = await node.start()
     node.send([added])
     node.aheadMs += 61_000

@@ -295,7 +295,7 @@ onBothEngines('the agent', (world, line) => {
     const { containerId } = await node.until(item, 'running', isUp)
     const pinned = bare().getContainer(containerId ?? '')
     await pinned.update({ CpusetCpus: '0' })
-    const told = () => node.logged.filter((one) => one.includes('that we did not give it'))
+    const told = () => node.logged.filter((one) => one.includes('container has unexpected settings'))
     // Looked at when it ends and when it runs, and in between by the agent that starts it again.
     await pinned.stop({ t: 0 })
     await node.until(item, 'running again', ({ restarts }) => restarts === 1)

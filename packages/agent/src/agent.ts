@@ -1,40 +1,42 @@
-// The agent, put together: the session brings desired sets, the converging loop acts on them, the observer puts what it sees
-// on the board, and the board reports through the session. Stopping it leaves every container as it is.
+// Wires the agent together: the session delivers desired sets, the convergence loop acts on them, the observer records what
+// it sees in the status table, and the table reports through routing and the session. Stopping the agent stops no container.
 
 import { availableParallelism } from 'node:os'
-import { engineWarnings, type MachineContainer } from '@holdfast/contract'
+import { defined, engineWarnings, type MachineContainer } from '@holdfast/contract'
 import { readOwnLabels } from '@holdfast/core/node'
 import type { Logger } from 'pino'
-import { type ConvergeDeps, type Converger, startConverging } from './converge/converge.ts'
+import { type ConvergeDeps, startConverging } from './converge/converge.ts'
+import { createDesiredSet } from './converge/desired-set.ts'
 import { createRequisites } from './converge/requisites.ts'
-import { startObserving } from './observe/observe.ts'
+import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
 import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/replica-status-table.ts'
 import type { Engine } from './ports/engine.ts'
 import type { RouterAdmin } from './ports/router.ts'
-import type { Session, StartSession } from './ports/session.ts'
+import type { DesiredChange, StartSession } from './ports/session.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
+import { createServerLink, type ServerLink } from './session/server-link.ts'
 import { openDesiredFile } from './state/desired-file.ts'
 import { machineFacts } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
 
-/** Creates and starts at once: more only take longer. */
+/** Concurrent creates and starts per core; with more, each only takes longer. */
 const WORK_PER_CORE = 2
 
 export interface AgentOptions {
   readonly state: NodeState
-  /** Where the node's state is kept. */
+  /** The folder that holds the node's state. */
   readonly folder: string
   readonly engine: Engine
   readonly startSession: StartSession
   /** Undefined: this node routes nothing. */
   readonly router?: RouterAdmin
-  /** Where its router takes what other nodes of the tenant forward. */
+  /** Where the tenant's other nodes reach this node's router. */
   readonly peerAddress?: string
   readonly concurrency?: number
-  /** Milliseconds of a clock that never goes back; that of the process unless given. */
+  /** A monotonic clock in milliseconds; the process clock by default. */
   monotonicMs?(): number
   readonly log: Logger
 }
@@ -43,50 +45,62 @@ export interface Agent {
   close(): Promise<void>
 }
 
+/**
+ * Parts that need each other are connected in this order: the status table reports to routing, the observer notifies the
+ * converger, and every part reaches the server through a link that is attached to the session at the end.
+ */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { state, folder, engine, log } = options
+  const monotonicMs = options.monotonicMs ?? (() => performance.now())
   const file = openDesiredFile(folder, state, (error) =>
-    log.error({ message: String(error) }, 'the kept desired set cannot be used'),
+    log.error({ message: String(error) }, 'desired set on disk is unusable'),
   )
   const starts = await countStart(folder)
-  const kept = await file.read()
-  const engineVersion = await engine.version().catch(() => state.engineVersion)
-  for (const warning of engineWarnings(engineVersion.version)) log.warn(warning, 'of the engine')
+  const saved = await file.read()
+  const engineVersion = await engine.version().catch((error: unknown) => {
+    log.warn({ message: String(error) }, 'engine did not answer, using its last known version')
+    return state.engineVersion
+  })
+  for (const warning of engineWarnings(engineVersion.version)) log.warn(warning, 'engine version warning')
+
+  const server = createServerLink()
+  const desiredSet = createDesiredSet()
   const role = createNodeRole(folder, state, log)
-  const board = createReplicaStatusTable(starts, (observations) => routing.report(observations))
+  const statuses = createReplicaStatusTable(starts)
   const routing = startRouting({
     engine,
     admin: options.router,
-    desired: () => node.converger.desired(),
-    view: board.view,
-    report: (observations) => session.report(observations),
-    monotonicMs: clockOf(options),
+    desired: desiredSet.desired,
+    view: statuses.view,
+    report: server.report,
+    monotonicMs,
     log,
   })
-  const node = startNode(options, board, routing, {
-    registryCredential: (host) => session.registryCredential(host),
-    containerEnvironment: (id) => session.containerEnvironment(id),
-    onOrphansLeft: (names) => session.reportOrphans(names),
-    mayMake: role.mayMake,
-  })
+  statuses.reportTo(routing.report)
+  const { mayCreate } = role
+  const node = startNode(options, { server, desiredSet, statuses, routing, monotonicMs, mayCreate })
+  const { converger } = node
+
+  const onDesired = (change: DesiredChange): void => {
+    converger.setDesired(change, 'server')
+    routing.apply(change)
+    const items = [...desiredSet.desired.values()]
+    file.save({ revision: change.revision, items, ...defined({ routes: routing.table() }) })
+  }
   const session = options.startSession({
     state,
-    machine: () => machineFacts({ ...state, ...peerOf(options) }, engineVersion),
-    onWelcome: (said) => role.take(said, node.converger.desired().keys()),
-    onDesired(change) {
-      node.converger.setDesired(change, 'server')
-      routing.take(change)
-      const routes = routing.table()
-      const items = [...node.converger.desired().values()]
-      file.keep({ revision: change.revision, items, ...(routes === undefined ? {} : { routes }) })
-    },
-    containers: () => listMachine(engine, state, board),
+    machine: () =>
+      machineFacts({ ...state, ...defined({ peerAddress: options.peerAddress }) }, engineVersion),
+    onWelcome: (reported) => role.apply(reported, desiredSet.desired.keys()),
+    onDesired,
+    containers: () => listMachine(engine, state, statuses),
     streams: createSessionStreams({ engine, tenant: state.tenant, log }),
     log,
   })
-  if (kept !== undefined) {
-    node.converger.setDesired({ ...kept, complete: true, gone: [] }, 'kept')
-    routing.take({ ...kept, complete: true })
+  server.attach(session)
+  if (saved !== undefined) {
+    converger.setDesired({ ...saved, complete: true, gone: [] }, 'disk')
+    routing.apply({ ...saved, complete: true })
   }
   return {
     async close() {
@@ -99,41 +113,23 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
 }
 
-const clockOf = ({ monotonicMs }: AgentOptions): (() => number) => monotonicMs ?? (() => performance.now())
-const peerOf = ({ peerAddress }: AgentOptions): { peerAddress?: string } =>
-  peerAddress === undefined ? {} : { peerAddress }
-
-/** What the node asks of its session, and what its sessions have told it. */
-type Server = Pick<Session, 'registryCredential' | 'containerEnvironment'> &
-  Pick<ConvergeDeps, 'onOrphansLeft' | 'mayMake'>
-
-interface RunningNode {
-  readonly converger: Converger
-  close(): Promise<void>
+interface NodeParts extends Pick<ConvergeDeps, 'desiredSet' | 'statuses' | 'mayCreate' | 'monotonicMs'> {
+  readonly server: ServerLink
+  readonly routing: Routing
 }
 
-function startNode(
-  options: AgentOptions,
-  board: ReplicaStatusTable,
-  { engine, addresses, drain }: Routing,
-  { registryCredential, ...server }: Server,
-): RunningNode {
-  const { log, concurrency } = options
-  const { tenant } = options.state
-  const readiness = createReadiness({ engine, board, now: () => Date.now() })
-  const observer = startObserving({
-    engine,
-    tenant,
-    board,
-    readiness,
-    log,
-    onChange: (id) => converger.nudge(id),
-    onUnsafe: (id) => converger.condemn(id),
-  })
+/** The part that works on the engine. Its observer starts once the converger, which it notifies, exists. */
+function startNode({ state, log, concurrency }: AgentOptions, { server, routing, ...parts }: NodeParts) {
+  const { engine, addresses, drain } = routing
+  const { tenant } = state
+  const { statuses } = parts
+  const { registryCredential, containerEnvironment, reportOrphans } = server
+  const readiness = createReadiness({ engine, statuses, now: () => Date.now(), log })
+  const observer = createObserver({ engine, tenant, statuses, readiness, log })
   const converger = startConverging({
+    ...parts,
     engine,
     tenant,
-    board,
     observer,
     requisites: createRequisites({
       engine,
@@ -144,12 +140,13 @@ function startNode(
     }),
     addresses,
     drain,
-    ...server,
+    containerEnvironment,
+    onOrphansLeft: reportOrphans,
     concurrency: concurrency ?? WORK_PER_CORE * availableParallelism(),
-    monotonicMs: clockOf(options),
     random: Math.random,
     log,
   })
+  observer.start({ onChange: converger.nudge, onUnsafe: converger.markUnsafe })
   return {
     converger,
     async close() {
@@ -160,16 +157,16 @@ function startNode(
   }
 }
 
-/** Every container of the machine, ours or not; never its environment. */
+/** Every container of the machine, including those that Holdfast did not create; never their environments. */
 async function listMachine(
   engine: Engine,
   { tenant }: NodeState,
-  board: ReplicaStatusTable,
+  statuses: ReplicaStatusTable,
 ): Promise<MachineContainer[]> {
   const listed = await engine.listContainers()
   return listed.map(({ id, name, image, state, labels }) => {
     const own = readOwnLabels(labels, tenant)
-    const seen = own === undefined ? undefined : board.view(own.assignmentId)?.container
+    const seen = own === undefined ? undefined : statuses.view(own.assignmentId)?.container
     const startedAt = typeof seen === 'object' && seen.id === id ? seen.startedAt : null
     return { id, name, image, state, startedAt, ours: own !== undefined }
   })

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-// holdfast-agent: enroll, run. Reads the command line, puts the agent together, and ends by letting go of it.
+// The holdfast-agent program: parses the command line, then enrolls the node or runs the agent until a signal.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { defined } from '@holdfast/contract'
 import pino from 'pino'
 import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { startAgent } from './agent.ts'
 import { type EnrollLine, type RunLine, readCommandLine, USAGE } from './command/command-line.ts'
-import { UsageFault } from './command/usage-fault.ts'
+import { UsageError } from './command/usage-error.ts'
 import { EnrollmentFailed, enroll } from './enroll/enroll.ts'
 import { EngineError } from './ports/engine.ts'
 import { startSession } from './session/start-session.ts'
@@ -19,18 +20,22 @@ async function runEnroll(line: EnrollLine): Promise<void> {
   const engineVersion = await createDockerEngine(line.engine.slice(UNIX.length)).version()
   const { nodeId, warnings = [] } = await enroll({
     server: line.server,
-    ...(line.caPin === undefined ? {} : { caPin: line.caPin }),
-    ...(line.ca === undefined ? {} : { ca: readFileSync(line.ca, 'utf8') }),
+    ...defined({
+      caPin: line.caPin,
+      ca: line.ca === undefined ? undefined : readFileSync(line.ca, 'utf8'),
+      capacity: line.capacity,
+    }),
     joinToken: line.token,
     nodeName: line.name,
     labels: line.labels,
     folder: line.state,
     engine: line.engine,
     engineVersion,
-    ...(line.capacity === undefined ? {} : { capacity: line.capacity }),
   })
-  for (const { code, why } of warnings) process.stderr.write(`Warning, ${code}: ${why}\n`)
-  process.stdout.write(`${line.name} is ${nodeId}. Start it with: holdfast-agent run --state ${line.state}\n`)
+  for (const { code, why } of warnings) process.stderr.write(`Warning: ${code}: ${why}\n`)
+  process.stdout.write(
+    `Enrolled ${line.name} as ${nodeId}. Start it with: holdfast-agent run --state ${line.state}\n`,
+  )
 }
 
 async function run({ state: folder, labels, routing }: RunLine): Promise<number> {
@@ -46,26 +51,26 @@ async function run({ state: folder, labels, routing }: RunLine): Promise<number>
   const engine = createDockerEngine(state.engine.slice(UNIX.length))
   const { caddy, configFile, peerAddress } = routing
   const router = createCaddyAdmin(caddy, configFile)
-  const peer = peerAddress === undefined ? {} : { peerAddress }
-  // Without it the server tells this node of no routes: whoever set up a router expects otherwise.
+  // Without a peer address the server sends no routes, which surprises an operator who has set up a router.
   if (peerAddress === undefined && existsSync(caddy.adminSocket))
-    log.warn({ socket: caddy.adminSocket }, 'there is a router, but no --peer-address: no routes are served')
+    log.warn({ socket: caddy.adminSocket }, 'router found, but without --peer-address no routes are served')
+  const peer = defined({ peerAddress })
   const agent = await startAgent({ state, folder, engine, startSession, router, ...peer, log })
-  log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'running')
+  log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)
     process.once('SIGINT', resolve)
   })
-  log.info({}, 'ending; containers go on')
+  log.info({}, 'agent stopping, containers keep running')
   await agent.close()
   return 0
 }
 
-const ASKS_FOR_HELP = ['help', '--help', '-h']
+const HELP_WORDS = ['help', '--help', '-h']
 
 async function main(): Promise<void> {
   const words = process.argv.slice(2)
-  if (words.some((word) => ASKS_FOR_HELP.includes(word))) {
+  if (words.some((word) => HELP_WORDS.includes(word))) {
     process.stdout.write(USAGE)
     return
   }
@@ -74,16 +79,16 @@ async function main(): Promise<void> {
   else process.exitCode = await run(line)
 }
 
-/** What an operator can mend is said in a sentence; a fault of ours keeps its stack. */
+/** Errors that the operator can fix are printed as a sentence; others with their stack. */
 function fail(error: unknown): never {
   process.stderr.write(`${explain(error)}\n`)
-  process.exit(error instanceof UsageFault ? 2 : 1)
+  process.exit(error instanceof UsageError ? 2 : 1)
 }
 
 function explain(error: unknown): string {
-  if (error instanceof EngineError) return `The Docker Engine does not answer as it should: ${error.message}`
+  if (error instanceof EngineError) return `The Docker Engine failed: ${error.message}`
   if (error instanceof EnrollmentFailed) return error.message
-  if (error instanceof UsageFault) return `${error.message} All of it: holdfast-agent --help`
+  if (error instanceof UsageError) return `${error.message} See: holdfast-agent --help`
   if (!(error instanceof Error)) return String(error)
   return 'syscall' in error ? error.message : (error.stack ?? error.message)
 }

@@ -15,7 +15,7 @@ import { NoSessionError } from './ports/session.ts'
 
 const CANARY = 'canary-e81b07d2'
 const GIVEN = {
-  kind: 'given',
+  kind: 'resolved',
   environment: { MODE: 'fast', DB_key: CANARY, URL: `db://u:${CANARY}@db?a=b` },
   proof: 'proof-of-version-1',
 } as const

@@ -78,7 +78,7 @@ test.each(DIRECTIONS)(
     const [first, second] = [anAssignment(node.nodeId), anAssignment(node.nodeId, { replica: 1 })]
     const uid = await place(store, tenant, [first])
     const way = await proxyOf(url)
-    const agent = runSession(way.url, node, { steadyMs: 10_000, openMs: 1_000, backOffMs: () => 50 })
+    const agent = runSession(way.url, node, { steadyMs: 10_000, openMs: 1_000, reconnectDelayMs: () => 50 })
     onTestFinished(() => agent.session.close())
     const isTold = (id: string) =>
       waitUntil(() => agent.told.some(({ items }) => items.some(({ assignmentId }) => assignmentId === id)), {

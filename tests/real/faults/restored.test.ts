@@ -113,7 +113,7 @@ test('no node loses a container: its server tells it nothing new, and a new one 
   expect(idsIn(after)).toEqual([])
   const orphans = createOrphanWatch(pino({ enabled: false }))
   for (const [minute, set] of [...setsIn(agent), after, after].entries())
-    orphans.takeComplete(set.revision, {
+    orphans.addComplete(set.revision, {
       ...{ assignments: new Set(idsIn(set)), receivedMs: minute * 60_000 },
     })
   const own = [aContainer('A', 'running', { assignmentId: assignment.id, generation: 1 })]

@@ -27,7 +27,7 @@ import {
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
-const QUICK: SessionTimes = { steadyMs: 10_000, openMs: 5_000, backOffMs: () => 50 }
+const QUICK: SessionTimes = { steadyMs: 10_000, openMs: 5_000, reconnectDelayMs: () => 50 }
 
 let certificates: Certificates
 let strangers: Certificates

@@ -1,32 +1,32 @@
-// What the node is to have, by the sets that came, and of what of it the server itself has spoken: of what is only kept on
-// this node's disk nothing is made (SAFETY 4h).
+// The node's desired items, and which of them the server has confirmed since the agent started. An item known only from
+// this node's disk never gets a new container. See docs/design/agent.md#static-stability.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 import type { DesiredChange } from '../ports/session.ts'
 
-export interface Wishes {
+export interface DesiredSet {
   readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
-  take(change: DesiredChange, source: 'server' | 'kept'): void
-  wasTold(id: AssignmentId): boolean
-  /** False until a first set came. */
-  areKnown(): boolean
+  apply(change: DesiredChange, source: 'server' | 'disk'): void
+  isConfirmed(id: AssignmentId): boolean
+  /** False until the first set arrives. */
+  isKnown(): boolean
 }
 
-export function createDesiredSet(): Wishes {
+export function createDesiredSet(): DesiredSet {
   const desired = new Map<AssignmentId, DesiredItem>()
-  const told = new Set<AssignmentId>()
+  const confirmed = new Set<AssignmentId>()
   let known = false
   return {
     desired,
-    take({ complete, items, gone }, source) {
+    apply({ complete, items, gone }, source) {
       if (complete) desired.clear()
       for (const item of items) desired.set(item.assignmentId, item)
       for (const id of desired.keys()) if (gone.includes(id)) desired.delete(id)
-      if (source === 'server') for (const { assignmentId } of items) told.add(assignmentId)
-      for (const id of told) if (!desired.has(id)) told.delete(id)
+      if (source === 'server') for (const { assignmentId } of items) confirmed.add(assignmentId)
+      for (const id of confirmed) if (!desired.has(id)) confirmed.delete(id)
       known = true
     },
-    wasTold: (id) => told.has(id),
-    areKnown: () => known,
+    isConfirmed: (id) => confirmed.has(id),
+    isKnown: () => known,
   }
 }

@@ -1,4 +1,4 @@
-// At most so many pieces of work at once, in the order in which they came.
+// Limits how many asynchronous tasks run at once; the others wait in order of arrival.
 
 export type Limit = <T>(work: () => Promise<T>) => Promise<T>
 
@@ -11,7 +11,7 @@ export function createLimit(most: number): Limit {
     try {
       return await work()
     } finally {
-      // The place goes to the next one without becoming free in between.
+      // The slot passes directly to the next task, so a newcomer cannot overtake it.
       const next = waiting.shift()
       if (next === undefined) running -= 1
       else next()

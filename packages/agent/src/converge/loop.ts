@@ -1,24 +1,24 @@
-// Passes one after another: over all there is at a nudge, at a time that was wished, and at the latest when the last one is
-// half a minute old; and between those over the few that a nudge names, since a list of all costs the engine far more.
+// Runs passes one after another. A full pass runs on a nudge, at a requested time, and at least every 30 seconds; passes
+// over a few named items run in between, because listing everything costs Docker far more.
 
 import { retryDelay } from './retry-backoff.ts'
 
 const PASS_EVERY_MS = 30_000
-/** Of more than so many a pass over all costs less. */
-const FEW = 8
+/** For more items than this, a full pass is cheaper. */
+const MAX_PARTIAL = 8
 
 export type Scope<T> = 'all' | ReadonlySet<T>
 
 export interface Loop<T> {
-  /** Over all. */
+  /** Requests a full pass. */
   nudge(): void
   nudgeFor(some: Iterable<T>): void
-  /** Over all; the soonest of the times that were wished since the last one over all. Infinite: never. */
+  /** Requests a full pass after this time; the earliest request since the last full pass is used. Infinity: never. */
   wakeIn(ms: number): void
   stop(): void
 }
 
-/** A pass that fails is made again soon, over all, then more and more seldom. */
+/** A failed pass is retried as a full pass, with growing delays. */
 export function createLoop<T>(
   pass: (scope: Scope<T>) => Promise<void>,
   random: () => number,
@@ -71,7 +71,7 @@ export function createLoop<T>(
     nudge,
     nudgeFor(some) {
       if (next !== 'all') for (const one of some) next.add(one)
-      if (next !== 'all' && next.size > FEW) next = 'all'
+      if (next !== 'all' && next.size > MAX_PARTIAL) next = 'all'
       turn()
     },
     wakeIn,

@@ -14,7 +14,7 @@ function watch(noted: number, revisions: readonly number[]) {
   const orphans = createOrphanWatch(pino({}, { write: (line: string) => told.push(line) }), () => {})
   orphans.noteRevision(noted)
   for (const [index, revision] of revisions.entries())
-    orphans.takeComplete(revision, { assignments: new Set(), receivedMs: index * MINUTE })
+    orphans.addComplete(revision, { assignments: new Set(), receivedMs: index * MINUTE })
   return { found: orphans.find(own, new Set()).map(({ id }) => id), told }
 }
 
@@ -30,7 +30,7 @@ test.each([
 ])('nothing is, after %s, and it is told once', (_, noted, revisions) => {
   const { found, told } = watch(noted, revisions)
   expect(found).toEqual([])
-  expect(told).toEqual([expect.stringContaining('the store went back')])
+  expect(told).toEqual([expect.stringContaining('store revision went back')])
 })
 
 test('too many at once are left, and told whenever they are others than before', () => {
@@ -42,7 +42,7 @@ test('too many at once are left, and told whenever they are others than before',
   )
   const all = [a, b, c, d].filter((one) => one !== undefined)
   const minute = (at: number, own: typeof all): number => {
-    orphans.takeComplete(100 + at, { assignments: new Set(), receivedMs: at * MINUTE })
+    orphans.addComplete(100 + at, { assignments: new Set(), receivedMs: at * MINUTE })
     return orphans.find(own, new Set()).length
   }
   expect([minute(0, all), minute(1, all), minute(2, all.toReversed())]).toEqual([0, 0, 0])

@@ -1,6 +1,6 @@
-// Which containers does nobody wish any more, by the sets that came? A store that was restored from a backup knows less than
-// it did: what it does not name may still be wished. So once a Complete set is older than what was seen before, nothing is
-// taken for an orphan until an operator has looked and restarts the agent. Too many at once are left and told. SAFETY 3, 4e.
+// Finds orphaned containers from the desired sets that arrive. A store restored from a backup may lack assignments that are
+// still desired, so after a complete set with an older revision no container is an orphan until an operator restarts the
+// agent. Orphans that are too many at once are kept and reported. See docs/design/agent.md#orphans.
 
 import type { AssignmentId } from '@holdfast/contract'
 import {
@@ -13,19 +13,19 @@ import {
 import type { Logger } from 'pino'
 
 export interface OrphanWatch {
-  /** Of a set that takes nothing away: a change, or the one kept on disk. */
+  /** For a change, or for the set saved on disk: neither proves that an assignment is gone. */
   noteRevision(revision: number): void
-  takeComplete(revision: number, set: CompleteSet): void
-  /** To be asked with each list: the sets that came since the last one are judged by it. */
+  addComplete(revision: number, set: CompleteSet): void
+  /** Call this with each full list; it evaluates the complete sets received since the last one. */
   find(own: readonly OwnContainer[], desired: ReadonlySet<AssignmentId>): readonly OwnContainer[]
 }
 
-/** `onLeft`: the names of those that are too many to be removed, whenever they are others than before; none: it is over. */
+/** `onLeft` gets the names of orphans that are too many to remove whenever they change; an empty list ends it. */
 export function createOrphanWatch(
   log: Logger,
   onLeft: (names: readonly string[]) => void = () => {},
 ): OrphanWatch {
-  const unjudged: CompleteSet[] = []
+  const unevaluated: CompleteSet[] = []
   let marks: MissingMarks = new Map()
   let newestRevision = 0
   let wentBack = false
@@ -35,7 +35,7 @@ export function createOrphanWatch(
     const names = leave.map(({ name }) => name).toSorted()
     if (names.join() === left) return
     left = names.join()
-    if (names.length > 0) log.warn({ containers: names }, 'too many are wished by nobody: left')
+    if (names.length > 0) log.warn({ containers: names }, 'too many orphaned containers, none removed')
     onLeft(names)
   }
 
@@ -44,19 +44,19 @@ export function createOrphanWatch(
   }
   return {
     noteRevision,
-    takeComplete(revision, set) {
+    addComplete(revision, set) {
       if (revision < newestRevision && !wentBack) {
         wentBack = true
         log.error(
           { revision, newestRevision },
-          'the store went back: nothing is taken for an orphan until the agent is restarted',
+          'store revision went back, orphan removal is off until the agent restarts',
         )
       }
       noteRevision(revision)
-      unjudged.push(set)
+      unevaluated.push(set)
     },
     find(own, desired) {
-      for (const set of unjudged.splice(0)) marks = markMissing(marks, set, own)
+      for (const set of unevaluated.splice(0)) marks = markMissing(marks, set, own)
       if (wentBack) return []
       const { remove, leave } = classifyOrphans(marks, own, desired)
       reportLeft(leave)

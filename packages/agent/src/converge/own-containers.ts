@@ -1,5 +1,5 @@
-// Which containers of ours does the engine hold? All of them, or those of a few assignments alone: a list of all takes the
-// engine about as long as a create, and longer the more it holds. Also which names are taken on the machine.
+// Lists Holdfast's containers for this tenant, all of them or those of a few assignments, and tracks the container names in
+// use on the machine. A full list takes Docker about as long as a create.
 
 import type { AssignmentId, TenantId } from '@holdfast/contract'
 import { ASSIGNMENT_LABEL, type OwnContainer, readOwnLabels } from '@holdfast/core/node'
@@ -8,7 +8,7 @@ import { createTakenNames, type TakenNames } from './taken-names.ts'
 
 export interface OwnContainers {
   list(of: 'all' | ReadonlySet<AssignmentId>): Promise<OwnContainer[]>
-  /** False until all were listed once: before that nobody knows which names are taken. */
+  /** False until the first full list: until then the names in use are unknown. */
   isKnown(): boolean
   readonly names: TakenNames
 }
@@ -20,9 +20,9 @@ export function createOwnContainers(
   const names = createTakenNames()
   let known = false
   const listAll = async (): Promise<ListedContainer[]> => {
-    const take = names.ask()
+    const applyNames = names.beginList()
     const listed = await engine.listContainers()
-    take(listed.map(({ name }) => name))
+    applyNames(listed.map(({ name }) => name))
     known = true
     return listed
   }

@@ -1,5 +1,5 @@
-// One action of the plan, carried out on the engine. Each step may be the last before a crash: whatever is left behind is
-// found by its labels in the next list.
+// Carries out one action of the plan on the engine. The agent may crash after any step; the next list finds a container
+// that was left behind by its labels.
 
 import type { AssignmentId, DesiredItem, TenantId } from '@holdfast/contract'
 import {
@@ -25,26 +25,26 @@ import type { TakenNames } from './taken-names.ts'
 export interface PerformDeps {
   readonly engine: Engine
   readonly tenant: TenantId
-  readonly board: ReplicaStatusTable
+  readonly statuses: ReplicaStatusTable
   readonly requisites: Requisites
   readonly addresses: Addresses
-  /** What is routed to is drained before it stops; does nothing where nothing is routed. */
+  /** Drains a routed container before it stops; does nothing on a node without a router. */
   readonly drain: Drain
-  /** Names that creates under way or of unknown outcome may hold. */
-  readonly tried: Map<AssignmentId, string>
+  /** Names of creates in progress or with an unknown outcome. */
+  readonly pendingNames: Map<AssignmentId, string>
   readonly names: TakenNames
-  /** May the node make something new for it? */
-  mayMake(id: AssignmentId): boolean
-  condemn(containerId: string): void
+  /** Whether this node may create containers for the assignment. */
+  mayCreate(id: AssignmentId): boolean
+  markUnsafe(containerId: string): void
   confirm(id: AssignmentId, containerId: string): void
 }
 
-/** A failure with the one word that is reported for it. */
+/** A failed action, with the reason that the agent reports for the replica. */
 export class ActionError extends Error {
   readonly reason: string
-  /** Trying again cannot help. */
+  /** A retry cannot succeed. */
   readonly final: boolean
-  /** Of a secret that is not to be had: which, and why. */
+  /** For an unresolved secret: which one, and why. */
   readonly about: string
 
   constructor(reason: string, cause: unknown, { final = false, about = '' } = {}) {
@@ -56,15 +56,15 @@ export class ActionError extends Error {
   }
 }
 
-/** `given`: the environment of a create that needs one. */
+/** `environment`: for the create of a container with secrets. */
 export async function perform(
   deps: PerformDeps,
   action: NodeAction,
-  given?: ResolvedEnvironment,
+  environment?: ResolvedEnvironment,
 ): Promise<void> {
   switch (action.kind) {
     case 'create':
-      return create(deps, action.item, action.name, given)
+      return create(deps, action.item, action.name, environment)
     case 'start':
       return startKnown(deps, action.item, action.container)
     case 'stop':
@@ -78,88 +78,92 @@ async function create(
   deps: PerformDeps,
   item: DesiredItem,
   name: string,
-  given: ResolvedEnvironment | undefined,
+  environment: ResolvedEnvironment | undefined,
 ): Promise<void> {
   await prepare(deps, item)
-  const containerId = await failAs('create_failed', createUnderFreeName(deps, item, name, given))
+  const containerId = await failAs('create_failed', createUnderFreeName(deps, item, name, environment))
   await start(deps, item, containerId)
 }
 
-/** All that a container needs beside its environment. Done again, it is done already. */
+/** Ensures everything that a container needs except its environment. Safe to repeat. */
 export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<void> {
-  const { board, requisites } = deps
+  const { statuses, requisites } = deps
   const { assignmentId: id, template } = item
-  const fault = deps.mayMake(id) ? findItemFault(item) : 'The control plane runs on this node.'
+  const fault = deps.mayCreate(id) ? findItemFault(item) : 'The control plane runs on this node.'
   if (fault !== undefined) throw new ActionError('refused_by_agent', new Error(fault), { final: true })
-  const pulling = (): void => board.update(id, { activity: 'pulling' })
+  const pulling = (): void => statuses.update(id, { activity: 'pulling' })
   await failAs('image_pull_failed', requisites.ensureImage(template.image, pulling))
-  board.update(id, { activity: 'starting' })
+  statuses.update(id, { activity: 'starting' })
   await failAs('network_failed', requisites.ensureNetwork())
 }
 
-/** A name that is taken is either ours from before, and then this is our container, or another's, and then the next is tried. */
+/** If the name is in use by this assignment's own container, adopts that one; otherwise tries the next free name. */
 async function createUnderFreeName(
   deps: PerformDeps,
   item: DesiredItem,
-  wanted: string,
-  given: ResolvedEnvironment | undefined,
+  firstName: string,
+  environment: ResolvedEnvironment | undefined,
 ): Promise<string> {
-  const { engine, tenant, tried, names, addresses } = deps
-  const address = await failAs('network_failed', (async () => addresses.take(item.assignmentId))())
-  const body = containerSettings(item, tenant, address, given)
+  const { engine, tenant, pendingNames, names, addresses } = deps
+  const address = await failAs('network_failed', (async () => addresses.assign(item.assignmentId))())
+  const body = containerSettings(item, tenant, address, environment)
   const unsafe = findUnsafeSettings(body, tenantNetwork(tenant))
   if (unsafe.length > 0)
     throw new ActionError('refused_by_agent', new Error(unsafe.join(', ')), { final: true })
   for (
-    let name = wanted;
+    let name = firstName;
     ;
-    name = lowestFreeName(item.template.name, new Set([...names.all(), ...tried.values()]))
+    name = lowestFreeName(item.template.name, new Set([...names.all(), ...pendingNames.values()]))
   ) {
-    tried.set(item.assignmentId, name)
-    const made = await createOnce(deps, item, name, body)
-    if (made !== 'taken') {
+    pendingNames.set(item.assignmentId, name)
+    const created = await createOnce(deps, item, name, body)
+    if (created.kind === 'created') {
       names.add(name)
-      tried.delete(item.assignmentId)
-      return made
+      pendingNames.delete(item.assignmentId)
+      return created.containerId
     }
     const holder = await engine.inspectContainer(name)
-    // The engine also finds a container by the beginning of its id.
+    // Docker also accepts the beginning of a container's id here.
     if (holder.name !== name)
-      throw new EngineError('conflict', 'The name is held by a container that is not to be seen yet.')
+      throw new EngineError('conflict', 'The name is in use by a container that Docker does not show yet.')
     names.add(name)
     if (readOwnLabels(holder.labels, tenant)?.assignmentId === item.assignmentId) {
-      tried.delete(item.assignmentId)
+      pendingNames.delete(item.assignmentId)
       return adopt(deps, holder)
     }
   }
 }
 
+type CreateOutcome =
+  | { readonly kind: 'created'; readonly containerId: string }
+  | { readonly kind: 'name_in_use' }
+
 async function createOnce(
-  { engine, requisites, tried }: PerformDeps,
+  { engine, requisites, pendingNames }: PerformDeps,
   item: DesiredItem,
   name: string,
   body: ReturnType<typeof containerSettings>,
-): Promise<string> {
+): Promise<CreateOutcome> {
   try {
-    return await engine.createContainer(name, body)
+    return { kind: 'created', containerId: await engine.createContainer(name, body) }
   } catch (error) {
-    if (isFault(error, 'conflict')) return 'taken'
+    if (isFault(error, 'conflict')) return { kind: 'name_in_use' }
     if (isFault(error, 'not_found')) requisites.forget(item.template.image)
-    // A definite no: nothing holds the name.
-    if (isFault(error, 'not_found', 'refused')) tried.delete(item.assignmentId)
+    // Docker rejected the create, so no container has the name.
+    if (isFault(error, 'not_found', 'refused')) pendingNames.delete(item.assignmentId)
     throw error
   }
 }
 
-function adopt({ condemn, tenant }: PerformDeps, { id, settings }: InspectedContainer): string {
+function adopt({ markUnsafe, tenant }: PerformDeps, { id, settings }: InspectedContainer): string {
   if (!findUnsafeSettings(settings, tenantNetwork(tenant)).some(isDanger)) return id
-  condemn(id)
+  markUnsafe(id)
   throw new ActionError('unsafe_settings', undefined)
 }
 
-/** One from before this start of the agent, or one that was stopped by hand: looked at before it runs. */
+/** Checks the settings first: the container may have been changed since it was created. */
 async function startKnown(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer): Promise<void> {
-  deps.board.update(item.assignmentId, { activity: 'starting' })
+  deps.statuses.update(item.assignmentId, { activity: 'starting' })
   adopt(deps, await deps.engine.inspectContainer(id))
   await failAs('network_failed', deps.requisites.ensureNetwork())
   await start(deps, item, id)
@@ -170,32 +174,32 @@ async function start(deps: PerformDeps, { assignmentId, template }: DesiredItem,
     await failAs('start_failed', deps.engine.startContainer(id))
   } catch (error) {
     deps.requisites.forget(template.image)
-    if (isAddressTaken(error)) await giveAddressUp(deps, id)
+    if (isAddressInUse(error)) await discardAddress(deps, id)
     throw error
   } finally {
     deps.confirm(assignmentId, id)
   }
 }
 
-/** By another container, which somebody put on the tenant's network: the engine finds that out at the start. */
-const isAddressTaken = (error: unknown): boolean =>
+/** A foreign container on the tenant's network may have the address; Docker reports it only by this text, at the start. */
+const isAddressInUse = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('Address already in use')
 
-/** The container cannot have another one: it goes, and the next pass makes it anew. */
-async function giveAddressUp({ engine, addresses, names }: PerformDeps, id: string): Promise<void> {
+/** A container cannot change its address, so this one is removed and the next pass recreates it. */
+async function discardAddress({ engine, addresses, names }: PerformDeps, id: string): Promise<void> {
   const { address, name } = await engine.inspectContainer(id)
-  if (address !== null) addresses.note(address)
+  if (address !== null) addresses.markInUse(address)
   await engine.removeContainer(id)
   names.drop(name)
 }
 
 async function stop(deps: PerformDeps, item: DesiredItem, { id }: OwnContainer): Promise<void> {
-  deps.board.update(item.assignmentId, { activity: 'stopping' })
+  deps.statuses.update(item.assignmentId, { activity: 'stopping' })
   await drainFirst(deps, id, graceSeconds(item))
   await failAs('stop_failed', deps.engine.stopContainer(id, graceSeconds(item)))
 }
 
-/** The grace of an orphan, whose template nobody knows any more: the one that most have. */
+/** An orphan's own grace period is unknown; this is the default of deployments. */
 const ORPHAN_GRACE_SECONDS = 10
 
 async function remove(
@@ -204,12 +208,12 @@ async function remove(
   item: DesiredItem | undefined,
   containers: readonly OwnContainer[],
 ): Promise<void> {
-  const { board, addresses } = deps
-  if (item?.desired === 'removed') board.update(id, { activity: 'stopping' })
+  const { statuses, addresses } = deps
+  if (item?.desired === 'removed') statuses.update(id, { activity: 'stopping' })
   const grace = item === undefined ? ORPHAN_GRACE_SECONDS : graceSeconds(item)
   for (const container of containers) await failAs('remove_failed', endContainer(deps, container, grace))
-  addresses.letGo(id)
-  if (item?.desired === 'removed') board.update(id, { container: 'absent' })
+  addresses.release(id)
+  if (item?.desired === 'removed') statuses.update(id, { container: 'absent' })
 }
 
 async function endContainer(deps: PerformDeps, container: OwnContainer, grace: number): Promise<void> {
@@ -230,7 +234,7 @@ async function endContainer(deps: PerformDeps, container: OwnContainer, grace: n
 const drainFirst = ({ drain }: PerformDeps, id: string, grace: number): Promise<void> =>
   drain(id, grace * 1000)
 
-/** No answer of the engine is no verdict on the replica: then it keeps its fault and has no reason. */
+/** Wraps a failure with its reason. An engine that does not answer is no failure of the replica, so it gets no reason. */
 async function failAs<T>(reason: string, work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -1,5 +1,5 @@
-// What a container needs before it can be made: its image, pulled once for all that share it, and the tenant's network.
-// Both are remembered; a create or start that misses one makes us forget and look again.
+// Ensures what a container needs before its create: the image, pulled once for all containers that share it, and the
+// tenant's network. Both are cached; a create or start that fails for lack of one clears the cache.
 
 import type { TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
@@ -8,10 +8,10 @@ import type { RegistryCredential } from '../ports/session.ts'
 import { ensureTenantNetwork, type NetworkEngine } from '../routing/tenant-network.ts'
 import { createLimit } from './limit.ts'
 
-const PULLS_AT_ONCE = 3
+const MAX_PULLS = 3
 
 export interface Requisites {
-  /** `onPull` is called when the image is not there and is going to be fetched. */
+  /** Calls `onPull` if the image is missing and a pull begins. */
   ensureImage(reference: string, onPull: () => void): Promise<void>
   ensureNetwork(): Promise<void>
   forget(reference: string): void
@@ -21,21 +21,21 @@ export interface RequisiteDeps {
   readonly engine: Pick<Engine, 'hasImage' | 'pullImage'> & NetworkEngine
   readonly tenant: TenantId
   registryCredential(host: string): Promise<RegistryCredential | undefined>
-  /** Undefined: the engine chooses the addresses of the tenant's network. */
+  /** Undefined: Docker chooses the addresses on the tenant's network. */
   onNetwork(subnet: string | undefined): void
   readonly log: Logger
 }
 
 export function createRequisites(deps: RequisiteDeps): Requisites {
   const images = new Map<string, { ready: Promise<void>; pulling: boolean; onPull: (() => void)[] }>()
-  const limit = createLimit(PULLS_AT_ONCE)
+  const limit = createLimit(MAX_PULLS)
   let network: Promise<void> | undefined
   const fetchImage = async (reference: string): Promise<void> => {
     if (await deps.engine.hasImage(reference)) return
     const entry = images.get(reference)
     if (entry !== undefined) {
       entry.pulling = true
-      for (const told of entry.onPull) told()
+      for (const notify of entry.onPull) notify()
     }
     await limit(() => pull(deps, reference))
   }
@@ -60,7 +60,7 @@ export function createRequisites(deps: RequisiteDeps): Requisites {
       return entry.ready
     },
     ensureNetwork() {
-      network ??= makeNetwork(deps).catch((error: unknown) => {
+      network ??= ensureNetwork(deps).catch((error: unknown) => {
         network = undefined
         throw error
       })
@@ -79,6 +79,6 @@ async function pull(deps: RequisiteDeps, reference: string): Promise<void> {
   await deps.engine.pullImage(reference, credential === undefined ? undefined : { ...credential, host })
 }
 
-async function makeNetwork({ engine, tenant, onNetwork, log }: RequisiteDeps): Promise<void> {
+async function ensureNetwork({ engine, tenant, onNetwork, log }: RequisiteDeps): Promise<void> {
   onNetwork(await ensureTenantNetwork(engine, tenant, log))
 }

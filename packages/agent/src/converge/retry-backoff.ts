@@ -1,4 +1,5 @@
-// Which assignments wait for their next try? Each failure makes the wait longer, and another wish ends it.
+// Tracks which assignments back off after a failure. Each failure in a row doubles the delay; a changed desired state ends it.
+// See docs/design/agent.md#backoff.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 
@@ -7,25 +8,25 @@ const LAST_RETRY_MS = 60_000
 const FIRST_ENVIRONMENT_MS = 5_000
 const LAST_ENVIRONMENT_MS = 30_000
 
-/** `random` is between 0 and 1: retries of many nodes do not come at once. */
+/** `random`, from 0 to 1, spreads the retries of many nodes by a quarter in both directions. */
 export const retryDelay = (count: number, random: number): number =>
   Math.min(FIRST_RETRY_MS * 2 ** (count - 1), LAST_RETRY_MS) * (0.75 + random / 2)
 
-/** A secrets store that comes back is not met by every container of every node at once. DECISIONS 5, SAFETY 4e. */
+/** Jitter only shortens this delay: a secret that becomes available must be used within 30 seconds. */
 export const environmentDelay = (count: number, random: number): number =>
   Math.min(FIRST_ENVIRONMENT_MS * 2 ** (count - 1), LAST_ENVIRONMENT_MS) * (0.75 + random / 4)
 
-/** `final`: trying again cannot help. `environment`: that of a container is not to be had. */
+/** `final`: a retry cannot succeed. `environment`: the container's environment is unavailable. */
 export type FailureKind = 'final' | 'environment' | 'other'
 
 type Desired = ReadonlyMap<AssignmentId, DesiredItem>
 
 export interface RetryBackoff {
-  /** Gives the time until the next try; a final failure has none. */
-  note(id: AssignmentId, kind: FailureKind): number
+  /** Returns the delay until the next attempt; infinite after a final failure. */
+  recordFailure(id: AssignmentId, kind: FailureKind): number
   clear(id: AssignmentId): void
   waiting(): AssignmentId[]
-  /** Until the first of those that wait may be tried again; infinite where none will be. */
+  /** The time until the first retry; infinite if there is none. */
   soonestMs(): number
 }
 
@@ -35,12 +36,12 @@ const DELAYS: { readonly [kind in FailureKind]: (count: number, random: number) 
   other: retryDelay,
 }
 
-interface Noted {
+interface Failure {
   readonly kind: FailureKind
-  /** How often it was so, one after another. */
+  /** Failures of this kind in a row. */
   readonly count: number
   readonly untilMs: number
-  readonly wish: string | undefined
+  readonly desiredState: string | undefined
 }
 
 export function createRetryBackoff(
@@ -48,18 +49,21 @@ export function createRetryBackoff(
   nowMs: () => number,
   random: () => number,
 ): RetryBackoff {
-  const noted = new Map<AssignmentId, Noted>()
-  const waitingAt = (now: number): [AssignmentId, Noted][] =>
-    [...noted].filter(([id, { untilMs, wish }]) => untilMs > now && desired.get(id)?.desired === wish)
+  const failures = new Map<AssignmentId, Failure>()
+  const waitingAt = (now: number): [AssignmentId, Failure][] =>
+    [...failures].filter(
+      ([id, { untilMs, desiredState }]) => untilMs > now && desired.get(id)?.desired === desiredState,
+    )
   return {
-    note(id, kind) {
-      const last = noted.get(id)
+    recordFailure(id, kind) {
+      const last = failures.get(id)
       const count = last?.kind === kind ? last.count + 1 : 1
       const delay = DELAYS[kind](count, random())
-      noted.set(id, { kind, count, untilMs: nowMs() + delay, wish: desired.get(id)?.desired })
+      const desiredState = desired.get(id)?.desired
+      failures.set(id, { kind, count, untilMs: nowMs() + delay, desiredState })
       return delay
     },
-    clear: (id) => noted.delete(id),
+    clear: (id) => failures.delete(id),
     waiting: () => waitingAt(nowMs()).map(([id]) => id),
     soonestMs() {
       const now = nowMs()

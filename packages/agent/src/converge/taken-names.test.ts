@@ -3,11 +3,11 @@ import { createTakenNames } from './taken-names.ts'
 
 test('what is made while all are listed stays taken, and what is removed is free', () => {
   const names = createTakenNames()
-  names.ask()(['web', 'web.1'])
+  names.beginList()(['web', 'web.1'])
   names.add('web.2')
   names.drop('web')
   expect([...names.all()]).toEqual(['web.1', 'web.2'])
-  const take = names.ask()
+  const take = names.beginList()
   names.add('web.3')
   names.add('web.4')
   names.drop('web.4')

@@ -1,17 +1,17 @@
-// Which names are taken on this machine, by whomever? What the last list of all containers said, and what we have made,
-// removed and run into since. One that is missing here costs a create that the engine refuses (DECISIONS 4).
+// Tracks the container names in use on the machine: those of the last full list, adjusted by what the agent created, removed
+// and found in use since. A name missing here only costs a create that Docker rejects.
 
 export interface TakenNames {
   all(): ReadonlySet<string>
   add(name: string): void
   drop(name: string): void
-  /** To be called before all containers are listed; gives what takes the names of that list. */
-  ask(): (listed: Iterable<string>) => void
+  /** Call this before a full list is requested, and the returned function with the names it contains. */
+  beginList(): (listed: Iterable<string>) => void
 }
 
 export function createTakenNames(): TakenNames {
   let taken = new Set<string>()
-  /** Since a list was last asked for: it may be older than they are. */
+  /** Names added since a list was requested, which the list may not contain. */
   let added = new Set<string>()
   return {
     all: () => taken,
@@ -23,7 +23,7 @@ export function createTakenNames(): TakenNames {
       taken.delete(name)
       added.delete(name)
     },
-    ask() {
+    beginList() {
       added = new Set()
       return (listed) => {
         taken = new Set([...listed, ...added])

@@ -1,5 +1,5 @@
-// The actions of a plan, carried out beside one another: one piece of work per assignment at a time, and so many at once as
-// the engine carries. Whoever waits for the environment of a container keeps no other from the engine meanwhile (SAFETY 4e).
+// Runs the actions of a plan concurrently: one action per assignment at a time, and no more at once than Docker can carry.
+// An action that waits for its environment from the server blocks no other action.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 import { type NodeAction, needsEnvironment, SECRET_UNRESOLVED } from '@holdfast/core/node'
@@ -10,85 +10,83 @@ import { createLimit } from './limit.ts'
 import { ActionError, type PerformDeps, perform, prepare } from './perform.ts'
 import type { FailureKind, RetryBackoff } from './retry-backoff.ts'
 
-const ENDS_AT_ONCE = 16
-const ASKED_AT_ONCE = 16
+const MAX_REMOVALS = 16
+const MAX_ENVIRONMENT_CALLS = 16
 
 export interface WorkerDeps extends PerformDeps, Pick<Session, 'containerEnvironment'> {
   readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
-  readonly setbacks: RetryBackoff
-  /** Creates and starts at once; beyond two for each core they only take longer. */
+  readonly backoff: RetryBackoff
+  /** Concurrent creates and starts. */
   readonly concurrency: number
-  /** There may be more to do about it. */
-  onMore(id: AssignmentId): void
-  /** There is more to do after so many milliseconds. */
-  onLater(afterMs: number): void
+  /** Plan this assignment again. */
+  requeue(id: AssignmentId): void
+  /** Plan all assignments again after this time. */
+  requeueIn(afterMs: number): void
   readonly log: Logger
 }
 
 export interface Workers {
   run(action: NodeAction): void
-  workedOn(): Set<AssignmentId>
-  /** Something changed about it: there is more to do when the work on it has ended well. False where there is none. */
-  noteChange(id: AssignmentId): boolean
-  /** What is under way is waited for. */
+  inProgress(): Set<AssignmentId>
+  /** Requeues the assignment when its action in progress succeeds. False if it has none. */
+  requeueWhenDone(id: AssignmentId): boolean
+  /** Starts no more actions and waits for those in progress. */
   close(): Promise<void>
 }
 
 type Create = Extract<NodeAction, { readonly kind: 'create' }>
 
 export function createWorkers(deps: WorkerDeps): Workers {
-  const { board, setbacks, log } = deps
+  const { statuses, backoff, log } = deps
   const busy = new Map<AssignmentId, Promise<void>>()
   const changed = new Set<AssignmentId>()
-  const making = createLimit(deps.concurrency)
-  const ending = createLimit(ENDS_AT_ONCE)
-  const asking = createLimit(ASKED_AT_ONCE)
+  const starts = createLimit(deps.concurrency)
+  const removals = createLimit(MAX_REMOVALS)
+  const environmentCalls = createLimit(MAX_ENVIRONMENT_CALLS)
   let closed = false
 
   function succeed(id: AssignmentId, action: NodeAction): void {
-    setbacks.clear(id)
-    board.update(id, { trouble: '', about: '' })
-    log.info({ assignment: id, action: action.kind }, 'done')
+    backoff.clear(id)
+    statuses.update(id, { trouble: '', about: '' })
+    log.info({ assignment: id, action: action.kind }, 'action succeeded')
     const isChanged = changed.delete(id)
-    const wish = deps.desired.get(id)?.desired ?? 'removed'
-    if (action.kind === 'remove' && action.item?.desired === 'removed' && wish === 'removed') return
-    // What was removed to make room is made in the next pass, and a wish that changed meanwhile is seen there.
-    if (isChanged || action.kind === 'remove' || action.item.desired !== wish) deps.onMore(id)
+    const state = deps.desired.get(id)?.desired ?? 'removed'
+    if (action.kind === 'remove' && action.item?.desired === 'removed' && state === 'removed') return
+    // After a removal the next pass creates the replacement, and a desired state that changed is applied then.
+    if (isChanged || action.kind === 'remove' || action.item.desired !== state) deps.requeue(id)
   }
   function fail(id: AssignmentId, action: NodeAction, error: unknown): void {
-    const told = error instanceof ActionError ? error : undefined
+    const failure = error instanceof ActionError ? error : undefined
     changed.delete(id)
-    const retryMs = setbacks.note(id, kindOf(error))
-    if (told !== undefined) board.update(id, { trouble: told.reason, about: told.about })
-    const reason = told?.reason
-    log.warn(
-      { assignment: id, action: action.kind, reason, message: wordsOf(action, error), retryMs },
-      'failed',
-    )
-    if (Number.isFinite(retryMs)) deps.onLater(retryMs)
+    const retryMs = backoff.recordFailure(id, kindOf(error))
+    if (failure !== undefined) statuses.update(id, { trouble: failure.reason, about: failure.about })
+    const reason = failure?.reason
+    const message = safeMessage(action, error)
+    log.warn({ assignment: id, action: action.kind, reason, message, retryMs }, 'action failed')
+    if (Number.isFinite(retryMs)) deps.requeueIn(retryMs)
   }
-  /** The environment is asked for when nothing else is missing, and is known to nobody but this one create. */
-  async function createAsked(action: Create): Promise<void> {
-    await making(() => prepare(deps, action.item))
-    const answer = await asking(() => deps.containerEnvironment(action.item.assignmentId))
+  /** Fetches the environment last, so that it is held in memory only for this one create. */
+  async function createWithEnvironment(action: Create): Promise<void> {
+    await starts(() => prepare(deps, action.item))
+    const answer = await environmentCalls(() => deps.containerEnvironment(action.item.assignmentId))
     if (answer.kind === 'unresolved')
       throw new ActionError(SECRET_UNRESOLVED, new Error(answer.about), { about: answer.about })
-    await making(() => perform(deps, action, answer))
+    await starts(() => perform(deps, action, answer))
   }
   function carryOut(action: NodeAction): Promise<void> {
-    if (action.kind === 'create' && needsEnvironment(action.item)) return createAsked(action)
-    const limit = action.kind === 'create' || action.kind === 'start' ? making : ending
+    if (action.kind === 'create' && needsEnvironment(action.item)) return createWithEnvironment(action)
+    const limit = action.kind === 'create' || action.kind === 'start' ? starts : removals
     return limit(() => perform(deps, action))
   }
   return {
     run(action) {
       if (closed) return
       const id = action.kind === 'remove' ? action.assignmentId : action.item.assignmentId
-      if (action.kind === 'create') board.update(id, { creating: true })
+      if (action.kind === 'create') statuses.update(id, { creating: true })
       const work = carryOut(action)
         .finally(() => {
           busy.delete(id)
-          board.update(id, { activity: undefined })
+          statuses.update(id, { activity: undefined })
         })
         .then(
           () => succeed(id, action),
@@ -96,8 +94,12 @@ export function createWorkers(deps: WorkerDeps): Workers {
         )
       busy.set(id, work)
     },
-    workedOn: () => new Set(busy.keys()),
-    noteChange: (id) => busy.has(id) && changed.add(id).has(id),
+    inProgress: () => new Set(busy.keys()),
+    requeueWhenDone(id) {
+      if (!busy.has(id)) return false
+      changed.add(id)
+      return true
+    },
     async close() {
       closed = true
       await Promise.allSettled(busy.values())
@@ -112,10 +114,10 @@ function kindOf(error: unknown): FailureKind {
   return error.reason === SECRET_UNRESOLVED ? 'environment' : 'other'
 }
 
-/** What an engine says of a container may quote its environment: of one with secrets only the kind of failure is told. */
-function wordsOf(action: NodeAction, error: unknown): string {
+/** Docker's messages may quote the environment, so for a container with secrets only the kind of fault is logged. */
+function safeMessage(action: NodeAction, error: unknown): string {
   const cause = error instanceof ActionError ? error.cause : error
-  const quotes = action.item !== undefined && needsEnvironment(action.item) && cause instanceof EngineError
-  if (quotes) return `The engine said: ${cause.fault}.`
+  const mayQuote = action.item !== undefined && needsEnvironment(action.item) && cause instanceof EngineError
+  if (mayQuote) return `engine fault: ${cause.fault}`
   return error instanceof Error ? error.message : String(error)
 }

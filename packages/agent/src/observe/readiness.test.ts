@@ -1,6 +1,7 @@
 // A replica that was found running is in use: what one failed check says of it is not yet a verdict.
 
 import { waitUntil } from '@holdfast/testkit'
+import pino from 'pino'
 import { expect, test } from 'vitest'
 import { desiredItem } from '../fixtures/agent.fixture.ts'
 import { createReadiness } from './readiness.ts'
@@ -18,15 +19,15 @@ test.each([
 ])('%s', async (_, exits, expected) => {
   const item = desiredItem('test/web', { healthCheck: CHECK })
   const { assignmentId: id } = item
-  const board = createReplicaStatusTable(1, () => {})
-  board.setItems(new Map([[id, item]]))
+  const statuses = createReplicaStatusTable(1)
+  statuses.setItems(new Map([[id, item]]))
   const startedAt = '2026-01-01T00:00:00Z'
   const rest = { restarts: 0, health: 'starting', exitCode: null, address: null } as const
   const container = { id: 'c', state: 'running', startedAt, ...rest } as const
-  board.update(id, { container, unverified: true })
+  statuses.update(id, { container, unverified: true })
   const seen: string[] = []
   const look = (): void => {
-    const view = board.view(id)
+    const view = statuses.view(id)
     const verdict = view?.readySince === startedAt ? 'ready' : 'out'
     seen.push(view?.unverified === true ? 'unverified' : verdict)
   }
@@ -38,11 +39,12 @@ test.each([
         return left.shift() ?? 0
       },
     },
-    board,
+    statuses,
     now: () => 0,
+    log: pino({ enabled: false }),
   })
   readiness.follow(id, container)
-  await waitUntil(() => board.view(id)?.readySince === startedAt, { what: 'it is ready' })
+  await waitUntil(() => statuses.view(id)?.readySince === startedAt, { what: 'it is ready' })
   look()
   expect(seen).toEqual(expected)
   readiness.close()

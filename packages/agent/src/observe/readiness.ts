@@ -1,5 +1,5 @@
-// When is a container that runs also ready? At its first passing check, which the agent runs itself, soon and then more and
-// more seldom, until the engine's own check counts; without a check after five seconds of running. DECISIONS 4.
+// Decides when a running container is ready: when its health check first passes, or without a check after five seconds.
+// The agent probes the check itself with growing delays, because Docker's own first result may take a whole interval.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AssignmentId, HealthCheck } from '@holdfast/contract'
@@ -10,47 +10,49 @@ import {
   probeTimeoutMs,
   type SeenContainer,
 } from '@holdfast/core/node'
+import type { Logger } from 'pino'
 import { createLimit } from '../converge/limit.ts'
 import type { Engine } from '../ports/engine.ts'
 import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 const FIRST_DELAY_MS = 200
 const RUNNING_IS_READY_MS = 5000
-/** Checks cost processor time: a node that starts many containers runs only so many checks at once (SAFETY 2 row 32). */
-const PROBES_AT_ONCE = 4
+/** Probes cost CPU time, so a node that starts many containers runs only this many at once. */
+const MAX_PROBES = 4
 
 export interface Readiness {
-  /** To be called whenever a container was seen; what is followed already is not followed twice. */
+  /** Call this whenever a container was inspected; repeated calls for one start of it have no effect. */
   follow(id: AssignmentId, container: SeenContainer): void
   close(): void
 }
 
 export interface ReadinessDeps {
   readonly engine: Pick<Engine, 'runProbe'>
-  readonly board: ReplicaStatusTable
+  readonly statuses: ReplicaStatusTable
   /** Milliseconds since 1970. */
   now(): number
+  readonly log: Logger
 }
 
-export function createReadiness({ engine, board, now }: ReadinessDeps): Readiness {
+export function createReadiness({ engine, statuses, now, log }: ReadinessDeps): Readiness {
   const followed = new Map<AssignmentId, string>()
-  const ending = new AbortController()
-  const limit = createLimit(PROBES_AT_ONCE)
+  const stopping = new AbortController()
+  const limit = createLimit(MAX_PROBES)
 
   const stillRuns = (id: AssignmentId, startedAt: string): boolean => {
-    const container = board.view(id)?.container
+    const container = statuses.view(id)?.container
     return (
-      !ending.signal.aborted &&
+      !stopping.signal.aborted &&
       typeof container === 'object' &&
       container.state === 'running' &&
       container.startedAt === startedAt
     )
   }
-  const judge = (id: AssignmentId, startedAt: string, ready: boolean): void => {
+  const conclude = (id: AssignmentId, startedAt: string, ready: boolean): void => {
     if (!stillRuns(id, startedAt)) return
-    board.update(id, { unverified: false, ...(ready ? { readySince: startedAt, trouble: '' } : {}) })
+    statuses.update(id, { unverified: false, ...(ready ? { readySince: startedAt, trouble: '' } : {}) })
   }
-  const wait = (ms: number): Promise<void> => pause(ms, undefined, { signal: ending.signal, ref: false })
+  const wait = (ms: number): Promise<void> => pause(ms, undefined, { signal: stopping.signal, ref: false })
 
   async function probe(
     id: AssignmentId,
@@ -58,18 +60,16 @@ export function createReadiness({ engine, board, now }: ReadinessDeps): Readines
     startedAt: string,
     check: HealthCheck,
   ): Promise<void> {
-    // One that was found running has had its time already.
-    let delay = board.view(id)?.unverified === true ? 0 : FIRST_DELAY_MS
+    // A container found running at the agent's start had time to start up, so it is probed at once.
+    let delay = statuses.view(id)?.unverified === true ? 0 : FIRST_DELAY_MS
     let failures = 0
     for (;;) {
       await wait(delay)
-      if (!stillRuns(id, startedAt) || board.view(id)?.readySince === startedAt) return
-      const exit = await limit(() =>
-        engine.runProbe(containerId, probeCommand(check), probeTimeoutMs(check)),
-      ).catch(() => 'unasked' as const)
-      if (exit !== 'unasked' && exit !== 0) failures += 1
-      // One that was found running is in use: as with the engine's own check, one failure does not take it away.
-      if (exit === 0 || failures >= (check.retries ?? DEFAULT_RETRIES)) judge(id, startedAt, exit === 0)
+      if (!stillRuns(id, startedAt) || statuses.view(id)?.readySince === startedAt) return
+      const exit = await limit(() => runOnce({ engine, log }, containerId, check))
+      if (exit !== 'not_run' && exit !== 0) failures += 1
+      // An adopted container may be serving, so it takes as many failures as Docker's own check to report it unready.
+      if (exit === 0 || failures >= (check.retries ?? DEFAULT_RETRIES)) conclude(id, startedAt, exit === 0)
       if (exit === 0) return
       delay = Math.min(Math.max(delay * 2, FIRST_DELAY_MS), probeIntervalMs(check))
     }
@@ -77,25 +77,42 @@ export function createReadiness({ engine, board, now }: ReadinessDeps): Readines
   async function waitFiveSeconds(id: AssignmentId, startedAt: string): Promise<void> {
     const runFor = now() - Date.parse(startedAt)
     await wait(Math.min(Math.max(RUNNING_IS_READY_MS - runFor, 0), RUNNING_IS_READY_MS))
-    judge(id, startedAt, true)
+    conclude(id, startedAt, true)
   }
   return {
     follow(id, { id: containerId, state, startedAt, health }) {
-      const view = board.view(id)
+      const view = statuses.view(id)
       if (view === undefined || state !== 'running' || startedAt === null) return
       if (view.readySince === startedAt) return
-      if (health === 'healthy') return judge(id, startedAt, true)
+      if (health === 'healthy') return conclude(id, startedAt, true)
       if (followed.get(id) === startedAt) return
       followed.set(id, startedAt)
       const check = view.item.template.healthCheck
       const work =
         check === undefined ? waitFiveSeconds(id, startedAt) : probe(id, containerId, startedAt, check)
       work
-        .catch(() => {})
+        .catch((error: unknown) => {
+          // The waits reject when the agent stops.
+          if (!stopping.signal.aborted)
+            log.error({ assignment: id, message: String(error) }, 'probing failed')
+        })
         .finally(() => {
           if (followed.get(id) === startedAt) followed.delete(id)
         })
     },
-    close: () => ending.abort(),
+    close: () => stopping.abort(),
+  }
+}
+
+async function runOnce(
+  { engine, log }: Pick<ReadinessDeps, 'engine' | 'log'>,
+  container: string,
+  check: HealthCheck,
+): Promise<number | undefined | 'not_run'> {
+  try {
+    return await engine.runProbe(container, probeCommand(check), probeTimeoutMs(check))
+  } catch (error) {
+    log.debug({ container, message: String(error) }, 'readiness probe did not run')
+    return 'not_run'
   }
 }

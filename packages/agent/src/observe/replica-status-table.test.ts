@@ -15,25 +15,26 @@ const running: SeenContainer = {
   ...{ exitCode: null, restarts: 0, health: 'none', address: null },
 }
 
-function newBoard(holdMs: number): { board: ReplicaStatusTable; messages: Observation[][] } {
+function newBoard(holdMs: number): { statuses: ReplicaStatusTable; messages: Observation[][] } {
   const messages: Observation[][] = []
-  const board = createReplicaStatusTable(1, (batch) => messages.push([...batch]), holdMs)
-  board.setItems(new Map(ITEMS.map((item) => [item.assignmentId, item])))
-  return { board, messages }
+  const statuses = createReplicaStatusTable(1, holdMs)
+  statuses.reportTo((batch) => messages.push([...batch]))
+  statuses.setItems(new Map(ITEMS.map((item) => [item.assignmentId, item])))
+  return { statuses, messages }
 }
-const update = (board: ReplicaStatusTable, id: typeof A, change: ViewChange): void => {
-  if (id !== undefined) board.update(id, change)
+const update = (statuses: ReplicaStatusTable, id: typeof A, change: ViewChange): void => {
+  if (id !== undefined) statuses.update(id, change)
 }
 const short = (messages: Observation[][]): string[][] =>
   messages.map((batch) => batch.map(({ state, reason, gone }) => `${state}${reason}${gone ? ' gone' : ''}`))
 const FOREVER = 60_000
 
 test('of several steps the last is said, with those of the others', async () => {
-  const { board, messages } = newBoard(20)
-  update(board, A, { activity: 'pulling' })
-  update(board, B, { activity: 'starting' })
-  update(board, A, { activity: 'starting' })
-  update(board, A, { container: running })
+  const { statuses, messages } = newBoard(20)
+  update(statuses, A, { activity: 'pulling' })
+  update(statuses, B, { activity: 'starting' })
+  update(statuses, A, { activity: 'starting' })
+  update(statuses, A, { container: running })
   await waitUntil(() => messages.length > 0, { what: 'a message' })
   expect(short(messages)).toEqual([['running', 'starting']])
   const numbers = messages.flat().map(({ seq }) => seq)
@@ -49,27 +50,29 @@ const news: readonly [string, ViewChange, string][] = [
   ['a restart', { container: { ...running, restarts: 1 } }, 'running'],
 ]
 test.each(news)('%s is said at once, and takes along what was held', async (_, change, said) => {
-  const { board, messages } = newBoard(FOREVER)
-  update(board, B, { activity: 'starting' })
-  update(board, A, change)
+  const { statuses, messages } = newBoard(FOREVER)
+  update(statuses, B, { activity: 'starting' })
+  update(statuses, A, change)
   await waitUntil(() => messages.length > 0, { what: 'a message' })
   expect(short(messages)).toEqual([['starting', said]])
 })
 
 test('that none is left is said at once', async () => {
-  const { board, messages } = newBoard(FOREVER)
-  board.setItems(new Map(ITEMS.map((item) => [item.assignmentId, { ...item, desired: 'removed' as const }])))
-  update(board, A, { container: 'absent' })
+  const { statuses, messages } = newBoard(FOREVER)
+  statuses.setItems(
+    new Map(ITEMS.map((item) => [item.assignmentId, { ...item, desired: 'removed' as const }])),
+  )
+  update(statuses, A, { container: 'absent' })
   await waitUntil(() => messages.length > 0, { what: 'a message' })
   expect(short(messages)).toEqual([['stopped gone']])
 })
 
 test('after a word that was said at once steps are held again', async () => {
-  const { board, messages } = newBoard(30)
-  update(board, A, { trouble: 'create_failed' })
+  const { statuses, messages } = newBoard(30)
+  update(statuses, A, { trouble: 'create_failed' })
   await waitUntil(() => messages.length === 1, { what: 'the trouble' })
-  update(board, A, { trouble: '', activity: 'starting' })
-  update(board, A, { container: running })
+  update(statuses, A, { trouble: '', activity: 'starting' })
+  update(statuses, A, { container: running })
   await waitUntil(() => messages.length === 2, { what: 'the next message' })
   expect(short(messages)).toEqual([['startingcreate_failed'], ['running']])
 })

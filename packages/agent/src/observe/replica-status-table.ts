@@ -1,21 +1,23 @@
-// All that the agent knows of its assignments, and the one place from which it is reported: a change of what was seen
-// becomes an observation with the next number. SAFETY 4e. A step on the way, which the next one soon makes old, waits a
-// little: the last of several is what is said, and those of other assignments go with it.
+// Holds all that the agent knows about its assignments, and reports every change as an observation with the next sequence
+// number. Intermediate steps, which are soon outdated, are delayed a little and batched. See
+// docs/design/agent.md#observations.
 
 import type { AssignmentId, DesiredItem, Observation, ReplicaState } from '@holdfast/contract'
 import { hasChanged, observeReplica, type ReplicaView } from '@holdfast/core/node'
 
-/** Numbers of one start of the agent: those of the next are all above them. */
+/** Sequence numbers per start of the agent, so that a later start always uses higher ones. */
 const NUMBERS_PER_START = 2 ** 32
 
-/** A report costs the engine's machine processor time at both ends; a step that nobody waits for may be so late. */
-const HOLD_MS = 250
-const STEPS: readonly ReplicaState[] = ['pulling', 'starting', 'running']
+/** Reports cost CPU time on both ends, so an intermediate step may be reported this late. */
+const BATCH_MS = 250
+const INTERMEDIATE: readonly ReplicaState[] = ['pulling', 'starting', 'running']
 
 export type ViewChange = Partial<Omit<ReplicaView, 'item'>>
 
 export interface ReplicaStatusTable {
-  /** Views of other assignments are forgotten. */
+  /** Set this before the first change; it receives every batch of observations. */
+  reportTo(report: Report): void
+  /** Replaces the assignments; views of others are dropped. */
   setItems(items: ReadonlyMap<AssignmentId, DesiredItem>): void
   view(id: AssignmentId): ReplicaView | undefined
   update(id: AssignmentId, change: ViewChange): void
@@ -31,49 +33,51 @@ const NOTHING_SEEN: Omit<ReplicaView, 'item'> = {
   readySince: undefined,
 }
 
+type Report = (observations: readonly Observation[]) => void
+
 /** `starts`: how often an agent was started on this node. */
-export function createReplicaStatusTable(
-  starts: number,
-  report: (observations: readonly Observation[]) => void,
-  holdMs = HOLD_MS,
-): ReplicaStatusTable {
+export function createReplicaStatusTable(starts: number, batchMs = BATCH_MS): ReplicaStatusTable {
   const views = new Map<AssignmentId, ReplicaView>()
-  const said = new Map<AssignmentId, Observation>()
+  const reported = new Map<AssignmentId, Observation>()
   const unsent = new Map<AssignmentId, Observation>()
+  let report: Report = () => {}
   let seq = starts * NUMBERS_PER_START
-  let held: NodeJS.Timeout | undefined
-  let leaving = false
+  let batchTimer: NodeJS.Timeout | undefined
+  let sendsThisTurn = false
 
   const send = (): void => {
-    clearTimeout(held)
-    held = undefined
-    leaving = false
+    clearTimeout(batchTimer)
+    batchTimer = undefined
+    sendsThisTurn = false
     const batch = [...unsent.values()]
     unsent.clear()
     if (batch.length > 0) report(batch)
   }
-  const say = (observation: Observation, mayWait: boolean): void => {
+  const enqueue = (observation: Observation, mayWait: boolean): void => {
     unsent.set(observation.assignmentId, observation)
-    if (mayWait) held ??= setTimeout(send, holdMs).unref()
-    // One message for all that changes in one turn.
-    else if (!leaving) setImmediate(send)
-    leaving ||= !mayWait
+    if (mayWait) batchTimer ??= setTimeout(send, batchMs).unref()
+    // One message for all changes in one turn of the event loop.
+    else if (!sendsThisTurn) setImmediate(send)
+    sendsThisTurn ||= !mayWait
   }
   const set = (id: AssignmentId, view: ReplicaView): void => {
     views.set(id, view)
-    const before = said.get(id)
+    const before = reported.get(id)
     const current = observeReplica(view, before)
     if (current === undefined || !hasChanged(before, current)) return
     seq += 1
     const observation = { ...current, seq }
-    said.set(id, observation)
-    say(observation, isStep(before, observation))
+    reported.set(id, observation)
+    enqueue(observation, isIntermediate(before, observation))
   }
   return {
+    reportTo(given) {
+      report = given
+    },
     setItems(items) {
       for (const id of views.keys()) {
         if (items.has(id)) continue
-        for (const kept of [views, said, unsent]) kept.delete(id)
+        for (const map of [views, reported, unsent]) map.delete(id)
       }
       for (const [id, item] of items) set(id, { ...(views.get(id) ?? NOTHING_SEEN), item })
     },
@@ -85,7 +89,8 @@ export function createReplicaStatusTable(
   }
 }
 
-/** Trouble, readiness and the end are never held back, nor is a restart. */
-function isStep(before: Observation | undefined, { state, reason, gone, restarts }: Observation): boolean {
-  return STEPS.includes(state) && reason === '' && !gone && restarts === (before?.restarts ?? 0)
+/** Failures, readiness, restarts and the end of a replica are reported at once. */
+function isIntermediate(before: Observation | undefined, observation: Observation): boolean {
+  const { state, reason, gone, restarts } = observation
+  return INTERMEDIATE.includes(state) && reason === '' && !gone && restarts === (before?.restarts ?? 0)
 }

@@ -1,9 +1,8 @@
-// What the agent asks of the Docker Engine, and no more: no archive endpoints, no output of a check.
-// Every call has a deadline of its own. SAFETY 2 rows 22 and 32.
+// The part of the Docker Engine's API that the agent uses. Every call has its own deadline.
 
 import type { ContainerState, CreateBody, InspectedSettings, SeenContainer } from '@holdfast/core/node'
 
-/** Any container of the machine, ours or not. */
+/** Any container of the machine, including those that Holdfast did not create. */
 export interface ListedContainer {
   readonly id: string
   readonly name: string
@@ -12,7 +11,7 @@ export interface ListedContainer {
   /** Seconds since 1970. */
   readonly createdAt: number
   readonly labels: { readonly [key: string]: string }
-  /** Those it has on its networks, and those it will have when it runs. */
+  /** The addresses it has on its networks, and those it will have once it runs. */
   readonly addresses: readonly string[]
 }
 
@@ -47,26 +46,26 @@ export interface PullCredential {
 
 export type OutputChannel = 'stdout' | 'stderr'
 
-/** Something of the engine that goes on, read at the pace of its reader. */
+/** Continuous output of the engine, with backpressure. */
 export interface EngineStream {
   pause(): void
   resume(): void
-  /** Nothing is said any more after it, not even the end. */
+  /** After this call the sink gets nothing, not even the end. */
   close(): void
 }
 
 export interface LogRequest {
   readonly follow: boolean
-  /** The last so many of each container; absent: all. */
+  /** Only this many of the last lines; absent: all. */
   readonly tail?: number
   /** RFC 3339, to the nanosecond. */
   readonly since?: string
 }
 
 export interface LogSink {
-  /** One line with its time before it and its line feed; a view that is good during the call only. */
+  /** One line with its timestamp and line feed. The buffer is valid only during the call. */
   entry(channel: OutputChannel, line: Buffer): void
-  /** False where the engine broke off. */
+  /** False if the engine broke the stream off. */
   end(whole: boolean): void
 }
 
@@ -77,48 +76,48 @@ export interface ExecCommand {
 
 export interface ExecSink {
   output(channel: OutputChannel, bytes: Buffer): void
-  /** Undefined where nobody can say: the engine broke off, or the process did not end with its output. */
+  /** Undefined if unknown: the engine broke off, or the process outlived its output. */
   end(exitCode: number | undefined): void
 }
 
 export interface EngineExec extends EngineStream {
-  /** `taken` is called when the engine has the bytes: until then they are ours to hold. */
-  write(bytes: Buffer, taken: () => void): void
+  /** Calls `onWritten` when the engine has the bytes; until then the agent holds them. */
+  write(bytes: Buffer, onWritten: () => void): void
   endInput(): void
   resize(columns: number, rows: number): Promise<void>
 }
 
 export interface Engine {
   version(): Promise<EngineVersion>
-  /** All containers of the machine. Costs the engine up to a millisecond for each of them. */
+  /** All containers of the machine. Costs Docker up to a millisecond per container. */
   listContainers(): Promise<ListedContainer[]>
-  /** Those of them that carry the label with this value. */
+  /** The containers that have the label with this value. */
   listLabelled(label: string, value: string): Promise<ListedContainer[]>
-  /** Gives the id. The name decides between two: the second create of one name is a conflict. */
+  /** Returns the id. A second create with the same name is a conflict. */
   createContainer(name: string, body: CreateBody): Promise<string>
-  /** A container that runs already is a success. */
+  /** Succeeds if the container already runs. */
   startContainer(id: string): Promise<void>
   stopContainer(id: string, graceSeconds: number): Promise<void>
-  /** With the volumes that have no name; also while it runs. A container that is gone is a success. */
+  /** Also removes a running container, and anonymous volumes. Succeeds if the container is already gone. */
   removeContainer(id: string): Promise<void>
   inspectContainer(idOrName: string): Promise<InspectedContainer>
-  /** Runs the command inside and gives its exit code; undefined when it did not end in time and was killed. */
+  /** Runs the command inside and returns its exit code; undefined if it was killed at its timeout. */
   runProbe(id: string, command: readonly string[], timeoutMs: number): Promise<number | undefined>
-  /** Both outputs of a container that may have ended, each line with its time. */
+  /** Reads stdout and stderr of a container, running or not, each line with its timestamp. */
   readLogs(id: string, request: LogRequest, sink: LogSink): Promise<EngineStream>
-  /** Runs a command inside a running container. Closing it kills the command: the engine itself would let it run on. */
+  /** Runs a command inside a running container. Closing the exec kills the command, which Docker alone would not do. */
   startExec(id: string, command: ExecCommand, sink: ExecSink): Promise<EngineExec>
   hasImage(reference: string): Promise<boolean>
   pullImage(reference: string, credential: PullCredential | undefined): Promise<void>
   hasNetwork(name: string): Promise<boolean>
-  /** Undefined where there is none of that name. */
+  /** Undefined if no network has that name. */
   inspectNetwork(name: string): Promise<NetworkFacts | undefined>
   listNetworks(): Promise<NetworkFacts[]>
-  /** Without a subnet the engine chooses one, and no container of it can have an address of our choice. */
+  /** Without a subnet Docker chooses one, and containers on it cannot have fixed addresses. */
   createNetwork(name: string, labels: { readonly [key: string]: string }, subnet?: string): Promise<void>
-  /** A conflict while a container is on it; one that is gone is a success. */
+  /** Fails with a conflict while containers are on it; succeeds if it is already gone. */
   removeNetwork(name: string): Promise<void>
-  /** Events of containers that carry the label, until the signal; rejects when the stream breaks. */
+  /** Delivers events of containers that have the label until the signal; rejects if the stream breaks. */
   watchContainers(
     label: string,
     onOpen: () => void,
@@ -127,7 +126,7 @@ export interface Engine {
   ): Promise<void>
 }
 
-/** `refused`: the engine says no to what was asked. `failed`: it tried and could not. `unavailable`: it gave no answer. */
+/** `refused`: the engine rejected the request. `failed`: it tried and failed. `unavailable`: it did not answer. */
 export type EngineFault = 'not_found' | 'conflict' | 'refused' | 'failed' | 'unavailable' | 'timeout'
 
 export class EngineError extends Error {

@@ -1,4 +1,4 @@
-// How the node's Caddy is to be set up, as the command line of the agent says it and as the adapter reads it.
+// Settings of the node's Caddy: read from the agent's command line, used by the Caddy adapter.
 
 export type RoutesTls =
   | { readonly mode: 'off' }
@@ -8,10 +8,10 @@ export type RoutesTls =
 export interface CaddySettings {
   /** `:80`, `10.0.0.1:443`. */
   readonly listen: readonly string[]
-  /** Where the tenant's other nodes forward to; its port is none of those above. */
+  /** The address that the tenant's other nodes forward to; its port differs from those of `listen`. */
   readonly peerListen: string | undefined
   readonly adminSocket: string
-  /** Where the files are that say where requests are led. */
+  /** The folder of the upstream files. */
   readonly upstreamsFolder: string
   readonly tls: RoutesTls
 }

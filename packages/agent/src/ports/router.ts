@@ -1,37 +1,37 @@
-// What the agent asks of the router of its node, and no more. The router is a service of its own, which goes on without the
-// agent; all that it was told is on its disk. Every call has a deadline.
+// The part of the node's router that the agent uses. The router is a separate service that keeps running without the agent,
+// from its own disk. Every call has a deadline.
 //
-// Two things are told apart. Which deployments are routed, by which hosts and paths, changes with what users ask for; a
-// change replaces the router's configuration. Where a request is led changes with every replica that comes or goes; that
-// is in files which the router reads for each request, so that such a change costs no connection and is in force at once.
+// Routes (hosts and paths) change with what users deploy; a change replaces the router's configuration. Upstreams change
+// with every replica; they are in files that the router reads for each request, so a change breaks no connection and
+// takes effect at once. See docs/design/routing.md#upstreams.
 
 import type { Route } from '@holdfast/contract'
 
-/** One routed deployment, as the router is to serve it. */
+/** One routed deployment as the router serves it. */
 export interface Backend {
-  /** Also the id of its route (SPEC 2.2). */
+  /** Also the id of its route in the router's configuration. */
   readonly name: string
   readonly routes: readonly Route[]
   /** Addresses of its ready replicas on this node. */
   readonly local: readonly string[]
-  /** `host:port` of the nodes that have others; asked only where none is here. */
+  /** `host:port` of other nodes with ready replicas; used only if this node has none. */
   readonly peers: readonly string[]
 }
 
-/** By the name of the deployment: the addresses on this node that its requests are led to. */
+/** The addresses on this node that a deployment's requests go to, by the deployment's name. */
 export type Upstreams = ReadonlyMap<string, readonly string[]>
 
 export interface RouterAdmin {
   readUpstreams(): Promise<Upstreams>
-  /** Requests that come after the return are led so; on disk. Also while the router is away. */
-  lead(backends: readonly Backend[]): Promise<void>
-  /** Their routes are served on return, and no others; leads to those that are routed no more are gone. */
+  /** Requests that arrive after this resolves use these upstreams. Also works while the router is down. */
+  writeUpstreams(backends: readonly Backend[]): Promise<void>
+  /** Serves the routes of these backends and no others, and deletes the upstream files of the others. */
   load(backends: readonly Backend[]): Promise<void>
-  /** By `address:port`; what is not named has no request in flight. */
+  /** The number of requests in flight by `address:port`; an address that is missing has none. */
   requestsInFlight(): Promise<ReadonlyMap<string, number>>
 }
 
-/** `refused`: it says no to what was told. `unavailable`: no answer, and what was told may be in force or not. */
+/** `refused`: the router rejected the configuration. `unavailable`: no answer; the change may or may not be in effect. */
 export type RouterFault = 'refused' | 'unavailable'
 
 export class RouterError extends Error {

@@ -1,5 +1,5 @@
-// What the rest of the agent asks of its session with the server. The session dials, signs, reconnects and beats by
-// itself; here it is a source of desired sets and a place to report to. SAFETY 4e.
+// The agent's session with the server as the rest of the agent sees it: a source of desired sets and a sink for reports.
+// Dialing, authentication, reconnects and heartbeats are hidden. See docs/design/agent.md#session.
 
 import type {
   AssignmentId,
@@ -11,31 +11,31 @@ import type {
 } from '@holdfast/contract'
 import type { ResolvedEnvironment } from '@holdfast/core/node'
 import type { Logger } from 'pino'
-import type { SaidRole } from '../state/node-role.ts'
+import type { ReportedRole } from '../state/node-role.ts'
 import type { NodeState } from '../state/node-state.ts'
 import type { OpenSessionStreams } from './streams.ts'
 
-/** What a session's hello says of the machine; asked anew for each. */
+/** The facts about the machine in a session's hello; collected again for each session. */
 export interface MachineFacts {
-  /** Another one after each boot of the machine. */
+  /** Changes with every boot of the machine. */
   readonly bootId: string
-  /** Of the agent. */
+  /** The agent's version. */
   readonly version: string
   readonly labels: { readonly [key: string]: string }
   readonly engine: { readonly version: string; readonly apiVersion: string }
   readonly capacity: Capacity
-  /** Where this node takes what other nodes of the tenant forward; absent: it routes nothing. */
+  /** Where the tenant's other nodes forward requests to; absent: this node routes nothing. */
   readonly peerAddress?: string
 }
 
-/** A Complete set holds all that is wished; otherwise the items and the gone are what changed. */
+/** A complete set contains every desired item; otherwise `items` and `gone` are the changes. */
 export interface DesiredChange {
-  /** Of the store. */
+  /** The store's revision. */
   readonly revision: number
   readonly complete: boolean
   readonly items: readonly DesiredItem[]
   readonly gone: readonly string[]
-  /** Of a Complete set all that are routed. Absent: nothing was said of routes. */
+  /** In a complete set, all routed deployments. Absent: the message does not concern routes. */
   readonly routes?: readonly RoutedDeployment[]
   /** Deployments that are no longer routed. */
   readonly unrouted?: readonly string[]
@@ -46,39 +46,39 @@ export interface RegistryCredential {
   readonly password: string
 }
 
-/** What a container is to be made with; or which secret is not to be had and why, in words of the server or of ours. */
+/** The environment of one container, or which secret is unavailable and why. */
 export type EnvironmentAnswer =
-  | ({ readonly kind: 'given' } & ResolvedEnvironment)
+  | ({ readonly kind: 'resolved' } & ResolvedEnvironment)
   | { readonly kind: 'unresolved'; readonly about: string }
 
 export interface SessionOptions {
   readonly state: NodeState
   machine(): MachineFacts
-  /** At the beginning of each session, before its first set. */
-  onWelcome?(said: SaidRole): void
+  /** Called at the beginning of each session, before its first desired set. */
+  onWelcome?(reported: ReportedRole): void
   onDesired(change: DesiredChange): void
   containers(): Promise<MachineContainer[]>
-  /** Absent: nobody looks inside the containers of this node. */
+  /** Absent: this node offers no logs and no exec. */
   readonly streams?: OpenSessionStreams
   readonly log: Logger
 }
 
 export interface Session {
-  /** May be called while no session is open: what is then lost is said again after the next Complete set. */
+  /** May be called without an open session: observations are sent again after the next complete set. */
   report(observations: readonly Observation[]): void
-  /** Names of containers that nobody wishes and that are left; said again after each Complete set until there are none. */
+  /** Names of orphans that were too many to remove; sent again after each complete set until there are none. */
   reportOrphans(names: readonly string[]): void
-  /** Undefined: the tenant keeps none. */
+  /** Undefined if the tenant has no credential for the host. */
   registryCredential(host: string): Promise<RegistryCredential | undefined>
-  /** Of one that is about to be made, and for this attempt alone; rejects with NoSessionError. */
+  /** The environment for one attempt to create a container; rejects with NoSessionError without a session. */
   containerEnvironment(id: AssignmentId): Promise<EnvironmentAnswer>
   close(): void
 }
 
-/** Nobody was there to be asked: that says nothing of what was asked. */
+/** The server could not be asked, so the question is still open. */
 export class NoSessionError extends Error {
   constructor() {
-    super('There is no session with the server, or it ended before the answer came.')
+    super('There is no session with the server, or it ended before the answer arrived.')
     this.name = 'NoSessionError'
   }
 }

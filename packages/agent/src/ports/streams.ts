@@ -1,18 +1,17 @@
-// What a session asks of the streams of bytes that the server opens over it. They end with the session.
+// The byte streams (logs, exec) that the server opens over a session, and the socket they share. They end with the session.
 
 import type { AgentMessage, ServerMessage } from '@holdfast/contract'
 
 /** The session's socket, as far as streams need it. */
 export interface StreamSocket {
-  /** Written and not yet taken by the network. */
+  /** Bytes written that the network has not accepted yet. */
   readonly bufferedAmount: number
-  send(frame: Buffer, taken: () => void): void
-  say(message: AgentMessage): void
+  send(frame: Buffer, onWritten: () => void): void
+  sendMessage(message: AgentMessage): void
 }
 
 export interface SessionStreams {
-  /** `open`, `credit` or `end` of the server. */
-  take(message: Extract<ServerMessage, { type: 'open' | 'credit' | 'end' }>): void
+  handle(message: Extract<ServerMessage, { type: 'open' | 'credit' | 'end' }>): void
   frame(frame: Buffer): void
   close(): void
 }

@@ -1,31 +1,31 @@
-// Whose is an address of the tenant's network? The agent gives each container one for its whole life, so that what a router
-// was told of it stays true when the container restarts. An address is given anew only when its container is gone and no
-// router leads to it any more: a request for one deployment never reaches the container of another. SAFETY 2 row 15.
+// Assigns each container a fixed address on the tenant's network, so that the router's upstreams stay right when it restarts.
+// An address is reused only when its container is gone and no router uses it, so a request for one deployment never
+// reaches a container of another. See docs/design/routing.md#upstreams.
 
 import type { AssignmentId } from '@holdfast/contract'
 import { addressText, readRange } from './subnets.ts'
 
 /** The network itself and its gateway. */
 const RESERVED_AT_START = 2
-const NOBODY: ReadonlySet<string> = new Set()
+const NONE: ReadonlySet<string> = new Set()
 
 export interface Addresses {
-  /** The tenant's network; undefined where the engine chooses the addresses. */
+  /** The tenant's subnet; undefined if Docker chooses the addresses. */
   setSubnet(subnet: string | undefined): void
   /**
-   * The lowest free one, the same again for the same holder; undefined where the engine chooses. Throws where none is free:
-   * the engine would choose one that a router leads to.
+   * The lowest free address, the same again for the same holder; undefined if Docker chooses. Throws if none is free,
+   * because Docker might choose one that a router still uses.
    */
-  take(holder: AssignmentId): string | undefined
-  /** Is in use, by whomever: seen on the engine, or refused by it. */
-  note(address: string): void
-  /** What the engine lists now, and who may hold one beside that: a list may be older than what was made since. */
+  assign(holder: AssignmentId): string | undefined
+  /** The address is used by some container. */
+  markInUse(address: string): void
+  /** Replaces the addresses in use by a list of the engine. Assignments that `mayHold` keep theirs: the list may be older. */
   setSeen(addresses: Iterable<string>, mayHold: (holder: AssignmentId) => boolean): void
-  /** Its container is gone. */
-  letGo(holder: AssignmentId): void
+  /** The holder's container is gone. */
+  release(holder: AssignmentId): void
 }
 
-/** `routed`: does a router lead to the address, or may it, or did it a short while ago? */
+/** `routed`: whether requests to the address may be in flight. */
 export function createAddresses(routed: (address: string) => boolean): Addresses {
   const held = new Map<AssignmentId, string>()
   let seen = new Set<string>()
@@ -37,12 +37,12 @@ export function createAddresses(routed: (address: string) => boolean): Addresses
     setSubnet(subnet) {
       range = subnet === undefined ? undefined : readRange(subnet)
     },
-    take(holder) {
+    assign(holder) {
       if (range === undefined) return undefined
       const before = held.get(holder)
-      if (before !== undefined && isFree(before, NOBODY)) return before
+      if (before !== undefined && isFree(before, NONE)) return before
       const taken = new Set(held.values())
-      // The last one is for broadcasts.
+      // The last address of a subnet is its broadcast address.
       for (let number = range.start + RESERVED_AT_START; number < range.end - 1; number += 1) {
         const address = addressText(number)
         if (!isFree(address, taken)) continue
@@ -51,11 +51,11 @@ export function createAddresses(routed: (address: string) => boolean): Addresses
       }
       throw new Error('No address of the tenant network is free.')
     },
-    note: (address) => seen.add(address),
+    markInUse: (address) => seen.add(address),
     setSeen(addresses, mayHold) {
       seen = new Set(addresses)
       for (const holder of held.keys()) if (!mayHold(holder)) held.delete(holder)
     },
-    letGo: (holder) => held.delete(holder),
+    release: (holder) => held.delete(holder),
   }
 }

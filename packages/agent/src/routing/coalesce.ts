@@ -1,4 +1,4 @@
-// One piece of work at a time; all who ask for it while it runs share the next run, which sees what they saw.
+// Runs one task at a time. All calls during a run share the next run, which starts after them and sees their changes.
 
 export function coalesce(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
@@ -12,6 +12,7 @@ export function coalesce(work: () => Promise<void>): () => Promise<void> {
   return () => {
     if (running === undefined) return run()
     next ??= running
+      // A failure of this run is reported to its own callers.
       .catch(() => {})
       .then(() => {
         next = undefined

@@ -1,4 +1,4 @@
-// Before a container that is routed to is stopped: it is led to no more, and what is in flight is answered. DECISIONS 4.
+// Drains a routed container before it stops: withdraws it from the router, then waits until no request is in flight.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { InspectedContainer } from '../ports/engine.ts'
@@ -8,25 +8,21 @@ import type { Router } from './router.ts'
 
 const LONGEST_MS = 10_000
 const SHORTEST_MS = 1000
-const ASK_EVERY_MS = 50
-/**
- * Between a request's look at where it is led and the moment at which the router counts it as being in flight lie a few
- * steps of the router's own. They wait for nobody, but on a machine with far more work than cores each may take as long as
- * its scheduler lets it wait.
- */
+const POLL_EVERY_MS = 50
+/** A request that has chosen its upstream is counted as in flight only a moment later; on a busy machine that may take long. */
 const QUIET_MS = 250
-/** One answer may be missing, as when the router takes a new configuration and closes the connection. */
-const SILENT_TIMES = 3
+/** A single failed poll is normal while the router loads a configuration. */
+const MAX_FAILED_POLLS = 3
 
 export interface DrainDeps {
   readonly engine: {
     inspectContainer(id: string): Promise<Pick<InspectedContainer, 'id' | 'startedAt' | 'address'>>
   }
-  readonly router: Pick<Router, 'ledLately' | 'withdraw'>
+  readonly router: Pick<Router, 'routedLately' | 'withdraw'>
   readonly admin: Pick<RouterAdmin, 'requestsInFlight'>
 }
 
-/** `graceMs`: how long the container may take to stop; the wait is no longer. */
+/** `graceMs`: the container's stop grace period; draining takes no longer. */
 export type Drain = (containerId: string, graceMs: number) => Promise<void>
 
 export function createDrain({ engine, router, admin }: DrainDeps): Drain {
@@ -35,14 +31,14 @@ export function createDrain({ engine, router, admin }: DrainDeps): Drain {
     const { address } = container
     if (address === null) return
     const endMs = performance.now() + Math.max(SHORTEST_MS, Math.min(graceMs, LONGEST_MS))
-    const isLed = router.ledLately(address)
-    if (isLed) await router.withdraw(address, runOf(container), endMs - performance.now())
-    // An agent that died in the middle of this may have withdrawn it: what was led there before is still in flight.
-    await untilQuiet(admin, address, endMs, isLed ? QUIET_MS : 0)
+    const isRouted = router.routedLately(address)
+    if (isRouted) await router.withdraw(address, runOf(container), endMs - performance.now())
+    // An agent that crashed after the withdrawal may have left requests in flight, so this waits in any case.
+    await untilQuiet(admin, address, endMs, isRouted ? QUIET_MS : 0)
   }
 }
 
-/** Nothing is in flight, and was not for so long; or no router answers. */
+/** Resolves when no request was in flight for `quietMs`, when the router does not answer, or at `endMs`. */
 async function untilQuiet(
   admin: DrainDeps['admin'],
   address: string,
@@ -50,18 +46,18 @@ async function untilQuiet(
   quietMs: number,
 ): Promise<void> {
   let quietSince: number | undefined
-  let silent = 0
+  let failedPolls = 0
   while (performance.now() < endMs) {
     const busy = await isBusy(admin, address)
-    silent = busy === undefined ? silent + 1 : 0
+    failedPolls = busy === undefined ? failedPolls + 1 : 0
     quietSince = busy === false ? (quietSince ?? performance.now()) : undefined
-    if (silent >= SILENT_TIMES) return
+    if (failedPolls >= MAX_FAILED_POLLS) return
     if (quietSince !== undefined && performance.now() - quietSince >= quietMs) return
-    await pause(ASK_EVERY_MS)
+    await pause(POLL_EVERY_MS)
   }
 }
 
-/** Undefined where no router answers: then nothing comes through it. */
+/** Undefined if the router does not answer; then no request comes through it. */
 async function isBusy(admin: DrainDeps['admin'], address: string): Promise<boolean | undefined> {
   try {
     const counts = await admin.requestsInFlight()

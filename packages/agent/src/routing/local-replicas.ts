@@ -1,5 +1,5 @@
-// Which replicas of this node may be led to? Those that are wished, run, and are said to be ready without a reason. One that
-// was found at the agent's start and not judged yet is neither in nor out.
+// Classifies this node's replicas for routing: a desired, running and ready replica serves. One found at the agent's start
+// is unverified until its readiness is known.
 
 import type { AssignmentId, DesiredItem } from '@holdfast/contract'
 import { isReady, observeReplica, type ReplicaView } from '@holdfast/core/node'

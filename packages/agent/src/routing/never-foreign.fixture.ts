@@ -75,7 +75,7 @@ export interface SmallNode {
 export async function startSmallNode(): Promise<SmallNode> {
   const caddy = await startCaddy()
   const [edgePort, ports] = [await freePort(), await freePorts(2)]
-  const upstreamsFolder = join(dirname(caddy.configFile), 'leads')
+  const upstreamsFolder = join(dirname(caddy.configFile), 'upstreams')
   const settings = {
     listen: [`127.0.0.1:${edgePort}`],
     peerListen: undefined,
@@ -86,13 +86,13 @@ export async function startSmallNode(): Promise<SmallNode> {
   const newAdmin = (): RouterAdmin => createCaddyAdmin(settings, caddy.configFile)
   const containers = new Map<AssignmentId, Container>()
   const table = new Map<DeploymentUid, RoutedDeployment>()
-  let told = createRouteTable()
+  let routes = createRouteTable()
   let count = 0
-  const sendRoutes = (): void => told.take({ complete: true, routes: [...table.values()] })
+  const sendRoutes = (): void => routes.apply({ complete: true, routes: [...table.values()] })
   const begin = (): Life => {
-    told = createRouteTable()
+    routes = createRouteTable()
     sendRoutes()
-    return beginLife(newAdmin(), told.all, containers, () => performance.now() + node.aheadMs)
+    return beginLife(newAdmin(), routes.all, containers, () => performance.now() + node.aheadMs)
   }
   const node: SmallNode = {
     caddy,
@@ -124,7 +124,7 @@ export async function startSmallNode(): Promise<SmallNode> {
         server.closeAllConnections()
       }
       containers.delete(holder)
-      life.addresses.letGo(holder)
+      life.addresses.release(holder)
     },
     ask: (host, path) => ask(edgePort, host, path),
     readConfig: () => readConfig(caddy.socketPath),
@@ -144,7 +144,7 @@ export async function startSmallNode(): Promise<SmallNode> {
 /** Undefined where none is free. */
 function takeAddress(addresses: Addresses, holder: AssignmentId): string | undefined {
   try {
-    return addresses.take(holder)
+    return addresses.assign(holder)
   } catch {
     return undefined
   }
@@ -170,7 +170,7 @@ function beginLife(
     monotonicMs,
     log: pino({ level: 'silent' }),
   })
-  const addresses = createAddresses(router.ledLately)
+  const addresses = createAddresses(router.routedLately)
   addresses.setSubnet(SUBNET)
   addresses.setSeen(
     [...containers.values()].map(({ address }) => address),
@@ -205,7 +205,7 @@ function makeMortal(admin: RouterAdmin): { admin: RouterAdmin; die(afterCalls: n
   return {
     admin: {
       readUpstreams: wrap(admin.readUpstreams),
-      lead: wrap(admin.lead),
+      writeUpstreams: wrap(admin.writeUpstreams),
       load: wrap(admin.load),
       requestsInFlight: wrap(admin.requestsInFlight),
     },

@@ -1,19 +1,18 @@
-// What is the router to serve? Each routed deployment with its ready replicas on this node and with the nodes that have
-// others. Of a replica that could not be judged yet, the router keeps what it had: not to have looked is no reason to take
-// it away. Pure. SAFETY 4h.
+// Plans what the router serves: each routed deployment with its ready replicas on this node and the peers that have others.
+// A replica whose readiness is not verified yet keeps its place in the router. Pure. See docs/design/routing.md#upstreams.
 
 import type { DeploymentUid, Route, RoutedDeployment } from '@holdfast/contract'
 import type { Backend } from '../ports/router.ts'
 
 export interface LocalReplica {
   readonly deployment: DeploymentUid
-  /** Undefined while no container was seen. */
+  /** Undefined until a container was seen. */
   readonly run: string | undefined
   readonly address: string | undefined
   readonly state: 'serves' | 'unverified' | 'out'
 }
 
-/** One run of a container from its start to its end: one that was withdrawn, stopped and started again is led to again. */
+/** Identifies one run of a container, from start to end. A withdrawn container that is started again is routed to again. */
 export const runOf = ({
   id,
   startedAt,
@@ -25,9 +24,9 @@ export const runOf = ({
 export interface RoutingFacts {
   readonly table: readonly RoutedDeployment[]
   readonly replicas: readonly LocalReplica[]
-  /** What the router leads to, by the name of the deployment. */
-  readonly leads: ReadonlyMap<string, readonly string[]>
-  /** Addresses that were withdrawn, with the run that had them then. */
+  /** The router's current upstreams, by the name of the deployment. */
+  readonly upstreams: ReadonlyMap<string, readonly string[]>
+  /** Withdrawn addresses, each with the run that had it. */
   readonly withdrawn: ReadonlyMap<string, string>
 }
 
@@ -42,7 +41,7 @@ export function planBackends(facts: RoutingFacts): Backend[] {
   }))
 }
 
-/** A name that was deleted and given anew may be told twice for a moment: the later one has it. */
+/** A deployment that was deleted and created again may be listed twice for a moment; the later one wins. */
 function oneOfEachName(table: readonly RoutedDeployment[]): RoutedDeployment[] {
   const byName = new Map<string, RoutedDeployment>()
   const inOrder = table.toSorted((a, b) => (a.deployment < b.deployment ? -1 : 1))
@@ -54,10 +53,10 @@ function localAddresses(
   uid: DeploymentUid,
   name: string,
   replicas: readonly LocalReplica[],
-  { leads, withdrawn }: RoutingFacts,
+  { upstreams, withdrawn }: RoutingFacts,
   holders: ReadonlyMap<string | undefined, DeploymentUid>,
 ): string[] {
-  const led = leads.get(name) ?? []
+  const current = upstreams.get(name) ?? []
   const serving = replicas.filter(
     ({ state, address, run }) =>
       state === 'serves' && address !== undefined && withdrawn.get(address) !== run,
@@ -69,12 +68,12 @@ function localAddresses(
     !out.has(address) &&
     (holders.get(address) ?? uid) === uid &&
     unverified.some((one) => one.address === undefined || one.address === address)
-  const addresses = [...serving.flatMap(({ address }) => address ?? []), ...led.filter(isKept)]
+  const addresses = [...serving.flatMap(({ address }) => address ?? []), ...current.filter(isKept)]
   return [...new Set(addresses)].filter((address) => ADDRESS.test(address)).toSorted()
 }
 
-// The agent trusts no control plane blindly: whatever does not have the form that admission keeps (and that a router might
-// take for more than a name) is left out. SAFETY 2 rows 15 and 18.
+// The agent does not trust the control plane blindly: a name or address that admission would not accept is left out, because
+// a router might interpret it.
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 const PATH = /^\/$|^(\/[A-Za-z0-9._~-]+)+$/

@@ -1,4 +1,4 @@
-// The routed deployments of the tenant, as the server told of them last: whole, or what changed.
+// The tenant's routed deployments, built from the server's complete sets and changes.
 
 import type { DeploymentUid, RoutedDeployment } from '@holdfast/contract'
 
@@ -9,22 +9,24 @@ export interface RoutesChange {
 }
 
 export interface RouteTable {
-  /** Undefined until somebody has said what is routed. */
+  /** Undefined until a server has sent the routes. */
   all(): readonly RoutedDeployment[] | undefined
   has(deployment: DeploymentUid): boolean
-  take(change: RoutesChange): void
+  apply(change: RoutesChange): void
 }
 
 export function createRouteTable(): RouteTable {
   const table = new Map<string, RoutedDeployment>()
-  let told = false
+  let isKnown = false
   return {
-    all: () => (told ? [...table.values()] : undefined),
+    all: () => (isKnown ? [...table.values()] : undefined),
     has: (deployment) => table.has(deployment),
-    take({ complete, routes, unrouted = [] }) {
-      // A server that says nothing of routes takes none away.
-      if (complete && routes !== undefined) table.clear()
-      if (complete && routes !== undefined) told = true
+    apply({ complete, routes, unrouted = [] }) {
+      // A complete set without routes removes none.
+      if (complete && routes !== undefined) {
+        table.clear()
+        isKnown = true
+      }
       for (const entry of routes ?? []) table.set(entry.deployment, entry)
       for (const deployment of unrouted) table.delete(deployment)
     },

@@ -30,7 +30,7 @@ export interface RoutedNode {
 
 export async function routedNode({ docker }: RealWorld): Promise<RoutedNode> {
   const caddy = await docker.startCaddy()
-  const upstreamsFolder = join(dirname(caddy.configFile), 'leads')
+  const upstreamsFolder = join(dirname(caddy.configFile), 'upstreams')
   rmSync(upstreamsFolder, { recursive: true, force: true })
   const settings = {
     listen: [`${docker.address}:80`],

@@ -34,7 +34,7 @@ function newRouter(over: Partial<RouterAdmin> = {}) {
   const clock = { ms: 0, replicas: [serving('a')] }
   const admin: RouterAdmin = {
     readUpstreams: async () => new Map(),
-    async lead([web]) {
+    async writeUpstreams([web]) {
       led.push(web?.local ?? [])
     },
     load: async () => {},
@@ -80,7 +80,7 @@ test('a router that hangs is waited for once; then it is known to be away', asyn
   await waitUntil(giveUp, { what: 'it was waited for' })
   // It hangs again, and nobody waits for it.
   for (let count = 0; count < 3; count += 1) await router.applied(FOREVER_MS)
-  await waitUntil(() => pending.length > 0, { what: 'it is told again' })
+  await waitUntil(() => pending.length > 0, { what: 'it is updated again' })
   await router.applied(FOREVER_MS)
   expect(led.at(-1)).toEqual([ADDRESS])
   router.close()
@@ -89,10 +89,10 @@ test('a router that hangs is waited for once; then it is known to be away', asyn
 test('until it was read where requests are led, every address may be led to', async () => {
   const read = Promise.withResolvers<ReadonlyMap<string, readonly string[]>>()
   const { router } = newRouter({ readUpstreams: () => read.promise })
-  expect(router.ledLately('10.208.0.9')).toBe(true)
+  expect(router.routedLately('10.208.0.9')).toBe(true)
   read.resolve(new Map())
   await router.applied(1000)
-  expect([router.ledLately('10.208.0.9'), router.ledLately(ADDRESS)]).toEqual([false, true])
+  expect([router.routedLately('10.208.0.9'), router.routedLately(ADDRESS)]).toEqual([false, true])
   router.close()
 })
 
@@ -101,9 +101,9 @@ test('an address is led to lately for as long as a request that looked before ma
   await router.applied(1000)
   await router.withdraw(ADDRESS, 'a', 1000)
   clock.ms += 29_000
-  expect(router.ledLately(ADDRESS)).toBe(true)
+  expect(router.routedLately(ADDRESS)).toBe(true)
   clock.ms += 1000
-  expect(router.ledLately(ADDRESS)).toBe(false)
+  expect(router.routedLately(ADDRESS)).toBe(false)
   router.close()
 })
 
@@ -123,13 +123,13 @@ test('one that was withdrawn, stopped and started again is led to again', async 
 test('a disk that takes nothing is told of once, and once that it does again', async () => {
   const full = { now: true }
   const { router, lines } = newRouter({
-    lead: () => (full.now ? Promise.reject(new Error('ENOSPC')) : Promise.resolve()),
+    writeUpstreams: () => (full.now ? Promise.reject(new Error('ENOSPC')) : Promise.resolve()),
   })
   for (let count = 0; count < 4; count += 1) await router.applied(1000)
   expect(lines.filter((line) => line.includes('ENOSPC'))).toHaveLength(1)
   full.now = false
   await router.applied(1000)
-  expect(lines.filter((line) => line.includes('told again'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('succeeded again'))).toHaveLength(1)
   router.close()
 })
 

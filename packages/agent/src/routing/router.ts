@@ -1,6 +1,5 @@
-// Keeps the node's router at what is to be served: what came while it is being told goes with the next time. The router may
-// be away, be killed, or come back with what it had: that is noticed, and it is told again. Without a router nothing is
-// served from outside, and containers run all the same.
+// Keeps the node's router at the planned backends. Changes that arrive during an update go into the next one. A router that
+// was down or restarted gets the configuration again. Without a router, containers run but serve nothing from outside.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RoutedDeployment } from '@holdfast/contract'
@@ -9,51 +8,55 @@ import { type Backend, type RouterAdmin, RouterError, type Upstreams } from '../
 import { coalesce } from './coalesce.ts'
 import { type LocalReplica, planBackends } from './plan-backends.ts'
 
-const LOOK_EVERY_MS = 1000
-/** What is in flight for longer is not waited for. */
+const UPDATE_EVERY_MS = 1000
+/** A request that stays in flight for longer may be cut off. */
 const LATELY_MS = 30_000
 
 export interface RouterDeps {
   readonly admin: RouterAdmin
-  /** Undefined while nobody has said what is routed: then the router keeps what it has. */
+  /** Undefined until a server has sent the routes: until then the router keeps what it has. */
   table(): readonly RoutedDeployment[] | undefined
   replicas(): readonly LocalReplica[]
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock in milliseconds. */
   monotonicMs(): number
   readonly log: Logger
 }
 
 export interface Router {
-  /** What is to be served may have changed. */
+  /** The planned backends may have changed. */
   nudge(): void
-  /** What is to be served now is served, or no router answers, or so many milliseconds have passed. */
+  /** Resolves when the router serves the current plan, or does not answer, or at the deadline. */
   applied(atMostMs: number): Promise<void>
-  /** No request that comes after it is led to this run of a container, or so many milliseconds have passed. */
+  /** Resolves when no new request reaches this run of a container, or at the deadline. */
   withdraw(address: string, run: string, atMostMs: number): Promise<void>
-  /** Is the address led to, or may it be, or was it a short while ago: something may be in flight. */
-  ledLately(address: string): boolean
+  /** Whether requests to the address may be in flight: it is an upstream, may be one, or recently was. */
+  routedLately(address: string): boolean
   close(): void
 }
 
 export function startRouter({ admin, table, replicas, monotonicMs, log }: RouterDeps): Router {
-  const book = createUpstreamTable(monotonicMs)
+  const upstreams = createUpstreamTable(monotonicMs)
   const withdrawn = new Map<string, string>()
-  const disk = createHealth(log, 'where requests are led')
-  const health = createHealth(log, 'what the router starts with')
+  const disk = createHealth(log, 'upstream files')
+  const health = createHealth(log, 'router configuration')
   let backends: readonly Backend[] | undefined
 
-  const lead = coalesce(async () => {
+  const write = coalesce(async () => {
     try {
-      if (book.current() === undefined) book.set(await admin.readUpstreams())
+      if (upstreams.current() === undefined) upstreams.set(await admin.readUpstreams())
       const routed = table()
       if (routed === undefined) return
-      const leads = book.current() ?? new Map()
-      const planned = planBackends({ table: routed, replicas: replicas(), leads, withdrawn })
-      book.mayLead(planned)
-      await admin.lead(planned)
+      const planned = planBackends({
+        table: routed,
+        replicas: replicas(),
+        upstreams: upstreams.current() ?? new Map(),
+        withdrawn,
+      })
+      upstreams.expect(planned)
+      await admin.writeUpstreams(planned)
       backends = planned
-      book.set(new Map(planned.map(({ name, local }) => [name, local])))
-      disk.answered()
+      upstreams.set(new Map(planned.map(({ name, local }) => [name, local])))
+      disk.succeeded()
     } catch (error) {
       disk.failed(error)
     }
@@ -62,23 +65,24 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
     try {
       if (backends === undefined) return
       await admin.load(backends)
-      health.answered()
+      health.succeeded()
     } catch (error) {
       health.failed(error)
     }
   })
-  const tell = (): Promise<void> => lead().then(load)
-  const timer = setInterval(tell, LOOK_EVERY_MS).unref()
-  void tell()
+  const update = (): Promise<void> => write().then(load)
+  const timer = setInterval(update, UPDATE_EVERY_MS).unref()
+  void update()
   return {
-    nudge: () => void tell(),
-    // One that is known to be away is not waited for: it begins with what is on its disk by then.
-    applied: (atMostMs) => withDeadline(atMostMs, health.isWell() ? tell() : lead().then(() => void load())),
+    nudge: () => void update(),
+    // A router that is down is not waited for: it will start with the files that are on its disk by then.
+    applied: (atMostMs) =>
+      withDeadline(atMostMs, health.isGood() ? update() : write().then(() => void load())),
     async withdraw(address, run, atMostMs) {
       withdrawn.set(address, run)
-      await withDeadline(atMostMs, lead())
+      await withDeadline(atMostMs, write())
     },
-    ledLately: book.ledLately,
+    routedLately: upstreams.routedLately,
     close: () => clearInterval(timer),
   }
 }
@@ -86,56 +90,57 @@ export function startRouter({ admin, table, replicas, monotonicMs, log }: Router
 const withDeadline = (ms: number, work: Promise<void>): Promise<void> =>
   Promise.race([work, pause(ms, undefined, { ref: false })])
 
-/** Says once what is wrong, and once that it is well again. `file`: what is written beside what the router is told. */
-function createHealth(log: Logger, file: string) {
+/** Logs a failure once when it begins or changes, and once when it is over. */
+function createHealth(log: Logger, part: string) {
   let last = ''
   return {
-    isWell: () => last === '',
-    answered() {
-      if (last !== '') log.info({ file }, 'the router is told again')
+    isGood: () => last === '',
+    succeeded() {
+      if (last !== '') log.info({ part }, 'router update succeeded again')
       last = ''
     },
     failed(error: unknown) {
       const message = String(error)
       const fault = error instanceof RouterError ? error.fault : 'unwritten'
-      if (fault === 'unwritten' && message !== last) log.error({ message, file }, 'cannot be written')
-      if (fault === 'refused' && message !== last)
-        log.error({ message }, 'the router refuses what it was told')
+      if (fault === 'unwritten' && message !== last) log.error({ message, part }, 'router file write failed')
+      if (fault === 'refused' && message !== last) log.error({ message }, 'router rejected its configuration')
       if (fault === 'unavailable' && last === '')
-        log.warn({ message }, 'no router answers: nothing is served from outside by this node')
+        log.warn({ message }, 'router does not answer, this node serves no routes')
       last = message
     },
   }
 }
 
 interface UpstreamTable {
-  /** Undefined until it was read from the router's disk. */
+  /** Undefined until the upstreams were read from the router's disk. */
   current(): Upstreams | undefined
-  /** They are going to be written: whether they are is not known before it is done. */
-  mayLead(backends: readonly Backend[]): void
-  set(leads: Upstreams): void
-  ledLately(address: string): boolean
+  /** A write of these begins; until it ends, both the old and the new may be in effect. */
+  expect(backends: readonly Backend[]): void
+  set(upstreams: Upstreams): void
+  routedLately(address: string): boolean
 }
 
 function createUpstreamTable(monotonicMs: () => number): UpstreamTable {
-  let leads: Upstreams | undefined
-  let led: ReadonlySet<string> = new Set()
-  const leftMs = new Map<string, number>()
-  const isLate = (ms: number): boolean => monotonicMs() - ms >= LATELY_MS
+  let current: Upstreams | undefined
+  let routed: ReadonlySet<string> = new Set()
+  const removedMs = new Map<string, number>()
+  const isOld = (ms: number): boolean => monotonicMs() - ms >= LATELY_MS
   return {
-    current: () => leads,
-    mayLead(backends) {
-      led = new Set([...led, ...backends.flatMap(({ local }) => local)])
+    current: () => current,
+    expect(backends) {
+      routed = new Set([...routed, ...backends.flatMap(({ local }) => local)])
     },
     set(now) {
       const after = new Set([...now.values()].flat())
-      for (const [address, ms] of leftMs) if (isLate(ms)) leftMs.delete(address)
-      for (const address of led) if (!after.has(address)) leftMs.set(address, monotonicMs())
-      leads = now
-      led = after
+      for (const [address, ms] of removedMs) if (isOld(ms)) removedMs.delete(address)
+      for (const address of routed) if (!after.has(address)) removedMs.set(address, monotonicMs())
+      current = now
+      routed = after
     },
-    // What was not read yet may lead anywhere.
-    ledLately: (address) =>
-      leads === undefined || led.has(address) || !isLate(leftMs.get(address) ?? Number.NEGATIVE_INFINITY),
+    // Before the files are read, any address may be an upstream.
+    routedLately: (address) =>
+      current === undefined ||
+      routed.has(address) ||
+      !isOld(removedMs.get(address) ?? Number.NEGATIVE_INFINITY),
   }
 }

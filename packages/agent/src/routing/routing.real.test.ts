@@ -164,7 +164,7 @@ onBothEngines('routes', (world) => {
     const web = desiredItem(world().image, { healthCheck: CHECK })
     node.send([web], { routes: routesTo(web) })
     await ready(node, web)
-    expect(node.logged.join('')).toContain('no router answers')
+    expect(node.logged.join('')).toContain('router does not answer')
     node.send([{ ...web, desired: 'removed' }], { complete: false })
     await gone(node, web)
     await agent.close()

@@ -41,7 +41,7 @@ const fail = (): never => {
 const facts = (over: Partial<RoutingFacts>): RoutingFacts => ({
   table: [routed(0)],
   replicas: [],
-  leads: new Map(),
+  upstreams: new Map(),
   withdrawn: new Map(),
   ...over,
 })
@@ -51,26 +51,26 @@ describe('who is led to', () => {
   const led = new Map([['web0', ['10.208.0.2', '10.208.0.3']]])
   test.each<[string, Partial<RoutingFacts>, string[]]>([
     ['one that serves', { replicas: [replica(0, '10.208.0.2')] }, ['10.208.0.2']],
-    ['not one that is out', { replicas: [replica(0, '10.208.0.2', 'out')], leads: led }, []],
+    ['not one that is out', { replicas: [replica(0, '10.208.0.2', 'out')], upstreams: led }, []],
     ["not another deployment's", { replicas: [replica(1, '10.208.0.2')] }, []],
     [
       'one not judged, as before',
-      { replicas: [replica(0, '10.208.0.2', 'unverified')], leads: led },
+      { replicas: [replica(0, '10.208.0.2', 'unverified')], upstreams: led },
       ['10.208.0.2'],
     ],
     [
       'one not judged, not led to before',
-      { replicas: [replica(0, '10.208.0.9', 'unverified')], leads: led },
+      { replicas: [replica(0, '10.208.0.9', 'unverified')], upstreams: led },
       [],
     ],
     [
       'all as before where nothing was seen',
-      { replicas: [replica(0, undefined, 'unverified')], leads: led },
+      { replicas: [replica(0, undefined, 'unverified')], upstreams: led },
       ['10.208.0.2', '10.208.0.3'],
     ],
     [
       "as before, less what is another's now",
-      { replicas: [replica(0, undefined, 'unverified'), replica(1, '10.208.0.3')], leads: led },
+      { replicas: [replica(0, undefined, 'unverified'), replica(1, '10.208.0.3')], upstreams: led },
       ['10.208.0.2'],
     ],
     [
@@ -85,14 +85,14 @@ describe('who is led to', () => {
     ],
     [
       'not one that is out, while another was not seen yet',
-      { replicas: [replica(0, '10.208.0.2', 'out'), replica(0, undefined, 'unverified')], leads: led },
+      { replicas: [replica(0, '10.208.0.2', 'out'), replica(0, undefined, 'unverified')], upstreams: led },
       ['10.208.0.3'],
     ],
     [
       'not one that was withdrawn, while another was not seen yet',
       {
         replicas: [replica(0, undefined, 'unverified')],
-        leads: led,
+        upstreams: led,
         withdrawn: new Map([['10.208.0.2', 'old']]),
       },
       ['10.208.0.3'],
@@ -121,13 +121,13 @@ describe('who is led to', () => {
 /** Undefined where none is free. */
 function tryTake(book: Addresses, holder: AssignmentId): string | undefined {
   try {
-    return book.take(holder)
+    return book.assign(holder)
   } catch {
     return undefined
   }
 }
 
-/** A history of containers on one node: the engine, the agent's book of addresses, and what the router leads to. */
+/** A history of containers on one node: the engine, the agent's book of addresses, and the router's upstreams. */
 interface Step {
   readonly kind: (typeof STEPS)[number]
   /** Whose, of six replicas. */
@@ -143,10 +143,10 @@ test('never is a request led to a container of another deployment, nor to one th
   fc.assert(
     fc.property(fc.array(stepArbitrary, { maxLength: 80, size: 'max' }), (steps) => {
       let containers = new Map<number, { address: string; id: string; state: LocalReplica['state'] }>()
-      let leads: ReadonlyMap<string, readonly string[]> = new Map()
+      let upstreams: ReadonlyMap<string, readonly string[]> = new Map()
       let withdrawn = new Map<string, string>()
       const newBook = () => {
-        const made = createAddresses((address) => [...leads.values()].flat().includes(address))
+        const made = createAddresses((address) => [...upstreams.values()].flat().includes(address))
         made.setSubnet('10.208.0.0/28')
         return made
       }
@@ -162,8 +162,8 @@ test('never is a request led to a container of another deployment, nor to one th
           address,
           state,
         }))
-        leads = new Map(
-          planBackends({ table, replicas, leads, withdrawn }).map(({ name, local }) => [name, local]),
+        upstreams = new Map(
+          planBackends({ table, replicas, upstreams, withdrawn }).map(({ name, local }) => [name, local]),
         )
       }
       for (const step of steps) {
@@ -200,19 +200,19 @@ test('never is a request led to a container of another deployment, nor to one th
             withdrawn.set(one.address, one.id)
             apply()
             containers.delete(step.of)
-            book.letGo(id(step.of))
+            book.release(id(step.of))
           } else if (one !== undefined && step.kind === 'kill') {
             // Removed by somebody else: nobody drained it.
             containers.delete(step.of)
-            book.letGo(id(step.of))
+            book.release(id(step.of))
           }
         }
         if (step.kind === 'tell') apply()
         const addresses = [...containers.values()].map(({ address }) => address)
         expect(new Set(addresses).size).toBe(addresses.length)
-        // The router may lag behind: then it leads to one that was ready, and never to another's.
+        // The router may lag behind: then it routes to a replica that was ready, never to another deployment's.
         for (const [of, { address, state }] of containers)
-          for (const [name, led] of leads)
+          for (const [name, led] of upstreams)
             if (led.includes(address))
               expect([name, step.kind === 'tell' && state === 'out']).toEqual([`web${owner(of)}`, false])
       }
@@ -225,20 +225,20 @@ describe('addresses', () => {
   const id = (name: string) => `rep_${name}` as unknown as AssignmentId
   test('the lowest that is free, the same again for the same, none that is seen or led to', () => {
     const book = createAddresses((address) => address === '10.208.0.3')
-    expect(book.take(id('a'))).toBeUndefined()
+    expect(book.assign(id('a'))).toBeUndefined()
     book.setSubnet('10.208.0.0/29')
     book.setSeen(['10.208.0.2'], () => true)
-    expect([book.take(id('a')), book.take(id('a')), book.take(id('b'))]).toEqual([
+    expect([book.assign(id('a')), book.assign(id('a')), book.assign(id('b'))]).toEqual([
       '10.208.0.4',
       '10.208.0.4',
       '10.208.0.5',
     ])
-    expect(book.take(id('c'))).toBe('10.208.0.6')
-    expect(() => book.take(id('d'))).toThrow('No address')
-    book.letGo(id('a'))
-    expect(book.take(id('d'))).toBe('10.208.0.4')
+    expect(book.assign(id('c'))).toBe('10.208.0.6')
+    expect(() => book.assign(id('d'))).toThrow('No address')
+    book.release(id('a'))
+    expect(book.assign(id('d'))).toBe('10.208.0.4')
     book.setSeen([], (holder) => holder === id('d'))
-    expect([book.take(id('e')), book.take(id('f'))]).toEqual(['10.208.0.2', '10.208.0.5'])
+    expect([book.assign(id('e')), book.assign(id('f'))]).toEqual(['10.208.0.2', '10.208.0.5'])
   })
 
   test('a range that overlaps with nothing', () => {
@@ -258,7 +258,7 @@ describe('what Caddy is told', () => {
     listen: [':80'],
     peerListen: ':8081',
     adminSocket: '/run/admin.sock',
-    upstreamsFolder: '/leads',
+    upstreamsFolder: '/upstreams',
     tls: { mode: 'off' as const },
   }
   const backend = (name: string, over: Partial<Backend> = {}): Backend => ({
@@ -329,14 +329,14 @@ describe('what Caddy is told', () => {
 test('a table is told whole or by what changed; a server that says nothing of routes takes none away', () => {
   const table = createRouteTable()
   const names = () => table.all()?.map(({ name }) => name)
-  table.take({ complete: true })
+  table.apply({ complete: true })
   expect(names()).toBeUndefined()
-  table.take({ complete: true, routes: [routed(0), routed(1)] })
-  table.take({ complete: false, routes: [routed(2)], unrouted: ['dep_1'] })
+  table.apply({ complete: true, routes: [routed(0), routed(1)] })
+  table.apply({ complete: false, routes: [routed(2)], unrouted: ['dep_1'] })
   expect(names()).toEqual(['web1', 'web2'])
-  table.take({ complete: true })
+  table.apply({ complete: true })
   expect(names()).toEqual(['web1', 'web2'])
-  table.take({ complete: true, routes: [] })
+  table.apply({ complete: true, routes: [] })
   expect(names()).toEqual([])
 })
 
@@ -357,7 +357,7 @@ test('work asked for while it runs is done once more, for all who asked', async 
   expect(runs).toBe(2)
 })
 
-test('ready is said once the router leads to it, at once of what is not routed, and never after what came later', async () => {
+test('ready is reported once the router serves the replica, and never after a newer report', async () => {
   const said: string[] = []
   let apply = () => {}
   const router = {

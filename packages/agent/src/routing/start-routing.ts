@@ -1,5 +1,5 @@
-// The node's side of routes, put together: the table that the server tells, the addresses that containers have, the router
-// that leads to them, and the two places where the rest of the agent waits for it.
+// Wires the node's routing together: the route table from the server, the containers' addresses, the router, and the two
+// points where the rest of the agent waits for it (draining before a stop, and reporting ready).
 
 import type { AssignmentId, DesiredItem, Observation, RoutedDeployment } from '@holdfast/contract'
 import type { ReplicaView } from '@holdfast/core/node'
@@ -17,10 +17,10 @@ export interface RoutingDeps {
   readonly engine: Engine
   /** Undefined: this node routes nothing. */
   readonly admin: RouterAdmin | undefined
-  desired(): ReadonlyMap<AssignmentId, DesiredItem>
+  readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
   view(id: AssignmentId): ReplicaView | undefined
   report(observations: readonly Observation[]): void
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock in milliseconds. */
   monotonicMs(): number
   readonly log: Logger
 }
@@ -28,12 +28,12 @@ export interface RoutingDeps {
 export interface Routing {
   readonly addresses: Addresses
   readonly drain: Drain
-  /** For the board: what is reported goes through here. */
+  /** The status table reports through this, so that `ready` waits for the router. */
   report(observations: readonly Observation[]): void
-  take(change: RoutesChange): void
-  /** As they are kept on disk; undefined where nobody spoke of routes. */
+  apply(change: RoutesChange): void
+  /** The routes to save on disk; undefined if no server has sent any. */
   table(): readonly RoutedDeployment[] | undefined
-  /** The engine, whose lists also say which addresses are taken. */
+  /** The engine; its full lists also update the addresses in use. */
   readonly engine: Engine
   close(): void
 }
@@ -42,9 +42,9 @@ export function startRouting(deps: RoutingDeps): Routing {
   const { engine, admin, desired } = deps
   const table = createRouteTable()
   const router = admin === undefined ? undefined : openRouter(deps, admin, table.all)
-  const addresses = createAddresses((address) => router?.ledLately(address) ?? false)
+  const addresses = createAddresses((address) => router?.routedLately(address) ?? false)
   const isRouted = (id: AssignmentId): boolean => {
-    const deployment = desired().get(id)?.deployment
+    const deployment = desired.get(id)?.deployment
     return deployment !== undefined && table.has(deployment)
   }
   return {
@@ -52,8 +52,8 @@ export function startRouting(deps: RoutingDeps): Routing {
     drain:
       admin === undefined || router === undefined ? async () => {} : createDrain({ engine, router, admin }),
     report: router === undefined ? deps.report : holdReady(router, isRouted, deps.report),
-    take(change) {
-      table.take(change)
+    apply(change) {
+      table.apply(change)
       router?.nudge()
     },
     table: table.all,
@@ -63,7 +63,7 @@ export function startRouting(deps: RoutingDeps): Routing {
         const listed = await engine.listContainers()
         addresses.setSeen(
           listed.flatMap((container) => container.addresses),
-          (holder) => desired().has(holder),
+          (holder) => desired.has(holder),
         )
         return listed
       },
@@ -76,4 +76,4 @@ const openRouter = (
   { desired, view, monotonicMs, log }: RoutingDeps,
   admin: RouterAdmin,
   table: () => readonly RoutedDeployment[] | undefined,
-): Router => startRouter({ admin, table, replicas: () => localReplicas(desired(), view), monotonicMs, log })
+): Router => startRouter({ admin, table, replicas: () => localReplicas(desired, view), monotonicMs, log })

@@ -1,20 +1,20 @@
-// Which addresses may the tenant's network have? The first range of our pool that overlaps with nothing that the machine
-// reaches otherwise: other networks of its engine, its own addresses, its routes. All of it IPv4.
+// Chooses the subnet of a tenant's network: the first range of the pool that overlaps with no other Docker network, no
+// address and no route of the machine. IPv4 only.
 
 import { networkInterfaces } from 'node:os'
 
-/** 10.208.0.0/12: seldom used by others, and room for a thousand networks of a thousand addresses each. */
+/** 10.208.0.0/12: rarely used elsewhere, with room for a thousand networks of a thousand addresses each. */
 const POOL = { start: 0x0ad00000, end: 0x0ae00000 }
 const PREFIX_BITS = 22
 const RANGE_SIZE = 2 ** (32 - PREFIX_BITS)
 
-/** From `start` up to, and without, `end`. */
+/** `end` is exclusive. */
 export interface AddressRange {
   readonly start: number
   readonly end: number
 }
 
-/** Undefined for what is no IPv4 range, such as one of IPv6. */
+/** Undefined if the text is not an IPv4 range. */
 export function readRange(text: string): AddressRange | undefined {
   const [address = '', bits = '32'] = text.split('/')
   const number = addressNumber(address)
@@ -33,7 +33,7 @@ function addressNumber(text: string): number | undefined {
 export const addressText = (number: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.')
 
-/** Undefined where the whole pool is taken. */
+/** Undefined if the pool has no free range. */
 export function chooseSubnet(taken: readonly AddressRange[]): string | undefined {
   for (let start = POOL.start; start < POOL.end; start += RANGE_SIZE)
     if (!taken.some((other) => other.start < start + RANGE_SIZE && start < other.end))
@@ -41,7 +41,7 @@ export function chooseSubnet(taken: readonly AddressRange[]): string | undefined
   return undefined
 }
 
-/** Of the machine itself: its addresses with their networks, and what its routes lead to, the default route left out. */
+/** The ranges that the machine itself uses: its interfaces' networks and its routes except the default route. */
 export function machineRanges(routeTable: string): AddressRange[] {
   const own = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ cidr }) => cidr ?? ''))
   const routed = routeTable.split('\n').slice(1).map(readRoute)

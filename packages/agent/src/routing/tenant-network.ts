@@ -1,17 +1,17 @@
-// The tenant's bridge on this node, with a subnet of our choice: only on such a network does an engine let us choose the
-// addresses of containers. One from before the agent did so is made anew while nothing is on it.
+// Ensures the tenant's bridge network on this node, with a subnet chosen by the agent: only then does Docker accept fixed
+// container addresses. An unused network without such a subnet is recreated.
 
 import { readFile } from 'node:fs/promises'
-import type { TenantId } from '@holdfast/contract'
+import { defined, type TenantId } from '@holdfast/contract'
 import { TENANT_LABEL, tenantNetwork } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type Engine, isFault } from '../ports/engine.ts'
 import { chooseSubnet, machineRanges, readRange } from './subnets.ts'
 
-/** On the network: the engine does not tell a subnet that was chosen for it from one that it chose itself. */
+/** A label on the network: Docker does not show whether a subnet was configured or chosen automatically. */
 const SUBNET_LABEL = 'holdfast.io/subnet'
 const ROUTE_TABLE = '/proc/net/route'
-/** Somebody else may take the range that was free a moment ago. */
+/** Another process may use the range that was free a moment ago. */
 const TRIES = 5
 
 export type NetworkEngine = Pick<
@@ -19,7 +19,7 @@ export type NetworkEngine = Pick<
   'inspectNetwork' | 'listNetworks' | 'createNetwork' | 'removeNetwork' | 'listContainers'
 >
 
-/** Gives the subnet; undefined where the engine chooses the addresses. */
+/** Returns the subnet; undefined if Docker chooses the addresses. */
 export async function ensureTenantNetwork(
   engine: NetworkEngine,
   tenant: TenantId,
@@ -31,25 +31,25 @@ export async function ensureTenantNetwork(
     const subnet = found?.labels[SUBNET_LABEL]
     if (subnet !== undefined) return subnet
     if (found !== undefined && (await isInUse(engine, tenant))) {
-      log.warn({ network: name }, 'the network is from before: its engine chooses the addresses on it')
+      log.warn({ network: name }, 'network in use has no configured subnet, so Docker chooses its addresses')
       return undefined
     }
     if (found !== undefined) await engine.removeNetwork(name)
     try {
-      return await makeNetwork(engine, tenant, name)
+      return await createTenantNetwork(engine, tenant, name)
     } catch (error) {
-      // Made, or its range taken, by somebody else in between.
+      // Another process created the network or used its range in between.
       if (left <= 1 || !isFault(error, 'conflict', 'refused')) throw error
     }
   }
 }
 
-/** Also of containers that do not run: they would find their network gone. */
+/** Stopped containers count too: they could not start without their network. */
 async function isInUse(engine: NetworkEngine, tenant: TenantId): Promise<boolean> {
   return (await engine.listContainers()).some(({ labels }) => labels[TENANT_LABEL] === tenant)
 }
 
-async function makeNetwork(
+async function createTenantNetwork(
   engine: NetworkEngine,
   tenant: TenantId,
   name: string,
@@ -58,7 +58,7 @@ async function makeNetwork(
   const taken = networks.flatMap(({ subnets }) => subnets).flatMap((subnet) => readRange(subnet) ?? [])
   const routes = await readFile(ROUTE_TABLE, 'utf8').catch(() => '')
   const subnet = chooseSubnet([...taken, ...machineRanges(routes)])
-  const labels = { [TENANT_LABEL]: tenant, ...(subnet === undefined ? {} : { [SUBNET_LABEL]: subnet }) }
+  const labels = { [TENANT_LABEL]: tenant, ...defined({ [SUBNET_LABEL]: subnet }) }
   await engine.createNetwork(name, labels, subnet)
   return subnet
 }

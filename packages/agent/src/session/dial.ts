@@ -1,5 +1,4 @@
-// The one connection of a node: outbound, and over TLS only to a server whose certificate the pinned authority signed.
-// SAFETY 2 rows 12, 27.
+// Opens the node's connection to the server. It is outbound only, and TLS accepts only certificates of the pinned authority.
 
 import { Agent } from 'node:https'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
@@ -9,10 +8,10 @@ import { trustOnly } from '../enroll/enroll-trust.ts'
 export type Dial = () => WebSocket
 
 const HANDSHAKE_MS = 10_000
-/** The whole desired set of a node in one message. */
+/** A complete desired set is one message. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
-/** One TLS agent for all dials: it keeps the session tickets, with which a reconnection costs the server little. */
+/** All dials share one TLS agent, whose session tickets make reconnects cheap for the server. */
 export function createDial(server: string, ca: string | undefined): Dial {
   const url = new URL(AGENT_PATH, server)
   const secure = url.protocol === 'https:'

@@ -1,20 +1,20 @@
-// The newest report of each assignment. Whether the server has stored it is not told, so all of them are said again after
-// each complete set: what got lost on the way is repaired within a minute, and the server writes only what is news.
+// Keeps the newest observation of each assignment. The server does not acknowledge them, so all are sent again after each
+// complete set: a lost one is repaired within a minute, and the server writes only changes.
 
 import type { AssignmentId, Observation } from '@holdfast/contract'
 
 export interface KeptReports {
   keep(observations: readonly Observation[]): void
-  /** In messages of a size that the server takes. */
+  /** In batches of a size that the server accepts. */
   all(): Observation[][]
-  /** The server knows of these assignments and no others: what is gone and not among them needs no saying any more. */
-  forgetGone(wished: ReadonlySet<AssignmentId>): void
-  /** Names of containers that nobody wishes and that were left. */
+  /** Drops observations of assignments that are gone and that the server no longer lists. */
+  forgetGone(desired: ReadonlySet<AssignmentId>): void
+  /** Names of orphans that were too many to remove. */
   keepOrphans(names: readonly string[]): void
   orphans(): readonly string[]
 }
 
-const REPORTED_AT_ONCE = 100
+const MAX_OBSERVATIONS = 100
 
 export function createKeptReports(): KeptReports {
   const newest = new Map<AssignmentId, Observation>()
@@ -24,8 +24,8 @@ export function createKeptReports(): KeptReports {
       for (const one of observations) newest.set(one.assignmentId, one)
     },
     all: () => inMessages([...newest.values()]),
-    forgetGone(wished) {
-      for (const [id, { gone }] of newest) if (gone && !wished.has(id)) newest.delete(id)
+    forgetGone(desired) {
+      for (const [id, { gone }] of newest) if (gone && !desired.has(id)) newest.delete(id)
     },
     keepOrphans(names) {
       orphans = names
@@ -36,7 +36,7 @@ export function createKeptReports(): KeptReports {
 
 export function inMessages(observations: readonly Observation[]): Observation[][] {
   const messages: Observation[][] = []
-  for (let from = 0; from < observations.length; from += REPORTED_AT_ONCE)
-    messages.push(observations.slice(from, from + REPORTED_AT_ONCE))
+  for (let from = 0; from < observations.length; from += MAX_OBSERVATIONS)
+    messages.push(observations.slice(from, from + MAX_OBSERVATIONS))
   return messages
 }

@@ -1,5 +1,5 @@
-// What the server may say, decoded. What is no message throws, and ends the connection; what a newer server says beside
-// the known fields is left out, and a message of a type that only it knows is undefined (DECISIONS 10).
+// Decodes a message of the server. An invalid message throws, which ends the connection. Unknown fields from a newer server
+// are dropped, and an unknown message type yields undefined.
 
 import { decodeKnown, type ServerMessage, serverMessageShapes } from '@holdfast/contract'
 import type { RawData } from 'ws'

@@ -1,4 +1,4 @@
-// For tests: seals as the server does it, by the words of open-sealed.ts.
+// For tests: seals a text the way the server does, in the format described in open-sealed.ts.
 
 import { createCipheriv, createPublicKey, diffieHellman, generateKeyPairSync, hkdfSync } from 'node:crypto'
 import { publicKeyText } from '../state/node-state.ts'

@@ -36,7 +36,7 @@ test('an environment that was sealed for this container and this attempt is give
   const { calls, asked } = withServer(sealed)
   for (const _ of [1, 2])
     expect(await calls.containerEnvironment(ASSIGNMENT)).toEqual({
-      ...{ kind: 'given', environment: { DB_key: CANARY }, proof: 'p1' },
+      ...{ kind: 'resolved', environment: { DB_key: CANARY }, proof: 'p1' },
     })
   expect(asked).toMatchObject([1, 2].map(() => ({ method: 'environment', assignmentId: ASSIGNMENT })))
   expect(new Set(asked.map(({ attempt }) => attempt)).size).toBe(2)

@@ -1,26 +1,26 @@
-// The agent's side of its session with the server: dial, prove, beat, and dial again, for as long as the agent runs.
-// SAFETY 4e.
+// The agent's session with the server: connects, and reconnects with a delay for as long as the agent runs.
+// See docs/design/agent.md#session.
 
 import type { Session, SessionOptions } from '../ports/session.ts'
-import { backOffMs } from './back-off.ts'
-import { createConversation } from './conversation.ts'
+import { type Connection, createConnection } from './connection.ts'
 import { createDial } from './dial.ts'
 import { createKeptReports, inMessages } from './kept-reports.ts'
+import { reconnectDelayMs } from './reconnect-delay.ts'
 import { createServerCalls } from './server-calls.ts'
 
 export interface SessionTimes {
-  /** A session that lasted so long was a good one: the next wait is short again. */
+  /** After a session that lasted this long, the next delay is short again. */
   readonly steadyMs: number
-  /** From dialling to the first desired set. */
+  /** The time limit from dialing to the first desired set. */
   readonly openMs: number
-  /** `heartbeatMs`: as the server asked for it last. */
-  backOffMs(failures: number, heartbeatMs: number | undefined): number
+  /** `heartbeatMs`: the interval that the server last requested. */
+  reconnectDelayMs(failures: number, heartbeatMs: number | undefined): number
 }
 
 const SHIPPED_TIMES: SessionTimes = {
   steadyMs: 10_000,
   openMs: 20_000,
-  backOffMs: (failures, heartbeatMs) => backOffMs(failures, Math.random(), heartbeatMs),
+  reconnectDelayMs: (failures, heartbeatMs) => reconnectDelayMs(failures, Math.random(), heartbeatMs),
 }
 
 export function startSession(options: SessionOptions, times: SessionTimes = SHIPPED_TIMES): Session {
@@ -29,11 +29,11 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
   const reports = createKeptReports()
   const calls = createServerCalls(state.encryptionKey, (call) => current?.send(call) ?? false)
   let heartbeatMs: number | undefined
-  const onHeartbeat = (askedMs: number): void => {
-    heartbeatMs = askedMs
+  const onHeartbeat = (requestedMs: number): void => {
+    heartbeatMs = requestedMs
   }
-  const converse = createConversation({ ...options, onHeartbeat }, reports, calls)
-  let current: ReturnType<typeof converse> | undefined
+  const openConnection = createConnection({ ...options, onHeartbeat }, reports, calls)
+  let current: Connection | undefined
   let timer: NodeJS.Timeout | undefined
   let failures = 0
   let closed = false
@@ -41,17 +41,17 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
   const connect = (): void => {
     const began = performance.now()
     const socket = dial()
-    current = converse(socket, times.openMs)
+    current = openConnection(socket, times.openMs)
     socket.on('close', (code: number) => {
       current = undefined
       calls.abandon()
       if (closed) return
       failures = performance.now() - began >= times.steadyMs ? 0 : failures + 1
-      const waitMs = times.backOffMs(failures, heartbeatMs)
-      log.info({ code, waitMs: Math.round(waitMs) }, 'the session ended; dialling again')
+      const waitMs = times.reconnectDelayMs(failures, heartbeatMs)
+      log.info({ code, waitMs: Math.round(waitMs) }, 'session ended, reconnecting')
       timer = setTimeout(connect, waitMs)
     })
-    socket.on('error', (error) => log.warn({ error: error.message }, 'the connection to the server failed'))
+    socket.on('error', (error) => log.warn({ error: error.message }, 'connection to the server failed'))
   }
   connect()
   return {

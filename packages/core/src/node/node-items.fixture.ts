@@ -61,7 +61,7 @@ export function aContainer(
 export function planFacts(over: Partial<PlanFacts> = {}): PlanFacts {
   return {
     names: new Set(),
-    tried: new Map(),
+    pendingNames: new Map(),
     skip: new Set(),
     mayCreate: () => true,
     unsafe: new Set(),

@@ -99,12 +99,12 @@ describe('container names', () => {
     ])
   })
   test('a create with an unknown outcome is retried under its name, which no other container gets', () => {
-    const tried = new Map([[assignmentOf('B'), 'web']])
-    expect(plan([anItem('A'), anItem('B')], [], { tried })).toEqual([
+    const pendingNames = new Map([[assignmentOf('B'), 'web']])
+    expect(plan([anItem('A'), anItem('B')], [], { pendingNames })).toEqual([
       'create rep_A web.1',
       'create rep_B web',
     ])
-    expect(plan([anItem('B')], [], { tried, names: new Set(['web']) })).toEqual(['create rep_B web.1'])
+    expect(plan([anItem('B')], [], { pendingNames, names: new Set(['web']) })).toEqual(['create rep_B web.1'])
   })
 })
 

@@ -22,7 +22,7 @@ export interface PlanFacts {
   /** Every container name in use on the machine, including containers that Holdfast did not create. */
   readonly names: ReadonlySet<string>
   /** Names of creates in progress or with an unknown outcome; a retry for the same assignment uses the same name. */
-  readonly tried: ReadonlyMap<AssignmentId, string>
+  readonly pendingNames: ReadonlyMap<AssignmentId, string>
   /** Assignments with an action in progress, or backing off. */
   readonly skip: ReadonlySet<AssignmentId>
   /** False for an item known only from disk: its container may be started, but a server must confirm the item first. */
@@ -97,11 +97,11 @@ function planOrphans({ orphans, skip }: PlanFacts): NodeAction[] {
 }
 
 /** Names are assigned in the order of assignment ids, so that a repeated plan assigns the same ones. */
-function planCreates(items: readonly DesiredItem[], { names, tried }: PlanFacts): NodeAction[] {
-  const taken = new Set([...names, ...tried.values()])
+function planCreates(items: readonly DesiredItem[], { names, pendingNames }: PlanFacts): NodeAction[] {
+  const taken = new Set([...names, ...pendingNames.values()])
   const inOrder = items.toSorted((a, b) => (a.assignmentId < b.assignmentId ? -1 : 1))
   return inOrder.map((item) => {
-    const before = tried.get(item.assignmentId)
+    const before = pendingNames.get(item.assignmentId)
     if (before !== undefined && !names.has(before)) return { kind: 'create', item, name: before }
     const name = lowestFreeName(item.template.name, taken)
     taken.add(name)

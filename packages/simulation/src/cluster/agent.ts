@@ -102,7 +102,7 @@ function pass(running: Running): void {
   const { remove } = classifyOrphans(running.marks, own, new Set(running.desired.keys()))
   const actions = planNode(desired, own, {
     names: new Set(own.map(({ name }) => name)),
-    tried: new Map(),
+    pendingNames: new Map(),
     skip: new Set(running.workedOn.keys()),
     mayCreate: () => true,
     unsafe: new Set(),

@@ -33,9 +33,9 @@ export function runSession(server: string, node: EnrolledNode, times: SessionTim
     },
     {
       ...times,
-      backOffMs(failures, heartbeatMs) {
+      reconnectDelayMs(failures, heartbeatMs) {
         ends += 1
-        return times.backOffMs(failures, heartbeatMs)
+        return times.reconnectDelayMs(failures, heartbeatMs)
       },
     },
   )

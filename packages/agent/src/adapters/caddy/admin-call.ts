@@ -1,13 +1,13 @@
-// One call of Caddy's admin API. A connection of its own for each: Caddy closes them all whenever its configuration changes.
+// Calls Caddy's admin API, each time on a new connection: Caddy closes all of them whenever its configuration changes.
 
 import { request } from 'node:http'
 import { RouterError } from '../../ports/router.ts'
 
 const MAX_MESSAGE = 300
-/** Caddy checks where a browser comes from; what no browser sends is this host. */
+/** Caddy rejects requests whose host header a browser could have sent. */
 const HEADERS = { host: 'caddy', 'content-type': 'application/json' }
 
-/** The answer, which is JSON or nothing. */
+/** Resolves with the parsed JSON answer, or null if it is empty. */
 export function callAdmin(
   socketPath: string,
   method: 'GET' | 'POST',
@@ -20,7 +20,7 @@ export function callAdmin(
       reject(error instanceof RouterError ? error : new RouterError('unavailable', error.message))
     const headers = { ...HEADERS, 'content-length': Buffer.byteLength(body) }
     const signal = AbortSignal.timeout(deadlineMs)
-    const asked = request({ socketPath, path, method, headers, agent: false, signal }, (answer) => {
+    const call = request({ socketPath, path, method, headers, agent: false, signal }, (answer) => {
       const parts: Buffer[] = []
       answer.on('data', (part: Buffer) => parts.push(part))
       answer.on('error', fail)
@@ -32,13 +32,13 @@ export function callAdmin(
         }
       })
     })
-    asked.on('error', fail)
-    asked.end(body)
+    call.on('error', fail)
+    call.end(body)
   })
 }
 
 function readAnswer(status: number, text: string): unknown {
   if (status !== 200)
-    throw new RouterError('refused', `Caddy answers ${status}: ${text.slice(0, MAX_MESSAGE)}`)
+    throw new RouterError('refused', `Caddy answered ${status}: ${text.slice(0, MAX_MESSAGE)}`)
   return text.trim() === '' ? null : JSON.parse(text)
 }

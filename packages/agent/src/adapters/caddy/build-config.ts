@@ -1,16 +1,16 @@
-// The whole configuration of a node's Caddy, made from what is routed. Pure: the same routes give the same text.
+// Builds the complete configuration of a node's Caddy from the routes. Pure: the same routes give the same text.
 //
-// One server holds all: what comes from outside and what other nodes of the tenant forward (the peer address). Its routes:
+// One server handles requests from outside and from the tenant's other nodes (the peer address). Its routes, in order:
 //
-//   first     what came from outside loses the headers that only nodes and routers may set
-//   then      one for each deployment, its @id the deployment's name (SPEC 2.2): it finds out where the request is led
-//   then      those that are the same for all: led to a replica here; the hop counted; led to another node; led nowhere
+//   1  remove headers that only nodes and routers may set from requests that came from outside
+//   2  one route per deployment, with the deployment's name as @id: reads the upstream line of the deployment's file
+//   3  routes common to all: proxy to a replica on this node; count the hop; proxy to another node; answer 503 or 404
 //
-// So a deployment costs a matcher and the name of a file, and a thousand of them are loaded in no time. Who comes and goes
-// is in those files (lead-files.ts): replacing the configuration closes connections, of which a client may be about to
-// use one, so it is done for changed routes alone.
+// A deployment costs only a matcher and a file name, so a thousand of them load quickly. Replicas are in the upstream files
+// (upstream-files.ts): replacing the configuration closes connections, so it happens only when routes change.
 
 import { createHash } from 'node:crypto'
+import { defined } from '@holdfast/contract'
 import type { Backend } from '../../ports/router.ts'
 import type { CaddySettings, RoutesTls } from '../../ports/router-settings.ts'
 import { matchersOf } from './match-routes.ts'
@@ -20,23 +20,23 @@ type Json = string | number | boolean | readonly Json[] | { readonly [key: strin
 
 export interface CaddyConfig {
   readonly text: string
-  /** In the configuration it is the @id of the admin object: a name that no deployment can have. */
+  /** The @id of the admin object in the configuration; no deployment can have this name. */
   readonly version: string
 }
 
 const HOP_HEADER = 'Holdfast-Hop'
 const HOPS = ['1', '2', '3'] as const
 const FORWARDED = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host']
-/** A reload would close upgraded connections, such as WebSockets, at once. */
+/** Without this delay, a reload closes upgraded connections such as WebSockets at once. */
 const STREAMS_STAY = '1h'
-/** One that is gone answers nothing: another is tried soon. */
+/** A short timeout, so that another replica is tried soon if this one is gone. */
 const HERE = { protocol: 'http', dial_timeout: '500ms' }
 /**
- * Over a new connection each time: on a kept one nobody would notice for minutes that the other machine has lost its
- * power, and what was sent may not be sent again.
+ * Peers get a new connection per request: on a reused one, the loss of the other machine would go unnoticed for minutes, and
+ * a request that was sent must not be sent again.
  */
 const AWAY = { protocol: 'http', dial_timeout: '1s', keep_alive: { enabled: false } }
-/** Places that differ wherever there are several, since a line repeats them in one order. */
+/** Positions in a line to try next. They hold different addresses if there are several, because a line repeats them in order. */
 const OTHERS = [1, 2, 3]
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
@@ -53,7 +53,7 @@ function apps(settings: CaddySettings, backends: readonly Backend[]): Json {
   const edge = {
     routes: routesOf(settings, backends),
     errors: { routes: [{ handle: [FAILED] }] },
-    // All that may not be trusted was deleted before.
+    // Safe, because untrusted headers were deleted before.
     trusted_proxies: { source: 'static', ranges: ['0.0.0.0/0', '::/0'] },
   }
   const peer = peerListen === undefined ? [] : [peerListen]
@@ -63,7 +63,7 @@ function apps(settings: CaddySettings, backends: readonly Backend[]): Json {
   const secure = listen.filter((address) => portOf(address) !== HTTP_PORT)
   return {
     http: {
-      // The one port of a server with certificates that is spoken to in the clear: that of the peers.
+      // The peer port is the only plain-text port of a server with certificates.
       http_port: peerListen === undefined ? HTTP_PORT : portOf(peerListen),
       https_port: portOf(secure[0] ?? `:${HTTPS_PORT}`),
       servers: {
@@ -85,8 +85,7 @@ function issuer(tls: Exclude<RoutesTls, { mode: 'off' }>): Json {
   if (tls.mode === 'internal') return { module: 'internal' }
   return {
     module: 'acme',
-    ...(tls.directory === undefined ? {} : { ca: tls.directory }),
-    ...(tls.email === undefined ? {} : { email: tls.email }),
+    ...defined({ ca: tls.directory, email: tls.email }),
   }
 }
 
@@ -100,10 +99,10 @@ function routesOf(settings: CaddySettings, backends: readonly Backend[]): Json[]
   return [
     ...distrust(settings.peerListen),
     ...deploymentRoutes(settings.upstreamsFolder, backends),
-    ...ROOMS.map((room) => ledTo('here', room, HERE)),
+    ...ROOMS.map((room) => proxyByLine('here', room, HERE)),
     ...countHop(),
-    ledTo('away', AWAY_ROOM, AWAY),
-    { match: [{ vars_regexp: { lead: { pattern: '.' } } }], handle: [UNAVAILABLE] },
+    proxyByLine('away', AWAY_ROOM, AWAY),
+    { match: [{ vars_regexp: { upstream: { pattern: '.' } } }], handle: [UNAVAILABLE] },
     { handle: [plainText(404, 'Not Found')] },
   ]
 }
@@ -117,11 +116,11 @@ function deploymentRoutes(folder: string, backends: readonly Backend[]): Json[] 
   })
 }
 
-/** Where the routes of a deployment lead to several ports of its containers, the one with the longest path decides. */
+/** If a deployment's routes use several container ports, the route with the longest path decides. */
 function findUpstream(folder: string, { name, routes }: Backend): Json {
   const toPort = (port: number): Json => ({
     handler: 'vars',
-    lead: `{file.${upstreamFile(folder, name, port)}}`,
+    upstream: `{file.${upstreamFile(folder, name, port)}}`,
   })
   const [first, ...others] = new Set(routes.map(({ port }) => port))
   if (first !== undefined && others.length === 0) return toPort(first)
@@ -135,13 +134,13 @@ function findUpstream(folder: string, { name, routes }: Backend): Json {
   return { handler: 'subroute', routes: choices }
 }
 
-/** The places are those that the line of the deployment's file names: all in turn, and if that one is gone the others. */
-function ledTo(kind: 'here' | 'away', room: number, transport: Json): Json {
+/** Proxies to the addresses in the deployment's upstream line, in turn; if one cannot be reached, to others. */
+function proxyByLine(kind: 'here' | 'away', room: number, transport: Json): Json {
   const all = Array.from({ length: room }, (_, at) => at + 1)
   const pattern = `^${kind}${room}${' ([^ ]+)'.repeat(room)}$`
   const tries = [all, ...OTHERS.map((place) => [place])].map((places) => proxyTo(places, transport))
   const handle = [tries.reduceRight((then, first) => ifGone(first, then))]
-  return { match: [{ vars_regexp: { lead: { name: 'place', pattern } } }], handle }
+  return { match: [{ vars_regexp: { upstream: { name: 'place', pattern } } }], handle }
 }
 
 const proxyTo = (places: readonly number[], transport: Json): Json => ({
@@ -153,8 +152,8 @@ const proxyTo = (places: readonly number[], transport: Json): Json => ({
 })
 
 /**
- * Not by retries of the proxy, which may choose the one that is gone again and again. Only where no connection could be
- * made: a request that was sent is never sent again.
+ * The proxy's own retries could choose the same dead replica repeatedly. This tries the next one only if no connection
+ * could be made: a request that was sent is never sent again.
  */
 function ifGone(first: Json, then: Json): Json {
   const unreached = { vars_regexp: { '{http.error.message}': { pattern: '^dial ' } } }
@@ -169,7 +168,7 @@ function plainText(status: number | string, text: string): Json {
 const UNAVAILABLE = plainText(503, 'Service Unavailable')
 const FAILED = plainText('{http.error.status_code}', '{http.error.status_text}')
 
-/** Only what comes to the peer address may say how often it was forwarded, and for whom. */
+/** Only requests to the peer address may have headers that state their hops and their original client. */
 function distrust(peerListen: string | undefined): Json[] {
   const drop = (...names: string[]): Json => ({ handler: 'headers', request: { delete: names } })
   if (peerListen === undefined) return [{ handle: [drop(HOP_HEADER, ...FORWARDED)] }]
@@ -181,7 +180,7 @@ function distrust(peerListen: string | undefined): Json[] {
   ]
 }
 
-/** A table may be older than another node's: a request may then be forwarded again, and never in a circle. */
+/** Nodes may have different route tables for a moment, so a request may be forwarded again, but never in a circle. */
 function countHop(): Json[] {
   const [first, second, last] = HOPS
   const set = (hop: string): Json[] => [{ handler: 'headers', request: { set: { [HOP_HEADER]: [hop] } } }]

@@ -35,7 +35,7 @@ async function backendServer(name: string, address = '127.0.0.1', port = 0): Pro
 
 /** As the router does it. */
 async function tell(backends: readonly Backend[]): Promise<void> {
-  await admin.lead(backends)
+  await admin.writeUpstreams(backends)
   await admin.load(backends)
 }
 
@@ -75,7 +75,7 @@ beforeAll(async () => {
     listen: [`127.0.0.1:${edgePort}`],
     peerListen: `127.0.0.1:${peerPort}`,
     adminSocket: caddy.socketPath,
-    upstreamsFolder: join(dirname(caddy.configFile), 'leads'),
+    upstreamsFolder: join(dirname(caddy.configFile), 'upstreams'),
     tls: { mode: 'off' },
   }
   admin = createCaddyAdmin(settings, caddy.configFile)
@@ -155,7 +155,7 @@ test('with certificates of its own authority: plain ports lead there, peers stay
     { ...settings, listen: [`127.0.0.1:${secure}`], tls: { mode: 'internal' } },
     caddy.configFile,
   )
-  await tls.lead([backend('web', web)])
+  await tls.writeUpstreams([backend('web', web)])
   await tls.load([backend('web', web)])
   const ask = (): Promise<number> =>
     new Promise((resolve, reject) => {

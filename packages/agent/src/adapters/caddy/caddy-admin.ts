@@ -1,6 +1,5 @@
-// Caddy behind the agent's port: by its admin API on a unix socket, and by the files that it reads. The configuration that
-// it acknowledged is also written to the file that it starts from: its own copy is not written so that a power cut leaves
-// the old or the new one.
+// Controls the node's Caddy through its admin API on a unix socket and through upstream files. A configuration that Caddy
+// accepted is also written to the file that it starts from, because Caddy's own saved copy may not survive a power cut.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Backend, type RouterAdmin, RouterError } from '../../ports/router.ts'
@@ -13,13 +12,13 @@ import { openUpstreamFiles } from './upstream-files.ts'
 
 const READ_MS = 2000
 const LOAD_MS = 10_000
-/** A load of unknown outcome is asked after, this often and this long. */
-const ASK_AGAIN_MS = 200
-const ASK_TIMES = 10
+/** After a load with an unknown outcome, Caddy is polled for its configuration. */
+const POLL_MS = 200
+const MAX_POLLS = 10
 
-/** `configFile`: what Caddy is started with. */
+/** `configFile`: the file that Caddy starts from. */
 export function createCaddyAdmin(settings: CaddySettings, configFile: string): RouterAdmin {
-  const leads = openUpstreamFiles(settings.upstreamsFolder)
+  const upstreams = openUpstreamFiles(settings.upstreamsFolder)
   const get = (path: string): Promise<unknown> => callAdmin(settings.adminSocket, 'GET', path, READ_MS)
   const serves = async (version: string): Promise<boolean> =>
     readAdminId(await get('/config/admin')) === version
@@ -28,38 +27,39 @@ export function createCaddyAdmin(settings: CaddySettings, configFile: string): R
     try {
       await callAdmin(settings.adminSocket, 'POST', '/load', LOAD_MS, text)
     } catch (error) {
-      if (!(error instanceof RouterError) || error.fault === 'refused' || !(await turnsOut(version)))
+      if (!(error instanceof RouterError) || error.fault === 'refused' || !(await wasLoaded(version)))
         throw error
     }
   }
-  async function turnsOut(version: string): Promise<boolean> {
-    for (let left = ASK_TIMES; left > 0; left -= 1) {
+  async function wasLoaded(version: string): Promise<boolean> {
+    for (let left = MAX_POLLS; left > 0; left -= 1) {
+      // A failed poll only means that Caddy does not answer yet.
       const answer = await serves(version).catch(() => undefined)
       if (answer !== undefined) return answer
-      await pause(ASK_AGAIN_MS)
+      await pause(POLL_MS)
     }
     return false
   }
-  /** What was last written to the file that Caddy starts from. */
+  /** The version last written to the file that Caddy starts from. */
   let saved = ''
   const configOf = rememberLast((backends) => buildConfig(settings, backends))
   return {
-    readUpstreams: leads.read,
-    lead: leads.write,
+    readUpstreams: upstreams.read,
+    writeUpstreams: upstreams.write,
     async load(backends) {
       const { text, version } = configOf(backends)
       const isServed = await serves(version)
       if (!isServed) await post(text, version)
       if (saved !== version) await writeDurably(configFile, text)
-      // Only now: until then a request may still be led by one of them.
-      if (!isServed || saved !== version) await leads.removeOthers(backends)
+      // The other files are deleted last, because until then a request may still read them.
+      if (!isServed || saved !== version) await upstreams.removeOthers(backends)
       saved = version
     },
     requestsInFlight: async () => readInFlight(await get('/reverse_proxy/upstreams')),
   }
 }
 
-/** Replicas come and go far more often than routes, of which alone the configuration is made. */
+/** The configuration depends on routes alone, which change far less often than replicas. */
 function rememberLast(
   build: (backends: readonly Backend[]) => CaddyConfig,
 ): (backends: readonly Backend[]) => CaddyConfig {

@@ -51,7 +51,7 @@ test('Caddy comes up as its unit says, on a machine that has nothing yet', async
     await waitUntil(() => statSync(adminSocket).isSocket(), { what: 'Caddy listens to the agent' })
     expect(statSync(adminSocket).mode & 0o777).toBe(0o600)
     const listen = [`127.0.0.1:${await freePort()}`]
-    const settings = { listen, peerListen: undefined, upstreamsFolder: join(state, 'leads') }
+    const settings = { listen, peerListen: undefined, upstreamsFolder: join(state, 'upstreams') }
     const admin = createCaddyAdmin(
       { ...settings, adminSocket, tls: { mode: 'off' } },
       join(state, 'config.json'),

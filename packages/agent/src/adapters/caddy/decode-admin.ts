@@ -1,10 +1,10 @@
-// Caddy's answers, cut down to what the agent asks of them.
+// Decodes the parts of Caddy's admin answers that the agent uses.
 
 const members = (value: unknown): ReadonlyMap<string, unknown> =>
   typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map()
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Empty where the configuration is not one of ours. */
+/** The version of the loaded configuration; empty if the agent did not write it. */
 export const readAdminId = (admin: unknown): string => text(members(admin).get('@id'))
 
 export function readInFlight(upstreams: unknown): ReadonlyMap<string, number> {

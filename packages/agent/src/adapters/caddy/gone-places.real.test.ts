@@ -29,13 +29,13 @@ beforeAll(async () => {
   const admin = createCaddyAdmin(
     {
       ...{ listen: [listen], peerListen: undefined, adminSocket: caddy.socketPath },
-      ...{ upstreamsFolder: join(dirname(caddy.configFile), 'leads'), tls: { mode: 'off' } },
+      ...{ upstreamsFolder: join(dirname(caddy.configFile), 'upstreams'), tls: { mode: 'off' } },
     },
     caddy.configFile,
   )
   tell = async (led) => {
     const backends = [{ name: 'web', routes: [{ host: HOST, path: '/', port }], ...led }]
-    await admin.lead(backends)
+    await admin.writeUpstreams(backends)
     await admin.load(backends)
   }
 })

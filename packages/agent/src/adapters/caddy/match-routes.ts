@@ -1,6 +1,6 @@
-// Whose is a request? A path leads in all that lies below it, on the borders of segments; of two paths the longer one has
-// it. Each matcher says so by itself, so that the order of the routes does not matter: a deployment is one route, and its
-// paths may lie above and below another's. Case does not count in paths, as admission sees to that no two differ in it alone.
+// Builds the request matchers of each deployment. A path matches everything below it, by whole segments, and the longest
+// path wins. Each matcher excludes longer paths of other deployments, so the order of routes does not matter. Paths are
+// compared without case; admission ensures that no two differ in case alone.
 
 import type { Backend } from '../../ports/router.ts'
 
@@ -17,7 +17,7 @@ interface Claim {
   readonly path: string
 }
 
-/** By the name of the deployment. A host and path that two claim is the first one's, by name. */
+/** The matchers by deployment name. If two deployments claim the same host and path, the first by name gets it. */
 export function matchersOf(backends: readonly Backend[]): Map<string, RouteMatcher[]> {
   const byHost = Map.groupBy(claimsOf(backends), ({ host }) => host)
   const matchers = new Map<string, RouteMatcher[]>()

@@ -1,4 +1,4 @@
-// The files that say where requests are led, on a real disk: no file ever leads where nobody said, whatever came in between.
+// The files that say where requests are led, on a real disk: no file ever upstreams where nobody said, whatever came in between.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { Backend } from '../../ports/router.ts'
 import { planBackends } from '../../routing/plan-backends.ts'
 import { openUpstreamFiles, upstreamFile } from './upstream-files.ts'
 
-const newFolder = (): string => join(makeTempFolder('leads').path, 'leads')
+const newFolder = (): string => join(makeTempFolder('upstreams').path, 'upstreams')
 const backend = (name: string, local: string[], ...ports: number[]): Backend => ({
   name,
   routes: ports.map((port) => ({ host: `${name}.test`, path: `/${port}`, port })),
@@ -26,37 +26,37 @@ const lines = (folder: string): { [file: string]: string } =>
       }),
   )
 
-test('what is routed no more leads nowhere, and an old port where the deployment is, until they are gone', async () => {
+test('what is routed no more upstreams nowhere, and an old port where the deployment is, until they are gone', async () => {
   const folder = newFolder()
   const before = openUpstreamFiles(folder)
   await before.write([backend('api', ['10.208.0.2'], 80), backend('web', ['10.208.0.3'], 80)])
   // Also by the next agent, which knows them from the disk alone.
-  for (const leads of [before, openUpstreamFiles(folder)]) {
+  for (const upstreams of [before, openUpstreamFiles(folder)]) {
     const now = [backend('web', ['10.208.0.4'], 81)]
-    await leads.write(now)
+    await upstreams.write(now)
     expect(lines(folder)).toEqual({
       'api.80': 'none',
       'web.80': 'here12 10.208.0.4:80',
       'web.81': 'here12 10.208.0.4:81',
     })
-    if (leads === before) continue
-    await leads.removeOthers(now)
+    if (upstreams === before) continue
+    await upstreams.removeOthers(now)
     expect(Object.keys(lines(folder))).toEqual(['web.81'])
   }
 })
 
 test('what is written while others are removed stays', async () => {
   const folder = newFolder()
-  const leads = openUpstreamFiles(folder)
+  const upstreams = openUpstreamFiles(folder)
   const [old, more] = [[backend('web', ['10.208.0.2'], 80)], [backend('new', ['10.208.0.3'], 80)]]
-  await leads.write(old)
+  await upstreams.write(old)
   // A change comes while the router is being told of the one before.
-  await Promise.all([leads.write([...old, ...more]), leads.removeOthers(old)])
+  await Promise.all([upstreams.write([...old, ...more]), upstreams.removeOthers(old)])
   expect(lines(folder)).toHaveProperty('new.80', 'here12 10.208.0.3:80')
   for (let count = 0; count < 50; count += 1)
     await Promise.all([
-      leads.write([...old, backend('new', [`10.208.0.${count}`], 80)]),
-      leads.removeOthers(old),
+      upstreams.write([...old, backend('new', [`10.208.0.${count}`], 80)]),
+      upstreams.removeOthers(old),
     ])
   expect(lines(folder)).toHaveProperty('new.80', 'here12 10.208.0.49:80')
 })
@@ -66,30 +66,30 @@ test('what was left half written is not read', async () => {
   mkdirSync(folder)
   writeFileSync(join(folder, 'web.80'), 'here12 10.208.0.12:80\n')
   writeFileSync(join(folder, 'web.80.new'), 'here12 10.208.0.1')
-  const leads = openUpstreamFiles(folder)
-  expect(await leads.read()).toEqual(new Map([['web', ['10.208.0.12']]]))
-  await leads.write([backend('web', ['10.208.0.12'], 80)])
-  await leads.removeOthers([backend('web', ['10.208.0.12'], 80)])
+  const upstreams = openUpstreamFiles(folder)
+  expect(await upstreams.read()).toEqual(new Map([['web', ['10.208.0.12']]]))
+  await upstreams.write([backend('web', ['10.208.0.12'], 80)])
+  await upstreams.removeOthers([backend('web', ['10.208.0.12'], 80)])
   expect(Object.keys(lines(folder))).toEqual(['web.80'])
 })
 
 test('a disk that takes nothing leaves what was there, and is tried again', async () => {
   const folder = newFolder()
-  const leads = openUpstreamFiles(folder)
-  await leads.write([backend('web', ['10.208.0.2'], 80)])
+  const upstreams = openUpstreamFiles(folder)
+  await upstreams.write([backend('web', ['10.208.0.2'], 80)])
   // Stands for a full disk also where the test is root: what is written beside cannot be made.
   mkdirSync(join(folder, 'web.80.new'))
   const next = [backend('web', ['10.208.0.3'], 80)]
-  await expect(leads.write(next)).rejects.toThrow('EISDIR')
+  await expect(upstreams.write(next)).rejects.toThrow('EISDIR')
   expect(readFileSync(join(folder, 'web.80'), 'utf8')).toContain('10.208.0.2:80')
 })
 
 test('without a folder nothing is led to; files are for the owner alone', async () => {
   const folder = newFolder()
-  const leads = openUpstreamFiles(folder)
-  expect(await leads.read()).toEqual(new Map())
+  const upstreams = openUpstreamFiles(folder)
+  expect(await upstreams.read()).toEqual(new Map())
   expect(existsSync(folder)).toBe(false)
-  await leads.write([backend('web', ['10.208.0.2'], 80)])
+  await upstreams.write([backend('web', ['10.208.0.2'], 80)])
   expect([statSync(folder).mode & 0o777, statSync(join(folder, 'web.80')).mode & 0o777]).toEqual([
     0o700, 0o600,
   ])
@@ -104,11 +104,11 @@ test('no name of a deployment, whoever tells it, is a way out of the folder or m
   fc.assert(
     fc.property(names, fc.integer(), (name, port) => {
       const entry = { deployment: 'dep_1', name, routes: [{ host: 'a.test', path: '/', port }], peers: [] }
-      const facts = { table: [entry], replicas: [], leads: new Map(), withdrawn: new Map() }
+      const facts = { table: [entry], replicas: [], upstreams: new Map(), withdrawn: new Map() }
       for (const planned of planBackends(facts as unknown as Parameters<typeof planBackends>[0]))
         for (const route of planned.routes) {
-          const file = upstreamFile('/leads', planned.name, route.port)
-          expect(file).toMatch(/^\/leads\/[a-z0-9]([a-z0-9-]*[a-z0-9])?\.[1-9][0-9]*$/)
+          const file = upstreamFile('/upstreams', planned.name, route.port)
+          expect(file).toMatch(/^\/upstreams\/[a-z0-9]([a-z0-9-]*[a-z0-9])?\.[1-9][0-9]*$/)
         }
     }),
     { numRuns: 5000 },

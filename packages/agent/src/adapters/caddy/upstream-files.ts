@@ -1,6 +1,6 @@
-// Where are the requests of a deployment led? One small file for each port that it is routed to, which Caddy reads anew for
-// each request ({file.*}): a rename is seen by the next request, and none breaks. Caddy picks the places out of the line
-// by a pattern that has room for just so many, so the places are repeated until the room is full.
+// Upstream files: one small file per deployment and port, which Caddy reads for each request ({file.*}), so that a changed
+// upstream takes effect with the next request and breaks none. Caddy extracts the addresses with a pattern of fixed length,
+// so a line repeats them until it is full. See docs/design/routing.md#upstreams.
 
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import { createLimit } from '../../converge/limit.ts'
 import type { Backend, Upstreams } from '../../ports/router.ts'
 import { writeDurably } from '../../state/durable-file.ts'
 
-/** Room for this many, each with many divisors: every replica has nearly the same share. More than the last are left out. */
+/** Line lengths, in addresses. They have many divisors, so every replica gets nearly the same share; more are left out. */
 export const ROOMS = [12, 60, 240] as const
 export const AWAY_ROOM = 12
-const WRITES_AT_ONCE = 8
+const MAX_WRITES = 8
 
-/** A name has no dot (SPEC 2.2), so the file says whose it is. */
-const LEAD = /^[a-z0-9-]+\.[0-9]+$/
+/** `<deployment>.<port>`; deployment names have no dots. */
+const UPSTREAM_FILE = /^[a-z0-9-]+\.[0-9]+$/
 const NOWHERE = 'none'
 
 export const upstreamFile = (folder: string, name: string, port: number): string =>
@@ -35,25 +35,25 @@ const fill = (places: readonly string[], room: number): string =>
 
 export interface UpstreamFiles {
   read(): Promise<Upstreams>
-  /** On return no file leads otherwise than is told here. */
+  /** When this resolves, no file has an upstream that is not in `backends`. */
   write(backends: readonly Backend[]): Promise<void>
-  /** Those of other deployments, and of ports that are routed to no more; not those that were written since. */
+  /** Deletes the files of other deployments and ports, except those written since. */
   removeOthers(backends: readonly Backend[]): Promise<void>
 }
 
 export function openUpstreamFiles(folder: string): UpstreamFiles {
-  /** The line of each file that is there; undefined where it is not known. */
+  /** The line of each existing file; undefined if unknown. */
   let lines: Map<string, string | undefined> | undefined
   let latest: ReadonlySet<string> = new Set()
   const oneAtATime = createLimit(1)
-  const limit = createLimit(WRITES_AT_ONCE)
+  const limit = createLimit(MAX_WRITES)
   const known = async (): Promise<Map<string, string | undefined>> => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     lines ??= new Map((await listUpstreams(folder)).map((file) => [file, undefined]))
     return lines
   }
   const write = async (file: string, line: string): Promise<void> => {
-    // Until it is known to be written, nothing is known of it.
+    // A failed write may leave either content.
     lines?.set(file, undefined)
     await writeDurably(join(folder, file), `${line}\n`)
     lines?.set(file, line)
@@ -65,8 +65,8 @@ export function openUpstreamFiles(folder: string): UpstreamFiles {
         const before = await known()
         const wanted = linesOf(backends)
         latest = new Set(wanted.keys())
-        const told = new Map([...others(before.keys(), backends), ...wanted])
-        const changed = [...told].filter(([file, line]) => before.get(file) !== line)
+        const lines = new Map([...others(before.keys(), backends), ...wanted])
+        const changed = [...lines].filter(([file, line]) => before.get(file) !== line)
         await Promise.all(changed.map(([file, line]) => limit(() => write(file, line))))
       }),
     removeOthers: (backends) =>
@@ -96,8 +96,8 @@ function linesOf(backends: readonly Backend[]): Map<string, string> {
 }
 
 /**
- * A router that was not told yet, or that comes back with what it had, still reads the files of routes that are no more: they
- * lead to the replicas of their deployment, or nowhere, and never to who has the address by then.
+ * A router with an older configuration still reads the files of removed routes. They get the current replicas of their
+ * deployment or none, so that a request never reaches a container that got a reused address.
  */
 function others(files: Iterable<string>, backends: readonly Backend[]): [string, string][] {
   const byName = new Map(backends.map((backend) => [backend.name, backend]))
@@ -108,24 +108,24 @@ function others(files: Iterable<string>, backends: readonly Backend[]): [string,
   })
 }
 
-/** Not those that were being written when somebody died: what is in them is not whole. */
+/** Ignores temporary files that a crashed write left behind. */
 async function listUpstreams(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch((error: unknown) => {
-    // Where no folder is, none has ever been led to.
+    // Without the folder, there were never any upstreams.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw error
   })
-  return files.filter((file) => LEAD.test(file))
+  return files.filter((file) => UPSTREAM_FILE.test(file))
 }
 
 async function readUpstreams(folder: string): Promise<Upstreams> {
-  const leads = new Map<string, string[]>()
+  const upstreams = new Map<string, string[]>()
   for (const file of await listUpstreams(folder)) {
     const [name = ''] = file.split('.')
-    const before = leads.get(name) ?? []
-    leads.set(name, [...new Set([...before, ...placesOf(await readFile(join(folder, file), 'utf8'))])])
+    const before = upstreams.get(name) ?? []
+    upstreams.set(name, [...new Set([...before, ...placesOf(await readFile(join(folder, file), 'utf8'))])])
   }
-  return leads
+  return upstreams
 }
 
 function placesOf(line: string): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { backOffMs } from './back-off.ts'
+import { reconnectDelayMs } from './reconnect-delay.ts'
 
 test.each([
   [0, 0, 500],
@@ -9,7 +9,7 @@ test.each([
   [5, 1, 30_000],
   [1_000, 0, 15_000],
 ])('after %i failures, drawn %d: %i ms', (failures, random, ms) => {
-  expect(backOffMs(failures, random)).toBe(ms)
+  expect(reconnectDelayMs(failures, random)).toBe(ms)
 })
 
 test.each([
@@ -18,5 +18,5 @@ test.each([
   [20, 1_000],
   [300_000, 30_000],
 ])('with a beat of %i ms it is never away for longer than %i ms', (heartbeatMs, ms) => {
-  expect(backOffMs(1_000, 1, heartbeatMs)).toBe(ms)
+  expect(reconnectDelayMs(1_000, 1, heartbeatMs)).toBe(ms)
 })

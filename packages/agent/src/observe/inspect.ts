@@ -1,0 +1,138 @@
+// Inspects a container and records the result in the status table. Concurrent requests for one container share an inspection.
+
+import type { AssignmentId, TenantId } from '@holdfast/contract'
+import {
+  findUnsafeSettings,
+  isDanger,
+  type ReplicaView,
+  type SeenContainer,
+  tenantNetwork,
+} from '@holdfast/core/node'
+import type { Logger } from 'pino'
+import { type Engine, type InspectedContainer, isFault } from '../ports/engine.ts'
+import type { Readiness } from './readiness.ts'
+import type { ReplicaStatusTable } from './replica-status-table.ts'
+
+export interface InspectDeps {
+  readonly engine: Pick<Engine, 'inspectContainer'>
+  readonly tenant: TenantId
+  readonly statuses: ReplicaStatusTable
+  readonly readiness: Readiness
+  /** A container has unsafe settings and must be removed. */
+  onUnsafe(containerId: string): void
+  readonly log: Logger
+}
+
+interface Inspection {
+  /** Another request arrived while it ran. */
+  again: boolean
+  done: Promise<void>
+}
+
+export interface Inspector {
+  /** Resolves once the table has the container's current state, or the engine failed to answer. */
+  inspect(id: AssignmentId, containerId: string): Promise<void>
+  isInspecting(containerId: string): boolean
+  /** The container no longer exists. */
+  markAbsent(id: AssignmentId, containerId: string): void
+}
+
+export function createInspector(deps: InspectDeps): Inspector {
+  const { engine, statuses } = deps
+  const inProgress = new Map<string, Inspection>()
+  const logged = new Map<string, string>()
+  const markAbsent = (id: AssignmentId, containerId: string): void => {
+    logged.delete(containerId)
+    const container = statuses.view(id)?.container
+    if (typeof container === 'object' && container.id === containerId)
+      statuses.update(id, { container: 'absent' })
+  }
+  async function inspectUntilQuiet(
+    id: AssignmentId,
+    containerId: string,
+    inspection: Inspection,
+  ): Promise<void> {
+    try {
+      do {
+        inspection.again = false
+        record(deps, logged, id, await engine.inspectContainer(containerId))
+      } while (inspection.again)
+    } catch (error) {
+      if (isFault(error, 'not_found')) markAbsent(id, containerId)
+      else deps.log.warn({ container: containerId, message: String(error) }, 'container inspection failed')
+    } finally {
+      inProgress.delete(containerId)
+    }
+  }
+  return {
+    inspect(id, containerId) {
+      const current = inProgress.get(containerId)
+      if (current !== undefined) {
+        current.again = true
+        return current.done
+      }
+      const inspection: Inspection = { again: false, done: Promise.resolve() }
+      inProgress.set(containerId, inspection)
+      inspection.done = inspectUntilQuiet(id, containerId, inspection)
+      return inspection.done
+    },
+    isInspecting: (containerId) => inProgress.has(containerId),
+    markAbsent,
+  }
+}
+
+function record(
+  deps: InspectDeps,
+  logged: Map<string, string>,
+  id: AssignmentId,
+  found: InspectedContainer,
+): void {
+  const { statuses, readiness } = deps
+  if (!hasSafeSettings(deps, logged, found)) {
+    deps.onUnsafe(found.id)
+    return
+  }
+  const view = statuses.view(id)
+  if (view === undefined) return
+  const container = keepRestartCount(view.container, found)
+  statuses.update(id, { container, creating: false, ...(isAdopted(view, found) ? { unverified: true } : {}) })
+  readiness.follow(id, container)
+}
+
+/** An unexpected but harmless setting is logged once and kept: the machine's operator may have set it. */
+function hasSafeSettings(
+  { tenant, log }: InspectDeps,
+  logged: Map<string, string>,
+  { id, settings }: InspectedContainer,
+): boolean {
+  const unsafe = findUnsafeSettings(settings, tenantNetwork(tenant))
+  const dangers = unsafe.filter(isDanger)
+  if (dangers.length > 0) {
+    log.error({ container: id, unsafe: dangers }, 'container has unsafe settings, removing it')
+    return false
+  }
+  const unexpected = unsafe.join()
+  if (unexpected !== '' && unexpected !== logged.get(id)) {
+    logged.set(id, unexpected)
+    log.warn({ container: id, settings: unsafe }, 'container has unexpected settings, keeping it')
+  }
+  return true
+}
+
+/** The container ran before this agent started, so its readiness is verified before anything is reported. */
+const isAdopted = (view: ReplicaView, found: InspectedContainer): boolean =>
+  view.container === 'unknown' && view.activity === undefined && found.state === 'running'
+
+/** Docker resets its restart count when the agent starts a container; the agent's count continues. */
+function keepRestartCount(before: ReplicaView['container'], found: InspectedContainer): SeenContainer {
+  const { id, state, startedAt, restarts, health, exitCode, address, proof } = found
+  const seen = { id, state, startedAt, restarts, health, exitCode, address, proof }
+  if (typeof before !== 'object' || before.id !== id) return seen
+  const wasReset = before.startedAt !== null && startedAt !== before.startedAt && restarts <= before.restarts
+  return {
+    ...seen,
+    restarts: wasReset ? before.restarts + 1 : Math.max(before.restarts, restarts),
+    // A running container has no exit code, so the previous one is kept.
+    exitCode: exitCode ?? before.exitCode,
+  }
+}

@@ -1,0 +1,222 @@
+// Handles the messages of one connection, from the server's challenge to its end. See docs/design/agent.md#session.
+
+import { sign } from 'node:crypto'
+import {
+  type AgentMessage,
+  type AssignmentId,
+  type Call,
+  defined,
+  helloText,
+  joinTemplates,
+  type Observation,
+  type ServerMessage,
+} from '@holdfast/contract'
+import { type RawData, WebSocket } from 'ws'
+import type { SessionOptions } from '../ports/session.ts'
+import type { SessionStreams, StreamSocket } from '../ports/streams.ts'
+import type { KeptReports } from './kept-reports.ts'
+import { readServerMessage } from './read-server-message.ts'
+import type { ServerCalls } from './server-calls.ts'
+
+export interface Connection {
+  /** False if the session is not open. */
+  send(message: AgentMessage): boolean
+  /** Does nothing before the first desired set; kept reports are sent after it. */
+  report(observations: Observation[], orphans?: readonly string[]): void
+  close(): void
+}
+
+interface ConnectionState {
+  readonly socket: WebSocket
+  /** Undefined until the welcome. */
+  session: number | undefined
+  /** The first desired set has arrived, so the server accepts reports. */
+  synced: boolean
+  lastReceivedAt: number
+  heartbeats: NodeJS.Timeout | undefined
+}
+
+const SHORTEST_HEARTBEAT_MS = 20
+/** Heartbeat intervals without a message after which the agent pings the server, and after which it disconnects. */
+const PING_AFTER = 1.2
+const DISCONNECT_AFTER = 2.8
+
+interface ConnectionOptions extends SessionOptions {
+  /** Called with the heartbeat interval that the server requests. */
+  onHeartbeat(heartbeatMs: number): void
+}
+
+export function createConnection(options: ConnectionOptions, reports: KeptReports, calls: ServerCalls) {
+  return (socket: WebSocket, openMs: number): Connection => {
+    const state: ConnectionState = {
+      socket,
+      session: undefined,
+      synced: false,
+      lastReceivedAt: performance.now(),
+      heartbeats: undefined,
+    }
+    const openTimer = setTimeout(() => {
+      if (!state.synced) socket.terminate()
+    }, openMs)
+    const noteReceived = (): void => {
+      state.lastReceivedAt = performance.now()
+    }
+    socket.on('pong', noteReceived)
+    const streams = options.streams?.(streamSocket(socket))
+    socket.on('message', (data, isBinary) => {
+      noteReceived()
+      try {
+        if (isBinary) handleFrame(streams, data)
+        else handle({ options, reports, calls, streams, state }, readServerMessage(data))
+      } catch (error) {
+        options.log.warn({ error: String(error) }, 'invalid message from the server, disconnecting')
+        socket.terminate()
+      }
+    })
+    socket.on('close', () => {
+      clearTimeout(openTimer)
+      clearInterval(state.heartbeats)
+      streams?.close()
+    })
+    return {
+      send: (message) => state.session !== undefined && sendMessage(socket, message),
+      report: (observations, orphans) => reportNow(state, observations, orphans),
+      // A server that does not answer must not keep the agent from stopping.
+      close: () => (socket.readyState === WebSocket.OPEN ? socket.close(1000) : socket.terminate()),
+    }
+  }
+}
+
+interface Context {
+  readonly options: ConnectionOptions
+  readonly reports: KeptReports
+  readonly calls: ServerCalls
+  readonly streams: SessionStreams | undefined
+  readonly state: ConnectionState
+}
+
+function sendMessage(socket: WebSocket, message: AgentMessage): boolean {
+  if (socket.readyState !== WebSocket.OPEN) return false
+  socket.send(JSON.stringify(message))
+  return true
+}
+
+function reportNow(
+  { socket, session, synced }: ConnectionState,
+  observations: Observation[],
+  orphans: readonly string[] = [],
+): void {
+  const left = orphans.length === 0 ? {} : { orphans: [...orphans] }
+  if (synced && session !== undefined) sendMessage(socket, { type: 'status', session, observations, ...left })
+}
+
+function streamSocket(socket: WebSocket): StreamSocket {
+  return {
+    get bufferedAmount() {
+      return socket.bufferedAmount
+    },
+    send(frame, onWritten) {
+      if (socket.readyState === WebSocket.OPEN) socket.send(frame, onWritten)
+    },
+    sendMessage: (message) => sendMessage(socket, message),
+  }
+}
+
+function handleFrame(streams: SessionStreams | undefined, data: RawData): void {
+  if (Buffer.isBuffer(data)) streams?.frame(data)
+}
+
+/** `message` is undefined for a type that only newer servers send; it is ignored. */
+function handle(context: Context, message: ServerMessage | undefined): void {
+  const { options, calls, streams, state } = context
+  if (message === undefined) return
+  switch (message.type) {
+    case 'challenge':
+      sendMessage(state.socket, hello(options, message.nonce))
+      break
+    case 'welcome':
+      state.session = message.session
+      startHeartbeats(state, message.heartbeatMs)
+      options.onHeartbeat(message.heartbeatMs)
+      options.onWelcome?.(message)
+      options.log.info({ session: message.session }, 'session opened')
+      break
+    case 'complete':
+    case 'delta':
+      if (message.session === state.session) applyDesired(context, message)
+      break
+    case 'call':
+      void answerCall(context, message)
+      break
+    case 'answer':
+      calls.settle(message)
+      break
+    case 'open':
+    case 'credit':
+    case 'end':
+      streams?.handle(message)
+      break
+    case 'close':
+      options.log.warn({ code: message.code, text: message.message }, 'server closes the session')
+      break
+  }
+}
+
+function hello({ state, machine }: SessionOptions, nonce: string): AgentMessage {
+  const { nodeId, generation, identityKey } = state
+  const { bootId, version, labels, engine, capacity, peerAddress } = machine()
+  const text = helloText(nonce, nodeId, generation, bootId)
+  const signature = sign(null, Buffer.from(text), identityKey).toString('base64url')
+  const facts = { bootId, version, labels: { ...labels }, engine, capacity }
+  return { type: 'hello', nodeId, generation, signature, ...facts, ...defined({ peerAddress }) }
+}
+
+function applyDesired(
+  { options, reports, state }: Context,
+  message: Extract<ServerMessage, { type: 'complete' | 'delta' }>,
+): void {
+  const { revision } = message
+  const items = joinTemplates(message)
+  const complete = message.type === 'complete'
+  const { gone = [], unrouted = [] } = message.type === 'delta' ? message : {}
+  options.onDesired({
+    revision,
+    items,
+    complete,
+    gone,
+    unrouted,
+    ...defined({ routes: message.routes }),
+  })
+  if (state.synced && !complete) return
+  state.synced = true
+  if (complete) reports.forgetGone(new Set<AssignmentId>(items.map(({ assignmentId }) => assignmentId)))
+  for (const part of reports.all()) reportNow(state, part)
+  if (complete && reports.orphans().length > 0) reportNow(state, [], reports.orphans())
+}
+
+async function answerCall({ options, state }: Context, { id, method }: Call): Promise<void> {
+  if (method !== 'containers') {
+    sendMessage(state.socket, { type: 'answer', id, error: 'not_answered_here' })
+    return
+  }
+  try {
+    sendMessage(state.socket, { type: 'answer', id, containers: await options.containers() })
+  } catch (error) {
+    options.log.warn({ message: String(error) }, 'container list for the server failed')
+    sendMessage(state.socket, { type: 'answer', id, error: 'the engine does not answer' })
+  }
+}
+
+/** A ping is also a heartbeat, and it requires an answer; it is sent when the server was silent for a while. */
+function startHeartbeats(state: ConnectionState, heartbeatMs: number): void {
+  clearInterval(state.heartbeats)
+  const everyMs = Math.max(SHORTEST_HEARTBEAT_MS, heartbeatMs)
+  state.heartbeats = setInterval(() => {
+    const { socket, session } = state
+    const silentMs = performance.now() - state.lastReceivedAt
+    if (silentMs > DISCONNECT_AFTER * everyMs) socket.terminate()
+    else if (socket.readyState !== WebSocket.OPEN) return
+    else if (silentMs > PING_AFTER * everyMs) socket.ping()
+    else if (session !== undefined) sendMessage(socket, { type: 'heartbeat', session })
+  }, everyMs)
+}

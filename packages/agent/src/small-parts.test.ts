@@ -1,0 +1,156 @@
+// Small parts of the agent that need no engine: the concurrency limit, backoff and the command line.
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { readCommandLine } from './command/command-line.ts'
+import { createLimit } from './converge/limit.ts'
+import { createRetryBackoff, environmentDelay, retryDelay } from './converge/retry-backoff.ts'
+import { desiredItem } from './fixtures/agent.fixture.ts'
+
+const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
+
+test('runs no more tasks at once than allowed, in order, also after a failure', async () => {
+  const limit = createLimit(2)
+  const log: string[] = []
+  let running = 0
+  let most = 0
+  const work = (name: string, fails: boolean) =>
+    limit(async () => {
+      running += 1
+      most = Math.max(most, running)
+      log.push(name)
+      await turn()
+      running -= 1
+      if (fails) throw new Error(name)
+    }).catch(() => {})
+  await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => work(name, name === 'b')))
+  expect([most, running, log.join('')]).toEqual([2, 0, 'abcde'])
+})
+
+test('backs off longer after each failure, until the desired state changes, and never retries a final failure', () => {
+  const item = desiredItem(IMAGE)
+  const desired = new Map([[item.assignmentId, item]])
+  let now = 0
+  const backoff = createRetryBackoff(
+    desired,
+    () => now,
+    () => 0.5,
+  )
+  expect([
+    backoff.recordFailure(item.assignmentId, 'other'),
+    backoff.recordFailure(item.assignmentId, 'other'),
+  ]).toEqual([500, 1000])
+  now = 999
+  expect([backoff.waiting(), backoff.soonestMs()]).toEqual([[item.assignmentId], 1])
+  now = 1000
+  expect([backoff.waiting(), backoff.soonestMs()]).toEqual([[], Number.POSITIVE_INFINITY])
+  backoff.recordFailure(item.assignmentId, 'final')
+  now = Number.MAX_SAFE_INTEGER
+  expect(backoff.waiting()).toEqual([item.assignmentId])
+  desired.set(item.assignmentId, { ...item, desired: 'removed' })
+  expect(backoff.waiting()).toEqual([])
+  expect([retryDelay(30, 0), retryDelay(30, 1)]).toEqual([45_000, 75_000])
+})
+
+test('retries an unavailable environment after 5, 10, 20 and at most 30 seconds, each slightly earlier', () => {
+  const item = desiredItem(IMAGE)
+  const backoff = createRetryBackoff(
+    new Map([[item.assignmentId, item]]),
+    () => 0,
+    () => 1,
+  )
+  const note = (kind: 'environment' | 'other') => backoff.recordFailure(item.assignmentId, kind)
+  expect(Array.from({ length: 5 }, () => note('environment'))).toEqual([5000, 10_000, 20_000, 30_000, 30_000])
+  // Failures of another kind are counted separately.
+  expect([note('other'), note('environment')]).toEqual([625, 5000])
+  expect([environmentDelay(1, 0), environmentDelay(9, 0)]).toEqual([3750, 22_500])
+})
+
+const ENROLL = ['enroll', '--server', 'https://h', '--name', 'n1', '--token', 't']
+
+test.each([
+  [['run'], { command: 'run', state: '/var/lib/holdfast-agent' }],
+  [['run', '--state', '/s'], { command: 'run', state: '/s' }],
+  [['run'], { routing: { caddy: { listen: [':80'], tls: { mode: 'off' } }, peerAddress: undefined } }],
+  [
+    [
+      'run',
+      '--routes-tls',
+      'internal',
+      '--peer-address',
+      '10.0.0.1:8081',
+      '--caddy-config',
+      '/c/config.json',
+    ],
+    {
+      routing: {
+        caddy: { listen: [':80', ':443'], peerListen: ':8081', upstreamsFolder: '/c/upstreams' },
+        peerAddress: '10.0.0.1:8081',
+      },
+    },
+  ],
+  [
+    ['run', '--routes-tls', 'acme', '--acme-email', 'a@b.test'],
+    { routing: { caddy: { tls: { mode: 'acme', email: 'a@b.test' } } } },
+  ],
+  [
+    ENROLL,
+    { command: 'enroll', server: 'https://h', name: 'n1', token: 't', engine: 'unix:///var/run/docker.sock' },
+  ],
+  [[...ENROLL, '--label', 'a=b', '--label', 'c=d=e'], { labels: { a: 'b', c: 'd=e' } }],
+  [
+    ['run', '--label', 'holdfast.io/country=DE', '--label', 'c=d=e'],
+    { labels: { 'holdfast.io/country': 'DE', c: 'd=e' } },
+  ],
+  [['run', '--state', '/s'], { labels: undefined, state: '/s' }],
+  [['run', '--labels', 'none'], { labels: {} }],
+  [
+    [...ENROLL, '--cpu-millis', '500', '--memory-bytes', '1024'],
+    { capacity: { cpuMillis: 500, memoryBytes: 1024 } },
+  ],
+])('accepts %j', (words, expected) => {
+  expect(readCommandLine(words, {})).toMatchObject(expected)
+})
+
+test.each([
+  [[], 'Unknown command ""'],
+  [['runs'], 'Unknown command "runs"'],
+  [['run', '--token', 't'], 'run has no option --token'],
+  [['run', '--state'], '--state has no value'],
+  [['run', '--label', 'a'], '--label a: accepted is KEY=VALUE'],
+  [['run', '--labels', 'all'], '--labels all: accepted is none'],
+  [['run', '--labels', 'none', '--label', 'a=b'], '--labels none and --label'],
+  [[...ENROLL, '--labels', 'none'], 'no option --labels. Did you mean --label?'],
+  [['run', '--routes-listen', '80'], '--routes-listen 80: accepted is HOST:PORT'],
+  [['run', '--routes-listen', ':80,:99999'], '--routes-listen :99999:'],
+  [['run', '--routes-tls', 'on'], '--routes-tls on: accepted is off, internal or acme'],
+  [['run', '--acme-email', 'a@b.test'], 'go with --routes-tls acme'],
+  [['run', '--routes-tls', 'acme', '--acme-directory', 'here'], '--acme-directory here:'],
+  [['run', '--peer-address', ':8081'], '--peer-address :8081: accepted is a host'],
+  [['run', '--peer-address', '10.0.0.1'], '--peer-address 10.0.0.1: accepted is HOST:PORT'],
+  [['run', '--peer-address', '10.0.0.1:80'], 'Port 80 is for other nodes'],
+  [['run', '--peer-listen', 'x'], '--peer-listen x:'],
+  [[...ENROLL, '--routes-tls', 'off'], 'enroll has no option --routes-tls'],
+  [['enroll', '--server', 'https://h', '--name', 'n1'], 'enroll needs --token'],
+  [['enroll', '--server', 'h', '--name', 'n1', '--token', 't'], '--server h: accepted is an address'],
+  [[...ENROLL, '--name', 'n2'], '--name is given twice'],
+  [[...ENROLL, '--label', 'a'], '--label a:'],
+  [[...ENROLL, '--engine', 'tcp://1.2.3.4'], '--engine tcp://1.2.3.4: accepted is unix://'],
+  [[...ENROLL, '--cpu-millis', '500'], 'both or neither'],
+  [[...ENROLL, '--cpu-millis', '0', '--memory-bytes', '1'], '--cpu-millis 0: accepted is a whole number'],
+  [[...ENROLL, '--loud', 'x'], 'enroll has no option --loud'],
+])('rejects %j: %s', (words, why) => {
+  expect(() => readCommandLine(words, {})).toThrow(why)
+})
+
+test('does not repeat a word that may be a token', () => {
+  const words = ['enroll', '--name', 'n1', 'hfj_a-token-without-its-option']
+  expect(() => readCommandLine(words, {})).toThrow(
+    /^enroll takes options with two dashes, each with a value\.$/,
+  )
+})
+
+test('reads the join token from the environment', () => {
+  const words = ENROLL.slice(0, 5)
+  expect(readCommandLine(words, { HOLDFAST_JOIN_TOKEN: 'e' })).toMatchObject({ token: 'e' })
+})
