@@ -1,4 +1,4 @@
-// The CLI as one file that needs nothing beside it, in a folder that `npm pack` takes; with --docs the pages of docs/cli.
+// Bundles the CLI into one file in a folder for `npm pack`; with --docs, writes the pages of docs/cli instead.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 const ROOT = join(import.meta.dirname, '..')
 const CLI = join(ROOT, 'packages/cli')
 const DOCS = join(ROOT, 'docs/cli')
-/** What a dependency asks for by `require` is built in. */
+/** Dependencies that call `require` need it for Node's built-in modules. */
 const BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
 
 if (argv.includes('--docs')) writeDocs()
@@ -25,9 +25,16 @@ async function bundle(folder: string): Promise<void> {
   const outfile = join(folder, 'holdfast.mjs')
   await build({
     entryPoints: [join(CLI, 'src/main.ts')],
-    ...{ outfile, bundle: true, platform: 'node', target: 'node24', format: 'esm' },
-    ...{ minify: true, legalComments: 'inline', banner: { js: BANNER }, logLevel: 'warning' },
-    // ws takes these where they are there, and they are not.
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    minify: true,
+    legalComments: 'inline',
+    banner: { js: BANNER },
+    logLevel: 'warning',
+    // Optional dependencies of ws that are not installed.
     external: ['bufferutil', 'utf-8-validate'],
   })
   const { name, version, license } = JSON.parse(readFileSync(join(CLI, 'package.json'), 'utf8'))

@@ -1,10 +1,10 @@
-// `npm run dev:node -- off acme-2`: pulls the plug of a machine of the development platform, or puts it back
-// (`on acme-2`), or starts its agent again with other labels (`label acme-2 zone=b`).
+// `npm run dev:node -- off acme-2`: powers off a machine of the development platform, powers it on (`on acme-2`), or restarts
+// its agent with other labels (`label acme-2 zone=b`).
 
 import { folderFromArguments } from './dev/dev-folder.ts'
-import { orderPower } from './dev/power.ts'
+import { sendPowerCommand } from './dev/power.ts'
 
-const { done, text } = await orderPower(folderFromArguments([]), process.argv.slice(2))
-const tell = done ? process.stdout : process.stderr
-tell.write(`${text}\n`)
+const { done, text } = await sendPowerCommand(folderFromArguments([]), process.argv.slice(2))
+const stream = done ? process.stdout : process.stderr
+stream.write(`${text}\n`)
 process.exitCode = done ? 0 : 1

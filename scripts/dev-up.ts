@@ -1,4 +1,4 @@
-// `npm run dev:up`: a whole platform on this machine, with what to try next. See scripts/dev/keeper.ts for what holds it.
+// `npm run dev:up`: starts a whole platform on this machine and prints commands to try. scripts/dev/keeper.ts runs it.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
@@ -10,17 +10,17 @@ import { isRunning, listProcesses } from './dev/process-list.ts'
 import { isReport } from './dev/step.ts'
 
 const KEEPER_FILE = fileURLToPath(new URL('./dev/keeper.ts', import.meta.url))
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Changes nothing; 0 where the platform is up. */
+/** Reports an existing platform; returns 0 if it is running. */
 function explainPresent(folder: DevFolder): number {
   const running = listProcesses(folder).some(isRunning)
   if (running && existsSync(folder.environment)) {
-    say(`A platform is up already at ${readEnvironment(folder).baseUrl}; npm run dev:down ends it.`)
+    print(`A platform is already running at ${readEnvironment(folder).baseUrl}; npm run dev:down stops it.`)
     return 0
   }
-  const what = running ? 'A platform is on its way up or down' : 'A platform that ended has left its files'
-  say(`${what} in ${folder.path}; npm run dev:down ends it and removes them.`)
+  const what = running ? 'A platform is starting or stopping' : 'A stopped platform has left its files'
+  print(`${what} in ${folder.path}; npm run dev:down stops it and removes the files.`)
   return 1
 }
 
@@ -34,10 +34,10 @@ function startKeeper(folder: DevFolder): ChildProcess {
   return keeper
 }
 
-/** How it ended: ready, or why not. The keeper cleans up after itself when the channel closes before it is ready. */
+/** Resolves with undefined when the platform is ready, else with the failure. The keeper cleans up if the channel closes early. */
 function awaitReady(keeper: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
-    let failure = 'the process that holds the platform ended'
+    let failure = 'the keeper process ended'
     const interrupt = (): void => {
       failure = 'interrupted'
       if (keeper.connected) keeper.disconnect()
@@ -46,30 +46,30 @@ function awaitReady(keeper: ChildProcess): Promise<string | undefined> {
     process.once('SIGTERM', interrupt)
     keeper.once('error', (error) => resolve(error.message))
     keeper.once('exit', () => resolve(failure))
-    keeper.on('message', (told) => {
-      if (!isReport(told)) return
-      if (told.kind === 'step') say(`  ${told.seconds.toFixed(1).padStart(5)} s  ${told.name}`)
-      if (told.kind === 'failed') failure = told.why
-      if (told.kind === 'ready') resolve(undefined)
+    keeper.on('message', (report) => {
+      if (!isReport(report)) return
+      if (report.kind === 'step') print(`  ${report.seconds.toFixed(1).padStart(5)} s  ${report.name}`)
+      if (report.kind === 'failed') failure = report.why
+      if (report.kind === 'ready') resolve(undefined)
     })
   })
 }
 
 async function main(): Promise<number> {
   const folder = folderFromArguments(process.argv.slice(2))
-  const begun = performance.now()
+  const startedAt = performance.now()
   if (!claimFolder(folder)) return explainPresent(folder)
-  say('Starting a platform on this machine:')
+  print('Starting a platform on this machine:')
   const keeper = startKeeper(folder)
   const failure = await awaitReady(keeper)
   if (failure !== undefined) {
-    say(`It did not come up, and nothing was left behind. ${failure}`)
+    print(`The platform did not start, and everything was cleaned up: ${failure}`)
     return 1
   }
   keeper.disconnect()
   keeper.unref()
-  say(`Up after ${((performance.now() - begun) / 1000).toFixed(1)} s.`)
-  say(nextSteps(folder))
+  print(`Up after ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`)
+  print(nextSteps(folder))
   return 0
 }
 

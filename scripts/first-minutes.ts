@@ -1,5 +1,5 @@
-// The first five minutes, as the README tells them: in a fresh clone of HEAD each of its commands is run, timed and
-// compared with what the README shows. At most three commands and five minutes until the first page is served.
+// Runs every command of the README's first section in a fresh clone of HEAD and compares the output with the README. The
+// first page must be served after at most three commands and five minutes.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -15,26 +15,26 @@ const ROOT = join(import.meta.dirname, '..')
 const HEADING = 'A running system in minutes'
 const MOST_COMMANDS = 3
 const MOST_SECONDS = 300
-/** A command that only looks is asked again for so long, as somebody would who waits for something. */
-const PATIENCE_MS = 60_000
+/** A command that only reads is repeated for this long, until its output matches. */
+const RETRY_MS = 60_000
 const REAPED_MS = 10_000
-const LOOKS = /^(curl -s -H "Host|npx holdfast (--context \S+ )?(get|describe|events|why|node list)\b)/
+const READ_ONLY = /^(curl -s -H "Host|npx holdfast (--context \S+ )?(get|describe|events|why|node list)\b)/
 const ASSIGNS = /^[A-Z]+=/
 
 let passed = 0
 let failed = 0
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
-const tellTime = (seconds: number, what: string): void =>
-  say(`  ${seconds.toFixed(1).padStart(6)} s  ${what}`)
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+const printTime = (seconds: number, what: string): void =>
+  print(`  ${seconds.toFixed(1).padStart(6)} s  ${what}`)
 
 function check(holds: boolean, what: string): boolean {
   if (holds) passed += 1
   else failed += 1
-  if (!holds) say(`FAILED: ${what}`)
+  if (!holds) print(`FAILED: ${what}`)
   return holds
 }
 
-/** Also when this process is told to end: the platform would live on. Before the clone is removed, which is at exit too. */
+/** Stops the platform at exit and on signals, before the clone is removed. */
 function cleanUpAtExit(clone: string, variables: NodeJS.ProcessEnv): void {
   process.once('SIGINT', () => process.exit(130))
   process.once('SIGTERM', () => process.exit(143))
@@ -44,7 +44,7 @@ function cleanUpAtExit(clone: string, variables: NodeJS.ProcessEnv): void {
   })
 }
 
-/** As in a shell that was just opened: what npm and a CI run have put there is gone, and so are their contexts. */
+/** The environment of a new shell: without the variables of npm and CI, and with its own contexts file. */
 function freshEnvironment(home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !/^(npm_|HOLDFAST_(?!ENGINES))/.test(name))
   const path = env['PATH']?.split(':').filter((folder) => !folder.includes('node_modules'))
@@ -55,20 +55,20 @@ function freshEnvironment(home: string): NodeJS.ProcessEnv {
   }
 }
 
-/** Runs it, a second time and more where it only looks and what it looks for may still come. */
+/** Runs a command; repeats it if it only reads and its output does not match yet. */
 async function runAsShown(shell: Shell, before: string, { text, shown }: WalkCommand): Promise<Ran> {
-  const begun = performance.now()
+  const startedAt = performance.now()
   for (;;) {
     const ran = await runLine(shell, before + text, MOST_SECONDS * 1000)
-    const seconds = (performance.now() - begun) / 1000
+    const seconds = (performance.now() - startedAt) / 1000
     const printed = ran.printed.replaceAll(shell.folder, '/tmp/holdfast')
     const done = ran.status === 0 && matchesShown(shown, printed)
-    if (done || !LOOKS.test(text) || seconds * 1000 > PATIENCE_MS) return { ...ran, printed, seconds }
+    if (done || !READ_ONLY.test(text) || seconds * 1000 > RETRY_MS) return { ...ran, printed, seconds }
   }
 }
 
 async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<void> {
-  let remembered = ''
+  let assignments = ''
   let total = 0
   let leftovers: (() => string[]) | undefined
   const page = commands.findIndex(({ text }) => text.startsWith('curl'))
@@ -76,25 +76,26 @@ async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<voi
     const { text, shown } = command
     if (text === 'npm run dev:down') {
       leftovers = watchLeftovers(shell.folder)
-      check(leftovers().length > 0, 'what a platform could leave behind is seen while it is up')
+      check(leftovers().length > 0, 'a running platform has processes and files to check')
     }
-    const { seconds, status, printed } = await runAsShown(shell, remembered, command)
-    if (ASSIGNS.test(text)) remembered += `${text}\n`
-    tellTime(seconds, text.split('\n')[0] ?? '')
-    const what = `status ${status}; the README shows\n${shown.join('\n')}\nand it printed\n${printed}`
+    const { seconds, status, printed } = await runAsShown(shell, assignments, command)
+    if (ASSIGNS.test(text)) assignments += `${text}\n`
+    printTime(seconds, text.split('\n')[0] ?? '')
+    const what = `exit code ${status}; the README shows\n${shown.join('\n')}\nbut the command printed\n${printed}`
     if (!check(status === 0 && matchesShown(shown, printed), what)) return
     total += seconds
     if (at === page) printFirstPage(page, total)
   }
-  // What was killed at the end is there until it is reaped.
-  await waitUntil(() => leftovers?.().length === 0, { what: 'nothing is left', timeoutMs: REAPED_MS }).catch(
-    () => {},
-  )
-  check(leftovers?.().length === 0, `left behind: ${leftovers?.().join(', ') ?? 'never looked for'}`)
+  // Killed processes exist until they are reaped; the check below reports what is left.
+  await waitUntil(() => leftovers?.().length === 0, {
+    what: 'no process is left',
+    timeoutMs: REAPED_MS,
+  }).catch(() => {})
+  check(leftovers?.().length === 0, `left behind: ${leftovers?.().join(', ') ?? 'not checked'}`)
 }
 
 function printFirstPage(commands: number, seconds: number): void {
-  say(`From the clone to the first page: ${commands} commands, ${seconds.toFixed(1)} s.`)
+  print(`From the clone to the first page: ${commands} commands, ${seconds.toFixed(1)} s.`)
   check(commands <= MOST_COMMANDS, `at most ${MOST_COMMANDS} commands`)
   check(seconds <= MOST_SECONDS, `at most ${MOST_SECONDS} s`)
 }
@@ -103,7 +104,7 @@ async function main(): Promise<void> {
   const home = makeTempFolder('first-minutes')
   const shell = { folder: join(home.path, 'clone'), env: freshEnvironment(home.path) }
   cleanUpAtExit(shell.folder, shell.env)
-  say('The walk of the README, in a fresh clone of HEAD:')
+  print('The first section of the README, in a fresh clone of HEAD:')
   const cloned = spawnSync('git', ['clone', '--quiet', ROOT, shell.folder], { encoding: 'utf8' })
   if (cloned.status !== 0) throw new Error(`git clone: ${cloned.stderr}`)
   await walk(shell, readWalk(readFileSync(join(shell.folder, 'README.md'), 'utf8'), HEADING))
@@ -114,5 +115,5 @@ try {
 } catch (error) {
   check(false, error instanceof Error ? error.message : String(error))
 }
-say(`${passed} passed, ${failed} failed`)
+print(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -1,5 +1,5 @@
-// `node scripts/screens.ts`, as root: the pictures of docs/screens, taken from a real terminal at a real platform with four
-// machines of its own. Names, ages and addresses differ from run to run.
+// `node scripts/screens.ts`, as root: takes the pictures of docs/screens in a real terminal, on a platform with four machines.
+// Names, ages and addresses differ in each run.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,32 +18,32 @@ const ROWS = 40
 
 const folder = makeTempFolder('screens')
 const ssd = { labels: { disk: 'ssd' } }
-const whole = await startLabPlatform({
+const labPlatform = await startLabPlatform({
   nodesPerTenant: { acme: 4, globex: 0 },
   offers: { 'acme-1': ssd, 'acme-2': { ...ssd, cpuMillis: 1000 }, 'acme-3': ssd },
   settings: { liveness: TIMES },
 })
 try {
-  writeManifests(whole)
+  writeManifests(labPlatform)
   mkdirSync(SHOWN, { recursive: true })
-  await take('apply', 'holdfast apply -f shop/ --wait', /-web running\n\$\s*$/)
-  await take('rejection', 'holdfast apply -f broken.yaml', /\n\$\s*$/)
-  await spoil(whole)
-  await take('describe', 'holdfast describe ledger', /\n\$\s*$/)
-  await take('status', 'holdfast status', 'nodes ready', (screen) => screen.press('C-c'))
+  await capture('apply', 'holdfast apply -f shop/ --wait', /-web running\n\$\s*$/)
+  await capture('rejection', 'holdfast apply -f broken.yaml', /\n\$\s*$/)
+  await breakNodes(labPlatform)
+  await capture('describe', 'holdfast describe ledger', /\n\$\s*$/)
+  await capture('status', 'holdfast status', 'nodes ready', (screen) => screen.press('C-c'))
 } finally {
-  await whole.stop()
+  await labPlatform.stop()
   folder.remove()
 }
 
-/** Types a command at an empty screen and keeps what then stands there. */
-async function take(
+/** Types a command on an empty screen and saves the screen when the expected text appears. */
+async function capture(
   name: string,
   command: string,
   shown: string | RegExp,
   end = async (_screen: Screen): Promise<void> => {},
 ): Promise<void> {
-  const { platform } = whole
+  const { platform } = labPlatform
   const place = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
   const screen = await openScreen(place, COLUMNS, ROWS)
   try {
@@ -82,15 +82,15 @@ function writeManifests({ image }: LabPlatform): void {
   ])
 }
 
-/** A machine of each kind: closed for new work, too small, dark, and without the right disk. */
-async function spoil({ lab, node, platform }: LabPlatform): Promise<void> {
+/** Gives each machine another problem: cordoned, too small, powered off, and without the required label. */
+async function breakNodes({ lab, node, platform }: LabPlatform): Promise<void> {
   const env = { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token }
   const cli = (...words: string[]) => runCli(words, { env, cwd: folder.path })
   await cli('node', 'cordon', 'acme-1')
   await lab.powerOff(node('acme-3'))
-  const isDark = async () => /acme-3 +(unreachable|failed|lost)/.test((await cli('node', 'list')).stdout)
-  await waitUntil(isDark, { what: 'the dark machine is noticed' })
+  const isDetected = async () => /acme-3 +(unreachable|failed|lost)/.test((await cli('node', 'list')).stdout)
+  await waitUntil(isDetected, { what: 'the powered-off machine is detected' })
   await cli('apply', '-f', 'ledger.yaml')
   const isJudged = async () => /ledger +Pending.*unschedulable/.test((await cli('get', 'deployments')).stdout)
-  await waitUntil(isJudged, { what: 'no node takes the ledger' })
+  await waitUntil(isJudged, { what: 'ledger is unschedulable' })
 }

@@ -1,4 +1,4 @@
-// Where the development platform keeps its files, and which of them anybody but its owner may read: none.
+// The folder of the development platform. Only its owner can read the files.
 
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -7,21 +7,21 @@ export const REPOSITORY = join(import.meta.dirname, '../..')
 
 export interface DevFolder {
   readonly path: string
-  /** What a person and a script need to talk to the platform. */
+  /** Addresses, tokens and nodes, for people and scripts. */
   readonly environment: string
-  /** The processes that dev:down ends. */
+  /** The processes that dev:down stops. */
   readonly processes: string
   readonly serverConfig: string
-  /** To apply first. */
+  /** The sample manifest. */
   readonly manifest: string
   readonly serverLog: string
   /** Root token and unseal key. */
   readonly storeKeys: string
-  /** What the keeper itself has to say. */
+  /** The log of the keeper. */
   readonly keeperLog: string
-  /** Where the keeper takes orders about its machines. */
+  /** The socket on which the keeper accepts power commands. */
   readonly powerSocket: string
-  /** Of one engine. */
+  /** The folder of one engine. */
   engine(name: string): string
 }
 
@@ -41,15 +41,15 @@ function devFolder(path: string): DevFolder {
   }
 }
 
-/** `.dev` of this repository, or what `--folder` names. Any other argument is a mistake. */
+/** `.dev` of this repository, or the folder of `--folder`. Throws on any other argument. */
 export function folderFromArguments(args: readonly string[]): DevFolder {
-  const [option, path, ...rest] = args
+  const [option, path, ...others] = args
   if (option === undefined) return devFolder(join(REPOSITORY, '.dev'))
-  if (option === '--folder' && path !== undefined && rest.length === 0) return devFolder(resolve(path))
-  throw new Error(`Unknown argument ${args.join(' ')}. There is one: --folder PATH, instead of .dev.`)
+  if (option === '--folder' && path !== undefined && others.length === 0) return devFolder(resolve(path))
+  throw new Error(`Unknown argument ${args.join(' ')}. The only option is --folder PATH.`)
 }
 
-/** False when the folder is there already: somebody else's platform, or what is left of one. */
+/** Creates the folder; false if it exists already, because of another or an incompletely removed platform. */
 export function claimFolder({ path }: DevFolder): boolean {
   if (existsSync(path)) return false
   try {
@@ -61,7 +61,7 @@ export function claimFolder({ path }: DevFolder): boolean {
   }
 }
 
-/** Whole or not at all, and readable by its owner alone from the first byte on. */
+/** Writes a file atomically, readable only by its owner. */
 export function writePrivate(path: string, text: string): void {
   const draft = `${path}.new`
   rmSync(draft, { force: true })
@@ -69,7 +69,7 @@ export function writePrivate(path: string, text: string): void {
   renameSync(draft, path)
 }
 
-/** An engine that was ended a moment ago may still have a file open for writing: tried again for a while. */
+/** Retries for a while, because an engine that has just stopped may still have files open. */
 export function removeFolder({ path }: DevFolder): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
 }

@@ -1,6 +1,5 @@
-// The process that holds the development platform together. dev:up starts it in a session of its own; engines and server
-// are its children and die with it, by the kernel's doing, even when it is killed with -9. So there is one process to
-// end, and no moment of the start at which a kill leaves another one behind.
+// The parent process of the development platform. dev:up starts it in its own session. Engines and server are its children;
+// the kernel kills them with it, even after kill -9, so no process is left behind at any moment.
 
 import { env } from 'node:process'
 import { contextsPath } from '@holdfast/cli/settings/contexts-file'
@@ -8,7 +7,7 @@ import { addContexts } from './cli-contexts.ts'
 import { createTenants } from './create-tenants.ts'
 import { type DevFolder, folderFromArguments, removeFolder } from './dev-folder.ts'
 import { writeEnvironment } from './environment.ts'
-import { obeyPowerOrders } from './power.ts'
+import { servePowerCommands } from './power.ts'
 import { addProcess, KEEPER } from './process-list.ts'
 import { startEngines } from './start-engines.ts'
 import { type DevMachines, enrollNodes, startMachines } from './start-nodes.ts'
@@ -19,25 +18,25 @@ import { writeManifest } from './write-manifest.ts'
 const DRAIN_MS = 5_000
 const FOR_EVER_MS = 2 ** 31 - 1
 
-const report = (told: Report): void => {
-  if (process.connected) process.send?.(told)
+const sendReport = (report: Report): void => {
+  if (process.connected) process.send?.(report)
 }
 
-interface Raised {
+interface StartedPlatform {
   readonly server: RunningServer
   readonly machines: DevMachines | undefined
 }
 
-async function raise(folder: DevFolder, contextsFile: string): Promise<Raised> {
+async function start(folder: DevFolder, contextsFile: string): Promise<StartedPlatform> {
   addProcess(folder, KEEPER, process.pid)
-  const step = createStep(report)
+  const step = createStep(sendReport)
   const machines = await startMachines(step)
   const engines = await startEngines(folder, step, machines?.lab)
   const server = await startServer(folder, engines, step)
   const tenants = await step('tenants acme and globex', () => createTenants(server))
   const nodes = await step('nodes enrolled', () => enrollNodes(machines, server, tenants))
   writeManifest(folder, engines.sampleImage)
-  // Last, so that a start that fails leaves no context behind.
+  // The contexts come last, so that a failed start leaves none behind.
   const cli = await step('contexts of the command line', () =>
     addContexts(contextsFile, server.baseUrl, tenants),
   )
@@ -55,23 +54,23 @@ async function raise(folder: DevFolder, contextsFile: string): Promise<Raised> {
   return { server, machines }
 }
 
-/** Variables go before the file: one that is set for something else would change the platform. */
-function forgetSettings(): void {
+/** Removes HOLDFAST_ variables, because they would override the configuration file of the platform. */
+function clearSettings(): void {
   for (const name of Object.keys(env))
     if (name.startsWith('HOLDFAST_') && name !== 'HOLDFAST_ENGINES') delete env[name]
 }
 
-/** The engines' own exit handler is older and runs first: nothing writes to the folder any more when it is removed. */
-function giveUp(folder: DevFolder, why: string): void {
-  report({ kind: 'failed', why })
+/** Removes the folder at exit, after the older exit handlers have stopped the engines. */
+function abort(folder: DevFolder, why: string): void {
+  sendReport({ kind: 'failed', why })
   process.once('exit', () => removeFolder(folder))
   process.exit(1)
 }
 
-async function drain({ server: { process: server }, machines }: Raised): Promise<void> {
+async function drain({ server: { process: server }, machines }: StartedPlatform): Promise<void> {
   if (!server.hasExited()) process.kill(server.pid, 'SIGTERM')
-  const late = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS))
-  await Promise.race([server.exited, late])
+  const timeout = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS))
+  await Promise.race([server.exited, timeout])
   await machines?.lab.stop()
   process.exit(0)
 }
@@ -79,20 +78,20 @@ async function drain({ server: { process: server }, machines }: Raised): Promise
 async function keep(): Promise<void> {
   const folder = folderFromArguments(process.argv.slice(2))
   const contextsFile = contextsPath(env)
-  forgetSettings()
-  const abandoned = (): void => giveUp(folder, 'interrupted')
-  process.once('disconnect', abandoned)
-  process.once('SIGTERM', abandoned)
+  clearSettings()
+  const interrupted = (): void => abort(folder, 'interrupted')
+  process.once('disconnect', interrupted)
+  process.once('SIGTERM', interrupted)
   setInterval(() => {}, FOR_EVER_MS)
   try {
-    const raised = await raise(folder, contextsFile)
-    process.off('disconnect', abandoned)
-    process.off('SIGTERM', abandoned)
-    process.once('SIGTERM', () => void drain(raised))
-    if (raised.machines !== undefined) obeyPowerOrders(folder, raised.machines)
-    report({ kind: 'ready' })
+    const platform = await start(folder, contextsFile)
+    process.off('disconnect', interrupted)
+    process.off('SIGTERM', interrupted)
+    process.once('SIGTERM', () => void drain(platform))
+    if (platform.machines !== undefined) servePowerCommands(folder, platform.machines)
+    sendReport({ kind: 'ready' })
   } catch (error) {
-    giveUp(folder, error instanceof Error ? error.message : String(error))
+    abort(folder, error instanceof Error ? error.message : String(error))
   }
 }
 

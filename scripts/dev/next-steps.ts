@@ -9,7 +9,7 @@ export function nextSteps(folder: DevFolder): string {
   const { baseUrl, edge, cli } = readEnvironment(folder)
   const inside = relative(REPOSITORY, folder.path)
   const place = inside.startsWith('..') ? folder.path : inside
-  const before = cli.before === null ? '' : `; before, it was ${cli.before}`
+  const before = cli.before === null ? '' : `; before dev:up it was ${cli.before}`
   const apply = `npx holdfast apply -f ${place}/hello.yaml`
   const tries = [
     ...(edge === undefined ? [apply] : [`${apply} --wait`, `curl -H "Host: hello.example.com" ${edge}`]),
@@ -19,12 +19,12 @@ export function nextSteps(folder: DevFolder): string {
     ...(edge === undefined ? [] : ['npm run dev:node -- off acme-2']),
   ]
   return `
-The API is at ${baseUrl}, its pages at ${baseUrl}/docs. Addresses and tokens are in ${place}/env.json.
-The command line speaks for acme: ${contextOf('acme')} is the current context of ${cli.file}${before}.
+The API is at ${baseUrl}, its documentation at ${baseUrl}/docs. Addresses and tokens are in ${place}/env.json.
+The command line uses the tenant acme: ${contextOf('acme')} is the current context of ${cli.file}${before}.
 Try:
 
 ${tries.map((line) => `  ${line}`).join('\n')}
 
-The server logs to ${place}/server.log. End it all, data included: npm run dev:down
+The server logs to ${place}/server.log. To stop everything and delete the data: npm run dev:down
 `
 }

@@ -1,5 +1,4 @@
-// Which processes belong to the platform: written down with their start times, since a process id alone is given to
-// another process sooner or later.
+// The list of the platform's processes, with their start times, because the system reuses process ids.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { isAlive, type ProcessRecord, recordProcess } from '@holdfast/testkit'
@@ -9,7 +8,7 @@ export interface ListedProcess extends ProcessRecord {
   readonly name: string
 }
 
-/** The name of the process that all others die with. */
+/** The name of the parent process, whose end stops all others. */
 export const KEEPER = 'keeper'
 
 export function listProcesses({ processes }: DevFolder): ListedProcess[] {
@@ -23,7 +22,7 @@ export function addProcess(folder: DevFolder, name: string, pid: number): void {
   writePrivate(folder.processes, `${JSON.stringify(all, null, 2)}\n`)
 }
 
-/** Is this very process there, not another one under the same id? */
+/** Whether exactly this process is running, and not another one with the same id. */
 export function isRunning({ pid, startTicks }: ProcessRecord): boolean {
   try {
     return recordProcess(pid).startTicks === startTicks && isAlive(pid)

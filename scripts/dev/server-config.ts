@@ -1,4 +1,4 @@
-// The configuration file of the development server: what production has, for this machine alone, with the metrics page open.
+// The configuration file of the development server: like production, but for this machine only and with open metrics.
 
 export interface ServerSettings {
   readonly address: string
@@ -11,7 +11,7 @@ export interface ServerSettings {
   readonly registryHost: string
 }
 
-/** A JSON string is a YAML string. */
+/** Every JSON string is a valid YAML string. */
 const quoted = (text: string): string => JSON.stringify(text)
 
 export function serverConfig(settings: ServerSettings): string {
@@ -29,7 +29,7 @@ secretsStore:
 registries:
   - { host: ${quoted(registryHost)}, plainHttp: true, allowAddress: true }
 metrics: { open: true }
-# A machine that is silent is given up sooner than by default, so that trying it out takes less waiting.
+# Shorter timeouts than the defaults, so that you can watch a node fail without a long wait.
 liveness: { heartbeatSeconds: 2, unreachableSeconds: 10, failedSeconds: 20 }
 `
 }

@@ -1,6 +1,5 @@
-// The engines of the development platform: three etcd members, the secrets store, the registry with a sample image: 1.0
-// and 2.0 serve a page each, 3.0 is broken.
-// They are children of the keeper and die with it, however it dies.
+// Starts the engines of the development platform: three etcd members, the secrets store, and a registry with a sample image,
+// whose versions 1.0 and 2.0 serve a page and whose version 3.0 fails. All are children of the keeper.
 
 import {
   type EtcdCluster,
@@ -15,29 +14,29 @@ import { type DevFolder, writePrivate } from './dev-folder.ts'
 import { addProcess } from './process-list.ts'
 import type { Step } from './step.ts'
 
-/** As much as the server's configuration says: both must be the same number. */
+/** Must equal the quota in the server configuration. */
 export const ETCD_QUOTA_BYTES = 2 * 1024 ** 3
 
 const SAMPLE = 'samples/hello'
-/** A page, and a line in the log for each request. */
+/** Serves a page and logs each request. */
 const SERVE = "trap 'exit 0' TERM; echo hello listens on 8080; httpd -f -v -p 8080 -h /www & wait"
-/** Starts, says why it cannot go on, and ends: for an update that goes wrong. */
+/** Logs an error and exits, to demonstrate a failed update. */
 const BROKEN = 'echo "hello: no page for 3.0" >&2; exit 1'
 
 export interface Engines {
   readonly etcd: EtcdCluster
   readonly secretsStore: SecretsStore
   readonly registry: Registry
-  /** A pinned reference that the registry holds. */
+  /** A pinned image reference in the registry. */
   readonly sampleImage: string
-  /** Where the server listens: an address that nodes reach too, where there are nodes. */
+  /** The address of the server, reachable from the nodes. */
   readonly address: string
 }
 
 export async function startEngines(folder: DevFolder, step: Step, lab: Lab | undefined): Promise<Engines> {
   const [etcd, secretsStore, { registry, sampleImage }] = await Promise.all([
     step('etcd, three members', () => startState(folder)),
-    step('secrets store, initialised and unsealed', () => startSecrets(folder)),
+    step('secrets store, initialized and unsealed', () => startSecrets(folder)),
     step('registry with a sample image', () => startImages(folder, lab?.registry)),
   ])
   return { etcd, secretsStore, registry, sampleImage, address: lab?.hostAddress ?? '127.0.0.1' }
@@ -61,7 +60,7 @@ async function startSecrets(folder: DevFolder): Promise<SecretsStore> {
   return store
 }
 
-/** The lab brings a registry that its nodes reach. */
+/** Uses the registry of the lab if there is one, because its nodes can reach it. */
 async function startImages(folder: DevFolder, given: Registry | undefined) {
   const registry = given ?? (await startRegistry({ folder: folder.engine('registry') }))
   addProcess(folder, 'registry', registry.pid)

@@ -1,5 +1,5 @@
-// The nodes of the development platform: three machines of acme and two of globex, each with its own Docker Engine, Caddy
-// and agent. They want root, for their network namespaces; without it the platform comes up with no nodes and says so.
+// Starts the nodes of the development platform: three machines of acme and two of globex, each with its own Docker Engine,
+// Caddy and agent. They need root for their network namespaces; without root the platform starts without nodes.
 
 import { type Lab, type LabNode, startLab } from '@holdfast/testkit'
 import { createApiClient } from '@holdfast/testkit/platform/api-client'
@@ -9,7 +9,7 @@ import type { RunningServer } from './start-server.ts'
 import type { Step } from './step.ts'
 
 const NODES = { acme: 3, globex: 2 }
-/** Where each stands, as its join token attests it. */
+/** The country that the join token of each node attests. */
 const COUNTRIES: { readonly [node: string]: string } = {
   'acme-1': 'DE',
   'acme-2': 'FR',
@@ -23,9 +23,9 @@ export interface DevNode {
   readonly name: string
   readonly tenant: string
   readonly address: string
-  /** Where its Caddy serves what is routed. */
+  /** The address at which its Caddy serves routes. */
   readonly edge: string
-  /** For `docker --host`: to look at what runs there. */
+  /** The Docker socket, for `docker --host`. */
   readonly engine: string
 }
 
@@ -36,7 +36,7 @@ export interface DevMachines {
 
 export async function startMachines(step: Step): Promise<DevMachines | undefined> {
   if (process.getuid?.() !== 0) {
-    await step('no nodes: they want root', async () => {})
+    await step('no nodes, because they need root', async () => {})
     return undefined
   }
   const agents = createLabAgents()

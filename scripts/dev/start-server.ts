@@ -1,4 +1,4 @@
-// The server of the development platform: provisioned, initialised by its own command, then serving as it would anywhere.
+// Starts the server of the development platform: provisions the secrets store, runs `init`, then `serve`.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export async function startServer(folder: DevFolder, engines: Engines, step: Ste
   return { baseUrl, platformToken, process }
 }
 
-/** Writes the configuration; returns the address that the server will have. */
+/** Writes the configuration and returns the address of the server. */
 async function configure(
   folder: DevFolder,
   { etcd, secretsStore, registry, address }: Engines,
@@ -55,11 +55,11 @@ async function configure(
 
 async function provision(address: string, rootToken: string) {
   const client = createSecretsStoreClient({ address, auth: { token: secret(rootToken) } })
-  const made = await provisionPlatform(client, { namespaces: NAMESPACES })
+  const provisioned = await provisionPlatform(client, { namespaces: NAMESPACES })
   client.close()
-  if (made.kind !== 'ok') throw new Error(`the secrets store answered ${made.kind}`)
-  const plain = ({ roleId, secretId }: typeof made.api) => ({ roleId, secretId: secretId.reveal() })
-  return { api: plain(made.api), broker: plain(made.broker) }
+  if (provisioned.kind !== 'ok') throw new Error(`the secrets store returned ${provisioned.kind}`)
+  const plain = ({ roleId, secretId }: typeof provisioned.api) => ({ roleId, secretId: secretId.reveal() })
+  return { api: plain(provisioned.api), broker: plain(provisioned.broker) }
 }
 
 async function firstToken({ serverConfig: config }: DevFolder): Promise<string> {

@@ -1,19 +1,19 @@
-// One step of the start: it is told when it is done, with its time.
+// Runs one step of the start and reports its duration.
 
 export type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
-/** From the keeper to dev:up, over the channel between them. */
+/** A message from the keeper to dev:up. */
 export type Report =
   | { readonly kind: 'step'; readonly name: string; readonly seconds: number }
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly why: string }
 
-export function createStep(report: (told: Report) => void): Step {
+export function createStep(send: (report: Report) => void): Step {
   return async (name, work) => {
-    const begun = performance.now()
+    const startedAt = performance.now()
     try {
       const result = await work()
-      report({ kind: 'step', name, seconds: (performance.now() - begun) / 1000 })
+      send({ kind: 'step', name, seconds: (performance.now() - startedAt) / 1000 })
       return result
     } catch (error) {
       throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })

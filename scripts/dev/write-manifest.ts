@@ -1,4 +1,4 @@
-// The first manifest to apply: the one of `examples`, with the address that this platform's registry has.
+// Writes the sample manifest: examples/hello.yaml with the registry of this platform.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +9,6 @@ const IMAGE = /^image: .*$/m
 
 export function writeManifest({ manifest }: DevFolder, image: string): void {
   const example = readFileSync(EXAMPLE, 'utf8')
-  if (!IMAGE.test(example)) throw new Error(`${EXAMPLE} names no image`)
+  if (!IMAGE.test(example)) throw new Error(`${EXAMPLE} has no image`)
   writePrivate(manifest, example.replace(/^#.*\n/gm, '').replace(IMAGE, `image: ${image}`))
 }

@@ -1,4 +1,4 @@
-// What a development platform could leave on this machine, written down while it is up and looked for when it is down.
+// Finds processes and files that a stopped development platform left behind. They are recorded while it is running.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,24 +6,25 @@ import { labLeftovers, labProcesses } from '@holdfast/testkit/lab/lab-leftovers'
 
 const LAB = /^unix:\/\/(.*\/holdfast-lab(\d+)-[^/]+)\//
 
-/** Asks in words what is still there. */
+/** Returns a function that lists what still exists. */
 export function watchLeftovers(clone: string): () => string[] {
   const platform = join(clone, '.dev')
   const { nodes } = JSON.parse(readFileSync(join(platform, 'env.json'), 'utf8'))
   const [, folder, slot] = LAB.exec(String(nodes?.[0]?.engine)) ?? []
-  if (folder === undefined) throw new Error('the platform has no nodes: they want root')
+  if (folder === undefined) throw new Error('the platform has no nodes, because they need root')
   const prefix = `hf${slot}`
   const trace = { prefix, folder, pids: labProcesses(prefix) }
   return () => [...labLeftovers(trace), ...processesOf(clone), ...[platform].filter(existsSync)]
 }
 
-/** Those that name the folder on their command line, as all of a platform do. */
+/** Processes with the folder on their command line, as all processes of a platform have. */
 function processesOf(folder: string): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
       const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
       return /^\d+$/.test(pid) && line.includes(folder) ? [`process ${pid} ${line}`] : []
     } catch {
+      // The process ended in between.
       return []
     }
   })

@@ -1,10 +1,10 @@
-// Does a command print what the document says? Line by line; `...` stands for whatever is cut, within a line or for
-// several of them. What differs from run to run does not count: addresses, ids, times, and which of the machines was taken.
+// Compares the output of a command with the text in a document, line by line. `...` matches any text within a line, or any
+// number of lines. Addresses, ids, times and the choice of nodes are ignored, because they differ in each run.
 
-/** What npm says by itself: documents leave it out. */
-const OF_NPM = /^(npm (warn|notice)\b|> )/
+/** Lines printed by npm, which documents omit. */
+const NPM_LINE = /^(npm (warn|notice)\b|> )/
 
-const DIFFERS: readonly (readonly [RegExp, string])[] = [
+const VARIABLE_PARTS: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
   [/\b\d+\.\d+\.\d+\.\d+(:\d+)?\b/g, '<address>'],
   [/\b[a-z]+_[0-9A-HJKMNP-TV-Z]{26}\b/g, '<id>'],
@@ -17,18 +17,18 @@ const DIFFERS: readonly (readonly [RegExp, string])[] = [
 ]
 
 export function matchesShown(shown: readonly string[], printed: string): boolean {
-  const pattern = linesOf(shown).map((line) => (line === '...' ? '(?:.*\\n)*?' : `${lineAs(line)}\\n`))
-  const text = linesOf(printed.split('\n').filter((line) => !OF_NPM.test(line)))
+  const pattern = linesOf(shown).map((line) => (line === '...' ? '(?:.*\\n)*?' : `${patternOf(line)}\\n`))
+  const text = linesOf(printed.split('\n').filter((line) => !NPM_LINE.test(line)))
   return new RegExp(`^${pattern.join('')}$`).test(text.map((line) => `${line}\n`).join(''))
 }
 
 const linesOf = (lines: readonly string[]): string[] =>
-  lines.map((line) => withoutDifferences(line.trim())).filter((line) => line !== '')
+  lines.map((line) => normalize(line.trim())).filter((line) => line !== '')
 
-const withoutDifferences = (line: string): string =>
-  DIFFERS.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line)
+const normalize = (line: string): string =>
+  VARIABLE_PARTS.reduce((text, [pattern, placeholder]) => text.replace(pattern, placeholder), line)
 
-const lineAs = (line: string): string =>
+const patternOf = (line: string): string =>
   line
     .split('...')
     .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))

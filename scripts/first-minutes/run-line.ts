@@ -1,10 +1,10 @@
-// One line of a walk, run by a shell in the clone as a person would; never longer than its deadline.
+// Runs one command line in a shell, with a deadline.
 
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 
 export interface Ran {
-  /** Both streams, in the order in which they were written. */
+  /** stdout and stderr in the order of writing. */
   readonly printed: string
   readonly status: number | null
   readonly seconds: number
@@ -16,10 +16,12 @@ export interface Shell {
 }
 
 export async function runLine({ folder, env }: Shell, line: string, deadlineMs: number): Promise<Ran> {
-  const begun = performance.now()
-  // In a group of its own, so that the end of its time is also that of what it started.
+  const startedAt = performance.now()
+  // In its own process group, so that the deadline kills its children too.
   const child = spawn('bash', ['-c', `exec 2>&1\n${line}`], {
-    ...{ cwd: folder, env, detached: true },
+    cwd: folder,
+    env,
+    detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const timer = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), deadlineMs)
@@ -27,5 +29,5 @@ export async function runLine({ folder, env }: Shell, line: string, deadlineMs: 
   const printed = await text(child.stdout)
   const status = await ended
   clearTimeout(timer)
-  return { printed, status, seconds: (performance.now() - begun) / 1000 }
+  return { printed, status, seconds: (performance.now() - startedAt) / 1000 }
 }

@@ -1,17 +1,17 @@
-// An order about a machine of the development platform that nobody can carry out is no success.
+// A power command for the development platform fails if it is incomplete or no platform runs.
 
 import { makeTempFolder } from '@holdfast/testkit'
 import { afterAll, expect, test } from 'vitest'
 import { folderFromArguments } from '../../scripts/dev/dev-folder.ts'
-import { orderPower } from '../../scripts/dev/power.ts'
+import { sendPowerCommand } from '../../scripts/dev/power.ts'
 
 const folder = makeTempFolder('dev-power')
 afterAll(() => folder.remove())
 
 test.each([
-  ['half an order', ['off'], /^npm run dev:node -- off NODE/],
-  ['an order without a platform', ['off', 'acme-2'], /^No platform with nodes is up/],
-])('%s', async (_, words, text) => {
-  const answer = await orderPower(folderFromArguments(['--folder', folder.path]), words)
-  expect(answer).toEqual({ done: false, text: expect.stringMatching(text) })
+  ['an incomplete command', ['off'], /^npm run dev:node -- off NODE/],
+  ['a command without a platform', ['off', 'acme-2'], /^No platform with nodes is running/],
+])('%s fails', async (_, words, text) => {
+  const result = await sendPowerCommand(folderFromArguments(['--folder', folder.path]), words)
+  expect(result).toEqual({ done: false, text: expect.stringMatching(text) })
 })

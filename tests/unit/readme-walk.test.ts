@@ -1,4 +1,4 @@
-// How the first minutes are read from the README and compared with what was printed: what may differ, and what may not.
+// How the commands of the README are read, and how their output is compared with the shown one.
 
 import { expect, test } from 'vitest'
 import { matchesShown } from '../../scripts/first-minutes/matches-shown.ts'
@@ -36,7 +36,7 @@ test('a walk is the commands of a section, with what is shown below each', () =>
     { text: 'A=$(date)', shown: [] },
     { text: `curl --json '{\n  "a": 1\n}' | cat`, shown: ['one', '', 'two'] },
   ])
-  expect(() => readWalk(DOCUMENT, 'Away')).toThrow('no section is called "Away"')
+  expect(() => readWalk(DOCUMENT, 'Away')).toThrow('there is no section "Away"')
 })
 
 test.each([

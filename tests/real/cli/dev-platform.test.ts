@@ -71,7 +71,7 @@ const nothingRuns = () => waitUntil(() => processesThere().length === 0, { what:
 test('up, used, and down again', { timeout: 180_000 }, async () => {
   await writeContextsFile(contextsFile(), { current: 'other', contexts: { other: OTHER } })
   const up = await run('dev-up').ended
-  expect(up).toMatchObject({ status: 0, text: expect.stringContaining('before, it was other') })
+  expect(up).toMatchObject({ status: 0, text: expect.stringContaining('before dev:up it was other') })
   const platform = JSON.parse(read('env.json'))
   expect(platform).toEqual({
     baseUrl: expect.stringMatching(/^http:\/\/10\.99\.\d+\.1:\d+$/),
@@ -131,14 +131,17 @@ test('up, used, and down again', { timeout: 180_000 }, async () => {
 
   const before = [read('env.json'), read('processes.json')]
   const second = await run('dev-up').ended
-  expect(second).toMatchObject({ status: 0, text: expect.stringContaining(`already at ${platform.baseUrl}`) })
+  expect(second).toMatchObject({
+    status: 0,
+    text: expect.stringContaining(`already running at ${platform.baseUrl}`),
+  })
   expect([read('env.json'), read('processes.json')]).toEqual(before)
   expect((await acme.get('/api/v1/deployments/web')).status).toBe(200)
 
   const down = await run('dev-down').ended
   expect(down).toMatchObject({
     status: 0,
-    text: expect.stringMatching(/Ended: etcd-1, .*keeper, registry, secrets-store, server\./),
+    text: expect.stringMatching(/Stopped: etcd-1, .*keeper, registry, secrets-store, server\./),
   })
   // None is current: what was meant for this platform must not reach the other one.
   expect(await readContextsFile(contextsFile())).toEqual({
