@@ -3,7 +3,7 @@
 import { RESERVED_NAMES } from '@holdfast/core'
 import { withDryRuns } from './api/dry-runs.ts'
 import type { AnyEndpoint } from './api/endpoint.ts'
-import { createFailedJoins, type FailedJoins } from './api/request/failed-attempts.ts'
+import { createFailedAttempts, type FailedAttempts } from './api/request/failed-attempts.ts'
 import { activityEndpoints } from './api/routes/activity.ts'
 import { archiveEndpoints } from './api/routes/archives.ts'
 import { deploymentEndpoints } from './api/routes/deployments.ts'
@@ -42,7 +42,7 @@ export interface EndpointDeps {
   readonly allowed: ReadonlySet<string>
   readonly callNode: CallNode
   readonly openStream: OpenNodeStream
-  readonly failedTickets: FailedJoins
+  readonly failedTickets: FailedAttempts
 }
 
 export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
@@ -81,7 +81,7 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
       ...{ store, clock, ids, slots, quotas, answers, callNode },
       publicUrl: config.publicUrl,
       ...shownCaPin(config),
-      failedJoins: createFailedJoins(config.rates.failedJoinsPerMinute, clock),
+      failedJoins: createFailedAttempts(config.rates.failedJoinsPerMinute, clock),
     }),
     ...schedulerEndpoints(config.residency),
     ...errorEndpoints(),

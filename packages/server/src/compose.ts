@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from './api/metrics.ts'
 import { openApiDocument } from './api/pages/open-api.ts'
 import { openPages } from './api/pages/pages.ts'
 import { createAuthenticate, isLiveToken } from './api/request/authenticate.ts'
-import { createFailedJoins } from './api/request/failed-attempts.ts'
+import { createFailedAttempts } from './api/request/failed-attempts.ts'
 import { createRateLimit } from './api/request/rate-limit.ts'
 import { metricsEndpoint } from './api/routes/metrics.ts'
 import { createExecUpgrades } from './api/streams/exec-upgrade.ts'
@@ -66,7 +66,7 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
   const { callNode, openStream } = nodeSide
-  const failedTickets = createFailedJoins(config.rates.failedJoinsPerMinute, clock)
+  const failedTickets = createFailedAttempts(config.rates.failedJoinsPerMinute, clock)
   const given = { config, store, broker, slots, quotas, allowed, callNode, openStream, failedTickets }
   const endpoints = [
     ...(config.roles.includes('api') && secrets !== undefined ? composeEndpoints({ ...given, secrets }) : []),

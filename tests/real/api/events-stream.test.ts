@@ -306,5 +306,5 @@ test('the server stops though readers are there, and ends each in order', { time
   await own.stop()
   expect(performance.now() - began).toBeLessThan(10_000)
   await waitUntil(() => reader.ended, { what: 'the end' })
-  expect(reader.text).toContain(': the server ends this stream')
+  expect(reader.text).toContain(': stream ended by the server')
 })

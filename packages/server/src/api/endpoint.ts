@@ -1,10 +1,11 @@
-// What an endpoint is: one entry that drives routing, the role check, the query check, the OpenAPI document and the
-// cross-tenant test. Its handler knows no HTTP beyond a status and an ETag.
+// The endpoint table's entry type and builder. One entry drives routing, the role check, the query check, the OpenAPI
+// document and the cross-tenant test. A handler knows no HTTP beyond a status and an ETag.
 
 import type { Readable } from 'node:stream'
-import type { Code, Json, Shape } from '@holdfast/contract'
+import { type Code, defined, type Json, pageShape, type Shape } from '@holdfast/contract'
 import type { Action } from '@holdfast/core'
 import type { Caller, Outcome } from '../operations/caller.ts'
+import type { Page } from '../operations/page.ts'
 import type { ParsedQuery, QueryName } from './request/query-parameters.ts'
 
 export interface ApiRequest {
@@ -17,39 +18,39 @@ export interface ApiRequest {
   readonly lastEventId?: string
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
-  /** A text is sent as it is, with its own type. */
+  /** A string is sent unchanged, with the given type. */
   readonly body: object | string
   readonly type?: string
-  /** What the log says of this answer beside its status: nothing that the redactor has not passed. */
+  /** Added to the log line of the request. Contains only redacted values. */
   readonly notes?: object
   readonly etag?: string
 }
 
 /**
- * An answer that goes on. It is piped, so the reader sets the pace; when the reader goes away the stream is destroyed,
- * and its `close` tells the author. How much may wait for a slow reader is the author's to bound.
+ * A response without a fixed end. It is piped, so the reader controls the speed; when the reader disconnects the stream
+ * is destroyed. The producer limits how much waits for a slow reader.
  */
-export interface StreamedAnswer {
+export interface StreamedResponse {
   readonly status: number
   readonly type: string
   readonly stream: Readable
-  /** Ends it in order after what was pushed: the server stops, or the token counts no more. May be called twice. */
+  /** Ends the stream after the data pushed so far: the server stops, or the token is no longer valid. Idempotent. */
   end(): void
   readonly notes?: object
 }
 
 export type RequestHeader = 'If-Match' | 'Idempotency-Key' | 'Last-Event-ID' | 'X-Tenant-ID'
 
-/** Of no known caller: what it carries as its credential is in the body. */
+/** A request without a token; its credential is in the body or the query. */
 export interface OpenRequest {
   readonly body: Json
   readonly address: string
   readonly requestId: string
 }
 
-/** What the router, the OpenAPI document and the tests know of an endpoint, whoever may call it. */
+/** The part of an endpoint that the router, the OpenAPI document and the tests use. */
 export interface DescribedEndpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With parameters in braces: `/api/v1/deployments/{name}`. */
@@ -57,50 +58,97 @@ export interface DescribedEndpoint {
   readonly summary: string
   readonly query: readonly QueryName[]
   readonly headers: readonly RequestHeader[]
-  /** Absent: the request carries no body. */
+  /** Absent: the request has no body. */
   readonly body?: Shape<unknown>
-  /** `type` where the answer is no JSON. */
+  /** `type` is set if the response is not JSON. */
   readonly success: { readonly status: number; readonly shape: Shape<unknown>; readonly type?: string }
-  /** What `?dryRun=true` answers, with 200, where the endpoint takes it. */
+  /** The 200 response to `?dryRun=true`, if the endpoint supports it. */
   readonly dryRun?: Shape<unknown>
-  /** The rejections it may answer beside those of every endpoint. */
+  /** The rejections it may return besides those common to all endpoints. */
   readonly codes: readonly Code[]
 }
 
 export interface Endpoint extends DescribedEndpoint {
-  /** What the role table is asked. */
+  /** The action that the role table must allow. */
   readonly action: Action
-  /** Where SPEC 5 requires X-Tenant-ID beside the token: the code of a request without a UUID there. */
+  /** Set if the endpoint requires X-Tenant-ID: the code that rejects a request without a UUID there. */
   readonly tenantRequired?: Code
-  /** Its answer goes on: a token may have only so many of them open at a time. */
+  /** The response is a stream; the number of open streams per token is limited. */
   readonly streams?: true
-  handle(request: ApiRequest): Promise<Outcome<Answer | StreamedAnswer>>
+  handle(request: ApiRequest): Promise<Outcome<ApiResponse | StreamedResponse>>
 }
 
-/** Asked without a token. Nobody is known before the handler, so an address is all that can be limited. */
+/** Called without a token, so requests can only be limited by address. */
 export interface OpenEndpoint extends DescribedEndpoint {
-  /** The field of the body that holds the credential. */
+  /** The field or parameter that holds the credential. */
   readonly credential: string
-  /** After how many seconds this address may ask; 0: now. */
+  /** Seconds until this address may try again; 0: now. */
   waitSeconds(address: string): number
-  handle(request: OpenRequest): Promise<Outcome<Answer>>
+  handle(request: OpenRequest): Promise<Outcome<ApiResponse>>
 }
 
 export type AnyEndpoint = Endpoint | OpenEndpoint
 
 export const isOpen = (endpoint: AnyEndpoint): endpoint is OpenEndpoint => 'credential' in endpoint
 
-/** `{params.name}` of a matched route; the router has made sure that it is there. */
+type Optional = 'query' | 'headers' | 'codes'
+
+interface EndpointSpec
+  extends Omit<Endpoint, 'method' | 'path' | 'success' | 'handle' | Optional>,
+    Partial<Pick<Endpoint, Optional>> {
+  readonly shape: Shape<unknown>
+  /** 200 if absent. */
+  readonly status?: number
+  readonly type?: string
+}
+
+/** An endpoint that returns the value of one operation as JSON. */
+interface OperationSpec<T extends object> extends EndpointSpec {
+  run(request: ApiRequest): Outcome<T> | Promise<Outcome<T>>
+  etag?(value: T): string
+}
+
+/** An endpoint that builds its response itself. */
+type HandlerSpec = EndpointSpec & Pick<Endpoint, 'handle'>
+
+export function endpoint<T extends object>(
+  method: Endpoint['method'],
+  path: string,
+  spec: OperationSpec<T> | HandlerSpec,
+): Endpoint {
+  const { shape, status = 200, type, query = [], headers = [], codes = [], ...rest } = spec
+  const success = { status, shape, ...defined({ type }) }
+  const handle: Endpoint['handle'] =
+    'handle' in spec
+      ? spec.handle
+      : async (request) =>
+          respondWith(await spec.run(request), (value) => respond(status, value, spec.etag?.(value)))
+  return { ...rest, method, path, query, headers, codes, success, handle }
+}
+
+/** A list in pages: `limit` and `cursor` in the query, `{items, nextCursor}` in the response. */
+export function listEndpoint<T>(
+  path: string,
+  spec: Omit<OperationSpec<Page<T>>, 'shape' | 'query'> & { readonly item: Shape<unknown> },
+): Endpoint {
+  const { item, ...rest } = spec
+  return endpoint('GET', path, { ...rest, shape: pageShape(item), query: ['limit', 'cursor'] })
+}
+
+/** The parameter `{name}` of a matched route. The router guarantees that it is present. */
 export function param(request: ApiRequest, name: string): string {
   return request.params[name] ?? ''
 }
 
-export const answer = (status: number, body: object, etag?: string): Outcome<Answer> => ({
+export const respond = (status: number, body: object, etag?: string): Outcome<ApiResponse> => ({
   ok: true,
-  value: { status, body, ...(etag === undefined ? {} : { etag }) },
+  value: { status, body, ...defined({ etag }) },
 })
 
-/** An operation's outcome as an answer. */
-export function answerWith<T>(outcome: Outcome<T>, toAnswer: (value: T) => Outcome<Answer>): Outcome<Answer> {
-  return outcome.ok ? toAnswer(outcome.value) : outcome
+/** Turns the value of an operation into a response. A rejection stays as it is. */
+export function respondWith<T>(
+  outcome: Outcome<T>,
+  toResponse: (value: T) => Outcome<ApiResponse>,
+): Outcome<ApiResponse> {
+  return outcome.ok ? toResponse(outcome.value) : outcome
 }

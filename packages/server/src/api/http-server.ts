@@ -1,8 +1,8 @@
-// HTTP over Fastify: routes from the endpoint table, the gate in front, one funnel for what goes wrong. It knows no
-// resource and no engine.
+// The HTTP server: routes from the endpoint table, the checks before each handler, and one place for unexpected errors.
 
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Json, Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import Fastify, {
@@ -17,17 +17,17 @@ import { underTaint } from '../ports/taint.ts'
 import { UnstorableRecordError } from '../store/encode.ts'
 import { StoreUnavailableError } from '../store/store.ts'
 import {
-  type Answer,
   type AnyEndpoint,
+  type ApiResponse,
   type Endpoint,
   isOpen,
   type OpenEndpoint,
-  type StreamedAnswer,
+  type StreamedResponse,
 } from './endpoint.ts'
 import { INTERNAL_URLS, type InternalCalls, serveInternalCalls } from './internal-calls.ts'
-import type { OpenPage } from './pages/open-page.ts'
-import { ownWords } from './public-words.ts'
-import { type Refusal, sendAnswer, sendJson, sendRefusal, sendStream } from './reply.ts'
+import type { OpenPage } from './pages/pages.ts'
+import { publicWords } from './public-words.ts'
+import { type RejectedResponse, sendJson, sendRejections, sendResponse, sendStream } from './reply.ts'
 import {
   type Admitted,
   admitOpenRequest,
@@ -36,12 +36,11 @@ import {
   identify,
   type RequestHead,
 } from './request/admit-request.ts'
-import { createBrokenRequests } from './request/malformed-requests.ts'
+import { createMalformedRequests } from './request/malformed-requests.ts'
 import { readBody } from './request/read-body.ts'
 import { createRequestObserver, type RequestMetrics, type RequestObserver } from './request-observer.ts'
 import { rawQuery, routablePath, routeUrl, unknownPath } from './route-table.ts'
-import { watchSilentConnections } from './silent-connections.ts'
-import { createOpenStreams, type OpenStreams, type StreamPlace } from './streams/open-streams.ts'
+import { createOpenStreams, type OpenStreams, type StreamSlot } from './streams/open-streams.ts'
 
 export interface HttpServerOptions {
   readonly endpoints: readonly AnyEndpoint[]
@@ -53,72 +52,86 @@ export interface HttpServerOptions {
   readonly bodyBytes: number
   readonly bodyDepth: number
   readonly headerBytes: number
-  /** PEM texts; absent: plain HTTP, for a proxy in front. */
+  /** PEM texts; absent: plain HTTP, behind a proxy that terminates TLS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
   readonly internalCalls: InternalCalls
   newRequestId(): string
 }
 
-interface Serving extends HttpServerOptions {
+interface HttpContext extends HttpServerOptions {
   readonly app: FastifyInstance
   readonly observer: RequestObserver
   readonly admitted: WeakMap<FastifyRequest, Admitted>
   readonly streams: OpenStreams
-  /** Its own, told whatever was sent. */
+  /** Words that every response may contain, see public-words.ts. */
   readonly words: string
-  refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply
+  sendRejected(request: FastifyRequest, reply: FastifyReply, rejected: RejectedResponse): FastifyReply
 }
 
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUT_CHECK_MS = 2_000
-/** Longer than what proxies in front keep theirs, so that it is never we who close under a request. */
+/** Longer than the idle timeout of common proxies, so that the proxy closes an idle connection first. */
 const KEEP_ALIVE_MS = 72_000
 
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const broken = createBrokenRequests(options.publicUrl)
+  const malformed = createMalformedRequests(options.publicUrl)
   const app = Fastify({
     logger: false,
     bodyLimit: options.bodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     serverFactory: (handler) => openServer(options, handler),
-    // A path is as long as the head of a request may be; a name that is too long is refused as a name.
+    // Parameters may be as long as the headers allow; the name rules reject long names with their own code.
     routerOptions: { maxParamLength: options.headerBytes, querystringParser: () => ({}) },
-    clientErrorHandler: broken.answer,
+    clientErrorHandler: malformed.handle,
     exposeHeadRoutes: false,
     genReqId: options.newRequestId,
     rewriteUrl: (request) => routablePath(request.url ?? '/'),
   })
   const observer = createRequestObserver(options.log, options.metrics)
-  const refuse: Serving['refuse'] = (request, reply, refusal) => {
-    observer.refused(request, refusal.rejections)
-    return sendRefusal(reply, refusal, options.publicUrl)
+  const sendRejected: HttpContext['sendRejected'] = (request, reply, rejected) => {
+    observer.rejected(request, rejected.rejections)
+    return sendRejections(reply, rejected, options.publicUrl)
   }
   const streams = createOpenStreams()
-  // A server waits for the answers that it owes before it stops; these would never end by themselves.
+  // A stopping server waits for pending responses; streams must be ended explicitly.
   app.addHook('preClose', streams.endAll)
-  const silent = watchSilentConnections(app.server, options.tls !== undefined)
-  app.addHook('preClose', async () => silent.close())
+  closeUnusedConnections(app, options.tls !== undefined)
   const admitted = new WeakMap<FastifyRequest, Admitted>()
-  const words = ownWords(options.endpoints)
-  const serving = { ...options, app, observer, refuse, admitted, streams, words }
+  const words = publicWords(options.endpoints)
+  const context = { ...options, app, observer, sendRejected, admitted, streams, words }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-  broken.watch(app)
-  // Node would answer 417 by itself; the gate refuses the header with its code.
+  malformed.watch(app)
+  // Without this Node would respond 417; the gate rejects the header with its own code.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  openGate(serving)
-  servePages(serving)
+  openGate(context)
+  servePages(context)
   serveInternalCalls(app, options.internalCalls)
   for (const endpoint of options.endpoints) {
-    if (isOpen(endpoint)) serveOpenEndpoint(serving, endpoint)
-    else serveEndpoint(serving, endpoint)
+    if (isOpen(endpoint)) serveOpenEndpoint(context, endpoint)
+    else serveEndpoint(context, endpoint)
   }
-  app.setErrorHandler((error: FastifyError, request, reply) => answerFailure(serving, request, reply, error))
+  app.setErrorHandler((error: FastifyError, request, reply) => handleError(context, request, reply, error))
   return app
 }
 
-/** A repeated header is joined, never dropped: no accepted form contains the comma. What is wrong with Host has its code. */
+/**
+ * Closes connections without a request when the server stops. Node does not treat them as idle, so they would delay the
+ * stop until their keep-alive time is over.
+ */
+function closeUnusedConnections(app: FastifyInstance, secure: boolean): void {
+  const open = new Set<Socket>()
+  app.server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  app.addHook('preClose', async () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  })
+}
+
+/** Repeated headers are joined with a comma, which no accepted value contains. A missing Host is rejected by the gate. */
 function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestListener) {
   const settings = {
     maxHeaderSize: headerBytes,
@@ -134,8 +147,8 @@ function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestLis
     : createTlsServer({ ...settings, ...tls, minVersion: 'TLSv1.2' }, handler)
 }
 
-/** Before anything is routed: who asks, whether the path exists, and whether this caller may ask it. */
-function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: Serving): void {
+/** Runs before routing: authenticates the caller, checks that the path exists and that the caller may use it. */
+function openGate({ app, gate, endpoints, pages, admitted, observer, sendRejected }: HttpContext): void {
   const byRoute = new Map(
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
   )
@@ -151,21 +164,21 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, refuse }: S
     const head = headOf(request)
     const endpoint = byRoute.get(`${request.method} ${url}`)
     if (endpoint !== undefined && isOpen(endpoint)) {
-      // What came in the same packet is read first: garbage behind this request must find it still unanswered.
+      // Let the parser read the rest of the packet first: malformed bytes after this request must find it unanswered.
       await Promise.resolve()
-      const passage = admitOpenRequest(endpoint, head, request.ip)
-      return passage.ok ? undefined : refuse(request, reply, passage.refusal)
+      const admission = admitOpenRequest(endpoint, head, request.ip)
+      return admission.ok ? undefined : sendRejected(request, reply, admission.rejected)
     }
     const identified = await identify(gate, head)
-    if (!identified.ok) return refuse(request, reply, identified.refusal)
+    if (!identified.ok) return sendRejected(request, reply, identified.rejected)
     if (endpoint === undefined)
-      return refuse(request, reply, unknownPath(known, request.method, request.originalUrl))
-    const passage = await admitRequest(gate, endpoint, head, identified.value)
-    if (!passage.ok) return refuse(request, reply, passage.refusal)
-    admitted.set(request, passage.value)
+      return sendRejected(request, reply, unknownPath(known, request.method, request.originalUrl))
+    const admission = await admitRequest(gate, endpoint, head, identified.value)
+    if (!admission.ok) return sendRejected(request, reply, admission.rejected)
+    admitted.set(request, admission.value)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    observer.answered(request, reply, admitted.get(request)?.caller)
+    observer.completed(request, reply, admitted.get(request)?.caller)
     done()
   })
 }
@@ -176,10 +189,10 @@ function headOf(request: FastifyRequest): RequestHead {
   return { headers: request.headers, params, rawQuery: rawQuery(request.originalUrl), requestId: request.id }
 }
 
-/** Load balancers and monitors ask with HEAD as well. */
+/** Load balancers and monitors also use HEAD. */
 const PAGE_METHODS = ['GET', 'HEAD']
 
-function servePages({ app, pages, refuse }: Serving): void {
+function servePages({ app, pages, sendRejected }: HttpContext): void {
   for (const page of pages) {
     app.route({
       method: PAGE_METHODS,
@@ -187,99 +200,103 @@ function servePages({ app, pages, refuse }: Serving): void {
       handler: async (request, reply) => {
         const rendered = await page.render(headOf(request).params)
         if (rendered === undefined)
-          return refuse(request, reply, unknownPath([], request.method, request.originalUrl))
+          return sendRejected(request, reply, unknownPath([], request.method, request.originalUrl))
         return reply.code(rendered.status).header('content-type', rendered.type).send(rendered.body)
       },
     })
   }
 }
 
-function serveEndpoint(serving: Serving, endpoint: Endpoint): void {
-  const { app, admitted, bodyDepth, streams, words, refuse } = serving
+function serveEndpoint(context: HttpContext, endpoint: Endpoint): void {
+  const { app, admitted, bodyDepth, streams, words, sendRejected } = context
   app.route({
     method: endpoint.method,
     url: routeUrl(endpoint.path),
     handler: async (request, reply) => {
-      const passage = admitted.get(request)
-      if (passage === undefined) throw new TypeError('a request came past the gate')
+      const admission = admitted.get(request)
+      if (admission === undefined) throw new TypeError('the request was not checked before its handler')
       const body = readBody(endpoint, request, bodyDepth)
-      if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
-      const place = endpoint.streams ? streams.take(passage.caller.token) : undefined
-      if (endpoint.streams && place === undefined) return refuse(request, reply, limited('Authorization', 1))
-      const passed = { request, reply, passage, body: body.value, place }
+      if (!body.ok) return sendRejected(request, reply, { rejections: [body.rejection] })
+      const slot = endpoint.streams ? streams.reserve(admission.caller.token) : undefined
+      if (endpoint.streams && slot === undefined)
+        return sendRejected(request, reply, limited('Authorization', 1))
+      const call = { request, reply, admission, body: body.value, slot }
       try {
-        const { tenant, token } = passage.caller
-        const open = [request.url, tenant, token, words]
-        return await underTaint(body.value, () => carryOut(serving, endpoint, passed), open)
+        const { tenant, token } = admission.caller
+        const publicTexts = [request.url, tenant, token, words]
+        return await underTaint(body.value, () => execute(context, endpoint, call), publicTexts)
       } catch (error) {
-        place?.release()
+        slot?.release()
         throw error
       }
     },
   })
 }
 
-interface Passed {
+interface EndpointCall {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  readonly passage: Admitted
+  readonly admission: Admitted
   readonly body: Json
-  readonly place: StreamPlace | undefined
+  readonly slot: StreamSlot | undefined
 }
 
-async function carryOut(
-  { gate, observer, refuse }: Serving,
+async function execute(
+  { gate, observer, sendRejected }: HttpContext,
   endpoint: Endpoint,
-  { request, reply, passage, body, place }: Passed,
+  { request, reply, admission, body, slot }: EndpointCall,
 ): Promise<FastifyReply> {
-  const outcome = await endpoint.handle({ ...passage, body })
-  const revoked = endpoint.method === 'GET' && !gate.isLive(passage.caller.token)
-  if (!outcome.ok || revoked || !isStreamed(outcome.value)) place?.release()
-  // A read has caught up with the store since the caller was identified: a token revoked before it began shows now.
+  const outcome = await endpoint.handle({ ...admission, body })
+  const revoked = endpoint.method === 'GET' && !gate.isLive(admission.caller.token)
+  if (!outcome.ok || revoked || !isStreamed(outcome.value)) slot?.release()
+  // The read has refreshed the cache, so a token that was revoked before the request is known to be revoked now.
   if (revoked) {
     if (outcome.ok && isStreamed(outcome.value)) outcome.value.stream.destroy()
-    return refuse(request, reply, { rejections: [reject('unauthenticated', 'Authorization', undefined)] })
+    return sendRejected(request, reply, {
+      rejections: [reject('unauthenticated', 'Authorization', undefined)],
+    })
   }
-  if (!outcome.ok) return refuse(request, reply, outcome)
-  if (outcome.value.notes !== undefined) observer.noted(request, outcome.value.notes)
-  if (!isStreamed(outcome.value)) return sendAnswer(reply, outcome.value)
+  if (!outcome.ok) return sendRejected(request, reply, outcome)
+  if (outcome.value.notes !== undefined) observer.annotate(request, outcome.value.notes)
+  if (!isStreamed(outcome.value)) return sendResponse(reply, outcome.value)
   const { authorization } = request.headers
-  place?.follow(outcome.value, async () => !('code' in (await gate.authenticate(authorization))))
+  slot?.follow(outcome.value, async () => !('code' in (await gate.authenticate(authorization))))
   return sendStream(reply, outcome.value)
 }
 
-const isStreamed = (answer: Answer | StreamedAnswer): answer is StreamedAnswer => 'stream' in answer
+const isStreamed = (response: ApiResponse | StreamedResponse): response is StreamedResponse =>
+  'stream' in response
 
-function serveOpenEndpoint({ app, bodyDepth, refuse }: Serving, endpoint: OpenEndpoint): void {
+function serveOpenEndpoint({ app, bodyDepth, sendRejected }: HttpContext, endpoint: OpenEndpoint): void {
   app.route({
     method: endpoint.method,
     url: routeUrl(endpoint.path),
     handler: async (request, reply) => {
       const body = readBody(endpoint, request, bodyDepth)
-      if (!body.ok) return refuse(request, reply, { rejections: [body.rejection] })
-      const asked = { body: body.value, address: request.ip, requestId: request.id }
-      const outcome = await endpoint.handle(asked)
-      return outcome.ok ? sendAnswer(reply, outcome.value) : refuse(request, reply, outcome)
+      if (!body.ok) return sendRejected(request, reply, { rejections: [body.rejection] })
+      const call = { body: body.value, address: request.ip, requestId: request.id }
+      const outcome = await endpoint.handle(call)
+      return outcome.ok ? sendResponse(reply, outcome.value) : sendRejected(request, reply, outcome)
     },
   })
 }
 
-/** What could not be decided is an exception (DESIGN 4); what a client did wrong never arrives here as one. */
-function answerFailure(
-  serving: Serving,
+/** Exceptions mean that a request could not be decided. Faults of the client are rejections and do not arrive here. */
+function handleError(
+  context: HttpContext,
   request: FastifyRequest,
   reply: FastifyReply,
   error: FastifyError,
 ): FastifyReply {
-  const rejection = rejectionFor(error, serving.bodyBytes)
+  const rejection = rejectionFor(error, context.bodyBytes)
   if (rejection !== undefined) {
-    // The connection may hold the rest of a body that nobody will read.
-    return serving.refuse(request, reply, {
+    // The connection may still hold the rest of a body that is too large.
+    return context.sendRejected(request, reply, {
       rejections: [rejection],
       headers: error.statusCode === 413 ? { connection: 'close' } : {},
     })
   }
-  serving.observer.failed(request, error)
+  context.observer.failed(request, error)
   return sendJson(reply, 500, JSON.stringify({ error: 'internal', requestId: request.id }))
 }
 
@@ -289,7 +306,7 @@ function rejectionFor(error: FastifyError, maxBytes: number): Rejection | undefi
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return reject('body_too_large', 'body', undefined, { max: maxBytes })
   if (error.statusCode === 400 || error.statusCode === 415) {
-    return reject('body_malformed', 'body', undefined, { fault: 'a body that could not be read' })
+    return reject('body_malformed', 'body', undefined, { fault: 'the body could not be read' })
   }
   return undefined
 }

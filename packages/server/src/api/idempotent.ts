@@ -1,4 +1,5 @@
-// A POST with an Idempotency-Key: the kept answer if there is one, else the work with its answer kept beside it.
+// A POST with an Idempotency-Key: returns the kept response if there is one, otherwise does the work and keeps its
+// response. See docs/design/admission.md#idempotency.
 
 import { canonicalJson } from '@holdfast/contract'
 import type { Outcome } from '../operations/caller.ts'
@@ -9,15 +10,15 @@ import {
   type Kept,
   type KeptAnswer,
 } from '../operations/idempotency.ts'
-import type { Answer, ApiRequest } from './endpoint.ts'
+import type { ApiRequest, ApiResponse } from './endpoint.ts'
 
-export async function answerOnce<T>(
+export async function respondOnce<T>(
   answers: IdempotentAnswers,
   request: ApiRequest,
   path: string,
   run: (idempotency: Idempotency | undefined) => Promise<Outcome<T>>,
-  toAnswer: (value: T) => Answer,
-): Promise<Outcome<Answer>> {
+  toResponse: (value: T) => ApiResponse,
+): Promise<Outcome<ApiResponse>> {
   const { idempotencyKey, caller, body } = request
   const idempotency =
     idempotencyKey === undefined
@@ -26,9 +27,9 @@ export async function answerOnce<T>(
   const before = idempotency && (await answers.recall(caller, idempotency))
   if (before !== undefined) return before
   const outcome = await run(idempotency)
-  if (outcome.ok) return { ok: true, value: toAnswer(outcome.value) }
-  // The same request may have been answered while this one was on its way, and this one then met what that one made: the
-  // name was taken, or the quota reached.
+  if (outcome.ok) return { ok: true, value: toResponse(outcome.value) }
+  // A concurrent request with the same key may have succeeded, so that this one met its result: a used name or a full
+  // quota. The kept response of that request is the right one.
   return (idempotency && (await answers.recall(caller, idempotency))) ?? outcome
 }
 
@@ -37,20 +38,21 @@ export const kept = <T>(
   answerOf: (value: T) => KeptAnswer,
 ): Kept<T> => ({ idempotency, answerOf })
 
-interface Issuing<T> {
-  /** What may be told twice. */
+interface TokenIssue<T> {
+  /** The part of the response that may be returned more than once. */
   withoutToken(issued: T): object
   run(kept: Kept<T>): Promise<Outcome<T>>
 }
 
-/** A token is answered once, whoever asks twice: what is kept for a repeated request, or only planned, is without it. */
+/** A token is returned only once: kept responses and dry runs are without it. */
 export function issueOnce<T extends object>(
   answers: IdempotentAnswers,
   request: ApiRequest,
   path: string,
-  { withoutToken, run }: Issuing<T>,
-): Promise<Outcome<Answer>> {
-  const remembered = (issued: T): KeptAnswer => ({ status: 201, body: withoutToken(issued) })
-  const shown = request.query.dryRun ? remembered : (issued: T): KeptAnswer => ({ status: 201, body: issued })
-  return answerOnce(answers, request, path, (once) => run(kept(once, remembered)), shown)
+  { withoutToken, run }: TokenIssue<T>,
+): Promise<Outcome<ApiResponse>> {
+  const withoutSecret = (issued: T): KeptAnswer => ({ status: 201, body: withoutToken(issued) })
+  const complete = (issued: T): KeptAnswer => ({ status: 201, body: issued })
+  const shown = request.query.dryRun ? withoutSecret : complete
+  return respondOnce(answers, request, path, (once) => run(kept(once, withoutSecret)), shown)
 }

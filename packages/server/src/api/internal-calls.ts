@@ -1,8 +1,8 @@
-// What one server replica asks another: outside of the public API and its tokens, proven by the key of the cluster.
+// Calls between server replicas. They are not part of the public API and authenticate with the cluster key.
 
 import type { FastifyInstance } from 'fastify'
 
-/** Checks the proof itself. */
+/** Verifies the caller's proof itself. */
 export type InternalCall = (request: {
   readonly headers: { readonly authorization?: string | undefined }
   readonly path: string
@@ -13,9 +13,9 @@ const BROKER_URL = '/internal/broker/:question'
 export const INTERNAL_URLS: readonly string[] = ['/internal/nodes/:node/call', BROKER_URL]
 
 export interface InternalCalls {
-  /** To a node whose socket is here. */
+  /** Calls to a node that is connected to this replica. */
   readonly node: InternalCall
-  /** Absent: this process reads no secret material. */
+  /** Absent if this process does not have the role broker. */
   readonly broker?: InternalCall
 }
 
@@ -24,8 +24,8 @@ export function serveInternalCalls(app: FastifyInstance, { node, broker = noBrok
     const call = url === BROKER_URL ? broker : node
     app.post(url, async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body.toString('utf8') : ''
-      const answer = await call({ headers: request.headers, path: request.originalUrl, body })
-      return reply.code(answer.status).header('content-type', 'application/json').send(answer.body)
+      const response = await call({ headers: request.headers, path: request.originalUrl, body })
+      return reply.code(response.status).header('content-type', 'application/json').send(response.body)
     })
   }
 }

@@ -1,4 +1,4 @@
-// Prometheus metrics, behind this one file. Names as operators expect them; no tenant label, which would grow without end.
+// The Prometheus metrics of the server. No metric has a tenant label, because the number of series would be unbounded.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { RequestMetrics } from './request-observer.ts'
@@ -8,16 +8,16 @@ export interface Metrics extends RequestMetrics {
 }
 
 export interface MetricSources {
-  /** 0 to 1: how full the key-value store is. */
+  /** Used share of the key-value store's quota, from 0 to 1. */
   storePressure(): number
   cacheRevision(): number
-  /** Many nodes fell silent at once, and none is given up for now. */
+  /** Whether a mass failure was detected, so that no node is declared failed for now. */
   holdsSilentNodes(): boolean
-  /** How often which answer was given to a node that asked for the environment of a container. */
+  /** Number of broker responses to environment requests of nodes, by outcome. */
   environmentAnswers(): ReadonlyMap<string, number>
 }
 
-/** Gauges that the library names like counters, which promtool refuses; the same by type come without `_total`. */
+/** Gauges of the library that are named like counters, which promtool rejects. The same values by type have other names. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -31,43 +31,43 @@ export function createMetrics(sources: MetricSources): Metrics {
   const registers = [registry]
   const durations = new Histogram({
     name: 'holdfast_api_request_duration_seconds',
-    help: 'Time from the request line to the end of the answer',
+    help: 'Time from the request line to the end of the response',
     labelNames: ['route', 'method', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   })
   const rejections = new Counter({
     name: 'holdfast_rejections_total',
-    help: 'Rejections answered, by code',
+    help: 'Rejections returned, by code',
     labelNames: ['code'],
     registers,
   })
   gauge(
     'holdfast_store_pressure_ratio',
-    'How full the key-value store is, from 0 to 1',
+    "Used share of the key-value store's quota, from 0 to 1",
     sources.storePressure,
     registers,
   )
   gauge(
     'holdfast_cache_revision',
-    'The revision that the cache has reached',
+    'Store revision that the cache has reached',
     sources.cacheRevision,
     registers,
   )
   gauge(
     'holdfast_mass_silence',
-    '1 while many nodes fell silent at once and none is given up',
+    '1 while a mass failure is detected and no node is declared failed',
     () => (sources.holdsSilentNodes() ? 1 : 0),
     registers,
   )
   countAnswers(sources.environmentAnswers, registers)
-  // Finding a series by its labels costs more than observing; there are few, and they never change.
-  const known = new Map<string, ReturnType<typeof durations.labels>>()
+  // Looking up a series by its labels costs more than observing; there are few of them.
+  const seriesByName = new Map<string, ReturnType<typeof durations.labels>>()
   return {
     observeRequest: ({ route, method, status }, seconds) => {
       const name = `${method} ${route} ${status}`
-      const series = known.get(name) ?? durations.labels(route, method, status)
-      known.set(name, series)
+      const series = seriesByName.get(name) ?? durations.labels(route, method, status)
+      seriesByName.set(name, series)
       series.observe(seconds)
     },
     countRejection: (code) => rejections.inc({ code }),
@@ -89,7 +89,7 @@ function gauge(name: string, help: string, read: () => number, registers: Regist
 function countAnswers(read: () => ReadonlyMap<string, number>, registers: Registry[]): void {
   new Counter({
     name: 'holdfast_environment_answers_total',
-    help: 'Answers to nodes that asked for the environment of a container; already_answered is an alarm',
+    help: 'Broker responses to environment requests of nodes, by outcome; already_answered must stay 0',
     labelNames: ['outcome'],
     registers,
     collect() {

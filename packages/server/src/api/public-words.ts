@@ -1,13 +1,12 @@
-// The words that the platform itself writes whatever it is sent: the names of fields, and the words of its enumerations.
-// Anybody may read them in the interface's description, so a secret that happens to be one of them is told by none of them
-// (docs/adr/0030-the-taint-guard.md).
+// Words that every response may contain: field names and enumeration values of the public API. A response that contains
+// one does not leak a secret that happens to equal it. See docs/adr/0030-the-taint-guard.md.
 
 import type { Shape, ShapeNode } from '@holdfast/contract'
 import { COLLECTIONS } from '../store/records.ts'
 import type { DescribedEndpoint } from './endpoint.ts'
 
-/** Of every record and of everything that endpoints take and answer, one a line. */
-export function ownWords(endpoints: readonly DescribedEndpoint[]): string {
+/** The words of all records, request bodies and responses, one per line. */
+export function publicWords(endpoints: readonly DescribedEndpoint[]): string {
   const words = new Set<string>()
   for (const { shape } of COLLECTIONS) gather(shape, words)
   for (const { body, success, dryRun } of endpoints)

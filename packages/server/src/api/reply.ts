@@ -1,14 +1,14 @@
-// How an outcome becomes an HTTP answer. The body of a "no" is the first rejection, with all of them under `rejections`
-// (DECISIONS 2); its status is that of the first.
+// Sends an outcome as an HTTP response. The body of a rejected request is the first rejection, with all of them under
+// `rejections`; the status is that of the first. See docs/design/admission.md#rejections.
 
 import { entryOf, type Rejection } from '@holdfast/contract'
 import type { FastifyReply } from 'fastify'
 import { isTainted } from '../ports/taint.ts'
-import type { Answer, StreamedAnswer } from './endpoint.ts'
+import type { ApiResponse, StreamedResponse } from './endpoint.ts'
 
-export interface Refusal {
+export interface RejectedResponse {
   readonly rejections: readonly Rejection[]
-  /** The first one answers with the second status of its catalogue entry. */
+  /** Use the alternative status of the first rejection's catalogue entry. */
   readonly alternative?: boolean
   readonly headers?: { readonly [name: string]: string }
   readonly retryAfterSeconds?: number
@@ -16,17 +16,17 @@ export interface Refusal {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Our own invariant broke: the answer would have told what must not be told. */
+/** A bug: the response would have contained secret material. */
 class SecretLeakError extends Error {
   override readonly name = 'SecretLeakError'
 }
 
 export function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {
-  if (isTainted(body)) throw new SecretLeakError('an answer held secret material')
+  if (isTainted(body)) throw new SecretLeakError('the response contains secret material')
   return reply.code(status).header('content-type', JSON_TYPE).send(body)
 }
 
-export function sendAnswer(reply: FastifyReply, { status, body, etag, type }: Answer): FastifyReply {
+export function sendResponse(reply: FastifyReply, { status, body, etag, type }: ApiResponse): FastifyReply {
   if (etag !== undefined) void reply.header('etag', `"${etag}"`)
   if (typeof body === 'string')
     return reply
@@ -36,32 +36,42 @@ export function sendAnswer(reply: FastifyReply, { status, body, etag, type }: An
   return sendJson(reply, status, JSON.stringify(body))
 }
 
-/** Nobody on the way may keep it back or keep it at all; and when it ends, its connection does not keep a server from stopping. */
-export function sendStream(reply: FastifyReply, { status, type, stream }: StreamedAnswer): FastifyReply {
+/** Proxies must neither buffer nor store it. The connection closes with it, so that it does not delay a shutdown. */
+export function sendStream(reply: FastifyReply, { status, type, stream }: StreamedResponse): FastifyReply {
   return reply
     .code(status)
     .headers({
-      ...{ 'content-type': type, 'cache-control': 'no-store' },
-      ...{ 'x-accel-buffering': 'no', connection: 'close' },
+      'content-type': type,
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      connection: 'close',
     })
     .send(stream)
 }
 
-export function sendRefusal(reply: FastifyReply, refusal: Refusal, publicUrl: string): FastifyReply {
-  const [first] = refusal.rejections
-  if (first === undefined) throw new TypeError('a refusal without a rejection')
-  void reply.headers(refusalHeaders(refusal))
+export function sendRejections(
+  reply: FastifyReply,
+  rejected: RejectedResponse,
+  publicUrl: string,
+): FastifyReply {
+  const [first] = rejected.rejections
+  if (first === undefined) throw new TypeError('a rejected response needs at least one rejection')
+  void reply.headers(rejectionHeaders(rejected))
   const { status, alternativeStatus } = entryOf(first.code)
-  const answered = refusal.alternative === true ? (alternativeStatus?.status ?? status) : status
-  return sendJson(reply, answered, JSON.stringify(refusalBody(refusal.rejections, publicUrl)))
+  const code = rejected.alternative === true ? (alternativeStatus?.status ?? status) : status
+  return sendJson(reply, code, JSON.stringify(rejectionBody(rejected.rejections, publicUrl)))
 }
 
-export function refusalHeaders({ headers, retryAfterSeconds }: Refusal): { [name: string]: string } {
-  return { ...headers, ...(retryAfterSeconds === undefined ? {} : { 'retry-after': `${retryAfterSeconds}` }) }
+export function rejectionHeaders({ headers, retryAfterSeconds }: RejectedResponse): {
+  [name: string]: string
+} {
+  return retryAfterSeconds === undefined
+    ? { ...headers }
+    : { ...headers, 'retry-after': `${retryAfterSeconds}` }
 }
 
-/** `doc` is a path inside the product and an address on the wire. */
-export function refusalBody(rejections: readonly Rejection[], publicUrl: string) {
+/** Turns the `doc` paths of the catalogue into full addresses. */
+export function rejectionBody(rejections: readonly Rejection[], publicUrl: string) {
   const linked = rejections.map((rejection) => ({ ...rejection, doc: `${publicUrl}${rejection.doc}` }))
   return { ...linked[0], rejections: linked }
 }

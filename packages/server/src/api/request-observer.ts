@@ -1,5 +1,5 @@
-// What is told of a request: one structured log line, one observation, one count for each code. Never a body, a header or
-// a token's secret half.
+// Logs and measures requests: one structured log line, one duration, one count per rejection code. Bodies, headers and the
+// secret part of tokens are never logged.
 
 import type { Rejection } from '@holdfast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -12,34 +12,34 @@ export interface RequestMetrics {
 }
 
 export interface RequestObserver {
-  refused(request: FastifyRequest, rejections: readonly Rejection[]): void
-  /** What the line of this request says beside the usual. */
-  noted(request: FastifyRequest, notes: object): void
-  answered(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void
+  rejected(request: FastifyRequest, rejections: readonly Rejection[]): void
+  /** Adds members to the log line of this request. */
+  annotate(request: FastifyRequest, notes: object): void
+  completed(request: FastifyRequest, reply: FastifyReply, caller: Caller | undefined): void
   failed(request: FastifyRequest, error: Error): void
 }
 
 export function createRequestObserver(log: Logger, metrics: RequestMetrics): RequestObserver {
   const notesOf = new WeakMap<FastifyRequest, object>()
   return {
-    refused(request, rejections) {
+    rejected(request, rejections) {
       const codes = rejections.map(({ code }) => code)
       notesOf.set(request, { codes })
       for (const code of codes) metrics.countRejection(code)
     },
-    noted: (request, notes) => void notesOf.set(request, notes),
-    answered(request, reply, caller) {
+    annotate: (request, notes) => void notesOf.set(request, notes),
+    completed(request, reply, caller) {
       const route = request.routeOptions.url ?? '(none)'
       const ms = Math.round(reply.elapsedTime * 100) / 100
       metrics.observeRequest({ route, method: request.method, status: `${reply.statusCode}` }, ms / 1000)
-      const who = caller && { tenant: caller.tenant, token: caller.token, onBehalf: caller.onBehalf }
+      const identity = caller && { tenant: caller.tenant, token: caller.token, onBehalf: caller.onBehalf }
       const line = {
         requestId: request.id,
         method: request.method,
         route,
         status: reply.statusCode,
         ms,
-        ...who,
+        ...identity,
         ...notesOf.get(request),
       }
       log.info(line, 'request')

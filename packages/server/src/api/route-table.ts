@@ -1,20 +1,20 @@
-// From a raw path to an endpoint, or to the right "no": there is no such path, or not with this method.
+// From a raw path to an endpoint, or to the right rejection: unknown path, or method not allowed.
 
 import { describeReceived, reject } from '@holdfast/core'
-import type { Refusal } from './reply.ts'
+import type { RejectedResponse } from './reply.ts'
 
-/** `/api/v1/deployments/{name}` as the router writes it. */
+/** `/api/v1/deployments/{name}` in the router's syntax. */
 export const routeUrl = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** Where a path is sent that no client of ours would write; nothing is routed there. */
+/** Malformed paths are rewritten to this one, which has no route. */
 const UNROUTABLE = '/-'
 const PLAIN_PATH = /^(?:\/(?:[A-Za-z0-9._~:@!$'()*,=+-]|%3[Aa])+)*\/?$/
 const SECRET_PATH = /^\/api\/v1\/secrets\/[^/%]+\/[^/]+$/
 
 /**
- * Paths are matched as they came: no percent sign is decoded, no doubled slash folded (SAFETY 2, row 18). Whatever is not
- * written plainly is no path of ours; but for the colon, which most clients encode in the `host:port` of a registry, and
- * for the slash in the label of a secret, which is refused with a code of its own (DECISIONS 3).
+ * Paths are matched as sent: percent signs are not decoded and double slashes not merged, so a path has one spelling. There
+ * are two exceptions: an encoded colon, which many clients send in the `host:port` of a registry, and an encoded slash in
+ * the label of a secret, which a rule rejects with its own code.
  */
 export function routablePath(url: string): string {
   const mark = url.search(/[?#]/)
@@ -29,13 +29,13 @@ export function rawQuery(url: string): string {
   return mark < 0 ? '' : url.slice(mark + 1)
 }
 
-interface Routed {
+interface KnownRoute {
   readonly method: string
   readonly path: string
 }
 
-/** `endpoints` are all that this server answers, its open pages among them. */
-export function unknownPath(endpoints: readonly Routed[], method: string, url: string): Refusal {
+/** `endpoints` are all routes of this server, including its open pages. */
+export function unknownPath(endpoints: readonly KnownRoute[], method: string, url: string): RejectedResponse {
   const path = url.split(/[?#]/)[0] ?? ''
   const known = routablePath(path) === UNROUTABLE ? [] : methodsOf(endpoints, path)
   if (known.length === 0) return { rejections: [reject('not_found', 'path', path, {}, describePath(path))] }
@@ -48,12 +48,12 @@ export function unknownPath(endpoints: readonly Routed[], method: string, url: s
 
 const MAX_ENCODINGS = 3
 
-/** The path as it came, unless a credential shows once its percent signs are decoded. */
+/** The path as sent, or a placeholder if it contains a credential, possibly percent-encoded several times. */
 function describePath(path: string): string {
   const asSent = describeReceived('path', path)
   let decoded = path
   for (let layer = 0; layer < MAX_ENCODINGS; layer += 1) {
-    decoded = decoded.replaceAll(/%([0-7][0-9A-Fa-f])/g, (_whole, hex: string) =>
+    decoded = decoded.replaceAll(/%([0-7][0-9A-Fa-f])/g, (_match, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)),
     )
     if (isRedacted(describeReceived('path', decoded))) return REDACTED_PATH
@@ -64,15 +64,15 @@ function describePath(path: string): string {
 const REDACTED_PATH = '<redacted path>'
 const isRedacted = (text: string): boolean => text.startsWith('<redacted ')
 
-function methodsOf(endpoints: readonly Routed[], path: string): string[] {
+function methodsOf(endpoints: readonly KnownRoute[], path: string): string[] {
   return endpoints.filter((endpoint) => matches(endpoint.path, path)).map(({ method }) => method)
 }
 
 function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/')
-  const given = path.split('/')
+  const expected = pattern.split('/')
+  const sent = path.split('/')
   return (
-    wanted.length === given.length &&
-    wanted.every((part, index) => (part.startsWith('{') ? given[index] !== '' : part === given[index]))
+    expected.length === sent.length &&
+    expected.every((part, index) => (part.startsWith('{') ? sent[index] !== '' : part === sent[index]))
   )
 }

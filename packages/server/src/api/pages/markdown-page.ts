@@ -1,5 +1,5 @@
-// The little Markdown that our own reference pages use, as HTML: headings, paragraphs, lists, tables, code, links, bold.
-// Everything is escaped first, so a page can show any text and run none.
+// Renders the Markdown subset of the reference pages as HTML: headings, paragraphs, lists, tables, code, links, bold. All
+// text is escaped first, so that a page cannot run scripts.
 
 const ESCAPES: { readonly [character: string]: string } = {
   '&': '&amp;',
@@ -14,7 +14,7 @@ export function markdownToHtml(markdown: string): string {
   return splitBlocks(markdown).map(renderBlock).join('\n')
 }
 
-/** Blocks are parted by empty lines, except inside a fence. */
+/** Blocks are separated by empty lines, except inside a code fence. */
 function splitBlocks(markdown: string): string[][] {
   const blocks: string[][] = [[]]
   let fenced = false
@@ -32,7 +32,7 @@ function renderBlock(lines: readonly string[]): string {
   if (heading !== null)
     return [
       `<h${heading[1]?.length}>${inline(heading[2] ?? '')}</h${heading[1]?.length}>`,
-      ...rest(lines),
+      ...following(lines),
     ].join('\n')
   if (first.startsWith('```')) return `<pre><code>${escapeHtml(lines.slice(1, -1).join('\n'))}</code></pre>`
   if (first.startsWith('- '))
@@ -43,7 +43,7 @@ function renderBlock(lines: readonly string[]): string {
   return `<p>${inline(lines.join(' '))}</p>`
 }
 
-function rest(lines: readonly string[]): string[] {
+function following(lines: readonly string[]): string[] {
   return lines.length > 1 ? [renderBlock(lines.slice(1))] : []
 }
 

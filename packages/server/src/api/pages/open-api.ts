@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, from the endpoint table, the shapes and the catalogue: nothing in it is written twice.
+// Builds the OpenAPI 3.1 document from the endpoint table, the shapes and the code catalogue.
 
 import {
   CODES,
@@ -12,9 +12,9 @@ import {
 } from '@holdfast/contract'
 import { type AnyEndpoint, isOpen, type RequestHeader } from '../endpoint.ts'
 import { QUERY_PARAMETERS } from '../request/query-parameters.ts'
-import type { OpenPage } from './open-page.ts'
+import type { OpenPage } from './pages.ts'
 
-/** What every endpoint may answer before its own work begins, and when a store is away. */
+/** The codes of every endpoint: checks before its own work, and an unavailable store. */
 const COMMON_CODES: readonly Code[] = [
   'rate_limited',
   'header_invalid',
@@ -22,9 +22,9 @@ const COMMON_CODES: readonly Code[] = [
   'query_parameter_invalid',
   'store_unavailable',
 ]
-/** The same of one that wants a token. */
+/** The additional codes of endpoints that require a token. */
 const TOKEN_CODES: readonly Code[] = ['unauthenticated', 'permission_denied', 'tenant_not_found']
-/** A body where none is taken is refused too; that of a GET is not even read. */
+/** A body is rejected where none is expected. The body of a GET is not read, so its size is not checked. */
 const bodyCodes = (method: AnyEndpoint['method']): readonly Code[] =>
   method === 'GET' ? ['body_malformed'] : ['body_malformed', 'body_too_large']
 
@@ -41,14 +41,15 @@ export function openApiDocument(
       title: 'Holdfast',
       version: '1.0.0',
       summary: 'Multi-tenant container deployment control plane',
-      description: 'Every rejection carries a code of the catalogue; branch on the code, never on the text.',
+      description:
+        'Every rejection has a code from the catalogue. Clients should branch on the code, never on the text.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl }],
     security: [{ token: [] }],
     tags: [
-      { name: 'api', description: 'The interface' },
-      { name: 'open', description: 'Open to all' },
+      { name: 'api', description: 'The API' },
+      { name: 'open', description: 'Pages without authentication' },
     ],
     paths: paths(endpoints, pages),
     components: {
@@ -62,8 +63,8 @@ export function openApiDocument(
 }
 
 function rejectionSchema(): JsonObject {
-  const whole = object({ ...rejectionShape.fields, rejections: list(rejectionShape) })
-  return jsonSchema(whole)
+  const body = object({ ...rejectionShape.fields, rejections: list(rejectionShape) })
+  return jsonSchema(body)
 }
 
 function exampleOf(code: Code, publicUrl: string): object {
@@ -112,7 +113,7 @@ function operation(endpoint: AnyEndpoint): object {
         }),
     responses: {
       ...successResponses(endpoint),
-      ...refusals(codes),
+      ...rejectionResponses(codes),
     },
   }
 }
@@ -126,16 +127,16 @@ function successResponses({ success, dryRun }: AnyEndpoint): object {
   if (dryRun === undefined) return { [success.status]: response('Done', done) }
   const plan = jsonSchema(dryRun)
   if (success.status === 200)
-    return { 200: response('Done, or what a dry run would do', { anyOf: [done, plan] }) }
-  return { [success.status]: response('Done', done), 200: response('What a dry run would do', plan) }
+    return { 200: response('Done, or the plan of a dry run', { anyOf: [done, plan] }) }
+  return { [success.status]: response('Done', done), 200: response('The plan of a dry run', plan) }
 }
 
-/** One answer for each status, with every code of that status as an example. */
-function refusals(codes: readonly Code[]): object {
-  const answers = codes.flatMap((code) => statusesOf(code).map((status) => ({ status, code })))
-  const byStatus = Map.groupBy(answers, ({ status }) => status)
+/** One response per status, with every code of that status as an example. */
+function rejectionResponses(codes: readonly Code[]): object {
+  const statuses = codes.flatMap((code) => statusesOf(code).map((status) => ({ status, code })))
+  const byStatus = Map.groupBy(statuses, ({ status }) => status)
   return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [status, refusal(group.map(({ code }) => code))]),
+    [...byStatus].map(([status, group]) => [status, rejectionResponse(group.map(({ code }) => code))]),
   )
 }
 
@@ -144,7 +145,7 @@ function statusesOf(code: Code): number[] {
   return alternativeStatus === undefined ? [status] : [status, alternativeStatus.status]
 }
 
-function refusal(codes: readonly Code[]): object {
+function rejectionResponse(codes: readonly Code[]): object {
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
   const schema = { $ref: '#/components/schemas/Rejection' }
   return { description: codes.join(', '), content: { 'application/json': { schema, examples } } }
@@ -165,10 +166,10 @@ function queryParameter(name: keyof typeof QUERY_PARAMETERS): object {
 }
 
 const HEADER_TEXT: { readonly [name in RequestHeader]: string } = {
-  'If-Match': 'The ETag that was read; another revision is refused',
-  'Idempotency-Key': 'The same key gives the first answer again for 24 hours',
-  'Last-Event-ID': 'The id of the last event that was read; the stream goes on behind it',
-  'X-Tenant-ID': 'Confirms the tenant; a platform administrator chooses with it',
+  'If-Match': 'The ETag of the last read; the request is rejected if the revision has changed',
+  'Idempotency-Key': 'Requests with the same key get the first response again for 24 hours',
+  'Last-Event-ID': 'The id of the last received event; the stream continues after it',
+  'X-Tenant-ID': 'Confirms the tenant; platform administrators choose a tenant with it',
 }
 
 function headerParameters(endpoint: AnyEndpoint): object[] {
@@ -183,20 +184,20 @@ function headerParameters(endpoint: AnyEndpoint): object[] {
   }))
 }
 
-function pageOperation({ path, summary, type, unwell }: DocumentedPage): object {
+function pageOperation({ path, summary, type, unavailable }: DocumentedPage): object {
   const content = { [type]: { schema: { type: type === 'application/json' ? 'object' : 'string' } } }
-  const down = unwell === undefined ? {} : { 503: { description: unwell, content } }
+  const down = unavailable === undefined ? {} : { 503: { description: unavailable, content } }
   return {
     operationId: operationId('get', path),
     summary,
     tags: ['open'],
     security: [],
     parameters: pathParameters(path),
-    // Who asks for what no path can be is asked for a token first.
+    // A malformed path is rejected as unauthenticated, because the path is checked after the token.
     responses: {
       200: { description: 'The page', content },
       ...down,
-      ...refusals(['not_found', 'unauthenticated']),
+      ...rejectionResponses(['not_found', 'unauthenticated']),
     },
   }
 }

@@ -1,43 +1,77 @@
-// The pages that are open to all: health, readiness, the OpenAPI document, the reference of codes; /metrics where
-// configuration opens it. SPEC 4 (/healthz), DECISIONS 1, 2 and 8.
+// The pages without authentication: health, readiness, the OpenAPI document, the reference of codes, and /metrics if the
+// configuration opens it. See docs/design/api.md#health.
 
 import { CODES, entryOf, isCode, renderCodePage } from '@holdfast/contract'
 import type { Metrics } from '../metrics.ts'
 import { htmlDocument, markdownToHtml } from './markdown-page.ts'
-import { jsonPage, type OpenPage, type PageAnswer } from './open-page.ts'
+
+export interface PageResponse {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+/** A page that needs no token. */
+export interface OpenPage {
+  /** With parameters in braces, as in endpoints. */
+  readonly path: string
+  readonly summary: string
+  /** Media type of the page. */
+  readonly type: string
+  /** The meaning of a 503; absent if the page never returns one. */
+  readonly unavailable?: string
+  /** Undefined if the page does not exist. */
+  render(params: { readonly [name: string]: string }): Promise<PageResponse | undefined>
+}
+
+const jsonPage = (status: number, body: unknown): PageResponse => ({
+  status,
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(body),
+})
 
 export interface PageDeps {
   readonly metrics: Metrics
   readonly metricsOpen: boolean
   openApi(): object
-  /** Whether the key-value store answers a linearizable read now. */
+  /** Whether the key-value store answers a linearizable read. */
   keyValueStoreConnected(): Promise<boolean>
-  /** Whether this replica can serve: store reachable and the cache loaded. */
+  /** Whether this replica can serve: the store is reachable and the cache is loaded. */
   ready(): Promise<boolean>
 }
 
 export function openPages(deps: PageDeps): OpenPage[] {
   return [
     {
-      ...{ path: '/healthz', summary: 'Health of the control plane', type: JSON_TYPE },
-      unwell: 'The key-value store does not answer',
+      path: '/healthz',
+      summary: 'Health of the control plane',
+      type: JSON_TYPE,
+      unavailable: 'The key-value store does not respond',
       render: () => health(deps),
     },
     {
-      ...{ path: '/readyz', summary: 'Whether this replica takes requests', type: JSON_TYPE },
-      unwell: 'Not now',
+      path: '/readyz',
+      summary: 'Whether this replica accepts requests',
+      type: JSON_TYPE,
+      unavailable: 'The replica is not ready',
       render: () => readiness(deps),
     },
     {
-      ...{ path: '/openapi.json', summary: 'This document', type: JSON_TYPE },
+      path: '/openapi.json',
+      summary: 'This document',
+      type: JSON_TYPE,
       render: async () => jsonPage(200, deps.openApi()),
     },
     {
-      ...{ path: '/docs', summary: 'The reference of codes', type: 'text/html' },
+      path: '/docs',
+      summary: 'The reference of codes',
+      type: 'text/html',
       render: async () => html(200, 'Holdfast reference', indexMarkdown()),
     },
     {
-      ...{ path: '/docs/errors/{code}', summary: 'What one code means', type: 'text/html' },
+      path: '/docs/errors/{code}',
+      summary: 'The meaning of one code',
+      type: 'text/html',
       render: async ({ code = '' }) => codePage(code),
     },
     ...(deps.metricsOpen ? [metricsOpenPage(deps.metrics)] : []),
@@ -47,11 +81,13 @@ export function openPages(deps: PageDeps): OpenPage[] {
 const JSON_TYPE = 'application/json'
 
 const metricsOpenPage = (metrics: Metrics): OpenPage => ({
-  ...{ path: '/metrics', summary: 'Prometheus metrics', type: 'text/plain' },
+  path: '/metrics',
+  summary: 'Prometheus metrics',
+  type: 'text/plain',
   render: () => metricsPage(metrics),
 })
 
-async function health(deps: PageDeps): Promise<PageAnswer> {
+async function health(deps: PageDeps): Promise<PageResponse> {
   const connected = await deps.keyValueStoreConnected()
   return jsonPage(connected ? 200 : 503, {
     status: connected ? 'ok' : 'degraded',
@@ -59,17 +95,17 @@ async function health(deps: PageDeps): Promise<PageAnswer> {
   })
 }
 
-async function readiness(deps: PageDeps): Promise<PageAnswer> {
+async function readiness(deps: PageDeps): Promise<PageResponse> {
   const ready = await deps.ready()
   return jsonPage(ready ? 200 : 503, { ready })
 }
 
-async function metricsPage(metrics: Metrics): Promise<PageAnswer> {
+async function metricsPage(metrics: Metrics): Promise<PageResponse> {
   const { type, text } = await metrics.render()
   return { status: 200, type, body: text }
 }
 
-function codePage(code: string): PageAnswer | undefined {
+function codePage(code: string): PageResponse | undefined {
   return isCode(code) ? html(200, code, renderCodePage(code)) : undefined
 }
 
@@ -80,12 +116,12 @@ function indexMarkdown(): string {
   return [
     '# Reference of codes',
     '',
-    'Every rejection carries one of these codes. The interface is described in [/openapi.json](/openapi.json).',
+    'Every rejection has one of these codes. [/openapi.json](/openapi.json) describes the API.',
     '',
     ...rows,
   ].join('\n')
 }
 
-function html(status: number, title: string, markdown: string): PageAnswer {
+function html(status: number, title: string, markdown: string): PageResponse {
   return { status, type: 'text/html; charset=utf-8', body: htmlDocument(title, markdownToHtml(markdown)) }
 }

@@ -1,11 +1,18 @@
-// The checks before the body is looked at, each alone, in the public order of DECISIONS 2: authentication, path and
-// method, headers, role, query; size and syntax follow in read-body.ts.
+// The checks before the body, in their public order: authentication, path and method, headers, role, query. Size and syntax
+// of the body follow in read-body.ts. See docs/design/admission.md#order.
 
-import { isTenantId, type Json, type Rejection, type TenantId, type TokenId } from '@holdfast/contract'
+import {
+  defined,
+  isTenantId,
+  type Json,
+  type Rejection,
+  type TenantId,
+  type TokenId,
+} from '@holdfast/contract'
 import { may, reject, rolesThatMay } from '@holdfast/core'
 import { type Caller, limited } from '../../operations/caller.ts'
 import type { ApiRequest, DescribedEndpoint, Endpoint, OpenEndpoint } from '../endpoint.ts'
-import type { Refusal } from '../reply.ts'
+import type { RejectedResponse } from '../reply.ts'
 import type { Authenticate, Credential } from './authenticate.ts'
 import { type ChosenTenant, chooseTenant } from './choose-tenant.ts'
 import { readQuery } from './query-parameters.ts'
@@ -22,38 +29,38 @@ export interface Gate {
   authenticate: Authenticate
   rateLimit: RateLimit
   tenantExists(tenant: TenantId): boolean
-  /** Brings what `tenantExists` knows up to date. */
+  /** Brings the data behind `tenantExists` up to date. */
   fresh(): Promise<void>
-  /** Whether the cache, as it is now, still knows the token. */
+  /** Whether the cache still has the token. */
   isLive(token: TokenId): boolean
 }
 
 export type Admitted = Omit<ApiRequest, 'body'>
-export type Passage<T> =
+export type Admission<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly refusal: Refusal }
+  | { readonly ok: false; readonly rejected: RejectedResponse }
 
-/** Who is it? Asked of every path that is not open, known or not: an unknown path is no secret, but who may ask is first. */
-export async function identify(gate: Gate, head: RequestHead): Promise<Passage<Credential>> {
+/** Authenticates before paths are looked up, so that callers without a token learn nothing about paths. */
+export async function identify(gate: Gate, head: RequestHead): Promise<Admission<Credential>> {
   const credential = await gate.authenticate(single(head.headers['authorization']))
   if ('code' in credential) return stop(credential, { 'www-authenticate': 'Bearer realm="holdfast"' })
   const waitSeconds = gate.rateLimit(credential.token.id)
-  if (waitSeconds > 0) return { ok: false, refusal: limited('Authorization', waitSeconds) }
+  if (waitSeconds > 0) return { ok: false, rejected: limited('Authorization', waitSeconds) }
   return { ok: true, value: credential }
 }
 
-/** Without a token the same order holds for what is left of it: how often this address asks, headers, query. */
+/** The checks of a request without a token: rate of this address, headers, query. */
 export function admitOpenRequest(
   endpoint: OpenEndpoint,
   head: RequestHead,
   address: string,
-): Passage<undefined> {
+): Admission<undefined> {
   const waitSeconds = endpoint.waitSeconds(address)
-  if (waitSeconds > 0) return { ok: false, refusal: limited(endpoint.credential, waitSeconds) }
+  if (waitSeconds > 0) return { ok: false, rejected: limited(endpoint.credential, waitSeconds) }
   const headers = readHeaders(endpoint, head)
   if ('code' in headers) return stop(headers)
   const query = readQuery(head.rawQuery, endpoint.query)
-  return query.ok ? { ok: true, value: undefined } : { ok: false, refusal: { rejections: query.rejections } }
+  return query.ok ? { ok: true, value: undefined } : { ok: false, rejected: { rejections: query.rejections } }
 }
 
 export async function admitRequest(
@@ -61,7 +68,7 @@ export async function admitRequest(
   endpoint: Endpoint,
   head: RequestHead,
   credential: Credential,
-): Promise<Passage<Admitted>> {
+): Promise<Admission<Admitted>> {
   const tenant = await resolveTenant(gate, endpoint, head, credential)
   if (!tenant.ok) return stop(tenant.rejection)
   const headers = readHeaders(endpoint, head)
@@ -74,7 +81,7 @@ export async function admitRequest(
       }),
     )
   const query = readQuery(head.rawQuery, endpoint.query)
-  if (!query.ok) return { ok: false, refusal: { rejections: query.rejections } }
+  if (!query.ok) return { ok: false, rejected: { rejections: query.rejections } }
   const caller: Caller = {
     tenant: tenant.tenant,
     onBehalf: tenant.onBehalf,
@@ -85,7 +92,7 @@ export async function admitRequest(
   return { ok: true, value: { caller, params: head.params, query: query.query, ...headers } }
 }
 
-/** A tenant that was made a moment ago, maybe by another replica, exists: before a platform administrator hears no, look anew. */
+/** Another replica may just have created the tenant, so the store is refreshed before a platform administrator gets a 404. */
 async function resolveTenant(
   gate: Gate,
   { tenantRequired }: Endpoint,
@@ -129,27 +136,23 @@ function readHeaders(endpoint: DescribedEndpoint, { headers }: RequestHead): Con
   }
   const ifMatch = endpoint.method === 'GET' ? undefined : single(headers['if-match'])
   if (ifMatch !== undefined && !endpoint.headers.includes('If-Match'))
-    return invalid('If-Match', ifMatch, 'none: what is written here has no revision to compare')
+    return invalid('If-Match', ifMatch, 'no If-Match: this resource has no revision to compare')
   if (ifMatch !== undefined && !ETAG.test(ifMatch))
-    return invalid('If-Match', ifMatch, 'one ETag as it was answered, for example "3", or *')
+    return invalid('If-Match', ifMatch, 'one ETag from an earlier response, for example "3", or *')
   const key = endpoint.headers.includes('Idempotency-Key') ? single(headers['idempotency-key']) : undefined
   if (key !== undefined && !IDEMPOTENCY_KEY.test(key))
     return invalid('Idempotency-Key', key, '1 to 255 visible ASCII characters')
   const eventId = endpoint.headers.includes('Last-Event-ID') ? single(headers['last-event-id']) : undefined
-  // A browser that has seen no event yet sends it empty, or not at all.
+  // A browser that has not received an event yet may send an empty header.
   if (eventId !== undefined && eventId !== '' && !EVENT_ID.test(eventId))
-    return invalid('Last-Event-ID', eventId, 'the id of an event as the stream gave it')
-  return {
-    ...(ifMatch === undefined ? {} : { ifMatch }),
-    ...(key === undefined ? {} : { idempotencyKey: key }),
-    ...(eventId ? { lastEventId: eventId } : {}),
-  }
+    return invalid('Last-Event-ID', eventId, 'the id of an event from the stream')
+  return defined({ ifMatch, idempotencyKey: key, lastEventId: eventId === '' ? undefined : eventId })
 }
 
-/** How the message itself is written: nothing is unpacked, and nobody may read its end at another place than we do. */
+/** Rejects encodings and framings that a proxy could interpret differently from this server. */
 function checkMessageHeaders(headers: RequestHead['headers']): Rejection | undefined {
   const host = single(headers['host']) ?? ''
-  if (!HOST.test(host)) return invalid('Host', host, 'one host, with a port where it has one')
+  if (!HOST.test(host)) return invalid('Host', host, 'one host, with an optional port')
   const transfer = single(headers['transfer-encoding'])
   if (transfer !== undefined && transfer.toLowerCase() !== 'chunked')
     return invalid('Transfer-Encoding', transfer, 'chunked, or none')
@@ -166,7 +169,7 @@ function invalid(name: string, received: Json, accepted: string): Rejection {
   return reject('header_invalid', name, received, { accepted })
 }
 
-/** The server joins repeated headers with a comma, which no accepted form contains; what Node keeps apart is joined here. */
+/** Joins repeated headers with a comma, which no accepted value contains, so that a repeated header is rejected. */
 function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value
 }
@@ -174,6 +177,6 @@ function single(value: string | string[] | undefined): string | undefined {
 function stop(
   rejection: Rejection,
   headers: { readonly [name: string]: string } = {},
-): { ok: false; refusal: Refusal } {
-  return { ok: false, refusal: { rejections: [rejection], headers } }
+): { ok: false; rejected: RejectedResponse } {
+  return { ok: false, rejected: { rejections: [rejection], headers } }
 }

@@ -1,5 +1,5 @@
-// Which token is this? `Authorization: Bearer hf_<id>_<secret>`; only a SHA-256 of the secret is stored. DECISIONS 8.
-// Every failure reads the same, so that an answer does not tell an unknown token from a wrong or expired one.
+// Authenticates `Authorization: Bearer hf_<id>_<secret>`; the store has only a SHA-256 of the secret. Unknown, wrong and
+// expired tokens get the same rejection. See docs/design/api.md#authentication.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import { isTokenId, type Rejection, type TokenId } from '@holdfast/contract'
@@ -35,13 +35,13 @@ export function createAuthenticate(store: Pick<Store, 'get' | 'fresh'>, clock: C
     const secretHash = hashSecret(parts[2] ?? '')
     const found = find(id, secretHash)
     if (found !== undefined) return found
-    // Another replica may have made the token a moment ago.
+    // Another replica may just have issued the token.
     await store.fresh()
     return find(id, secretHash) ?? unauthenticated(header)
   }
 }
 
-/** For what was identified a moment ago. */
+/** For a token that this replica has just authenticated. */
 export function isLiveToken(store: Pick<Store, 'get'>, id: TokenId): boolean {
   const token = store.get(globally(tokens, id))?.record
   return token !== undefined && store.get(globally(tenants, token.tenant))?.record.deleting === false

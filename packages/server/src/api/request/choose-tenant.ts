@@ -1,5 +1,5 @@
-// In which tenant does this request act? The tenant comes from the credential; X-Tenant-ID and a {tenant} in the path may
-// only confirm it, and a platform administrator chooses with either. DECISIONS 3 and 8, SPEC 5.
+// The tenant in which a request acts. It comes from the token; X-Tenant-ID and a {tenant} in the path may only confirm it.
+// A platform administrator chooses the tenant with either. See docs/design/api.md#tenants.
 
 import { isTenantId, type Rejection, type TenantId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -16,20 +16,20 @@ export type ChosenTenant =
   | { readonly ok: true; readonly tenant: TenantId; readonly onBehalf: boolean }
   | { readonly ok: false; readonly rejection: Rejection }
 
-/** The path is judged before the header, as DECISIONS 2 orders. */
+/** Checks the path before the header, as the public order of checks requires. */
 export function chooseTenant({ credential, header, path, exists }: TenantChoice): ChosenTenant {
   const own = credential.tenant.id
   const platform = credential.token.role === 'platform-admin'
   const reachable = (id: string): id is TenantId => (platform ? isTenantId(id) && exists(id) : id === own)
-  if (path !== undefined && !reachable(path)) return no(reject('tenant_not_found', 'tenant', path))
+  if (path !== undefined && !reachable(path)) return rejected(reject('tenant_not_found', 'tenant', path))
   if (header !== undefined && !isTenantId(header))
-    return no(reject('header_invalid', 'X-Tenant-ID', header, UUID_FORM))
+    return rejected(reject('header_invalid', 'X-Tenant-ID', header, UUID_FORM))
   if (header !== undefined && !platform && header !== own)
-    return no(reject('permission_denied', 'X-Tenant-ID', header, OWN_TENANT))
+    return rejected(reject('permission_denied', 'X-Tenant-ID', header, OWN_TENANT))
   if (header !== undefined && path !== undefined && path !== header)
-    return no(reject('header_invalid', 'X-Tenant-ID', header, PATH_TENANT))
+    return rejected(reject('header_invalid', 'X-Tenant-ID', header, PATH_TENANT))
   const tenant = path ?? header ?? own
-  if (!reachable(tenant)) return no(reject('tenant_not_found', 'X-Tenant-ID', tenant))
+  if (!reachable(tenant)) return rejected(reject('tenant_not_found', 'X-Tenant-ID', tenant))
   return { ok: true, tenant, onBehalf: tenant !== own }
 }
 
@@ -37,6 +37,6 @@ const UUID_FORM = { accepted: 'one UUID in lower case' }
 const OWN_TENANT = { accepted: 'the tenant of the token, or no header' }
 const PATH_TENANT = { accepted: 'the tenant that the path names' }
 
-function no(rejection: Rejection): ChosenTenant {
+function rejected(rejection: Rejection): ChosenTenant {
   return { ok: false, rejection }
 }

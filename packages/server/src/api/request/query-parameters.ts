@@ -1,5 +1,5 @@
-// Every query parameter that the interface knows, once: what it accepts and how it is read. DECISIONS 1 and 2.
-// An unknown one, a repeated one and a bad value are refused, never dropped.
+// All query parameters of the API: accepted values and parsing. Unknown, repeated and invalid ones are rejected, never
+// ignored.
 
 import { durationMs, EVENT_TYPES, type Rejection, SEVERITIES } from '@holdfast/contract'
 import { reject, safeKey } from '@holdfast/core'
@@ -14,11 +14,11 @@ export interface ParsedQuery {
   readonly type?: string
   readonly subject?: string
   readonly severity?: string
-  /** A point in time, as records write it. */
+  /** An RFC 3339 time. */
   readonly at?: string
   readonly follow: boolean
   readonly tail: number
-  /** A point in time, or how long ago. */
+  /** An RFC 3339 time, or a duration before now. */
   readonly since?: string
   readonly replica?: number
   readonly ticket?: string
@@ -28,7 +28,7 @@ export type QueryName = keyof ParsedQuery
 interface QueryParameter {
   readonly expected: string
   readonly schema: { readonly [keyword: string]: string | number | string[] }
-  /** Undefined where the text is not accepted. */
+  /** Undefined if the text is not accepted. */
   read(text: string): string | number | boolean | undefined
 }
 
@@ -37,23 +37,23 @@ const MAX_FIELD = 128
 const text = (expected: string): QueryParameter => ({
   expected,
   schema: { type: 'string' },
-  read: (given) => (given !== '' && given.length <= MAX_TEXT ? given : undefined),
+  read: (sent) => (sent !== '' && sent.length <= MAX_TEXT ? sent : undefined),
 })
 const choice = (values: readonly string[]): QueryParameter => ({
   expected: `one of ${values.join(', ')}`,
   schema: { type: 'string', enum: [...values] },
-  read: (given) => (values.includes(given) ? given : undefined),
+  read: (sent) => (values.includes(sent) ? sent : undefined),
 })
 
 const flag: QueryParameter = {
   expected: 'true or false',
   schema: { type: 'boolean' },
-  read: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
+  read: (sent) => (sent === 'true' ? true : sent === 'false' ? false : undefined),
 }
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
 
-const isTime = (given: string): boolean => TIME.test(given) && !Number.isNaN(Date.parse(given))
+const isTime = (sent: string): boolean => TIME.test(sent) && !Number.isNaN(Date.parse(sent))
 
 const MAX_TAIL = 10_000
 
@@ -63,40 +63,40 @@ export const QUERY_PARAMETERS: { readonly [name in QueryName]: QueryParameter } 
   limit: {
     expected: 'a whole number from 1 to 500',
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
-    read: (given) => (/^[1-9]\d{0,2}$/.test(given) && Number(given) <= 500 ? Number(given) : undefined),
+    read: (sent) => (/^[1-9]\d{0,2}$/.test(sent) && Number(sent) <= 500 ? Number(sent) : undefined),
   },
   cursor: text('the nextCursor of an earlier response'),
   after: text('the cursor of an event'),
-  before: text('the cursor of an event, or the earlierCursor of an earlier answer'),
+  before: text('the cursor of an event, or the earlierCursor of an earlier response'),
   type: choice(EVENT_TYPES),
-  subject: text('the name or uid of what the event is about'),
+  subject: text("the name or uid of the event's subject"),
   severity: choice(SEVERITIES),
   at: {
     expected: 'a time such as 2026-01-31T12:00:00Z',
     schema: { type: 'string', format: 'date-time' },
-    read: (given) => (isTime(given) ? given : undefined),
+    read: (sent) => (isTime(sent) ? sent : undefined),
   },
   follow: flag,
   tail: {
     expected: `a whole number from 0 to ${MAX_TAIL}`,
     schema: { type: 'integer', minimum: 0, maximum: MAX_TAIL, default: 100 },
-    read: (given) =>
-      /^(?:0|[1-9]\d{0,4})$/.test(given) && Number(given) <= MAX_TAIL ? Number(given) : undefined,
+    read: (sent) =>
+      /^(?:0|[1-9]\d{0,4})$/.test(sent) && Number(sent) <= MAX_TAIL ? Number(sent) : undefined,
   },
   since: {
-    expected: 'a time such as 2026-01-31T12:00:00Z, or how long ago, such as 90s or 2h',
+    expected: 'a time such as 2026-01-31T12:00:00Z, or a duration before now, such as 90s or 2h',
     schema: { type: 'string' },
-    read: (given) => (isTime(given) || durationMs(given) !== undefined ? given : undefined),
+    read: (sent) => (isTime(sent) || durationMs(sent) !== undefined ? sent : undefined),
   },
   replica: {
     expected: 'the number of a replica, from 1',
     schema: { type: 'integer', minimum: 1 },
-    read: (given) => (/^[1-9]\d{0,5}$/.test(given) ? Number(given) : undefined),
+    read: (sent) => (/^[1-9]\d{0,5}$/.test(sent) ? Number(sent) : undefined),
   },
   ticket: {
-    expected: 'the ticket as it was answered',
+    expected: 'the ticket from the response',
     schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
-    read: (given) => (/^[A-Za-z0-9_-]{43}$/.test(given) ? given : undefined),
+    read: (sent) => (/^[A-Za-z0-9_-]{43}$/.test(sent) ? sent : undefined),
   },
 }
 
@@ -108,13 +108,13 @@ export type QueryOutcome =
 
 export function readQuery(raw: string, allowed: readonly QueryName[]): QueryOutcome {
   if (raw === '') return { ok: true, query: DEFAULTS }
-  const given = new URLSearchParams(raw)
+  const sent = new URLSearchParams(raw)
   const query: { [name: string]: string | number | boolean } = {}
-  for (const name of new Set(given.keys())) {
+  for (const name of new Set(sent.keys())) {
     const known = allowed.find((each) => each === name)
     if (known === undefined)
-      return refuse('query_parameter_unknown', name, given.get(name), acceptedNames(allowed))
-    const values = given.getAll(name)
+      return refuse('query_parameter_unknown', name, sent.get(name), acceptedNames(allowed))
+    const values = sent.getAll(name)
     const value = values.length === 1 ? QUERY_PARAMETERS[known].read(values[0] ?? '') : undefined
     if (value === undefined)
       return refuse('query_parameter_invalid', name, values.join(', '), QUERY_PARAMETERS[known].expected)

@@ -1,4 +1,4 @@
-// A bucket of requests for each token and server replica. DECISIONS 6: 1,200 a minute with a burst of 300.
+// Limits the requests of each token with a token bucket per server replica. See docs/design/api.md#rate-limits.
 
 import { createBoundedMap } from '../../lib/bounded-map.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -13,7 +13,7 @@ interface Bucket {
   at: number
 }
 
-/** Zero when the request may pass, else after how many seconds it would. */
+/** Zero if the request may pass, otherwise the seconds until it would. */
 export type RateLimit = (token: string) => number
 
 const MAX_BUCKETS = 50_000
@@ -24,7 +24,7 @@ export function createRateLimit({ requestsPerMinute, burst }: Rates, clock: Cloc
   return (token) => {
     const now = clock.now()
     const bucket = buckets.get(token) ?? { level: burst, at: now }
-    // A clock that stepped back gives nothing.
+    // A clock that was set back refills nothing.
     bucket.level = Math.min(burst, bucket.level + Math.max(0, now - bucket.at) * perMs)
     bucket.at = now
     buckets.set(token, bucket)

@@ -1,4 +1,4 @@
-// The body: size was capped while it was read; here its syntax. Each alone, as DECISIONS 2 orders.
+// Parses a request body as strict JSON. Its size was limited while it was read. See docs/design/admission.md#strict-bodies.
 
 import {
   isJsonObject,
@@ -15,23 +15,23 @@ export type BodyOutcome =
   | { readonly ok: false; readonly rejection: Rejection }
 
 export interface SentBody {
-  /** Undefined where nothing was sent, and of a GET, whose body is never read. */
+  /** Undefined if there is no body, and for GET, whose body is not read. */
   readonly body: unknown
   readonly headers: { readonly [name: string]: string | string[] | undefined }
 }
 
-/** Ten times what the largest accepted deployment holds; so many are read in a few milliseconds. */
+/** Ten times the values of the largest accepted deployment; parsed in a few milliseconds. */
 const MAX_VALUES = 20_000
 
 export function readBody(endpoint: DescribedEndpoint, sent: SentBody, maxDepth: number): BodyOutcome {
   const { body: bytes } = sent
   if (endpoint.body === undefined) {
-    return isEmpty(sent) ? { ok: true, value: null } : malformed('this request takes no body')
+    return isEmpty(sent) ? { ok: true, value: null } : malformed('this request must have no body')
   }
   if (!(bytes instanceof Uint8Array) || bytes.length === 0) return malformed('it is empty')
   const parsed = parseStrictJson(bytes, { maxDepth, maxValues: MAX_VALUES })
   if (!parsed.ok) return malformed(explain(parsed.fault))
-  return isJsonObject(parsed.value) ? parsed : malformed('it is no JSON object')
+  return isJsonObject(parsed.value) ? parsed : malformed('it is not a JSON object')
 }
 
 function explain({ message, line, column, path }: StrictJsonFault): string {

@@ -1,57 +1,40 @@
-// What is known of a deployment beside its record: how it fares, where it is, and why a replica is nowhere. DECISIONS 1.
+// Reads about a deployment besides its record: its status, its placements, and why a replica is not placed.
 
 import { list, object, placementEntryShape, statusWithTimelineShape, whyShape } from '@holdfast/contract'
 import type { DeploymentDeps } from '../../operations/deployments/deps.ts'
 import { readPlacements } from '../../operations/deployments/read/read-placements.ts'
 import { readStatus } from '../../operations/deployments/read/read-status.ts'
 import { readWhy } from '../../operations/deployments/read/read-why.ts'
-import { answer, answerWith, type Endpoint, param } from '../endpoint.ts'
+import { type Endpoint, endpoint, param } from '../endpoint.ts'
 
 const ONE = '/api/v1/deployments/{name}'
 
 export function deploymentReadEndpoints(deps: DeploymentDeps): Endpoint[] {
   const { store } = deps
-  const common = {
-    method: 'GET',
-    action: 'deployments:read',
-    query: [],
-    headers: [],
-    codes: ['deployment_not_found'],
-  } as const
   return [
-    {
-      ...common,
-      path: `${ONE}/status`,
+    endpoint('GET', `${ONE}/status`, {
+      action: 'deployments:read',
       summary:
-        'Read how a deployment fares and what happened to it and to its nodes: one line for each event, newest first, at most 50',
-      success: { status: 200, shape: statusWithTimelineShape },
-      handle: async (request) =>
-        answerWith(await readStatus(store, request.caller.tenant, param(request, 'name')), (status) =>
-          answer(200, status),
-        ),
-    },
-    {
-      ...common,
-      path: `${ONE}/placements`,
-      summary: 'Read where the replicas of a deployment are',
-      success: { status: 200, shape: object({ items: list(placementEntryShape) }) },
-      handle: async (request) =>
-        answerWith(await readPlacements(store, request.caller.tenant, param(request, 'name')), (entries) =>
-          answer(200, entries),
-        ),
-    },
-    {
-      ...common,
-      path: `${ONE}/why`,
+        'Read the status of a deployment and the recent events of it and its nodes, newest first, at most 50',
+      shape: statusWithTimelineShape,
+      codes: ['deployment_not_found'],
+      run: (request) => readStatus(store, request.caller.tenant, param(request, 'name')),
+    }),
+    endpoint('GET', `${ONE}/placements`, {
+      action: 'deployments:read',
+      summary: 'Read on which nodes the replicas of a deployment are placed',
+      shape: object({ items: list(placementEntryShape) }),
+      codes: ['deployment_not_found'],
+      run: (request) => readPlacements(store, request.caller.tenant, param(request, 'name')),
+    }),
+    endpoint('GET', `${ONE}/why`, {
+      action: 'deployments:read',
       query: ['at'],
       summary:
-        'Read why a replica of a deployment is nowhere: every node with every reason, now or at an earlier time',
-      success: { status: 200, shape: whyShape },
-      handle: async (request) =>
-        answerWith(
-          await readWhy(deps, request.caller.tenant, param(request, 'name'), request.query.at),
-          (why) => answer(200, why),
-        ),
-    },
+        'Read why a replica of a deployment is not placed: every node with every reason, now or at an earlier time',
+      shape: whyShape,
+      codes: ['deployment_not_found'],
+      run: (request) => readWhy(deps, request.caller.tenant, param(request, 'name'), request.query.at),
+    }),
   ]
 }

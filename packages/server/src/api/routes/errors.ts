@@ -1,34 +1,29 @@
-// /api/v1/errors: the code catalogue as data. DECISIONS 1, Explain.
+// /api/v1/errors: the code catalogue as data.
 
 import { CODES, type Code, entryOf, isCode, list, listedCodeShape, object } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
-import { answer, type Endpoint, param } from '../endpoint.ts'
+import { done, refused } from '../../operations/caller.ts'
+import { type Endpoint, endpoint, param } from '../endpoint.ts'
 
 const codeView = (code: Code) => ({ code, ...entryOf(code) })
 
 export function errorEndpoints(): Endpoint[] {
-  const common = { method: 'GET', action: 'quotas:read', query: [], headers: [] } as const
   return [
-    {
-      ...common,
-      path: '/api/v1/errors',
+    endpoint('GET', '/api/v1/errors', {
+      action: 'quotas:read',
       summary: 'List every code that a rejection may carry',
-      success: { status: 200, shape: object({ items: list(listedCodeShape) }) },
-      codes: [],
-      handle: async () => answer(200, { items: CODES.map(codeView) }),
-    },
-    {
-      ...common,
-      path: '/api/v1/errors/{code}',
-      summary: 'Read what a code means',
-      success: { status: 200, shape: listedCodeShape },
+      shape: object({ items: list(listedCodeShape) }),
+      run: () => done({ items: CODES.map(codeView) }),
+    }),
+    endpoint('GET', '/api/v1/errors/{code}', {
+      action: 'quotas:read',
+      summary: 'Read the meaning of a code',
+      shape: listedCodeShape,
       codes: ['not_found'],
-      handle: async (request) => {
+      run: (request) => {
         const code = param(request, 'code')
-        return isCode(code)
-          ? answer(200, codeView(code))
-          : { ok: false, rejections: [reject('not_found', 'path', code)] }
+        return isCode(code) ? done(codeView(code)) : refused(reject('not_found', 'path', code))
       },
-    },
+    }),
   ]
 }

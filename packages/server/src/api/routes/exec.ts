@@ -1,33 +1,27 @@
-// Running a command in a container: the ticket, and the socket that it opens. DECISIONS 1.
+// Commands in a container: the ticket, and the WebSocket that it opens.
 
 import { execRequestShape, issuedExecShape, string } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { refused } from '../../operations/caller.ts'
 import { type ExecDeps, issueExec } from '../../operations/deployments/exec/issue-exec.ts'
-import { type AnyEndpoint, answer, answerWith, type Endpoint, type OpenEndpoint, param } from '../endpoint.ts'
-import type { FailedJoins } from '../request/failed-attempts.ts'
+import { type AnyEndpoint, endpoint, type OpenEndpoint, param } from '../endpoint.ts'
+import type { FailedAttempts } from '../request/failed-attempts.ts'
 
-export function execEndpoints(deps: ExecDeps, failedTickets: FailedJoins): AnyEndpoint[] {
-  const issue: Endpoint = {
-    method: 'POST',
-    path: '/api/v1/deployments/{name}/exec',
+export function execEndpoints(deps: ExecDeps, failedTickets: FailedAttempts): AnyEndpoint[] {
+  const issue = endpoint('POST', '/api/v1/deployments/{name}/exec', {
     action: 'exec',
-    summary: 'Ask to run a command in a container; the ticket works once and for 30 seconds',
-    query: [],
-    headers: [],
+    summary: 'Issue a ticket to run a command in a container; it is valid once and for 30 seconds',
     body: execRequestShape,
-    success: { status: 201, shape: issuedExecShape },
+    status: 201,
+    shape: issuedExecShape,
     codes: ['deployment_not_found', 'field_unknown', 'field_type_invalid', 'list_too_long'],
-    handle: async (request) =>
-      answerWith(await issueExec(deps, request.caller, param(request, 'name'), request.body), (issued) =>
-        answer(201, issued),
-      ),
-  }
+    run: (request) => issueExec(deps, request.caller, param(request, 'name'), request.body),
+  })
   return [issue, execSocketEndpoint(failedTickets)]
 }
 
-/** What is answered to a request that does not ask for a WebSocket; those that do go to exec-upgrade.ts. */
-export function execSocketEndpoint({ waitSeconds }: FailedJoins): OpenEndpoint {
+/** Rejects requests that do not ask for a WebSocket. Upgrade requests are handled by streams/exec-upgrade.ts. */
+export function execSocketEndpoint({ waitSeconds }: FailedAttempts): OpenEndpoint {
   return {
     method: 'GET',
     path: '/api/v1/exec/{id}',
@@ -40,7 +34,7 @@ export function execSocketEndpoint({ waitSeconds }: FailedJoins): OpenEndpoint {
     waitSeconds,
     handle: async () =>
       refused(
-        reject('header_invalid', 'Upgrade', undefined, { accepted: 'websocket, in a request to upgrade' }),
+        reject('header_invalid', 'Upgrade', undefined, { accepted: 'websocket, in an upgrade request' }),
       ),
   }
 }

@@ -1,4 +1,4 @@
-// /api/v1/nodes: join tokens, enrollment, and the machines of a tenant. SPEC 2.8 and 4, DECISIONS 1 and 8.
+// /api/v1/nodes: join tokens, enrollment, and the nodes of a tenant.
 
 import {
   enrolledShape,
@@ -11,7 +11,6 @@ import {
   newJoinTokenShape,
   nodeShape,
   object,
-  pageShape,
 } from '@holdfast/contract'
 import type { Caller, Outcome } from '../../operations/caller.ts'
 import type { Kept, KeptAnswer } from '../../operations/idempotency.ts'
@@ -24,21 +23,22 @@ import { getNode, listContainers, listNodes } from '../../operations/nodes/read-
 import { releaseClaim, removeNode } from '../../operations/nodes/release-node.ts'
 import {
   type AnyEndpoint,
-  answer,
-  answerWith,
   type Endpoint,
+  endpoint,
+  listEndpoint,
   type OpenEndpoint,
   type OpenRequest,
   param,
+  respond,
+  respondWith,
 } from '../endpoint.ts'
-import { answerOnce, issueOnce, kept } from '../idempotent.ts'
-import type { FailedJoins } from '../request/failed-attempts.ts'
+import { issueOnce, kept, respondOnce } from '../idempotent.ts'
+import type { FailedAttempts } from '../request/failed-attempts.ts'
 
-const NODES = '/api/v1/nodes'
 const ONE = '/api/v1/nodes/{id}'
 const JOIN_TOKENS = '/api/v1/nodes/join-tokens'
 
-export type NodeEndpointDeps = NodeDeps & JoinTokenDeps & { readonly failedJoins: FailedJoins }
+export type NodeEndpointDeps = NodeDeps & JoinTokenDeps & { readonly failedJoins: FailedAttempts }
 
 export function nodeEndpoints(deps: NodeEndpointDeps): AnyEndpoint[] {
   return [
@@ -46,29 +46,25 @@ export function nodeEndpoints(deps: NodeEndpointDeps): AnyEndpoint[] {
     enrollEndpoint(deps),
     ...readEndpoints(deps),
     ...nodeActions(deps).map((action) => actionEndpoint(deps, action)),
-    changeEndpoint(deps),
-    removeEndpoint(deps),
-    releaseEndpoint(deps),
+    ...writeEndpoints(deps),
   ]
 }
 
 function joinTokenEndpoint(deps: NodeEndpointDeps): Endpoint {
-  return {
-    method: 'POST',
-    path: JOIN_TOKENS,
+  return endpoint('POST', JOIN_TOKENS, {
     action: 'join-tokens:write',
-    summary: 'Issue a join token for one machine; it is answered once, works once and for 15 minutes',
-    query: [],
+    summary: 'Issue a join token for one machine; it is returned once and is valid once and for 15 minutes',
     headers: ['Idempotency-Key'],
     body: newJoinTokenShape,
-    success: { status: 201, shape: issuedJoinTokenShape },
+    status: 201,
+    shape: issuedJoinTokenShape,
     codes: ['field_unknown', 'field_type_invalid', 'idempotency_key_reused'],
     handle: (request) =>
       issueOnce(deps.answers, request, JOIN_TOKENS, {
         withoutToken: ({ nodeName, expiresAt }: IssuedJoinToken) => ({ nodeName, expiresAt }),
         run: (once) => issueJoinToken(deps, request.caller, request.body, once),
       }),
-  }
+  })
 }
 
 function enrollEndpoint(deps: NodeEndpointDeps): OpenEndpoint {
@@ -76,14 +72,18 @@ function enrollEndpoint(deps: NodeEndpointDeps): OpenEndpoint {
     method: 'POST',
     path: '/api/v1/nodes/enroll',
     credential: 'joinToken',
-    summary: 'Make a machine a node of the tenant of its join token',
+    summary: "Enroll a machine as a node of its join token's tenant",
     query: [],
     headers: [],
     body: enrollmentShape,
     success: { status: 201, shape: enrolledShape },
     codes: [
-      ...(['field_unknown', 'field_type_invalid', 'list_too_long'] as const),
-      ...(['join_token_invalid', 'node_owned_by_another_tenant', 'quota_exceeded'] as const),
+      'field_unknown',
+      'field_type_invalid',
+      'list_too_long',
+      'join_token_invalid',
+      'node_owned_by_another_tenant',
+      'quota_exceeded',
     ],
     waitSeconds: deps.failedJoins.waitSeconds,
     handle: (request) => enroll(deps, request),
@@ -93,56 +93,43 @@ function enrollEndpoint(deps: NodeEndpointDeps): OpenEndpoint {
 async function enroll(deps: NodeEndpointDeps, { body, address, requestId }: OpenRequest) {
   const outcome = await enrollNode(deps, body, requestId)
   const failed = !outcome.ok && outcome.rejections.some(({ code }) => code === 'join_token_invalid')
-  if (failed) deps.failedJoins.note(address)
-  return answerWith(outcome, (enrolled) => answer(201, enrolled))
+  if (failed) deps.failedJoins.record(address)
+  return respondWith(outcome, (enrolled) => respond(201, enrolled))
 }
 
 function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {
-  const common = { method: 'GET', action: 'nodes:read', headers: [] } as const
   return [
-    {
-      ...common,
-      path: NODES,
+    listEndpoint('/api/v1/nodes', {
+      action: 'nodes:read',
       summary: 'List the nodes of the tenant',
-      query: ['limit', 'cursor'],
-      success: { status: 200, shape: pageShape(nodeShape) },
-      codes: [],
-      handle: async ({ caller, query: { limit, cursor } }) =>
-        answerWith(await listNodes(deps.store, caller.tenant, { limit, cursor }), (page) =>
-          answer(200, page),
-        ),
-    },
-    {
-      ...common,
-      path: ONE,
+      item: nodeShape,
+      run: ({ caller, query }) => listNodes(deps.store, caller.tenant, query),
+    }),
+    endpoint('GET', ONE, {
+      action: 'nodes:read',
       summary: 'Read a node',
-      query: [],
-      success: { status: 200, shape: nodeShape },
+      shape: nodeShape,
       codes: ['node_not_found'],
       handle: async (request) =>
-        answerWith(await getNode(deps.store, request.caller.tenant, param(request, 'id')), ({ node, etag }) =>
-          answer(200, node, etag),
+        respondWith(
+          await getNode(deps.store, request.caller.tenant, param(request, 'id')),
+          ({ node, etag }) => respond(200, node, etag),
         ),
-    },
-    {
-      ...common,
-      path: `${ONE}/containers`,
-      summary: 'List all containers of a machine, those of others too',
-      query: [],
-      success: { status: 200, shape: object({ items: list(machineContainerShape) }) },
+    }),
+    endpoint('GET', `${ONE}/containers`, {
+      action: 'nodes:read',
+      summary: 'List all containers of a node, including those that Holdfast does not manage',
+      shape: object({ items: list(machineContainerShape) }),
       codes: ['node_not_found', 'job_node_candidates_unresolvable'],
-      handle: async (request) =>
-        answerWith(await listContainers(deps, request.caller.tenant, param(request, 'id')), (items) =>
-          answer(200, items),
-        ),
-    },
+      run: (request) => listContainers(deps, request.caller.tenant, param(request, 'id')),
+    }),
   ]
 }
 
 interface NodeAction {
   readonly verb: 'cordon' | 'uncordon' | 'drain'
   readonly summary: string
-  /** 202 where the work goes on after the answer. */
+  /** 202 if the work continues after the response. */
   readonly status: 200 | 202
   act(caller: Caller, id: string, once: Kept<Node>): Promise<Outcome<Node>>
 }
@@ -150,20 +137,20 @@ interface NodeAction {
 const nodeActions = (deps: NodeEndpointDeps): readonly NodeAction[] => [
   {
     verb: 'cordon',
-    summary: 'Let a node take no new work; what runs there stays',
+    summary: 'Place no new replicas on a node; running replicas stay',
     status: 200,
     act: (caller, id, once) => setSchedulable(deps, caller, id, false, once),
   },
   {
     verb: 'uncordon',
-    summary: 'Let a node take new work again',
+    summary: 'Allow new replicas on a node again',
     status: 200,
     act: (caller, id, once) => setSchedulable(deps, caller, id, true, once),
   },
   {
     verb: 'drain',
     summary:
-      'Let a node take no new work and move its replicas away, each when its successor is ready; uncordon ends it',
+      'Place no new replicas on a node and move its replicas away, each when its successor is ready; uncordon cancels it',
     status: 202,
     act: (caller, id, once) => drainNode(deps, caller, id, once),
   },
@@ -171,84 +158,60 @@ const nodeActions = (deps: NodeEndpointDeps): readonly NodeAction[] => [
 
 function actionEndpoint(deps: NodeEndpointDeps, { verb, summary, status, act }: NodeAction): Endpoint {
   const path = `${ONE}/${verb}`
-  const answered = (node: Node): KeptAnswer => ({ status, body: node })
-  return {
-    method: 'POST',
-    path,
+  const toResponse = (node: Node): KeptAnswer => ({ status, body: node })
+  return endpoint('POST', path, {
     action: 'nodes:write',
     summary,
-    query: [],
     headers: ['Idempotency-Key'],
-    success: { status, shape: nodeShape },
+    status,
+    shape: nodeShape,
     codes: ['node_not_found', 'idempotency_key_reused'],
     handle: (request) => {
       const id = param(request, 'id')
-      return answerOnce(
+      return respondOnce(
         deps.answers,
         request,
         path.replace('{id}', id),
-        (once) => act(request.caller, id, kept(once, answered)),
-        answered,
+        (once) => act(request.caller, id, kept(once, toResponse)),
+        toResponse,
       )
     },
-  }
+  })
 }
 
-function changeEndpoint(deps: NodeEndpointDeps): Endpoint {
-  return {
-    method: 'PATCH',
-    path: ONE,
-    action: 'control-plane-nodes:write',
-    summary: 'Say whether the control plane itself runs on a node',
-    query: [],
-    headers: ['If-Match'],
-    body: nodePatchShape,
-    success: { status: 200, shape: nodeShape },
-    codes: ['node_not_found', 'field_unknown', 'field_type_invalid', 'revision_conflict'],
-    handle: async (request) => {
-      const { caller, body, ifMatch } = request
-      return answerWith(await changeNode(deps, caller, param(request, 'id'), body, ifMatch), (node) =>
-        answer(200, node),
-      )
-    },
-  }
-}
-
-function removeEndpoint(deps: NodeEndpointDeps): Endpoint {
-  return {
-    method: 'DELETE',
-    path: ONE,
-    action: 'nodes:write',
-    summary:
-      'Remove a node once nothing of ours runs there; with force at once, for a machine that is dead or was broken into',
-    query: ['force'],
-    headers: ['If-Match'],
-    success: { status: 202, shape: nodeShape },
-    codes: ['node_not_found', 'revision_conflict'],
-    handle: async (request) => {
-      const { caller, query, ifMatch } = request
-      const options = { force: query.force, ifMatch }
-      return answerWith(await removeNode(deps, caller, param(request, 'id'), options), (node) =>
-        answer(202, node),
-      )
-    },
-  }
-}
-
-function releaseEndpoint(deps: NodeEndpointDeps): Endpoint {
-  return {
-    method: 'DELETE',
-    path: '/api/v1/nodes/{nodeName}/claim',
-    action: 'claims:release',
-    tenantRequired: 'node_claim_release_no_tenant',
-    summary: 'Release a machine, so that another tenant may enroll it',
-    query: [],
-    headers: [],
-    success: { status: 202, shape: nodeShape },
-    codes: ['node_claim_release_no_tenant', 'node_not_found'],
-    handle: async (request) =>
-      answerWith(await releaseClaim(deps, request.caller, param(request, 'nodeName')), (node) =>
-        answer(202, node),
-      ),
-  }
+function writeEndpoints(deps: NodeEndpointDeps): Endpoint[] {
+  return [
+    endpoint('PATCH', ONE, {
+      action: 'control-plane-nodes:write',
+      summary: 'Set whether the control plane runs on a node',
+      headers: ['If-Match'],
+      body: nodePatchShape,
+      shape: nodeShape,
+      codes: ['node_not_found', 'field_unknown', 'field_type_invalid', 'revision_conflict'],
+      run: (request) => changeNode(deps, request.caller, param(request, 'id'), request.body, request.ifMatch),
+    }),
+    endpoint('DELETE', ONE, {
+      action: 'nodes:write',
+      summary:
+        'Remove a node once no replicas run on it; with force at once, for a machine that is lost or compromised',
+      query: ['force'],
+      headers: ['If-Match'],
+      status: 202,
+      shape: nodeShape,
+      codes: ['node_not_found', 'revision_conflict'],
+      run: (request) => {
+        const options = { force: request.query.force, ifMatch: request.ifMatch }
+        return removeNode(deps, request.caller, param(request, 'id'), options)
+      },
+    }),
+    endpoint('DELETE', '/api/v1/nodes/{nodeName}/claim', {
+      action: 'claims:release',
+      tenantRequired: 'node_claim_release_no_tenant',
+      summary: 'Release a machine, so that another tenant may enroll it',
+      status: 202,
+      shape: nodeShape,
+      codes: ['node_claim_release_no_tenant', 'node_not_found'],
+      run: (request) => releaseClaim(deps, request.caller, param(request, 'nodeName')),
+    }),
+  ]
 }

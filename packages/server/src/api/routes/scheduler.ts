@@ -1,21 +1,17 @@
-// /api/v1/scheduler: what the scheduler goes by that is not of one tenant. DECISIONS 1.
+// /api/v1/scheduler: settings of the scheduler that all tenants share.
 
 import { type ResidencyRules, regionsShape } from '@holdfast/contract'
+import { done } from '../../operations/caller.ts'
 import { readRegions } from '../../operations/read-regions.ts'
-import { answer, type Endpoint } from '../endpoint.ts'
+import { type Endpoint, endpoint } from '../endpoint.ts'
 
 export function schedulerEndpoints(rules: ResidencyRules): Endpoint[] {
   return [
-    {
-      method: 'GET',
-      path: '/api/v1/scheduler/regions',
+    endpoint('GET', '/api/v1/scheduler/regions', {
       action: 'scheduler:read',
       summary: 'List the regions that placement.residency may name, and whether residency is enforced',
-      query: [],
-      headers: [],
-      success: { status: 200, shape: regionsShape },
-      codes: [],
-      handle: async () => answer(200, readRegions(rules)),
-    },
+      shape: regionsShape,
+      run: () => done(readRegions(rules)),
+    }),
   ]
 }

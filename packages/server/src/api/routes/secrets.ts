@@ -1,9 +1,8 @@
-// /api/v1/secrets: material goes in and never comes out. SPEC 2.4, DECISIONS 1 and 8.
+// /api/v1/secrets: secret values can be written but never read.
 
 import {
   type Code,
   dryRunResultShape,
-  pageShape,
   secretConsumerShape,
   secretReferenceShape,
   secretShape,
@@ -14,7 +13,15 @@ import { deleteSecret } from '../../operations/secrets/delete-secret.ts'
 import { listConsumers, listReferences, listSecrets } from '../../operations/secrets/read-secrets.ts'
 import { type WriteSecretDeps, writeSecret } from '../../operations/secrets/write-secret.ts'
 import { planned } from '../dry-runs.ts'
-import { type ApiRequest, answer, answerWith, type Endpoint, param } from '../endpoint.ts'
+import {
+  type ApiRequest,
+  type Endpoint,
+  endpoint,
+  listEndpoint,
+  param,
+  respond,
+  respondWith,
+} from '../endpoint.ts'
 
 const COLLECTION = '/api/v1/secrets'
 const ONE = '/api/v1/secrets/{namespace}/{resource}'
@@ -26,7 +33,7 @@ const PATH_CODES: readonly Code[] = [
   'secret_path_namespace_split',
 ]
 
-/** What may be wrong with `values` and `generate`, in a write and in a rotation. */
+/** The codes that reject `values` and `generate`, in a write and in a rotation. */
 export const MATERIAL_CODES: readonly Code[] = [
   'field_unknown',
   'field_type_invalid',
@@ -46,103 +53,74 @@ export const MATERIAL_CODES: readonly Code[] = [
 ]
 
 export function secretEndpoints(deps: WriteSecretDeps): Endpoint[] {
-  return [...readEndpoints(deps), writeEndpoint(deps), deleteEndpoint(deps)]
+  return [...readEndpoints(deps), ...writeEndpoints(deps)]
 }
 
 function readEndpoints({ store }: WriteSecretDeps): Endpoint[] {
-  const common = {
-    method: 'GET',
-    action: 'secrets:read',
-    query: ['limit', 'cursor'],
-    headers: [],
-    codes: [],
-  } as const
   return [
-    {
-      ...common,
-      path: COLLECTION,
+    listEndpoint(COLLECTION, {
+      action: 'secrets:read',
       summary:
-        'List the secrets that hold material, with versions and who uses them; key names for who may write',
-      success: { status: 200, shape: pageShape(secretShape) },
-      handle: async ({ caller, query }) =>
-        answerWith(await listSecrets(store, caller, pageRequest(query)), (page) => answer(200, page)),
-    },
-    {
-      ...common,
-      path: `${COLLECTION}/resources`,
+        'List the secrets that have material, with versions and consumers; key names for roles that may write',
+      item: secretShape,
+      run: ({ caller, query }) => listSecrets(store, caller, query),
+    }),
+    listEndpoint(`${COLLECTION}/resources`, {
+      action: 'secrets:read',
       summary: 'List every path that a deployment refers to, with material or without',
-      success: { status: 200, shape: pageShape(secretReferenceShape) },
-      handle: async ({ caller, query }) =>
-        answerWith(await listReferences(store, caller.tenant, pageRequest(query)), (page) =>
-          answer(200, page),
-        ),
-    },
-    {
-      ...common,
-      path: `${COLLECTION}/resources/{name}/consumers`,
-      summary: 'List the deployments that refer to a label, whatever its namespace; none for an unknown one',
-      success: { status: 200, shape: pageShape(secretConsumerShape) },
-      handle: async (request) => {
-        const { caller, query } = request
-        const label = param(request, 'name')
-        return answerWith(await listConsumers(store, caller.tenant, label, pageRequest(query)), (page) =>
-          answer(200, page),
-        )
-      },
-    },
+      item: secretReferenceShape,
+      run: ({ caller, query }) => listReferences(store, caller.tenant, query),
+    }),
+    listEndpoint(`${COLLECTION}/resources/{name}/consumers`, {
+      action: 'secrets:read',
+      summary: 'List the deployments that refer to a label, in any namespace; empty for an unknown label',
+      item: secretConsumerShape,
+      run: (request) => listConsumers(store, request.caller.tenant, param(request, 'name'), request.query),
+    }),
   ]
 }
 
-function writeEndpoint(deps: WriteSecretDeps): Endpoint {
-  return {
-    method: 'PUT',
-    path: ONE,
-    action: 'secrets:write',
-    summary:
-      'Write a new version of a secret with exactly the keys sent; the answer names them and holds no value',
-    query: ['dryRun'],
-    headers: ['If-Match'],
-    body: secretWriteShape,
-    success: { status: 200, shape: secretWrittenShape },
-    dryRun: dryRunResultShape(secretWrittenShape),
-    codes: [
-      ...PATH_CODES,
-      ...MATERIAL_CODES,
-      ...(['secret_in_use', 'quota_exceeded', 'secrets_store_unavailable', 'revision_conflict'] as const),
-    ],
-    handle: async (request) => {
-      const { caller, body, query, ifMatch } = request
-      const options = { dryRun: query.dryRun, ifMatch }
-      const outcome = await writeSecret(deps, caller, pathOf(request), body, options)
-      return answerWith(outcome, (written) =>
-        query.dryRun ? answer(200, planned(written)) : answer(200, written, String(written.version)),
-      )
-    },
-  }
-}
-
-function deleteEndpoint(deps: WriteSecretDeps): Endpoint {
-  return {
-    method: 'DELETE',
-    path: ONE,
-    action: 'secrets:write',
-    summary: 'Destroy all versions of a secret that nothing refers to',
-    query: [],
-    headers: ['If-Match'],
-    success: { status: 202, shape: secretShape },
-    codes: ['secret_not_found', 'secret_in_use', 'revision_conflict'],
-    handle: async (request) => {
-      const { caller, ifMatch } = request
-      return answerWith(await deleteSecret(deps, caller, pathOf(request), ifMatch), (secret) =>
-        answer(202, secret),
-      )
-    },
-  }
+function writeEndpoints(deps: WriteSecretDeps): Endpoint[] {
+  return [
+    endpoint('PUT', ONE, {
+      action: 'secrets:write',
+      summary:
+        'Write a new version of a secret with exactly the keys sent; the response names them and has no values',
+      query: ['dryRun'],
+      headers: ['If-Match'],
+      body: secretWriteShape,
+      shape: secretWrittenShape,
+      dryRun: dryRunResultShape(secretWrittenShape),
+      codes: [
+        ...PATH_CODES,
+        ...MATERIAL_CODES,
+        'secret_in_use',
+        'quota_exceeded',
+        'secrets_store_unavailable',
+        'revision_conflict',
+      ],
+      handle: async (request) => {
+        const { caller, body, query, ifMatch } = request
+        const options = { dryRun: query.dryRun, ifMatch }
+        const outcome = await writeSecret(deps, caller, pathOf(request), body, options)
+        return respondWith(outcome, (written) =>
+          query.dryRun ? respond(200, planned(written)) : respond(200, written, String(written.version)),
+        )
+      },
+    }),
+    endpoint('DELETE', ONE, {
+      action: 'secrets:write',
+      summary: 'Destroy all versions of a secret that nothing refers to',
+      headers: ['If-Match'],
+      status: 202,
+      shape: secretShape,
+      codes: ['secret_not_found', 'secret_in_use', 'revision_conflict'],
+      run: (request) => deleteSecret(deps, request.caller, pathOf(request), request.ifMatch),
+    }),
+  ]
 }
 
 const pathOf = (request: ApiRequest) => ({
   namespace: param(request, 'namespace'),
   resource: param(request, 'resource'),
 })
-
-const pageRequest = ({ limit, cursor }: ApiRequest['query']) => ({ limit, cursor })

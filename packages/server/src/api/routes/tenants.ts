@@ -1,13 +1,9 @@
-// /api/v1/tenants, their tokens and quotas. DECISIONS 1 and 8.
+// /api/v1/tenants, their tokens and quotas.
 
 import {
   type IssuedToken,
   issuedTokenShape,
-  list,
-  nullable,
-  object,
   quotaListShape,
-  string,
   type Tenant,
   tenantShape,
   tokenShape,
@@ -33,8 +29,8 @@ import {
   type TokenDeps,
 } from '../../operations/tenants/tokens.ts'
 import type { Quotas } from '../../quotas/quotas.ts'
-import { answer, answerWith, type Endpoint, param } from '../endpoint.ts'
-import { answerOnce, issueOnce, kept } from '../idempotent.ts'
+import { type Endpoint, endpoint, listEndpoint, param } from '../endpoint.ts'
+import { issueOnce, kept, respondOnce } from '../idempotent.ts'
 
 const TENANTS = '/api/v1/tenants'
 const TENANT = '/api/v1/tenants/{tenant}'
@@ -53,35 +49,25 @@ export function tenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
 
 function collectionEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   return [
-    {
-      method: 'GET',
-      path: TENANTS,
+    listEndpoint(TENANTS, {
       action: 'tenants:choose',
       summary: 'List all tenants',
-      query: ['limit', 'cursor'],
-      headers: [],
-      success: { status: 200, shape: object({ items: list(tenantShape), nextCursor: nullable(string()) }) },
-      codes: [],
-      handle: async ({ query }) =>
-        answerWith(
-          await listPage(
-            deps.store,
-            query,
-            () => listTenants(deps),
-            ({ id }) => id,
-          ),
-          (page) => answer(200, page),
+      item: tenantShape,
+      run: ({ query }) =>
+        listPage(
+          deps.store,
+          query,
+          () => listTenants(deps),
+          ({ id }) => id,
         ),
-    },
-    {
-      method: 'POST',
-      path: TENANTS,
+    }),
+    endpoint('POST', TENANTS, {
       action: 'tenants:write',
       summary: 'Create a tenant with its own secrets mount',
-      query: [],
       headers: ['Idempotency-Key'],
       body: newTenantShape,
-      success: { status: 201, shape: tenantShape },
+      status: 201,
+      shape: tenantShape,
       codes: [
         'name_required',
         'field_unknown',
@@ -90,50 +76,40 @@ function collectionEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         'idempotency_key_reused',
       ],
       handle: (request) =>
-        answerOnce(
+        respondOnce(
           deps.answers,
           request,
           TENANTS,
           (once) => createTenant(deps, request.caller, request.body, kept(once, createdTenant)),
           createdTenant,
         ),
-    },
+    }),
   ]
 }
 
-const createdTenant = (tenant: Tenant): KeptAnswer => ({
-  status: 201,
-  body: tenant,
-  etag: String(tenant.revision),
-})
+const etagOf = ({ revision }: Tenant): string => String(revision)
+
+const createdTenant = (tenant: Tenant): KeptAnswer => ({ status: 201, body: tenant, etag: etagOf(tenant) })
 
 function oneTenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   return [
-    {
-      method: 'GET',
-      path: TENANT,
+    endpoint('GET', TENANT, {
       action: 'tenants:read',
       summary: 'Read a tenant',
-      query: [],
-      headers: [],
-      success: { status: 200, shape: tenantShape },
+      shape: tenantShape,
       codes: ['tenant_not_found'],
-      handle: async ({ caller }) => {
+      run: async ({ caller }) => {
         await deps.store.fresh()
-        return answerWith(getTenant(deps, caller.tenant), (tenant) =>
-          answer(200, tenant, String(tenant.revision)),
-        )
+        return getTenant(deps, caller.tenant)
       },
-    },
-    {
-      method: 'PATCH',
-      path: TENANT,
+      etag: etagOf,
+    }),
+    endpoint('PATCH', TENANT, {
       action: 'tenants:write',
       summary: 'Rename a tenant or set its quotas',
-      query: [],
       headers: ['If-Match'],
       body: tenantPatchShape,
-      success: { status: 200, shape: tenantShape },
+      shape: tenantShape,
       codes: [
         'tenant_not_found',
         'name_required',
@@ -141,57 +117,43 @@ function oneTenantEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         'field_type_invalid',
         'revision_conflict',
       ],
-      handle: async ({ caller, body, ifMatch }) =>
-        answerWith(await changeTenant(deps, caller, body, ifMatch), (tenant) =>
-          answer(200, tenant, String(tenant.revision)),
-        ),
-    },
-    {
-      method: 'DELETE',
-      path: TENANT,
+      run: ({ caller, body, ifMatch }) => changeTenant(deps, caller, body, ifMatch),
+      etag: etagOf,
+    }),
+    endpoint('DELETE', TENANT, {
       action: 'tenants:write',
-      summary: 'Remove a tenant with everything it has; its tokens are void at once',
-      query: [],
+      summary: 'Remove a tenant with everything it has; its tokens become invalid at once',
       headers: ['If-Match'],
-      success: { status: 202, shape: tenantShape },
+      status: 202,
+      shape: tenantShape,
       codes: ['tenant_not_found', 'revision_conflict'],
-      handle: async ({ caller, ifMatch }) =>
-        answerWith(await removeTenant(deps, caller, ifMatch), (tenant) => answer(202, tenant)),
-    },
+      run: ({ caller, ifMatch }) => removeTenant(deps, caller, ifMatch),
+    }),
   ]
 }
 
 function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
   return [
-    {
-      method: 'GET',
-      path: TOKENS,
+    listEndpoint(TOKENS, {
       action: 'tokens:read',
-      summary: 'List the tokens of a tenant, never their secrets',
-      query: ['limit', 'cursor'],
-      headers: [],
-      success: { status: 200, shape: object({ items: list(tokenShape), nextCursor: nullable(string()) }) },
+      summary: 'List the tokens of a tenant, without their secrets',
+      item: tokenShape,
       codes: ['tenant_not_found'],
-      handle: async ({ caller, query }) =>
-        answerWith(
-          await listPage(
-            deps.store,
-            query,
-            () => listTokens(deps, caller.tenant),
-            ({ id }) => id,
-          ),
-          (page) => answer(200, page),
+      run: ({ caller, query }) =>
+        listPage(
+          deps.store,
+          query,
+          () => listTokens(deps, caller.tenant),
+          ({ id }) => id,
         ),
-    },
-    {
-      method: 'POST',
-      path: TOKENS,
+    }),
+    endpoint('POST', TOKENS, {
       action: 'tokens:write',
-      summary: 'Issue a token; it is answered once and stored nowhere',
-      query: [],
+      summary: 'Issue a token; it is returned once and not stored',
       headers: ['Idempotency-Key'],
       body: newTokenShape,
-      success: { status: 201, shape: issuedTokenShape },
+      status: 201,
+      shape: issuedTokenShape,
       codes: [
         'tenant_not_found',
         'name_required',
@@ -204,37 +166,26 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
           withoutToken: ({ token: _secret, ...issued }: IssuedToken) => issued,
           run: (once) => issueToken(deps, request.caller, request.body, once),
         }),
-    },
-    {
-      method: 'DELETE',
-      path: `${TOKENS}/{id}`,
+    }),
+    endpoint('DELETE', `${TOKENS}/{id}`, {
       action: 'tokens:write',
       summary: 'Revoke a token',
-      query: [],
-      headers: [],
-      success: { status: 202, shape: tokenShape },
+      status: 202,
+      shape: tokenShape,
       codes: ['tenant_not_found', 'not_found'],
-      handle: async (request) =>
-        answerWith(await revokeToken(deps, request.caller, param(request, 'id')), (token) =>
-          answer(202, token),
-        ),
-    },
+      run: (request) => revokeToken(deps, request.caller, param(request, 'id')),
+    }),
   ]
 }
 
 function quotaEndpoint({ quotas, store }: TenantEndpointDeps): Endpoint {
-  return {
-    method: 'GET',
-    path: '/api/v1/quotas',
+  return endpoint('GET', '/api/v1/quotas', {
     action: 'quotas:read',
-    summary: 'What the tenant uses of each quota',
-    query: [],
-    headers: [],
-    success: { status: 200, shape: quotaListShape },
-    codes: [],
-    handle: async ({ caller }) => {
+    summary: "Read the tenant's usage of each quota",
+    shape: quotaListShape,
+    run: async ({ caller }) => {
       await store.fresh()
-      return answerWith(done(quotas.list(caller.tenant)), (body) => answer(200, body))
+      return done(quotas.list(caller.tenant))
     },
-  }
+  })
 }

@@ -122,6 +122,6 @@ test('is ended in order, once, and pushes nothing behind the end', async () => {
   source.waiting.push(event('8-0'))
   arrived()
   await vi.advanceTimersByTimeAsync(30_000)
-  expect(text.endsWith(': the server ends this stream\n\n')).toBe(true)
+  expect(text.endsWith(': stream ended by the server\n\n')).toBe(true)
   expect([failed.mock.calls, source.closed]).toEqual([[], true])
 })

@@ -1,21 +1,21 @@
-// The events of a tenant as Server-Sent Events: `id` is the cursor, `event` the type, `data` the event as lists show it.
-// DECISIONS 1. The reader sets the pace; one that stands still is let go and goes on later from its Last-Event-ID.
+// The events of a tenant as Server-Sent Events: `id` is the cursor, `event` the type, `data` the event as in lists. The reader
+// controls the speed; a stalled reader is disconnected and may resume with its Last-Event-ID.
 
 import { Readable } from 'node:stream'
 import type { EventFollower, Followed } from '../../operations/events/follow-events.ts'
-import type { StreamedAnswer } from '../endpoint.ts'
+import type { StreamedResponse } from '../endpoint.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 
 const HEARTBEAT_MS = 15_000
-/** So many heartbeats may pass while the reader takes nothing. */
+/** A reader that reads nothing for so many heartbeats is disconnected. */
 const STALLED_HEARTBEATS = 4
 const RETRY_MS = 1_000
-/** Bytes that are made ready for a reader before it takes them. */
+/** Bytes buffered ahead of the reader. */
 const READ_AHEAD = 64 * 1024
 
-export interface EventStream extends StreamedAnswer {
-  /** Something came that the follower has now. */
+export interface EventStream extends StreamedResponse {
+  /** The follower has new events. */
   arrived(): void
 }
 
@@ -25,7 +25,7 @@ export function openEventStream(follower: EventFollower): EventStream {
   const pump = createPump(follower, (text) => void (isOver() || stream.push(text)), isOver)
   const stream = new Readable({
     highWaterMark: READ_AHEAD,
-    read: pump.wanted,
+    read: pump.resume,
     destroy(error, done) {
       clearInterval(heart)
       follower.close()
@@ -35,63 +35,65 @@ export function openEventStream(follower: EventFollower): EventStream {
   let stalled = 0
   const heart = setInterval(() => {
     if (isOver()) return
-    stalled = stream.readableLength === 0 || pump.wasWanted() ? 0 : stalled + 1
+    stalled = stream.readableLength === 0 || pump.wasRead() ? 0 : stalled + 1
     if (stalled >= STALLED_HEARTBEATS) stream.destroy()
-    else if (stream.readableLength === 0) stream.push(`: still here\n${placeText(follower)}\n`)
+    else if (stream.readableLength === 0) stream.push(`: still here\n${positionText(follower)}\n`)
   }, HEARTBEAT_MS)
-  stream.push(`retry: ${RETRY_MS}\n${placeText(follower)}\n`)
+  stream.push(`retry: ${RETRY_MS}\n${positionText(follower)}\n`)
   return {
-    ...{ status: 200, type: EVENT_STREAM, stream },
+    status: 200,
+    type: EVENT_STREAM,
+    stream,
     arrived: pump.arrived,
     end() {
       if (isOver()) return
       ended = true
-      stream.push(': the server ends this stream\n\n')
+      stream.push(': stream ended by the server\n\n')
       stream.push(null)
     },
   }
 }
 
 interface Pump {
-  /** The reader has room for more. */
-  wanted(): void
-  /** Whether it had since this was asked last. */
-  wasWanted(): boolean
+  /** The reader can accept more. */
+  resume(): void
+  /** Whether the reader has read since the previous call. */
+  wasRead(): boolean
   arrived(): void
 }
 
-/** Takes from the follower while the reader wants more; when there is nothing, what arrives next sets it going again. */
+/** Moves events from the follower to the reader while it can accept more; without events it waits for the next arrival. */
 function createPump(follower: EventFollower, push: (text: string) => void, isOver: () => boolean): Pump {
-  let state: 'idle' | 'taking' | 'waiting' = 'idle'
+  let state: 'idle' | 'reading' | 'waiting' = 'idle'
   let missed = false
-  let asked = false
-  const take = async (): Promise<void> => {
-    if (state === 'taking' || isOver()) return
-    state = 'taking'
+  let hasRead = false
+  const move = async (): Promise<void> => {
+    if (state === 'reading' || isOver()) return
+    state = 'reading'
     missed = false
     const { parts, more } = await follower.take()
     const text = parts.map(partText).join('')
     state = text === '' ? 'waiting' : 'idle'
-    // The reader asks again once it has this; of nothing it has nothing to take.
+    // After a push the stream calls resume; without data it would not.
     if (text !== '') push(text)
     else if (more || missed) run()
   }
-  // A store that does not answer says nothing about events: it is asked again, and the reader keeps its place.
+  // If the store is unavailable, retry; the reader keeps its position.
   const run = (): void => {
-    take().catch(() => {
+    move().catch(() => {
       state = 'idle'
       setTimeout(run, RETRY_MS).unref()
     })
   }
   return {
-    wanted() {
-      asked = true
+    resume() {
+      hasRead = true
       run()
     },
-    wasWanted() {
-      const was = asked
-      asked = false
-      return was
+    wasRead() {
+      const result = hasRead
+      hasRead = false
+      return result
     },
     arrived() {
       missed = true
@@ -100,8 +102,8 @@ function createPump(follower: EventFollower, push: (text: string) => void, isOve
   }
 }
 
-/** Without data it is no event for the reader, who only remembers where to go on. */
-function placeText({ reached }: EventFollower): string {
+/** An id without data: the reader dispatches no event but remembers the position. */
+function positionText({ reached }: EventFollower): string {
   return reached === undefined ? '' : `id: ${reached}\n`
 }
 

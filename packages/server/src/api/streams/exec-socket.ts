@@ -1,6 +1,6 @@
-// One command and the client at its other end, over a WebSocket whose first byte says what follows: 0 input, 1 output,
-// 2 error output, 3 the size of the terminal, 4 the end. Credit is given for what the network took, so a client that does
-// not read makes the command wait; and a command that does not read makes the client wait. DECISIONS 1.
+// Connects a running command to its client over a WebSocket. The first byte of a message is its channel: 0 input, 1 output,
+// 2 error output, 3 terminal size, 4 end. Flow control applies in both directions: a slow client pauses the command, and a
+// slow command pauses the client.
 
 import { STREAM_CHANNELS, STREAM_HEADER_BYTES, STREAM_PAYLOAD_BYTES, type TenantId } from '@holdfast/contract'
 import { WebSocket } from 'ws'
@@ -9,37 +9,37 @@ import type { ExecOrder } from '../../operations/deployments/exec/exec-ticket.ts
 import type { NodeStream, OpenNodeStream, StreamEnd } from '../../ports/node-streams.ts'
 
 export interface ExecTimes {
-  /** Without a byte in either direction. */
+  /** The command is ended after this time without a byte in either direction. */
   readonly idleMs: number
-  /** How often it is asked whether the client is there and its token counts. */
-  readonly lookMs: number
+  /** How often idleness and the token are checked. */
+  readonly checkMs: number
 }
 
-const TIMES: ExecTimes = { idleMs: 30 * 60_000, lookMs: 5_000 }
+const TIMES: ExecTimes = { idleMs: 30 * 60_000, checkMs: 5_000 }
 const ALIVE_MS = 30_000
-/** Of output, on its way and held. */
+/** Output in transit and buffered. */
 const WINDOW_BYTES = 256 * 1024
 
 export interface ExecSession {
   readonly openStream: OpenNodeStream
   readonly tenant: TenantId
   readonly order: ExecOrder
-  /** The server stops. */
+  /** Aborts when the server stops. */
   readonly ending: AbortSignal
   readonly times?: Partial<ExecTimes>
-  stillCounts(): boolean
+  isTokenValid(): boolean
 }
 
 export function serveExec(client: WebSocket, session: ExecSession): void {
   const { openStream, tenant, order, ending } = session
-  const { idleMs, lookMs } = { ...TIMES, ...session.times }
+  const { idleMs, checkMs } = { ...TIMES, ...session.times }
   let usedAt = performance.now()
   const used = (): void => {
     usedAt = performance.now()
   }
   const finish = (end: StreamEnd): void => {
     stream.close()
-    sayEnd(client, end)
+    sendEnd(client, end)
   }
   const output = createOutput(client, (bytes) => stream.credit(bytes))
   const stream = openStream(
@@ -52,69 +52,70 @@ export function serveExec(client: WebSocket, session: ExecSession): void {
         output(channel, payload)
       },
       room: () => input.flush(),
-      end: (end) => sayEnd(client, end),
+      end: (end) => sendEnd(client, end),
     },
   )
   stream.credit(WINDOW_BYTES)
   const input = createInput(client, stream)
   client.on('message', (data, isBinary) => {
     used()
-    if (!isBinary || !Buffer.isBuffer(data) || !input.take(data)) client.close(1008, 'protocol_violation')
+    if (!isBinary || !Buffer.isBuffer(data) || !input.accept(data)) client.close(1008, 'protocol_violation')
   })
-  const look = setInterval(() => {
-    if (!session.stillCounts()) finish({ error: 'closed' })
+  const check = setInterval(() => {
+    if (!session.isTokenValid()) finish({ error: 'closed' })
     else if (performance.now() - usedAt > idleMs) finish({ error: 'idle' })
-  }, lookMs)
+  }, checkMs)
   const stop = (): void => finish({ error: 'closed' })
   ending.addEventListener('abort', stop)
   keepAlive(client, ALIVE_MS)
+  // `close` follows every error and cleans up.
   client.on('error', () => {})
   client.on('close', () => {
-    clearInterval(look)
+    clearInterval(check)
     ending.removeEventListener('abort', stop)
     stream.close()
   })
 }
 
-/** A peer that does not answer must not keep the connection. */
-const FAREWELL_MS = 2_000
+/** The connection is terminated if the client does not complete the close handshake in this time. */
+const CLOSE_TIMEOUT_MS = 2_000
 
-function sayEnd(client: WebSocket, { exitCode, error }: StreamEnd): void {
+function sendEnd(client: WebSocket, { exitCode, error }: StreamEnd): void {
   if (client.readyState !== WebSocket.OPEN) return
   const end = exitCode === undefined ? { error: error ?? 'closed' } : { exitCode }
   client.send(Buffer.concat([Buffer.of(STREAM_CHANNELS.exit), Buffer.from(JSON.stringify(end))]))
-  // Input that waits is wanted no more; paused, its farewell would not be read either.
+  // Resume a paused client, otherwise its close frame would not be read.
   client.resume()
   client.close(1000)
-  const timer = setTimeout(() => client.terminate(), FAREWELL_MS)
+  const timer = setTimeout(() => client.terminate(), CLOSE_TIMEOUT_MS)
   client.once('close', () => clearTimeout(timer))
 }
 
 function createOutput(client: WebSocket, credit: (bytes: number) => void) {
-  let taken = 0
+  let sentBytes = 0
   return (channel: number, payload: Buffer): void => {
     const message = Buffer.allocUnsafe(1 + payload.length)
     message[0] = channel
     payload.copy(message, 1)
     client.send(message, () => {
-      taken += STREAM_HEADER_BYTES + payload.length
-      if (taken < WINDOW_BYTES / 2) return
-      credit(taken)
-      taken = 0
+      sentBytes += STREAM_HEADER_BYTES + payload.length
+      if (sentBytes < WINDOW_BYTES / 2) return
+      credit(sentBytes)
+      sentBytes = 0
     })
   }
 }
 
-interface Piece {
+interface InputChunk {
   readonly channel: number
   readonly payload: Buffer
 }
 
 const SENT_BY_CLIENTS: readonly number[] = [STREAM_CHANNELS.stdin, STREAM_CHANNELS.resize]
 
-/** What the node has no room for waits here, and its client is not read meanwhile. */
+/** Buffers input that the node cannot accept yet, and pauses the client while there is any. */
 function createInput(client: WebSocket, stream: NodeStream) {
-  const waiting: Piece[] = []
+  const waiting: InputChunk[] = []
   const flush = (): void => {
     for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
       if (stream.room < STREAM_HEADER_BYTES + first.payload.length) break
@@ -126,8 +127,8 @@ function createInput(client: WebSocket, stream: NodeStream) {
   }
   return {
     flush,
-    /** False where it is not of this protocol. */
-    take(message: Buffer): boolean {
+    /** False if the message violates the protocol. */
+    accept(message: Buffer): boolean {
       const [channel] = message
       if (channel === undefined || !SENT_BY_CLIENTS.includes(channel)) return false
       let from = 1

@@ -1,9 +1,9 @@
-// GET /api/v1/exec/{id}?ticket= with a request to upgrade: the checks of every request, then the ticket, then the socket.
-// What is refused is refused as everywhere, before the upgrade. DECISIONS 1 and 2.
+// GET /api/v1/exec/{id}?ticket= with a WebSocket upgrade: the checks of every request, then the ticket, then the socket.
+// Rejections are sent before the upgrade, in the usual form.
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
+import { defined, EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { WebSocketServer } from 'ws'
 import { answerUpgrade, type TakeUpgrade } from '../../net/upgrade.ts'
@@ -11,20 +11,20 @@ import { type OpenedExec, openExec, stillCounts } from '../../operations/deploym
 import type { Clock } from '../../ports/clock.ts'
 import type { OpenNodeStream } from '../../ports/node-streams.ts'
 import { type Store, StoreUnavailableError } from '../../store/store.ts'
-import { type Refusal, refusalBody, refusalHeaders } from '../reply.ts'
+import { type RejectedResponse, rejectionBody, rejectionHeaders } from '../reply.ts'
 import { admitOpenRequest } from '../request/admit-request.ts'
-import type { FailedJoins } from '../request/failed-attempts.ts'
+import type { FailedAttempts } from '../request/failed-attempts.ts'
 import { readQuery } from '../request/query-parameters.ts'
 import { rawQuery } from '../route-table.ts'
 import { execSocketEndpoint } from '../routes/exec.ts'
 import { type ExecTimes, serveExec } from './exec-socket.ts'
-import { createTokenPlaces, type TokenPlaces } from './token-limit.ts'
+import { createTokenLimit, type TokenLimit } from './token-limit.ts'
 
 export interface ExecUpgradeDeps {
   readonly store: Store
   readonly clock: Clock
   readonly openStream: OpenNodeStream
-  readonly failedTickets: FailedJoins
+  readonly failedTickets: FailedAttempts
   readonly publicUrl: string
   readonly log: { info(facts: object, text: string): void }
   readonly times?: Partial<ExecTimes>
@@ -33,44 +33,47 @@ export interface ExecUpgradeDeps {
 
 export interface ExecUpgrades {
   readonly take: TakeUpgrade
-  /** The commands that run are ended. */
+  /** Ends all running commands. */
   close(): void
 }
 
 /** For each token and server replica. */
 const COMMANDS_PER_TOKEN = 16
 const PATH = /^\/api\/v1\/exec\/([^/?]{1,64})(?:\?|$)/
-/** The longest that a client may send at once; it is cut into frames. */
+/** The longest message of a client; it is split into frames. */
 const MAX_MESSAGE_BYTES = 4 * STREAM_PAYLOAD_BYTES
 
-interface Serving extends ExecUpgradeDeps {
+interface ExecContext extends ExecUpgradeDeps {
   readonly sockets: WebSocketServer
-  /** For commands that run, or are about to. */
-  readonly places: TokenPlaces
+  /** Limits commands that run or are about to start. */
+  readonly limit: TokenLimit
   readonly ending: AbortController
 }
 
 export function createExecUpgrades(deps: ExecUpgradeDeps): ExecUpgrades {
   const sockets = new WebSocketServer({
-    ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES },
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => EXEC_SUBPROTOCOL,
   })
-  const places = createTokenPlaces(COMMANDS_PER_TOKEN)
-  const serving: Serving = { ...deps, sockets, places, ending: new AbortController() }
+  const limit = createTokenLimit(COMMANDS_PER_TOKEN)
+  const context: ExecContext = { ...deps, sockets, limit, ending: new AbortController() }
   return {
     take(request, socket, head) {
       const [, id] = PATH.exec(request.url ?? '') ?? []
       if (id === undefined) return false
+      // `close` follows every error and releases the reservation.
       socket.on('error', () => {})
-      upgrade(serving, id, { request, socket, head }).catch((error: unknown) => {
-        const away = error instanceof StoreUnavailableError
-        if (away)
-          refuse(serving, socket, '', { rejections: [reject('store_unavailable', 'store', undefined)] })
+      upgrade(context, id, { request, socket, head }).catch((error: unknown) => {
+        if (error instanceof StoreUnavailableError)
+          sendRejected(context, socket, '', { rejections: [reject('store_unavailable', 'store', undefined)] })
         else answerUpgrade(socket, 500, {}, JSON.stringify({ error: 'internal' }))
       })
       return true
     },
-    close: () => serving.ending.abort(),
+    close: () => context.ending.abort(),
   }
 }
 
@@ -80,51 +83,51 @@ interface Upgrade {
   readonly head: Buffer
 }
 
-async function upgrade(serving: Serving, id: string, { request, socket, head }: Upgrade): Promise<void> {
-  const requestId = serving.newRequestId()
+async function upgrade(context: ExecContext, id: string, { request, socket, head }: Upgrade): Promise<void> {
+  const requestId = context.newRequestId()
   const address = request.socket.remoteAddress ?? ''
-  const admitted = admit(serving, request, address, requestId)
+  const admitted = admit(context, request, address, requestId)
   if (typeof admitted !== 'string') {
-    refuse(serving, socket, requestId, admitted)
+    sendRejected(context, socket, requestId, admitted)
     return
   }
   let release: (() => void) | undefined
   try {
-    // Decided again on a conflict: the place that was taken at first is kept.
-    const opened = await openExec(serving, { id, ticket: admitted, requestId }, (token) => {
-      release ??= serving.places.take(token)
+    // The callback may run again after a conflict; the first reservation is kept.
+    const opened = await openExec(context, { id, ticket: admitted, requestId }, (token) => {
+      release ??= context.limit.reserve(token)
       return release !== undefined
     })
-    if (opened.ok) start(serving, opened.value, { request, socket, head })
-    else refuseTicket(serving, opened, { socket, address, requestId })
+    if (opened.ok) start(context, opened.value, { request, socket, head })
+    else rejectTicket(context, opened, { socket, address, requestId })
   } finally {
-    // The place is the socket's; one that was refused, or has gone meanwhile, closes no more.
+    // The reservation lasts as long as the socket. A socket that is already destroyed emits no further close.
     if (release !== undefined && !socket.destroyed) socket.once('close', release)
     else release?.()
   }
 }
 
-function refuseTicket(
-  serving: Serving,
-  refusal: Refusal,
+function rejectTicket(
+  context: ExecContext,
+  rejected: RejectedResponse,
   { socket, address, requestId }: { socket: Duplex; address: string; requestId: string },
 ): void {
-  if (refusal.rejections[0]?.code === 'unauthenticated') serving.failedTickets.note(address)
-  refuse(serving, socket, requestId, refusal)
+  if (rejected.rejections[0]?.code === 'unauthenticated') context.failedTickets.record(address)
+  sendRejected(context, socket, requestId, rejected)
 }
 
-/** The ticket, where nothing else is wrong: it is used up by the first who shows it. */
+/** Returns the ticket if all other checks pass, because the first use consumes it. */
 function admit(
-  serving: Serving,
+  context: ExecContext,
   request: IncomingMessage,
   address: string,
   requestId: string,
-): string | Refusal {
+): string | RejectedResponse {
   const { headers, url = '' } = request
-  const endpoint = execSocketEndpoint(serving.failedTickets)
+  const endpoint = execSocketEndpoint(context.failedTickets)
   const head = { headers, params: {}, rawQuery: rawQuery(url), requestId }
-  const passage = admitOpenRequest(endpoint, head, address)
-  if (!passage.ok) return passage.refusal
+  const admission = admitOpenRequest(endpoint, head, address)
+  if (!admission.ok) return admission.rejected
   const offered = String(headers['sec-websocket-protocol'] ?? '')
   if (!offered.split(',').some((name) => name.trim() === EXEC_SUBPROTOCOL))
     return invalid('Sec-WebSocket-Protocol', offered, EXEC_SUBPROTOCOL)
@@ -135,31 +138,43 @@ function admit(
   return ticket ?? { rejections: [reject('unauthenticated', 'ticket', undefined)] }
 }
 
-const invalid = (name: string, received: string, accepted: string): Refusal => ({
+const invalid = (name: string, received: string, accepted: string): RejectedResponse => ({
   rejections: [reject('header_invalid', name, received, { accepted })],
 })
 
-function start(serving: Serving, { caller, order }: OpenedExec, { request, socket, head }: Upgrade): void {
-  const { sockets, openStream, ending, times, log } = serving
+function start(
+  context: ExecContext,
+  { caller, order }: OpenedExec,
+  { request, socket, head }: Upgrade,
+): void {
+  const { sockets, openStream, ending, times, log } = context
   const { tenant, requestId } = caller
-  log.info({ requestId, tenant, replica: order.replica }, 'a command is opened')
+  log.info({ requestId, tenant, replica: order.replica }, 'exec session opened')
   sockets.handleUpgrade(request, socket, head, (client) =>
     serveExec(client, {
-      ...{ openStream, tenant, order, ending: ending.signal },
-      ...(times === undefined ? {} : { times }),
-      stillCounts: () => stillCounts(serving, caller),
+      openStream,
+      tenant,
+      order,
+      ending: ending.signal,
+      ...defined({ times }),
+      isTokenValid: () => stillCounts(context, caller),
     }),
   )
 }
 
-function refuse({ publicUrl }: Serving, socket: Duplex, requestId: string, refusal: Refusal): void {
-  const [first] = refusal.rejections
+function sendRejected(
+  { publicUrl }: ExecContext,
+  socket: Duplex,
+  requestId: string,
+  rejected: RejectedResponse,
+): void {
+  const [first] = rejected.rejections
   const status = first === undefined ? 400 : entryOf(first.code).status
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'x-request-id': requestId,
     'x-content-type-options': 'nosniff',
-    ...refusalHeaders(refusal),
+    ...rejectionHeaders(rejected),
   }
-  answerUpgrade(socket, status, headers, JSON.stringify(refusalBody(refusal.rejections, publicUrl)))
+  answerUpgrade(socket, status, headers, JSON.stringify(rejectionBody(rejected.rejections, publicUrl)))
 }

@@ -1,77 +1,77 @@
-// Answers that go on: how many a token may have open, and when the server ends them. SAFETY 2, row 21. A token that counts
-// no more reads no more, however long ago its stream began.
+// Open streamed responses: limits them per token, ends them when their token becomes invalid, and when the server stops.
+// See docs/design/api.md#streams.
 
 import type { TokenId } from '@holdfast/contract'
-import type { StreamedAnswer } from '../endpoint.ts'
-import { createTokenPlaces } from './token-limit.ts'
+import type { StreamedResponse } from '../endpoint.ts'
+import { createTokenLimit } from './token-limit.ts'
 
 /** For each token and server replica. */
 export const STREAMS_PER_TOKEN = 16
-/** How often it is asked whether the token of an open stream still counts. */
+/** How often the tokens of open streams are checked. */
 const RECHECK_MS = 5_000
-/** So long may a reader take to read the last of a stream that was ended. */
+/** How long a reader may take to read the rest of a stream that was ended. */
 const LINGER_MS = 1_000
 
-/** Held from before the handler runs until the stream closes, so that no number of requests at once exceeds the limit. */
-export interface StreamPlace {
-  follow(answer: StreamedAnswer, stillCounts: () => Promise<boolean>): void
+/** Reserved before the handler runs until the stream closes, so that concurrent requests cannot exceed the limit. */
+export interface StreamSlot {
+  follow(response: StreamedResponse, isTokenValid: () => Promise<boolean>): void
   release(): void
 }
 
 export interface OpenStreams {
-  /** Undefined where the token has all that it may have. */
-  take(token: TokenId): StreamPlace | undefined
+  /** Undefined if the token is at its limit. */
+  reserve(token: TokenId): StreamSlot | undefined
   endAll(): Promise<void>
 }
 
-interface Followed {
-  readonly answer: StreamedAnswer
-  stillCounts(): Promise<boolean>
+interface OpenStream {
+  readonly response: StreamedResponse
+  isTokenValid(): Promise<boolean>
 }
 
 export function createOpenStreams(): OpenStreams {
-  const places = createTokenPlaces(STREAMS_PER_TOKEN)
-  const followed = new Set<Followed>()
-  const timer = setInterval(() => void endOutdated(followed), RECHECK_MS).unref()
+  const limit = createTokenLimit(STREAMS_PER_TOKEN)
+  const open = new Set<OpenStream>()
+  const timer = setInterval(() => void endInvalid(open), RECHECK_MS).unref()
   return {
-    take(token) {
-      const release = places.take(token)
-      return release && createPlace(followed, release)
+    reserve(token) {
+      const release = limit.reserve(token)
+      return release && createSlot(open, release)
     },
     async endAll() {
       clearInterval(timer)
-      await Promise.all([...followed].map(({ answer }) => endInOrder(answer)))
+      await Promise.all([...open].map(({ response }) => endGracefully(response)))
     },
   }
 }
 
-function createPlace(followed: Set<Followed>, release: () => void): StreamPlace {
+function createSlot(open: Set<OpenStream>, release: () => void): StreamSlot {
   return {
     release,
-    follow(answer, stillCounts) {
-      const entry = { answer, stillCounts }
-      followed.add(entry)
-      answer.stream.once('close', () => {
-        followed.delete(entry)
+    follow(response, isTokenValid) {
+      const entry = { response, isTokenValid }
+      open.add(entry)
+      response.stream.once('close', () => {
+        open.delete(entry)
         release()
       })
     },
   }
 }
 
-/** A store that cannot be asked says nothing about a token. */
-async function endOutdated(followed: ReadonlySet<Followed>): Promise<void> {
-  for (const { answer, stillCounts } of [...followed]) {
-    if (!(await stillCounts().catch(() => true))) void endInOrder(answer)
+/** Streams stay open while the store is unavailable, because their tokens cannot be checked. */
+async function endInvalid(open: ReadonlySet<OpenStream>): Promise<void> {
+  for (const { response, isTokenValid } of [...open]) {
+    if (!(await isTokenValid().catch(() => true))) void endGracefully(response)
   }
 }
 
-function endInOrder({ stream, end }: StreamedAnswer): Promise<void> {
+function endGracefully({ stream, end }: StreamedResponse): Promise<void> {
   if (stream.closed) return Promise.resolve()
   return new Promise((resolve) => {
-    const impatient = setTimeout(() => stream.destroy(), LINGER_MS)
+    const timer = setTimeout(() => stream.destroy(), LINGER_MS)
     stream.once('close', () => {
-      clearTimeout(impatient)
+      clearTimeout(timer)
       resolve()
     })
     end()

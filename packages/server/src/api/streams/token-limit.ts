@@ -1,28 +1,28 @@
-// How many of something a token may have open on this server replica. SAFETY 2, row 21.
+// Limits how many streams or commands a token may have open on this server replica.
 
 import type { TokenId } from '@holdfast/contract'
 
-export interface TokenPlaces {
-  /** What gives the place back, once however often it is called; undefined where the token has all that it may have. */
-  take(token: TokenId): (() => void) | undefined
+export interface TokenLimit {
+  /** Returns an idempotent release function, or undefined if the token is at its limit. */
+  reserve(token: TokenId): (() => void) | undefined
 }
 
-export function createTokenPlaces(most: number): TokenPlaces {
-  const taken = new Map<TokenId, number>()
-  const giveBack = (token: TokenId): void => {
-    const left = (taken.get(token) ?? 1) - 1
-    if (left === 0) taken.delete(token)
-    else taken.set(token, left)
+export function createTokenLimit(maximum: number): TokenLimit {
+  const reserved = new Map<TokenId, number>()
+  const release = (token: TokenId): void => {
+    const left = (reserved.get(token) ?? 1) - 1
+    if (left === 0) reserved.delete(token)
+    else reserved.set(token, left)
   }
   return {
-    take(token) {
-      const before = taken.get(token) ?? 0
-      if (before >= most) return undefined
-      taken.set(token, before + 1)
-      let held = true
+    reserve(token) {
+      const before = reserved.get(token) ?? 0
+      if (before >= maximum) return undefined
+      reserved.set(token, before + 1)
+      let isHeld = true
       return () => {
-        if (held) giveBack(token)
-        held = false
+        if (isHeld) release(token)
+        isHeld = false
       }
     },
   }

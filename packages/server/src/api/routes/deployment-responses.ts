@@ -1,16 +1,13 @@
-// How an accepted write of a deployment is answered, whichever endpoint it came by. DECISIONS 2.
+// Responses to an accepted write of a deployment, shared by all endpoints that write one.
 
 import type { Code } from '@holdfast/contract'
 import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'
 import { done, type Outcome } from '../../operations/caller.ts'
 import type { Written } from '../../operations/deployments/write/written.ts'
 import type { KeptAnswer } from '../../operations/idempotency.ts'
-import type { Answer } from '../endpoint.ts'
+import type { ApiResponse } from '../endpoint.ts'
 
-/**
- * SPEC 1: what the server changed is announced in the log too, as in the answer. What a client sent stands in it only as
- * the redactor quotes it (core/admission/normalize/read-only-echo.ts).
- */
+/** For the log: the changes that the server made to the request, as in the response. Values are already redacted. */
 export function announcement({ deployment, alterations, warnings }: Written): object {
   return { deployment: deployment.name, alterations, warnings }
 }
@@ -21,14 +18,14 @@ export const changed = (written: Written): KeptAnswer => ({
   etag: String(written.deployment.revision),
 })
 
-export function updated(written: Written): Outcome<Answer> {
+export function updated(written: Written): Outcome<ApiResponse> {
   return done({ ...changed(written), notes: announcement(written) })
 }
 
-/** Of a dry run the deployment is not shown: it does not exist. */
+/** A dry run returns no deployment, because none is stored. */
 export const dryRun = ({ alterations, warnings, plan }: Written) => ({ alterations, warnings, plan })
 
-/** What a body may be refused for, from the rules themselves. */
+/** The codes that may reject a body, collected from the rules. */
 export const ADMISSION_CODES: readonly Code[] = [
   ...new Set<Code>([
     'manifest_wrong_kind',
