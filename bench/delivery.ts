@@ -101,7 +101,7 @@ async function submitAll({ port, tenants, image }: BenchPlatform): Promise<void>
   }
 }
 
-/** PERFORMANCE 4, G5, as this machine is to reach it. */
+/** The figures to reach on this machine; bench/README.md explains them. */
 function report(): void {
   const line = (from: string, times: readonly number[]): string =>
     `${from} p50 ${percentile(times, 0.5).toFixed(1)} ms, p99 ${percentile(times, 0.99).toFixed(1)} ms`

@@ -23,7 +23,7 @@ const { values } = parseArgs({
   allowNegative: true,
 })
 const ROUNDS = Number(values.rounds ?? (values.full ? 5 : 1))
-/** PERFORMANCE 4, G6 and G7, as this machine is to reach them. */
+/** The figures to reach on this machine; bench/README.md explains them. */
 const MOST_RATIO = 1.15
 const MOST_BEYOND_MS = 1500
 

@@ -159,7 +159,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** PERFORMANCE 4, G5 and G8, as this machine is to reach them. */
+/** The figures to reach on this machine; bench/README.md explains them. */
 function check(): void {
   const limits: [string, number, number][] = [
     ['core at rest, for 10,000 sessions', ((idle.cores - none.cores) * 10_000) / agents + none.cores, 0.15],

@@ -1,6 +1,6 @@
-// The whole control plane is away, all servers and the key-value store, while people use what runs: nobody who uses it
-// notices, nothing is restarted, and when it is back nothing is moved. Meanwhile an agent, an engine and a router fail.
-// SAFETY 3, 4e, 4h; DECISIONS 5 (Node).
+// The whole control plane is away, all servers and the key-value store, while people use what runs: nobody who uses
+// it notices, nothing is restarted, and when it is back nothing is moved. Meanwhile an agent, an engine and a router
+// fail.
 
 import { type Load, type LoadResult, startLoad, waitUntil, watchMachineStalls } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'

@@ -1,5 +1,5 @@
 // An image that does not run is taken back or held by itself while people use what ran before, and nobody who uses it
-// notices; the story says which, why and what to do. All at once on one lab. DECISIONS 4 (Ready, update).
+// notices; the story says which, why and what to do. All at once on one lab.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, placements } from '@holdfast/server/store/records'

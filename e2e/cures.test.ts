@@ -1,5 +1,5 @@
-// A refusal says what would cure it, as data: done exactly so on real machines, the node takes the replica and runs it, and
-// with less than that it does not. What was decided meanwhile is answered for every moment of the run. DECISIONS 1 and 7.
+// A refusal says what would cure it, as data: done exactly so on real machines, the node takes the replica and runs
+// it, and with less than that it does not. What was decided meanwhile is answered for every moment of the run.
 
 import type { ChangeKind, Cure, DeploymentUid, ListedEvent, TenantId } from '@holdfast/contract'
 import { decisions } from '@holdfast/server/store/records'

@@ -1,5 +1,5 @@
-// Agents, engines, containerd, machines, the wire and the control plane fail; containers that had no reason to change are
-// the same ones afterwards, and no assignment ever has two. SAFETY 3, 4e, 4h.
+// Agents, engines, containerd, machines, the wire and the control plane fail; containers that had no reason to change
+// are the same ones afterwards, and no assignment ever has two.
 
 import { waitUntil } from '@holdfast/testkit'
 import { containerIds, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'

@@ -1,5 +1,5 @@
-// A tenant gives a machine up: its replicas move to the tenant's other nodes, the claim ends when nothing is left, and only
-// then does the machine take work of another tenant. A dead machine is removed by force. DECISIONS 5, Claim.
+// A tenant gives a machine up: its replicas move to the tenant's other nodes, the claim ends when nothing is left,
+// and only then does the machine take work of another tenant. A dead machine is removed by force.
 
 import { waitUntil } from '@holdfast/testkit'
 import { containersOn, eventsOf, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'

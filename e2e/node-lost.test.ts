@@ -1,6 +1,6 @@
-// Machines vanish while people use what runs. One or two of them: what ran there runs elsewhere, and only who asked the dead
-// ones themselves notices. Many of several tenants at once: more likely it is the network, so nobody is given up for a
-// while. DECISIONS 5 (Node), SAFETY 3, 4e, 4h.
+// Machines vanish while people use what runs. One or two of them: what ran there runs elsewhere, and only who asked
+// the dead ones themselves notices. Many of several tenants at once: more likely it is the network, so nobody is
+// given up for a while.
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'

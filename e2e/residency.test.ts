@@ -1,6 +1,6 @@
-// Where work may be, on real machines in three countries: every rule of SPEC 2.7 with the answer that it gives and the machines
-// on which the containers then are; what waits, and starts by itself; what is moved when its machine is no longer where it
-// must be; and a machine that lies about it. DECISIONS 2 and 7, SAFETY 2 row 14.
+// Residency on real machines in three countries: every rule with its response and the machines on which the containers
+// run; waiting deployments that start automatically; replicas that move when their machine no longer qualifies; and a
+// machine that reports a false location. See docs/design/residency.md
 
 import { NODE_COUNTRY, NODE_REGION, RESIDENCY_LABELS } from '@holdfast/contract'
 import { startLoad, waitUntil } from '@holdfast/testkit'

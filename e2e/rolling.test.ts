@@ -1,6 +1,6 @@
-// Whatever is asked of a deployment while people use it, nobody who uses it notices: a new image, more and fewer replicas,
-// a restart, a machine that is emptied, an earlier revision. Load goes through the router of every node, over kept and over
-// new connections. DECISIONS 4 (update, routes).
+// Whatever is asked of a deployment while people use it, nobody who uses it notices: a new image, more and fewer
+// replicas, a restart, a machine that is emptied, an earlier revision. Load goes through the router of every node,
+// over kept and over new connections.
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'

@@ -1,6 +1,6 @@
-// A password is changed while three deployments log in with it 20 times a second, and none of the logins fails: a real Redis
-// whose user takes two passwords, through every phase, with the servers killed after each step, and taken back from each
-// phase; on the old engine and on the new. DECISIONS 5, SAFETY 4d.
+// A password is changed while three deployments log in with it 20 times a second, and none of the logins fails: a
+// real Redis whose user takes two passwords, through every phase, with the servers killed after each step, and taken
+// back from each phase; on the old engine and on the new.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'

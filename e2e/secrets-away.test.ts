@@ -1,6 +1,6 @@
-// The secrets store is sealed, killed, refuses one tenant and is slow for one tenant, on whole machines: containers that need a
-// secret wait and are made by themselves when it is back, everything else goes on, what runs is not touched, and nobody floods
-// the store. SPEC 2.4, DECISIONS 5, SAFETY 4e. Every word with the store goes through a proxy that counts.
+// The secrets store is sealed, killed, refuses one tenant and is slow for one tenant, on whole machines: containers
+// that need a secret wait and are made by themselves when it is back, everything else goes on, what runs is not
+// touched, and nobody floods the store. Every word with the store goes through a proxy that counts.
 
 import { hash, randomBytes } from 'node:crypto'
 import { type SecretsStore, startSecretsStore, waitUntil, watchMachineStalls } from '@holdfast/testkit'

@@ -1,6 +1,6 @@
-// Two hundred secrets are written, generated, rotated and used by running containers on whole machines of both engine lines;
-// then everything that the product wrote down or said is searched for each of them, in every form. SPEC 2.4 and 2.5, SAFETY 2
-// rows 3 to 8, 4f. A value is never read out of a container: it is hashed inside.
+// Two hundred secrets are written, generated, rotated and used by running containers on whole machines of both engine
+// lines; then everything that the product wrote down or said is searched for each of them, in every form. A value is
+// never read out of a container: it is hashed inside.
 
 import { hash, randomBytes } from 'node:crypto'
 import { sharedSecretsStore } from '@holdfast/testkit'

@@ -1,5 +1,5 @@
-// A tenant gives a node up, or is removed as a whole: nothing of it may be left running on a machine that is nobody's, and
-// what is given up goes only when something else has taken its place. DECISIONS 5 (Claim), SAFETY 4e.
+// A tenant gives a node up, or is removed as a whole: nothing of it may be left running on a machine that is
+// nobody's, and what is given up goes only when something else has taken its place.
 
 import type { TenantId, TokenId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'

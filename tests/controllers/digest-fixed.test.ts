@@ -1,5 +1,5 @@
-// An image whose registry is away when it is admitted: the digest is fixed when the registry is back, once and for all
-// replicas. DECISIONS 3 (image_required). Against a real registry; times are a hundredth of the shipped ones.
+// An image whose registry is away when it is admitted: the digest is fixed when the registry is back, once and for
+// all replicas. Against a real registry; times are a hundredth of the shipped ones.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { createRegistryClient } from '@holdfast/server/adapters/registry/registry-client'

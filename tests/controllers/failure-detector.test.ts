@@ -1,5 +1,5 @@
-// Whose silence counts, and since when: nodes that nobody holds, our own standstill, a takeover, replicas that went. The
-// store is real; the monotonic clock is the test's, in steps of a second. DECISIONS 5 (Node), SAFETY 4b and 4e.
+// Whose silence counts, and since when: nodes that nobody holds, our own standstill, a takeover, replicas that went.
+// The store is real; the monotonic clock is the test's, in steps of a second.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'

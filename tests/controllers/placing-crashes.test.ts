@@ -1,5 +1,5 @@
-// Whatever dies while replicas are placed, and whoever believes to be in charge: there are exactly as many assignments as
-// were wished, and never more. SAFETY 3 and 4b.
+// Whatever dies while replicas are placed, and whoever believes to be in charge: there are exactly as many
+// assignments as were wished, and never more.
 
 import {
   type Assignment,

@@ -1,5 +1,4 @@
-// Deployments become placements on real etcd, without agents: nodes are written straight to the store. SPEC 3 and 6,
-// DECISIONS 5 and 7, DESIGN 4.
+// Deployments become placements on real etcd, without agents: nodes are written straight to the store.
 
 import type { Assignment, Candidate, NodeId, TenantId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'

@@ -1,5 +1,5 @@
-// What a dry run plans is what the controllers then do, on real etcd, with agents that make every container ready: where each
-// replica ends, which ones are made anew, in which order, and how few are ready meanwhile. DECISIONS 1 (plan).
+// What a dry run plans is what the controllers then do, on real etcd, with agents that make every container ready:
+// where each replica ends, which ones are made anew, in which order, and how few are ready meanwhile.
 
 import type { DeploymentSpec, PlanStep, TenantId } from '@holdfast/contract'
 import { planAhead } from '@holdfast/server/loops/controllers/planning/plan-ahead'

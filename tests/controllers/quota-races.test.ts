@@ -1,5 +1,5 @@
-// The quota of containers while two server replicas place at once, and the right to do so is moved between them: never one more
-// than it allows, at any revision of the store, and nothing is ever taken away for it. SPEC 3 rule 4, DECISIONS 6, SAFETY 4b.
+// The quota of containers while two server replicas place at once, and the right to do so is moved between them:
+// never one more than it allows, at any revision of the store, and nothing is ever taken away for it.
 
 import { type Assignment, QUOTA_KINDS, type TenantId } from '@holdfast/contract'
 import { shardAddress } from '@holdfast/server/loops/leadership/fence'

@@ -1,5 +1,5 @@
-// Where a deployment may be, held by the controllers on real etcd: what waits and why, the wait that ends by itself, and what
-// becomes of replicas whose node no longer qualifies. SPEC 2.7, DECISIONS 5 and 7. Agents are played by the records.
+// Where a deployment may be, held by the controllers on real etcd: what waits and why, the wait that ends by itself,
+// and what becomes of replicas whose node no longer qualifies. Agents are played by the records.
 
 import type { DeploymentSpec, Event, ResidencyDemand, TenantId } from '@holdfast/contract'
 import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'

@@ -1,5 +1,5 @@
-// A replica may wait where it must not be only while its successor is on its way. Where that is stuck it goes, on real etcd.
-// SPEC 2.7: residency is a hard filter.
+// A replica may stay where residency forbids it only while its successor makes progress; otherwise it is removed. On real
+// etcd. See docs/design/residency.md#displaced-replicas
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { nodes, type StoredNode } from '@holdfast/server/store/records'

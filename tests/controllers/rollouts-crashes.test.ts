@@ -1,5 +1,5 @@
-// A rollout whose controller dies at any of its writes, or whose shard changes hands at every step: the same end, no step
-// that may not be is done twice, and no number that was served is without a replica on the way. SAFETY 3, 4b and 4g.
+// A rollout whose controller dies at any of its writes, or whose shard changes hands at every step: the same end, no
+// step that may not be is done twice, and no number that was served is without a replica on the way.
 
 import type { ContainerTemplate, DeploymentSpec, Event, TenantId } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'

@@ -1,5 +1,5 @@
-// Revisions replace one another on real etcd: in what order, what is never taken away, what failure leads to, and what is
-// told of it. DECISIONS 4 (update) and 5, SAFETY 4e and 4g. Agents only report; times pass by setting the clock.
+// Revisions replace one another on real etcd: in what order, what is never taken away, what failure leads to, and
+// what is told of it. Agents only report; times pass by setting the clock.
 
 import type {
   Assignment,

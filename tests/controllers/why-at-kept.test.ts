@@ -1,5 +1,5 @@
-// How long what was decided is kept, and what is said of a time that is not: 30 days, bounded by number and bytes, never in
-// silence; and parts of a large matrix count only with the decision that names them. DECISIONS 6, ADR 0031.
+// How long what was decided is kept, and what is said of a time that is not: 30 days, bounded by number and bytes,
+// never in silence; and parts of a large matrix count only with the decision that names them.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { type Placing, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'

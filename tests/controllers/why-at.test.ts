@@ -1,5 +1,5 @@
-// What was decided about a deployment at any time is what is answered for that time: recorded with the placement, once for
-// each change, on real etcd with the real controllers. DECISIONS 1 and 7, ADR 0031.
+// What was decided about a deployment at any time is what is answered for that time: recorded with the placement,
+// once for each change, on real etcd with the real controllers.
 
 import type { Candidate, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'

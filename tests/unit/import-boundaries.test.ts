@@ -1,5 +1,5 @@
-// The import table of DESIGN 4 holds for every package, no two files import one another in a circle, and the size rules
-// of STYLE 1 hold. The checks themselves are tried on planted violations.
+// The import table holds for every package, no two files import each other in a cycle, and the size rules hold. The checks
+// themselves are tested on planted violations. See docs/design/packages.md#import-rules
 
 import { join } from 'node:path'
 import { checkBoundaries, importGraph } from '@holdfast/testkit/source-tree/check-boundaries'

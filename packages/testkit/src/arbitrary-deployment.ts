@@ -1,5 +1,5 @@
-// Generated bodies that POST /deployments accepts, and changes that PUT accepts. Written against SPEC and DECISIONS, not
-// against the rules, so that a rule which refuses too much is found. For tests of core and over HTTP.
+// Generated bodies that POST /deployments accepts, and changes that PUT accepts. They follow the documented fields and not
+// the rules in core, so that a rule that rejects too much is found. For tests of core and over HTTP.
 
 import type { JsonObject } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -87,7 +87,7 @@ const arbitraryConstraint = fc.oneof(
 )
 
 const COUNTRIES = ['AT', 'CH', 'DE', 'FR', 'US', 'ZZ', 'XX']
-/** Those that every control plane declares, DECISIONS 7. */
+/** Regions of the shipped configuration. */
 const REGIONS = ['eu', 'eea', 'dach', 'nordics', 'na', 'apac']
 
 /** No country is listed twice, nor demanded and blocked at once. */

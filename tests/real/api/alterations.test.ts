@@ -1,5 +1,5 @@
-// Nothing is altered silently, over the whole way: what GET shows is what was sent plus what the answer announced, and the
-// log announced the same. SPEC 1, DECISIONS 2 (PUT, Alteration). core/admission/properties.test.ts has the many.
+// Nothing is altered silently, over the whole way: what GET shows is what was sent plus what the answer announced,
+// and the log announced the same. core/admission/properties.test.ts has the many.
 
 import type { Alteration, DeploymentRecord, JsonObject } from '@holdfast/contract'
 import { READ_ONLY_FIELDS } from '@holdfast/contract'

@@ -1,6 +1,5 @@
-// The code catalogue and the product know each other: no code without a rule or a stated owner, no rule without a code,
-// and every code that can be raised now was received over HTTP, with the record of SPEC 2.1, its reference page, and
-// nothing stored.
+// The code catalogue and the product agree: no code without a rule or a named owner, no rule without a code, and every
+// code that can be raised is received over HTTP with a complete rejection, its reference page and nothing stored.
 
 import { CODES, type Code, codesIn, entryOf } from '@holdfast/contract'
 import { CROSS_RULES, FIELD_RULES } from '@holdfast/core'

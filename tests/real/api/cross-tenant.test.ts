@@ -1,4 +1,4 @@
-// SAFETY 2, rows 1 and 2: every endpoint x every identity x every way in which token, header and path can disagree.
+// Every endpoint x every identity x every way in which token, header and path can disagree.
 
 import { randomUUID } from 'node:crypto'
 import { codeOf, refusalFault } from '@holdfast/testkit/hostile/check-refusal'
@@ -93,7 +93,7 @@ test('every endpoint has a row of the role table, and every row an endpoint', ()
 })
 
 describe('the matrix', () => {
-  test('whoever asks, whatever token, header and path say: the outcome of DECISIONS 3 and 8, and no foreign byte', async () => {
+  test('every identity with every combination of token, header and path gets the documented outcome and no foreign byte', async () => {
     const existing = new Set([platform.acme.id, platform.globex.id, platformTenant])
     const before = await dumpTenants(platform)
     const faults: string[] = []
@@ -237,7 +237,7 @@ describe("another tenant's object", () => {
         }
         const [real, missing] = [await ask(pair[0]), await ask(pair[1])]
         expect(without(real, pair), `${method} ${pattern} by ${name}`).toEqual(without(missing, pair))
-        // Who refers to a label that nobody knows? Nobody (DECISIONS 1).
+        // Who refers to a label that nobody knows? Nobody.
         if (!pattern.endsWith('/consumers')) expect(real?.status).toBeGreaterThanOrEqual(400)
         compared += 1
       }

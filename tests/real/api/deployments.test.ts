@@ -1,4 +1,4 @@
-// A deployment's life over HTTP, end to end: what each write leaves behind, and how it is read. SPEC 4, DECISIONS 1 and 2.
+// A deployment's life over HTTP, end to end: what each write leaves behind, and how it is read.
 
 import type { DeploymentRecord } from '@holdfast/contract'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'

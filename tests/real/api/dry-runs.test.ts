@@ -1,5 +1,5 @@
-// Any write may be tried: the answer tells what it would do, a refusal is the same as in earnest, and neither etcd nor the
-// secrets store is another afterwards. DECISIONS 1 (dry run of any write), over HTTP against the whole server.
+// Any write may be tried: the answer tells what it would do, a refusal is the same as in earnest, and neither etcd
+// nor the secrets store is another afterwards. (dry run of any write), over HTTP against the whole server.
 
 import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'

@@ -1,5 +1,5 @@
-// Events followed over HTTP: in order, none lost across a break, bounded for whoever does not read, and ended when the
-// server stops or the token counts no more. DECISIONS 1, SAFETY 4g.
+// Events followed over HTTP: in order, none lost across a break, bounded for whoever does not read, and ended when
+// the server stops or the token counts no more.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

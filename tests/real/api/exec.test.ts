@@ -1,5 +1,5 @@
-// Running commands in containers through the API: on the replica that holds the node and on the one that does not, with
-// real engines and real agents. DECISIONS 1 and 8, SAFETY 2 rows 4, 25.
+// Running commands in containers through the API: on the replica that holds the node and on the one that does not,
+// with real engines and real agents.
 
 import { STREAM_CHANNELS } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'

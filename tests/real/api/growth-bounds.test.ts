@@ -1,5 +1,5 @@
-// What a tenant can make grow without a quota of its own is bounded all the same: the bytes of its events, and the join
-// tokens that nobody has used. DECISIONS 6, SAFETY 4g.
+// What a tenant can make grow without a quota of its own is bounded all the same: the bytes of its events, and the
+// join tokens that nobody has used.
 
 import type { TenantId, TokenId } from '@holdfast/contract'
 import { applyRetention, boundBytes, type Retention } from '@holdfast/server/loops/retention'

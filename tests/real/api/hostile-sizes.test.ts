@@ -1,5 +1,5 @@
-// SAFETY 2, row 21: one body of a mebibyte, of each kind that could cost most, keeps the event loop for less than 100 ms
-// and gets an answer of a sensible size.
+// One body of a mebibyte, of each kind that could cost most, keeps the event loop for less than 100 ms and gets an
+// answer of a sensible size.
 
 import { exchangeAlone } from '@holdfast/testkit/hostile/raw-connection'
 import { type ServerProcess, startServerProcess } from '@holdfast/testkit/hostile/start-server-process'

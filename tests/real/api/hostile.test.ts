@@ -1,5 +1,5 @@
-// SAFETY 2, rows 17 to 21: hostile requests by the thousand against the whole server in a process of its own. Nothing is
-// answered 5xx, nothing hangs, nothing is stored on a refusal, the event loop stays free and memory level.
+// Hostile requests by the thousand against the whole server in a process of its own. Nothing is answered 5xx, nothing
+// hangs, nothing is stored on a refusal, the event loop stays free and memory level.
 
 import { env } from 'node:process'
 import { waitUntil } from '@holdfast/testkit'

@@ -1,4 +1,4 @@
-// `Idempotency-Key` on POST: the first 2xx answer again, byte for byte, and nothing done twice. DECISIONS 2.
+// `Idempotency-Key` on POST: the first 2xx answer again, byte for byte, and nothing done twice.
 
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'

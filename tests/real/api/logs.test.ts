@@ -1,4 +1,4 @@
-// Reading logs through the API: merged over replicas and nodes, with real engines and real agents. DECISIONS 1 and 8.
+// Reading logs through the API: merged over replicas and nodes, with real engines and real agents.
 
 import { request } from 'node:http'
 import { waitUntil } from '@holdfast/testkit'

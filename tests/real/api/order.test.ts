@@ -1,5 +1,5 @@
-// The order of rejections is public behaviour (DECISIONS 2): whole answers, pinned by a golden. A change of the golden is
-// a change of the interface.
+// The order of rejections is public behaviour: whole answers, pinned by a golden. A change of the golden is a change
+// of the interface.
 
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { startPlatform } from '@holdfast/testkit/platform/start-platform'

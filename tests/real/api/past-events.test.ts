@@ -1,5 +1,4 @@
-// What one request does not look at is there behind a cursor: nothing that happened is left out in silence. SPEC 1,
-// DECISIONS 1 and 7.
+// What one request does not look at is there behind a cursor: nothing that happened is left out in silence.
 
 import type { EventPage, TenantId } from '@holdfast/contract'
 import { readTimeline } from '@holdfast/server/operations/deployments/read/read-timeline'

@@ -1,4 +1,4 @@
-// The image check against real registries, and the tenant's credentials for them. DECISIONS 3 (image), 8 (credentials).
+// The image check against real registries, and the tenant's credentials for them.
 
 import { freePort, type Registry, startRegistry } from '@holdfast/testkit'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'

@@ -1,4 +1,4 @@
-// A host and path belongs to one deployment of a tenant (DECISIONS 4): over HTTP, on two servers, with many at once.
+// A host and path belongs to one deployment of a tenant: over HTTP, on two servers, with many at once.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, type StoredDeployment } from '@holdfast/server/store/records'

@@ -1,5 +1,5 @@
-// SAFETY 2, row 20: messages whose end two readers could see at different places. Each gets at most one answer, a 400 that
-// ends the connection; nothing behind it is ever taken as a request, and a sound request before it keeps its own answer.
+// Messages whose end two readers could see at different places. Each gets at most one answer, a 400 that ends the
+// connection; nothing behind it is ever taken as a request, and a sound request before it keeps its own answer.
 
 import { refusalFault } from '@holdfast/testkit/hostile/check-refusal'
 import { exchangeAlone, openRawConnection } from '@holdfast/testkit/hostile/raw-connection'

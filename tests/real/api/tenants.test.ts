@@ -1,4 +1,4 @@
-// Tenants, tokens, quotas and the audit trail over HTTP. DECISIONS 1, 2, 6 and 8.
+// Tenants, tokens, quotas and the audit trail over HTTP.
 
 import { startChaosProxy } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'

@@ -1,5 +1,5 @@
-// The disk of the secrets store's audit log is full: it does nothing that it cannot log, which for us is a store that is
-// sealed. What needs it fails closed and leaves nothing behind, everything else goes on, and room is all it takes. SAFETY 3.
+// The disk of the secrets store's audit log is full: it does nothing that it cannot log, which for us is a store that
+// is sealed. What needs it fails closed and leaves nothing behind, everything else goes on, and room is all it takes.
 
 import { join } from 'node:path'
 import { openRealStore, type RealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'

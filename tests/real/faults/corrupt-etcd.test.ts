@@ -1,6 +1,6 @@
-// The disk of one etcd member changes what was written. With the checks that docs/guides/configuration.md asks for that is
-// never silent: a member that starts compares itself with the others and refuses; of one that runs the others raise the
-// alarm, and nothing is written until the operator has acted. SAFETY 3.
+// The disk of one etcd member changes what was written. With the checks that docs/guides/configuration.md asks for
+// that is never silent: a member that starts compares itself with the others and refuses; of one that runs the others
+// raise the alarm, and nothing is written until the operator has acted.
 
 import { deployments } from '@holdfast/server/store/records'
 import { putDeployment, someTenant } from '@holdfast/server/store/records.fixture'

@@ -1,5 +1,5 @@
-// Partitions of one direction only: what is said arrives and the answer does not, or the other way round. Whoever waits for
-// the silent side notices in time and goes another way or comes back; nothing is done twice. SAFETY 3.
+// Partitions of one direction only: what is said arrives and the answer does not, or the other way round. Whoever
+// waits for the silent side notices in time and goes another way or comes back; nothing is done twice.
 
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import { someTenant } from '@holdfast/server/store/records.fixture'

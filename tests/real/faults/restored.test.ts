@@ -1,5 +1,5 @@
-// etcd is put back to an older backup under servers that run: they notice by its revision, and neither serve nor write
-// anything from what they knew; one that starts anew reads what there is, and no node loses a container for it. SAFETY 3.
+// etcd is put back to an older backup under servers that run: they notice by its revision, and neither serve nor
+// write anything from what they knew; one that starts anew reads what there is, and no node loses a container for it.
 
 import { createOrphanWatch } from '@holdfast/agent/converge/orphan-watch'
 import { type Complete, joinTemplates } from '@holdfast/contract'

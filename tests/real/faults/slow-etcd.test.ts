@@ -1,5 +1,5 @@
-// etcd is there and slow: its members stand still half of the time, and once for longer than a write may take. Clients that
-// send again with the same key, some of them before they were answered, get one thing made for each key. SAFETY 3, 4a.
+// etcd is there and slow: its members stand still half of the time, and once for longer than a write may take.
+// Clients that send again with the same key, some of them before they were answered, get one thing made for each key.
 
 import { type EtcdCluster, startEtcd } from '@holdfast/testkit'
 import { slowDown } from '@holdfast/testkit/faults/duty'

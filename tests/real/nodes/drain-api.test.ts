@@ -1,4 +1,4 @@
-// A node is drained over HTTP: closed at once, told, and over when nothing is left on it. DECISIONS 1, 2 and 7.
+// A node is drained over HTTP: closed at once, told, and over when nothing is left on it.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { stageDrained } from '@holdfast/server/operations/nodes/drain-node'

@@ -1,5 +1,5 @@
-// A machine joins by the command that it was given and nothing else: the command pins the server's certificate, the agent
-// keeps what it pinned, and what is to be known of its engine is told. DECISIONS 8, SAFETY 2 rows 12 and 24.
+// A machine joins by the command that it was given and nothing else: the command pins the server's certificate, the
+// agent keeps what it pinned, and what is to be known of its engine is told.
 
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Machines join: join tokens, enrollment, one owner for each name, and where a machine may say it stands. Over HTTP against
-// the whole server. SPEC 2.8, DECISIONS 5 and 8, SAFETY 2 rows 12 to 16.
+// Machines join: join tokens, enrollment, one owner for each name, and where a machine may say it stands. Over HTTP
+// against the whole server.
 
 import type { TenantId } from '@holdfast/contract'
 import { sweepJoinTokens } from '@holdfast/server/operations/nodes/clean-up-nodes'

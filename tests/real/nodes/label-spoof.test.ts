@@ -1,5 +1,5 @@
-// A machine that lies about where it stands, over HTTP and the agents' own protocol: what its join token did not attest makes it
-// no candidate, whatever it says, however often it leaves and joins again; and the events say so. SPEC 2.7, SAFETY 2 row 14.
+// A machine that lies about where it stands, over HTTP and the agents' own protocol: what its join token did not
+// attest makes it no candidate, whatever it says, however often it leaves and joins again; and the events say so.
 
 import type { NodeId, ServerMessage } from '@holdfast/contract'
 import {

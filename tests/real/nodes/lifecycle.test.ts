@@ -1,5 +1,5 @@
-// What happens to machines that have joined: they are read, closed, released and removed, and deployments name them. Over
-// HTTP against the whole server. SPEC 2.8 and 7.4, DECISIONS 3 and 5.
+// What happens to machines that have joined: they are read, closed, released and removed, and deployments name them.
+// Over HTTP against the whole server.
 
 import type { TenantId } from '@holdfast/contract'
 import { finishRelease } from '@holdfast/server/operations/nodes/release-node'

@@ -1,5 +1,5 @@
-// Who is given up, and who is not: many at once, the control plane itself away, and nodes that a server runs on. All times
-// are a hundredth of the shipped ones. DECISIONS 5 (Node, Control-plane node), SAFETY 4e and 4h.
+// Who is given up, and who is not: many at once, the control plane itself away, and nodes that a server runs on. All
+// times are a hundredth of the shipped ones.
 
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
 import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes'

@@ -1,4 +1,4 @@
-// Containers that nobody wishes and that are too many to be removed: what becomes of the word of their node. SAFETY 4e.
+// Containers that nobody wishes and that are too many to be removed: what becomes of the word of their node.
 
 import { startSession } from '@holdfast/agent/session/start-session'
 import type { Event, TenantId } from '@holdfast/contract'

@@ -1,5 +1,5 @@
-// A deployment is restarted and rolled back over HTTP: what each leaves behind, what a dry run says of it, and that its
-// history can be read. DECISIONS 1, 2 and 3.
+// A deployment is restarted and rolled back over HTTP: what each leaves behind, what a dry run says of it, and that
+// its history can be read.
 
 import type {
   ArchiveEntry,

@@ -1,5 +1,5 @@
-// Leadership over 64 shards on real etcd: everybody has a share, an owner that stands still loses its shards in time, and
-// nothing that it writes afterwards is taken. SAFETY 4b. Timings are a tenth of the shipped ones.
+// Leadership over 64 shards on real etcd: everybody has a share, an owner that stands still loses its shards in time,
+// and nothing that it writes afterwards is taken. Timings are a tenth of the shipped ones.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

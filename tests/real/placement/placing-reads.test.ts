@@ -1,5 +1,5 @@
-// What the API says of a deployment's replicas: where they are, how they fare, and why one is nowhere, now and earlier.
-// DECISIONS 1, 2 and 7.
+// What the API says of a deployment's replicas: where they are, how they fare, and why one is nowhere, now and
+// earlier.
 
 import type { Candidate, DeploymentUid, TenantId, Why } from '@holdfast/contract'
 import { nodes } from '@holdfast/server/store/records'

@@ -1,5 +1,5 @@
-// Where a deployment may be, over HTTP: every rule of SPEC 2.7 on what is written, what is stored and announced, and what the
-// answer says where the demand cannot be honoured now. DECISIONS 2, 3 and 7.
+// Residency over HTTP: accepted and rejected demands, stored and announced labels, and the warnings when a demand cannot
+// be satisfied now. See docs/design/residency.md#demands
 
 import type { Alteration, DeploymentRecord, NodeId, Rejection, Warning } from '@holdfast/contract'
 import { makeSimulatedKeys } from '@holdfast/testkit'

@@ -1,5 +1,5 @@
-// Streams, tickets and actions against clients that leave early, ask all at once, or ask again. DECISIONS 1 and 2, SAFETY 2
-// row 21. The agent is one that is told and says nothing.
+// Streams, tickets and actions against clients that leave early, ask all at once, or ask again. The agent is one that
+// is told and says nothing.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'

@@ -1,5 +1,4 @@
 // Versions of secrets under load and mishap: which are kept, who wins, and what a store that is away leaves behind.
-// DECISIONS 5, SAFETY 4a.
 
 import { sharedSecretsStore, startSecretsStore } from '@holdfast/testkit'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'

@@ -1,4 +1,4 @@
-// /api/v1/secrets on a real etcd and a real secrets store: what is written, listed, refused and destroyed. DECISIONS 1, 3, 8.
+// /api/v1/secrets on a real etcd and a real secrets store: what is written, listed, refused and destroyed.
 
 import { sharedSecretsStore } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'

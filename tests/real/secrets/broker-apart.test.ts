@@ -1,5 +1,5 @@
-// The broker as processes of its own, with the one identity that reads; the API and the gateway beside it hold none and ask
-// it. DESIGN 3, SAFETY 2 row 26. Brokers are killed, and the others go on.
+// The broker as processes of its own, with the one identity that reads; the API and the gateway beside it hold none
+// and ask it. Brokers are killed, and the others go on.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

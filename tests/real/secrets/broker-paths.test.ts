@@ -1,5 +1,5 @@
-// SAFETY 2 row 3 through everything: hostile paths in deployments and secret writes over HTTP, with a recording proxy between
-// the server and its secrets store. Whatever is answered, no path outside the grammar and the tenant's own mount arrives.
+// Hostile secret paths in deployments and secret writes over HTTP, with a recording proxy in front of the secrets store:
+// whatever the answer, no path outside the grammar and the tenant's own mount arrives there.
 
 import { sharedSecretsStore } from '@holdfast/testkit'
 import { provision } from '@holdfast/testkit/platform/set-up'

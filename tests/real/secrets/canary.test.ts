@@ -1,5 +1,5 @@
-// SAFETY 2, rows 4 and 5; SAFETY 4f: secrets planted in every place of every request that can be refused, and looked for
-// in answers, logs, etcd's own files and the audit log of the secrets store. They may be nowhere.
+// Secrets planted in every place of every request that can be refused, and looked for in answers, logs, etcd's own
+// files and the audit log of the secrets store. They may be nowhere.
 
 import { readFileSync } from 'node:fs'
 import { type EtcdCluster, sharedSecretsStore, startEtcd } from '@holdfast/testkit'
@@ -106,7 +106,7 @@ const fullBody = () => ({
   status: { phase: 'Running' },
 })
 
-/** Places where any text at all may be a secret (DECISIONS 2, received). */
+/** Places where any text at all may be a secret. */
 const SECRET_PLACE = /\b(?:environment\.|composedEnvironment\.|values|password)/i
 
 async function plantEverywhere(request: Sent, text: () => string, wanted: (planting: Planting) => boolean) {

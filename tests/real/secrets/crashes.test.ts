@@ -1,5 +1,5 @@
-// A server that is killed at any call of a write that brings secret material: afterwards there is the deployment with its
-// pinned version, or nothing; and once the janitor was there, no version that nobody pins. SAFETY 4a.
+// A server that is killed at any call of a write that brings secret material: afterwards there is the deployment with
+// its pinned version, or nothing; and once the janitor was there, no version that nobody pins.
 
 import type { Json, TenantId } from '@holdfast/contract'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'

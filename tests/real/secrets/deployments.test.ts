@@ -1,5 +1,5 @@
-// Secrets that come with deployments: staged, pinned, announced, or refused with nothing left behind, on a real store of each
-// kind. SPEC 2.4, DECISIONS 4 and 5, SAFETY 4a.
+// Secrets that come with deployments: staged, pinned, announced, or refused with nothing left behind, on a real store
+// of each kind.
 
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
 import { credentials } from '@holdfast/server/store/records'

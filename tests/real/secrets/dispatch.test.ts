@@ -1,5 +1,5 @@
-// From a node's ask to a sealed environment, on real etcd and a real secrets store: who gets what, who gets nothing, and
-// what happens while the store does not give it. SPEC 2.4, DECISIONS 5 and 8, SAFETY 2 rows 3, 25 and 26.
+// From a node's ask to a sealed environment, on real etcd and a real secrets store: who gets what, who gets nothing,
+// and what happens while the store does not give it.
 
 import { openSealed } from '@holdfast/agent/session/open-sealed'
 import type { AssignmentId } from '@holdfast/contract'

@@ -1,5 +1,5 @@
-// What is left when something ends that secrets hang on: a deployment in the middle of a rotation, a secret that an archived
-// revision refers to, a node's key, a tenant. DECISIONS 5 and 8, SAFETY 4a and 4d.
+// What is left when something ends that secrets hang on: a deployment in the middle of a rotation, a secret that an
+// archived revision refers to, a node's key, a tenant.
 
 import { openRealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
 import { nodes } from '@holdfast/server/store/records'

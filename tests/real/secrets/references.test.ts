@@ -1,5 +1,4 @@
-// Who uses which version, and who refers to what: pins, shared paths, anchors, on a real store of each kind. SPEC 2.4,
-// DECISIONS 3 and 5.
+// Who uses which version, and who refers to what: pins, shared paths, anchors, on a real store of each kind.
 
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'

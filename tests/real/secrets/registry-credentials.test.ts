@@ -1,5 +1,5 @@
-// The versions of a tenant's credential for a registry, when writes and removals cross each other and when a server ends in
-// between: what counts is in the secrets store, and what does not count is gone from it. SAFETY 4a, step 6.
+// The versions of a tenant's credential for a registry, when writes and removals cross each other and when a server
+// ends in between: what counts is in the secrets store, and what does not count is gone from it.
 
 import type { TenantId } from '@holdfast/contract'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'

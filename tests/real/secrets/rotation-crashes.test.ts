@@ -1,6 +1,6 @@
-// A server that is killed at any call of a step of a rotation, or while it moves the consumers, or that sees late what others
-// did: the step is done or not done, nothing is done twice, no version that is listed is gone and none that is not is left.
-// SAFETY 4a and 4d.
+// A server that is killed at any call of a step of a rotation, or while it moves the consumers, or that sees late
+// what others did: the step is done or not done, nothing is done twice, no version that is listed is gone and none
+// that is not is left.
 
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
 import type { Caller } from '@holdfast/server/operations/caller'

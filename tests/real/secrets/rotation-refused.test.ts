@@ -1,5 +1,5 @@
-// Steps of a rotation that are refused: out of order, for nothing, badly written, or by whom they may not be asked for. What is
-// refused changes no record and leaves no version behind. DECISIONS 3 and 8.
+// Steps of a rotation that are refused: out of order, for nothing, badly written, or by whom they may not be asked
+// for. What is refused changes no record and leaves no version behind.
 
 import { credentials } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'

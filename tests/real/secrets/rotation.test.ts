@@ -1,5 +1,5 @@
-// The rotation of credentials on a real etcd and a real secrets store, with agents that only report: whole, taken back from
-// each phase, proved, shared by deployments, and twice at once. DECISIONS 1 and 5.
+// The rotation of credentials on a real etcd and a real secrets store, with agents that only report: whole, taken
+// back from each phase, proved, shared by deployments, and twice at once.
 
 import { uniqueName } from '@holdfast/testkit'
 import { eventsOf } from '@holdfast/testkit/controllers/placing-world'

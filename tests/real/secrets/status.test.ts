@@ -1,5 +1,5 @@
-// What is told of a secret that is not to be had, on real etcd: once for each revision, secret and cause, and in the status
-// for as long as it is so. DECISIONS 5 and 7. Agents only report; times pass by setting the clock.
+// What is told of a secret that is not to be had, on real etcd: once for each revision, secret and cause, and in the
+// status for as long as it is so. Agents only report; times pass by setting the clock.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { deploymentView } from '@holdfast/server/operations/deployments/read/deployment-view'

@@ -1,4 +1,4 @@
-// What a node is told: all of it first and again each minute, in between what changed. SAFETY 4e.
+// What a node is told: all of it first and again each minute, in between what changed.
 
 import { performance } from 'node:perf_hooks'
 import { joinTemplates } from '@holdfast/contract'

@@ -1,5 +1,5 @@
-// What an agent may ask for over its session, and what it may report of it: environments of its own assignments alone, at a
-// bounded rate, relayed as they are; reports whose texts are of our forms. SAFETY 2 row 25, 4e.
+// What an agent may ask for over its session, and what it may report of it: environments of its own assignments
+// alone, at a bounded rate, relayed as they are; reports whose texts are of our forms.
 
 import type { Answer, AssignmentId } from '@holdfast/contract'
 import type { EnvironmentAsk, SealedAnswer } from '@holdfast/server/ports/broker'

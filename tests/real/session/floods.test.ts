@@ -1,4 +1,4 @@
-// Peers that want too much: of memory, of places, of writes. None of it reaches the others. SAFETY 2 row 21.
+// Peers that want too much: of memory, of places, of writes. None of it reaches the others.
 
 import { once } from 'node:events'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'

@@ -1,4 +1,4 @@
-// Who gets a session, and what a session may see. SAFETY 2 rows 12, 13, 25; 4e.
+// Who gets a session, and what a session may see.
 
 import { request } from 'node:http'
 import { nodes } from '@holdfast/server/store/records'

@@ -1,4 +1,4 @@
-// Is a node there? Written only when the answer changes, by whoever holds the session. DECISIONS 5, DESIGN 5.
+// Is a node there? Written only when the answer changes, by whoever holds the session.
 
 import { newSession } from '@holdfast/server/gateway/session/session'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'

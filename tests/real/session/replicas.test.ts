@@ -1,4 +1,4 @@
-// Two server replicas over one etcd: one session for a node wherever it dials, and calls that find their way. DESIGN 3.
+// Two server replicas over one etcd: one session for a node wherever it dials, and calls that find their way.
 
 import type { MachineContainer } from '@holdfast/contract'
 import { proveRequest } from '@holdfast/server/gateway/peers/cluster-proof'

@@ -1,5 +1,5 @@
-// What nodes are told of routes over the real protocol: every routed deployment of the tenant, and at which other nodes it
-// is to be had now. DECISIONS 4 (routes), SAFETY 4e.
+// What nodes are told of routes over the real protocol: every routed deployment of the tenant, and at which other
+// nodes it is to be had now.
 
 import type {
   Assignment,

@@ -1,4 +1,4 @@
-// What a node reports, and what of it is stored. SAFETY 4e, 2 row 25.
+// What a node reports, and what of it is stored.
 
 import type { DesiredState, Observation } from '@holdfast/contract'
 import { readyObservation, waitUntil } from '@holdfast/testkit'

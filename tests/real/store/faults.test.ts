@@ -1,6 +1,6 @@
-// The store under faults: three etcd members, four replicas with 64 writers between them, and listeners that must hear of
-// everything once. Leaders are killed and paused, a member is replaced by an empty one, history is compacted away, a
-// catch-up passes 4 MiB, streams are cut at random bytes and left half open. SAFETY 3; DESIGN 5.
+// The store under faults: three etcd members, four replicas with 64 writers between them, and listeners that must
+// hear of everything once. Leaders are killed and paused, a member is replaced by an empty one, history is compacted
+// away, a catch-up passes 4 MiB, streams are cut at random bytes and left half open.
 
 import type { TenantId } from '@holdfast/contract'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'

@@ -1,4 +1,4 @@
-// Garbage straight in etcd is one tenant's trouble: it is reported once, and everybody else goes on. SAFETY 2, row 31.
+// Garbage straight in etcd is one tenant's trouble: it is reported once, and everybody else goes on.
 
 import { encodeRecord } from '@holdfast/server/store/encode'
 import { createKeyspace } from '@holdfast/server/store/keys'

@@ -1,5 +1,5 @@
 // What the store says of concurrent transactions is what etcd holds: they are strictly serializable, in the order of
-// their revisions, and so are refusals and fresh reads. SAFETY 4a; DESIGN 5.
+// their revisions, and so are refusals and fresh reads.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { decodeRecord } from '@holdfast/server/store/encode'

@@ -1,4 +1,4 @@
-// A quota of N records holds exactly N, whoever asks for them at the same time. DESIGN 5, slots.
+// A quota of N records holds exactly N, whoever asks for them at the same time.
 
 import { createSlotAllocator, type SlotAllocator, slotId } from '@holdfast/server/quotas/slots'
 import { deployments, slots } from '@holdfast/server/store/records'

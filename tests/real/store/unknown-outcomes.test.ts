@@ -1,5 +1,5 @@
 // Transactions whose answers are lost, thousands of times: never applied twice, never called done when absent, never
-// called refused when present, and what arrives after it was cancelled is not applied. SAFETY 4a, step 6.
+// called refused when present, and what arrives after it was cancelled is not applied.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TenantId } from '@holdfast/contract'

@@ -1,5 +1,5 @@
-// The agent's side of its session over a simulated connection: dial, prove, beat, and dial again, in the times of the real
-// one. SAFETY 4e.
+// The agent's side of its session over a simulated connection: dial, prove, beat, and dial again, in the times of the
+// real one.
 
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import {

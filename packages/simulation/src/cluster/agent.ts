@@ -1,5 +1,5 @@
-// An agent without an engine of its own: it plans with the same functions as the real one, acts on a simulated machine and
-// reports what it sees there. It may die at any moment; what it made stays. SAFETY 4e, 4h.
+// An agent without an engine of its own: it plans with the same functions as the real one, acts on a simulated
+// machine and reports what it sees there. It may die at any moment; what it made stays.
 
 import type { AssignmentId, DesiredItem, Observation } from '@holdfast/contract'
 import {

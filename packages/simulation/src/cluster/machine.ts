@@ -45,7 +45,7 @@ export interface MachineDeps {
 }
 
 const DEFAULT_CAPACITY = { cpuMillis: 4000, memoryBytes: 8 * 1024 ** 3 }
-/** Without a check a container is ready after so long; with one, when it has first passed (DECISIONS 4). */
+/** Without a check a container is ready after so long; with one, when it has first passed. */
 const UNCHECKED_READY_MS = 5_000
 const FIRST_CHECK_MS = 400
 const RESTART_MS = 1_000

@@ -1,5 +1,5 @@
-// No container is placed above the quota, whoever places at the same time. SPEC 3 rule 4, DECISIONS 6. That a lowered quota
-// takes nothing away is seen by `serves-until-replaced`.
+// No container is placed above the quota, whoever places at the same time. That a lowered quota takes nothing away is
+// seen by `serves-until-replaced`.
 
 import { newAssignments } from './assigned.ts'
 import type { Invariant } from './invariant.ts'

@@ -1,5 +1,5 @@
-// The silence of a node that the control plane runs on is told nobody: it has no node.unreachable and no node.failed.
-// SPEC 3 rule 2 (never counted as impaired), DECISIONS 5 (Control-plane node).
+// A control-plane node that stops sending heartbeats publishes neither node.unreachable nor node.failed. See
+// docs/design/liveness.md#control-plane-nodes
 
 import type { Invariant } from './invariant.ts'
 

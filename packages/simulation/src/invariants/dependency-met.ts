@@ -1,5 +1,5 @@
-// Is a deployment as another one that depends on it asks? The words of DECISIONS 4 (dependsOn) once more, apart from the
-// gate that the controller asks, so that the two can be held against each other.
+// Does a deployment satisfy what another one requires of it in dependsOn? The rule is written a second time, without the
+// controller's own gate, so that the two can be compared. See docs/design/rollouts.md#dependencies
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'

@@ -1,4 +1,4 @@
-// An event that was told is never told otherwise and does not disappear before its time. SAFETY 4g. A stable refusal is one
+// An event that was told is never told otherwise and does not disappear before its time. A stable refusal is one
 // event: the same verdicts are not told twice in a row.
 
 import type { Event } from '@holdfast/contract'

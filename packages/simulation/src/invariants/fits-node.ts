@@ -1,5 +1,5 @@
-// A request fits into what is free on the one node that takes it, and is never split. SPEC 3 rule 3, DECISIONS 4 (resources).
-// Requests are no reservations: one that was raised a moment ago may not be known yet to whoever places beside it.
+// A request fits into what is free on the one node that takes it, and is never split. Requests are no reservations:
+// one that was raised a moment ago may not be known yet to whoever places beside it.
 
 import type { Capacity, DeploymentUid, TenantId } from '@holdfast/contract'
 import { newAssignments, showPlaced } from './assigned.ts'

@@ -1,4 +1,4 @@
-// An assignment is immutable but for `desired`, which only moves on, and no id comes twice. SAFETY 4e, DECISIONS 5 (Replica).
+// An assignment is immutable but for `desired`, which only moves on, and no id comes twice.
 
 import { type AssignmentId, DESIRED_STATES } from '@holdfast/contract'
 import { goneAssignments, keptAssignments, newAssignments, showPlaced } from './assigned.ts'

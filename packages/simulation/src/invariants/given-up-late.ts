@@ -1,5 +1,5 @@
-// Nobody is given up early: a node is called unreachable or failed only when its machine has been away for so long, and while
-// many fall silent at once nobody is failed before the hold is over. DECISIONS 5 (Node). Not judged while the control plane
+// Nobody is given up early: a node is called unreachable or failed only when its machine has been away for so long,
+// and while many fall silent at once nobody is failed before the hold is over. Not judged while the control plane
 // itself is in trouble: then each node is only owed more time than this.
 
 import type { NodeId } from '@holdfast/contract'

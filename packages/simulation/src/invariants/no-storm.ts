@@ -1,6 +1,5 @@
-// Nobody writes without end: a decision that finds its own record wanting would be made for ever. A placement is written for
-// what is asked, what is seen and what time brings, which is a few times in a moment and not hundreds. DESIGN 4: level
-// triggered, and a look at what is settled writes nothing.
+// Controllers do not write without end. A placement is written for requests, observations and deadlines, which is a few
+// times at one moment; reconciling a settled deployment writes nothing. See docs/design/leadership.md#work-queue
 
 import type { Invariant } from './invariant.ts'
 

@@ -1,4 +1,4 @@
-// A node's name has one owner; a second claim stands only beside one that is on its way out. SPEC 2.8, DECISIONS 5 (Claim).
+// A node's name has one owner; a second claim stands only beside one that is on its way out.
 
 import type { Invariant } from './invariant.ts'
 

@@ -1,5 +1,5 @@
-// Reports count for a node's own assignments, from its current session, and only forward; what is gone stays gone, and
-// nothing is called ready that no machine runs. SAFETY 4e (Status), STYLE 2.5: a wish is never reported as a fact.
+// Observations are accepted for a node's own assignments, from its current session, and only forward. A container that is
+// gone stays gone, and a replica is ready only if a machine runs it. See docs/design/agent.md#observations
 
 import type { AssignmentId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'

@@ -1,5 +1,5 @@
-// One owner for each shard: nothing is placed while the owner that the record names is dead, and no two replicas go on
-// believing that the same tenant is theirs. SAFETY 4b.
+// One owner for each shard: nothing is placed while the owner that the record names is dead, and no two replicas go
+// on believing that the same tenant is theirs.
 
 import type { TenantId } from '@holdfast/contract'
 import { shardOf } from '@holdfast/server/loops/leadership/shard-of'

@@ -1,4 +1,5 @@
-// Which nodes would take one more replica now? The rules of DECISIONS 4 and 5 once more, apart from the scheduler.
+// Which nodes would accept one more replica now? The placement rules are written a second time, without the scheduler, so
+// that the two can be compared. See docs/design/placement.md#filters
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredNode } from '@holdfast/server/store/records'

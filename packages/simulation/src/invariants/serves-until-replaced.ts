@@ -1,6 +1,6 @@
-// A replica that serves goes only when another of its number serves. DECISIONS 4 (update), SAFETY 4e (start-first); so a
-// reached quota, a drain or a changed label takes nothing away that is not replaced. Not judged where the spec asks for less:
-// stop-first, replicas that shun one another, fewer replicas, a deletion.
+// A replica that serves goes only when another of its number serves. (start-first); so a reached quota, a drain or a
+// changed label takes nothing away that is not replaced. Not judged where the spec asks for less: stop-first,
+// replicas that shun one another, fewer replicas, a deletion.
 
 import type { Assignment, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredObservation, StoredPlacement } from '@holdfast/server/store/records'

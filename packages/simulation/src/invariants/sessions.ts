@@ -1,5 +1,5 @@
-// Each new session of a node raises its epoch, and an enrollment its generation; where a machine stands counts only as its
-// join token attests it. SAFETY 4e, 2 rows 13 and 14.
+// Each new session of a node raises its epoch, and an enrollment its generation; where a machine stands counts only
+// as its join token attests it.
 
 import type { StoredNode } from '@holdfast/server/store/records'
 import type { Broken, Invariant } from './invariant.ts'

@@ -1,6 +1,6 @@
-// When all faults are over and there was time, the world is as it was wished: every container has its assignment and every
-// assignment its container, what was seen is what is there, nothing waits to go, and whatever is nowhere has no place.
-// SAFETY 5 (stability after faults stop), DECISIONS 5.
+// When all faults are over and there was time, the world is as it was wished: every container has its assignment and
+// every assignment its container, what was seen is what is there, nothing waits to go, and whatever is nowhere has no
+// place.
 
 import type { AssignmentId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'

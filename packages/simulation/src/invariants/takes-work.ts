@@ -1,5 +1,5 @@
-// New work goes only to a node that takes it: ready, open, not the control plane's, the named one, with the labels that are
-// asked for. Each as the node's record was when the placement was written. SPEC 3 rule 2, DECISIONS 4 and 5.
+// New work goes only to a node that takes it: ready, open, not the control plane's, the named one, with the labels
+// that are asked for. Each as the node's record was when the placement was written.
 
 import type { StoredNode } from '@holdfast/server/store/records'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
@@ -28,7 +28,7 @@ export const takesWork: Invariant = {
     },
 }
 
-/** To recreate a replica that is already there is no new placement; one more is. DECISIONS 5. */
+/** To recreate a replica that is already there is no new placement; one more is. */
 function isForeign(moment: Moment, { tenant, placement, assignment }: Placed, node: StoredNode): boolean {
   if (!node.controlPlane || isOfPlatform(moment, tenant)) return false
   const before = moment.placements.was(tenant, placement.uid)?.assignments ?? []

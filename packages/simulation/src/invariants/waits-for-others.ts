@@ -1,6 +1,6 @@
-// Nothing is placed for a deployment while what it depends on is not as it asks. DECISIONS 4 (dependsOn): a gate when a replica
-// is made, not continuously, so what is already placed is not judged. Whoever decides reads a cache that may lag; but never
-// behind the two records that its write compares, the deployment and the placement that it replaces.
+// Nothing is placed for a deployment while what it depends on is not as it asks. (dependsOn): a gate when a replica
+// is made, not continuously, so what is already placed is not judged. Whoever decides reads a cache that may lag; but
+// never behind the two records that its write compares, the deployment and the placement that it replaces.
 
 import type { DeploymentUid } from '@holdfast/contract'
 import { newAssignments, type Placed, showPlaced } from './assigned.ts'

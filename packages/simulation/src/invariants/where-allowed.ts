@@ -1,5 +1,5 @@
-// May a deployment be on a node, by the words of SPEC 2.7 and DECISIONS 4? Written once more, apart from the scheduler, so
-// that the two can be held against each other.
+// May a deployment run on a node by its residency demands, constraints and nodeId? Written a second time, without the
+// scheduler, so that the two can be compared. See docs/design/residency.md#demands
 
 import { type DeploymentSpec, NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { StoredNode } from '@holdfast/server/store/records'
@@ -35,7 +35,7 @@ interface Stands {
   readonly region: string | undefined
 }
 
-/** What it says of itself counts as far as enrollment proved it (SAFETY 2, row 14). */
+/** What it says of itself counts as far as enrollment proved it. */
 function standsIn({ labels, attested }: StoredNode): Stands {
   const proved = (label: string, value: string | undefined) =>
     labelOf(labels, label) === value ? value : undefined

@@ -1,5 +1,5 @@
-// The way from one server to the store in memory: how long it takes and what is lost on it, as the simulation says. What
-// was sent takes effect although nobody waits for the answer any more, as it does on a real network (SAFETY 4a).
+// The way from one server to the store in memory: how long it takes and what is lost on it, as the simulation says.
+// What was sent takes effect although nobody waits for the answer any more, as it does on a real network.
 
 import { EngineError } from '@holdfast/server/ports/key-value'
 

@@ -1,5 +1,5 @@
-// Whom a deployment of a seed waits for: others of its tenant that were asked for before, so that few are refused, and only
-// ones behind it in the order of names, so that no chain is a circle. DECISIONS 4 (dependsOn).
+// Whom a deployment of a seed waits for: others of its tenant that were asked for before, so that few are refused,
+// and only ones behind it in the order of names, so that no chain is a circle.
 
 import type { Random } from '../time/random.ts'
 import { chance } from './choose.ts'

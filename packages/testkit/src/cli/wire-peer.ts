@@ -1,5 +1,5 @@
-// The other end of logs and exec as DECISIONS 1 writes the wire, with a process of this machine in place of a container:
-// for what the CLI makes of a terminal. What a real container does is tested on the lab.
+// The server's side of logs and exec on the wire, with a local process in place of a container: for tests of the CLI at a
+// terminal. Real containers are tested in the lab. See docs/design/api.md#streams
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

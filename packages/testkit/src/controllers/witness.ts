@@ -1,5 +1,5 @@
-// Fenced writes that leave a trace of who wrote them with which token, and the check of the whole history: each write was
-// made with the token that was in force when the store took it. SAFETY 3, scheduler leader paused.
+// Fenced writes that leave a trace of who wrote them with which token, and the check of the whole history: each write
+// was made with the token that was in force when the store took it.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { shardAddress } from '@holdfast/server/loops/leadership/fence'

@@ -1,5 +1,5 @@
-// One Docker Engine with its containerd beside it, as systemd runs them (PARTS 2): either may be killed, and the
-// containers go on.
+// One Docker Engine with its containerd beside it, as systemd runs them: either may be killed, and the containers go
+// on.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'

@@ -1,4 +1,4 @@
-// One etcd member: started, killed, paused, brought back, or replaced by an empty one (PARTS 2).
+// One etcd member: started, killed, paused, brought back, or replaced by an empty one.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

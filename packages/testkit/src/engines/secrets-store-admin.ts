@@ -1,4 +1,4 @@
-// The calls that bring a fresh Vault into service: init, unseal, audit, mounts. OpenBao has the same ones (PARTS 1).
+// The calls that bring a fresh Vault into service: init, unseal, audit, mounts. OpenBao has the same ones.
 
 import { callJson, listMember, textMember } from '../http-json.ts'
 import { waitUntil } from '../wait-until.ts'

@@ -1,4 +1,4 @@
-// A real Caddy, as systemd runs it on a node (PARTS 2): from a file that the agent writes, and started again whenever it ends.
+// A real Caddy, as systemd runs it on a node: from a file that the agent writes, and started again whenever it ends.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'

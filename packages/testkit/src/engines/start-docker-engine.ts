@@ -1,4 +1,4 @@
-// A real Docker Engine of our own on a wire of its own, for tests that need one machine (PARTS 2, 3).
+// A real Docker Engine of our own on a wire of its own, for tests that need one machine.
 
 import { layWire, plugIn, wireEnd } from '../lab/lab-network.ts'
 import { caddyPlace } from '../lab/lab-node.ts'

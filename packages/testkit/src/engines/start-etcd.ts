@@ -1,4 +1,4 @@
-// A real etcd cluster of our own (PARTS 2): on free loopback ports, ready when this returns, gone when this process goes.
+// A real etcd cluster of our own: on free loopback ports, ready when this returns, gone when this process goes.
 
 import { freePorts } from '../free-port.ts'
 import type { TempFolder } from '../temp-folder.ts'

@@ -1,4 +1,4 @@
-// A real OCI registry (PARTS 2): docker-registry on files, with deletes, and with basic authentication when asked for.
+// A real OCI registry: docker-registry on files, with deletes, and with basic authentication when asked for.
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

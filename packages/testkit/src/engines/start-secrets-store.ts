@@ -1,5 +1,5 @@
-// A real secrets store (PARTS 2): Vault in the shape it has in production, with raft storage, initialised, unsealed, and
-// with a file audit device. Ready when this returns, gone when this process goes.
+// A real secrets store: Vault in the shape it has in production, with raft storage, initialised, unsealed, and with a
+// file audit device. Ready when this returns, gone when this process goes.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

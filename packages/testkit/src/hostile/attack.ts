@@ -1,5 +1,5 @@
-// A block of hostile requests against one server, and what is wrong with its answers. The oracle of SAFETY 2, rows 17, 18,
-// 20 and 21: no 5xx, no hang, one answer for one request, every refusal with code, field and doc.
+// A block of hostile requests against one server, and the faults of its answers: no 5xx, no hang, one answer per request,
+// every rejection with code, field and doc. See docs/design/threats.md#threats
 
 import { codesOf, refusalFault } from './check-refusal.ts'
 import { type HostileOptions, type HostileRequest, hostileRequest, type Targets } from './hostile-requests.ts'

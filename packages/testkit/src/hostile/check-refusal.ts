@@ -1,10 +1,10 @@
-// Is this answer a rejection as SPEC 2.1 and DECISIONS 2 write it? Judged from the documents: code of the catalogue, field,
-// a link to its page, the status of the first, all of them listed.
+// Is this answer a well-formed rejection? It has a code of the catalogue, a field, a link to its page, the status of the
+// first rejection, and the whole list. See docs/design/admission.md#rejections
 
 import { CODES, entryOf, isCode } from '@holdfast/contract'
 import type { RawAnswer } from './parse-answers.ts'
 
-/** Statuses of the HTTP layer itself, which has no code for them (DECISIONS 3). */
+/** Statuses of the HTTP layer itself, which has no code for them. */
 const LAYER_STATUSES: ReadonlySet<number> = new Set([408, 413, 431])
 
 interface Rejection {

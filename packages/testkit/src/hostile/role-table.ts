@@ -1,9 +1,9 @@
-// What each endpoint should answer to whom, written out from DECISIONS 3 and 8 and from nothing of the implementation.
-// An endpoint that is not here fails the cross-tenant test: whoever adds one says here who may call it.
+// The expected answer of each endpoint for each role, written from docs/design/api.md#roles and not from the
+// implementation. An endpoint that is missing here fails the cross-tenant test, so a new one needs a row.
 
 export type Role = 'viewer' | 'developer' | 'secrets-admin' | 'tenant-admin' | 'platform-admin'
 
-/** The lines of the table in DECISIONS 8. */
+/** The rows of the role table in docs/design/api.md#roles. */
 const MAY = {
   reads: ['viewer', 'developer', 'secrets-admin', 'tenant-admin', 'platform-admin'],
   workloads: ['developer', 'tenant-admin', 'platform-admin'],
@@ -19,7 +19,7 @@ export interface Row {
   /** Sent so that whoever may call is refused for it, or reads: the walk through the table changes nothing. */
   readonly body?: unknown
   readonly headers?: readonly string[]
-  /** Where X-Tenant-ID is required beside the token: the code without a UUID in it (DECISIONS 3). */
+  /** Where X-Tenant-ID is required beside the token: the code without a UUID in it. */
   readonly tenantRequired?: string
   /** The code, or the status of a success, that a caller gets who may. */
   readonly reached: string
@@ -152,14 +152,14 @@ export function expectedOutcome(row: Row, standing: Standing, asked: Asked): str
   return allowed.includes(standing.role) ? row.reached : 'permission_denied'
 }
 
-/** DECISIONS 3: a foreign {tenant} is tenant_not_found; the header may only confirm, the same for unknown tenants. */
+/** A foreign {tenant} is tenant_not_found; the header may only confirm, the same for unknown tenants. */
 function tenantChoice(own: string, { header, path }: Asked): string | undefined {
   if (path !== undefined && path !== own) return 'tenant_not_found'
   if (header === 'invalid') return 'header_invalid'
   return header !== undefined && header !== own ? 'permission_denied' : undefined
 }
 
-/** DECISIONS 8: a platform-admin chooses with either, and they must agree. */
+/** A platform-admin chooses with either, and they must agree. */
 function platformChoice({ header, path, existing }: Asked): string | undefined {
   if (path !== undefined && !existing.has(path)) return 'tenant_not_found'
   if (header === 'invalid') return 'header_invalid'

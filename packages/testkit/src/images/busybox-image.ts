@@ -1,5 +1,5 @@
-// An image that really runs (PARTS 4): the static busybox, and a web server with one page unless told otherwise.
-// For checks inside a container use nc: busybox's wget crashes there.
+// An image that really runs: the static busybox, and a web server with one page unless told otherwise. For checks
+// inside a container use nc: busybox's wget crashes there.
 
 import { readFileSync } from 'node:fs'
 import { engineBinary } from '../engines/engine-binaries.ts'

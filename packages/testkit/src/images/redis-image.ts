@@ -1,5 +1,6 @@
-// A real Redis with its client and a shell, made from what Debian's package installed on this machine (PARTS 4): the two
-// binaries, and the libraries that they are linked with. What a container of it does is said by the command of its deployment.
+// A real Redis with its client and a shell, made from what Debian's package installed on this machine: the two
+// binaries, and the libraries that they are linked with. What a container of it does is said by the command of its
+// deployment.
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

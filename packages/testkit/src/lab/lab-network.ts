@@ -1,5 +1,5 @@
-// The lab's wire (PARTS 3): a bridge in a namespace of its own, out of reach of the host's packet filter, with one veth to
-// the host and one to each node's namespace. Cutting a direction is a rule in a node's namespace; the host has none.
+// The lab's wire: a bridge in a namespace of its own, out of reach of the host's packet filter, with one veth to the
+// host and one to each node's namespace. Cutting a direction is a rule in a node's namespace; the host has none.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { engineBinary } from '../engines/engine-binaries.ts'

@@ -1,5 +1,5 @@
 // Removes a node or a whole lab, whoever made it and however that process ended: processes, mounts, network, files.
-// Everything is found by the lab's slot, nothing by the name of a program (PARTS 3). Synchronous: an exit handler calls it.
+// Everything is found by the lab's slot, nothing by the name of a program. Synchronous: an exit handler calls it.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

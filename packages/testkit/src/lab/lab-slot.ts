@@ -1,5 +1,5 @@
-// Which names and addresses may a lab use? Those of a numbered slot that no other lab of this machine holds (PARTS 3).
-// The slot's file records who holds it, so that the next lab removes what a killed process left behind.
+// Which names and addresses may a lab use? Those of a numbered slot that no other lab of this machine holds. The
+// slot's file records who holds it, so that the next lab removes what a killed process left behind.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'

@@ -1,5 +1,5 @@
-// Many machines on this one (PARTS 3): each node a network namespace with its own Docker Engine, a real registry beside
-// them, and the faults that SAFETY 3 asks for. All of it is gone at stop(), and after a crash when the next lab starts.
+// Many machines on this one: each node is a network namespace with its own Docker Engine, with a real registry and
+// injectable faults. stop() removes everything; after a crash the next lab does.
 
 import type { DockerLine } from '../engines/docker-engine.ts'
 import { type Registry, type RegistryOptions, startRegistry } from '../engines/start-registry.ts'

@@ -1,5 +1,5 @@
-// A TCP proxy that misbehaves on command: cuts, stalls, delays and half-open connections between a client and an engine
-// (the kernel here has no netem, PARTS 3). Each fault is set for one direction or both.
+// A TCP proxy that injects faults on command: disconnects, stalls, delays and half-open connections between a client and
+// an engine, per direction. It replaces netem, which the kernel of the test machines lacks.
 
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { freePort } from '../free-port.ts'

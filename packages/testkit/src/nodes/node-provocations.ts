@@ -1,4 +1,4 @@
-// The codes of machines: who may join, whose a name is, and which node is meant. SPEC 7.4, DECISIONS 3.
+// The codes of machines: who may join, whose a name is, and which node is meant.
 
 import type { Provocation } from '../provocations/provoke.ts'
 import { enrollment } from './enroll.ts'

@@ -1,4 +1,4 @@
-// The codes that a deployment's body provokes by itself. SPEC 7.1 to 7.3, DECISIONS 3.
+// The codes that a deployment's body provokes by itself.
 
 import type { Code } from '@holdfast/contract'
 import { bodyWith, type Provocation, TAKEN_ROUTE } from './provoke.ts'

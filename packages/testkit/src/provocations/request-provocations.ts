@@ -1,4 +1,4 @@
-// The codes of everything around a body: who asks, where, how, and what is already there. DECISIONS 2, 3 and 8.
+// The codes of everything around a body: who asks, where, how, and what is already there.
 
 import { bodyWith, type Provocation } from './provoke.ts'
 

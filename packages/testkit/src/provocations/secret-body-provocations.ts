@@ -1,4 +1,4 @@
-// The codes that secrets in a deployment's body provoke by themselves. SPEC 7.3, DECISIONS 3.
+// The codes that secrets in a deployment's body provoke by themselves.
 
 import type { Code } from '@holdfast/contract'
 import { bodyWith, type Provocation } from './provoke.ts'

@@ -1,5 +1,5 @@
-// Everything that the product writes down or says, in whatever place: where a secret value may not be. The engine's own
-// configuration of a container, in which its environment has to stand, is told apart. SAFETY 2 rows 3 to 8, 4f.
+// Everything that the product writes down or says, in whatever place: where a secret value may not be. The engine's
+// own configuration of a container, in which its environment has to stand, is told apart.
 
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,5 +1,5 @@
-// What was decided about a deployment at a moment, as its events prove it: the matrix of the newest refusal until something is
-// placed or stopped, or nothing. Each moment is asked of the API and compared. DECISIONS 1 and 7.
+// What was decided about a deployment at a moment, as its events prove it: the matrix of the newest refusal until
+// something is placed or stopped, or nothing. Each moment is asked of the API and compared.
 
 import {
   type Candidate,

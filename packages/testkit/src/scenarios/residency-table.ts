@@ -1,5 +1,5 @@
-// Each rule of SPEC 2.7 that lets a deployment run: what is demanded, what it is stored as, and the machines of the lab (by their
-// number) that answer it.
+// Each residency rule under which a deployment runs: the demand, the stored labels, and the lab machines (by number) that
+// satisfy it. See docs/design/residency.md#demands
 
 import { RESIDENCY_LABELS } from '@holdfast/contract'
 import type { Row } from './residency-world.ts'

@@ -1,5 +1,5 @@
-// Machines in three countries on a lab: what each was attested, what its agent says, where the containers of a deployment
-// really are, and how long a wait lasted after the label that ended it. SPEC 2.7.
+// Machines in three countries on a lab: what each was attested, what its agent says, where the containers of a
+// deployment really are, and how long a wait lasted after the label that ended it.
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { waitUntil, watchMachineStalls } from '@holdfast/testkit'

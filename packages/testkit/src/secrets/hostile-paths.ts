@@ -1,5 +1,5 @@
-// Texts that somebody may give as the path of a secret to reach another one: dots, slashes and their encodings, doubled and
-// wide ones, what the store's own policies read as patterns, and what is nearly right. SAFETY 2 row 3.
+// Texts that somebody may give as the path of a secret to reach another one: dots, slashes and their encodings,
+// doubled and wide ones, what the store's own policies read as patterns, and what is nearly right.
 
 const PIECES = [
   ...['..', '', '/', '//', './', '%2e%2e', '%2F', '%252e', '\\', '\0', '．．', '+', '*'],

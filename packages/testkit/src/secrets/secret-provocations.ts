@@ -1,4 +1,4 @@
-// The codes of PUT and DELETE /api/v1/secrets/{namespace}/{resource}. DECISIONS 3.
+// The codes of PUT and DELETE /api/v1/secrets/{namespace}/{resource}.
 
 import type { Code } from '@holdfast/contract'
 import type { Provocation, World } from '../provocations/provoke.ts'

@@ -1,5 +1,5 @@
-// Does each file import only what the table of DESIGN 4 allows it? Tests may also import testkit, built-ins and any
-// package of the registry, and are free of the rows for folders; they are not free of the rows for packages.
+// Does each file import only what the import table allows? Tests may also import testkit, built-ins and any registry
+// package; the rows for folders do not apply to them, the rows for packages do. See docs/design/packages.md#import-rules
 
 import {
   FOLDERS,

@@ -1,4 +1,4 @@
-// The size and honesty rules of STYLE 1: files and functions stay small, and the type checker is never silenced.
+// Size and type rules: files and functions stay small, and the type checker is never silenced.
 
 import { scanSource } from './scan-source.ts'
 import { isTest, type SourceTree, type Violation } from './source-tree.ts'

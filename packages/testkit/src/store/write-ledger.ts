@@ -4,7 +4,7 @@
 import type { TenantId } from '@holdfast/contract'
 import { audit, deployments } from '@holdfast/server/store/records'
 import { aDeployment, anAuditEntry } from '@holdfast/server/store/records.fixture'
-import { type TransactionDecision, type Store, StoreUnavailableError } from '@holdfast/server/store/store'
+import { type Store, StoreUnavailableError, type TransactionDecision } from '@holdfast/server/store/store'
 import { inTenant, type Transaction } from '@holdfast/server/store/transaction'
 
 export interface Step {
