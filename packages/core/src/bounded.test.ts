@@ -5,7 +5,7 @@ import { aBody, forCreate } from './admission/admission.fixture.ts'
 import { checkBody } from './admission/admit-body.ts'
 import { boundedKey, boundedValue } from './bounded.ts'
 
-test('the first 256 characters of the JSON text stay what they were', () => {
+test('boundedValue keeps the first 256 characters of the JSON text', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       const sent = JSON.parse(JSON.stringify([Array(300).fill(value), value]))
@@ -16,7 +16,7 @@ test('the first 256 characters of the JSON text stay what they were', () => {
   )
 })
 
-test('a long key is named by its beginning', () => {
+test('a long key is quoted by its first characters', () => {
   const [rejection] = checkBody(aBody({ labels: { ['a.'.repeat(50_000)]: 'x' } }), forCreate())
   expect(rejection?.field.length).toBeLessThan(200)
   expect(boundedKey('LOG_LEVEL', (key) => key)).toBe('LOG_LEVEL')

@@ -1,15 +1,15 @@
-// Hostile sizes must not cost time where only 256 characters are quoted: the first so many values of a tree, the first
-// characters of a key. What is cut off is not quoted, so it needs no redaction either.
+// Bounds the work on hostile input: only the first values of a tree and the first characters of a key are processed,
+// because a rejection quotes no more than 256 characters.
 
 import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
 
-/** Each value is at least two characters of JSON text, so these fill more than what is quoted. */
+/** Each value is at least two characters of JSON text, so this many fill more than a quote. */
 const QUOTED_VALUES = 256
 const QUOTED_KEY = 128
-/** Judged as a whole before it is cut, so that no credential is cut in half. */
+/** A key is checked for credentials up to this length before it is cut, so that none is cut in half. */
 const JUDGED_KEY = 512
 
-/** The same beginning of the JSON text, whatever the size of the value. */
+/** A value whose JSON text begins the same, at a bounded size. */
 export function boundedValue(value: Json | undefined, budget = { left: QUOTED_VALUES }): Json | undefined {
   budget.left--
   if (Array.isArray(value)) return boundedList(value, budget)
@@ -34,7 +34,7 @@ function boundedObject(object: JsonObject, budget: { left: number }): JsonObject
   return first
 }
 
-/** `redact` sees enough of the key to recognise what must not be shown. */
+/** `redact` sees enough of the key to recognize a credential. */
 export function boundedKey(key: string, redact: (key: string) => string): string {
   const safe = redact(key.length <= JUDGED_KEY ? key : key.slice(0, JUDGED_KEY))
   return key.length <= QUOTED_KEY || safe.length <= QUOTED_KEY ? safe : `${safe.slice(0, QUOTED_KEY)}...`

@@ -1,4 +1,5 @@
-// The grammars that several rules share. Each is anchored, without nested quantifiers, and used after a length check.
+// Text forms that several rules share. Each pattern is anchored, has no nested quantifier and is used after a length
+// check.
 
 const NAME = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/
 const ENVIRONMENT_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -12,7 +13,7 @@ const LABEL_NAME_CHARACTERS = 63
 const LABEL_PREFIX_CHARACTERS = 253
 const LABEL_VALUE_CHARACTERS = 253
 
-/** The characters of a deployment name, SPEC 2.2; its length has a code of its own. */
+/** Whether a deployment name has only allowed characters. Its length has a code of its own. */
 export function hasNameCharacters(text: string): boolean {
   return NAME.test(text)
 }
@@ -25,7 +26,7 @@ export function isEnvironmentKey(text: string): boolean {
   return ENVIRONMENT_KEY.test(text)
 }
 
-/** `name` or `prefix/name`, ASCII: a label reaches logs, events and terminals. */
+/** `name` or `prefix/name`, ASCII only, because labels are printed in logs, events and terminals. */
 export function isLabelKey(text: string): boolean {
   if (text.length > LABEL_PREFIX_CHARACTERS + 1 + LABEL_NAME_CHARACTERS) return false
   const slash = text.indexOf('/')
@@ -34,7 +35,7 @@ export function isLabelKey(text: string): boolean {
   return slash === -1 || (slash <= LABEL_PREFIX_CHARACTERS && LABEL_PREFIX.test(text.slice(0, slash)))
 }
 
-/** ISO 3166-1 alpha-2 by its form. DECISIONS 3. */
+/** Has the form of an ISO 3166-1 alpha-2 code. */
 export function isCountry(value: unknown): boolean {
   return typeof value === 'string' && COUNTRY.test(value)
 }

@@ -1,4 +1,4 @@
-// The one maker of rejections: the catalogue says what is expected and why, the redactor what may be quoted. SPEC 2.1.
+// Creates every rejection: texts come from the catalogue, and the received value is redacted.
 
 import { type Code, entryOf, fillIn, type Json, type Rejection } from '@holdfast/contract'
 import { boundedValue } from './bounded.ts'
@@ -7,7 +7,7 @@ import { describeReceived } from './credentials/index.ts'
 /** Values for the placeholders of a catalogue text. */
 export type Params = { readonly [name: string]: string | number }
 
-/** `doc` is a path; the API puts its own address before it. */
+/** `doc` is a path; the API prefixes its own address. */
 export function reject(
   code: Code,
   field: string,

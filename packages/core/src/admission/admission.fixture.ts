@@ -1,4 +1,4 @@
-// For tests only: sound bodies and records to start from.
+// For tests only: valid bodies and records to start from.
 
 import {
   type DeploymentRecord,
@@ -17,7 +17,7 @@ const REGIONS = ['eu', 'eea', 'dach', 'nordics', 'na', 'apac']
 export const IMAGE = 'registry.example.com/shop/web:1.4.2'
 export const DIGEST = `sha256:${'a'.repeat(64)}`
 
-/** The smallest body that a POST accepts, with parts replaced; `undefined` leaves a part out. */
+/** The smallest body that a POST accepts, with parts replaced; `undefined` removes a part. */
 export function aBody(parts: { [field: string]: unknown } = {}): JsonObject {
   const body: { [field: string]: unknown } = { kind: 'Deployment', name: 'web', image: IMAGE, ...parts }
   return JSON.parse(JSON.stringify(body))
@@ -34,7 +34,7 @@ export function forUpdate(
   return forCreate({ mode: 'update', pathName: current.name, current, ...overrides })
 }
 
-/** The record that a POST of a sound body leads to. */
+/** The record that a POST of a valid body creates. */
 export function aRecord(body: JsonObject = aBody()): DeploymentRecord {
   const verdict = admitDeployment(body, forCreate())
   if (!verdict.accepted) throw new Error(`not a sound body: ${JSON.stringify(verdict.rejections)}`)
@@ -50,7 +50,7 @@ export function aRecord(body: JsonObject = aBody()): DeploymentRecord {
   })
 }
 
-/** What tests compare: `code field`, never the wording. */
+/** Rejections as `code field`, which tests compare instead of texts. */
 export function summary(rejections: readonly Rejection[]): string[] {
   return rejections.map(({ code, field }) => `${code} ${field}`)
 }

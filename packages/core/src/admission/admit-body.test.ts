@@ -5,9 +5,9 @@ import { checkBody } from './admit-body.ts'
 
 const mount = { volume: 'vol_01JCPZ0000000000000000000A', target: '/data', type: 'volume', readOnly: false }
 
-describe('the body as a whole', () => {
+describe('checkBody', () => {
   test.each([[null], [5], ['x'], [[]], [true]])(
-    '%j is no object: one rejection with the empty field',
+    'rejects %j, which is not an object, with an empty field',
     (sent) => {
       expect(summary(checkBody(sent, forCreate()))).toEqual(['field_type_invalid '])
     },
@@ -21,18 +21,18 @@ describe('the body as a whole', () => {
     },
   )
 
-  test('no body makes a huge answer', () => {
+  test('limits the number of rejections', () => {
     const flood = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`x${index}`, 1]))
     const rejections = checkBody(aBody(flood), forCreate())
     expect(rejections).toHaveLength(DEFAULT_LIMITS.rejections)
   })
 
-  test('what is too long is not looked through', () => {
+  test('does not check the elements of a list that is too long', () => {
     const environment = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`x-${index}`, 'v']))
     expect(summary(checkBody(aBody({ environment }), forCreate()))).toEqual(['list_too_long environment'])
   })
 
-  test('what a role may not send comes first', () => {
+  test('reports fields that the role may not send first', () => {
     const context = forCreate({ forbiddenFields: new Set(['environment']) })
     expect(summary(checkBody(aBody({ x: 1, environment: {} }), context))).toEqual([
       'permission_denied environment',
@@ -40,11 +40,11 @@ describe('the body as a whole', () => {
     ])
   })
 
-  test('mounts pass where volumes are on', () => {
+  test('accepts mounts if volumes are enabled', () => {
     expect(checkBody(aBody({ volumes: [mount] }), forCreate({ volumesEnabled: true }))).toEqual([])
   })
 
-  test('whole numbers past 2^53 are judged by their range', () => {
+  test('checks the range of whole numbers above 2^53', () => {
     const sent = {
       ...aBody(),
       replicas: 2n ** 60n,
@@ -59,7 +59,7 @@ describe('the body as a whole', () => {
   })
 })
 
-describe('a PUT', () => {
+describe('checkBody of an update', () => {
   const record = aRecord(aBody({ dependsOn: { db: 'healthy' }, environment: { A: 'x' } }))
   const judge = (sent: { [field: string]: unknown }, overrides = {}) =>
     summary(checkBody(JSON.parse(JSON.stringify(sent)), forUpdate(record, overrides)))
@@ -92,14 +92,14 @@ describe('a PUT', () => {
     expect(judge(sent)).toEqual(expected)
   })
 
-  test('is judged as far as it goes when there is no record', () => {
+  test('checks the body alone if there is no record', () => {
     const context = forCreate({ mode: 'update', pathName: 'web' })
     expect(
       summary(checkBody(aBody({ uid: 'x', replicas: -1, dependsOn: { web: 'started' } }), context)),
     ).toEqual(['replicas_negative replicas', 'dependency_invalid dependsOn.web'])
   })
 
-  test('may scale what a changed allow-list would no longer admit', () => {
+  test('lets a deployment scale although its image is no longer allowed', () => {
     expect(judge({ replicas: 0 }, { registries: new Set(['elsewhere.example.com:443']) })).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
-// All faults of a body at once, in the public order: what the role may not send, unknown and read-only fields, fields,
-// then the rules across fields and what configuration switches off. DECISIONS 2, Order.
+// Checks a body and reports all faults at once, in the public order: forbidden fields, unknown and read-only fields,
+// single fields, rules across fields, configuration (docs/design/admission.md#order).
 
 import { isJsonObject, type Json, type JsonObject, type Rejection } from '@holdfast/contract'
 import { reject } from '../reject.ts'
@@ -15,14 +15,12 @@ import { CROSS_RULES } from './rule-list.ts'
 import { entriesOf } from './rules/secret-lists.ts'
 
 const FORBIDDEN = accepted('a role that may send this field')
-const NO_MATERIAL = accepted(
-  'a role that may write secrets; a reference to a path that somebody else has written needs none',
-)
+const NO_MATERIAL = accepted('a role that may write secrets; any role may refer to a secret that exists')
 const MATERIAL_FIELDS = ['values', 'generate']
 
 /**
- * Empty: the body is sound and may be normalised. A body that is no object has nothing that a path could name, so its one
- * rejection has the empty field; a document of another kind is not judged as a deployment at all.
+ * Returns no rejections for a valid body. A body that is not an object gets one rejection with an empty field. A
+ * document of another kind is not checked as a deployment.
  */
 export function checkBody(sent: Json, context: AdmissionContext): Rejection[] {
   if (!isJsonObject(sent)) {
@@ -48,7 +46,7 @@ function findForbiddenFields(sent: JsonObject, context: AdmissionContext, faults
   }
 }
 
-/** Who may not write secrets may not do it through a deployment either (DECISIONS 8). */
+/** A caller that may not write secrets may not do so through a deployment either. */
 function findForbiddenMaterial(sent: JsonObject, faults: FaultList): void {
   for (const [index, entry] of entriesOf(sent)) {
     for (const field of MATERIAL_FIELDS) {

@@ -1,4 +1,4 @@
-// The verdict on a body: all its faults, or the spec to store with everything that was altered. DESIGN 4, steps 1 and 2.
+// Checks a body and returns all its faults, or the spec to store with every alteration.
 
 import { isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import { checkBody } from './admit-body.ts'
@@ -10,8 +10,8 @@ export type BodyVerdict =
   | ({ readonly accepted: true } & Normalised)
 
 /**
- * For an update the context must hold the current record: without one only checkBody can judge, and the facts then say
- * deployment_not_found.
+ * For an update the context must hold the current record. Without one only checkBody can be used; the facts then
+ * reject with deployment_not_found.
  */
 export function admitDeployment(sent: Json, context: AdmissionContext): BodyVerdict {
   const rejections = checkBody(sent, context)

@@ -1,5 +1,5 @@
-// Is the body of a secret write sound, and what does it bring? PUT /secrets and a rotation are judged by the rules on an entry
-// of a deployment, at places without a prefix. SPEC 4 (Secret write), 7.3; DECISIONS 3.
+// Checks the body of PUT /secrets and of a rotation. The rules are those of an entry of a deployment, at paths without
+// a prefix.
 
 import {
   isJsonObject,
@@ -28,7 +28,7 @@ export type SecretWriteVerdict =
 
 export interface SecretWriteRules {
   readonly limits: Limits
-  /** Fields of the body that somebody else judges: `phase` and `secret` of a rotation. */
+  /** Fields of the body that another check covers: `phase` and `secret` of a rotation. */
   readonly beside?: readonly string[]
 }
 
@@ -51,12 +51,12 @@ export function checkSecretWrite(body: Json, { limits, beside = [] }: SecretWrit
     : { accepted: true, material: materialIn(write, limits) }
 }
 
-/** A write is no record: nothing in it is read-only. */
+/** A write has no read-only fields. */
 const NONE: ReadonlySet<string> = new Set()
 
 const refused = (rejections: readonly Rejection[]): SecretWriteVerdict => ({ accepted: false, rejections })
 
-/** What nobody knows is most likely a misspelt `values`, so it is quoted by type and size alone. */
+/** An unknown field is most likely a misspelled `values`, so only its type and size are quoted. */
 function judgedPart(body: JsonObject, beside: readonly string[]): JsonObject {
   const judged = Object.entries(body).filter(([key]) => !beside.includes(key))
   return Object.fromEntries(

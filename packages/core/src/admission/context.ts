@@ -1,4 +1,4 @@
-// What the rules on a body may look at besides the body: numbers, configuration, and for a PUT the record it changes.
+// The input of the rules besides the body: limits, configuration, and for an update the current record.
 
 import type { DeploymentRecord } from '@holdfast/contract'
 import { DEFAULT_LIMITS, type Limits, RESERVED_NAMES, SECRET_NAMESPACES } from '../limits.ts'
@@ -10,21 +10,21 @@ export interface AdmissionContext {
   /** Exact `host:port` (or `host`) entries, as an image reference names them. */
   readonly registries: ReadonlySet<string>
   readonly volumesEnabled: boolean
-  /** The names of the regions that this control plane declares (DECISIONS 7). */
+  /** Names of the regions that this control plane declares. */
   readonly regions: ReadonlySet<string>
-  /** The secret namespaces that a vault_path may begin with (DECISIONS 7). */
+  /** Secret namespaces that a vault_path may begin with. */
   readonly namespaces: readonly string[]
-  /** The caller may refer to secrets but not send `values` or `generate` (DECISIONS 8). */
+  /** The caller may refer to secrets but not send `values` or `generate`. */
   readonly materialForbidden?: boolean
-  /** Update: the name in the path; absent when the path held a uid of nothing we know. */
+  /** Update: the name in the path; absent if the path has an unknown uid. */
   readonly pathName?: string
-  /** Update: the record as GET shows it; absent when there is none, which the facts then refuse. */
+  /** Update: the record as GET returns it; absent if there is none, which the facts reject. */
   readonly current?: DeploymentRecord
-  /** Top-level fields that the caller's role may not send; none yet. DECISIONS 8. */
+  /** Top-level fields that the caller's role may not send; none at the moment. */
   readonly forbiddenFields?: ReadonlySet<string>
 }
 
-/** A context for a create with the shipped numbers; configuration and the caller override parts of it. */
+/** The context of a create with the default limits. Configuration and the caller override parts of it. */
 export function admissionContext(overrides: Partial<AdmissionContext> = {}): AdmissionContext {
   return {
     mode: 'create',

@@ -1,4 +1,4 @@
-// The order of rejections is public behaviour: DECISIONS 2. This file pins it.
+// The order of rejections is public behavior (docs/design/admission.md#order). This file pins it.
 
 import { describe, expect, test } from 'vitest'
 import { aBody, forCreate, summary } from './admission.fixture.ts'
@@ -7,7 +7,7 @@ import { checkBody } from './admit-body.ts'
 const judge = (parts: { [field: string]: unknown }, overrides = {}) =>
   summary(checkBody(aBody(parts), forCreate(overrides)))
 
-test('a body with five faults answers all five in order, whatever the order sent', () => {
+test('reports five faults in the public order, in whatever order the fields were sent', () => {
   const parts = {
     stopGracePeriod: 'soon',
     replicas: -1,
@@ -24,7 +24,7 @@ test('a body with five faults answers all five in order, whatever the order sent
   ])
 })
 
-test('every field at fault: the order of SPEC 2.2, then of DECISIONS 4', () => {
+test('reports faults of all fields in the order of the shape', () => {
   const wrong = {
     args: 1,
     command: 1,
@@ -71,7 +71,7 @@ test('every field at fault: the order of SPEC 2.2, then of DECISIONS 4', () => {
   ])
 })
 
-test('elements by index, map keys in the order sent, inner fields in the order of the shape', () => {
+test('orders elements by index, map keys as sent and inner fields as in the shape', () => {
   expect(
     judge({
       placement: { affinity: ['B!', 'ok', 'A!'], constraints: [{ operator: 'x', label: '!' }, {}] },
@@ -89,7 +89,7 @@ test('elements by index, map keys in the order sent, inner fields in the order o
   ])
 })
 
-test('residency: its fields, then labels, then what they are to one another, then what is not declared', () => {
+test('reports residency fields, then labels, then conflicts between them, then undeclared regions', () => {
   const residency = { blockedCountries: ['us', 'US'], region: 'moon', country: 'de' }
   const labels = { 'holdfast.io/data-residency-region': 'eu', 'holdfast.io/x': '' }
   expect(judge({ labels, placement: { spread: '', residency } })).toEqual([
@@ -102,7 +102,7 @@ test('residency: its fields, then labels, then what they are to one another, the
   ])
 })
 
-test('secrets: fields of an entry in the order of the shape, then what the entries are to one another and to the rest', () => {
+test('reports fields of a secret entry in the order of the shape, then conflicts between entries and with other fields', () => {
   const secrets = [
     { values: { 'a-': 'x', b: '' }, rotation: 'x', anchor: 'x', vault_path: '/x', name: '!' },
     {
@@ -135,7 +135,7 @@ test('secrets: fields of an entry in the order of the shape, then what the entri
   ])
 })
 
-test('unknown and read-only fields in the order sent, nested ones where they stand', () => {
+test('reports unknown and read-only fields in the order sent, nested ones at their position', () => {
   expect(judge({ z: 1, healthCheck: { b: 1, type: 'exec', command: ['x'], a: 1 }, uid: 'x', a: 1 })).toEqual([
     'field_unknown z',
     'field_unknown healthCheck.b',
@@ -145,7 +145,7 @@ test('unknown and read-only fields in the order sent, nested ones where they sta
   ])
 })
 
-describe('neighbouring phases', () => {
+describe('order of neighboring phases', () => {
   const forbidden = { forbiddenFields: new Set(['environment']) }
   test.each<[string, { [field: string]: unknown }, string[], object?]>([
     [
@@ -177,7 +177,7 @@ describe('neighbouring phases', () => {
   })
 })
 
-describe('per value only the first failing rule', () => {
+describe('reports only the first failing rule of a value', () => {
   test.each<[string, { [field: string]: unknown }, string]>([
     ['type before required', { name: [] }, 'field_type_invalid name'],
     ['length before form', { name: 'A'.repeat(64) }, 'deployment_name_too_long name'],

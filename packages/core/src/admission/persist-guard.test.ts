@@ -4,11 +4,11 @@ import { checkPersistable } from './persist-guard.ts'
 
 const reference = { name: 'DB', vault_path: 'deployments/db', anchor: 'external', rotation: 'restart' }
 
-test('references may be stored', () => {
+test('the persist guard accepts references', () => {
   expect(checkPersistable({ ...aRecord(), secrets: [reference, { ...reference, values: {} }] })).toEqual([])
 })
 
-test('material and generation parameters may not, at any depth', () => {
+test('the persist guard finds material and generation parameters at any depth', () => {
   const canary = 'correct horse battery staple'
   const spec = {
     secrets: [reference, { ...reference, values: { password: canary } }, { generate: { keys: ['a'] } }],
@@ -23,7 +23,7 @@ test('material and generation parameters may not, at any depth', () => {
   expect(JSON.stringify(rejections)).not.toContain(canary)
 })
 
-test('values elsewhere are no secret material', () => {
+test('the persist guard ignores values outside of secrets', () => {
   expect(
     checkPersistable({ placement: { constraints: [{ label: 'a', operator: 'in', values: ['x'] }] } }),
   ).toEqual([])

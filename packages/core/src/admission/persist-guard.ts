@@ -1,5 +1,5 @@
-// The last look before anything is stored: no secret material may be left under `secrets`, at any depth, in a record,
-// archive, backup or event. SPEC 2.4, 7.3; SAFETY 4f (3). A hit is our own fault, so it is a 500.
+// The last check before a write: no record, archive, backup or event may hold secret material under `secrets`, at any
+// depth. A hit is a bug of the server, so the status is 500 (docs/design/admission.md#persist-guard).
 
 import { childPath, elementPath, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import { reject } from '../reject.ts'

@@ -1,4 +1,5 @@
-// Nothing is altered silently: over generated bodies, what is stored is what was sent plus what was announced. SPEC 1.
+// Over generated bodies, the stored record is what was sent plus the reported alterations. Nothing is altered
+// silently.
 
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -27,12 +28,12 @@ const OPTIONS = {
 }
 const bodies = arbitraryDeployment(OPTIONS)
 const changes = arbitraryChange(OPTIONS)
-/** The machine may be busy; a run alone takes seconds. */
+/** Generous, because the machine may be busy; a run alone takes seconds. */
 const PATIENCE_MS = 600_000
 const WHOLE = { numRuns: 10_000 }
 const SHORT = { numRuns: 2_000 }
 
-/** Written apart from normalise on purpose: it knows only what was sent, what is kept, and what was announced. */
+/** Deliberately written without normalize code: it knows only the sent body, the kept record and the alterations. */
 function expectedSpec(sent: JsonObject, kept: JsonObject, alterations: readonly Alteration[]): JsonObject {
   const result: JsonObject = structuredClone({ ...kept, ...sent })
   for (const field of READ_ONLY_FIELDS) delete result[field]
@@ -44,10 +45,10 @@ function expectedSpec(sent: JsonObject, kept: JsonObject, alterations: readonly 
   return result
 }
 
-/** Announced of what the record shows beside the spec. */
+/** Reported for members that the record adds to the spec. */
 const BESIDE_THE_SPEC: ReadonlySet<string> = new Set(['read_only_ignored', 'residency_stored_as_label'])
 
-/** The labels that the record shows: those it had for what is kept, and what the write announced of them. */
+/** The labels of the record: those of the kept fields and those that the write reported. */
 function expectedLabels(
   { placement }: DeploymentSpec,
   kept: JsonObject,
@@ -65,7 +66,7 @@ function expectedLabels(
   return labels
 }
 
-/** `secrets[0].values`: of what was stripped nothing is left. */
+/** `secrets[0].values`: removed from the stored record. */
 function takeOut({ secrets }: JsonObject, field: string): void {
   const [, index, key = ''] = /^secrets\[(\d+)\]\.(\w+)$/.exec(field) ?? []
   const entry = Array.isArray(secrets) ? secrets[Number(index)] : undefined
@@ -73,7 +74,7 @@ function takeOut({ secrets }: JsonObject, field: string): void {
   delete entry[key]
 }
 
-/** The matcher's report costs more than the comparison, so it is asked only when there is something to report. */
+/** The matcher is slow, so it runs only after a comparison failed. */
 function expectSame(actual: object, expected: object): void {
   if (!isDeepStrictEqual(actual, expected)) expect(actual).toStrictEqual(expected)
 }
@@ -84,8 +85,8 @@ function accepted(sent: JsonObject, current?: DeploymentRecord): Normalised {
   return verdict
 }
 
-describe('stored = sent + announced alterations', () => {
-  test('POST', { timeout: PATIENCE_MS }, () => {
+describe('the stored record is the sent body plus the reported alterations', () => {
+  test('after a POST', { timeout: PATIENCE_MS }, () => {
     fc.assert(
       fc.property(bodies, (sent) => {
         const { spec, alterations } = accepted(sent)
@@ -98,11 +99,11 @@ describe('stored = sent + announced alterations', () => {
     )
   })
 
-  test('PUT keeps what was not sent and replaces what was', { timeout: PATIENCE_MS }, () => {
+  test('a PUT keeps fields that were not sent and replaces those that were', { timeout: PATIENCE_MS }, () => {
     fc.assert(
       fc.property(bodies, changes, (body, sent) => {
         const current = aRecord(body)
-        // A change that was drawn for another deployment may name this one, and nobody waits for itself.
+        // A generated change may depend on this deployment itself, which is not allowed.
         fc.pre(!Object.hasOwn(Object(sent.dependsOn), current.name))
         const { spec, alterations } = accepted(sent, current)
         expectSame(spec, expectedSpec(sent, { ...current }, alterations))
@@ -114,7 +115,7 @@ describe('stored = sent + announced alterations', () => {
   })
 })
 
-test('GET sent back as PUT changes nothing', { timeout: PATIENCE_MS }, () => {
+test('a PUT with the result of GET changes nothing', { timeout: PATIENCE_MS }, () => {
   fc.assert(
     fc.property(bodies, (body) => {
       const current = aRecord(body)
@@ -128,7 +129,7 @@ test('GET sent back as PUT changes nothing', { timeout: PATIENCE_MS }, () => {
   )
 })
 
-test('twice the same body gives the same spec, and what is stored is accepted again', {
+test('the same body gives the same spec, and a stored spec is accepted again', {
   timeout: PATIENCE_MS,
 }, () => {
   fc.assert(
@@ -157,7 +158,7 @@ const FIELDS = [
   ],
 ]
 
-/** A sound body with some parts replaced by anything. */
+/** A valid body with some parts replaced by arbitrary values. */
 const damaged = (base: fc.Arbitrary<JsonObject>): fc.Arbitrary<Json> =>
   fc
     .tuple(base, fc.dictionary(fc.constantFrom(...FIELDS), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 3 }))
@@ -172,7 +173,7 @@ const requests = fc.oneof(
   ),
 )
 
-test('whatever is sent: either all its faults or a spec, never both, never an exception', {
+test('any body yields either rejections or a spec, never both, never an exception', {
   timeout: PATIENCE_MS,
 }, () => {
   const seen = { accepted: 0, refused: 0 }

@@ -1,4 +1,4 @@
-// What a rejection says to the person who reads it, and what it must never say.
+// Texts of rejections: what they quote and what they must never quote.
 
 import { describe, expect, test } from 'vitest'
 import { aBody, forCreate } from './admission.fixture.ts'
@@ -6,7 +6,7 @@ import { checkBody } from './admit-body.ts'
 
 const judge = (parts: { [field: string]: unknown }) => checkBody(aBody(parts), forCreate())
 
-test('quotes what came, what would be accepted, and where to read on', () => {
+test('a rejection quotes the received value, the accepted form and the reference page', () => {
   expect(judge({ replicas: 500 })).toEqual([
     {
       code: 'replicas_out_of_range',
@@ -19,7 +19,7 @@ test('quotes what came, what would be accepted, and where to read on', () => {
   ])
 })
 
-test('an unknown field is answered with the fields that are accepted, and only those', () => {
+test('the rejection of an unknown field lists the accepted fields only', () => {
   const [top] = judge({ colour: 'red' })
   expect(top?.expected).toContain(
     'kind, name, image, replicas, nodeId, healthCheck, environment, secrets, secretsVersion',
@@ -30,7 +30,7 @@ test('an unknown field is answered with the fields that are accepted, and only t
   expect(inner?.expected).toContain('order, parallelism, failureAction, progressDeadline')
 })
 
-test('residency by hand is answered with the typed block, filled with what was submitted', () => {
+test('the rejection of a residency label shows placement.residency with the submitted values', () => {
   const labels = {
     'holdfast.io/data-residency-country': 'DE',
     'holdfast.io/data-residency-region': 'eu',
@@ -41,14 +41,14 @@ test('residency by hand is answered with the typed block, filled with what was s
   expect(judge({ labels })).toHaveLength(3)
 })
 
-test('a credential in environment is answered with the path to use', () => {
+test('the rejection of a credential in environment names the path to use', () => {
   expect(judge({ environment: { DB_PASSWORD: 'hunter22' } })[0]?.expected).toContain('deployments/web')
   expect(judge({ name: 'Web', environment: { DB_PASSWORD: 'hunter22' } })[1]?.expected).toContain(
     'deployments/<name>',
   )
 })
 
-describe('a credential is quoted nowhere', () => {
+describe('a rejection never quotes a credential', () => {
   const canary = `ghp_${'aB3dE6gH9'.repeat(4)}`
   test.each<[string, { [field: string]: unknown }]>([
     ['name', { name: canary }],

@@ -1,4 +1,4 @@
-// Rules and the code catalogue know each other: no rule without an entry, no place that the entry does not name.
+// Every rule has a catalogue entry, and the entry names every field at which the rule can reject.
 
 import { CODES, type Code, codesIn, entryOf, placeholdersOf } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { CROSS_RULES, FIELD_RULES } from './rule-list.ts'
 
 const RULES: readonly { code: Code; at: string }[] = [...FIELD_RULES, ...CROSS_RULES]
 
-/** Codes of this part that are raised outside the rules on a body: by the walker, the facts and the persist guard. */
+/** Codes that are raised outside the rules: by the walker, the facts and the persist guard. */
 const ELSEWHERE: readonly Code[] = [
   'manifest_wrong_kind',
   'field_unknown',
@@ -48,18 +48,18 @@ test('every code of deployments, health checks and secrets is raised by a rule o
   expect(owned.filter((code) => !raised.has(code))).toEqual([])
 })
 
-test('every rule stands at a place that the walker visits', () => {
+test('the walker visits the path of every rule', () => {
   const placed = new Set(rulesOf(DEPLOYMENT_RULES))
   expect(FIELD_RULES.filter((rule) => !placed.has(rule))).toEqual([])
 })
 
-test('a code with an accepted form to fill in says which', () => {
+test('some codes have an accepted form that the rule fills in', () => {
   const names = new Set(CODES.flatMap((code) => placeholdersOf(entryOf(code).expected)))
   expect(names).toContain('accepted')
 })
 
-describe('stages', () => {
-  test('run in the order of DECISIONS 2', () => {
+describe('rule stages', () => {
+  test('run in the order type, required, length, form, range', () => {
     expect(STAGES).toEqual(['type', 'required', 'length', 'form', 'range'])
   })
 })
@@ -69,7 +69,10 @@ function rulesOf(node: CompiledNode): unknown[] {
   return [...node.typeRules, ...node.requiredRules, ...node.rules, ...inner.flatMap(rulesOf)]
 }
 
-/** `labels["<label>"]`, `dependsOn.<name>` and `<field>` of the catalogue against `labels.*` and `a[*].b` of a rule. */
+/**
+ * Compares `labels["<label>"]`, `dependsOn.<name>` and `<field>` of the catalogue with `labels.*` and `a[*].b` of a
+ * rule.
+ */
 function covers(pattern: string, at: string): boolean {
   const source = pattern
     .replaceAll('["<', '.<')

@@ -1,4 +1,4 @@
-// SAFETY 2 row 4: whatever else is wrong with a body, a secret value stands in no rejection, alteration or warning of it.
+// A secret value appears in no rejection, alteration or warning, whatever else is wrong with a body.
 
 import { type Code, codesIn, type Json } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -9,11 +9,11 @@ import { admitDeployment } from './admit-deployment.ts'
 import { checkSecretWrite } from './check-secret-write.ts'
 import { CROSS_RULES, FIELD_RULES } from './rule-list.ts'
 
-/** Of no known shape: only its place says that it is one. */
+/** Has no known credential shape: only its position marks it as a secret. */
 const CANARY = 'quiet-otter-7'
 const LONG = CANARY.repeat(6000)
 
-/** Each may be left out. */
+/** One of the choices, or absent. */
 const any = (...choices: readonly unknown[]): fc.Arbitrary<unknown> => fc.constantFrom(undefined, ...choices)
 
 const values = any(
@@ -66,7 +66,7 @@ const WANTED = new Set(
   [...FIELD_RULES, ...CROSS_RULES].map(({ code }) => code).filter((code) => SECRET_CODES.has(code)),
 )
 
-test('a value is told nowhere, whatever the code', { timeout: 120_000 }, () => {
+test('no rejection of a deployment quotes a secret value, whatever its code', { timeout: 120_000 }, () => {
   const seen = new Set<string>()
   fc.assert(
     fc.property(bodies, fc.boolean(), (parts, materialForbidden) => {
@@ -83,7 +83,7 @@ test('a value is told nowhere, whatever the code', { timeout: 120_000 }, () => {
 
 const empty = { alterations: [], warnings: [], spec: { secrets: [] }, rejections: [] }
 
-test('nor of a write', () => {
+test('no rejection of a secret write quotes a secret value', () => {
   fc.assert(
     fc.property(fc.record({ values, generate, vaules: any({ a: CANARY }) }), (body) => {
       const sent: Json = JSON.parse(JSON.stringify(body))

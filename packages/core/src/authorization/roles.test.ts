@@ -1,4 +1,4 @@
-// DECISIONS 8, written out: every action with every role.
+// The complete role table: every action with every role.
 
 import { ROLES } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -48,17 +48,17 @@ const TABLE: { readonly [action in Action]: string } = {
   'tenants:choose': PLATFORM,
 }
 
-describe.each([...ACTIONS])('%s', (action) => {
-  test.each([...ROLES])('%s', (role) => {
+describe.each([...ACTIONS])('permission %s', (action) => {
+  test.each([...ROLES])('for the role %s', (role) => {
     expect(may(role, action)).toBe(TABLE[action].split(' ').includes(role))
   })
 })
 
-test('the table names every action once', () => {
+test('the role table lists every action once', () => {
   expect(Object.keys(TABLE).sort()).toEqual([...ACTIONS].sort())
   expect(new Set(ACTIONS).size).toBe(ACTIONS.length)
 })
 
-test('a refusal can say who may', () => {
+test('rolesThatMay lists the roles of an action', () => {
   expect(rolesThatMay('exec').join(' ')).toBe(WORKLOADS)
 })

@@ -1,8 +1,9 @@
-// Who may do what: the role table of DECISIONS 8 as data. A caller's tenant is judged elsewhere; this is only the role.
+// The role table: which role may perform which action (docs/design/api.md#roles). The caller's tenant is checked
+// elsewhere.
 
 import { ROLES, type Role } from '@holdfast/contract'
 
-/** Every role reads these, of its own tenant. */
+/** Every role may read these in its own tenant. */
 const READS = [
   'deployments:read',
   'jobs:read',
@@ -47,7 +48,7 @@ const PLATFORM_WRITES = [
   'quotas:write',
   'control-plane-nodes:write',
   'metrics:read',
-  /** Act in a tenant that is not the token's own, chosen by X-Tenant-ID and audited as such. */
+  /** Act in another tenant than the token's own, selected by X-Tenant-ID. Audited as such. */
   'tenants:choose',
 ] as const
 
@@ -74,7 +75,7 @@ export function may(role: Role, action: Action): boolean {
   return TABLE[role].has(action)
 }
 
-/** For the `accepted` of permission_denied. */
+/** For the accepted form of permission_denied. */
 export function rolesThatMay(action: Action): Role[] {
   return ROLES.filter((role) => may(role, action))
 }

@@ -1,4 +1,4 @@
-// The half of the corpus that must be found: provider tokens, keys and headers by form, passwords by name.
+// The part of the corpus that must be detected: tokens, keys and headers by their form, passwords by their name.
 
 import { alnum, type CorpusEntry, digits, hex, labelled, letters, upper, uuid } from './corpus.fixture.ts'
 
@@ -19,7 +19,7 @@ const url = (scheme: string, user: string, word: string, rest: string): string =
   [scheme, '://', user, ':', word, '@', rest].join('')
 const join = (...parts: string[]): string => parts.join('')
 
-/** Under names that say nothing: only the form can tell. */
+/** With neutral names: only the form identifies them. */
 const byShape = labelled(true, [
   ['SETTING_A', join('AK', 'IA', upper(16)), 'AWS access key'],
   ['SETTING_B', join('AS', 'IA', upper(16)), 'AWS temporary access key'],
@@ -207,7 +207,7 @@ const byShape = labelled(true, [
   ],
 ])
 
-/** The name tells; the value is anything. */
+/** Identified by their name; the value is arbitrary. */
 const byName = labelled(
   true,
   [
@@ -302,7 +302,7 @@ const byName = labelled(
       'DB_DSN',
       'PASSWORD_HASH',
     ],
-  ].map((key) => [key, alnum(20), 'any text under a name that says so'] as const),
+  ].map((key) => [key, alnum(20), 'any text under the name of a credential'] as const),
 )
 
 const byNameAndPlainValue = labelled(true, [
@@ -325,7 +325,7 @@ const byNameAndPlainValue = labelled(true, [
   ['SECRET_TOKEN_URLSAFE', alnum(22), 'an unknown ending is no excuse'],
 ])
 
-/** What neither name nor form can tell: kept here so that the figure stays honest. */
+/** Cannot be detected by name or form; kept so that the recall figure stays honest. */
 const hopeless = labelled(true, [
   ['ADMIN_LOGIN', 'admin/hunter2', 'a pair in one value'],
   ['TWILIO_SID_AND_KEY', hex(32), 'hexadecimal under a vague name'],

@@ -1,4 +1,4 @@
-// The half of the corpus that must pass: ordinary settings, and the ones that look dangerous and are not.
+// The part of the corpus that must be accepted: ordinary settings, and some that only look dangerous.
 
 import { type CorpusEntry, labelled } from './corpus.fixture.ts'
 import { LOOKALIKES } from './corpus-lookalikes.fixture.ts'
@@ -295,7 +295,7 @@ const aboutCredentials = labelled(
   ),
 )
 
-/** Refused by the rule of names although nothing secret is there: kept here so that the figure stays honest. */
+/** Rejected by name although they are harmless; kept so that the precision figure stays honest. */
 const regrettable = labelled(false, [
   [
     'DEFAULT_CONNECTION_STRING',

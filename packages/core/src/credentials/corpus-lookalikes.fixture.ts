@@ -1,10 +1,11 @@
-// The part of the corpus that must pass although it looks like a credential: digests, ids, certificates, URLs, prose.
+// The part of the corpus that must be accepted although it looks like a credential: digests, ids, certificates, URLs,
+// prose.
 
 import { alnum, type CorpusEntry, digits, hex, labelled, upper, uuid } from './corpus.fixture.ts'
 
 const join = (...parts: string[]): string => parts.join('')
 
-/** Long, random-looking or oddly punctuated values that are no credentials. */
+/** Long, random-looking or oddly punctuated values that are not credentials. */
 export const LOOKALIKES: readonly CorpusEntry[] = labelled(false, [
   ['IMAGE_DIGEST', join('sha256:', hex(64)), 'digest'],
   ['IMAGE', join('registry.example.com/a/b:1.2@sha256:', hex(64)), 'pinned image'],

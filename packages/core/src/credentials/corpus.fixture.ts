@@ -1,5 +1,5 @@
-// The labelled examples that the detector is measured on. Every credential here is invented and put together from parts at
-// run time, so that the text of this project holds none, not even one that looks real.
+// Labelled examples for measuring the credential detector. Every credential is invented and assembled at run time, so
+// that no source file contains one.
 
 export interface CorpusEntry {
   readonly key: string

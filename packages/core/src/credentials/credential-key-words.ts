@@ -1,4 +1,4 @@
-// The words by which a variable's name says that it holds a credential, or only speaks about one. DECISIONS 9.
+// Words that mark a variable name as that of a credential, or of a setting about one.
 
 const words = (text: string): string[] => text.split(' ')
 
@@ -11,19 +11,19 @@ export const CREDENTIAL_ENDINGS: readonly string[] = [
 
 export const CREDENTIAL_WORDS: ReadonlySet<string> = new Set(words('pwd psw creds cred mnemonic pepper'))
 
-/** Too common elsewhere to count unless the name ends with them: REDIS_AUTH, not AUTH_MODE. */
+/** Too common elsewhere; they match only at the end of a name: REDIS_AUTH, not AUTH_MODE. */
 export const LAST_WORDS: ReadonlySet<string> = new Set(
   words('pass pw pat auth authorization dsn salt jwt bearer'),
 )
 
-/** Before `key`: what the key opens. A cache key or a public key opens nothing. */
+/** Words before `key` that make it a credential. A cache key or a public key is none. */
 export const KEY_KINDS: ReadonlySet<string> = new Set([
   ...words('api private access secret encryption encrypt signing sign signature master auth account license'),
   ...words('session cookie hmac shared ssh jwt app service crypto cipher aes rsa tls ssl gpg pgp age unseal'),
   ...words('storage webhook'),
 ])
 
-/** A name that ends so speaks about a credential and is none. */
+/** A name with this ending describes a credential and does not hold one. */
 export const ABOUT_WORDS: ReadonlySet<string> = new Set([
   ...words('file files filename path paths dir directory folder mount volume location url uri endpoint host'),
   ...words(
@@ -54,7 +54,7 @@ export const ABOUT_WORDS: ReadonlySet<string> = new Set([
   ...words('operator ref'),
 ])
 
-/** A name that holds one of these asks whether or how many, or names what is public. */
+/** A name with one of these words is a flag, a count, or public. */
 export const SWITCH_WORDS: ReadonlySet<string> = new Set([
   ...words('max min num number count total enable enabled disable disabled use uses require requires has is'),
   ...words(

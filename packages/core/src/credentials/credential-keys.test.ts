@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { namesCredential, wordsOf } from './credential-keys.ts'
 import { detectCredential } from './detect-credential.ts'
 
-describe('the words of a name', () => {
+describe('splits a name into words', () => {
   test.each([
     ['DB_PASSWORD', 'db password'],
     ['dbPassword', 'db password'],
@@ -39,16 +39,16 @@ test.each([
   'X',
 ])('%s names none', (key) => expect(namesCredential(key)).toBe(false))
 
-test('a hostile name costs nothing', () => {
+test('checks a hostile name in linear time', () => {
   const started = process.cpuUsage()
   for (const unit of ['a', 'A', 'aA', 'A_', '_', '0', 'password', 'KEY_'])
     namesCredential(unit.repeat(100_000))
-  // Of the processor's time, whoever else uses it; one that looks back at every place takes minutes.
+  // CPU time, so that other processes do not matter. A backtracking pattern would need minutes.
   const { user, system } = process.cpuUsage(started)
   expect((user + system) / 1000).toBeLessThan(2000)
 })
 
-describe('a name with its value', () => {
+describe('detects a credential by name and value', () => {
   const withUserinfo = ['https://', 'user', '@idp.example.com/'].join('')
   test.each([
     ['DB_PASSWORD', '', undefined],
@@ -68,7 +68,7 @@ describe('a name with its value', () => {
     ['DB_PASSWORD', ['postgres://a', ':b@', 'c/d'].join(''), 'value'],
   ])('%s, case %#', (key, value, reason) => expect(detectCredential(key, value)?.reason).toBe(reason))
 
-  test('the answer never holds the value', () => {
+  test('never returns the value', () => {
     expect(JSON.stringify(detectCredential('TOKEN', 'canary8341'))).toBe('{"reason":"key"}')
   })
 })

@@ -1,5 +1,5 @@
-// Does this variable's name say that it holds a credential? DECISIONS 9. Read as words, so that AUTHOR, KEYBOARD and
-// SECRETARY say nothing, and DB_PASSWORD_MIN_LENGTH speaks of a length.
+// Detects credentials by the name of a variable. Names are split into words, so that AUTHOR, KEYBOARD and SECRETARY do
+// not match, and DB_PASSWORD_MIN_LENGTH is a length.
 
 import { remember } from '../remember.ts'
 import {
@@ -11,7 +11,7 @@ import {
   SWITCH_WORDS,
 } from './credential-key-words.ts'
 
-/** Judges the name alone; `detectCredential` also looks at the value. */
+/** Checks the name alone; `detectCredential` also checks the value. */
 export const namesCredential = remember(judgeName)
 
 function judgeName(key: string): boolean {
@@ -26,7 +26,7 @@ function judgeName(key: string): boolean {
   )
 }
 
-/** Lower-case words: at `_`, `-`, `.` and the like, and where camelCase changes; trailing numbers count for nothing. */
+/** Lower-case words, split at `_`, `-`, `.` and changes of case. Trailing numbers are ignored. */
 export function wordsOf(key: string): string[] {
   const words = key
     .slice(0, 512)
@@ -44,7 +44,7 @@ function isCredentialWord(word: string): boolean {
   return CREDENTIAL_WORDS.has(bare) || CREDENTIAL_ENDINGS.some((ending) => bare.endsWith(ending))
 }
 
-/** ACCESS_KEY_ID and SECRET_ID look like mere ids, but are one half of a pair that opens something. */
+/** ACCESS_KEY_ID and SECRET_ID look like ids, but are one half of a key pair. */
 function isIdentityHalf(words: readonly string[]): boolean {
   const end = words.slice(-3).join(' ')
   return end.endsWith('access key id') || end.endsWith('secret id')

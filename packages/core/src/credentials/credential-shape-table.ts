@@ -1,5 +1,5 @@
-// The credential shapes that we know, as data. DECISIONS 9. One row: name, how it starts, the characters that follow, how
-// many of them at least. No row holds an open-ended or nested quantifier, so a search is linear in the value.
+// Known credential shapes. A row has a name, a prefix, the alphabet of the rest and its minimum length. No pattern has
+// an open-ended or nested quantifier, so a search is linear in the value.
 
 export interface CredentialShape {
   readonly name: string
@@ -16,7 +16,7 @@ const HEX = '0-9a-f'
 
 type PrefixRow = readonly [name: string, prefix: string, characters: string, atLeast: number]
 
-/** The provider's prefix, then so many characters of its alphabet. */
+/** The provider's prefix, then a number of characters of its alphabet. */
 const PREFIXED: readonly PrefixRow[] = [
   ['holdfast_token', `hf[a-z]?_(?:tok_)?[${ALNUM}]{16,64}_`, URL64, 16],
   ['github_token', 'gh[pousr]_', ALNUM, 36],
@@ -97,7 +97,7 @@ const PREFIXED: readonly PrefixRow[] = [
 
 type PatternRow = readonly [name: string, minLength: number, pattern: RegExp]
 
-/** What a prefix alone does not tell. */
+/** Shapes that a prefix alone does not identify. */
 const PATTERNS: readonly PatternRow[] = [
   [
     'aws_access_key',

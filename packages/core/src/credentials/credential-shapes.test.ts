@@ -5,7 +5,7 @@ import { CREDENTIALS } from './corpus-credentials.fixture.ts'
 import { CREDENTIAL_SHAPES } from './credential-shape-table.ts'
 import { credentialShapeOf } from './credential-shapes.ts'
 
-describe('a known shape', () => {
+describe('a known credential shape', () => {
   test.each([
     [['AK', 'IA', upper(16)], 'aws_access_key'],
     [['gh', 'p_', alnum(36)], 'github_token'],
@@ -33,7 +33,7 @@ describe('a known shape', () => {
     expect(credentialShapeOf(`${hex(12)}AK${'IA'}${upper(16)}`)).toBeUndefined()
   })
 
-  test('is found wherever it stands in any text of a separate word', () => {
+  test('is found as a separate word at any position of a text', () => {
     const found = CREDENTIALS.filter((entry) => credentialShapeOf(entry.value) === 'github_token')
     fc.assert(
       fc.property(fc.constantFrom(...found), fc.string(), fc.string(), (entry, before, after) => {
@@ -43,8 +43,8 @@ describe('a known shape', () => {
   })
 })
 
-describe('the table', () => {
-  test('no pattern repeats a repetition, is open-ended, or mixes i with u', () => {
+describe('the table of credential shapes', () => {
+  test('has no nested or open-ended quantifier and no pattern with both i and u', () => {
     for (const { name, pattern } of CREDENTIAL_SHAPES) {
       expect(pattern.flags, name).toMatch(/^i?$/)
       expect(pattern.source.replace(/\\./g, ''), name).not.toMatch(
@@ -54,7 +54,7 @@ describe('the table', () => {
     }
   })
 
-  test('minLength never hides a match', () => {
+  test('has no minLength that hides a match', () => {
     for (const entry of CREDENTIALS) {
       for (const { name, pattern, minLength } of CREDENTIAL_SHAPES) {
         const match = pattern.exec(entry.value)
@@ -124,7 +124,7 @@ describe('the table', () => {
     ],
   ].map(fillTo)
 
-  test('each pattern reads 100 kB of anything in under 5 ms', () => {
+  test('searches 100 kB with each pattern in under 5 ms', () => {
     const slow: string[] = []
     for (const { name, pattern } of CREDENTIAL_SHAPES) {
       for (const text of [...bait, fillTo(prefixOf(pattern))]) {
@@ -135,19 +135,19 @@ describe('the table', () => {
     expect(slow).toEqual([])
   })
 
-  test('all of them together read 100 kB in under 50 ms', () => {
+  test('searches 100 kB with all patterns in under 50 ms', () => {
     for (const text of bait) expect(fastest(50, () => credentialShapeOf(text))).toBeLessThan(50)
   })
 })
 
-/** The literal start of a pattern, repeated: what makes a search begin at every turn. */
+/** The literal start of a pattern, repeated, so that a search starts over at every position. */
 function prefixOf(pattern: RegExp): string {
   return (
     /[A-Za-z0-9_.:/-]{2,}/.exec(pattern.source.replace(/^\(\?<![^)]*\)/, '').replaceAll('\\', ''))?.[0] ?? 'a'
   )
 }
 
-/** The best of several, so that a loaded machine does not make a linear pattern look slow; one is enough where it is fast. */
+/** The fastest of several runs, so that a loaded machine does not make a linear pattern look slow. */
 function fastest(enough: number, run: () => unknown): number {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < 40 && best >= enough; round++) {

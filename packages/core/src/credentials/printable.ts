@@ -1,5 +1,5 @@
-// What may reach a log or a terminal as it is? SAFETY 2 row 16: no line break, no escape sequence, nothing that turns the
-// reading direction or takes no room. Such characters are written as JSON escapes, so nothing is lost.
+// Makes text safe for logs and terminals: no line break, no escape sequence, no invisible character and none that
+// changes the reading direction. They are written as JSON escapes, so nothing is lost.
 
 type Range = readonly [first: number, last: number]
 
@@ -18,7 +18,7 @@ const UNPRINTABLE: readonly Range[] = [
   [0xfeff, 0xfeff],
   [0xffa0, 0xffa0],
   [0xfff0, 0xfffb],
-  // Surrogates: halves of a visible character pass, see isShown.
+  // Surrogates: halves of a visible character are kept, see isShown.
   [0xd800, 0xdfff],
 ]
 const ALL = unitsIn([CONTROLS, ...UNPRINTABLE])
@@ -35,7 +35,7 @@ function unicodeEscape(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`
 }
 
-/** Backslashes stay as they are: the text is for reading, not for parsing. */
+/** Backslashes stay, because the text is for people and not for parsers. */
 export function printable(text: string): string {
   return replaceHidden(text, ALL)
 }
@@ -59,7 +59,7 @@ function escapeUnit(unit: string): string {
   return SHORT_ESCAPES.get(unit) ?? unicodeEscape(unit.charCodeAt(0))
 }
 
-/** Either half of a surrogate pair that stands for a visible character; plane 14 holds invisible tags only. */
+/** Either half of a surrogate pair of a visible character. Plane 14 holds only invisible tags. */
 function isShown(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   const point = text.codePointAt(code >= 0xdc00 && code <= 0xdfff ? at - 1 : at) ?? 0

@@ -6,10 +6,10 @@ import { CREDENTIALS } from './corpus-credentials.fixture.ts'
 import { credentialShapeOf } from './credential-shapes.ts'
 import { describeReceived, safeField, safeKey } from './redact.ts'
 
-/** No shape gives it away: only the place can. */
+/** Has no known shape: only its position marks it as a secret. */
 const CANARY = 'canary8341'
 
-describe('what is quoted', () => {
+describe('describeReceived quotes', () => {
   test.each<[string, Json | undefined, string]>([
     ['replicas', undefined, ''],
     ['replicas', null, 'null'],
@@ -46,7 +46,7 @@ describe('what is quoted', () => {
   ])('%s, case %#', (field, value, text) => expect(describeReceived(field, value)).toBe(text))
 })
 
-describe('what is not', () => {
+describe('describeReceived does not quote', () => {
   const places: [string, Json][] = [
     ['values.password', CANARY],
     ['values', CANARY],
@@ -94,7 +94,7 @@ describe('what is not', () => {
     expect(text).not.toContain(CANARY)
   })
 
-  test('type and size in UTF-8 bytes stand in its place', () => {
+  test('and shows type and size in UTF-8 bytes instead', () => {
     expect(describeReceived('environment.A', 'é\u{1f600}')).toBe('<redacted string, 6 bytes>')
     expect(describeReceived('environment.A', '\ud800')).toBe('<redacted string, 3 bytes>')
     expect(describeReceived('environment', { A: 'é' })).toBe('<redacted object, 10 bytes>')
@@ -103,7 +103,7 @@ describe('what is not', () => {
   })
 })
 
-describe('a credential by its form', () => {
+describe('a credential with a known shape', () => {
   const shaped = CREDENTIALS.filter((entry) => credentialShapeOf(entry.value) !== undefined)
   const name = fc.constantFrom(
     'a',
@@ -129,7 +129,7 @@ describe('a credential by its form', () => {
     )
   })
 
-  test('is redacted where it stands beyond the cut', () => {
+  test('is redacted behind the quoted part', () => {
     const token = `gh${'p_'}${alnum(36)}`
     expect(describeReceived('name', `${'a'.repeat(236)} ${token}`)).toBe('<redacted string, 277 bytes>')
   })
@@ -148,8 +148,8 @@ function wrapped(kind: string, inner: Json, text: string): Json {
   return { before: text, x: inner }
 }
 
-describe('how it is written', () => {
-  test('256 characters and no half of one', () => {
+describe('a quoted value', () => {
+  test('has at most 256 characters and no half surrogate pair', () => {
     expect(describeReceived('name', 'a'.repeat(256))).toBe('a'.repeat(256))
     expect(describeReceived('name', 'a'.repeat(257))).toBe('a'.repeat(256))
     expect(describeReceived('name', `${'a'.repeat(255)}\u{1f600}`)).toBe('a'.repeat(255))
@@ -168,7 +168,7 @@ describe('how it is written', () => {
     ['é \u{1f600} \\ "', 'é \u{1f600} \\ "'],
   ])('case %#', (sent, text) => expect(describeReceived('name', sent)).toBe(text))
 
-  test('nothing unprintable leaves, whatever comes', () => {
+  test('contains no unprintable character', () => {
     const raw = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\p{Cs}]/u
     const json = fc.jsonValue({ stringUnit: 'binary' })
     fc.assert(
@@ -184,13 +184,13 @@ describe('how it is written', () => {
   })
 })
 
-describe('keys and paths', () => {
-  test('an ordinary key stays itself', () => {
+describe('quoted keys and paths', () => {
+  test('keep an ordinary key unchanged', () => {
     for (const key of ['a', 'a.b/c', 'DB_PASSWORD', '', 'é', 'a\nb']) expect(safeKey(key)).toBe(key)
     expect(safeField('secrets[0].values["a b"].x')).toBe('secrets[0].values["a b"].x')
   })
 
-  test('a path falls into the steps that it was built from', () => {
+  test('split a path into the steps it was built from', () => {
     const step = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.nat(),
@@ -207,11 +207,11 @@ describe('keys and paths', () => {
     )
   })
 
-  test('the time grows with the size, not with its square', () => {
+  test('take time linear in the size', () => {
     const text = `${hex(1000)}:@`
     describeReceived('foo', text.repeat(1000))
     describeReceived('["'.repeat(100_000), 'x')
-    // A quadratic reading of 2 MB would take minutes and end this test by its own time limit.
+    // A quadratic algorithm would exceed the time limit of this test on 2 MB.
     describeReceived('foo', 'a:'.repeat(1_000_000))
     expect(describeReceived('foo', 'a@'.repeat(1_000_000))).toHaveLength(256)
   }, 60_000)

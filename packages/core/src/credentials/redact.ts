@@ -1,4 +1,5 @@
-// What may a rejection, an alteration or a log line quote of what was received? DECISIONS 2 "received", SAFETY 2 row 4.
+// Decides what a rejection, an alteration or a log line may quote of received values
+// (docs/design/secrets.md#redaction).
 
 import {
   childPath,
@@ -16,8 +17,8 @@ import { type FieldPath, isSensitivePath } from './sensitive-field.ts'
 const MAX_QUOTED = 256
 
 /**
- * The value as JSON text, strings bare, cut at 256 characters, unprintable characters escaped; empty when absent.
- * A value that is, or holds anywhere, what may be secret is described by type and size alone.
+ * The value as JSON text, strings without quotes, at most 256 characters, unprintable ones escaped; empty if absent. A
+ * value that is or contains a possible secret is described by type and size only.
  */
 export function describeReceived(field: string, value: Json | undefined): string {
   if (value === undefined) return ''
@@ -25,17 +26,17 @@ export function describeReceived(field: string, value: Json | undefined): string
   return cut(printable(cut(textOf(value))))
 }
 
-/** Type and size alone, whatever it is: for what is never kept. */
+/** Type and size only, for values that are never quoted. */
 export function describeHidden(value: Json): string {
   return redacted(typeName(value), textOf(value))
 }
 
-/** A map key for `childPath`: itself, unless someone put a credential where the name belongs. */
+/** A map key for `childPath`: unchanged, unless it is a misplaced credential. */
 export function safeKey(key: string): string {
   return isSecretKey(key) ? redacted('key', key) : printableKey(key)
 }
 
-/** A whole field path with each of its keys made safe: for paths that were built from the body's own keys. */
+/** A field path whose keys are made safe. For paths built from keys of a body. */
 export function safeField(field: string): string {
   return stepsOf(field).reduce<string>(
     (parent, step) =>
@@ -58,7 +59,7 @@ function typeName(value: Json): string {
   return typeof value === 'bigint' ? 'number' : typeof value
 }
 
-/** Judged at the leaves: what holds nothing (null, an empty object) hides nothing. */
+/** Checks the leaves: null and empty objects hide nothing. */
 function holdsSecret(path: FieldPath, value: Json): boolean {
   if (Array.isArray(value)) return value.some((element, index) => holdsSecret([...path, index], element))
   if (isJsonObject(value)) {
@@ -70,7 +71,7 @@ function holdsSecret(path: FieldPath, value: Json): boolean {
   return value !== null && isSensitivePath(path)
 }
 
-/** Only the first 256 characters are ever quoted; what begins there is known by then, however long the text goes on. */
+/** Only the first 256 characters are quoted, so the search ends soon after them. */
 const MAX_JUDGED = 4096
 const judgedPart = (text: string): string => (text.length > MAX_JUDGED ? text.slice(0, MAX_JUDGED) : text)
 
@@ -85,7 +86,7 @@ function isSecretText(name: string | number | undefined, whole: string): boolean
   return (name === 'image' || name === 'reference') && withoutDigest(text).includes('@')
 }
 
-/** Also a wrong one, which a rejection must quote; but `user:secret@host:5000` is none. */
+/** Also accepts an invalid reference, which a rejection must quote; but not `user:secret@host:5000`. */
 const DIGEST = /@sha(?:256|384|512):[0-9A-Za-z]{0,160}$/
 
 function withoutDigest(text: string): string {
@@ -93,7 +94,9 @@ function withoutDigest(text: string): string {
   return at >= 0 && DIGEST.test(text.slice(at)) ? text.slice(0, at) : text
 }
 
-/** `user:password@host`, with or without a scheme: wider than the shapes, because here a false alarm costs nothing. */
+/**
+ * `user:password@host` with or without a scheme. Wider than the known shapes, because a false alarm is harmless here.
+ */
 function hasUserinfo(text: string): boolean {
   const parts = withoutDigest(text).split('@')
   return parts.some((part, at) => at < parts.length - 1 && /:[^\s:]{1,2048}$/.test(part.slice(-2049)))

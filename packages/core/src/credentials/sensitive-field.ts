@@ -1,11 +1,11 @@
-// May this place of a body hold a secret, whatever stands there? DECISIONS 2 "received", SAFETY 2 row 4. Named too widely
-// rather than too narrowly: a redacted constant is a nuisance, a quoted password is a leak.
+// Decides by its position whether a field may hold a secret. The rules are wide on purpose: a redacted constant is a
+// nuisance, a quoted password is a leak.
 
 import { namesCredential } from './credential-keys.ts'
 
 export type FieldPath = readonly (string | number)[]
 
-/** Everything below these is material, or was meant to be by whoever misspelt the field. */
+/** Everything below these fields is material, also if the field was misspelled. */
 const MATERIAL = new Set([
   ...[
     'values',
@@ -19,11 +19,11 @@ const MATERIAL = new Set([
   ],
   ...['data', 'stringdata', 'authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'ticket'],
 ])
-/** Our own words that only point at a secret. */
+/** Values of the API that only refer to a secret. */
 const POINTERS = new Set(['secret', 'secrets'])
-/** What may be quoted of a secret entry; an unknown field there is most likely a misspelt `values`. */
+/** Fields of a secret entry that may be quoted. An unknown field is most likely a misspelled `values`. */
 const QUOTABLE_SECRET_FIELDS = new Set(['name', 'vault_path', 'anchor', 'rotation', 'mount_path', 'generate'])
-/** What may be quoted of a generate block, for the same reason. */
+/** Fields of a generate block that may be quoted, for the same reason. */
 const QUOTABLE_GENERATE_FIELDS = new Set(['keys', 'bytes', 'encoding', 'length', 'charset'])
 
 export function isSensitivePath(path: FieldPath): boolean {

@@ -1,4 +1,4 @@
-// What generated material is written with, and how much chance is in it. SPEC 2.5; DECISIONS 6.
+// Alphabets and encodings of generated material, and the entropy they provide.
 
 import {
   type Json,
@@ -14,7 +14,7 @@ const LETTERS_AND_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 export const ALPHABETS: { readonly [charset in SecretCharset]: string } = {
   alphanumeric: LETTERS_AND_DIGITS,
   urlsafe: `${LETTERS_AND_DIGITS}-._~`,
-  /** Every printable character but the blank. */
+  /** Every printable ASCII character except the blank. */
   ascii: `${LETTERS_AND_DIGITS}!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`,
 }
 
@@ -25,14 +25,14 @@ export const isEncoding = (value: Json | undefined): value is SecretEncoding =>
 
 export const bitsPerCharacter = (charset: SecretCharset): number => Math.log2(ALPHABETS[charset].length)
 
-/** The shortest text of an alphabet that meets the entropy floor. */
+/** The shortest text of an alphabet with enough entropy. */
 export function shortestLength(charset: SecretCharset, { generateEntropyBits }: Limits): number {
   return Math.ceil(generateEntropyBits / bitsPerCharacter(charset))
 }
 
 const BITS_PER_BYTE = 8
 
-/** The fewest bytes that meet the entropy floor, and the most that are allowed and fit under the ceiling as text. */
+/** The fewest bytes with enough entropy, and the most that are allowed and fit as text. */
 export function byteRange(
   encoding: SecretEncoding,
   limits: Limits,
@@ -49,7 +49,7 @@ function bytesWithin(encoding: SecretEncoding, characters: number): number {
   return encoding === 'base64' ? Math.floor(characters / 4) * 3 : Math.floor((characters * 3) / 4)
 }
 
-/** How long the text of so many bytes is. */
+/** Length of the text of so many bytes. */
 export function encodedLength(encoding: SecretEncoding, bytes: number): number {
   if (encoding === 'hex') return bytes * 2
   return encoding === 'base64' ? Math.ceil(bytes / 3) * 4 : Math.ceil((bytes * 4) / 3)

@@ -17,7 +17,7 @@ test.each<[string, string, ...string[]]>([
   expect(summary(checkSecretPath(namespace, label, ['deployments', 'resources']))).toEqual(expected)
 })
 
-test('a label that is bound elsewhere', () => {
+test('rejects a label that is bound to another namespace', () => {
   const [rejection, ...more] = checkSecretPath('resources', 'db', ['deployments', 'resources'], 'deployments')
   expect(rejection).toMatchObject({
     code: 'secret_path_namespace_split',

@@ -1,11 +1,10 @@
-// The path parameters of PUT and DELETE /secrets/{namespace}/{resource}: the rules on a vault_path, with the parameter as the
-// field. DECISIONS 3.
+// Checks the path parameters of PUT and DELETE /secrets/{namespace}/{resource} by the rules of a vault_path.
 
 import type { Rejection } from '@holdfast/contract'
 import { reject } from '../reject.ts'
 import { isCredentialLabel } from './vault-path.ts'
 
-/** `bound`: the namespace that the label is bound to in this tenant, where it is bound. At most one rejection, the first. */
+/** `bound` is the namespace that the label is bound to in this tenant, if it is. Returns at most one rejection. */
 export function checkSecretPath(
   namespace: string,
   label: string,

@@ -13,8 +13,8 @@ const compose = (parts: Partial<EnvironmentParts>) =>
   composeEnvironment({ environment: {}, entries: [], composedEnvironment: {}, ...parts })
 const made = (environment: { readonly [variable: string]: string }) => ({ kind: 'ok', environment })
 
-describe('what a container is given', () => {
-  test('constants, NAME_key, and templates', () => {
+describe('composeEnvironment', () => {
+  test('combines constants, NAME_key variables and templates', () => {
     const composed = compose({
       environment: { MODE: 'fast' },
       entries: [anEntry('DB', { user: 'u', password: 'p' }), anEntry('CACHE', { token: 't' })],
@@ -26,20 +26,20 @@ describe('what a container is given', () => {
       made({ MODE: 'fast', DB_user: 'u', DB_password: 'p', CACHE_token: 't', URL: 'db://u:p@db?c=t' }),
     )
   })
-  test('the versions of a rotation beside the current one', () => {
+  test('adds the versions of a rotation beside the current one', () => {
     const entry = anEntry('DB', { a: '1' }, { next: document({ a: '2', b: '3' }) })
     expect(compose({ entries: [entry] })).toEqual(made({ DB_a: '1', DB_a_NEXT: '2', DB_b_NEXT: '3' }))
     const moved = anEntry('DB', { a: '2' }, { previous: document({ a: '1' }) })
     expect(compose({ entries: [moved] })).toEqual(made({ DB_a: '2', DB_a_PREVIOUS: '1' }))
   })
-  test('nothing for nothing', () => expect(compose({})).toEqual(made({})))
-  test('a template takes the current version alone', () => {
+  test('returns no variables for no input', () => expect(compose({})).toEqual(made({})))
+  test('uses only the current version in a template', () => {
     const entry = anEntry('DB', { a: '1' }, { next: document({ b: '2' }) })
     expect(compose({ entries: [entry], composedEnvironment: { X: '{{secret.db.b}}' } })).toEqual({
       ...{ kind: 'unresolved', secret: 'DB', cause: 'missing_key' },
     })
   })
-  test('__proto__ and its like are names like any other', () => {
+  test('treats __proto__ as an ordinary name', () => {
     const odd = new Map([
       ['__proto__', 'x'],
       ['constructor', 'y'],
@@ -59,15 +59,20 @@ describe('what a container is given', () => {
     expect(JSON.parse(JSON.stringify(composed.environment))).toHaveProperty('X', 'xy')
     expect({}).not.toHaveProperty('x')
   })
-  test.each(['constructor', '__proto__', 'toString'])('%s of a document without it is missing', (key) => {
-    const entry = anEntry('DB', { a: '1' })
-    expect(compose({ entries: [entry], composedEnvironment: { X: `{{secret.db.${key}}}` } })).toMatchObject({
-      ...{ kind: 'unresolved', secret: 'DB', cause: 'missing_key' },
-    })
-  })
+  test.each(['constructor', '__proto__', 'toString'])(
+    'reports %s as missing if the document does not have it',
+    (key) => {
+      const entry = anEntry('DB', { a: '1' })
+      expect(compose({ entries: [entry], composedEnvironment: { X: `{{secret.db.${key}}}` } })).toMatchObject(
+        {
+          ...{ kind: 'unresolved', secret: 'DB', cause: 'missing_key' },
+        },
+      )
+    },
+  )
 })
 
-describe('what gives no environment', () => {
+describe('composeEnvironment fails for', () => {
   const entries = [anEntry('DB', { X_Y: '1' }), anEntry('DB_X', { Y: '2' })]
   test.each<[string, Partial<EnvironmentParts>, string]>([
     ['two entries', { entries }, 'DB_X'],
@@ -94,21 +99,21 @@ describe('what gives no environment', () => {
   ])('%s of one variable', (_, parts, secret) => {
     expect(compose(parts)).toEqual({ kind: 'unresolved', secret, cause: 'conflict' })
   })
-  test('a template of an entry that is not there, or that is none', () => {
+  test('a template of a missing or malformed entry', () => {
     expect(compose({ composedEnvironment: { X: '{{secret.db.a}}' } })).toEqual({
       ...{ kind: 'unresolved', secret: 'X', cause: 'missing_key' },
     })
     expect(compose({ composedEnvironment: { X: '{{secret.db' } })).toMatchObject({ cause: 'missing_key' })
   })
-  test.each(['a-b', 'a=b', '', '1a', 'a b', 'ü'])('a key that is no variable: %o', (key) => {
+  test.each(['a-b', 'a=b', '', '1a', 'a b', 'ü'])('a key that is not a variable name: %o', (key) => {
     expect(compose({ entries: [anEntry('DB', { [key]: 'v' })] })).toEqual({
       ...{ kind: 'unresolved', secret: 'DB', cause: 'malformed' },
     })
   })
-  test('a value that no variable can hold', () => {
+  test('a value that a variable cannot hold', () => {
     expect(compose({ entries: [anEntry('DB', { a: 'x\0y' })] })).toMatchObject({ cause: 'malformed' })
   })
-  test('more than the kernel starts a program with', () => {
+  test('more variables than the kernel allows', () => {
     const room = 128 * 1024 - 1 - 'DB_a='.length
     expect(compose({ entries: [anEntry('DB', { a: 'x'.repeat(room) })] })).toMatchObject({ kind: 'ok' })
     expect(compose({ entries: [anEntry('DB', { a: 'x'.repeat(room + 1) })] })).toEqual({
@@ -121,7 +126,7 @@ describe('what gives no environment', () => {
   })
 })
 
-describe('properties', () => {
+describe('composeEnvironment properties', () => {
   const key = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,6}$/)
   const placeholder = fc.constantFrom('{{secret.a.k}}', '{{secret.b.__proto__}}', '{{', '}}', '{{secret.a.')
   const value = fc
@@ -129,7 +134,7 @@ describe('properties', () => {
     .map((parts) => parts.join('').replaceAll('\0', ''))
   const values = fc.dictionary(key, value, { maxKeys: 6 })
 
-  test('a value is delivered as it is, by its own variable and by a template', () => {
+  test('delivers a value unchanged by its own variable and by a template', () => {
     fc.assert(
       fc.property(value, value, (first, second) => {
         const entries = [anEntry('A', { k: first }), anEntry('B', { k: second })]
@@ -140,7 +145,7 @@ describe('properties', () => {
       }),
     )
   })
-  test('every source is whole in the environment, or there is none', () => {
+  test('delivers every source completely or no environment', () => {
     const name = fc.constantFrom('A', 'A_b', 'B', 'A_b_c', '1')
     const entry = fc.record({ name, current: values, next: fc.option(values, { nil: undefined }) })
     fc.assert(

@@ -1,7 +1,7 @@
-// The environment of one container, from its constants, the documents of its secrets and its templates. SPEC 2.4: each key
-// of a document is the variable NAME_key; DECISIONS 5: while a rotation is on, NAME_key_NEXT or NAME_key_PREVIOUS beside it.
-// A template is read once and what it yields never again, so that a value which looks like a placeholder stays as it is
-// (SAFETY 2 row 7). Two sources of one variable, whatever they are, give no environment at all (SAFETY 2 row 8).
+// Builds the environment of one container from constants, secret documents and templates. Each key of a document is
+// the variable NAME_key; during a rotation NAME_key_NEXT or NAME_key_PREVIOUS is added. Templates are expanded once,
+// so a value that looks like a placeholder stays unchanged. Two sources for one variable give no environment at all
+// (docs/design/secrets.md#composition).
 
 import { utf8Length } from '@holdfast/contract'
 import { isEnvironmentKey } from '../grammar.ts'
@@ -9,7 +9,7 @@ import { parseTemplate } from './placeholders.ts'
 
 type Document = ReadonlyMap<string, string>
 
-/** An entry of the deployment with the documents that its container is to have. */
+/** An entry of the deployment with the documents for its container. */
 export interface EntryDocuments {
   readonly name: string
   readonly label: string
@@ -24,23 +24,23 @@ export interface EnvironmentParts {
   readonly composedEnvironment: { readonly [variable: string]: string }
 }
 
-/** `malformed`: a document that was not written by us, with what no variable can hold or be called. */
+/** `malformed`: a document that Holdfast did not write, with a key or value that no variable can have. */
 type UnresolvedCause = 'missing_key' | 'conflict' | 'too_large' | 'malformed'
 
 export type ComposedEnvironment =
   | { readonly kind: 'ok'; readonly environment: { readonly [variable: string]: string } }
-  /** `secret`: the name of the entry; of a template without one that could be named, its variable. */
+  /** `secret` is the name of the entry, or the variable of a template that names none. */
   | { readonly kind: 'unresolved'; readonly secret: string; readonly cause: UnresolvedCause }
 
-/** The kernel starts nothing with a longer `variable=value`; this is a byte under its limit, for the zero at the end. */
+/** The kernel's limit for one `variable=value`, less one byte for the terminating zero. */
 const MAX_VARIABLE_BYTES = 128 * 1024 - 1
-/** Half of what the kernel takes for arguments and environment together with the usual stack. */
+/** Half of what the kernel allows for arguments and environment together. */
 const MAX_ENVIRONMENT_BYTES = 1024 * 1024
 
-/** One variable, and the entry or template that it is from. */
+/** One variable and the entry or template that defines it. */
 interface Variable {
   readonly variable: string
-  /** Undefined: a key that its template names is not there. */
+  /** Undefined if a key that its template names is missing. */
   readonly value: string | undefined
   readonly secret: string
 }
@@ -61,14 +61,14 @@ const unresolved = (secret: string, cause: UnresolvedCause): ComposedEnvironment
 function variablesOf({ name, current, next, previous }: EntryDocuments): Variable[] {
   const named = (document: Document | undefined, suffix: string): Variable[] =>
     [...(document ?? [])].map(([key, value]) => ({
-      // A key that is no variable makes one of no name, which the join refuses.
+      // An invalid key yields a variable without a name, which is rejected below.
       variable: isEnvironmentKey(key) ? `${name}_${key}${suffix}` : '',
       ...{ value, secret: name },
     }))
   return [...named(current, ''), ...named(next, '_NEXT'), ...named(previous, '_PREVIOUS')]
 }
 
-/** One pass over the template: what a placeholder gives is not looked at again. */
+/** Expands the template once; inserted values are not expanded again. */
 function expand(
   [variable, template]: readonly [string, string],
   entries: readonly EntryDocuments[],
@@ -80,14 +80,14 @@ function expand(
   )
   const references = parts.filter((part) => typeof part !== 'string')
   const missing = references.find(({ resource, key }) => entryOf(resource)?.current.has(key) !== true)
-  const told = missing ?? references[0]
+  const named = missing ?? references[0]
   return {
-    ...{ variable, secret: entryOf(told?.resource ?? '')?.name ?? variable },
+    ...{ variable, secret: entryOf(named?.resource ?? '')?.name ?? variable },
     value: missing === undefined ? values.join('') : undefined,
   }
 }
 
-/** Over a null prototype: `__proto__` is a variable like any other. */
+/** Has no prototype, so that `__proto__` is an ordinary variable. */
 function join(variables: readonly Variable[]): ComposedEnvironment {
   const environment: { [variable: string]: string } = Object.create(null)
   let bytes = 0

@@ -1,4 +1,4 @@
-// A generate block with its defaults filled in: bytes 32 as base64url where neither way is chosen. SPEC 2.5; DECISIONS 3, 6.
+// A generate block with its defaults: 32 bytes as base64url if nothing is chosen.
 
 import type { Json, JsonObject } from '@holdfast/contract'
 import type { Limits } from '../limits.ts'
@@ -8,13 +8,13 @@ import type { GeneratePlan } from './material.ts'
 const USUAL_BYTES = 32
 const USUAL_LENGTH = 32
 
-/** Any of bytes and encoding, any of length and charset: what a block chooses by. */
+/** Whether a block chooses bytes, characters, both or neither. */
 export const choosesBytes = ({ bytes, encoding }: JsonObject): boolean =>
   bytes !== undefined || encoding !== undefined
 export const choosesLength = ({ length, charset }: JsonObject): boolean =>
   length !== undefined || charset !== undefined
 
-/** For a block that the rules found sound. A default never falls under a floor that configuration has raised. */
+/** For a block without faults. A default is raised to the configured minimum. */
 export function planOf(block: JsonObject, limits: Limits): GeneratePlan {
   const keys = keysOf(block)
   if (choosesLength(block)) {
@@ -31,7 +31,7 @@ export function keysOf({ keys }: JsonObject): string[] {
   return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : []
 }
 
-/** Of one generated value, in characters, all of them ASCII. */
+/** Length of one generated value in characters, all of them ASCII. */
 export function generatedLength(plan: GeneratePlan): number {
   return 'length' in plan ? plan.length : encodedLength(plan.encoding, plan.bytes)
 }

@@ -1,11 +1,11 @@
-// Values made of chance, as a plan says. SPEC 2.5; SAFETY 2 row 33: characters are drawn by rejection, because the remainder
-// of a byte would make some of them likelier than others.
+// Generates random values by a plan. Characters are drawn by rejection sampling, because a modulo would make some of
+// them more likely.
 
 import type { SecretEncoding } from '@holdfast/contract'
 import { ALPHABETS } from './alphabets.ts'
 import type { GeneratePlan } from './material.ts'
 
-/** So many bytes, each of them as likely as any other, from a source made for keys. */
+/** Uniformly random bytes from a cryptographic source. */
 export type RandomBytes = (count: number) => Uint8Array
 
 /** One value for each key, in the order of the keys. */
@@ -44,7 +44,7 @@ function encode(bytes: Uint8Array, encoding: SecretEncoding): string {
   return text.padEnd(Math.ceil(text.length / 4) * 4, '=')
 }
 
-/** Three bytes are four characters; what is left at the end gives as many as it needs. */
+/** Three bytes are four characters; a shorter rest gives as many as it needs. */
 function sextets(bytes: Uint8Array, alphabet: string): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += 3) {

@@ -1,9 +1,9 @@
-// A composed template as its parts: text, and placeholders {{secret.<resource>.<key>}}. SPEC 2.4. `{{` and `}}` stand for
-// nothing but a placeholder, so that a slip is found when it is written and not when a container starts.
+// Splits a composed template into text and placeholders {{secret.<resource>.<key>}}. Double braces are allowed in
+// placeholders only, so that a typo is found at the write and not at the start of a container.
 
-/** Of a document that the deployment declares. */
+/** Names a key of a declared document. */
 export interface Placeholder {
-  /** The label of a vault_path. */
+  /** The label of its vault_path. */
   readonly resource: string
   readonly key: string
 }
@@ -11,7 +11,7 @@ export interface Placeholder {
 const PLACEHOLDER = /\{\{secret\.([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)\.([A-Za-z_][A-Za-z0-9_]*)\}\}/g
 const STRAY = /\{\{|\}\}/
 
-/** Undefined where a brace pair is outside a well-formed placeholder. */
+/** Undefined if double braces are outside a well-formed placeholder. */
 export function parseTemplate(text: string): readonly (string | Placeholder)[] | undefined {
   const parts: (string | Placeholder)[] = []
   let end = 0

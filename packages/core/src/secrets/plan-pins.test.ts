@@ -14,13 +14,13 @@ const fact = (newest: number | null, initial: number | null): CredentialFact => 
 interface Row {
   readonly about: string
   readonly anchor?: string
-  /** The label was referred to before. */
+  /** The label was referenced before. */
   readonly before?: boolean
   readonly pin?: number
   readonly credential?: CredentialFact
   readonly staged?: number
   readonly expected: number | undefined
-  readonly told?: [number | null, number]
+  readonly announced?: [number | null, number]
 }
 
 const ROWS: readonly Row[] = [
@@ -33,15 +33,21 @@ const ROWS: readonly Row[] = [
     credential: fact(1, 1),
     expected: undefined,
   },
-  { about: 'a new reference takes the newest', credential: fact(3, 1), expected: 3, told: [null, 3] },
-  { about: 'an update takes the newest', before: true, credential: fact(3, 1), expected: 3, told: [1, 3] },
+  { about: 'a new reference takes the newest', credential: fact(3, 1), expected: 3, announced: [null, 3] },
+  {
+    about: 'an update takes the newest',
+    before: true,
+    credential: fact(3, 1),
+    expected: 3,
+    announced: [1, 3],
+  },
   {
     about: 'a pin moves to the newest',
     before: true,
     pin: 2,
     credential: fact(3, 1),
     expected: 3,
-    told: [2, 3],
+    announced: [2, 3],
   },
   { about: 'a pin that is the newest stays', before: true, pin: 3, credential: fact(3, 1), expected: 3 },
   {
@@ -53,7 +59,13 @@ const ROWS: readonly Row[] = [
   },
   { about: 'a pin that a cutover has set stays', before: true, pin: 5, credential: fact(3, 1), expected: 5 },
   { about: 'a pin stays while nothing is known', before: true, pin: 2, expected: 2 },
-  { about: 'what this write brings', credential: fact(null, null), staged: 1, expected: 1, told: [null, 1] },
+  {
+    about: 'what this write brings',
+    credential: fact(null, null),
+    staged: 1,
+    expected: 1,
+    announced: [null, 1],
+  },
   {
     about: 'what this write brings, over the newest',
     before: true,
@@ -61,21 +73,21 @@ const ROWS: readonly Row[] = [
     credential: fact(3, 1),
     staged: 4,
     expected: 4,
-    told: [2, 4],
+    announced: [2, 4],
   },
   {
-    about: 'a pin of a label that was let go counts no more',
+    about: 'a pin of a label that was let go is no longer used',
     pin: 2,
     credential: fact(3, 1),
     expected: 3,
-    told: [null, 3],
+    announced: [null, 3],
   },
   {
     about: 'anchored: a new reference takes the newest',
     anchor: VOLUME,
     credential: fact(3, 1),
     expected: 3,
-    told: [null, 3],
+    announced: [null, 3],
   },
   {
     about: 'anchored: the first version needs no pin',
@@ -114,11 +126,11 @@ const ROWS: readonly Row[] = [
     credential: fact(null, null),
     staged: 1,
     expected: 1,
-    told: [null, 1],
+    announced: [null, 1],
   },
 ]
 
-test.each(ROWS)('$about', ({ anchor, before, pin, credential, staged, expected, told }) => {
+test.each(ROWS)('$about', ({ anchor, before, pin, credential, staged, expected, announced }) => {
   const entries = [entry('other'), entry('db', anchor)]
   const plan = planPins({
     entries,
@@ -129,11 +141,11 @@ test.each(ROWS)('$about', ({ anchor, before, pin, credential, staged, expected, 
   })
   expect(plan.pins).toEqual(expected === undefined ? {} : { db: expected })
   expect(plan.alterations.map(({ code, field, from, to }) => [code, field, from, to])).toEqual(
-    told === undefined ? [] : [['secret_version_pinned', 'secrets[1].vault_path', ...told]],
+    announced === undefined ? [] : [['secret_version_pinned', 'secrets[1].vault_path', ...announced]],
   )
 })
 
-describe('labels', () => {
+describe('planPins and labels', () => {
   const nothing: PinQuestion = {
     entries: [],
     before: [],
@@ -142,18 +154,18 @@ describe('labels', () => {
     staged: new Map(),
   }
 
-  test('that are let go lose their pin', () => {
+  test('removes the pin of a label that is no longer referenced', () => {
     expect(planPins({ ...nothing, before: [entry('db')], pins: { db: 2 } }).pins).toEqual({})
   })
 
-  test('that two entries name are pinned once, by the stricter anchor', () => {
+  test('pins a label of two entries once, by the stricter anchor', () => {
     const entries = [entry('db', 'process', 'A'), entry('db', VOLUME, 'B')]
     const question = { ...nothing, entries, pins: { db: 2 }, credentials: new Map([['db', fact(3, 1)]]) }
     expect(planPins({ ...question, before: entries })).toEqual({ pins: { db: 2 }, alterations: [] })
     expect(planPins({ ...question, pins: {} }).alterations).toHaveLength(1)
   })
 
-  test('may be called like anything an object has', () => {
+  test('accepts labels named like object properties', () => {
     expect(
       planPins({ ...nothing, entries: [entry('constructor')], before: [entry('constructor')] }).pins,
     ).toEqual({})

@@ -1,37 +1,37 @@
-// Which version of each credential do the containers of an admitted deployment get? DECISIONS 5, Secret versions: for process
-// and external entries the newest one that no rotation has staged; for volume(<id>) entries the pin moves by cutover only.
+// Decides which version of each credential the containers of a deployment get: the newest that no rotation has staged.
+// For volume(<id>) entries the pin moves only by a cutover.
 
 import { type Alteration, elementPath, type SecretEntry } from '@holdfast/contract'
 import type { Pins } from '../node/container-template.ts'
 import { anchorVolume } from './anchor.ts'
 import { credentialPath } from './vault-path.ts'
 
-/** What is stored of the credential that a label names. */
+/** The stored state of the credential that a label names. */
 export interface CredentialFact {
   readonly namespace: string
   /** The newest version that no rotation has staged; null while there is none. */
   readonly newest: number | null
   /** The version that a deployment without a pin uses. */
   readonly initial: number | null
-  /** Of the version that the containers of this write would be made with; absent where the write brings it. */
+  /** Keys of the version that the containers of this write would use; absent if the write brings it. */
   readonly keys?: readonly string[]
 }
 
 export interface PinQuestion {
-  /** Of the spec that is to be stored. */
+  /** The spec to store. */
   readonly entries: readonly SecretEntry[]
-  /** Of the record before; none for a create. */
+  /** Entries of the current record; none for a create. */
   readonly before: readonly SecretEntry[]
-  /** Of the record before. */
+  /** Pins of the current record. */
   readonly pins: Pins
-  /** By label: what is stored of each. */
+  /** By label: the stored state. */
   readonly credentials: ReadonlyMap<string, CredentialFact>
-  /** By label: the version that this very write brings. */
+  /** By label: the version that this write brings. */
   readonly staged: ReadonlyMap<string, number>
 }
 
 export interface PinPlan {
-  /** A label without one uses the credential's initial version. */
+  /** A label without a pin uses the credential's initial version. */
   readonly pins: Pins
   readonly alterations: Alteration[]
 }
@@ -48,7 +48,7 @@ export function planPins(question: PinQuestion): PinPlan {
     const used = referenced.has(label) ? (pin ?? initial) : null
     const staged = question.staged.get(label)
     const next = anchored.has(label) ? (used ?? staged ?? newest) : (staged ?? newer(used, newest))
-    // Nothing is written down that is true without it: a pin that appears would recreate containers for nothing.
+    // The initial version needs no pin. Writing one would change the template and recreate containers for nothing.
     const isImplied = pin === undefined && staged === undefined && next === initial
     if (next !== null && !isImplied) planned[label] = next
     if (next !== null && !isImplied && next !== used) alterations.push(pinned(index, used, next))
@@ -58,7 +58,7 @@ export function planPins(question: PinQuestion): PinPlan {
 
 const labelOf = ({ vault_path }: SecretEntry): string => credentialPath(vault_path).label
 
-/** Two entries may name one credential: its first place is where it is told of. */
+/** Several entries may name one credential; it is reported at the first of them. */
 function firstPlaces(entries: readonly SecretEntry[]): Map<string, number> {
   const places = new Map<string, number>()
   entries.forEach((entry, index) => {
@@ -68,7 +68,7 @@ function firstPlaces(entries: readonly SecretEntry[]): Map<string, number> {
   return places
 }
 
-/** A pin above the newest is one that a rotation's cutover has set: it stays. */
+/** A pin above the newest version was set by a cutover and stays. */
 function newer(used: number | null, newest: number | null): number | null {
   if (used === null || newest === null) return used ?? newest
   return Math.max(used, newest)

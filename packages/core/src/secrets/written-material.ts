@@ -1,11 +1,11 @@
-// What the `values` and `generate` of an entry or a write bring, once the rules have found them sound. SPEC 2.4, 2.5.
+// The material in `values` and `generate` of an entry or a write without faults.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import type { Limits } from '../limits.ts'
 import { planOf } from './generate-plan.ts'
 import type { SentMaterial } from './material.ts'
 
-/** Whose it is, the path says. */
+/** Which credential it belongs to is known from the path. */
 export type WrittenMaterial = Pick<SentMaterial, 'values' | 'generate'>
 
 export function materialIn({ values, generate }: JsonObject, limits: Limits): WrittenMaterial {

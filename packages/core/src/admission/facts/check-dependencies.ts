@@ -1,5 +1,5 @@
-// May this deployment wait for these? They exist, can become healthy where that is asked, and no chain is a circle or
-// deeper than the limit. And may others go on waiting for it? SPEC 2.2; DECISIONS 3; SAFETY 2 row 37.
+// Checks dependencies: they exist, have a health check if `healthy` is required, and form no cycle and no chain above
+// the limit. Also checks that a deployment keeps the health check that others wait for.
 
 import { type Code, childPath, type DeploymentSpec, type Rejection } from '@holdfast/contract'
 import { safeKey } from '../../credentials/index.ts'
@@ -11,7 +11,7 @@ type Graph = ReadonlyMap<string, DependencyFact>
 
 export function checkDependencies(spec: DeploymentSpec, graph: Graph, limits: Limits): Rejection[] {
   const depths = new Map<string, number>()
-  const accepted = 'healthy for a deployment with a healthCheck, else started'
+  const accepted = 'healthy for a deployment with a healthCheck, otherwise started'
   return Object.entries(spec.dependsOn ?? {}).flatMap(([name, gate]) => {
     const code = faultOf(name, gate)
     return code === undefined ? [] : [reject(code, childPath('dependsOn', safeKey(name)), gate, { accepted })]
@@ -25,19 +25,19 @@ export function checkDependencies(spec: DeploymentSpec, graph: Graph, limits: Li
   }
 }
 
-/** Without its check it would count as healthy for what it is not: SPEC 2.3 refuses a check that checks nothing for that. */
+/** Without a health check the deployment would always be healthy for those that wait for it. */
 export function checkDependents(spec: DeploymentSpec, dependents: readonly string[]): Rejection[] {
   if (spec.healthCheck !== undefined || dependents.length === 0) return []
-  const accepted = `a health check while others wait until ${spec.name} is healthy: ${dependents.join(', ')}`
+  const accepted = `a health check, because these deployments wait until ${spec.name} is healthy: ${dependents.join(', ')}`
   return [reject('dependency_has_no_health_check', 'healthCheck', undefined, { accepted })]
 }
 
-/** Levels from the root's edge to the end of the longest chain; infinite where a chain comes back. */
+/** Levels from the root to the end of the longest chain; infinite for a cycle. */
 function depthOf(name: string, root: string, graph: Graph, known: Map<string, number>): number {
   if (name === root) return Number.POSITIVE_INFINITY
   const before = known.get(name)
   if (before !== undefined) return before
-  // While its own chains are followed a name counts as endless, so a circle further down is found as well.
+  // A name has infinite depth while its own chains are followed, so that a cycle further down is found too.
   known.set(name, Number.POSITIVE_INFINITY)
   let deepest = 0
   for (const next of graph.get(name)?.dependsOn ?? []) {

@@ -14,7 +14,7 @@ const update = (parts: JsonObject, facts: Facts) =>
   checkFacts(specOf(parts), facts, { mode: 'update', limits: DEFAULT_LIMITS })
 const existing = { record: aRecord(), deleting: false }
 
-/** `a>b` says that a waits for b; every name has a health check unless it ends in x. */
+/** `a>b` means that a depends on b. Every name has a health check unless it ends in x. */
 function graph(...edges: string[]): Map<string, DependencyFact> {
   const found = new Map<string, DependencyFact>()
   for (const edge of edges) {
@@ -32,7 +32,7 @@ function graph(...edges: string[]): Map<string, DependencyFact> {
 const chain = (length: number) =>
   graph(...Array.from({ length: length - 1 }, (_, at) => `c${at + 1}>c${at + 2}`), `c${length}`)
 
-test('a sound world has nothing to say', () => {
+test('checkFacts accepts a valid deployment without alterations or warnings', () => {
   expect(create({}, {})).toEqual({
     rejections: [],
     alternative: false,
@@ -42,7 +42,7 @@ test('a sound world has nothing to say', () => {
   })
 })
 
-test('a name is free or taken, also while the old one is being deleted', () => {
+test('a name is taken until the old deployment is deleted', () => {
   expect(summary(create({}, { existing }).rejections)).toEqual(['deployment_exists name'])
   const deleting = { ...existing, deleting: true }
   expect(summary(create({}, { existing: deleting }).rejections)).toEqual(['deployment_exists name'])
@@ -50,7 +50,7 @@ test('a name is free or taken, also while the old one is being deleted', () => {
   expect(update({}, { existing }).rejections).toEqual([])
 })
 
-test('a PUT that finds nothing names what the path held', () => {
+test('an update of a missing deployment names what the path holds', () => {
   expect(summary(checkFound({ name: 'web' }, undefined))).toEqual(['deployment_not_found name'])
   expect(summary(checkFound({ uid: existing.record.uid }, undefined))).toEqual([
     'deployment_not_found deployment_id',
@@ -58,7 +58,7 @@ test('a PUT that finds nothing names what the path held', () => {
   expect(checkFound({ name: 'web' }, existing)).toEqual([])
 })
 
-describe('dependsOn', () => {
+describe('checkFacts and dependsOn', () => {
   test.each<[string, { [name: string]: string }, Map<string, DependencyFact>, string[]]>([
     ['exists and is checked', { db: 'healthy' }, graph('db'), []],
     ['does not exist', { db: 'started' }, graph(), ['dependency_not_found dependsOn.db']],
@@ -95,7 +95,7 @@ describe('dependsOn', () => {
     expect(summary(create({ dependsOn }, { dependencies }).rejections)).toEqual(expected)
   })
 
-  test('who is waited for until it is healthy keeps its check', () => {
+  test('rejects the removal of a health check that others wait for', () => {
     const check = { type: 'exec', command: ['true'] }
     const refusal = update({}, { existing, dependents: ['shop', 'mail'] }).rejections
     expect(summary(refusal)).toEqual(['dependency_has_no_health_check healthCheck'])
@@ -104,39 +104,39 @@ describe('dependsOn', () => {
     expect(update({}, { existing, dependents: [] }).rejections).toEqual([])
   })
 
-  test('is not judged when it was not asked', () => {
+  test('skips dependencies that were not read', () => {
     expect(create({ dependsOn: { db: 'healthy' } }, {}).rejections).toEqual([])
   })
 })
 
-describe('image', () => {
-  test('exists: its digest is announced and pinned', () => {
+describe('checkFacts and the image', () => {
+  test('pins and reports the digest of an existing image', () => {
     const { alterations, imageDigest } = create({}, { image: { answer: 'exists', digest: DIGEST } })
     expect(imageDigest).toBe(DIGEST)
     expect(alterations).toMatchObject([{ code: 'image_digest_resolved', from: null, to: DIGEST }])
   })
 
-  test('a reference by digest is not altered', () => {
+  test('does not alter a reference by digest', () => {
     const image = `${IMAGE}@${DIGEST}`
     const verdict = create({ image }, { image: { answer: 'exists', digest: DIGEST } })
     expect(verdict).toMatchObject({ alterations: [], imageDigest: DIGEST })
   })
 
-  test('absent, or its credentials do not answer', () => {
+  test('rejects a missing image and unavailable credentials', () => {
     expect(summary(create({}, { image: { answer: 'absent' } }).rejections)).toEqual(['image_not_found image'])
     expect(summary(create({}, { image: { answer: 'credentials_unavailable' } }).rejections)).toEqual([
       'registry_credential_store_unavailable image',
     ])
   })
 
-  test('unreachable: accepted with a warning that names the cause', () => {
+  test('accepts an unreachable registry with a warning that names the cause', () => {
     const verdict = create({}, { image: { answer: 'unreachable', cause: 'the connection timed out' } })
     expect(verdict).toMatchObject({ rejections: [], alterations: [], imageDigest: null })
     expect(verdict.warnings).toMatchObject([{ code: 'registry_unreachable', field: 'image' }])
     expect(verdict.warnings[0]?.why).toContain('the connection timed out')
   })
 
-  test('the same string keeps its digest, another string gets a new one', () => {
+  test('keeps the digest of an unchanged image and resolves a changed one', () => {
     const moved = { answer: 'exists', digest: `sha256:${'b'.repeat(64)}` } as const
     expect(update({}, { existing, image: moved })).toMatchObject({ imageDigest: DIGEST, alterations: [] })
     const other = update({ image: `${IMAGE}-1` }, { existing, image: moved })
@@ -147,7 +147,7 @@ describe('image', () => {
   })
 })
 
-describe('nodeId', () => {
+describe('checkFacts and nodeId', () => {
   const nodeId = 'node_01JD0000000000000000000000'
   const verdictOf = (answer: NodeFact['answer']) => create({ nodeId }, { node: { answer } })
 
@@ -161,14 +161,14 @@ describe('nodeId', () => {
     expect(summary(verdictOf(answer).rejections)).toEqual(expected)
   })
 
-  test('the second status is chosen only where the nodes could not be read, and only for the first rejection', () => {
+  test('uses the second status only for unreadable nodes in the first rejection', () => {
     expect(verdictOf('unreadable').alternative).toBe(true)
     expect(verdictOf('none_enrolled').alternative).toBe(false)
     const taken = create({ nodeId }, { existing, node: { answer: 'unreadable' } })
     expect(taken.alternative).toBe(false)
   })
 
-  test('a deployment that names a control-plane node already may name it again, and no other may', () => {
+  test('lets only a deployment that already names a control-plane node name it again', () => {
     const there = { record: { ...existing.record, ...specOf({ nodeId }) }, deleting: false }
     const node = { answer: 'control_plane' } as const
     expect(update({ nodeId }, { existing: there, node }).rejections).toEqual([])
@@ -179,20 +179,20 @@ describe('nodeId', () => {
   })
 })
 
-test('a quota refuses what would go beyond it', () => {
+test('a quota rejects a request that would exceed it', () => {
   const quota = { kind: 'deployments', used: 200, requested: 1, limit: 200 }
   expect(summary(create({}, { quotas: [quota] }).rejections)).toEqual(['quota_exceeded quotas.deployments'])
   expect(create({}, { quotas: [{ ...quota, used: 199 }] }).rejections).toEqual([])
 })
 
-describe('routes', () => {
+describe('checkFacts and routes', () => {
   const routes = [
     { host: 'a.example', path: '/', port: 80 },
     { host: 'b.example', path: '/api', port: 80 },
     { host: 'c.example', path: '/', port: 80 },
   ]
 
-  test('each one that another deployment has is named with its place, and who has it', () => {
+  test('rejects each route of another deployment with its index and owner', () => {
     const routeHolders = new Map([
       [2, 'shop'],
       [0, 'old-shop'],
@@ -203,13 +203,13 @@ describe('routes', () => {
     expect(rejections[0]?.received).toContain('a.example')
   })
 
-  test('that nobody else has, or that were not asked about, are free', () => {
+  test('accepts routes without another owner and routes that were not read', () => {
     expect(create({ routes }, { routeHolders: new Map() }).rejections).toEqual([])
     expect(create({ routes }, {}).rejections).toEqual([])
   })
 })
 
-test('all of them, in the order name, dependsOn, image, nodeId, routes, quota', () => {
+test('reports all faults in the order name, dependsOn, image, nodeId, routes, quota', () => {
   const facts = {
     existing,
     dependencies: graph(),
@@ -229,7 +229,7 @@ test('all of them, in the order name, dependsOn, image, nodeId, routes, quota', 
   ])
 })
 
-test('a rollback runs what the archived revision ran, whoever says what about its tag by now', () => {
+test('a rollback uses the digest of the archived revision, whatever its tag resolves to now', () => {
   const [archivedDigest, moved] = [`sha256:${'a'.repeat(64)}`, `sha256:${'b'.repeat(64)}`]
   const back = update({}, { existing, archivedDigest, image: { answer: 'exists', digest: moved } })
   expect([back.imageDigest, back.alterations]).toEqual([archivedDigest, []])
@@ -239,7 +239,7 @@ test('a rollback runs what the archived revision ran, whoever says what about it
   )
   expect([blind.imageDigest, blind.warnings[0]?.why]).toEqual([
     archivedDigest,
-    'The registry could not be asked: it is away. Replicas run the digest that is known.',
+    'The registry could not be queried: it is away. Replicas run the known digest.',
   ])
   expect(summary(update({}, { existing, archivedDigest, image: { answer: 'absent' } }).rejections)).toEqual([
     'image_not_found image',

@@ -1,5 +1,5 @@
-// Does the world allow what a sound body asks for? All refusals at once, in the order name, dependsOn, image, nodeId,
-// secrets, routes, quota; volumes join after secrets. DECISIONS 2 (Order), 3.
+// Checks that need the store or a registry. All rejections at once, in the order name, dependsOn, image, nodeId,
+// secrets, routes, quota (docs/design/admission.md#order).
 
 import {
   type Alteration,
@@ -20,11 +20,11 @@ import type { ExistingFact, Facts, ImageFact, NodeFact, QuotaFact } from './fact
 
 export interface FactsVerdict {
   readonly rejections: Rejection[]
-  /** The first of them answers with the second status of its catalogue entry. */
+  /** The first rejection uses the second status of its catalogue entry. */
   readonly alternative: boolean
   readonly alterations: Alteration[]
   readonly warnings: Warning[]
-  /** What the replicas are pinned to; null until a registry has answered. */
+  /** The digest that replicas are pinned to; null until a registry has answered. */
   readonly imageDigest: string | null
 }
 
@@ -65,12 +65,12 @@ export function checkFacts(
   }
 }
 
-/** How the path named the deployment. */
+/** How the path names the deployment. */
 export type Addressed = { readonly name: string } | { readonly uid: string }
 
 /**
- * For PUT and DELETE. One that is being deleted cannot be changed any more. Exported because without a record there is
- * no spec, and then this is the only question left to ask.
+ * For PUT and DELETE. A deployment that is being deleted cannot be changed. Exported for callers that have no record,
+ * and therefore no spec to check.
  */
 export function checkFound(
   addressed: Addressed,
@@ -94,7 +94,7 @@ function checkImage(reference: string, image: ImageFact | undefined): Rejection[
   return []
 }
 
-/** A node that the control plane runs on keeps what it has; only newly naming it is refused (SPEC 3, rule 2). */
+/** A deployment that already names a control-plane node may keep it; only naming it newly is rejected. */
 function checkNode(
   { nodeId }: DeploymentSpec,
   node: NodeFact | undefined,
@@ -117,7 +117,7 @@ function checkNode(
 const notACandidate = (nodeId: string | undefined): Rejection =>
   reject('node_not_a_placement_candidate', 'nodeId', nodeId)
 
-/** A host and path belongs to one deployment of the tenant, also while that is being deleted (DECISIONS 4). */
+/** A host and path belong to one deployment of the tenant, also while that one is being deleted. */
 function checkRoutes({ routes = [] }: DeploymentSpec, holders: Facts['routeHolders']): Rejection[] {
   return routes.flatMap((route, index) => {
     const deployment = holders?.get(index)
@@ -135,23 +135,21 @@ export function checkQuotas(quotas: readonly QuotaFact[]): Rejection[] {
     )
 }
 
-/** A digest is resolved anew only when the image string changes. */
+/** The digest is resolved again only if the image string changes. */
 function keptImageDigest(spec: DeploymentSpec, existing: ExistingFact | undefined): string | null {
   return existing?.record.image === spec.image ? existing.record.status.image.digest : null
 }
 
-/** A reference that already holds the digest is not altered by it. */
+/** A reference that already holds the digest is not altered. */
 function explainDigest(reference: string, digest: string | null): Alteration[] {
   if (digest === null || parseImageReference(reference)?.digest === digest) return []
-  const why = 'The tag was resolved once; every replica runs exactly this image.'
+  const why = 'The tag was resolved once; every replica runs this image.'
   return [{ code: 'image_digest_resolved', field: 'status.image.digest', from: null, to: digest, why }]
 }
 
 function registryUnreachable(cause: string, digest: string | null): Warning {
   const then =
-    digest === null
-      ? 'Replicas stay pending until the image is resolved.'
-      : 'Replicas run the digest that is known.'
-  const why = `The registry could not be asked: ${cause}. ${then}`
+    digest === null ? 'Replicas stay pending until the image is resolved.' : 'Replicas run the known digest.'
+  const why = `The registry could not be queried: ${cause}. ${then}`
   return { code: 'registry_unreachable', field: 'image', why }
 }

@@ -23,7 +23,7 @@ function judge(
   return summary(checkFacts(specOf(parts), facts, { mode, limits: DEFAULT_LIMITS }, material).rejections)
 }
 
-test('a constant and a template against a key that is stored', () => {
+test('rejects a constant and a template that conflict with a stored key', () => {
   const parts = {
     ...{ secrets: [secret('DB', 'db')], environment: { DB_host: 'h', DB_port: '1' } },
     composedEnvironment: { DB_user: '{{secret.db.host}}' },
@@ -36,7 +36,7 @@ test('a constant and a template against a key that is stored', () => {
   expect(judge(parts, {})).toEqual([])
 })
 
-test('two entries whose stored keys give one variable, and one that is sent against one that is stored', () => {
+test('rejects two entries whose stored or sent keys define the same variable', () => {
   const secrets = [secret('DB', 'one'), secret('DB_X', 'two')]
   const conflict = ['environment_key_conflict secrets[1].name']
   expect(judge({ secrets }, { one: fact('X_Y'), two: fact('Y') })).toEqual(conflict)
@@ -44,7 +44,7 @@ test('two entries whose stored keys give one variable, and one that is sent agai
   expect(judge({ secrets }, { one: fact('X_Y') }, { material })).toEqual(conflict)
 })
 
-test('what an update leaves as it was is not judged again', () => {
+test('does not check again what an update leaves unchanged', () => {
   const parts = { secrets: [secret('DB', 'db')], environment: { DB_host: 'h' } }
   const db = fact('host')
   expect(judge({ ...parts, replicas: 3 }, { db }, { before: parts })).toEqual([])

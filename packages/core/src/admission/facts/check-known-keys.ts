@@ -1,6 +1,5 @@
-// Does a key of a document that is stored already give a variable that something else gives too? The rules on the body compare
-// the keys that came with it; those of the store are known as well, and a container that can never be made is refused while
-// somebody is there to read why. DECISIONS 3, environment_key_conflict; SAFETY 2 row 8.
+// Checks whether a key of a stored secret defines a variable that something else defines too. The rules on the body
+// compare only keys that were sent. A container with such a conflict could never be created, so the write is rejected.
 
 import {
   canonicalJson,
@@ -26,7 +25,10 @@ export interface KnownKeys {
   readonly limits: Limits
 }
 
-/** `before`: what an update leaves as it was is not judged again, so that a later version keeps nobody from scaling. */
+/**
+ * `before`: entries that an update leaves unchanged are not checked again, so that a later version never blocks
+ * scaling.
+ */
 export function checkKnownKeys(spec: Sources, before: Sources | undefined, known: KnownKeys): Rejection[] {
   if (spec.secrets.length === 0 || (before !== undefined && sourcesOf(before) === sourcesOf(spec))) return []
   const merged = withKeys(spec, known)
@@ -39,7 +41,7 @@ export function checkKnownKeys(spec: Sources, before: Sources | undefined, known
 const sourcesOf = ({ environment, composedEnvironment = {}, secrets }: Sources): string =>
   canonicalJson([{ ...environment }, { ...composedEnvironment }, secrets.map((entry) => ({ ...entry }))])
 
-/** As the rules on the body see it: each entry with its keys, wherever they are known from. */
+/** Each entry with its known keys, in the form that the rules on the body use. */
 function withKeys({ environment, composedEnvironment = {}, secrets }: Sources, known: KnownKeys): JsonObject {
   const keysOf = (label: string): readonly string[] =>
     known.credentials?.get(label)?.keys ?? sentKeys(label, known)

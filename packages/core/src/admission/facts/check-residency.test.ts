@@ -12,7 +12,7 @@ const node = (country?: string, region?: string): Stand => ({
   },
 })
 
-describe('whether a node answers', () => {
+describe('explainResidency finds a matching node', () => {
   test.each<[string, ResidencyDemand, Stand[], boolean]>([
     ['the country', { country: 'DE' }, [node('FR'), node('DE')], true],
     ['another country', { country: 'DE' }, [node('FR')], false],
@@ -34,13 +34,13 @@ describe('whether a node answers', () => {
   })
 })
 
-test('no demand, no warning, also where nothing is enforced', () => {
+test('explainResidency does not warn without a residency rule', () => {
   const rules = { ...RULES, enforcement: false }
   expect(explainResidency(undefined, { rules, reachable: [] })).toEqual([])
   expect(explainResidency({}, { rules, reachable: [] })).toEqual([])
 })
 
-test('enforcement off is its own case, also where a node answers', () => {
+test('explainResidency warns if enforcement is off, also if a node matches', () => {
   const fact = { rules: { ...RULES, enforcement: false }, reachable: [node('DE')] }
   expect(explainResidency({ country: 'DE' }, fact)).toEqual([
     {
@@ -51,7 +51,7 @@ test('enforcement off is its own case, also where a node answers', () => {
   ])
 })
 
-test('what nodes advertise is listed once each, sorted, in the field and in the words', () => {
+test('explainResidency lists each advertised value once, sorted, in the field and in the text', () => {
   const reachable = [node('US', 'na'), node('FR'), node('US', 'eu'), node()]
   expect(explainResidency({ country: 'DE' }, { rules: RULES, reachable })).toEqual([
     {
@@ -63,20 +63,20 @@ test('what nodes advertise is listed once each, sorted, in the field and in the 
   ])
 })
 
-test('nodes that say nothing and nodes that are not there are told apart', () => {
+test('explainResidency distinguishes nodes without labels from no reachable nodes', () => {
   const whyOf = (reachable: Stand[]) =>
     explainResidency({ country: 'DE' }, { rules: RULES, reachable }).map(({ why }) => why)
   expect(whyOf([node()])[0]).toContain('the countries (none) and the regions (none).')
   expect(whyOf([])[0]).toContain('No node of this tenant is reachable.')
 })
 
-test('however many values nodes advertise, the answer stays bounded', () => {
+test('explainResidency limits the number of listed values', () => {
   const reachable = Array.from({ length: 1000 }, (_, n) => node(undefined, `r${String(n).padStart(4, '0')}`))
   const [warning] = explainResidency({ country: 'DE' }, { rules: RULES, reachable })
   const { regions } = Object(warning?.advertised)
   expect(regions).toHaveLength(250)
   expect(warning?.why).toContain('r0249 and 750 more.')
   const abroad = Array.from({ length: 300 }, (_, n) => node(`C${n}`))
-  const [told] = explainResidency({ country: 'DE' }, { rules: RULES, reachable: abroad })
-  expect(Object(told?.advertised).countries).toHaveLength(250)
+  const [byCountry] = explainResidency({ country: 'DE' }, { rules: RULES, reachable: abroad })
+  expect(Object(byCountry?.advertised).countries).toHaveLength(250)
 })

@@ -1,5 +1,4 @@
-// Can the control plane honour what a deployment demands of where it is? If not, the demand is stored all the same, and the
-// answer says which case it is. SPEC 2.7, DECISIONS 2.
+// Warns if no node can satisfy the residency rule of a deployment now. The rule is stored anyway.
 
 import { NODE_COUNTRY, NODE_REGION, type ResidencyDemand, type Warning } from '@holdfast/contract'
 import { answersResidency, desiredResidency } from '../../scheduling/residency.ts'
@@ -7,25 +6,25 @@ import type { ResidencyFact } from './facts.ts'
 
 const FIELD = 'placement.residency'
 const ENFORCEMENT_OFF =
-  'This control plane does not enforce residency (residency.enforcement is off), so no replica of a deployment that demands it is newly placed, even where a node matches.'
-/** Of each kind: an answer stays readable whatever the nodes advertise. */
+  'This control plane does not enforce residency (residency.enforcement is off), so a deployment with residency rules gets no new replica, even if a node matches.'
+/** Of each kind, so that the response stays readable. */
 const MOST_LISTED = 250
 
-/** Judged on the spec as it is stored, whatever part of it a write sent. */
+/** Checks the spec as it is stored, whichever part of it was sent. */
 export function explainResidency(
   demand: ResidencyDemand | undefined,
   { rules, reachable }: ResidencyFact,
 ): Warning[] {
-  const wish = desiredResidency(demand, rules)
-  if (wish === undefined) return []
-  if (!wish.enforced) return [{ code: 'residency_enforcement_off', field: FIELD, why: ENFORCEMENT_OFF }]
-  if (reachable.some((node) => answersResidency(wish, node))) return []
+  const rule = desiredResidency(demand, rules)
+  if (rule === undefined) return []
+  if (!rule.enforced) return [{ code: 'residency_enforcement_off', field: FIELD, why: ENFORCEMENT_OFF }]
+  if (reachable.some((node) => answersResidency(rule, node))) return []
   const [countries, regions] = [distinct(reachable, NODE_COUNTRY), distinct(reachable, NODE_REGION)]
   const advertised =
     reachable.length === 0
       ? 'No node of this tenant is reachable.'
       : `Reachable nodes advertise the countries ${listed(countries)} and the regions ${listed(regions)}.`
-  const why = `No reachable node answers this residency, so no replica is newly placed. ${advertised}`
+  const why = `No reachable node satisfies this residency rule, so no new replica is placed. ${advertised}`
   return [
     {
       code: 'residency_no_match',

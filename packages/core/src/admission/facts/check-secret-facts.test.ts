@@ -30,25 +30,25 @@ const judge = (
   material: SentMaterial[] = [],
 ) => checkFacts(specOf(parts), facts, { mode, limits: DEFAULT_LIMITS }, material)
 
-describe('a label has one namespace in the tenant', () => {
+describe('a secret label has one namespace in the tenant', () => {
   const credentials = new Map<string, CredentialFact>([
     ['db', { namespace: 'resources', newest: null, initial: null }],
     ['web', { namespace: 'deployments', newest: 3, initial: 1 }],
   ])
   const secrets = [secret('A', 'resources/db'), secret('B', 'resources/web'), secret('C', 'resources/new')]
 
-  test('another one is refused at its place', () => {
+  test('rejects another namespace at its index', () => {
     const { rejections } = judge({ secrets }, { existing: undefined, credentials }, 'create')
     expect(summary(rejections)).toEqual(['secret_path_namespace_split secrets[1].vault_path'])
     expect(rejections[0]?.expected).toBe('deployments/web')
   })
 
-  test('what was not asked is not judged', () => {
+  test('skips labels that were not read', () => {
     expect(judge({ secrets }, { existing: undefined }, 'create').rejections).toEqual([])
   })
 })
 
-describe('what a volume depends on', () => {
+describe('a secret that a volume depends on', () => {
   const volumes = [mount(A)]
   const before = recordOf({ volumes, secrets: [secret('X', 'resources/x'), ANCHORED] })
 
@@ -56,7 +56,7 @@ describe('what a volume depends on', () => {
     ['stays', { volumes, secrets: [ANCHORED] }],
     ['stays at another place beside a new one', { volumes, secrets: [ANCHORED, secret('Y', 'resources/y')] }],
     ['is gone', { volumes, secrets: [secret('X', 'resources/x')] }, 'anchored_secret_dropped secrets'],
-    ['has no list any more', { volumes, secrets: [] }, 'anchored_secret_dropped secrets'],
+    ['sends an empty list', { volumes, secrets: [] }, 'anchored_secret_dropped secrets'],
     ['is renamed', { volumes, secrets: [{ ...ANCHORED, name: 'DB2' }] }, 'anchored_secret_dropped secrets'],
     [
       'is anchored to nothing',
@@ -80,7 +80,7 @@ describe('what a volume depends on', () => {
     expect(summary(judge(parts, { existing: before }).rejections)).toEqual(expected)
   })
 
-  test('is named with its volume and path', () => {
+  test('is rejected with its volume and path', () => {
     const [dropped] = judge({ volumes, secrets: [] }, { existing: before }).rejections
     expect(dropped?.expected).toContain('DB')
     expect(dropped?.why).toContain(A)
@@ -90,14 +90,14 @@ describe('what a volume depends on', () => {
     expect(repointed?.expected).toContain('resources/db')
   })
 
-  test('says nothing of a deployment that only has the same name', () => {
+  test('ignores a deleted deployment of the same name', () => {
     expect(summary(judge({ volumes, secrets: [] }, { existing: before }, 'create').rejections)).toEqual([
       'deployment_exists name',
     ])
   })
 })
 
-test('secrets come after nodeId and before routes', () => {
+test('reports faults of secrets after nodeId and before routes', () => {
   const volumes = [mount(A)]
   const facts: Facts = {
     existing: recordOf({ volumes, secrets: [ANCHORED] }),

@@ -1,5 +1,5 @@
-// Does the world allow these references? A label has one namespace in a tenant, and what a volume depends on stays as long as
-// the volume does. SPEC 2.4 (Anchor rules); DECISIONS 3, 4.
+// Checks references to secrets: a label has one namespace in a tenant, and a credential that a mounted volume depends
+// on must stay.
 
 import {
   type DeploymentSpec,
@@ -35,7 +35,7 @@ function checkNamespaces({ secrets }: DeploymentSpec, credentials: Credentials):
   })
 }
 
-/** Entries are matched by name. Where the volume goes in the same update, the anchor is released. */
+/** Entries are matched by name. If the volume is removed in the same update, the anchor is released. */
 function checkAnchored(spec: DeploymentSpec, stored: readonly SecretEntry[]): Rejection[] {
   const mounted = new Set(spec.volumes?.map(({ volume }) => volume))
   return stored.flatMap((before) => {
@@ -54,7 +54,7 @@ function checkAnchored(spec: DeploymentSpec, stored: readonly SecretEntry[]): Re
   })
 }
 
-/** `generate` mints only where there is nothing yet: what exists is in use somewhere. */
+/** `generate` only creates material where there is none, because existing material may be in use. */
 export function explainExisting(
   { secrets }: DeploymentSpec,
   credentials: Credentials,
@@ -65,7 +65,7 @@ export function explainExisting(
     if (generate === undefined || (newest === null && initial === null)) return []
     const path = `${namespace}/${label}`
     const index = secrets.findIndex(({ vault_path }) => vault_path === path)
-    const why = `${path} has material already, so nothing was generated. To replace it, write it or rotate it.`
+    const why = `${path} already has material, so nothing was generated. To replace it, write or rotate it.`
     return [{ code: 'secret_exists', field: `${elementPath('secrets', index)}.generate`, why }]
   })
 }

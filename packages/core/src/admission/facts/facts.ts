@@ -1,5 +1,5 @@
-// What an admission needs to know of the world, as data gathered at one revision. What was not asked is absent and is not
-// judged. DESIGN 4, step 3.
+// Facts from the store and the registry that admission needs, read at one revision. Facts that were not read are
+// absent and are not checked.
 
 import type { DeploymentRecord, ResidencyRules } from '@holdfast/contract'
 import type { Stand } from '../../scheduling/residency.ts'
@@ -10,30 +10,30 @@ export interface ExistingFact {
   readonly deleting: boolean
 }
 
-/** A deployment that may be waited for, and whom it waits for itself. */
+/** A deployment that others may depend on, and its own dependencies. */
 export interface DependencyFact {
   readonly hasHealthCheck: boolean
   readonly dependsOn: readonly string[]
 }
 
-/** What the registry said about the exact reference. `cause` is ours, never the registry's own text. */
+/** The registry's response for the exact reference. `cause` is written by the server, never by the registry. */
 export type ImageFact =
   | { readonly answer: 'exists'; readonly digest: string }
   | { readonly answer: 'absent' }
   | { readonly answer: 'unreachable'; readonly cause: string }
   | { readonly answer: 'credentials_unavailable' }
 
-/** What is known of the node that a `nodeId` names. DECISIONS 3. */
+/** The node that a `nodeId` names. */
 export type NodeFact =
   | { readonly answer: 'candidate' }
-  /** A node that the control plane runs on, asked about by anybody but the platform. */
+  /** The control plane runs on the node, and the caller is not the platform tenant. */
   | { readonly answer: 'control_plane' }
-  /** The tenant has nodes, and this is none of them. */
+  /** The tenant has nodes, but not this one. */
   | { readonly answer: 'unknown' }
   | { readonly answer: 'none_enrolled' }
   | { readonly answer: 'unreadable' }
 
-/** What residency can be honoured with. */
+/** The residency configuration and the nodes it can be satisfied with. */
 export interface ResidencyFact {
   readonly rules: ResidencyRules
   /** Each node of the tenant that has a live session. */
@@ -43,28 +43,28 @@ export interface ResidencyFact {
 export interface QuotaFact {
   readonly kind: string
   readonly used: number
-  /** What this request would add. */
+  /** The number that this request would add. */
   readonly requested: number
   readonly limit: number
 }
 
 export interface Facts {
   readonly existing: ExistingFact | undefined
-  /** Asked when `dependsOn` is sent: every deployment reachable from it, by name; a missing name is one that does not exist. */
+  /** Read if `dependsOn` is sent: every deployment reachable from it, by name. A missing name does not exist. */
   readonly dependencies?: ReadonlyMap<string, DependencyFact>
-  /** Asked where a health check is taken away: the names of those that wait until this one is healthy. */
+  /** Read if the health check is removed: names of the deployments that wait until this one is healthy. */
   readonly dependents?: readonly string[]
-  /** Asked when `image` is sent. */
+  /** Read if `image` is sent. */
   readonly image?: ImageFact
-  /** Of a rollback: what the archived revision ran, whatever its tag says by now. */
+  /** For a rollback: the digest of the archived revision, whatever its tag resolves to now. */
   readonly archivedDigest?: string
-  /** Asked when `nodeId` is sent. */
+  /** Read if `nodeId` is sent. */
   readonly node?: NodeFact
-  /** Asked for routes that are new to the deployment: the names of the deployments that have them, by place in the list. */
+  /** Read for new routes: names of the deployments that own them, by index in the list. */
   readonly routeHolders?: ReadonlyMap<number, string>
-  /** Asked for the labels of all entries: those that are bound to a namespace. */
+  /** Read for the labels of all entries: those that are bound to a namespace. */
   readonly credentials?: ReadonlyMap<string, CredentialFact>
-  /** Asked where the spec demands residency. */
+  /** Read if the spec has a residency rule. */
   readonly residency?: ResidencyFact
   readonly quotas?: readonly QuotaFact[]
 }

@@ -1,5 +1,5 @@
-// The text that specHash is the SHA-256 of: the stored spec, secretsVersion included, keys sorted. DECISIONS 4.
-// Hashing itself is done where a hash function is at hand; this package has none.
+// The text whose SHA-256 is specHash: the stored spec with sorted keys, secretsVersion included. This package has no
+// hash function, so the caller computes the hash.
 
 import { canonicalJson, type DeploymentSpec } from '@holdfast/contract'
 

@@ -1,4 +1,4 @@
-// The values that the server adds where nothing was sent, each with the reason it announces. DECISIONS 3, 4.
+// Defaults of fields that were not sent. Each one is reported as an alteration.
 
 import type { Alteration, Json, JsonObject } from '@holdfast/contract'
 import { ROOT_PATH } from '../facts/route-identity.ts'
@@ -11,7 +11,7 @@ const USUAL_UPDATE: JsonObject = {
   progressDeadline: '300s',
 }
 
-/** Of a top-level field that is absent. */
+/** For absent top-level fields. */
 export const FIELD_DEFAULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['replicas', 1],
   ['secrets', []],
@@ -21,25 +21,31 @@ export const FIELD_DEFAULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['stopGracePeriod', '10s'],
 ])
 
-/** Of a field inside an object that was sent without it. retries and timeout of a health check stay absent. */
+/** For fields missing in an object that was sent. `retries` and `timeout` of a health check have no default. */
 export const INNER_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['healthCheck', { interval: '30s', startPeriod: '0s' }],
   ['resources', NO_RESOURCES],
   ['update', USUAL_UPDATE],
 ])
 
-/** Of a field inside each object of a list that was sent without it. */
+/** For fields missing in an object of a list. */
 export const ELEMENT_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['volumes', { readOnly: false }],
   ['routes', { path: ROOT_PATH }],
 ])
 
-/** Of a field that an entry of `secrets` was sent without. */
+/** For fields missing in an entry of `secrets`. */
 export const SECRET_ENTRY_DEFAULTS: { readonly [field: string]: string } = {
   anchor: 'external',
   rotation: 'restart',
 }
 
 export function defaultApplied(field: string, to: Json): Alteration {
-  return { code: 'default_applied', field, from: null, to, why: 'Nothing was sent, so the default applies.' }
+  return {
+    code: 'default_applied',
+    field,
+    from: null,
+    to,
+    why: 'The field was not sent, so its default applies.',
+  }
 }

@@ -1,18 +1,18 @@
-// What is worth a second look when material is to be generated: an anchor that says somebody else makes it, and characters that
-// may break the template they are put into. DECISIONS 2 (Warning); SAFETY 2 row 7.
+// Warnings about generated material: an external anchor, and characters that may break the template they are inserted
+// into.
 
 import { type DeploymentSpec, elementPath, isJsonObject, type Json, type Warning } from '@holdfast/contract'
 import { keysOf } from '../../secrets/generate-plan.ts'
 import { parseTemplate } from '../../secrets/placeholders.ts'
 import { credentialPath } from '../../secrets/vault-path.ts'
 
-/** What is written with other characters than letters, digits and those that a URL leaves as they are. */
+/** Parameters that produce characters other than letters, digits and those that a URL does not encode. */
 const UNSAFE: readonly [field: string, value: string][] = [
   ['charset', 'ascii'],
   ['encoding', 'base64'],
 ]
 
-/** `sent` are the entries as they came, `spec` is what will be stored of them. */
+/** `sent` are the received entries, `spec` is what will be stored of them. */
 export function explainGenerated(sent: Json | undefined, spec: DeploymentSpec): Warning[] {
   if (!Array.isArray(sent)) return []
   const composed = placeholdersIn(spec)
@@ -31,7 +31,7 @@ export function explainGenerated(sent: Json | undefined, spec: DeploymentSpec): 
   })
 }
 
-/** As `label.key`. */
+/** Each as `label.key`. */
 function placeholdersIn({ composedEnvironment = {} }: DeploymentSpec): Set<string> {
   const parts = Object.values(composedEnvironment).flatMap((template) => parseTemplate(template) ?? [])
   return new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [`${part.resource}.${part.key}`])))
@@ -39,11 +39,11 @@ function placeholdersIn({ composedEnvironment = {} }: DeploymentSpec): Set<strin
 
 function externalGenerated(field: string): Warning {
   const why =
-    'The anchor is external, which says that the material is managed outside, and here Holdfast makes it. If nothing outside knows it, the anchor process says so.'
+    'The anchor is external, which means that another system manages the material, but Holdfast generates it. If no other system uses it, set the anchor to process.'
   return { code: 'external_material_generated', field, why }
 }
 
 function unsafeInTemplate(field: string, value: string): Warning {
-  const why = `A value made with ${value} may hold characters such as "/" or "+", and a template puts it into a text as it is: in a URL it may be read as something else. urlsafe, alphanumeric, hex and base64url hold none of them.`
+  const why = `A value generated with ${value} may contain characters such as "/" or "+", which have a special meaning in a URL. A template inserts it unchanged. Use urlsafe, alphanumeric, hex or base64url instead.`
   return { code: 'charset_unsafe_in_template', field, why }
 }

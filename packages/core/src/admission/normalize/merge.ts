@@ -1,10 +1,10 @@
-// What a PUT means: a top-level field that was sent replaces, one that was not keeps, null clears. SPEC 1; DECISIONS 2.
+// Merges an update: a top-level field that was sent replaces the stored one, null clears it, and all others are kept.
 
 import { type DeploymentRecord, deploymentSpecShape, type JsonObject } from '@holdfast/contract'
 
 export const SPEC_FIELDS: readonly string[] = Object.keys(deploymentSpecShape.fields)
 
-/** The spec that would be stored, before defaults. Without a current record it is what was sent, less nulls. */
+/** The spec that would be stored, before defaults. Without a current record it is the sent body without nulls. */
 export function mergeSent(sent: JsonObject, current: DeploymentRecord | undefined): JsonObject {
   const merged: JsonObject = {}
   const stored: JsonObject = current ?? {}

@@ -23,7 +23,7 @@ const announced = ({
   alterations: { code: string; field: string; from: unknown; to: unknown }[]
 }) => alterations.map(({ code, field, from, to }) => [code, field, from, to])
 
-test('the smallest body gets every default, each announced', () => {
+test('the smallest body gets every default, each reported as an alteration', () => {
   const stored = create()
   expect(stored.spec).toEqual({
     ...aBody(),
@@ -44,14 +44,14 @@ test('the smallest body gets every default, each announced', () => {
   ])
 })
 
-test('a health check keeps retries and timeout absent', () => {
+test('a health check gets no default for retries and timeout', () => {
   const { spec, alterations } = create({ healthCheck: { type: 'exec', command: ['x'] } })
   expect(spec.healthCheck).toEqual({ type: 'exec', command: ['x'], interval: '30s', startPeriod: '0s' })
   expect(alterations.map(({ field }) => field)).toContain('healthCheck.interval')
   expect(alterations.map(({ field }) => field)).toContain('healthCheck.startPeriod')
 })
 
-test('a route without a path leads in everything of its host, announced with its place in the list', () => {
+test('a route without a path gets the path /, reported with its index', () => {
   const [first, second] = [
     { host: 'a.example', path: '/api', port: 80 },
     { host: 'b.example', port: 81 },
@@ -62,14 +62,14 @@ test('a route without a path leads in everything of its host, announced with its
   expect(announced(stored).filter(([, field]) => String(field).startsWith('routes'))).toHaveLength(1)
 })
 
-test('routes are cleared by null, and stay an empty list where one was sent', () => {
+test('null clears routes, and an empty list stays empty', () => {
   const routed = { ...record, routes: [{ host: 'a.example', path: '/', port: 80 }] }
   expect(update({ routes: null }, routed).spec).not.toHaveProperty('routes')
   expect(update({ routes: [] }, routed).spec.routes).toEqual([])
   expect(update({ replicas: 1 }, routed).spec.routes).toEqual(routed.routes)
 })
 
-test('what was sent is not written to', () => {
+test('normalise does not change the sent body', () => {
   const sent = aBody({
     routes: [{ host: 'a.example', port: 80 }],
     update: { order: 'stop-first' },
@@ -80,7 +80,7 @@ test('what was sent is not written to', () => {
   expect(JSON.stringify(sent)).toBe(before)
 })
 
-describe('residency', () => {
+describe('normalise and residency', () => {
   const residency = { blockedCountries: ['US', 'CN'], region: 'eu', country: 'DE' }
   const labels = {
     country: { 'holdfast.io/data-residency-country': 'DE' },
@@ -91,7 +91,7 @@ describe('residency', () => {
   const ofResidency = (stored: Parameters<typeof announced>[0]) =>
     announced(stored).filter(([code]) => code === 'residency_stored_as_label')
 
-  test('is kept as sent, and each label that it is stored as is announced', () => {
+  test('keeps the block as sent and reports each label it is stored as', () => {
     const stored = create({ placement: { residency } })
     expect(stored.spec.placement).toEqual({ residency })
     expect(ofResidency(stored)).toEqual([
@@ -101,7 +101,7 @@ describe('residency', () => {
     ])
   })
 
-  test('a block that demands nothing makes no label', () => {
+  test('writes no label for an empty block', () => {
     const stored = create({ placement: { residency: { blockedCountries: [] } } })
     expect(stored.spec.placement).toEqual({ residency: { blockedCountries: [] } })
     expect(ofResidency(stored)).toEqual([])
@@ -124,7 +124,7 @@ describe('residency', () => {
   })
 })
 
-test('map keys keep the order sent, and empty lists and maps stay', () => {
+test('normalise keeps the order of map keys, empty lists and empty maps', () => {
   const { spec } = create({
     environment: { B: '', A: '' },
     labels: {},
@@ -136,7 +136,7 @@ test('map keys keep the order sent, and empty lists and maps stay', () => {
   expect(spec).toMatchObject({ labels: {}, command: [], placement: {}, limits: {} })
 })
 
-describe('secretsVersion', () => {
+describe('normalise and secretsVersion', () => {
   test.each<[string, JsonObject, unknown[][]]>([
     ['another number in a POST', { secretsVersion: 5 }, [['secrets_version_kept', 'secretsVersion', 5, 0]]],
     ['zero in a POST', { secretsVersion: 0 }, []],
@@ -158,15 +158,15 @@ describe('secretsVersion', () => {
   })
 })
 
-describe('a PUT', () => {
-  test('keeps what was not sent and replaces what was, outright', () => {
+describe('normalise of an update', () => {
+  test('keeps fields that were not sent and replaces those that were', () => {
     const { spec, alterations } = update({ environment: { C: '3' } })
     expect(spec).toMatchObject({ replicas: 3, environment: { C: '3' }, update: record.update })
     expect(spec.environment).toEqual({ C: '3' })
     expect(alterations).toEqual([])
   })
 
-  test('null clears; the default is announced', () => {
+  test('replaces null by the default and reports it', () => {
     const stored = update({ healthCheck: null, replicas: null, update: null })
     expect(stored.spec).not.toHaveProperty('healthCheck')
     expect(announced(stored).map(([code, field, from]) => [code, field, from])).toEqual([
@@ -175,12 +175,12 @@ describe('a PUT', () => {
     ])
   })
 
-  test('a part of update is completed with defaults, not with what was stored', () => {
+  test('completes a partial update block with defaults, not with stored values', () => {
     const { spec } = update({ update: { parallelism: 2 } })
     expect(spec.update).toMatchObject({ order: 'start-first', parallelism: 2 })
   })
 
-  test('announces read-only fields that differ, and quotes no credential', () => {
+  test('reports read-only fields that differ without quoting a credential', () => {
     const token = `ghp_${'a1B2'.repeat(9)}`
     const stored = update({ uid: record.uid, revision: 9, specHash: token, status: { phase: 'Running' } })
     expect(announced(stored).map(([code, field]) => [code, field])).toEqual([
@@ -199,7 +199,7 @@ describe('a PUT', () => {
     expect(update({ replicas: 1 }).warnings).toEqual([])
   })
 
-  test('warns of secrets and volumes alike', () => {
+  test('warns of removed secrets and volumes', () => {
     const current = {
       ...record,
       secrets: [{ name: 'DB', vault_path: 'deployments/db', anchor: 'external', rotation: 'restart' }],
@@ -214,7 +214,7 @@ describe('a PUT', () => {
   })
 })
 
-describe('a check that cannot fail', () => {
+describe('normalise warns about a health check that cannot fail', () => {
   test.each([
     [['true'], true],
     [[':'], true],
@@ -237,7 +237,7 @@ describe('a check that cannot fail', () => {
   })
 })
 
-test('equal specs have one canonical text, whatever the order of keys', () => {
+test('equal specs have the same canonical text in any order of keys', () => {
   const one = create({ environment: { A: '1', B: '2' } }).spec
   const other = create({ environment: { B: '2', A: '1' } }).spec
   expect(canonicalSpec(one)).toBe(canonicalSpec(other))
@@ -245,7 +245,7 @@ test('equal specs have one canonical text, whatever the order of keys', () => {
   expect(canonicalSpec(one)).toContain('"secretsVersion":0')
 })
 
-test('a route is part of the canonical text, and of nothing that containers are made of: it restarts nothing', () => {
+test('a route changes the canonical text but not the container template', () => {
   const one = create({ routes: [{ host: 'a.example', path: '/', port: 80 }] }).spec
   const other = create({ routes: [{ host: 'a.example', path: '/', port: 81 }] }).spec
   expect(canonicalSpec(one)).not.toBe(canonicalSpec(other))
@@ -253,7 +253,7 @@ test('a route is part of the canonical text, and of nothing that containers are 
   expect(containerTemplate(one, DIGEST)).toEqual(containerTemplate(create().spec, DIGEST))
 })
 
-test('a body with a fault never becomes a spec', () => {
+test('normalise throws for a body with a fault', () => {
   expect(admitDeployment(aBody({ replicas: -1 }), forCreate())).not.toHaveProperty('spec')
   expect(admitDeployment({ replicas: 'x' }, forUpdate(record))).not.toHaveProperty('spec')
   expect(() => create({ replicas: 'x' })).toThrow(TypeError)

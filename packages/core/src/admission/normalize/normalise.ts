@@ -1,5 +1,5 @@
-// What will be stored: what was sent, merged with what is kept, plus defaults, each of them announced. Nothing else is
-// changed. SPEC 1 (silent alteration is not allowed); DECISIONS 2 (PUT, Alteration), 3, 4.
+// Builds the spec to store: the sent fields, the kept fields and defaults. Every other difference from what was sent
+// is reported as an alteration (docs/design/admission.md#normalization).
 
 import {
   type Alteration,
@@ -29,11 +29,11 @@ export interface Normalised {
   readonly spec: DeploymentSpec
   readonly alterations: Alteration[]
   readonly warnings: Warning[]
-  /** What came with the entries and is not in the spec: by entry, in their order. */
+  /** Material that was sent with the entries and is not part of the spec, in the order of the entries. */
   readonly material: readonly SentMaterial[]
 }
 
-/** Only for a body in which checkBody found no fault. Throws on another one, so that a rejected body never becomes a spec. */
+/** Only for a body without faults. Throws otherwise, so that a rejected body never becomes a spec. */
 export function normalise(
   sent: JsonObject,
   current: DeploymentRecord | undefined,
@@ -81,7 +81,7 @@ function withDefaults(field: string, value: Json | undefined, alterations: Alter
   return complete(field, value, INNER_DEFAULTS.get(field) ?? {}, alterations)
 }
 
-/** The object as it was sent where nothing is missing, else a copy: what was sent is never written to. */
+/** Returns the sent object if nothing is missing, else a copy. The sent body is never changed. */
 function complete(path: string, sent: JsonObject, usual: JsonObject, alterations: Alteration[]): JsonObject {
   let object = sent
   for (const [key, value] of Object.entries(usual)) {
@@ -92,7 +92,7 @@ function complete(path: string, sent: JsonObject, usual: JsonObject, alterations
   return object
 }
 
-/** The counter is raised by rotation alone: whatever was sent, a create stores 0 and an update what is stored. */
+/** Only a rotation raises the counter. A create stores 0, an update keeps the stored number. */
 function keepSecretsVersion(
   merged: JsonObject,
   { secretsVersion: sent }: JsonObject,
@@ -102,7 +102,7 @@ function keepSecretsVersion(
   const isUnset = sent === undefined || (sent === null && current === undefined)
   const kept = current?.secretsVersion ?? 0
   if (!isUnset && sent !== kept) {
-    const why = 'Only the rotation operation raises secretsVersion.'
+    const why = 'Only a rotation raises secretsVersion.'
     alterations.push({
       code: 'secrets_version_kept',
       field: 'secretsVersion',

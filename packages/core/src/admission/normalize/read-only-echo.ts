@@ -1,5 +1,5 @@
-// What of a record that was sent back is not stored and differs from the record: announced, so that nobody believes it
-// took effect. DECISIONS 2, PUT.
+// Reports read-only fields of a sent record that differ from the stored one, so that the client knows they had no
+// effect.
 
 import {
   type Alteration,
@@ -11,9 +11,9 @@ import {
 } from '@holdfast/contract'
 import { describeReceived } from '../../credentials/index.ts'
 
-const WHY = 'The server alone writes this field; what was sent for it is not stored.'
+const WHY = 'Only the server writes this field; the sent value was ignored.'
 
-/** A different `uid` never comes here: it is refused. */
+/** A different `uid` is rejected before. */
 export function explainIgnoredReadOnly(sent: JsonObject, current: DeploymentRecord): Alteration[] {
   const stored: JsonObject = current
   return READ_ONLY_FIELDS.flatMap((field): Alteration[] => {
@@ -24,8 +24,8 @@ export function explainIgnoredReadOnly(sent: JsonObject, current: DeploymentReco
 }
 
 /**
- * Text passes the redactor: an alteration is logged, and anything may stand in a field that is not looked at. So does a
- * number too large to be exact, which JSON cannot be written from.
+ * Alterations are logged and an ignored field may hold anything, so text is redacted. Whole numbers that are too large
+ * for JSON become text too.
  */
 function quoted(field: string, value: Json): Json {
   const isPlain = value === null || typeof value === 'number' || typeof value === 'boolean'

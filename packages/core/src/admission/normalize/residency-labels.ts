@@ -1,5 +1,4 @@
-// Where a deployment may be is written as a block and told as labels: each label that a write makes is announced, from the
-// value that was sent. SPEC 2.7, DECISIONS 2.
+// Residency is declared as a block and stored as labels. Each label that a write adds is reported as an alteration.
 
 import {
   type Alteration,
@@ -10,9 +9,9 @@ import {
 } from '@holdfast/contract'
 import { residencyLabels } from '../../scheduling/residency.ts'
 
-const WHY = 'Residency is kept as this label, which the server writes and residencyLabels shows.'
+const WHY = 'Residency is stored as this label, which the server writes and residencyLabels shows.'
 
-/** A label that the deployment has already is not made by this write, so that what GET shows may be sent back. */
+/** Labels that the deployment already has are not reported, so that a PUT may repeat what GET returned. */
 export function explainResidencyLabels(
   { placement }: DeploymentSpec,
   current: DeploymentRecord | undefined,

@@ -1,4 +1,4 @@
-// A sent list replaces the stored one outright; whoever loses a reference by that is told which. SPEC 1; DECISIONS 2.
+// A sent list replaces the stored one. References that get lost this way are reported as a warning.
 
 import {
   type DeploymentRecord,
@@ -8,7 +8,7 @@ import {
   type Warning,
 } from '@holdfast/contract'
 
-/** What an entry of each watched field is known by. */
+/** How entries of each checked field are identified. */
 const NAMES_OF: readonly [string, (value: Json | undefined) => string[]][] = [
   ['secrets', (value) => namesIn(value, 'name')],
   ['volumes', (value) => namesIn(value, 'volume')],

@@ -5,23 +5,23 @@ import { checkPersistable } from '../persist-guard.ts'
 import { normalise } from './normalise.ts'
 
 const CANARY = 'correct horse battery staple'
-const told = ({ alterations }: ReturnType<typeof normalise>) =>
+const alterationsOfSecrets = ({ alterations }: ReturnType<typeof normalise>) =>
   alterations
     .filter(({ field }) => field.startsWith('secrets['))
     .map(({ code, field, from, to }) => [code, field, from, to])
 const create = (parts: { [field: string]: unknown }) => normalise(aBody(parts), undefined)
 
-test('an entry is stored as a reference with its defaults, announced', () => {
+test('an entry is stored as a reference with defaults, each reported as an alteration', () => {
   const stored = create({ secrets: [{ rotation: 'restart', vault_path: 'resources/db', name: 'DB' }] })
   expect(stored.spec.secrets).toEqual([
     { name: 'DB', vault_path: 'resources/db', anchor: 'external', rotation: 'restart' },
   ])
   expect(Object.keys(stored.spec.secrets[0] ?? {})).toEqual(['name', 'vault_path', 'anchor', 'rotation'])
-  expect(told(stored)).toEqual([['default_applied', 'secrets[0].anchor', null, 'external']])
+  expect(alterationsOfSecrets(stored)).toEqual([['default_applied', 'secrets[0].anchor', null, 'external']])
   expect(stored.material).toEqual([])
 })
 
-test('what came with it goes on beside the spec, and nowhere else', () => {
+test('material is returned separately and is not part of the spec', () => {
   const sent = aBody({
     secrets: [
       { name: 'A', vault_path: 'resources/a', anchor: 'process' },
@@ -45,7 +45,7 @@ test('what came with it goes on beside the spec, and nowhere else', () => {
       generate: { keys: ['token'], length: 40, charset: 'alphanumeric' },
     },
   ])
-  expect(told({ material, ...stored })).toEqual([
+  expect(alterationsOfSecrets({ material, ...stored })).toEqual([
     ['default_applied', 'secrets[0].rotation', null, 'restart'],
     ['write_time_material_stripped', 'secrets[1].values', '<redacted object, 43 bytes>', null],
     ['write_time_material_stripped', 'secrets[1].generate', '<redacted object, 30 bytes>', null],
@@ -56,14 +56,14 @@ test('what came with it goes on beside the spec, and nowhere else', () => {
   expect(JSON.stringify(sent)).toBe(before)
 })
 
-test('an update that says nothing of secrets keeps them as they are', () => {
+test('an update without secrets keeps the stored ones', () => {
   const record = aRecord(aBody({ secrets: [{ name: 'DB', vault_path: 'resources/db' }] }))
   const stored = normalise({ replicas: 2 }, record)
   expect(stored.spec.secrets).toEqual(record.secrets)
   expect(stored.alterations).toEqual([])
 })
 
-describe('warnings', () => {
+describe('warnings about generated material', () => {
   const warnings = (generate: JsonObject, parts: { [field: string]: unknown } = {}, anchor = 'process') =>
     create({
       secrets: [{ name: 'DB', vault_path: 'resources/db', anchor, generate: { keys: ['a'], ...generate } }],
@@ -71,7 +71,7 @@ describe('warnings', () => {
     }).warnings.map(({ code, field }) => `${code} ${field}`)
   const composed = { composedEnvironment: { URL: 'x://{{secret.db.a}}' } }
 
-  test('material that is said to be managed outside', () => {
+  test('warns about generated material with an external anchor', () => {
     expect(warnings({}, {}, 'external')).toEqual(['external_material_generated secrets[0].generate'])
     expect(warnings({})).toEqual([])
   })

@@ -1,5 +1,5 @@
-// The entries of `secrets` as they are stored: references with their defaults. What came with them is taken out here and
-// handed on beside the spec, each part of it announced. SPEC 1, 2.4; DECISIONS 2 (Alteration), 4; SAFETY 4f (1).
+// Turns sent entries of `secrets` into stored ones: references with defaults. Material is removed and returned
+// separately; each removal is reported as an alteration.
 
 import { type Alteration, elementPath, isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
 import { describeHidden } from '../../credentials/index.ts'
@@ -16,7 +16,7 @@ export interface StoredSecrets {
 
 const WRITE_TIME = ['values', 'generate']
 
-/** Only for entries that the rules found sound; those of a record pass as they are. */
+/** Only for entries without faults. Entries of a record stay unchanged. */
 export function storeSecrets(
   sent: readonly Json[],
   limits: Limits,
@@ -46,12 +46,12 @@ function withDefaults(path: string, sent: JsonObject, alterations: Alteration[])
   return entry
 }
 
-/** Not even the parameters of a generation are repeated: an announcement may be kept, they never are. */
+/** Generation parameters are not repeated either, because alterations may be stored. */
 function explainStripped(path: string, entry: JsonObject): Alteration[] {
   return WRITE_TIME.flatMap((field): Alteration[] => {
     const sent = entry[field]
     if (sent === undefined) return []
-    const why = 'Material goes to the secrets store; a deployment holds references to it only.'
+    const why = 'Material goes to the secrets store; a deployment holds only references to it.'
     const from = describeHidden(sent)
     return [{ code: 'write_time_material_stripped', field: `${path}.${field}`, from, to: null, why }]
   })

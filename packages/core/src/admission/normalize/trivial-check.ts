@@ -1,11 +1,11 @@
-// A health check that cannot fail satisfies every gate and guards nothing: accepted, with a warning. DECISIONS 3.
+// Warns about a health check that cannot fail. It is accepted, although it would always report healthy.
 
 import { isJsonObject, type Json, type JsonObject, type Warning } from '@holdfast/contract'
 
 const ALWAYS_TRUE = /^(?:(?:\/usr)?\/bin\/)?true$|^:$|^exit 0$/
-/** Longer ones are not looked at: a trivial line is short. */
+/** Longer lines are not checked: a trivial line is short. */
 const LONGEST_LINE = 512
-/** A command line whose last part always succeeds, whatever came before: `curl ... || true`. */
+/** A command line whose last part always succeeds: `curl ... || true`. */
 const LAST_PART = /(?:\|\||;)([^|;&]*)$/
 const SHELLS: ReadonlySet<Json> = new Set(['sh', 'bash', '/bin/sh', '/bin/bash', '/bin/ash', 'ash'])
 const TRUE_PROGRAMS: ReadonlySet<Json> = new Set(['true', '/bin/true', '/usr/bin/true'])
@@ -13,7 +13,7 @@ const TRUE_PROGRAMS: ReadonlySet<Json> = new Set(['true', '/bin/true', '/usr/bin
 export function explainTrivialCheck(sent: JsonObject): Warning[] {
   const { healthCheck } = sent
   if (!isJsonObject(healthCheck) || !isTrivialCommand(healthCheck.command)) return []
-  const why = 'This command cannot fail, so the check reports healthy whatever the container does.'
+  const why = 'This command cannot fail, so the check always reports healthy.'
   return [{ code: 'health_check_trivial', field: 'healthCheck.command', why }]
 }
 

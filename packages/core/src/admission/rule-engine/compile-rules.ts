@@ -1,32 +1,34 @@
-// Shape and rules become one tree, once, at start: per request nobody compares patterns.
+// Compiles a shape and its rules into one tree at start, so that no request has to match path patterns.
 
 import { deploymentBodyShape, describeShape, type ShapeNode } from '@holdfast/contract'
-import { REFUSED_FIELDS } from '../refused-fields.ts'
 import { FIELD_RULES } from '../rule-list.ts'
 import { type Rule, STAGES } from './rule.ts'
 
+/** Known only so that a rule can reject it with its own code; never listed as accepted. */
+const ALWAYS_REJECTED = 'secrets[*].mount_path'
+
 export interface CompiledNode {
-  /** Without the optional around it. */
+  /** The shape without `optional` or `nullable`. */
   readonly shape: ShapeNode
   /** The accepted form in words, for a wrong type. */
   readonly described: string
-  /** Before the type check, on whatever was sent. */
+  /** Run before the type check, on any value that was sent. */
   readonly typeRules: readonly Rule[]
-  /** After it, on absent values too. */
+  /** Run after the type check, also on absent values. */
   readonly requiredRules: readonly Rule[]
-  /** On present values of the right type, in the order of their stages. */
+  /** Run on present values of the right type, in the order of their stages. */
   readonly rules: readonly Rule[]
-  /** Of an object, in the order in which they are judged. */
+  /** Fields of an object, in the order in which they are checked. */
   readonly fields: ReadonlyMap<string, CompiledNode>
   /** The same as a list, which is cheaper to walk. */
   readonly fieldList: readonly (readonly [string, CompiledNode])[]
-  /** Of a list or map. */
+  /** The element of a list or the value of a map. */
   readonly element: CompiledNode | undefined
-  /** The names of the fields that are accepted, for field_unknown. */
+  /** Names of the accepted fields, for field_unknown. */
   readonly accepted: string
 }
 
-/** `at` is how rules name the place: '' for the root, `a.b` in objects, `a.*` in maps, `a[*]` in lists. */
+/** `at` is the path as rules write it: '' for the root, `a.b` in objects, `a.*` in maps, `a[*]` in lists. */
 export function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''): CompiledNode {
   if (shape.kind === 'optional' || shape.kind === 'nullable') return compileRules(shape.inner, rules, at)
   const here = rules.filter((rule) => rule.at === at)
@@ -41,7 +43,7 @@ export function compileRules(shape: ShapeNode, rules: readonly Rule[], at = ''):
     fields,
     fieldList: [...fields],
     element: compileElement(shape, rules, at),
-    accepted: [...fields.keys()].filter((name) => !REFUSED_FIELDS.has(`${at}.${name}`)).join(', '),
+    accepted: [...fields.keys()].filter((name) => `${at}.${name}` !== ALWAYS_REJECTED).join(', '),
   }
 }
 

@@ -1,5 +1,5 @@
-// A rule that needs more than one field, or the configuration. It judges the merged spec and copes with any shape,
-// because it also runs when single fields were refused: all faults come at once.
+// A rule that needs several fields or the configuration. It also runs if single fields were rejected, so that all
+// faults are reported at once; it must therefore accept any shape of input.
 
 import type { Code, Json, JsonObject } from '@holdfast/contract'
 import type { Params } from '../../reject.ts'
@@ -14,15 +14,15 @@ export interface CrossRefusal {
 
 export interface CrossRule {
   readonly code: Code
-  /** The patterns it can name, for the test against the code catalogue. */
+  /** The path it can reject, for the test against the code catalogue. */
   readonly at: string
-  /** Top-level fields that must be free of faults for this rule to be worth asking. */
+  /** Top-level fields that must have no faults for this rule to run. */
   readonly needs: readonly string[]
-  /** `sent` is what came, `merged` what would be stored before defaults. */
+  /** `sent` is the received body, `merged` what would be stored before defaults. */
   readonly refusals: (merged: JsonObject, sent: JsonObject, context: AdmissionContext) => CrossRefusal[]
 }
 
-/** What a rule on one field has refused already is not refused again. */
+/** Paths that a rule on one field has rejected are not rejected again. */
 export function applyCrossRules(
   rules: readonly CrossRule[],
   merged: JsonObject,
@@ -39,7 +39,7 @@ export function applyCrossRules(
   }
 }
 
-/** Whether a key came before, asked of one after another. */
+/** Returns a function that reports whether it saw a key before. */
 export function createRepeatCheck(): (key: Json) => boolean {
   const seen = new Set<Json>()
   return (key) => {

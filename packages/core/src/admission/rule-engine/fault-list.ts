@@ -1,4 +1,4 @@
-// Where the faults of one body are gathered, in order, with the paths that name them. DECISIONS 2.
+// Collects the faults of one body, in order, with their paths.
 
 import { type Code, childPath, elementPath, type Json, type Rejection } from '@holdfast/contract'
 import { boundedKey } from '../../bounded.ts'
@@ -6,12 +6,12 @@ import { safeKey } from '../../credentials/index.ts'
 import { reject } from '../../reject.ts'
 import type { Verdict } from './rule.ts'
 
-/** From the body to a value: field names and map keys as text, positions as numbers. */
+/** From the body to a value: field names and map keys as strings, positions as numbers. */
 export type Path = readonly (string | number)[]
 
 export interface FaultList {
   readonly rejections: Rejection[]
-  /** Paths that were refused: the rules across fields have nothing to add there. */
+  /** Rejected paths. Rules across fields skip them. */
   readonly fields: Set<string>
   readonly topLevel: Set<string | number>
   readonly most: number
@@ -44,7 +44,7 @@ export function addFault(
   faults.rejections.push(reject(code, field, value, typeof verdict === 'boolean' ? {} : verdict.params))
 }
 
-/** Keys come from the client and may be a credential in the wrong place, so they pass the redactor too. */
+/** Keys come from the client and may be a misplaced credential, so they are redacted too. */
 function pathText(path: Path): string {
   return path.reduce<string>(
     (text, step) =>

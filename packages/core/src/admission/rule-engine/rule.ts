@@ -1,22 +1,22 @@
-// A rule as data: which code it raises, at which field, at which stage, and what it refuses. The walker decides when it runs.
+// A rule as data: its code, path, stage and check. The walker decides when it runs.
 
 import type { Code, Json, JsonObject } from '@holdfast/contract'
 import type { Params } from '../../reject.ts'
 import type { AdmissionContext } from '../context.ts'
 
-/** Per value the first refusing rule in this order is reported, and only that one. DECISIONS 2, Order. */
+/** Of several rules on one value, only the first failing one in this order is reported. */
 export const STAGES = ['type', 'required', 'length', 'form', 'range'] as const
 export type Stage = (typeof STAGES)[number]
 
-/** What a rule fills into the catalogue's text. */
+/** The parameters of the catalogue's text. */
 export interface Refusal {
   readonly params: Params
 }
 
-/** `true` refuses with the catalogue's own words. */
+/** `true` rejects with the catalogue's text as it is. */
 export type Verdict = boolean | Refusal
 
-/** Where the judged value stands in what was sent. */
+/** The position of the checked value in the body. */
 export interface Place {
   /** The field, the map key, or the index as text. */
   readonly key: string
@@ -29,8 +29,8 @@ export interface Rule {
   /** `healthCheck.timeout`, `environment.*`, `placement.constraints[*].operator`. */
   readonly at: string
   /**
-   * `type` runs before the shape's own type check and lets a rule claim a wrong type for its code.
-   * Only `type` and `required` see an absent value; all later stages see values of the right type.
+   * `type` runs before the type check of the shape, so that a rule can report a wrong type with its own code. Only
+   * `type` and `required` see absent values; later stages see values of the right type.
    */
   readonly stage: Stage
   readonly refuses: (value: Json | undefined, context: AdmissionContext, place: Place) => Verdict
@@ -53,7 +53,7 @@ export const onObject =
   (value, context, place) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && judge(value, context, place)
 
-/** Fills the `{accepted}` of the codes whose accepted form depends on the field. */
+/** Fills `{accepted}` in codes whose accepted form depends on the field. */
 export function accepted(form: string): Refusal {
   return { params: { accepted: form } }
 }
@@ -62,7 +62,7 @@ export function isAbsent(value: Json | undefined): value is null | undefined {
   return value === undefined || value === null
 }
 
-/** The field beside the judged one, in the same object. */
+/** Another field of the object that holds the checked one. */
 export function sibling(place: Place, key: string): Json | undefined {
   return Array.isArray(place.parent) ? undefined : place.parent[key]
 }

@@ -7,8 +7,8 @@ const mount = { volume: 'vol_01JCPZ0000000000000000000A', target: '/data', type:
 const constraint = { label: 'disk', operator: 'in', values: ['ssd'] }
 
 const ROWS: Row[] = [
-  ['a field nobody knows', { priviliged: true }, 'field_unknown priviliged'],
-  ['a null field nobody knows', { priviliged: null }, 'field_unknown priviliged'],
+  ['an unknown field', { priviliged: true }, 'field_unknown priviliged'],
+  ['a null unknown field', { priviliged: null }, 'field_unknown priviliged'],
   [
     'nested',
     { healthCheck: { ...check, test: 1 }, update: { x: 1 } },

@@ -1,5 +1,5 @@
-// Fields that nobody knows, or that only the server writes, in the order in which they were sent. DECISIONS 2: refused, never
-// dropped.
+// Finds unknown and read-only fields, in the order in which they were sent. They are rejected, never ignored
+// (docs/design/admission.md#strict-bodies).
 
 import { isJsonObject, type Json, type JsonObject, READ_ONLY_FIELDS } from '@holdfast/contract'
 import type { AdmissionContext } from '../context.ts'
@@ -27,7 +27,7 @@ export function findUnknownFields(
   }
 }
 
-/** What GET shows may come back in a PUT, except that a deployment never takes another's uid. */
+/** A PUT may repeat what GET returned, but never the uid of another deployment. */
 function judgeReadOnly(key: string, value: Json, context: AdmissionContext, faults: FaultList): void {
   const isForeignUid = key === 'uid' && context.current !== undefined && value !== context.current.uid
   if (context.mode === 'create' || isForeignUid) addFault(faults, 'field_read_only', [key], value, true)

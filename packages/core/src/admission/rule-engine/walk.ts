@@ -1,5 +1,4 @@
-// Goes once through what was sent, field by field in the order of the shape, and reports per value the first rule that
-// refuses it. SPEC 2.2, DECISIONS 2 (Order) and 4.
+// Walks a body once, in the order of the shape, and reports for each value the first rule that rejects it.
 
 import { isOfType, type Json, type JsonObject } from '@holdfast/contract'
 import type { AdmissionContext } from '../context.ts'
@@ -11,7 +10,7 @@ interface Walk {
   readonly sent: JsonObject
   readonly context: AdmissionContext
   readonly faults: FaultList
-  /** Grows and shrinks with the descent; its text is made only for a fault. */
+  /** Grows and shrinks with the descent; it is rendered only for a fault. */
   readonly path: (string | number)[]
 }
 
@@ -24,7 +23,7 @@ export function walkFields(
   const walk: Walk = { sent, context, faults, path: [] }
   for (const [name, node] of root.fieldList) {
     const value = sent[name]
-    // A PUT keeps what it does not send.
+    // An update keeps the fields that it does not send.
     if (value === undefined && context.mode === 'update') continue
     visit(node, value, name, sent, walk)
   }
@@ -43,19 +42,19 @@ function visit(
   const place: Place = { key: typeof step === 'string' ? step : String(step), parent, sent: walk.sent }
   if (hasRightType(node, value, place, walk)) {
     const refused = refuseFirst(node.rules, value, place, walk)
-    // What is too long is not looked through: the work on one body stays bounded.
+    // Elements of a list that is too long are not checked, so that the work on one body is bounded.
     if (refused?.stage !== 'length') descend(node, value, walk)
   }
   walk.path.pop()
 }
 
-/** Type and presence. False: reported, or absent and rightly so; either way there is nothing to look at further. */
+/** Checks type and presence. False if the value was rejected or is absent; then no other rule runs. */
 function hasRightType(node: CompiledNode, value: Json | undefined, place: Place, walk: Walk): boolean {
   if (value !== undefined && refuseFirst(node.typeRules, value, place, walk)) return false
   const isPresent = value !== undefined && value !== null
   if (isPresent && !isOfType(node.shape, value)) return refuseType(node, value, walk)
   if (refuseFirst(node.requiredRules, value, place, walk)) return false
-  // A top-level null says that the field is not wanted; inside a field it is a value of the wrong type.
+  // A top-level null clears the field; inside a field it is a value of the wrong type.
   if (value === null && walk.path.length > 1) return refuseType(node, value, walk)
   return isPresent
 }

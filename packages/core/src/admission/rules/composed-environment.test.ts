@@ -35,7 +35,7 @@ test.each<[string, string?]>([
   expect(summary(judge({ URL: template }))).toEqual(expected)
 })
 
-test('variables have the form of a variable, and come in a number', () => {
+test('checks the form and number of composed variables', () => {
   expect(summary(judge({ 'A-B': 'constant' }))).toEqual([
     'environment_key_invalid composedEnvironment["A-B"]',
   ])
@@ -47,7 +47,7 @@ test('variables have the form of a variable, and come in a number', () => {
   expect(summary(judge(many))).toEqual(['list_too_long composedEnvironment'])
 })
 
-test('constants and templates together have one size', () => {
+test('limits the size of constants and templates together', () => {
   const half = 'x'.repeat(128 * 1024)
   const template = `{{secret.orders-db.a}}${half}`
   expect(summary(judge({ A: template }, { environment: { B: half } }))).toEqual([
@@ -56,13 +56,13 @@ test('constants and templates together have one size', () => {
   expect(judge({ A: template }, { environment: { B: 'x' } })).toEqual([])
 })
 
-test('the declared labels are told, never the template', () => {
+test('a rejection lists the declared labels, never the template', () => {
   const [rejection] = judge({ A: 'hunter2{{secret.db.password}}' })
   expect(rejection?.expected).toContain('orders-db')
   expect(rejection?.received).toBe('<redacted string, 29 bytes>')
 })
 
-test('an update that takes away the entry is told of the template that stays', () => {
+test('rejects an update that removes an entry which a template uses', () => {
   const record = aRecord(aBody({ secrets, composedEnvironment: { URL: '{{secret.orders-db.a}}' } }))
   const judged = (sent: object) => summary(checkBody(JSON.parse(JSON.stringify(sent)), forUpdate(record)))
   expect(judged({ secrets: [] })).toEqual(['secret_compose_resource_undeclared composedEnvironment.URL'])

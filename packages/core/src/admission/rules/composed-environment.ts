@@ -1,5 +1,4 @@
-// Templates: what a variable composed of secrets may look like. Which labels are declared is a rule across fields.
-// SPEC 2.4, 7.3; DECISIONS 3.
+// The form of a composed variable's template. Whether its labels are declared is a rule across fields.
 
 import { isEnvironmentKey } from '../../grammar.ts'
 import { parseTemplate } from '../../secrets/placeholders.ts'

@@ -1,5 +1,5 @@
-// What this installation has switched off or does not allow. Judged when sent: a change of configuration must not stop
-// a tenant from scaling down what already runs. DECISIONS 3, 6.
+// Checks what the configuration disables or does not allow. Only sent fields are checked, so that a changed
+// configuration never stops a tenant from scaling down.
 
 import type { JsonObject } from '@holdfast/contract'
 import { parseImageReference } from '../../image-reference.ts'

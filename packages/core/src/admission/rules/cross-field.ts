@@ -1,5 +1,4 @@
-// Rules between fields: a deployment does not wait for itself, and no two mounts share a target, no two routes a host and path.
-// DECISIONS 3, 4.
+// Rules between fields: no dependency on itself, no two mounts with one target, no two routes with one host and path.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { ROOT_PATH, routeIdentity } from '../facts/route-identity.ts'

@@ -1,4 +1,4 @@
-// The form of a dependency: a deployment's name and a gate we know. Whether it exists is a fact. SPEC 2.2; DECISIONS 3, 4.
+// The form of a dependency: a deployment name and a known condition. Whether it exists is checked with the facts.
 
 import { DEPENDENCY_CONDITIONS } from '@holdfast/contract'
 import { isDeploymentName } from '../../grammar.ts'

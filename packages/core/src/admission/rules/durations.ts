@@ -1,4 +1,4 @@
-// The longest durations we take; the floors are with their topics. DECISIONS 4.
+// The longest accepted durations. The shortest ones are checked with their fields.
 
 import { durationMs } from '@holdfast/contract'
 import { accepted, onText, type Rule, type Verdict } from '../rule-engine/rule.ts'

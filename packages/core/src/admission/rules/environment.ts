@@ -1,4 +1,4 @@
-// Constants only: the form of a variable, the size of them all, and no credential among them. SPEC 2.2, 7.1; DECISIONS 6, 9.
+// Constant variables: their names, their total size, and that none is a credential.
 
 import { type JsonObject, utf8Length } from '@holdfast/contract'
 import { describeReceived, detectCredential } from '../../credentials/index.ts'
@@ -33,7 +33,7 @@ export const environmentRules: readonly Rule[] = [
   },
 ]
 
-/** Keys and values; what the engine adds around them is not counted. */
+/** Size of keys and values, without what the engine adds. */
 export function environmentBytes(variables: JsonObject): number {
   let bytes = 0
   for (const key of Object.keys(variables)) {
@@ -43,7 +43,7 @@ export function environmentBytes(variables: JsonObject): number {
   return bytes
 }
 
-/** The last segment of the vault_path to propose: the deployment's own name, where it has a sound one. */
+/** The label to propose in the rejection: the deployment's own name, if it is valid. */
 function secretLabel(context: AdmissionContext, place: Place): string {
   const name = place.sent.name ?? context.pathName
   return typeof name === 'string' && isDeploymentName(name) ? describeReceived('name', name) : '<name>'

@@ -1,4 +1,5 @@
-// Does the declared check really check? One of three codes per check, then the floors. SPEC 2.3, 7.2; DECISIONS 3, 4.
+// A health check must run a command. It gets one of three codes for its type or command, then the minimum values are
+// checked.
 
 import { durationMs, type Json } from '@holdfast/contract'
 import {
@@ -11,7 +12,7 @@ import {
   type Verdict,
 } from '../rule-engine/rule.ts'
 
-/** The engine counts retries in 32 bits. */
+/** The engine stores retries in 32 bits. */
 const MAX_RETRIES = 2_147_483_647
 
 export const healthCheckRules: readonly Rule[] = [
@@ -76,7 +77,7 @@ function firstElement(command: Json | undefined): Json | undefined {
   return Array.isArray(command) ? command[0] : undefined
 }
 
-/** No program to run: absent, empty, or a first element of white space. */
+/** No program to run: absent, empty, or a first element of blanks. */
 function isBlankCommand(command: Json | undefined): boolean {
   if (isAbsent(command)) return true
   if (!Array.isArray(command)) return false

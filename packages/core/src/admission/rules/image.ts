@@ -1,4 +1,4 @@
-// Which image reference counts as pinned. SPEC 2.2, 7.1; DECISIONS 3.
+// An image reference must be pinned by a tag other than latest, or by a digest.
 
 import { parseImageReference } from '../../image-reference.ts'
 import { isAbsent, onText, type Rule } from '../rule-engine/rule.ts'
@@ -13,7 +13,7 @@ export const imageRules: readonly Rule[] = [
   { code: 'image_required', at: 'image', stage: 'form', refuses: onText((image) => !isPinned(image)) },
 ]
 
-/** `latest` moves, so it pins nothing and is refused even beside a digest. */
+/** `latest` changes its content, so it is rejected even with a digest. */
 function isPinned(image: string): boolean {
   const reference = parseImageReference(image)
   if (reference === undefined || reference.tag === 'latest') return false

@@ -1,5 +1,4 @@
-// The tenant's own labels: a plain ASCII grammar, no prefix that steers the engine or a proxy, and residency only as the
-// typed block. SPEC 2.7; DECISIONS 3, 4; SAFETY 2 rows 16, 35.
+// The tenant's own labels: printable ASCII, no prefix that controls an engine or a proxy, and no residency labels.
 
 import { type Json, type JsonObject, RESIDENCY_LABELS, type ResidencyDemand } from '@holdfast/contract'
 import { describeReceived } from '../../credentials/index.ts'
@@ -12,8 +11,8 @@ import { blockOf, isDeclared, residencyKeyOf } from './residency.ts'
 
 const LABEL_KEY =
   'a label key: name or prefix/name, letters, digits, ".", "_" and "-", at most 253 and 63 characters'
-/** There are no more of two letters. */
-const MOST_SAID = 26 * 26
+/** No list of two-letter countries is longer. */
+const MOST_COUNTRIES = 26 * 26
 const RESERVED_PREFIXES = ['holdfast.io/', 'traefik.', 'caddy', 'com.docker.']
 
 export const labelsRules: readonly Rule[] = [
@@ -50,38 +49,38 @@ export const labelsRules: readonly Rule[] = [
 
 const isResidencyLabel = (key: string): boolean => residencyKeyOf(key) !== undefined
 
-/** Case does not protect: one of the proxies reads its labels in any case. */
+/** Prefixes are compared without case, because some proxies read labels in any case. */
 function isReserved(key: string): boolean {
   const lower = key.toLowerCase()
   return RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix))
 }
 
-/** Beside a block that says the same it is declared twice, which is a question between fields. */
+/** If placement.residency declares the same, a rule across fields reports residency_declared_twice instead. */
 function handwritten({ current }: AdmissionContext, { key, parent, sent }: Place): Verdict {
   const merged = mergeSent(sent, current)
   return !isDeclared(merged, key) && accepted(filledBlock(parent, blockOf(merged)))
 }
 
-/** The typed block, ready to be pasted: the values that were submitted as labels, beside what it says already. */
+/** The placement.residency block to send instead: the submitted label values added to the existing block. */
 function filledBlock(labels: Place['parent'], block: { readonly [key: string]: Json }): string {
   const residency: JsonObject = {}
   for (const key of RESIDENCY_KEYS) {
     const label = RESIDENCY_LABELS[key]
     const text = Array.isArray(labels) ? undefined : labels[label]
-    const value = typeof text === 'string' ? submitted(key, label, text) : said(key, block[key])
+    const value = typeof text === 'string' ? submitted(key, label, text) : declared(key, block[key])
     if (value !== undefined) residency[key] = value
   }
   return JSON.stringify({ placement: { residency } })
 }
 
-/** Through the one place that redacts: what was submitted may be a credential in the wrong place. */
+/** Redacts, because a submitted value may be a misplaced credential. */
 function submitted(key: keyof ResidencyDemand, label: string, text: string): Json {
   const shown = describeReceived(`labels[${JSON.stringify(label)}]`, text)
   return key === 'blockedCountries' ? shown.split(',').map((country) => country.trim()) : shown
 }
 
-function said(key: keyof ResidencyDemand, value: Json | undefined): Json | undefined {
+function declared(key: keyof ResidencyDemand, value: Json | undefined): Json | undefined {
   if (key === 'region') return typeof value === 'string' ? describeReceived(key, value) : undefined
   const countries = Array.isArray(value) ? value : [value]
-  return countries.length < MOST_SAID && countries.every(isCountry) ? value : undefined
+  return countries.length < MOST_COUNTRIES && countries.every(isCountry) ? value : undefined
 }

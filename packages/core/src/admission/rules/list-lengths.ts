@@ -1,4 +1,4 @@
-// How many elements a list or map may have. DECISIONS 6, and Limits for those it does not name.
+// How many elements a list or map may have.
 
 import { isJsonObject, type Json } from '@holdfast/contract'
 import type { Limits } from '../../limits.ts'

@@ -1,4 +1,4 @@
-// What a deployment may be called. SPEC 2.2, 7.1; DECISIONS 3 for what tells the codes apart.
+// The name of a deployment: present, short enough, well-formed and not reserved.
 
 import { hasNameCharacters } from '../../grammar.ts'
 import { isAbsent, onText, type Rule } from '../rule-engine/rule.ts'

@@ -1,4 +1,4 @@
-// Can the placement filters be read? Whether a node satisfies them is the scheduler's question. SPEC 2.7; DECISIONS 3, 4.
+// The form of placement. Whether a node satisfies it is decided by the scheduler.
 
 import { CONSTRAINT_OPERATORS } from '@holdfast/contract'
 import { isDeploymentName, isLabelKey, isLabelValue } from '../../grammar.ts'

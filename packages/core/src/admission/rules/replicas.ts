@@ -1,4 +1,4 @@
-// How many copies may be asked for. SPEC 2.2, 7.1.
+// The number of replicas.
 
 import { onNumber, type Rule } from '../rule-engine/rule.ts'
 

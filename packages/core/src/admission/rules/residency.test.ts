@@ -108,7 +108,7 @@ test.each(ROWS)('%s', (_about, parts, ...expected) => {
   expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
 })
 
-test('a region that is not declared is answered with those that are', () => {
+test('the rejection of an undeclared region lists the declared ones', () => {
   const [first] = checkBody(
     aBody(demand({ region: 'moon' })),
     forCreate({ regions: new Set(['eu', 'dach']) }),
@@ -116,7 +116,7 @@ test('a region that is not declared is answered with those that are', () => {
   expect(first).toMatchObject({ received: 'moon', expected: 'one of dach, eu' })
 })
 
-describe('an update', () => {
+describe('residency rules of an update', () => {
   const resident = aRecord(aBody(demand({ country: 'DE', region: 'eu' })))
   const judge = (sent: object, regions = ['eu']) =>
     summary(checkBody(JSON.parse(JSON.stringify(sent)), forUpdate(resident, { regions: new Set(regions) })))
@@ -147,7 +147,7 @@ describe('an update', () => {
     expect(judge(sent)).toEqual(expected)
   })
 
-  test('is not refused for a region that was declared once and is kept, but for one that it sends', () => {
+  test('checks the region only if it is sent', () => {
     expect(judge({ replicas: 2 }, ['na'])).toEqual([])
     expect(judge({ placement: resident.placement }, ['na'])).toEqual([
       'residency_region_undeclared placement.residency.region',
@@ -155,28 +155,28 @@ describe('an update', () => {
   })
 })
 
-describe('the block that a label by hand is answered with', () => {
+describe('the block that replaces a residency label', () => {
   const printed = (body: object) =>
     checkBody(aBody({ ...body }), forCreate())
       .filter(({ code }) => code === 'residency_label_handwritten')
       .map(({ expected }) => JSON.parse(expected).placement.residency)
 
-  test('holds what the labels say, each time all of it', () => {
+  test('holds the values of all labels in every rejection', () => {
     const filled = { country: 'DE', blockedCountries: ['US', 'CN'] }
     expect(printed({ labels: { [COUNTRY]: 'DE', [BLOCKED]: 'US, CN' } })).toEqual([filled, filled])
   })
 
-  test('keeps what the block says already, so that pasting it loses nothing', () => {
+  test('keeps what the block already declares', () => {
     const kept = { region: 'eu', blockedCountries: ['US'] }
     expect(printed(demand(kept, { labels: { [COUNTRY]: 'DE' } }))).toEqual([{ country: 'DE', ...kept }])
   })
 
-  test('repeats no list that is longer than any sound one', () => {
+  test('omits a list that is too long to be valid', () => {
     const body = demand({ blockedCountries: Array(50_000).fill('US') }, { labels: { [COUNTRY]: 'DE' } })
     expect(printed(body)).toEqual([{ country: 'DE' }])
   })
 
-  test('quotes no credential and nothing unsound of the block', () => {
+  test('quotes no credential and no invalid part of the block', () => {
     const token = `ghp_${'a1B2'.repeat(9)}`
     const body = demand({ region: token, blockedCountries: [token] }, { labels: { [COUNTRY]: token } })
     const texts = JSON.stringify(printed(body))

@@ -1,5 +1,5 @@
-// Can the demand on where a deployment may be be read, does it agree with itself, and is it made in one place alone? Whether a
-// node answers it is the scheduler's question. SPEC 2.7; DECISIONS 3, 7.
+// The form of placement.residency: readable, without contradictions, and declared only there. Whether a node satisfies
+// it is decided by the scheduler.
 
 import {
   isJsonObject,
@@ -57,7 +57,7 @@ export const residencyConfigurationRules: readonly CrossRule[] = [
   },
 ]
 
-/** A country that is demanded and blocked leaves no place to run, and one that is listed twice says nothing more. */
+/** A country that is required and blocked leaves no place to run; a country listed twice is a mistake. */
 function blockedInVain(merged: JsonObject): CrossRefusal[] {
   const { country, blockedCountries } = blockOf(merged)
   if (!Array.isArray(blockedCountries)) return []
@@ -80,7 +80,7 @@ function declaredTwice(merged: JsonObject): CrossRefusal[] {
     .map((label) => ({ path: ['labels', label], value: labels[label] }))
 }
 
-/** Judged when sent, like everything that configuration decides. */
+/** Checked only when sent, like everything that depends on the configuration. */
 function regionUndeclared(
   _merged: JsonObject,
   sent: JsonObject,
@@ -94,12 +94,12 @@ function regionUndeclared(
   ]
 }
 
-/** Which part of the block a label stands for. */
+/** The part of the block that a label stores. */
 export function residencyKeyOf(label: string): keyof ResidencyDemand | undefined {
   return RESIDENCY_KEYS.find((key) => RESIDENCY_LABELS[key] === label)
 }
 
-/** Whether the block says already what this label would: the two could differ. */
+/** Whether the block declares the same as this label. */
 export function isDeclared(spec: JsonObject, label: string): boolean {
   const key = residencyKeyOf(label)
   const value = key === undefined ? undefined : blockOf(spec)[key]

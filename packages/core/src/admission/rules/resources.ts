@@ -1,10 +1,13 @@
-// Requests and limits are whole, not negative, and small enough to be exact. DECISIONS 3, 4.
+// Resource requests and limits: whole, not negative, and small enough to be exact.
 
 import { onNumber, type Rule } from '../rule-engine/rule.ts'
 
 const FIELDS = ['resources.cpuMillis', 'resources.memoryBytes', 'limits.cpuMillis', 'limits.memoryBytes']
 
-/** A fraction has the wrong type as well; it is claimed here, before the type check, so that the code says resources. */
+/**
+ * A fraction also has the wrong type. It is rejected here, before the type check, so that the code is
+ * resources_invalid.
+ */
 export const resourcesRules: readonly Rule[] = FIELDS.flatMap((at): Rule[] => [
   {
     code: 'resources_invalid',

@@ -14,7 +14,7 @@ const ROWS: Row[] = [
   ['null', { routes: null }],
   ['no path', { routes: [{ host: 'a.example', port: 80 }] }],
   ['16 routes', { routes: many(16) }],
-  ['17 routes, and none of them is looked at', { routes: [...many(16), {}] }, 'list_too_long routes'],
+  ['17 routes, none of which is checked', { routes: [...many(16), {}] }, 'list_too_long routes'],
   ['no list', { routes: route }, 'field_type_invalid routes'],
   ['an element that is no object', { routes: ['shop.example.com'] }, 'field_type_invalid routes[0]'],
   ['nothing in it', { routes: [route, {}] }, 'route_invalid routes[1].host', 'route_invalid routes[1].port'],
@@ -119,7 +119,7 @@ test.each([
   expect(judge({ ...route, port })).toEqual(expected)
 })
 
-describe('the same host and path twice', () => {
+describe('a repeated host and path', () => {
   const { path: _path, ...atRoot } = route
   test.each<[string, unknown[], string[]]>([
     [
@@ -144,12 +144,12 @@ describe('the same host and path twice', () => {
     expect(judge(...routes)).toEqual(expected)
   })
 
-  test('is not said beside a route that is malformed anyway', () => {
+  test('is not reported for a malformed route', () => {
     expect(judge(route, { ...route, port: 0 })).toEqual(['route_invalid routes[1].port'])
   })
 })
 
-test('a PUT that exchanges the ports of its own routes is sound', () => {
+test('accepts an update that swaps the ports of its routes', () => {
   const [one, other] = [route, { ...route, path: '/api', port: 81 }]
   const current = aRecord(aBody({ routes: [one, other] }))
   const exchanged = [
@@ -159,7 +159,7 @@ test('a PUT that exchanges the ports of its own routes is sound', () => {
   expect(checkBody({ routes: exchanged }, forUpdate(current))).toEqual([])
 })
 
-test('an accepted host and path is spelt one way: what decodes, cleans or resolves it leaves it as it is', () => {
+test('an accepted host and path does not change when decoded, cleaned or resolved', () => {
   const characters = fc.constantFrom(...'aA1.-_~/%*:@ ')
   let accepted = 0
   fc.assert(
@@ -180,7 +180,7 @@ test('an accepted host and path is spelt one way: what decodes, cleans or resolv
   expect(accepted).toBeGreaterThan(20)
 })
 
-test('two routes are one exactly if host and path are, but for the case of the path', () => {
+test('two routes are equal if host and path are equal, ignoring the case of the path', () => {
   const host = fc.constantFrom('a.b', 'a', 'a.b.c')
   const path = fc.constantFrom('/', '/b', '/B', '/b/c', '/c')
   fc.assert(

@@ -1,5 +1,5 @@
-// Could a request be led by this route? An exact host, a path in normal form, a port of the container. Whether another
-// deployment has the host and path already is a fact. DECISIONS 3, 4; SAFETY 2 rows 15, 18.
+// The form of a route: an exact host, a normalized path and a container port. Whether another deployment owns it is
+// checked with the facts.
 
 import { accepted, isAbsent, onNumber, onText, type Rule, type Stage } from '../rule-engine/rule.ts'
 
@@ -8,7 +8,7 @@ const HOST_LABEL_CHARACTERS = 63
 const HOST_LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const DIGITS = /^[0-9]+$/
 const PATH_CHARACTERS = 1024
-/** What a URL never has to encode: such a path has one spelling, so nothing that decodes it sees another one. */
+/** Characters that a URL never encodes, so that a path has only one spelling. */
 const PATH_SEGMENT = /^[A-Za-z0-9._~-]+$/
 const MAX_PORT = 65_535
 
@@ -48,7 +48,7 @@ function routeRule(field: string, stage: Stage, refuses: Rule['refuses']): Rule 
   }
 }
 
-/** A name whose last label is a number is an address to everything that reads URLs, and no name. */
+/** A name whose last label is a number would be read as an IP address. */
 function isHost(host: string): boolean {
   if (host.length > HOST_CHARACTERS) return false
   const labels = host.split('.')

@@ -1,5 +1,5 @@
-// Values and generated keys together make one document: a key has one source and is listed once, and all of it has a size.
-// For an entry of a deployment, a secret write and a rotation alike. SPEC 2.4, 2.5; DECISIONS 3.
+// Values and generated keys form one document: each key has one source and is listed once, and the total size is
+// limited. Used for an entry of a deployment, a secret write and a rotation.
 
 import { isJsonObject, type Json, type JsonObject, utf8Length } from '@holdfast/contract'
 import type { Limits } from '../../limits.ts'
@@ -9,7 +9,7 @@ import type { Path } from '../rule-engine/fault-list.ts'
 import { entriesOf } from './secret-lists.ts'
 import { documentBytes, exceeds } from './secret-material.ts'
 
-/** `holder` is what has `values` and `generate`, `path` where it stands. */
+/** `holder` is the object with `values` and `generate`, `path` its position. */
 type Judge = (holder: JsonObject, path: Path, limits: Limits) => CrossRefusal[]
 
 const JUDGES: readonly { code: CrossRule['code']; field: string; judge: Judge }[] = [
@@ -24,7 +24,7 @@ export const secretDocumentsRules: readonly CrossRule[] = JUDGES.map(({ code, fi
     entriesOf(merged).flatMap(([index, entry]) => judge(entry, ['secrets', index], limits)),
 }))
 
-/** Of a body that is itself what holds them. */
+/** For a body that itself holds them. */
 export const writtenDocumentRules: readonly CrossRule[] = JUDGES.map(({ code, field, judge }) => ({
   ...{ code, at: field, needs: [] },
   refusals: (merged, _sent, { limits }) => judge(merged, [], limits),
@@ -49,7 +49,7 @@ function eachKey(generate: Json | undefined, path: Path, isRefused: (key: Json) 
 /** Quotes, colon and comma around a member. */
 const MEMBER_BYTES = 6
 
-/** Values alone are judged where they stand; here it is what they come to with those that would be generated. */
+/** The size of values alone is checked at their own field; this checks them together with the generated ones. */
 function tooLarge({ values, generate }: JsonObject, path: Path, limits: Limits): CrossRefusal[] {
   if (!isJsonObject(generate)) return []
   const perKey =

@@ -62,7 +62,7 @@ const ROWS: Row[] = [
   ['an anchor without an id', entry({ anchor: 'volume(data)' }), at('secret_anchor_invalid', 'anchor')],
   ['a null anchor', entry({ anchor: null }), at('field_type_invalid', 'anchor')],
   [
-    'an anchor to a volume of nobody',
+    'an anchor to an undeclared volume',
     entry({ anchor: `volume(${VOLUME})` }),
     at('secret_anchor_volume_not_declared', 'anchor'),
   ],
@@ -122,7 +122,7 @@ test.each([
   expect(summary(checkBody(aBody({ secrets }), forCreate()))).toEqual(expected)
 })
 
-test('what is granted is configured, and told', () => {
+test('the granted namespaces come from the configuration and are listed in the rejection', () => {
   const context = forCreate({ namespaces: ['team'] })
   expect(checkBody(aBody(path('team/db')), context)).toEqual([])
   const [rejection] = checkBody(aBody(path('resources/db')), context)
@@ -130,7 +130,7 @@ test('what is granted is configured, and told', () => {
   expect(rejection?.expected).toContain('team')
 })
 
-test('the namespace and label that a split runs into are told', () => {
+test('the rejection of a namespace split names the bound namespace and label', () => {
   const secrets = ['resources/db', 'deployments/db'].map((vault_path, n) => ({ name: `N${n}`, vault_path }))
   const [rejection] = checkBody(aBody({ secrets }), forCreate())
   expect(rejection?.expected).toBe('resources/db')

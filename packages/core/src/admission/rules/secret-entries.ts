@@ -1,5 +1,4 @@
-// Is an entry of `secrets` well formed? Its name, the path it refers to, its anchor and its rotation; what it brings along is
-// judged beside. SPEC 2.4, 7.3; DECISIONS 3.
+// The form of an entry of `secrets`: name, path, anchor and rotation. Its material has rules of its own.
 
 import { isAnchor } from '../../secrets/anchor.ts'
 import { faultOfPath, type PathFault } from '../../secrets/vault-path.ts'

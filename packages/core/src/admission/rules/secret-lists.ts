@@ -1,5 +1,5 @@
-// What the entries of `secrets` may not be to one another and to the rest of the spec: names are unique, a label has one
-// namespace, an anchor is a volume that is mounted to last, a template refers to what is declared. SPEC 2.4, 7.3; DECISIONS 3.
+// Rules between entries of `secrets` and other fields: names are unique, a label has one namespace, an anchor names a
+// mounted volume, and a template refers to declared labels.
 
 import { isJsonObject, type Json, type JsonObject } from '@holdfast/contract'
 import { safeKey } from '../../credentials/index.ts'
@@ -42,7 +42,7 @@ export const composedListsRules: readonly CrossRule[] = [
   },
 ]
 
-/** The entries that are objects, with their places. */
+/** The entries that are objects, with their index. */
 export function entriesOf({ secrets }: JsonObject): [number, JsonObject][] {
   if (!Array.isArray(secrets)) return []
   return secrets.flatMap((entry, index): [number, JsonObject][] =>
@@ -70,7 +70,7 @@ function labelsInTwoNamespaces(merged: JsonObject): CrossRefusal[] {
   })
 }
 
-/** Anchors to a volume whose mount types answer the question: none where it is not mounted at all. */
+/** Anchors to volumes whose mount types match; a volume that is not mounted has none. */
 function anchorsWhere(
   merged: JsonObject,
   asked: (types: readonly (Json | undefined)[]) => boolean,
@@ -87,7 +87,7 @@ function mountTypes({ volumes }: JsonObject, id: string): (Json | undefined)[] {
   return mounts.filter(({ volume }) => volume === id).map(({ type }) => type)
 }
 
-/** A write makes one version of a credential, so all its material is in one entry. */
+/** A write creates one version of a credential, so all its material must be in one entry. */
 function materialTwice(merged: JsonObject): CrossRefusal[] {
   const isRepeat = createRepeatCheck()
   return entriesOf(merged).flatMap(([index, { vault_path, values, generate }]) => {

@@ -1,4 +1,4 @@
-// The same rows for an entry of a deployment and for a secret write: only the prefix of the field differs.
+// The same rows for an entry of a deployment and for a secret write; only the prefix of the field differs.
 
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from '../../limits.ts'
@@ -107,7 +107,7 @@ const ROWS: Row[] = [
   ['keys whose values fit', generate({ keys: numbered(127), length: 4096 })],
 ]
 
-describe('in an entry', () => {
+describe('material in an entry of a deployment', () => {
   test.each(ROWS)('%s', (_about, parts, ...expected) => {
     const secrets = [
       { name: 'A', vault_path: 'resources/a' },
@@ -119,7 +119,7 @@ describe('in an entry', () => {
     expect(summary(checkBody(JSON.parse(JSON.stringify({ secrets })), forUpdate(record)))).toEqual(prefixed)
   })
 
-  test('a path takes material from one entry alone', () => {
+  test('accepts material for a path from one entry only', () => {
     const bring = (name: string, parts: object) => ({ name, vault_path: 'resources/db', ...parts })
     const secrets = [bring('A', values({ a: 'x' })), bring('B', {}), bring('C', generate({}))]
     expect(summary(checkBody(aBody({ secrets }), forCreate()))).toEqual([
@@ -127,7 +127,7 @@ describe('in an entry', () => {
     ])
   })
 
-  test('who may not write secrets is told so first', () => {
+  test('reports a missing permission to write secrets first', () => {
     const secrets = [
       { name: 'A', vault_path: 'resources/a' },
       { vault_path: 'resources/db', generate: { keys: [] }, values: { a: 'x' } },
@@ -144,7 +144,7 @@ describe('in an entry', () => {
   })
 })
 
-describe('in a write', () => {
+describe('material in a secret write', () => {
   const judge = (body: unknown, beside?: string[]) => {
     const options = { limits: DEFAULT_LIMITS, ...(beside === undefined ? {} : { beside }) }
     return checkSecretWrite(JSON.parse(JSON.stringify(body)), options)
@@ -171,13 +171,13 @@ describe('in a write', () => {
     expect(rejectionsOf(body)).toEqual(expected)
   })
 
-  test('of a rotation has fields that others judge', () => {
+  test('ignores the fields that a rotation checks itself', () => {
     const body = { phase: 'stage', secret: 'DB', values: { a: 'x' } }
     expect(rejectionsOf(body, ['phase', 'secret'])).toEqual([])
     expect(rejectionsOf({ phase: 'stage' }, ['phase', 'secret'])).toEqual(['secret_write_empty values'])
   })
 
-  test('brings values and a plan with its defaults', () => {
+  test('returns values and a generation plan with defaults', () => {
     expect(judge({ values: { b: 'x', a: 'y' }, generate: { keys: ['c', 'd'] } })).toEqual({
       accepted: true,
       material: {
@@ -204,7 +204,7 @@ describe('in a write', () => {
     expect(verdict).toMatchObject({ material: { generate: { keys: ['a'], ...plan } } })
   })
 
-  test('a default is never under a floor that was raised', () => {
+  test('raises a default to a configured minimum', () => {
     const limits = { ...DEFAULT_LIMITS, generateEntropyBits: 512 }
     const plan = (block: object) => {
       const verdict = checkSecretWrite({ generate: { keys: ['a'], ...block } }, { limits })
@@ -215,7 +215,7 @@ describe('in a write', () => {
   })
 })
 
-test('what is too weak is answered with what would do', () => {
+test('the rejection of a weak length states a sufficient one', () => {
   const [weak] = checkBody(
     aBody({ secrets: [{ name: 'A', vault_path: 'resources/a', ...length(21) }] }),
     forCreate(),

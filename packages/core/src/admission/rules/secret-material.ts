@@ -1,5 +1,5 @@
-// Material that comes with a write: `values`, and `generate` with one of its two ways. The same rules for an entry of a
-// deployment, a secret write and a rotation; only the place differs. SPEC 2.4, 2.5; DECISIONS 3, 6.
+// Material of a write: `values`, and `generate` with bytes or characters. The rules are the same for an entry of a
+// deployment, a secret write and a rotation; only the path differs.
 
 import { isJsonObject, type Json, type JsonObject, jsonText, utf8Length } from '@holdfast/contract'
 import { isEnvironmentKey } from '../../grammar.ts'
@@ -23,7 +23,7 @@ import {
   sibling,
 } from '../rule-engine/rule.ts'
 
-/** `prefix` is what leads to the two fields: `secrets[*].` in a deployment, nothing in a write. */
+/** `prefix` is the path of the object: `secrets[*].` in a deployment, empty in a write. */
 export function secretMaterialRules(prefix: string): readonly Rule[] {
   return [...valuesRules(`${prefix}values`), ...generateRules(`${prefix}generate`)]
 }
@@ -143,12 +143,12 @@ function belowFloor(length: number, { limits }: AdmissionContext, place: Place) 
   return bits < floor && { params }
 }
 
-/** Both ways at once have a code of their own, and then only the keys are judged further. */
+/** Bytes and characters together have a code of their own; then only the keys are checked further. */
 function isAxisOpen({ parent }: Place): boolean {
   return isJsonObject(parent) && choosesBytes(parent) && choosesLength(parent)
 }
 
-/** What stands beside the number: undefined while both ways are chosen, so that nothing of them is judged. */
+/** The encoding or charset beside the number; undefined if both pairs are sent, so that neither is checked. */
 function chosen(place: Place, field: string, usual: string): Json | undefined {
   if (isAxisOpen(place)) return undefined
   const value = sibling(place, field)
@@ -157,7 +157,7 @@ function chosen(place: Place, field: string, usual: string): Json | undefined {
 
 const isEmpty = (values: JsonObject): boolean => Object.keys(values).length === 0
 
-/** The document as the store keeps it, as JSON. */
+/** Size of the document as the store keeps it, as JSON. */
 export function documentBytes(values: JsonObject): number {
   return utf8Length(jsonText(values))
 }

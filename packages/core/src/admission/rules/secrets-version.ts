@@ -1,4 +1,4 @@
-// The rotation counter is ours to raise; a negative one is refused, another one is announced by normalise. SPEC 2.2, 7.1.
+// Only a rotation raises secretsVersion. A negative one is rejected; any other is replaced, with an alteration.
 
 import { onNumber, type Rule } from '../rule-engine/rule.ts'
 

@@ -1,4 +1,4 @@
-// No string that reaches a process may hold NUL: the kernel would cut it there, silently.
+// Strings passed to a process may not hold NUL, because the kernel would cut them there.
 
 import { accepted, onText, type Rule } from '../rule-engine/rule.ts'
 

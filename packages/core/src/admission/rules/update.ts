@@ -1,4 +1,4 @@
-// How replicas may be replaced. DECISIONS 3, 4.
+// The settings of a rolling update.
 
 import { durationMs, FAILURE_ACTIONS, UPDATE_ORDERS } from '@holdfast/contract'
 import { accepted, onNumber, onText, type Rule, type Verdict } from '../rule-engine/rule.ts'

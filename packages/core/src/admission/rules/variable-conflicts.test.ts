@@ -19,7 +19,7 @@ const ROWS: Row[] = [
     conflict('environment.DB_a'),
   ],
   ['a constant beside another key', { environment: { DB_b: '' }, secrets: [bring('DB', 'a')] }],
-  ['keys that nobody knows', { environment: { DB_a: '' }, secrets: [bring('DB')] }],
+  ['unknown keys', { environment: { DB_a: '' }, secrets: [bring('DB')] }],
   [
     'a generated key',
     { environment: { DB_a: '' }, secrets: [{ ...bring('DB'), generate: { keys: ['a'] } }] },
@@ -77,10 +77,10 @@ test.each(ROWS)('%s', (_about, parts, ...expected) => {
   expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
 })
 
-test('who else gives it is told', () => {
+test('a conflict names the other source of the variable', () => {
   const parts = { environment: { DB_a: 'x', DB_b_NEXT: 'x' }, secrets: [bring('DB', 'a')] }
   const why = checkBody(aBody(parts), forCreate()).map((rejection) => rejection.why)
-  expect(why[0]).toContain('DB_a is given by secrets[0]')
+  expect(why[0]).toContain('DB_a is also defined by secrets[0]')
   expect(why[1]).toContain('a rotation of secrets[0]')
 })
 
@@ -91,7 +91,7 @@ const keys = fc.uniqueArray(fc.constantFrom('B', 'B_C', 'C', 'b', 'B_NEXT', 'C_P
 })
 const entries = names.chain((all) => fc.tuple(...all.map((name) => fc.tuple(fc.constant(name), keys))))
 
-test('what is accepted with its keys known is composed without a conflict, in a rotation of any entry too', () => {
+test('an accepted deployment composes without a conflict, also during a rotation', () => {
   let composed = 0
   fc.assert(
     fc.property(

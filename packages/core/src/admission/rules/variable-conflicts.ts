@@ -1,6 +1,6 @@
-// One variable, one source: a constant, a template or a key of a secret. Where the keys of a document are known they are
-// compared; where not, the container is not made (SAFETY 2 row 8). What a rotation adds to a declared secret, NAME_key_NEXT and
-// NAME_key_PREVIOUS, is kept free for it whatever its keys are. DECISIONS 3, environment_key_conflict.
+// Every variable has one source: a constant, a template or a key of a secret. Known keys are compared here; for
+// unknown ones the container is not created. NAME_key_NEXT and NAME_key_PREVIOUS stay reserved for rotations of
+// declared secrets.
 
 import { isJsonObject, type JsonObject } from '@holdfast/contract'
 import { safeKey } from '../../credentials/index.ts'
@@ -40,11 +40,11 @@ export const templateConflictsRules: readonly CrossRule[] = [
 interface Declared {
   readonly index: number
   readonly name: string
-  /** Those that came with this body: more may be in the store. */
+  /** Keys that were sent with this body. The store may hold more. */
   readonly keys: ReadonlySet<string>
 }
 
-/** By variable: where it comes from, in words of the body. */
+/** By variable: its source, as a path in the body. */
 type Given = ReadonlyMap<string, string>
 
 function declaredOf(merged: JsonObject): Declared[] {
@@ -88,7 +88,7 @@ function mapConflicts(merged: JsonObject, field: string, beside: Given): CrossRe
   })
 }
 
-/** The entry that would give this variable in a rotation. */
+/** The entry that would define this variable during a rotation. */
 function keeperOf(variable: string, declared: readonly Declared[]): string | undefined {
   const keeper = declared.find(({ name }) => rotatedKey(variable, name) !== undefined)
   return keeper === undefined ? undefined : `a rotation of secrets[${keeper.index}]`
@@ -96,7 +96,7 @@ function keeperOf(variable: string, declared: readonly Declared[]): string | und
 
 const SUFFIXES = ['_NEXT', '_PREVIOUS']
 
-/** The key of `NAME_key_NEXT` and its like. */
+/** The key in `NAME_key_NEXT` or `NAME_key_PREVIOUS`. */
 function rotatedKey(variable: string, name: string): string | undefined {
   if (!variable.startsWith(`${name}_`)) return undefined
   const suffix = SUFFIXES.find((each) => variable.endsWith(each))
@@ -104,7 +104,7 @@ function rotatedKey(variable: string, name: string): string | undefined {
   return isEnvironmentKey(key) ? key : undefined
 }
 
-/** Each entry against those before it: `DB` with `X_Y` and `DB_X` with `Y` are one variable. */
+/** Compares each entry with those before it: `DB` with `X_Y` and `DB_X` with `Y` define the same variable. */
 function entryConflicts(merged: JsonObject): CrossRefusal[] {
   const declared = declaredOf(merged)
   const earlier = new Map<string, string>()
@@ -128,7 +128,7 @@ function firstConflict(entry: Declared, earlier: Given, declared: readonly Decla
   return undefined
 }
 
-/** The limit is on all variables of a container together; of secrets only the store knows the size. */
+/** The limit covers all variables of a container. The size of secrets is known only to the store. */
 function tooLarge(merged: JsonObject, _sent: JsonObject, { limits }: AdmissionContext): CrossRefusal[] {
   const { environment, composedEnvironment } = merged
   if (!isJsonObject(composedEnvironment)) return []

@@ -1,4 +1,4 @@
-// Is a mount well formed? Everything inside an element is volume_mount_shape, a wrong type too. SPEC 2.6, 7.5; DECISIONS 4.
+// The form of a mount. Every fault inside it, also a wrong type, has the code volume_mount_shape.
 
 import { MOUNT_TYPES } from '@holdfast/contract'
 import { accepted, isAbsent, onText, type Rule, type Stage } from '../rule-engine/rule.ts'
