@@ -151,7 +151,7 @@ describe('what is kept', () => {
     await retain({ bytes: 15 * KIB })
     expect([await daysKept(busy.uid), await daysKept(still.uid)]).toEqual([[6], []])
     const { phase, summary } = await whyAt(store, tenant, 'still', now)
-    expect([phase, summary]).toEqual(['Unknown', expect.stringContaining('none of its decisions is')])
+    expect([phase, summary]).toEqual(['Unknown', expect.stringContaining('no decision is kept')])
   })
 
   test('is kept in bounds by the loops of every server', async () => {

@@ -5,9 +5,9 @@ import pino from 'pino'
 import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter } from './connect-engines.ts'
 import {
-  type InitialiseDeps,
-  type Initialised,
-  initialise,
+  type InitializeDeps,
+  type Initialized,
+  initialize,
   provisionTenants,
 } from './operations/tenants/initialize.ts'
 import { type SecretsStoreSetUp, setUpSecretsStore } from './set-up-secrets-store.ts'
@@ -24,7 +24,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
 export async function runInit(config: Config, { reissue, operatorTokenFile }: InitOptions): Promise<number> {
   if (operatorTokenFile === undefined)
-    return report(await withPlatform(config, (parts) => initialise(parts, { reissue })))
+    return report(await withPlatform(config, (parts) => initialize(parts, { reissue })))
   const setUp = await setUpSecretsStore(config, operatorTokenFile)
   if (setUp.kind === 'failed') {
     say(`The secrets store ${setUp.why}. Nothing is lost; run this again.`)
@@ -37,11 +37,11 @@ export async function runInit(config: Config, { reissue, operatorTokenFile }: In
     const count = await provisionTenants(parts)
     if (count === undefined) return reportAll(setUp.issued, { kind: 'secrets_store_unavailable' })
     if (count > 0) say(`secrets store: mounts and policies of ${count} tenants`)
-    return reportAll(setUp.issued, await initialise(parts, { reissue }))
+    return reportAll(setUp.issued, await initialize(parts, { reissue }))
   })
 }
 
-async function withPlatform<T>(config: Config, work: (parts: InitialiseDeps) => Promise<T>): Promise<T> {
+async function withPlatform<T>(config: Config, work: (parts: InitializeDeps) => Promise<T>): Promise<T> {
   const log = pino({ level: 'error' }, process.stderr)
   const engine = connectEtcd(config, log)
   const store = await openStore({
@@ -59,7 +59,7 @@ async function withPlatform<T>(config: Config, work: (parts: InitialiseDeps) => 
   }
 }
 
-function report(result: Initialised): number {
+function report(result: Initialized): number {
   tell(result)
   if (result.kind === 'done') process.stdout.write(`${result.token}\n`)
   return result.kind === 'done' ? 0 : 1
@@ -68,7 +68,7 @@ function report(result: Initialised): number {
 type Issued = Extract<SecretsStoreSetUp, { kind: 'ok' }>['issued']
 
 /** With an operator's token it may be repeated: then a platform that exists is no failure. */
-function reportAll({ api, broker }: Issued, result: Initialised): number {
+function reportAll({ api, broker }: Issued, result: Initialized): number {
   tell(result)
   const plain = (identity: Issued['api']) =>
     identity && { roleId: identity.roleId, secretId: identity.secretId.reveal() }
@@ -83,7 +83,7 @@ function reportAll({ api, broker }: Issued, result: Initialised): number {
   return result.kind === 'secrets_store_unavailable' ? 1 : 0
 }
 
-function tell(result: Initialised): void {
+function tell(result: Initialized): void {
   if (result.kind === 'secrets_store_unavailable')
     say(
       'The secrets store does not answer or refuses; nothing was made. Check secretsStore.address and its identity, then run this again.',

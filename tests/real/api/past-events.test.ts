@@ -2,8 +2,8 @@
 
 import type { EventPage, TenantId } from '@holdfast/contract'
 import { readTimeline } from '@holdfast/server/operations/deployments/read/read-timeline'
-import { MOST_LOOKED_AT } from '@holdfast/server/operations/events/look-through-events'
 import { type EventQuery, listEvents } from '@holdfast/server/operations/events/read-events'
+import { MAX_SCANNED } from '@holdfast/server/operations/events/scan-events'
 import { recordEvent } from '@holdfast/server/operations/record-write'
 import type { Store } from '@holdfast/server/store/store'
 import { realClock as clock } from '@holdfast/server/system-clock'
@@ -35,7 +35,7 @@ async function tell(store: Store, tenant: TenantId, uid: string, messages: reado
     })
 }
 
-const NOISE = MOST_LOOKED_AT + 50
+const NOISE = MAX_SCANNED + 50
 const noise = Array.from({ length: NOISE }, (_, at) => `noise ${at}`)
 
 test('of many events each that matches is found, by going on from where an answer stopped', async () => {

@@ -1,4 +1,4 @@
-// The small bodies of tenants, tokens and credentials: all faults at once, in the order of DECISIONS 2.
+// Checks small request bodies against a shape and reports all faults at once (docs/design/admission.md#rejections).
 
 import {
   findShapeFaults,
@@ -10,17 +10,17 @@ import {
 } from '@holdfast/contract'
 import { reject, safeField } from '@holdfast/core'
 
-/** What a field must be beyond its type; asked of values of the right type only. Each rejection is of another value. */
+/** Checks a field beyond its type, only for values of the right type. Each rejection is about another value. */
 export type FieldCheck = (value: Json) => Rejection | readonly Rejection[] | undefined
 export type FieldChecks = { readonly [field: string]: FieldCheck }
 
 export interface ShapeCheck {
   readonly checks?: FieldChecks
-  /** The body holds a credential: then a misspelt `password` is an unknown field, and nothing unknown is repeated. */
+  /** The body contains a credential. Unknown fields are not quoted, because one may be a misspelled `password`. */
   readonly secret?: boolean
 }
 
-/** Unknown fields first, then the others in the order of the shape; per value the first rule that fails. */
+/** Unknown fields come first, then the others in the order of the shape, with the first failed rule of each value. */
 export function checkShape(
   shape: ObjectNode,
   body: Json,
@@ -55,7 +55,7 @@ function rejectFault({ kind, path, value, expected }: ShapeFault, secret: boolea
 const MAX_JUDGED = 1024
 const MAX_QUOTED = 256
 
-/** Made of the client's own keys: redacted where one is a credential, and never long. */
+/** The path contains the client's keys, so it is shortened, and keys that look like credentials are redacted. */
 function quotedField(path: string): string {
   const safe = safeField(path.slice(0, MAX_JUDGED))
   return safe.length <= MAX_QUOTED ? safe : `${safe.slice(0, MAX_QUOTED)}...`

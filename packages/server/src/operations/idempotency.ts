@@ -1,7 +1,8 @@
-// `Idempotency-Key` on POST: the first 2xx answer again for 24 hours, written in the transaction that it answers, so that
-// a retry after a lost answer cannot do the work twice. DECISIONS 2. A refusal keeps nothing.
+// `Idempotency-Key` on POST: repeats the first 2xx response for 24 hours. The response is stored in the transaction of the write,
+// so a retry after a lost response cannot repeat the work. Rejections are not stored (docs/design/admission.md#idempotency).
 
 import { createHmac, hash } from 'node:crypto'
+import { defined } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../ports/clock.ts'
 import { idempotentAnswers } from '../store/records.ts'
@@ -15,22 +16,22 @@ export interface KeptAnswer {
   readonly etag?: string
 }
 
-/** What one request carries through its operation: where its answer is kept and what it asked. */
+/** Where the response of a request is stored, and a hash of the request. */
 export interface Idempotency {
   readonly id: string
   readonly requestHash: string
 }
 
 export interface IdempotentAnswers {
-  /** The answer of an earlier request with this key; a refusal when that request was another one. */
+  /** The response to an earlier request with this key; a rejection if that request was a different one. */
   recall(caller: Caller, idempotency: Idempotency): Promise<Outcome<KeptAnswer> | undefined>
-  /** False when an answer is there already: the work must not be done again. */
+  /** False when a response is already stored: the work must not be repeated. */
   keep(transaction: Transaction, caller: Caller, idempotency: Idempotency, answer: KeptAnswer): boolean
 }
 
 const DAY_MS = 24 * 3_600_000
 
-/** A body may hold secret values, and the hash of a short one can be guessed: who reads the store does not have the key. */
+/** Keyed, because a body may contain secrets and a plain hash of a short one can be guessed by a reader of the store. */
 export function idempotencyOf(key: string, method: string, path: string, body: string): Idempotency {
   const requestHash = createHmac('sha256', key).update(`${method} ${path}\n${body}`).digest('hex')
   return { id: hash('sha256', key, 'hex'), requestHash }
@@ -49,7 +50,7 @@ export function createIdempotentAnswers(
       if (kept.requestHash !== requestHash)
         return refused(reject('idempotency_key_reused', 'Idempotency-Key', undefined))
       const { status, body, etag } = kept
-      return done({ status, body, ...(etag === null ? {} : { etag }) })
+      return done({ status, body, ...defined({ etag: etag ?? undefined }) })
     },
     keep(transaction, { tenant }, { id, requestHash }, { status, body, etag = null }) {
       const address = inTenant(tenant, idempotentAnswers, id)
@@ -61,15 +62,15 @@ export function createIdempotentAnswers(
   }
 }
 
-/** How one request's answer is kept, if its caller asked for that. */
+/** How the response of a request is stored, if it has an Idempotency-Key. */
 export interface Kept<T> {
   readonly idempotency: Idempotency | undefined
   answerOf(value: T): KeptAnswer
 }
 
 /**
- * The end of every POST's decision: commit with the answer beside it, or stop because the same request got there first.
- * The refusal is a sign to the caller to recall that answer.
+ * Ends the decision of a POST: commits with the stored response, or aborts because the same request was committed first.
+ * The caller then recalls that response.
  */
 export function keepOnce<T>(
   answers: IdempotentAnswers,
@@ -78,12 +79,12 @@ export function keepOnce<T>(
   { idempotency, answerOf }: Kept<T>,
   value: T,
 ): TransactionDecision<Outcome<T>> {
-  const first = idempotency === undefined || answers.keep(transaction, caller, idempotency, answerOf(value))
-  if (first) return { kind: 'commit', result: done(value) }
+  const isFirst = idempotency === undefined || answers.keep(transaction, caller, idempotency, answerOf(value))
+  if (isFirst) return { kind: 'commit', result: done(value) }
   return { kind: 'abort', result: refused(reject('idempotency_key_reused', 'Idempotency-Key', undefined)) }
 }
 
-/** The same where nothing is to change: without a key there is nothing to store, with one its answer is the first too. */
+/** For a request that changes nothing: succeeds without a write, unless its response must be stored for its key. */
 export function keepUnchanged<T>(
   answers: IdempotentAnswers,
   transaction: Transaction,

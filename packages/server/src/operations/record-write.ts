@@ -1,5 +1,5 @@
-// What every accepted write leaves behind in its own transaction: the audit entry, which is also the transaction's receipt,
-// and the event. DECISIONS 2 and 7, SAFETY 4g.
+// Records every accepted write in its own transaction: the audit entry, which is also the transaction's receipt, and the
+// event (docs/design/events.md#audit).
 
 import { hash } from 'node:crypto'
 import type { Event, EventType, Json } from '@holdfast/contract'
@@ -39,12 +39,12 @@ export interface NewEvent {
   readonly type: EventType
   readonly severity: Event['severity']
   readonly subject: Event['subject']
-  /** With type and subject, what makes this event another one than the last of its kind. */
+  /** Together with type and subject it identifies the event. */
   readonly cause: string
   readonly reason: string
   readonly message: string
   readonly data: Json
-  /** Among the events of its transaction, which are listed in the order of their ids; absent where it has company by chance. */
+  /** Position among the events of its transaction, which are listed by id; absent where the order does not matter. */
   readonly place?: number
 }
 
@@ -59,7 +59,7 @@ export function recordEvent(
   transaction.put(inTenant(tenant, events, id), { v: 1, id, tenant, time: timestamp(clock), ...shown })
 }
 
-/** For what may be reported again: false where it was told already, and then there is nothing to commit. */
+/** For events that may be reported again: false if the event exists, and then there is nothing to commit. */
 export function recordEventOnce(
   transaction: Transaction,
   clock: Clock,
@@ -71,7 +71,7 @@ export function recordEventOnce(
   return true
 }
 
-/** The same thing reported twice is one event. */
+/** The same event reported twice has the same id. */
 function eventId({ type, subject, cause, place }: NewEvent): string {
   const digest = hash('sha256', JSON.stringify([type, subject.kind, subject.uid, cause]), 'hex').slice(0, 32)
   if (place === undefined) return `evt_${digest}`

@@ -1,7 +1,7 @@
-// One quota slot at a time for one request: another one after each conflict, none after its end. DESIGN 5.
+// Holds one quota slot for a request: a new one after each conflict, none after its end.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
-import { slots as taken } from '../store/records.ts'
+import { slots as slotRecords } from '../store/records.ts'
 import { inTenant, type Transaction } from '../store/transaction.ts'
 import type { Quotas } from './quotas.ts'
 import { type SlotAllocator, type SlotChoice, slotId } from './slots.ts'
@@ -33,7 +33,7 @@ export function holdSlot({ slots, quotas }: SlotDeps, tenant: TenantId, kind: Qu
   }
 }
 
-/** With the record that needs it: of two that chose the same one, one commits. */
+/** Called in the transaction of the record that needs the slot; of two that chose the same slot, one commits. */
 export function claimSlot(
   transaction: Transaction,
   tenant: TenantId,
@@ -41,12 +41,12 @@ export function claimSlot(
   slot: number,
   holder: string,
 ): void {
-  const address = inTenant(tenant, taken, slotId(kind, slot))
+  const address = inTenant(tenant, slotRecords, slotId(kind, slot))
   transaction.requireAbsent(address)
   transaction.put(address, { v: 1, holder })
 }
 
-/** With the record that had it. */
+/** Called in the transaction that deletes the record with the slot. */
 export function freeSlot(transaction: Transaction, tenant: TenantId, kind: QuotaKind, slot: number): void {
-  transaction.delete(inTenant(tenant, taken, slotId(kind, slot)))
+  transaction.delete(inTenant(tenant, slotRecords, slotId(kind, slot)))
 }

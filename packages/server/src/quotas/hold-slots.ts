@@ -1,4 +1,4 @@
-// The quota slots that a write needs for credentials that get their first version by it: several at once, held like one.
+// Holds the quota slots for all credentials that get their first version in one write.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
 import type { QuotaFact } from '@holdfast/core'
@@ -14,7 +14,7 @@ export type SlotsChoice =
   | { readonly kind: 'busy'; readonly until: Promise<void> }
 
 export interface HeldSlots {
-  /** So many, after giving back those that were held. */
+  /** Releases the held slots and chooses `count` new ones. */
   choose(count: number): SlotsChoice
   release(): void
 }
@@ -30,14 +30,14 @@ export function holdCredentialSlots(deps: SlotDeps, tenant: TenantId): HeldSlots
       release()
       const slots: number[] = []
       const quota = credentialQuota(deps, tenant, count)
-      // Asked first: the last free ones, once they are held here, would look like somebody else's.
+      // Checked first: once the last free slots are held here, they would look busy.
       if (count > 0 && quota.used + count > quota.limit) return { kind: 'full', quota }
       while (slots.length < count) {
         const one = holdSlot(deps, tenant, KIND)
         held.push(one)
         const choice = one.choose()
         if (choice.kind === 'busy') {
-          // Two that each hold what the other one waits for would wait for ever.
+          // Two writes that wait for each other's slots would wait forever.
           release()
           return { kind: 'busy', until: sleep(PAUSE_MS * Math.random()) }
         }
@@ -50,7 +50,7 @@ export function holdCredentialSlots(deps: SlotDeps, tenant: TenantId): HeldSlots
   }
 }
 
-/** So many credentials more that hold material. */
+/** The quota of credentials with material, for `requested` more. */
 export function credentialQuota({ slots, quotas }: SlotDeps, tenant: TenantId, requested: number): QuotaFact {
   return { kind: KIND, used: slots.used(tenant, KIND), requested, limit: quotas.limit(tenant, KIND) }
 }

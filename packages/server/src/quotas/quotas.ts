@@ -1,5 +1,5 @@
-// How much of each kind a tenant may have, and whether one more fits. DECISIONS 6: records by slot keys, exactly; bytes
-// by what the cache counts, so the writes in flight may overshoot.
+// The quotas of a tenant and their use (docs/design/admission.md#quotas). Records are limited exactly, by slot keys. Bytes are
+// measured by the cache, so concurrent writes may exceed the limit slightly.
 
 import { QUOTA_KINDS, type QuotaKind, type QuotaList, type TenantId } from '@holdfast/contract'
 import { placements, tenants } from '../store/records.ts'
@@ -14,7 +14,7 @@ export interface Quotas {
   list(tenant: TenantId): QuotaList
 }
 
-/** Kinds that are counted by slot keys, one for each record. */
+/** Kinds that are limited by slot keys, one per record. */
 const SLOTTED: ReadonlySet<QuotaKind> = new Set([
   'nodes',
   'deployments',
@@ -25,8 +25,8 @@ const SLOTTED: ReadonlySet<QuotaKind> = new Set([
 ])
 
 /**
- * `pressure` is how full the engine is, 0 to 1. Past 70 % every byte budget shrinks, to nothing at 100 %: so the largest
- * tenants are refused first, and the engine never reaches the point where it refuses everybody.
+ * `pressure` is how full etcd is, 0 to 1. Above 70 % every byte quota shrinks, down to zero at 100 %. So the largest
+ * tenants are rejected first, and etcd never becomes full for all.
  */
 export function createQuotas(
   store: Store,
@@ -57,7 +57,7 @@ function roomLeft(pressure: number): number {
   return pressure <= TIGHT ? 1 : Math.max(0, (1 - pressure) / (1 - TIGHT))
 }
 
-/** Those on their way out count until they are confirmed gone, as the scheduler counts them. */
+/** Includes containers that are being stopped, until they are confirmed gone, like the scheduler does. */
 function countContainers(store: Pick<Store, 'list'>, tenant: TenantId): number {
   return store.list(placements, tenant).reduce((sum, { record }) => sum + record.assignments.length, 0)
 }

@@ -1,5 +1,5 @@
-// Record quotas without a counter: a quota of N records is N slot keys, and each record holds one (DESIGN 5). Which slots
-// are free is known from the cache; that none is taken twice is the compare "no such key" in the transaction.
+// Record quotas without a counter: a quota of N records is N slot keys, and each record holds one. The cache shows which
+// slots are free; the transaction compares that the key is absent, so no slot is used twice.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
 import { slots } from '../store/records.ts'
@@ -8,11 +8,11 @@ import type { Store } from '../store/store.ts'
 export type SlotChoice =
   | { readonly kind: 'free'; readonly slot: number }
   | { readonly kind: 'full' }
-  /** All free ones are asked for at this moment: wait until one of them is decided. */
+  /** All free slots are held by concurrent requests: wait until one of them is decided. */
   | { readonly kind: 'busy'; readonly until: Promise<void> }
 
 export interface SlotAllocator {
-  /** A free slot, kept from other callers of this process until `release`. */
+  /** A free slot, reserved in this process until `release`. */
   choose(tenant: TenantId, kind: QuotaKind, limit: number): SlotChoice
   release(tenant: TenantId, kind: QuotaKind, slot: number): void
   used(tenant: TenantId, kind: QuotaKind): number
@@ -22,10 +22,10 @@ export const slotId = (kind: QuotaKind, slot: number): string => `${kind}/${slot
 
 interface Pool {
   readonly used: Set<number>
-  readonly asked: Set<number>
+  readonly reserved: Set<number>
   readonly waiting: (() => void)[]
   hint: number
-  /** What `openSlots` said for this limit; undefined when it must be asked again. */
+  /** The result of `openSlots` for this limit; undefined when it must be computed again. */
   open: { readonly limit: number; readonly slots: number } | undefined
 }
 
@@ -38,7 +38,7 @@ export function createSlotAllocator(
     const name = `${tenant}/${kind}`
     const pool = pools.get(name) ?? {
       used: usedSlots(store, tenant, kind),
-      asked: new Set(),
+      reserved: new Set(),
       waiting: [],
       hint: -1,
       open: undefined,
@@ -50,7 +50,7 @@ export function createSlotAllocator(
     for (const { kind, key } of changes) {
       if (key.folder !== slots.folder || key.tenant === undefined) continue
       const [quota = '', slot] = key.id.split('/')
-      note(poolOf(key.tenant, quota), kind, Number(slot))
+      applyChange(poolOf(key.tenant, quota), kind, Number(slot))
     }
   })
   return {
@@ -61,7 +61,7 @@ export function createSlotAllocator(
     },
     release(tenant, kind, slot) {
       const pool = poolOf(tenant, kind)
-      pool.asked.delete(slot)
+      pool.reserved.delete(slot)
       for (const wake of pool.waiting.splice(0)) wake()
     },
     used: (tenant, kind) => poolOf(tenant, kind).used.size,
@@ -73,7 +73,7 @@ function usedSlots(store: Pick<Store, 'keysOf'>, tenant: TenantId, kind: string)
   return new Set(own.map(({ id }) => Number(id.slice(kind.length + 1))).filter(Number.isSafeInteger))
 }
 
-function note(pool: Pool, kind: 'put' | 'delete', slot: number): void {
+function applyChange(pool: Pool, kind: 'put' | 'delete', slot: number): void {
   if (!Number.isSafeInteger(slot)) return
   if (kind === 'put') pool.used.add(slot)
   else pool.used.delete(slot)
@@ -86,18 +86,18 @@ function chooseFrom(pool: Pool, limit: number): SlotChoice {
   const open = pool.open.slots
   for (let step = 0; step < open; step += 1) {
     const slot = (pool.hint + step) % open
-    if (pool.used.has(slot) || pool.asked.has(slot)) continue
+    if (pool.used.has(slot) || pool.reserved.has(slot)) continue
     pool.hint = slot + 1
-    pool.asked.add(slot)
+    pool.reserved.add(slot)
     return { kind: 'free', slot }
   }
-  if (pool.asked.size === 0) return { kind: 'full' }
+  if (pool.reserved.size === 0) return { kind: 'full' }
   return { kind: 'busy', until: new Promise((resolve) => pool.waiting.push(resolve)) }
 }
 
 /**
- * How many of the first slots may be given out, so that they and all that are held beyond them are at most the limit.
- * Less than the limit only where that was lowered under records that hold higher slots.
+ * How many of the first slots may be used, so that they and the used slots beyond them are at most the limit. Less than
+ * the limit only if it was lowered while records hold higher slots.
  */
 function openSlots(used: ReadonlySet<number>, limit: number): number {
   let open = limit

@@ -1,14 +1,14 @@
-// What the replicas of a deployment are to be made of: its revision, and the hash that decides what is recreated. DECISIONS 4.
+// The target of a deployment's replicas: its revision, and the template hash that decides which replicas are recreated.
 
 import { hash } from 'node:crypto'
 import type { RevisionTarget } from '@holdfast/contract'
 import { canonicalTemplate } from '@holdfast/core'
 import type { StoredDeployment } from '../store/records.ts'
 
-/** By the record, which is never changed but replaced: a deployment is looked at several times for each of its writes. */
+/** Cached per record object, which is replaced and never changed: a deployment is reconciled several times per write. */
 const targets = new WeakMap<StoredDeployment, RevisionTarget>()
 
-/** Undefined until a registry has said what the image is (DECISIONS 3). */
+/** Undefined until a registry has resolved the image's digest. */
 export function targetOf(stored: StoredDeployment): RevisionTarget | undefined {
   const { spec, digest, revision } = stored
   if (digest === null) return undefined

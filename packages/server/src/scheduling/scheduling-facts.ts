@@ -1,5 +1,5 @@
-// What the scheduler is told, from the records: the tenant's nodes with what is assigned to them, and the workload of a
-// deployment. The controllers keep it up change by change; whoever asks why gathers it once. DECISIONS 4 and 5, DESIGN 4.
+// Gathers the scheduler's input from stored records: the tenant's nodes with their assigned work, and the workload of a
+// deployment. Controllers update it change by change; an explanation gathers it once.
 
 import type { Assignment, Capacity, NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
 import { desiredResidency, type NodeFacts, type TenantFacts, type Workload } from '@holdfast/core'
@@ -19,8 +19,8 @@ import { globally, inTenant } from '../store/transaction.ts'
 
 type ReadStore = Pick<Store, 'get' | 'list'>
 
-/** What one assignment takes from its node: whatever is on its way out takes it until it is confirmed gone. */
-export interface Taken {
+/** The resources that one assignment uses on its node, until its container is confirmed gone. */
+export interface AssignedWork {
   readonly name: string
   readonly resources: Capacity
 }
@@ -31,11 +31,11 @@ export function nodeFacts(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
   node: StoredNode,
-  taken: Iterable<Taken>,
+  assigned: Iterable<AssignedWork>,
 ): NodeFacts {
   const replicas = new Map<string, number>()
   const requested = { ...NOTHING }
-  for (const { name, resources } of taken) {
+  for (const { name, resources } of assigned) {
     replicas.set(name, (replicas.get(name) ?? 0) + 1)
     requested.cpuMillis += resources.cpuMillis
     requested.memoryBytes += resources.memoryBytes
@@ -46,11 +46,11 @@ export function nodeFacts(
   return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas }
 }
 
-/** Of a node whose words about itself were refused. */
+/** The attested country of a node that advertised refused labels. */
 export const hiddenCountry = ({ refusedMark, attested }: StoredNode): string | undefined =>
   refusedMark === undefined ? undefined : attested.country
 
-/** A machine that nobody is known to claim is not solely ours. */
+/** A machine without a known claim is treated as one that is being released. */
 function claimOn(store: Pick<Store, 'get'>, tenant: TenantId, { id, name }: StoredNode): NodeFacts['claim'] {
   const claims = store.get(globally(nodeNames, name))?.record.claims ?? []
   const own = claims.find((claim) => claim.tenant === tenant && claim.nodeId === id)
@@ -69,7 +69,7 @@ export function workloadOf(
   return { name, resources, placement, nodeId, residency, ofPlatform }
 }
 
-/** The requests of a placement's deployment as it is now; of one that is gone, nothing. */
+/** The resource requests of a placement's deployment; zero if the deployment is gone. */
 export function requestsOf(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
@@ -79,18 +79,18 @@ export function requestsOf(
   return stored?.uid === placement.uid ? stored.spec.resources : NOTHING
 }
 
-/** All of it at once, from the cache. */
+/** Gathers all facts of a tenant from the cache. */
 export function gatherTenantFacts(
   store: ReadStore,
   quotas: Pick<Quotas, 'limit'>,
   tenant: TenantId,
 ): TenantFacts {
-  const byNode = new Map<NodeId, Taken[]>()
+  const byNode = new Map<NodeId, AssignedWork[]>()
   let used = 0
   for (const { record } of store.list(placements, tenant)) {
-    const taken = { name: record.name, resources: requestsOf(store, tenant, record) }
+    const work = { name: record.name, resources: requestsOf(store, tenant, record) }
     used += record.assignments.length
-    for (const { nodeId } of record.assignments) enter(byNode, nodeId, taken)
+    for (const { nodeId } of record.assignments) add(byNode, nodeId, work)
   }
   return {
     nodes: store
@@ -100,8 +100,8 @@ export function gatherTenantFacts(
   }
 }
 
-function enter(byNode: Map<NodeId, Taken[]>, nodeId: Assignment['nodeId'], taken: Taken): void {
+function add(byNode: Map<NodeId, AssignedWork[]>, nodeId: Assignment['nodeId'], work: AssignedWork): void {
   const known = byNode.get(nodeId)
-  if (known === undefined) byNode.set(nodeId, [taken])
-  else known.push(taken)
+  if (known === undefined) byNode.set(nodeId, [work])
+  else known.push(work)
 }

@@ -20,7 +20,7 @@ import { drainNode } from '@holdfast/server/operations/nodes/drain-node'
 import { enrollNode } from '@holdfast/server/operations/nodes/enroll-node'
 import { issueJoinToken } from '@holdfast/server/operations/nodes/issue-join-token'
 import { removeNode } from '@holdfast/server/operations/nodes/release-node'
-import { initialise } from '@holdfast/server/operations/tenants/initialize'
+import { initialize } from '@holdfast/server/operations/tenants/initialize'
 import { changeTenant, createTenant } from '@holdfast/server/operations/tenants/tenants'
 import type { ScriptTenant } from '../script/script.ts'
 import { ENGINE, type Identity } from './agent-session.ts'
@@ -55,7 +55,7 @@ export interface Founded {
 }
 
 export async function found({ operations }: Server): Promise<Founded> {
-  const made = await initialise(operations, { reissue: false })
+  const made = await initialize(operations, { reissue: false })
   if (made.kind !== 'done') throw new Error(`the platform was not made: ${made.kind}`)
   const token = `tok_${made.token.split('_')[1] ?? ''}`
   if (!isTokenId(token)) throw new Error('the first token is none')

@@ -5,7 +5,7 @@ import { composeServer, type Server } from '@holdfast/server/compose'
 import { loadConfig } from '@holdfast/server/config/load-config'
 import type { Config } from '@holdfast/server/config/schema'
 import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
-import { initialise } from '@holdfast/server/operations/tenants/initialize'
+import { initialize } from '@holdfast/server/operations/tenants/initialize'
 import { openStore } from '@holdfast/server/store/store'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
 import {
@@ -150,7 +150,7 @@ function configOf(settings: object): Config {
 async function firstToken(config: Config, log: Logger): Promise<string> {
   const engine = connectEtcd(config, log)
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })
-  const made = await initialise(
+  const made = await initialize(
     { store, clock, ids, secrets: connectSecretsWriter(config) },
     { reissue: true },
   )

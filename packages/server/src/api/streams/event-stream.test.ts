@@ -2,13 +2,13 @@
 
 import type { ListedEvent } from '@holdfast/contract'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { EventFollower, Followed } from '../../operations/events/follow-events.ts'
+import type { EventFollower, FollowedPart } from '../../operations/events/follow-events.ts'
 import { openEventStream } from './event-stream.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-const event = (cursor: string, bytes = 0): Followed => ({
+const event = (cursor: string, bytes = 0): FollowedPart => ({
   kind: 'event',
   event: { cursor, type: 'node.ready', data: 'x'.repeat(bytes) } as unknown as ListedEvent,
 })
@@ -16,12 +16,12 @@ const event = (cursor: string, bytes = 0): Followed => ({
 interface Source extends EventFollower {
   taken: number
   closed: boolean
-  waiting: Followed[]
+  waiting: FollowedPart[]
   failing: boolean
 }
 
 /** What is waiting comes one at a time. */
-function sourceOf(waiting: Followed[]): Source {
+function sourceOf(waiting: FollowedPart[]): Source {
   const source: Source = {
     ...{ taken: 0, closed: false, failing: false, waiting },
     reached: '7-0',

@@ -2,7 +2,7 @@
 // controls the speed; a stalled reader is disconnected and may resume with its Last-Event-ID.
 
 import { Readable } from 'node:stream'
-import type { EventFollower, Followed } from '../../operations/events/follow-events.ts'
+import type { EventFollower, FollowedPart } from '../../operations/events/follow-events.ts'
 import type { StreamedResponse } from '../endpoint.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
@@ -107,7 +107,7 @@ function positionText({ reached }: EventFollower): string {
   return reached === undefined ? '' : `id: ${reached}\n`
 }
 
-function partText(part: Followed): string {
+function partText(part: FollowedPart): string {
   if (part.kind === 'truncated') return `event: truncated\ndata: ${JSON.stringify(part.truncated)}\n\n`
   const { event } = part
   return `id: ${event.cursor}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`

@@ -7,7 +7,7 @@ import { defined, EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES } from '@holdf
 import { reject } from '@holdfast/core'
 import { WebSocketServer } from 'ws'
 import { answerUpgrade, type TakeUpgrade } from '../../net/upgrade.ts'
-import { type OpenedExec, openExec, stillCounts } from '../../operations/deployments/exec/open-exec.ts'
+import { isTokenValid, type OpenedExec, openExec } from '../../operations/deployments/exec/open-exec.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OpenNodeStream } from '../../ports/node-streams.ts'
 import { type Store, StoreUnavailableError } from '../../store/store.ts'
@@ -157,7 +157,7 @@ function start(
       order,
       ending: ending.signal,
       ...defined({ times }),
-      isTokenValid: () => stillCounts(context, caller),
+      isTokenValid: () => isTokenValid(context, caller),
     }),
   )
 }

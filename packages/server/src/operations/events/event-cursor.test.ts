@@ -1,11 +1,11 @@
-// Where events stand, and when a place is no longer kept. SAFETY 4g.
+// The order of events, and when the event of a cursor is no longer kept.
 
 import { expect, test } from 'vitest'
 import { isAfter, placeEvents, readEventCursor, truncationAt } from './event-cursor.ts'
 
 const key = (createRevision: number, name: string) => ({ id: name, key: `/${name}/`, createRevision })
 
-test('a batch shares a revision: its events stand in the order of their keys', () => {
+test('orders the events of one revision by their keys', () => {
   const placed = placeEvents([key(7, 'b'), key(5, 'z'), key(7, 'a'), key(9, 'c')])
   expect(placed.map(({ key: each, cursor }) => `${cursor} ${each}`)).toEqual([
     '5-0 /z/',
@@ -18,7 +18,7 @@ test('a batch shares a revision: its events stand in the order of their keys', (
 })
 
 test.each(['', 'x', '1', '1-', '-1', '1-2-3', '1-1234567', '1234567890123456-0', '1 -2', '1-٣'])(
-  '%j is no cursor',
+  'rejects %j as a cursor',
   (text) => expect(readEventCursor(text)).toBeUndefined(),
 )
 
@@ -29,7 +29,7 @@ test.each([
   ['nothing is kept', 4, undefined, { after: '4-0', oldest: null }],
   ['it asks for all that is kept', 0, 5, undefined],
   ['it is of another store', 11, 5, { after: '11-0', oldest: '5-0' }],
-])('a place is truncated or not: %s', (_, from, oldest, expected) => {
+])('reports truncation at a cursor where %s', (_, from, oldest, expected) => {
   const kept = oldest === undefined ? undefined : { revision: oldest, ordinal: 0 }
   expect(truncationAt({ revision: from, ordinal: 0 }, kept, 10)).toEqual(expected)
 })

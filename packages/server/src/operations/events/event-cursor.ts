@@ -1,5 +1,5 @@
-// Where an event stands among those of its tenant: its create revision and its place among the events of that revision,
-// because a batch shares one. DECISIONS 7, SAFETY 4g.
+// The position of an event among those of its tenant: its create revision, and its ordinal among the events of that
+// revision, because a batch shares one (docs/design/events.md#events).
 
 import type { Event, ListedEvent } from '@holdfast/contract'
 import type { IndexedKey } from '../../store/cache/record-index.ts'
@@ -21,7 +21,7 @@ export function readEventCursor(text: string): EventPosition | undefined {
   return found === null ? undefined : { revision: Number(found[1]), ordinal: Number(found[2]) }
 }
 
-/** Keys of whole revisions, in the order of their cursors. */
+/** Sorts keys by cursor. The keys of a revision must be complete. */
 export function placeEvents(keys: readonly IndexedKey[]): PlacedEvent[] {
   const sorted = [...keys].sort(
     (left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1),
@@ -37,16 +37,16 @@ export function isAfter(placed: EventPosition, { revision, ordinal }: EventPosit
   return placed.revision > revision || (placed.revision === revision && placed.ordinal > ordinal)
 }
 
-/** Events behind a cursor that are kept no more: told, never skipped in silence. */
+/** Reports that retention removed events behind a cursor. */
 export interface Truncated {
   readonly after: string
-  /** The first that is still there; null where there is none. */
+  /** The oldest event that is kept; null where there is none. */
   readonly oldest: string | null
 }
 
 /**
- * Retention removes the oldest first, so the event of a cursor is missing only where those behind it may be missing too.
- * Revision 0 asks for all that is kept. A revision that is not reached yet is of another store than this one.
+ * Retention removes the oldest events first, so if the event of a cursor is missing, later ones may be missing too.
+ * Revision 0 requests everything that is kept. A revision in the future belongs to another store.
  */
 export function truncationAt(
   from: EventPosition,

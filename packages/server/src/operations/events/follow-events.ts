@@ -1,5 +1,5 @@
-// The events of a tenant as they come, from a cursor on. Whoever follows takes them from the store at their own pace:
-// nothing waits here for a slow reader but a position. SAFETY 4g: what was removed meanwhile is told.
+// Follows the events of a tenant from a cursor on. Readers fetch events from the store at their own speed; for a slow reader
+// only its position is kept. Events that retention removed in between are reported (docs/design/events.md#delivery).
 
 import type { ListedEvent, TenantId } from '@holdfast/contract'
 import type { Change } from '../../store/cache/record-index.ts'
@@ -17,29 +17,29 @@ import {
   truncationAt,
 } from './event-cursor.ts'
 
-export type Followed =
+export type FollowedPart =
   | { readonly kind: 'event'; readonly event: ListedEvent }
   | { readonly kind: 'truncated'; readonly truncated: Truncated }
 
 export interface EventFollower {
-  /** The cursor of the last event that was looked at, shown or not; undefined while a gap is not told yet. */
+  /** The cursor of the last event that was read, shown or not; undefined while a gap is not reported yet. */
   readonly reached: string | undefined
-  /** What comes next, a few at a time; `more` where the next call has something to look at at once. */
-  take(): Promise<{ readonly parts: readonly Followed[]; readonly more: boolean }>
+  /** The next few events; `more` if the next call can return others at once. */
+  take(): Promise<{ readonly parts: readonly FollowedPart[]; readonly more: boolean }>
   close(): void
 }
 
 export interface FollowOptions {
-  /** Absent: only what comes from now on. */
+  /** Undefined to follow only new events. */
   readonly from: EventPosition | undefined
   readonly filter: EventFilter
-  /** Called after something came; `take` then has it. */
+  /** Called after new events arrived; `take` returns them. */
   onArrival(): void
 }
 
-/** One may be of 256 KiB. */
+/** Few, because one event may have 256 KiB. */
 const AT_ONCE = 10
-/** What comes in a burst is taken in one go. */
+/** Collects a burst of events into one call. */
 const GATHER_MS = 20
 
 export async function followEvents(
@@ -66,8 +66,8 @@ export async function followEvents(
   }
   return {
     get reached() {
-      const isUntold = pending.length > 0 || position === ORIGIN
-      return isUntold ? undefined : `${position.revision}-${position.ordinal}`
+      const hasGap = pending.length > 0 || position === ORIGIN
+      return hasGap ? undefined : `${position.revision}-${position.ordinal}`
     },
     async take() {
       const unread = next()
@@ -76,9 +76,9 @@ export async function followEvents(
         events,
         chunk.map(({ key }) => key),
       )
-      const told = pending.map((truncated): Followed => ({ kind: 'truncated', truncated }))
+      const gaps = pending.map((truncated): FollowedPart => ({ kind: 'truncated', truncated }))
       pending = []
-      const parts = chunk.flatMap((placed, index): Followed[] => {
+      const parts = chunk.flatMap((placed, index): FollowedPart[] => {
         const record = records[index]
         const after = `${position.revision}-${position.ordinal}`
         position = placed
@@ -87,7 +87,7 @@ export async function followEvents(
           ? [{ kind: 'event', event: listedEvent(record, placed.cursor) }]
           : []
       })
-      return { parts: [...told, ...parts], more: unread.length > AT_ONCE }
+      return { parts: [...gaps, ...parts], more: unread.length > AT_ONCE }
     },
     close: arrivals.close,
   }
@@ -95,7 +95,7 @@ export async function followEvents(
 
 const ORIGIN: EventPosition = { revision: 0, ordinal: 0 }
 
-/** The newest ones stand last, so only the end of the list is looked through. */
+/** The newest keys are last, so only the end of the list is scanned. */
 function eventsAfter(store: Store, tenant: TenantId, position: EventPosition): PlacedEvent[] {
   const keys = store.keysOf(events, tenant)
   let from = keys.length
@@ -104,7 +104,7 @@ function eventsAfter(store: Store, tenant: TenantId, position: EventPosition): P
 }
 
 interface Arrivals {
-  /** Something was removed while not everything had been taken: maybe what was still to be taken. */
+  /** An event was removed while some were unread; it may have been one of those. */
   readonly removedUnread: boolean
   caughtUp(isDone: boolean): void
   close(): void

@@ -1,8 +1,9 @@
-// Reading what happened: events and the audit trail of a tenant. DECISIONS 6 and 7, SAFETY 4g.
+// Lists the events and the audit trail of a tenant.
 
 import {
   type AuditEntry,
   canonicalJson,
+  defined,
   type Event,
   type EventPage,
   type ListedEvent,
@@ -24,7 +25,7 @@ import {
   readEventCursor,
   truncationAt,
 } from './event-cursor.ts'
-import { lookThrough } from './look-through-events.ts'
+import { scanEvents } from './scan-events.ts'
 
 export interface EventQuery extends EventFilter {
   readonly limit: number
@@ -32,7 +33,7 @@ export interface EventQuery extends EventFilter {
   readonly before: string | undefined
 }
 
-/** With `after` those that follow; else the newest, or the newest before `before`. Oldest first in each case. */
+/** With `after` the events that follow it; otherwise the newest ones, or those before `before`. Always oldest first. */
 export async function listEvents(
   store: Store,
   tenant: TenantId,
@@ -49,38 +50,46 @@ export async function listEvents(
   const past = until === undefined ? placed : placed.filter((each) => isAfter(until, each))
   const page =
     from === undefined
-      ? await lookBack(store, past, query)
-      : await lookOn(
+      ? await listBackward(store, past, query)
+      : await listForward(
           store,
           placed.filter((each) => isAfter(each, from)),
           query,
         )
   const truncated = from && truncationAt(from, placed[0], store.revision)
-  return done({ ...page, ...(truncated === undefined ? {} : { truncated }) })
+  return done({ ...page, ...defined({ truncated }) })
 }
 
-async function lookOn(store: Store, way: readonly PlacedEvent[], query: EventQuery): Promise<EventPage> {
-  const { found, last } = await findMatching(store, way, query)
+async function listForward(
+  store: Store,
+  positions: readonly PlacedEvent[],
+  query: EventQuery,
+): Promise<EventPage> {
+  const { found, last } = await findMatching(store, positions, query)
   return { items: foldRepeats(found), nextCursor: last?.cursor ?? query.after ?? null }
 }
 
-/** What is older than what was looked at is there behind `earlierCursor`, whether or not any of it matches. */
-async function lookBack(store: Store, past: readonly PlacedEvent[], query: EventQuery): Promise<EventPage> {
-  const { found, last, whole } = await findMatching(store, past.toReversed(), query)
+/** Older events than the scanned ones are before `earlierCursor`, whether or not any of them matches. */
+async function listBackward(
+  store: Store,
+  past: readonly PlacedEvent[],
+  query: EventQuery,
+): Promise<EventPage> {
+  const { found, last, complete } = await findMatching(store, past.toReversed(), query)
   return {
     items: foldRepeats(found.toReversed()),
     nextCursor: past.at(-1)?.cursor ?? null,
-    ...(whole || last === undefined ? {} : { earlierCursor: last.cursor }),
+    ...defined({ earlierCursor: complete ? undefined : last?.cursor }),
   }
 }
 
-async function findMatching(store: Store, way: readonly PlacedEvent[], query: EventQuery) {
+async function findMatching(store: Store, positions: readonly PlacedEvent[], query: EventQuery) {
   const found: ListedEvent[] = []
-  const looked = await lookThrough(store, way, (event, { cursor }) => {
+  const scanned = await scanEvents(store, positions, (event, { cursor }) => {
     if (matchesFilter(event, query)) found.push(listedEvent(event, cursor))
     return found.length < query.limit
   })
-  return { found, ...looked }
+  return { found, ...scanned }
 }
 
 export function badCursor(parameter: 'after' | 'before', given: string): Rejection {
@@ -92,24 +101,24 @@ export function badCursor(parameter: 'after' | 'before', given: string): Rejecti
 const bothWays = (before: string): Rejection =>
   reject('query_parameter_invalid', 'before', before, { accepted: 'one of after and before' })
 
-/** Neighbours that say the very same of the same thing are shown once, with how often and since when. */
+/** Consecutive identical events about the same subject are shown once, with their count and first time. */
 export function foldRepeats(items: readonly ListedEvent[]): ListedEvent[] {
   const folded: ListedEvent[] = []
   for (const item of items) {
     const before = folded.at(-1)
-    if (before === undefined || !sameStory(before, item)) folded.push(item)
+    if (before === undefined || !isRepeat(before, item)) folded.push(item)
     else folded[folded.length - 1] = { ...item, count: before.count + 1, firstSeen: before.firstSeen }
   }
   return folded
 }
 
-function sameStory(left: Event, right: Event): boolean {
+function isRepeat(left: Event, right: Event): boolean {
   return (
     left.type === right.type &&
     left.subject.uid === right.subject.uid &&
     left.reason === right.reason &&
     left.message === right.message &&
-    // Two steps may read alike and be of different replicas.
+    // Events with the same text may be about different replicas.
     canonicalJson(left.data) === canonicalJson(right.data)
   )
 }

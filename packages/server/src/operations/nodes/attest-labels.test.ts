@@ -3,14 +3,14 @@ import { attestLabels } from './attest-labels.ts'
 
 const advertised = (text: string): { [key: string]: string } => JSON.parse(text)
 
-test('a label is its own word, under whatever name', () => {
+test('accepts any label outside the platform domain under any name', () => {
   const given = advertised('{"disk":"ssd","__proto__":"x","constructor":"y"}')
   const { labels, refused } = attestLabels(given, {})
   expect(Object.entries(labels)).toEqual(Object.entries(given))
   expect(refused).toEqual([])
 })
 
-test('what is below the domain of the platform is attested or refused, and nothing is both or neither', () => {
+test('attests or refuses every label of the platform domain, never both or neither', () => {
   const given = advertised(
     '{"holdfast.io/country":"DE","holdfast.io/geo-region":"eu","holdfast.io/__proto__":"x","zone":"a"}',
   )

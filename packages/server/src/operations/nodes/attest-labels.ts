@@ -1,5 +1,5 @@
-// Which of the labels that a machine advertises may count? Its own words, except about where it stands: those must be what
-// its join token attested, or the machine could attract data that must not be there. SPEC 2.7, SAFETY 2 row 14.
+// Decides which labels of a machine are accepted. Labels about its location must equal what its join token attested, or the
+// machine could attract data that must not be there (docs/design/residency.md#attestation).
 
 import { hash } from 'node:crypto'
 import { type Infer, NODE_COUNTRY, NODE_REGION, type residencyShape } from '@holdfast/contract'
@@ -11,7 +11,7 @@ const RESERVED = 'holdfast.io/'
 export interface RefusedLabel {
   readonly label: string
   readonly advertised: string
-  /** Null: nothing was attested. */
+  /** Null where nothing was attested. */
   readonly attested: string | null
 }
 
@@ -20,7 +20,7 @@ export interface AttestedLabels {
   readonly refused: RefusedLabel[]
 }
 
-/** Everything below the platform's own domain is attested or refused, also under a name that means nothing yet. */
+/** Labels under the platform's own domain are attested or refused, even unknown ones. */
 export function attestLabels(
   advertised: Labels,
   { country, region }: Infer<typeof residencyShape>,
@@ -36,11 +36,11 @@ export function attestLabels(
     if (!label.startsWith(RESERVED) || value === known) labels.push([label, value])
     else refused.push({ label, advertised: value, attested: known })
   }
-  // Entry by entry: to assign `__proto__` would set nothing and say nothing.
+  // Built from entries, because assigning to `__proto__` would silently set nothing.
   return { labels: Object.fromEntries(labels), refused }
 }
 
-/** Tells one refused advertisement from another; kept with the node, so that one refusal is one event. */
+/** A hash of the refused labels, stored with the node so that a repeated refusal emits no second event. */
 export function markOf(refused: readonly RefusedLabel[]): string | undefined {
   if (refused.length === 0) return undefined
   const inOrder = refused.toSorted((left, right) => (left.label < right.label ? -1 : 1))

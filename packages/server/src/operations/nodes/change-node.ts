@@ -1,15 +1,13 @@
-// What is decided about a node that stays: whether it takes new work, and whether it stands for the control plane.
-// What changes nothing stores nothing. DECISIONS 1 and 5.
+// Changes a node: cordon, uncordon, and its control-plane mark. A request that changes nothing succeeds without a write.
 
 import { boolean, decode, isNodeId, type Json, type Node, object } from '@holdfast/contract'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import { checkIfMatch } from '../check-if-match.ts'
 import { checkShape } from '../check-shape.ts'
 import { type Kept, keepOnce, keepUnchanged } from '../idempotency.ts'
+import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
-import { requireLiveCaller } from '../require-live-caller.ts'
 import { readClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
 import { cordonEvent } from './node-events.ts'
@@ -28,7 +26,7 @@ export async function setSchedulable(
   return store.transact<Outcome<Node>>((transaction) => {
     const found = findToChange(transaction, caller, id)
     if (!found.ok) return { kind: 'abort', result: found }
-    // A node that takes work again is drained no more; one that is closed twice goes on being drained.
+    // Uncordoning ends a drain; cordoning again does not.
     const { draining, ...rest } = found.value
     const node = { ...rest, schedulable, ...(draining === true && !schedulable ? { draining } : {}) }
     const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
@@ -61,6 +59,7 @@ export async function changeNode(
     if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     const node = { ...found.value, ...patch }
     const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
+    // Nothing changes: succeed without a write.
     if (found.value.controlPlane === patch.controlPlane) return { kind: 'abort', result: done(view) }
     transaction.put(inTenant(caller.tenant, nodes, node.id), node)
     recordAudit(transaction, clock, caller, {
@@ -71,7 +70,7 @@ export async function changeNode(
   })
 }
 
-/** A node of the tenant that the caller acts in, if the caller may still act. */
+/** A node of the caller's tenant; rejects a caller whose token was revoked. */
 export function findToChange(transaction: Transaction, caller: Caller, id: string): Outcome<StoredNode> {
   const gone = requireLiveCaller(transaction, caller)
   if (gone !== undefined) return refused(gone)

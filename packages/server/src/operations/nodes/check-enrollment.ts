@@ -1,5 +1,5 @@
-// Is the body of an enrollment sound? It holds a credential, so nothing unknown in it is repeated. DECISIONS 2, SAFETY 2
-// row 16: what a machine says of itself reaches events, logs and terminals.
+// Checks the body of an enrollment. It contains a credential, so unknown fields are not quoted. Values are limited, because
+// they appear in events, logs and terminals.
 
 import { childPath, enrollmentShape, isJsonObject, type Json, type Rejection } from '@holdfast/contract'
 import { isLabelKey, isLabelValue, reject, safeKey } from '@holdfast/core'
@@ -25,7 +25,7 @@ export function checkEnrollment(sent: Json): Rejection[] {
 
 const KEY_BYTES = 32
 
-/** Exactly one text for one key: what a decoder would forgive is refused. */
+/** Rejects encodings that a lenient decoder would accept, so that each key has exactly one text. */
 function checkKey(field: string): FieldCheck {
   return (key) => {
     const bytes = Buffer.from(String(key), 'base64url')
@@ -46,10 +46,10 @@ function checkLabels(labels: Json): Rejection[] {
   })
 }
 
-function checkEach(field: string, isFit: (value: Json) => boolean, accepted: string): FieldCheck {
+function checkEach(field: string, isValid: (value: Json) => boolean, accepted: string): FieldCheck {
   return (object) =>
     Object.entries(isJsonObject(object) ? object : {})
-      .filter(([, value]) => !isFit(value))
+      .filter(([, value]) => !isValid(value))
       .map(([key, value]) => reject('field_type_invalid', `${field}.${key}`, value, { accepted }))
 }
 

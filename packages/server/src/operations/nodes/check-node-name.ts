@@ -1,4 +1,4 @@
-// What a machine may be called: the form of a deployment's name, so that it can stand in a path, a key and a log line.
+// Checks a node's name. It has the form of a deployment's name, which is safe in paths, keys and log lines.
 
 import type { Json, Rejection } from '@holdfast/contract'
 import { isDeploymentName, reject } from '@holdfast/core'

@@ -1,4 +1,5 @@
-// Who may use a machine's name. One tenant; a second one only while the first is on its way out. DECISIONS 5, Claim.
+// The claims on a machine's name: one tenant owns it, and a second one may claim it only while the first releases it
+// (docs/design/agent.md#claims).
 
 import type { Infer, NodeId, TenantId } from '@holdfast/contract'
 import { type nodeNameShape, nodeNames } from '../../store/records.ts'
@@ -10,7 +11,7 @@ export function readClaims(transaction: Transaction, nodeName: string): readonly
   return transaction.get(globally(nodeNames, nodeName))?.claims ?? []
 }
 
-/** A name that nobody claims has no record, so that its next owner finds it free. */
+/** A name without claims has no record, so that its next owner finds it free. */
 export function writeClaims(transaction: Transaction, nodeName: string, claims: readonly Claim[]): void {
   const address = globally(nodeNames, nodeName)
   if (claims.length === 0) transaction.delete(address)
@@ -20,7 +21,7 @@ export function writeClaims(transaction: Transaction, nodeName: string, claims: 
 export const claimOf = (claims: readonly Claim[], tenant: TenantId): Claim | undefined =>
   claims.find((claim) => claim.tenant === tenant)
 
-/** The claims with this tenant's active one among them; undefined where the name is another's. */
+/** The claims with this tenant's active one added; undefined where another tenant owns the name. */
 export function claimName(
   claims: readonly Claim[],
   tenant: TenantId,

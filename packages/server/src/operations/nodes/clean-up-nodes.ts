@@ -1,5 +1,4 @@
-// What nodes leave behind under no tenant's own keys: join tokens that expired unused, and the names and join tokens of a
-// tenant that is removed.
+// Deletes global records of nodes: join tokens that expired unused, and the names and join tokens of a deleted tenant.
 
 import type { TenantId } from '@holdfast/contract'
 import type { Clock } from '../../ports/clock.ts'
@@ -8,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
 import { readClaims, withoutClaim, writeClaims } from './claims.ts'
 
-/** Of one transaction (SAFETY 4a). */
+/** Deletes per transaction. */
 const AT_ONCE = 80
 
 export async function sweepJoinTokens({ store, clock }: { store: Store; clock: Clock }): Promise<void> {
@@ -16,7 +15,7 @@ export async function sweepJoinTokens({ store, clock }: { store: Store; clock: C
   await dropJoinTokens(store, (expiresAt) => Date.parse(expiresAt) <= now)
 }
 
-/** Before the tenant's own keys go: until then a failure is seen and tried again. */
+/** Runs before the tenant's own keys are deleted, so that a failure is retried. */
 export async function freeNodeNames(store: Store, tenant: TenantId): Promise<void> {
   await dropJoinTokens(store, (_expiresAt, owner) => owner === tenant)
   const claimed = store

@@ -1,4 +1,4 @@
-// What the node operations need, named narrowly.
+// The dependencies of the node operations.
 
 import type { MachineContainer, NodeId, TenantId } from '@holdfast/contract'
 import type { Clock, IdSource } from '../../ports/clock.ts'
@@ -6,7 +6,7 @@ import type { SlotDeps } from '../../quotas/hold-slot.ts'
 import type { Store } from '../../store/store.ts'
 import type { IdempotentAnswers } from '../idempotency.ts'
 
-/** Asks the agent of a node over its session. `unreachable`: nobody knows what is there, which is not nothing. */
+/** Lists the containers of a node through its agent. `unreachable` means that they are unknown, not that there are none. */
 export type CallNode = (
   tenant: TenantId,
   nodeId: NodeId,
@@ -18,6 +18,6 @@ export interface NodeDeps extends SlotDeps {
   readonly ids: IdSource
   readonly answers: IdempotentAnswers
   readonly callNode: CallNode
-  /** Where agents reach this platform. */
+  /** The URL at which agents reach this platform. */
   readonly publicUrl: string
 }

@@ -1,5 +1,5 @@
-// POST /api/v1/nodes/{id}/drain: the node takes no new work, and what runs there is moved away, successor first. The moving
-// is the controllers' work and goes on; the last step, when nothing is left, is here. DECISIONS 1, 2 and 7.
+// POST /api/v1/nodes/{id}/drain: cordons the node. The controllers then move its replicas, each after its successor is ready;
+// stageDrained records the end.
 
 import type { Node, NodeId, TenantId } from '@holdfast/contract'
 import type { Clock } from '../../ports/clock.ts'
@@ -28,9 +28,9 @@ export async function drainNode(
     return decideDrain(deps, transaction, caller, found.value, kept)
   })
   if (!outcome.ok) return outcome
-  // Apart from the closing: only a cache that shows the node closed shows every placement that was made before.
+  // A second transaction: only a cache that shows the node as unschedulable shows every earlier placement.
   await deps.store.transact((transaction) => stageDrained(deps, transaction, caller.tenant, outcome.value.id))
-  // As it was kept for a repeated request, also where nothing was there to be moved.
+  // The response equals the one kept for a repeated request, even if there was nothing to move.
   return outcome
 }
 
@@ -51,7 +51,7 @@ function decideDrain(
   return keepOnce(answers, transaction, caller, kept, view)
 }
 
-/** For whoever writes under a fence. False while a replica is still assigned to the node, or when it is not drained. */
+/** Part of a fenced transaction. False while a replica is assigned to the node, or when it is not being drained. */
 export function stageDrained(
   { store, clock }: { readonly store: Pick<Store, 'get' | 'keysOf'>; readonly clock: Clock },
   transaction: Transaction,
@@ -66,13 +66,13 @@ export function stageDrained(
   return { kind: 'commit', result: true }
 }
 
-/** One that was opened to new work again is not emptied: its replicas would only return to it. */
+/** An uncordoned node is not drained: its replicas would only return to it. */
 export const isDraining = ({
   draining,
   schedulable,
 }: Pick<StoredNode, 'draining' | 'schedulable'>): boolean => draining === true && !schedulable
 
-/** It stays closed: whoever drained it says when it takes work again. */
+/** The node stays cordoned until the operator uncordons it. */
 function withoutDraining(node: StoredNode): StoredNode {
   const { draining: _over, ...rest } = node
   return rest

@@ -1,10 +1,11 @@
-// POST /api/v1/nodes/enroll: a machine becomes a node. The join token is consumed in the transaction that makes the node,
-// and the node's name is claimed in it, so a token makes one node and a name has one owner. SAFETY 2 rows 12 to 14, 4a.
+// POST /api/v1/nodes/enroll: a machine becomes a node. One transaction consumes the join token, creates the node and claims its
+// name, so a token creates one node and a name has one owner (docs/design/agent.md#enrollment).
 
 import {
   asNodeId,
   asTokenId,
   decode,
+  defined,
   type Enrolled,
   type Enrollment,
   engineWarnings,
@@ -25,7 +26,7 @@ import { type AttestedLabels, attestLabels, markOf } from './attest-labels.ts'
 import { checkEnrollment } from './check-enrollment.ts'
 import { type Claim, claimName, claimOf, readClaims, writeClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
-import { isGoodToken, type PresentedToken, readJoinToken, type StoredJoinToken } from './join-token.ts'
+import { isValidJoinToken, type PresentedToken, readJoinToken, type StoredJoinToken } from './join-token.ts'
 import { enrolledEvent, labelsRefusedEvent } from './node-events.ts'
 
 const KIND = 'nodes'
@@ -33,21 +34,21 @@ const KIND = 'nodes'
 export async function enrollNode(deps: NodeDeps, sent: Json, requestId: string): Promise<Outcome<Enrolled>> {
   const faults = checkEnrollment(sent)
   if (faults.length > 0) return refused(...faults)
-  const wanted = decode(enrollmentShape, sent)
-  const presented = readJoinToken(wanted.joinToken)
+  const enrollment = decode(enrollmentShape, sent)
+  const presented = readJoinToken(enrollment.joinToken)
   const tenant = presented && (await tenantOf(deps, presented))
   if (presented === undefined || tenant === undefined) return invalidToken()
   const held = holdSlot(deps, tenant, KIND)
   try {
     return await deps.store.transact((transaction) =>
-      decideEnrollment(deps, transaction, { wanted, presented, held, requestId }),
+      decideEnrollment(deps, transaction, { enrollment, presented, held, requestId }),
     )
   } finally {
     held.release()
   }
 }
 
-/** Whose quota to ask, before anything is proved; another replica may have made the token a moment ago. */
+/** The tenant whose quota applies, before the token is proved. Another server may have issued the token a moment ago. */
 async function tenantOf({ store }: NodeDeps, { id }: PresentedToken): Promise<TenantId | undefined> {
   const find = () => store.get(globally(joinTokens, id))?.record.tenant
   if (find() === undefined) await store.fresh()
@@ -56,8 +57,8 @@ async function tenantOf({ store }: NodeDeps, { id }: PresentedToken): Promise<Te
 
 const invalidToken = () => refused(reject('join_token_invalid', 'joinToken', undefined, {}, '<redacted>'))
 
-interface Enrolling {
-  readonly wanted: Enrollment
+interface EnrollRequest {
+  readonly enrollment: Enrollment
   readonly presented: PresentedToken
   readonly held: HeldSlot
   readonly requestId: string
@@ -66,38 +67,41 @@ interface Enrolling {
 function decideEnrollment(
   deps: NodeDeps,
   transaction: Transaction,
-  enrolling: Enrolling,
+  request: EnrollRequest,
 ): TransactionDecision<Outcome<Enrolled>> {
-  const { wanted, presented, held } = enrolling
+  const { enrollment, presented, held } = request
   const token = transaction.get(globally(joinTokens, presented.id))
-  if (!isGoodToken(token, presented, wanted.nodeName, deps.clock.now()) || !takesNodes(transaction, token))
+  if (
+    !isValidJoinToken(token, presented, enrollment.nodeName, deps.clock.now()) ||
+    !acceptsNodes(transaction, token)
+  )
     return { kind: 'abort', result: invalidToken() }
-  const before = readClaims(transaction, wanted.nodeName)
+  const before = readClaims(transaction, enrollment.nodeName)
   const own = claimOf(before, token.tenant)
   const nodeId = own?.nodeId ?? asNodeId(`node_${deps.ids.ulid()}`)
   const claims = claimName(before, token.tenant, nodeId)
   if (claims === undefined) {
-    const rejection = reject('node_owned_by_another_tenant', 'nodeName', wanted.nodeName)
+    const rejection = reject('node_owned_by_another_tenant', 'nodeName', enrollment.nodeName)
     return { kind: 'abort', result: refused(rejection) }
   }
   const known = own && transaction.get(inTenant(token.tenant, nodes, nodeId))
-  const room = known === undefined ? findRoom(deps, transaction, token.tenant, held, nodeId) : known.slot
+  const room = known === undefined ? claimRoom(deps, transaction, token.tenant, held, nodeId) : known.slot
   if (typeof room !== 'number') return room
-  const labels = attestLabels(wanted.labels ?? {}, token.residency)
-  const node = nodeFrom(deps, { wanted, token, labels, nodeId, known, slot: room, own })
-  storeNode(deps, transaction, enrolling, { token, claims, node, labels })
+  const labels = attestLabels(enrollment.labels ?? {}, token.residency)
+  const node = nodeFrom(deps, { enrollment, token, labels, nodeId, known, slot: room, own })
+  storeNode(deps, transaction, request, { token, claims, node, labels })
   const warnings = engineWarnings(node.engine.version)
   const enrolled = { nodeId, tenant: token.tenant, generation: node.generation }
   return { kind: 'commit', result: done(warnings.length === 0 ? enrolled : { ...enrolled, warnings }) }
 }
 
-/** A tenant that is being removed takes no machine any more. */
-function takesNodes(transaction: Transaction, { tenant }: StoredJoinToken): boolean {
+/** A tenant that is being deleted accepts no machines. */
+function acceptsNodes(transaction: Transaction, { tenant }: StoredJoinToken): boolean {
   return transaction.get(globally(tenants, tenant))?.deleting === false
 }
 
-/** The quota slot of a new node; a machine that comes back keeps the one it has. */
-function findRoom(
+/** Claims the quota slot of a new node; a machine that enrolls again keeps its slot. */
+function claimRoom(
   { quotas, slots: allocator, store: { storedBytes } }: NodeDeps,
   transaction: Transaction,
   tenant: TenantId,
@@ -117,11 +121,11 @@ function findRoom(
   return slot.slot
 }
 
-/** About what a node with its events and its audit entry takes. */
+/** Approximate size of a node's record with its events and audit entry. */
 const RECORD_BYTES = 4096
 
 interface NodeParts {
-  readonly wanted: Enrollment
+  readonly enrollment: Enrollment
   readonly token: StoredJoinToken
   readonly nodeId: NodeId
   readonly labels: AttestedLabels
@@ -131,25 +135,28 @@ interface NodeParts {
 }
 
 /**
- * A machine that comes back keeps its id and what was decided about it. Its new generation and epoch make the old key and
- * the old session void. That it stands for the control plane is taken from it by a platform administrator alone.
+ * A machine that enrolls again keeps its id and its settings. The new generation and epoch invalidate its old key and
+ * session. Only a platform administrator can clear its control-plane mark.
  */
 function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
-  const { wanted, token, labels, nodeId, known, slot, own } = parts
+  const { enrollment, token, labels, nodeId, known, slot, own } = parts
   const now = timestamp(clock)
   const refusedMark = markOf(labels.refused)
-  const { publicKey, encryptionKey, capacity, engine } = wanted
+  const { publicKey, encryptionKey, capacity, engine } = enrollment
   return {
     v: 1,
     id: nodeId,
-    name: wanted.nodeName,
+    name: enrollment.nodeName,
     generation: (known?.generation ?? 0) + 1,
-    ...{ publicKey, encryptionKey, capacity, engine },
+    publicKey,
+    encryptionKey,
+    capacity,
+    engine,
     labels: labels.labels,
     attested: token.residency,
-    ...(refusedMark === undefined ? {} : { refusedMark }),
+    ...defined({ refusedMark }),
     controlPlane: token.controlPlane || known?.controlPlane === true,
-    // A release had closed it; whoever joins again takes that back.
+    // A release had cordoned it; enrolling again ends the release.
     schedulable: own?.state === 'releasing' || (known?.schedulable ?? true),
     ...(known?.draining === true && own?.state !== 'releasing' ? { draining: true } : {}),
     status: 'pending',
@@ -160,7 +167,7 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
   }
 }
 
-interface Joining {
+interface EnrolledNode {
   readonly token: StoredJoinToken
   readonly claims: readonly Claim[]
   readonly node: StoredNode
@@ -170,8 +177,8 @@ interface Joining {
 function storeNode(
   { clock }: NodeDeps,
   transaction: Transaction,
-  { presented, requestId }: Enrolling,
-  { token, claims, node, labels: { refused: unattested } }: Joining,
+  { presented, requestId }: EnrollRequest,
+  { token, claims, node, labels: { refused: unattested } }: EnrolledNode,
 ): void {
   transaction.delete(globally(joinTokens, presented.id))
   transaction.put(inTenant(token.tenant, nodes, node.id), node)
@@ -186,7 +193,7 @@ function storeNode(
   })
 }
 
-/** Nobody's token did this: the join token stands in the audit, with the role that alone could have issued it. */
+/** No API token made this request: the audit names the join token, with the only role that could have issued it. */
 function joiner(
   { tenant, controlPlane }: StoredJoinToken,
   { id }: PresentedToken,

@@ -1,4 +1,4 @@
-// POST /api/v1/nodes/join-tokens: the permission to enroll one machine under one name. DECISIONS 1, 2 and 8.
+// POST /api/v1/nodes/join-tokens: issues the permission to enroll one machine under one name.
 
 import {
   decode,
@@ -16,14 +16,14 @@ import { globally } from '../../store/transaction.ts'
 import { type Caller, type Outcome, refused } from '../caller.ts'
 import { checkShape } from '../check-shape.ts'
 import { type Kept, keepOnce } from '../idempotency.ts'
+import { requireLiveCaller } from '../preconditions.ts'
 import { recordAudit } from '../record-write.ts'
-import { requireLiveCaller } from '../require-live-caller.ts'
 import { checkNodeName } from './check-node-name.ts'
 import type { NodeDeps } from './deps.ts'
 import { JOIN_TOKEN_MS, joinCommand, mintJoinToken } from './join-token.ts'
 
 export interface JoinTokenDeps extends Pick<NodeDeps, 'store' | 'clock' | 'ids' | 'answers' | 'publicUrl'> {
-  /** Of the certificate that agents are to trust; absent where this server is without TLS. */
+  /** The fingerprint of the certificate that agents must trust; absent where this server has no TLS. */
   readonly caPin?: string
 }
 
@@ -55,19 +55,19 @@ export async function issueJoinToken(
   })
 }
 
-/** Of one tenant at one time: far more than anybody enrolls in a quarter of an hour, and some 300 KiB. */
+/** Unused tokens of one tenant: far more than are needed in a quarter of an hour, and about 300 KiB. */
 const MAX_UNUSED = 1_000
-/** In one transaction (SAFETY 4a). */
+/** The most tokens that one transaction deletes. */
 const MAX_DROPPED = 100
 
-/** Those that give way to one more, as far as the cache knows: the oldest, which expire first. Their ids sort by time. */
+/** The oldest tokens, which make room for a new one. They expire first, and their ids sort by time. */
 function surplusTokens(store: Pick<Store, 'listWithIds'>, tenant: TenantId): string[] {
   const own = store.listWithIds(joinTokens).filter(({ record }) => record.tenant === tenant)
   const ids = own.map(({ id }) => id).sort()
   return ids.slice(0, Math.min(MAX_DROPPED, Math.max(0, ids.length - MAX_UNUSED + 1)))
 }
 
-/** What the role may not send comes first. */
+/** A field that the role may not send is rejected first. */
 function checkNewJoinToken(sent: Json, { role }: Caller): Rejection[] {
   const controlPlane = isJsonObject(sent) && sent.controlPlane === true
   return [
@@ -85,18 +85,18 @@ function notForTenants(): Rejection {
 
 const COUNTRY = /^[A-Z]{2}$/
 
-/** What these values mean is the scheduler's question; here they must be able to stand in a label. */
+/** Values must be valid in a label; only the scheduler interprets them. */
 function checkResidency(residency: Json): Rejection[] {
   const { country, region } = isJsonObject(residency) ? residency : {}
   return [
     ...(typeof country === 'string' && !COUNTRY.test(country)
-      ? [unfit('country', country, 'two capital letters, for example DE')]
+      ? [invalid('country', country, 'two capital letters, for example DE')]
       : []),
     ...(typeof region === 'string' && (region === '' || !isLabelValue(region))
-      ? [unfit('region', region, 'the name of a region: 1 to 253 printable ASCII characters')]
+      ? [invalid('region', region, 'the name of a region: 1 to 253 printable ASCII characters')]
       : []),
   ]
 }
 
-const unfit = (field: string, value: Json, accepted: string): Rejection =>
+const invalid = (field: string, value: Json, accepted: string): Rejection =>
   reject('field_type_invalid', `residency.${field}`, value, { accepted })

@@ -1,11 +1,11 @@
-// What the command of a join token says: where, as whom, and by which certificate the server is known.
+// The join command: server, name and certificate pin.
 
 import { hash, X509Certificate } from 'node:crypto'
 import { makeCertificates } from '@holdfast/testkit'
 import { expect, test } from 'vitest'
 import { caPinOf, joinCommand } from './join-token.ts'
 
-test('the pin is that of the last certificate of the chain, as it is shown', async () => {
+test('pins the last certificate of the server chain', async () => {
   const made = await makeCertificates()
   const [ca, server, key] = ['ca.crt', 'server.crt', 'server.key'].map((name) => made.pem(name))
   made.remove()
@@ -13,10 +13,10 @@ test('the pin is that of the last certificate of the chain, as it is shown', asy
   expect(caPinOf(`${server}${ca}`)).toBe(pinOf(ca))
   // With a key in the file and words around, as some tools write it.
   expect(caPinOf(`subject=x\n${server}\n${key}`)).toBe(pinOf(server))
-  expect(() => caPinOf('')).toThrow('holds no certificate')
+  expect(() => caPinOf('')).toThrow('contains no certificate')
 })
 
-test('the command carries the pin where there is one', () => {
+test('adds the pin to the join command where there is one', () => {
   const words = 'holdfast-agent enroll --server https://h'
   expect(joinCommand('https://h', 'n1', 't')).toBe(`${words} --token t --name n1`)
   expect(joinCommand('https://h', 'n1', 't', 'sha256:0')).toBe(

@@ -1,5 +1,5 @@
-// A join token: `hfj_<ulid>_<secret>`, shown once, good once and for 15 minutes, for one node name of one tenant and for
-// the residency values it was made with. Only a SHA-256 of its secret half is stored. DECISIONS 8, SAFETY 2 row 12.
+// A join token `hfj_<ulid>_<secret>`: shown once, valid once and for 15 minutes, for one node name of one tenant with fixed
+// residency values. Only the SHA-256 of its secret half is stored (docs/design/agent.md#enrollment).
 
 import { hash, timingSafeEqual, X509Certificate } from 'node:crypto'
 import type { Infer } from '@holdfast/contract'
@@ -12,7 +12,7 @@ export const JOIN_TOKEN_MS = 15 * 60_000
 
 const FORM = /^hfj_([0-9A-HJKMNP-TV-Z]{26})_([A-Za-z0-9_-]{43})$/
 
-/** As it was presented: where its record would be, and what proves it. */
+/** A token as an agent presents it: the id of its record and the hash that proves it. */
 export interface PresentedToken {
   readonly id: string
   readonly secretHash: string
@@ -29,8 +29,8 @@ export function readJoinToken(text: string): PresentedToken | undefined {
   return id === undefined || secret === undefined ? undefined : { id, secretHash: hashSecret(secret) }
 }
 
-/** Unknown, wrong, expired and made for another name are one answer: it tells nothing about tokens. */
-export function isGoodToken(
+/** Unknown, wrong and expired tokens and those for another name get the same answer, which reveals nothing. */
+export function isValidJoinToken(
   stored: StoredJoinToken | undefined,
   { secretHash }: PresentedToken,
   nodeName: string,
@@ -51,7 +51,7 @@ function isSame(known: string, presented: string): boolean {
 
 const hashSecret = (secret: string): string => hash('sha256', secret, 'hex')
 
-/** The agent's own command line; what it is given it needs once. `caPin`: absent where the server is without TLS. */
+/** The command that enrolls the machine. `caPin` is absent where the server has no TLS. */
 export function joinCommand(publicUrl: string, nodeName: string, token: string, caPin?: string): string {
   const pinned = caPin === undefined ? '' : ` --ca-pin ${caPin}`
   return `holdfast-agent enroll --server ${publicUrl}${pinned} --token ${token} --name ${nodeName}`
@@ -60,11 +60,11 @@ export function joinCommand(publicUrl: string, nodeName: string, token: string, 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 /**
- * What a machine that joins is to trust: the last certificate of the chain that this server shows, which is its authority
- * where the file holds that, and otherwise the nearest to it.
+ * The fingerprint that a joining machine must trust: of the last certificate in the server's chain, which is the
+ * authority if the file contains it and otherwise the certificate nearest to it.
  */
 export function caPinOf(chainPem: string): string {
   const last = chainPem.match(CERTIFICATE)?.at(-1)
-  if (last === undefined) throw new Error('The file of the server certificate holds no certificate.')
+  if (last === undefined) throw new Error('The server certificate file contains no certificate.')
   return `sha256:${hash('sha256', new X509Certificate(last).raw, 'hex')}`
 }

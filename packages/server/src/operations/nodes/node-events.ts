@@ -1,14 +1,14 @@
-// What is told of a node. DECISIONS 7. The vocabulary has one word for both turns of a cordon; the reason says which.
+// The events about a node. `node.cordoned` is used for both cordon and uncordon; its reason tells them apart.
 
 import type { Infer, nodeShape } from '@holdfast/contract'
 import type { StoredNode } from '../../store/records.ts'
 import type { NewEvent } from '../record-write.ts'
 import type { RefusedLabel } from './attest-labels.ts'
 
-type Named = Pick<Infer<typeof nodeShape>, 'id' | 'name'>
+type NodeIdentity = Pick<Infer<typeof nodeShape>, 'id' | 'name'>
 
 /** A node as the subject of an event. */
-export const nodeSubject = ({ id, name }: Named) => ({ kind: 'Node', name, uid: id })
+export const nodeSubject = ({ id, name }: NodeIdentity) => ({ kind: 'Node', name, uid: id })
 
 export function enrolledEvent(node: StoredNode): NewEvent {
   return {
@@ -22,7 +22,7 @@ export function enrolledEvent(node: StoredNode): NewEvent {
   }
 }
 
-/** Of the enrollment or the opening that made the node as it is: told where it is another refusal than the last. */
+/** Emitted at an enrollment or a new session, if the refused labels differ from the last ones. */
 export function labelsRefusedEvent(
   node: Pick<StoredNode, 'id' | 'name' | 'session'>,
   refused: readonly RefusedLabel[],
@@ -34,7 +34,7 @@ export function labelsRefusedEvent(
     subject: nodeSubject(node),
     cause: String(node.session.epoch),
     reason: 'not_attested',
-    message: `Node ${node.name} advertises what its join token did not attest: ${names}. It does not count.`,
+    message: `Node ${node.name} advertises labels that its join token did not attest: ${names}. They are ignored.`,
     data: { refused: refused.map((each) => ({ ...each })) },
   }
 }
@@ -47,39 +47,41 @@ export function cordonEvent(node: StoredNode, cause: string): NewEvent {
     subject: nodeSubject(node),
     cause,
     reason: schedulable ? 'uncordoned' : 'cordoned',
-    message: schedulable ? `Node ${name} takes new work again.` : `Node ${name} takes no new work.`,
+    message: schedulable
+      ? `Node ${name} was uncordoned: it accepts new replicas.`
+      : `Node ${name} was cordoned: it gets no new replicas.`,
     data: { schedulable },
   }
 }
 
-export function drainingEvent(node: Named, cause: string): NewEvent {
+export function drainingEvent(node: NodeIdentity, cause: string): NewEvent {
   return {
     type: 'node.cordoned',
     severity: 'info',
     subject: nodeSubject(node),
     cause,
     reason: 'draining',
-    message: `Node ${node.name} takes no new work; its replicas are moved away.`,
+    message: `Node ${node.name} is being drained: its replicas move to other nodes.`,
     data: { schedulable: false, draining: true },
   }
 }
 
-export function drainedEvent(node: Named, cause: string): NewEvent {
+export function drainedEvent(node: NodeIdentity, cause: string): NewEvent {
   return {
     type: 'node.drained',
     severity: 'info',
     subject: nodeSubject(node),
     cause,
     reason: 'drained',
-    message: `Node ${node.name} is drained: no replica is left on it.`,
+    message: `Node ${node.name} was drained: no replica is left on it.`,
     data: {},
   }
 }
 
-/** Named in an event: the rest is in GET /nodes/{id}/containers. */
+/** The most container names in an event; GET /nodes/{id}/containers lists all. */
 const NAMED = 20
 
-/** `names`: of the containers that no assignment wishes any more, in order. The same ones told again are the same event. */
+/** `names` are the sorted names of unmanaged containers. The same names again make the same event. */
 export function orphansFoundEvent(node: StoredNode, names: readonly string[]): NewEvent {
   const { name, generation } = node
   return {
@@ -88,16 +90,19 @@ export function orphansFoundEvent(node: StoredNode, names: readonly string[]): N
     subject: nodeSubject(node),
     cause: `${generation} ${names.join()}`,
     reason: 'left',
-    message: `Node ${name} runs ${names.length} containers that nothing wishes any more. As they are most of what it runs, they were left.`,
+    message:
+      names.length === 1
+        ? `Node ${name} runs 1 unmanaged container, more than half of all; it was not removed.`
+        : `Node ${name} runs ${names.length} unmanaged containers, more than half of all; none was removed.`,
     data: {
       count: names.length,
       containers: names.slice(0, NAMED),
-      fix: `Deploy again what should still run, for example after a restore from a backup, and then remove what is left on ${name} itself: docker rm --force NAME. Once they are fewer than half, the agent removes the rest.`,
+      fix: `Deploy again what should still run, for example after a restore from a backup. Then remove other containers on ${name} with docker rm --force NAME. Once fewer than half are unmanaged, the agent removes the rest.`,
     },
   }
 }
 
-export function claimReleasedEvent(node: Named, reason: 'released' | 'removed' | 'forced'): NewEvent {
+export function claimReleasedEvent(node: NodeIdentity, reason: 'released' | 'removed' | 'forced'): NewEvent {
   return {
     type: 'node.claim_released',
     severity: reason === 'forced' ? 'warning' : 'info',

@@ -1,4 +1,4 @@
-// A stored node as its tenant reads it. DECISIONS 2: of the other claim it shows that there is one, never whose.
+// A stored node as its tenant sees it. Another tenant's claim is shown without its owner.
 
 import type { Node, TenantId } from '@holdfast/contract'
 import { nodeNames, type StoredNode } from '../../store/records.ts'
@@ -9,13 +9,20 @@ import type { Claim } from './claims.ts'
 export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Claim[]): Node {
   const { id, name, status, schedulable, draining, controlPlane, labels, capacity, engine } = node
   return {
-    ...{ id, name, status, schedulable, controlPlane, labels, capacity, engine },
+    id,
+    name,
+    status,
+    schedulable,
+    controlPlane,
+    labels,
+    capacity,
+    engine,
     ...(draining === true ? { draining } : {}),
     claims: claims.map((claim) => ({ own: claim.tenant === tenant, state: claim.state })),
   }
 }
 
-/** From the cache as it is. */
+/** Reads the cache, which may lag. */
 export function claimsOf(store: Pick<Store, 'get'>, nodeName: string): readonly Claim[] {
   return store.get(globally(nodeNames, nodeName))?.record.claims ?? []
 }

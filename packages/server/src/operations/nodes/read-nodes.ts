@@ -1,4 +1,4 @@
-// Reading nodes and what runs on them. Another tenant's node and a missing one give the same answer (DECISIONS 3).
+// Reads nodes and their containers. Another tenant's node and a missing one get the same answer.
 
 import { isNodeId, type MachineContainer, type Node, type TenantId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -44,7 +44,7 @@ export async function listNodes(
   return mapPage(page, (node) => nodeView(node, tenant, claimsOf(store, node.name)))
 }
 
-/** Who cannot be asked is not empty: the answer is then that nobody knows. */
+/** A node that cannot be reached is rejected, because its containers are unknown. */
 export async function listContainers(
   { store, callNode }: Pick<NodeDeps, 'store' | 'callNode'>,
   tenant: TenantId,
@@ -59,7 +59,7 @@ export async function listContainers(
     const rejection = reject('job_node_candidates_unresolvable', 'id', id)
     return refusedBy({ rejections: [rejection], alternative: true })
   }
-  // While two tenants claim the machine, each sees its own containers alone (DECISIONS 5, Claim).
+  // While two tenants claim the machine, each sees only its own containers.
   const isShared = claimsOf(store, record.name).length > 1
   return done({ items: isShared ? containers.filter(({ ours }) => ours) : containers })
 }

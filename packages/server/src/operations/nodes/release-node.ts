@@ -1,6 +1,6 @@
-// How a node leaves its tenant: DELETE /nodes/{id} and DELETE /nodes/{nodeName}/claim. Nothing runs on it: it goes at once,
-// record, name and quota slot. Otherwise its claim turns to releasing, it takes no new work, and whoever sees the last
-// assignment go calls finishRelease. `force` is for a machine that will never answer again. DECISIONS 1 and 5, Claim.
+// Removes a node from its tenant: DELETE /nodes/{id} and DELETE /nodes/{nodeName}/claim. A node without replicas is removed at
+// once with its record, name and quota slot. Otherwise its claim becomes `releasing`, it gets no new work, and finishRelease
+// removes it after the last assignment. `force` is for a machine that will never answer again.
 
 import type { Node, NodeId, TenantId } from '@holdfast/contract'
 import { reject, rolesThatMay } from '@holdfast/core'
@@ -10,9 +10,8 @@ import { nodes, placements, type StoredNode } from '../../store/records.ts'
 import type { Store, TransactionDecision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import { checkIfMatch } from '../check-if-match.ts'
+import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
-import { requireLiveCaller } from '../require-live-caller.ts'
 import { findToChange } from './change-node.ts'
 import { isNodeName } from './check-node-name.ts'
 import { type Claim, claimOf, readClaims, releasing, withoutClaim, writeClaims } from './claims.ts'
@@ -39,11 +38,11 @@ export async function removeNode(
     if (!found.ok) return { kind: 'abort', result: found }
     const conflict = checkIfMatch(ifMatch, findNode(deps.store, caller.tenant, id)?.modRevision ?? 0)
     if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
-    // NOTE force also where the machine answers: it is how a machine that was broken into loses its key at once. What
-    // still runs there runs on unseen, and is its owner's to stop.
+    // NOTE force is allowed while the machine answers: it revokes the key of a compromised machine at once. Its
+    // containers keep running unmanaged, and the owner must stop them.
     return decideRelease(deps, transaction, caller, { node: found.value, force, action: 'nodes:removed' })
   })
-  return force ? outcome : endIfFree(deps, caller.tenant, outcome, 'removed')
+  return force ? outcome : removeIfUnused(deps, caller.tenant, outcome, 'removed')
 }
 
 export async function releaseClaim(
@@ -62,11 +61,11 @@ export async function releaseClaim(
     }
     return decideRelease(deps, transaction, caller, { node, force: false, action: 'claims:released' })
   })
-  return endIfFree(deps, caller.tenant, outcome, 'released')
+  return removeIfUnused(deps, caller.tenant, outcome, 'released')
 }
 
-/** Apart from the closing of the node: only a cache that shows it closed shows every placement that was made before. */
-async function endIfFree(
+/** A second transaction: only a cache that shows the node as unschedulable shows every earlier placement. */
+async function removeIfUnused(
   deps: ReleaseDeps,
   tenant: TenantId,
   outcome: Outcome<Node>,
@@ -76,7 +75,7 @@ async function endIfFree(
   return done({ ...outcome.value, claims: outcome.value.claims.filter(({ own }) => !own) })
 }
 
-interface Releasing {
+interface NodeRelease {
   readonly node: StoredNode
   readonly force: boolean
   readonly action: 'nodes:removed' | 'claims:released'
@@ -86,7 +85,7 @@ function decideRelease(
   { clock }: ReleaseDeps,
   transaction: Transaction,
   caller: Caller,
-  { node, force, action }: Releasing,
+  { node, force, action }: NodeRelease,
 ): TransactionDecision<Outcome<Node>> {
   const { tenant } = caller
   if (node.controlPlane && caller.role !== 'platform-admin')
@@ -96,6 +95,7 @@ function decideRelease(
   const closed = { ...node, schedulable: false }
   const result = done(nodeView(closed, tenant, claims))
   const isUnderWay = !force && claimOf(before, tenant)?.state === 'releasing'
+  // A release under way succeeds again without a change.
   if (isUnderWay) return { kind: 'abort', result }
   if (force) dropNode(transaction, clock, tenant, { node, claims: before, reason: 'forced' })
   else {
@@ -106,15 +106,15 @@ function decideRelease(
   return { kind: 'commit', result }
 }
 
-/** Or a tenant would take the mark from the machine that the control plane runs on, by letting it join anew. */
+/** Otherwise a tenant could clear a machine's control-plane mark by removing and enrolling it again. */
 function platformOnly() {
   const accepted = `a token of role ${rolesThatMay('control-plane-nodes:write').join(', ')}`
   return reject('permission_denied', 'Authorization', undefined, { accepted })
 }
 
 /**
- * The last step of a release: true when the node is gone. False while a replica is still assigned to it, or when nothing
- * is being released. To be called again whenever an assignment of the tenant is gone; calling it twice changes nothing.
+ * The last step of a release: true when the node is removed, false while a replica is assigned to it or when no release
+ * is under way. Call it whenever an assignment of the tenant ends; repeated calls are safe.
  */
 export async function finishRelease(
   deps: ReleaseDeps,
@@ -135,13 +135,14 @@ export function stageRelease(
   const claims = readClaims(transaction, nodeName)
   const own = claimOf(claims, tenant)
   const node = own && transaction.get(inTenant(tenant, nodes, own.nodeId))
+  // Nothing to finish, or not yet: nothing to commit.
   if (own?.state !== 'releasing' || node === undefined) return { kind: 'abort', result: false }
   if (isInUse(store, tenant, node.id)) return { kind: 'abort', result: false }
   dropNode(transaction, clock, tenant, { node, claims, reason })
   return { kind: 'commit', result: true }
 }
 
-interface Dropping {
+interface NodeRemoval {
   readonly node: StoredNode
   readonly claims: readonly Claim[]
   readonly reason: 'released' | 'removed' | 'forced'
@@ -151,7 +152,7 @@ function dropNode(
   transaction: Transaction,
   clock: Clock,
   tenant: TenantId,
-  { node, claims, reason }: Dropping,
+  { node, claims, reason }: NodeRemoval,
 ): void {
   transaction.delete(inTenant(tenant, nodes, node.id))
   freeSlot(transaction, tenant, 'nodes', node.slot)
@@ -160,8 +161,8 @@ function dropNode(
 }
 
 /**
- * From the cache, which shows the node closed: whatever is decided on the open node fails, and what was decided before
- * shows. A placement that cannot be read may be anywhere, also here.
+ * Reads a cache that shows the node as unschedulable: earlier placements are visible, and later ones on this node fail
+ * at commit. A placement that cannot be read may be on any node, so it counts as use.
  */
 export function isInUse(store: Pick<Store, 'get' | 'keysOf'>, tenant: TenantId, nodeId: NodeId): boolean {
   return store.keysOf(placements, tenant).some(({ id }) => {

@@ -9,7 +9,7 @@ import { credentials, type StoredCredential } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
-import { checkIfMatch } from '../check-if-match.ts'
+import { checkIfMatch } from '../preconditions.ts'
 import { checkVersionRoom } from './versions/prune-versions.ts'
 import { gatherUses } from './versions/version-uses.ts'
 

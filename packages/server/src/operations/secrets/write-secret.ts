@@ -10,8 +10,8 @@ import { credentials } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { requireLiveCaller } from '../preconditions.ts'
 import { recordAudit } from '../record-write.ts'
-import { requireLiveCaller } from '../require-live-caller.ts'
 import {
   judgeBeforeStaging,
   judgeSecretWrite,

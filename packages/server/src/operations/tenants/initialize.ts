@@ -1,5 +1,5 @@
-// `holdfast-server init`: makes the platform tenant and its first token, once; `--reissue` replaces a lost one. The secrets
-// mount comes first, as for every tenant.
+// `holdfast-server init`: creates the platform tenant and its first token, once; `--reissue` replaces a lost token. The secrets
+// mount is created first, as for every tenant.
 
 import { asTenantId, type TenantId } from '@holdfast/contract'
 import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
@@ -11,12 +11,12 @@ import type { Caller } from '../caller.ts'
 import { recordAudit } from '../record-write.ts'
 import { mintToken } from './tokens.ts'
 
-export type Initialised =
+export type Initialized =
   | { readonly kind: 'done'; readonly tenant: TenantId; readonly token: string; readonly expiresAt: string }
   | { readonly kind: 'already'; readonly tenant: TenantId }
   | { readonly kind: 'secrets_store_unavailable' }
 
-export interface InitialiseDeps {
+export interface InitializeDeps {
   readonly store: Store
   readonly clock: Clock
   readonly ids: IdSource
@@ -26,10 +26,10 @@ export interface InitialiseDeps {
 const TOKEN_NAME = 'first platform token'
 const VALID_MS = 365 * 24 * 3_600_000
 
-export async function initialise(
-  deps: InitialiseDeps,
+export async function initialize(
+  deps: InitializeDeps,
   { reissue }: { readonly reissue: boolean },
-): Promise<Initialised> {
+): Promise<Initialized> {
   const { store } = deps
   await store.fresh()
   const existing = platformOf(store)
@@ -37,13 +37,13 @@ export async function initialise(
   const tenant = existing ?? asTenantId(deps.ids.uuid())
   const mounted = await deps.secrets.provisionTenant(tenant)
   if (mounted.kind !== 'ok') return { kind: 'secrets_store_unavailable' }
-  return store.transact<Initialised>((transaction) => {
-    // The marker has one fixed key, so of two `init` at the same time one commits and the other finds its platform.
+  return store.transact<Initialized>((transaction) => {
+    // The marker has one fixed key, so of two concurrent `init` runs one commits and the other finds that platform.
     const marker = transaction.get(globally(platform, 'id'))
     if (marker !== undefined && marker.tenant !== tenant) {
       return { kind: 'abort', result: { kind: 'already', tenant: marker.tenant } }
     }
-    if (marker === undefined) foundPlatform(deps, transaction, tenant)
+    if (marker === undefined) createPlatform(deps, transaction, tenant)
     const { record, text } = newToken(deps, tenant)
     for (const { record: old } of store.list(tokens))
       if (isFirst(old, tenant)) transaction.delete(globally(tokens, old.id))
@@ -57,11 +57,11 @@ export async function initialise(
   })
 }
 
-/** After namespaces were granted or taken away: the policy of every tenant names them. The number of tenants, or undefined. */
+/** Updates the secrets policies of all tenants after a change of namespaces. Returns their number, undefined on failure. */
 export async function provisionTenants({
   store,
   secrets,
-}: Pick<InitialiseDeps, 'store' | 'secrets'>): Promise<number | undefined> {
+}: Pick<InitializeDeps, 'store' | 'secrets'>): Promise<number | undefined> {
   await store.fresh()
   const known = store.list(tenants)
   for (const { record } of known)
@@ -71,7 +71,7 @@ export async function provisionTenants({
 
 const platformOf = (store: Store): TenantId | undefined => store.get(globally(platform, 'id'))?.record.tenant
 
-function foundPlatform({ clock }: InitialiseDeps, transaction: Transaction, id: TenantId): void {
+function createPlatform({ clock }: InitializeDeps, transaction: Transaction, id: TenantId): void {
   transaction.put(globally(platform, 'id'), { v: 1, tenant: id })
   const createdAt = timestamp(clock)
   transaction.put(globally(tenants, id), {
@@ -86,17 +86,17 @@ function foundPlatform({ clock }: InitialiseDeps, transaction: Transaction, id: 
   })
 }
 
-function newToken({ ids, clock }: InitialiseDeps, tenant: TenantId) {
+function newToken({ ids, clock }: InitializeDeps, tenant: TenantId) {
   const expiresAt = new Date(clock.now() + VALID_MS).toISOString()
   return mintToken(ids, timestamp(clock), tenant, { name: TOKEN_NAME, role: 'platform-admin', expiresAt })
 }
 
-/** Tokens that administrators issued for themselves stay; only the one that `init` made is replaced. */
+/** Only the token that `init` created is replaced; tokens issued by administrators stay. */
 function isFirst({ tenant, name }: StoredToken, platformId: TenantId): boolean {
   return tenant === platformId && name === TOKEN_NAME
 }
 
-/** There is no caller yet: the entry names the token that was made. */
+/** There is no caller yet, so the audit entry names the new token. */
 function initCaller({ tenant, id, role }: StoredToken): Caller {
   return { tenant, token: id, role, onBehalf: false, requestId: 'init' }
 }

@@ -1,5 +1,5 @@
-// Tenants: make, read, change, remove. DECISIONS 1, 2 and 8. A tenant's secrets mount is made before its record, so that
-// a tenant that exists can always keep a secret.
+// Creates, reads, changes and deletes tenants. A tenant's secrets mount is created before its record, so that every existing
+// tenant can store secrets.
 
 import {
   asTenantId,
@@ -26,11 +26,10 @@ import { removals, type StoredTenant, tenants } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
-import { checkIfMatch } from '../check-if-match.ts'
 import { checkShape } from '../check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from '../idempotency.ts'
+import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
-import { requireLiveCaller } from '../require-live-caller.ts'
 
 const NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
@@ -131,7 +130,7 @@ export async function changeTenant(
     const stored = found.value
     const quotas = { ...stored.quotas, ...patch.quotas }
     const changed = { ...tenantView(stored), name: patch.name ?? stored.name, quotas }
-    // Like a PUT of a deployment: what changes nothing stores nothing.
+    // Nothing changes: succeed without a new revision.
     if (canonicalJson(changed) === canonicalJson(tenantView(stored)))
       return { kind: 'abort', result: done(changed) }
     const tenant = { ...changed, revision: stored.revision + 1 }
@@ -145,7 +144,7 @@ export async function changeTenant(
   })
 }
 
-/** Marks it; the tenant's tokens are void from then on and the removal goes on by itself. */
+/** Marks the tenant as deleting, which voids its tokens; a loop finishes the deletion. */
 export async function removeTenant(
   { store, clock }: TenantDeps,
   caller: Caller,
@@ -172,7 +171,7 @@ export async function removeTenant(
   })
 }
 
-/** The tenant that the caller acts in, if the caller may still act and has seen its newest revision. */
+/** The caller's tenant; rejects a revoked token and an outdated If-Match. */
 function findToChange(
   transaction: Transaction,
   caller: Caller,
@@ -186,13 +185,13 @@ function findToChange(
   return conflict === undefined ? done(stored) : refused(conflict)
 }
 
-/** Of an unknown kind, as it is quoted. */
+/** The most characters of an unknown kind that are quoted. */
 const MAX_KIND = 256
 
 function checkQuotaLimits(quotas: Json): Rejection[] {
   const given = Object.entries(isJsonObject(quotas) ? quotas : {})
   const [unknown] = given.filter(([kind]) => !QUOTA_KINDS.some((each) => each === kind))
-  // One is enough to tell which kinds there are, however many were made up.
+  // One rejection names the valid kinds, so only the first unknown kind is reported.
   if (unknown !== undefined) return [unknownQuota(...unknown)]
   return given
     .filter(([, limit]) => !Number.isSafeInteger(limit) || Number(limit) < 0)

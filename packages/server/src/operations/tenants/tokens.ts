@@ -1,5 +1,5 @@
-// Tokens: issue, list, revoke. DECISIONS 8: a token belongs to one tenant and has a role; expiry is required; the secret
-// half is shown once and only its hash is stored.
+// Issues, lists and revokes tokens. A token belongs to one tenant, has a role and must expire; its secret half is shown
+// once and only its hash is stored.
 
 import { hash } from 'node:crypto'
 import {
@@ -25,8 +25,8 @@ import { globally } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkShape } from '../check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from '../idempotency.ts'
+import { requireLiveCaller } from '../preconditions.ts'
 import { recordAudit } from '../record-write.ts'
-import { requireLiveCaller } from '../require-live-caller.ts'
 
 export const newTokenShape = object({ name: string(), role: oneOf(ROLES), expiresAt: string() })
 
@@ -41,7 +41,7 @@ export function tokenView({ id, name, role, createdAt, expiresAt }: StoredToken)
   return { id, name, role, createdAt, expiresAt }
 }
 
-/** Makes the record and the text that is answered once. */
+/** Creates the record and the token text, which is returned once. */
 export function mintToken(
   ids: IdSource,
   now: string,
@@ -95,7 +95,7 @@ const MAX_NAME = 63
 const NAME = new RegExp(`^[\\x20-\\x7e]{1,${MAX_NAME}}$`)
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** What the role may not send comes first. */
+/** A role that the caller may not grant is rejected first. */
 function checkNewToken(body: Json, { role }: Caller, clock: Clock): Rejection[] {
   const wanted = isJsonObject(body) ? body.role : undefined
   return [

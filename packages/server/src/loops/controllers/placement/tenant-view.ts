@@ -12,7 +12,7 @@ import {
 } from '@holdfast/core/placement'
 import { isDraining } from '../../../operations/nodes/drain-node.ts'
 import type { Quotas } from '../../../quotas/quotas.ts'
-import { NOTHING, nodeFacts, requestsOf, type Taken } from '../../../scheduling/scheduling-facts.ts'
+import { type AssignedWork, NOTHING, nodeFacts, requestsOf } from '../../../scheduling/scheduling-facts.ts'
 import { nodeNames, nodes, placements, type StoredNode } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { globally, inTenant } from '../../../store/transaction.ts'
@@ -64,7 +64,7 @@ interface State {
   readonly counted: Map<DeploymentUid, Counted>
   /** The placements that the cache last showed, to find out what a change has freed. */
   readonly shown: Map<DeploymentUid, CountedReplicas>
-  readonly byNode: Map<NodeId, Map<AssignmentId, Taken>>
+  readonly byNode: Map<NodeId, Map<AssignmentId, AssignedWork>>
   readonly nodes: Map<NodeId, NodeFacts>
   used: number
 }
@@ -186,7 +186,7 @@ function count(state: State, uid: DeploymentUid, now: Counted): void {
 }
 
 function enter(state: State, nodeId: NodeId, id: AssignmentId, { name, resources }: CountedReplicas): void {
-  const taken = state.byNode.get(nodeId) ?? new Map<AssignmentId, Taken>()
+  const taken = state.byNode.get(nodeId) ?? new Map<AssignmentId, AssignedWork>()
   state.byNode.set(nodeId, taken)
   taken.set(id, { name, resources })
   state.used += 1

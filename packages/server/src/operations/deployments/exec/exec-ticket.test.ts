@@ -8,7 +8,7 @@ const ORDER: ExecOrder = {
   command: ['login', 'canary-argument'],
 }
 
-test('only its own ticket opens what is stored, which tells nothing of the command', () => {
+test('opens a sealed command only with its own ticket and stores nothing readable', () => {
   const [mine, other] = [mintExecTicket(ids, ORDER), mintExecTicket(ids, ORDER)]
   expect(openExecTicket(mine.text, mine)).toEqual(ORDER)
   expect(openExecTicket(other.text, mine)).toBeUndefined()

@@ -1,5 +1,5 @@
-// A ticket to run one command: 32 random bytes that only who asked is given. What is stored is their hash, and the command
-// sealed with a key made of them. DECISIONS 1, SAFETY 2 row 4.
+// A ticket to run one command: 32 random bytes that only the caller receives. The store has their hash, and the command
+// encrypted with a key derived from them.
 
 import { createCipheriv, createDecipheriv, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 import {
@@ -50,7 +50,7 @@ export function mintExecTicket(ids: IdSource, order: ExecOrder): MintedTicket {
   }
 }
 
-/** Undefined where the ticket is not the one that it was sealed with. */
+/** Undefined for any other ticket than the one it was sealed with. */
 export function openExecTicket(
   text: string,
   { secretHash, sealed }: Pick<MintedTicket, 'secretHash' | 'sealed'>,
@@ -59,10 +59,10 @@ export function openExecTicket(
   const known = Buffer.from(secretHash, 'hex')
   const given = hash('sha256', secret, 'buffer')
   if (known.length !== given.length || !timingSafeEqual(known, given)) return undefined
-  const whole = Buffer.from(sealed, 'base64url')
-  const opener = createDecipheriv('aes-256-gcm', keyOf(secret), whole.subarray(0, NONCE_BYTES))
-  opener.setAuthTag(whole.subarray(-TAG_BYTES))
-  const order = Buffer.concat([opener.update(whole.subarray(NONCE_BYTES, -TAG_BYTES)), opener.final()])
+  const bytes = Buffer.from(sealed, 'base64url')
+  const opener = createDecipheriv('aes-256-gcm', keyOf(secret), bytes.subarray(0, NONCE_BYTES))
+  opener.setAuthTag(bytes.subarray(-TAG_BYTES))
+  const order = Buffer.concat([opener.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), opener.final()])
   return decode(execOrderShape, JSON.parse(order.toString('utf8')))
 }
 

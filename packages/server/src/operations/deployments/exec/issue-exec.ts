@@ -1,5 +1,5 @@
-// POST /deployments/{name}/exec: the permission to run one command in one container, once and within 30 seconds. The audit
-// names the program and how long the command is, never its arguments. DECISIONS 1, 2 and 8.
+// POST /deployments/{name}/exec: issues a ticket to run one command in one container, once and within 30 seconds. The audit
+// entry has the program and the length of the command, never its arguments.
 
 import {
   type Assignment,
@@ -19,8 +19,8 @@ import type { Store } from '../../../store/store.ts'
 import { globally, inTenant } from '../../../store/transaction.ts'
 import { type Caller, done, limited, type Outcome, refused } from '../../caller.ts'
 import { checkShape } from '../../check-shape.ts'
+import { requireLiveCaller } from '../../preconditions.ts'
 import { recordAudit } from '../../record-write.ts'
-import { requireLiveCaller } from '../../require-live-caller.ts'
 import { findStored } from '../read/find-deployment.ts'
 import { EXEC_TICKET_MS, type ExecOrder, mintExecTicket } from './exec-ticket.ts'
 
@@ -33,7 +33,7 @@ export interface ExecDeps {
 const MAX_WORDS = 256
 const MAX_COMMAND_BYTES = 8 * 1024
 const MAX_PROGRAM = 128
-/** Of one token, that were not used yet. */
+/** Unused tickets of one token. */
 const MAX_TICKETS = 32
 
 export async function issueExec(
@@ -49,7 +49,7 @@ export async function issueExec(
   const found = findStored(store, caller.tenant, path)
   if (!found.ok) return found
   const place = choosePlace(store, caller, found.value, replica)
-  if (place === undefined) return refused(nowhere(replica))
+  if (place === undefined) return refused(noReplica(replica))
   if (openTickets(store, caller, clock) >= MAX_TICKETS) return limited('Authorization', EXEC_TICKET_MS / 1000)
   const { text, secretHash, sealed } = mintExecTicket(ids, { ...place, command, tty })
   const id = ids.ulid()
@@ -80,9 +80,9 @@ function checkCommand(value: Json): Rejection | undefined {
   const words = Array.isArray(value) ? value.map(String) : []
   if (words.length > MAX_WORDS) return reject('list_too_long', 'command', words.length, { max: MAX_WORDS })
   const bytes = Buffer.byteLength(JSON.stringify(words))
-  const sound = words[0] !== undefined && words[0] !== '' && words.every((word) => !word.includes('\0'))
-  if (sound && bytes <= MAX_COMMAND_BYTES) return undefined
-  // Not quoted: an argument may hold a secret.
+  const isCommand = words[0] !== undefined && words[0] !== '' && words.every((word) => !word.includes('\0'))
+  if (isCommand && bytes <= MAX_COMMAND_BYTES) return undefined
+  // Not quoted, because an argument may contain a secret.
   return reject(
     'field_type_invalid',
     'command',
@@ -95,7 +95,7 @@ function checkCommand(value: Json): Rejection | undefined {
 type Place = Pick<ExecOrder, 'assignmentId' | 'nodeId' | 'replica'>
 const RUNNING: readonly ReplicaState[] = ['running', 'ready']
 
-/** The replica that was asked for, or the first; one that serves goes before one that only runs. */
+/** The requested replica, or the first one; ready replicas are preferred to running ones. */
 function choosePlace(
   store: Store,
   { tenant }: Caller,
@@ -111,7 +111,7 @@ function choosePlace(
   return first && { assignmentId: first.id, nodeId: first.nodeId, replica: first.replica }
 }
 
-/** 0: it runs nowhere. What was last seen on a node that is lost comes after all that is heard. */
+/** 0 if the replica does not run. Replicas on unreachable nodes rank below all others. */
 function rankOf(store: Store, tenant: TenantId, { id, nodeId }: Assignment): 0 | 1 | 2 | 3 {
   const seen = store.get(inTenant(tenant, observations, id))?.record
   if (seen === undefined || !RUNNING.includes(seen.state)) return 0
@@ -119,8 +119,8 @@ function rankOf(store: Store, tenant: TenantId, { id, nodeId }: Assignment): 0 |
   return isReady(seen) ? 3 : 2
 }
 
-const nowhere = (replica: number | undefined): Rejection =>
-  reject('field_type_invalid', 'replica', replica, { accepted: 'the number of a replica that runs' })
+const noReplica = (replica: number | undefined): Rejection =>
+  reject('field_type_invalid', 'replica', replica, { accepted: 'the number of a running replica' })
 
 function openTickets(store: Store, { token }: Caller, clock: Clock): number {
   const now = clock.now()

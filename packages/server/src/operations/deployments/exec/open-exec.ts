@@ -1,5 +1,5 @@
-// A ticket is used: once, on whichever replica, as long as the token that asked for it counts. Unknown, used, expired and
-// wrong tickets are one answer.
+// Opens an exec session with a ticket. A ticket works once, on any server replica, while the token that requested it is valid.
+// Unknown, used, expired and wrong tickets get the same answer.
 
 import { reject } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
@@ -7,8 +7,8 @@ import { execTickets, type StoredToken, tenants, tokens } from '../../../store/r
 import type { Store } from '../../../store/store.ts'
 import { globally } from '../../../store/transaction.ts'
 import { type Caller, done, limited, type Outcome, refused } from '../../caller.ts'
+import { requireLiveCaller } from '../../preconditions.ts'
 import { recordAudit } from '../../record-write.ts'
-import { requireLiveCaller } from '../../require-live-caller.ts'
 import { type ExecOrder, openExecTicket } from './exec-ticket.ts'
 
 export interface OpenedExec {
@@ -18,10 +18,10 @@ export interface OpenedExec {
 
 const ID = /^exec_([0-9A-HJKMNP-TV-Z]{26})$/
 const RETRY_SECONDS = 30
-/** Of one transaction (SAFETY 4a). */
+/** Deletes per transaction. */
 const AT_ONCE = 80
 
-/** `mayOpen`: whether the token may have one more now; asked before the ticket is used up. */
+/** `mayOpen` limits the sessions of a token; it is called before the ticket is consumed. */
 export async function openExec(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   { id, ticket, requestId }: { readonly id: string; readonly ticket: string; readonly requestId: string },
@@ -30,15 +30,15 @@ export async function openExec(
   const [, key = ''] = ID.exec(id) ?? []
   if (key === '') return refused(noTicket())
   return store.transact<Outcome<OpenedExec>>((transaction) => {
-    // Compared at commit: of two that use it at once, one finds it gone.
+    // Compared at commit: of two concurrent uses only one succeeds.
     const stored = transaction.get(globally(execTickets, key))
     const order = stored && openExecTicket(ticket, stored)
     if (stored === undefined || order === undefined || Date.parse(stored.expiresAt) <= clock.now())
       return { kind: 'abort', result: refused(noTicket()) }
     const { tenant, token, role, onBehalf, deployment: name } = stored
     const caller: Caller = { tenant, token, role, onBehalf, requestId }
-    const asker = transaction.get(globally(tokens, token))
-    if (requireLiveCaller(transaction, caller) !== undefined || !isValid(asker, clock))
+    const storedToken = transaction.get(globally(tokens, token))
+    if (requireLiveCaller(transaction, caller) !== undefined || !isValid(storedToken, clock))
       return { kind: 'abort', result: refused(noTicket()) }
     if (!mayOpen(token)) return { kind: 'abort', result: limited('ticket', RETRY_SECONDS) }
     transaction.delete(globally(execTickets, key))
@@ -50,13 +50,13 @@ export async function openExec(
   })
 }
 
-/** For as long as it goes on: a token that counts no more ends what it opened. */
-export function stillCounts(
+/** Checked while the session lasts: a revoked or expired token ends it. */
+export function isTokenValid(
   { store, clock }: { store: Store; clock: Clock },
   { tenant, token }: Caller,
 ): boolean {
-  const isThere = store.get(globally(tenants, tenant))?.record.deleting === false
-  return isThere && isValid(store.get(globally(tokens, token))?.record, clock)
+  const exists = store.get(globally(tenants, tenant))?.record.deleting === false
+  return exists && isValid(store.get(globally(tokens, token))?.record, clock)
 }
 
 const isValid = (token: StoredToken | undefined, clock: Clock): boolean =>
@@ -64,13 +64,13 @@ const isValid = (token: StoredToken | undefined, clock: Clock): boolean =>
 
 const noTicket = () => reject('unauthenticated', 'ticket', undefined)
 
-/** Those that nobody used in time. */
+/** Deletes tickets that expired unused. */
 export async function sweepExecTickets({ store, clock }: { store: Store; clock: Clock }): Promise<void> {
   const now = clock.now()
-  const spent = store.listWithIds(execTickets).filter(({ record }) => Date.parse(record.expiresAt) <= now)
-  for (let from = 0; from < spent.length; from += AT_ONCE) {
+  const expired = store.listWithIds(execTickets).filter(({ record }) => Date.parse(record.expiresAt) <= now)
+  for (let from = 0; from < expired.length; from += AT_ONCE) {
     await store.transact((transaction) => {
-      for (const { id } of spent.slice(from, from + AT_ONCE)) transaction.delete(globally(execTickets, id))
+      for (const { id } of expired.slice(from, from + AT_ONCE)) transaction.delete(globally(execTickets, id))
       return { kind: 'commit', result: undefined }
     })
   }

@@ -1,11 +1,11 @@
-// Lines of one container that nobody has taken yet: made of the frames in which they came, each with its time.
+// Buffers the log lines of one container until they are read, assembled from the frames in which they arrive.
 
 import { decode, integer, object, STREAM_CHANNELS } from '@holdfast/contract'
 
 const LINE_FEED = 0x0a
 
 export interface HeldLine {
-  /** As the engine wrote it, to the nanosecond; of equal length, so that texts compare as times do. */
+  /** The engine's timestamp in nanoseconds. All have the same length, so texts compare like times. */
   readonly time: string
   readonly bytes: number
   readonly what:
@@ -18,8 +18,8 @@ const skipShape = object({ lines: integer(), bytes: integer() })
 export interface LogBuffer {
   readonly lines: readonly HeldLine[]
   readonly bytes: number
-  /** False where the channel is none of a log: its bytes are not held. */
-  takeFrame(channel: number, payload: Buffer): boolean
+  /** False for a channel that carries no log; its bytes are not kept. */
+  addFrame(channel: number, payload: Buffer): boolean
   take(): HeldLine | undefined
 }
 
@@ -43,7 +43,7 @@ export function createLogBuffer(maxLineBytes: number): LogBuffer {
     get bytes() {
       return bytes
     },
-    takeFrame(channel, payload) {
+    addFrame(channel, payload) {
       if (channel === STREAM_CHANNELS.stdout) keepLines('stdout', payload)
       else if (channel === STREAM_CHANNELS.stderr) keepLines('stderr', payload)
       else if (channel === STREAM_CHANNELS.skipped) keep({ skipped: readSkip(payload) }, payload.length)
@@ -58,28 +58,28 @@ export function createLogBuffer(maxLineBytes: number): LogBuffer {
   }
 }
 
-/** Gives whole lines, with what was left of the last frame before them. */
+/** Assembles complete lines, starting with the unfinished end of the previous frame. */
 function createPartial(maxLineBytes: number): (payload: Buffer, onLine: (line: Buffer) => void) => void {
-  let rest: Buffer = Buffer.alloc(0)
+  let unfinished: Buffer = Buffer.alloc(0)
   return (payload, onLine) => {
     let from = 0
     for (let at = payload.indexOf(LINE_FEED); at >= 0; at = payload.indexOf(LINE_FEED, from)) {
       const line = payload.subarray(from, at + 1)
-      onLine(rest.length === 0 ? line : Buffer.concat([rest, line]))
-      rest = Buffer.alloc(0)
+      onLine(unfinished.length === 0 ? line : Buffer.concat([unfinished, line]))
+      unfinished = Buffer.alloc(0)
       from = at + 1
     }
-    if (from < payload.length) rest = Buffer.concat([rest, payload.subarray(from)])
-    if (rest.length < maxLineBytes) return
-    onLine(rest)
-    rest = Buffer.alloc(0)
+    if (from < payload.length) unfinished = Buffer.concat([unfinished, payload.subarray(from)])
+    if (unfinished.length < maxLineBytes) return
+    onLine(unfinished)
+    unfinished = Buffer.alloc(0)
   }
 }
 
 const TIMED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) /
 const TIME_LENGTH = 31
 
-/** A line without a time keeps its text: it is told at the time of the one before it. */
+/** A line without a timestamp keeps its text and gets the time of the line before it. */
 function readLine(line: Buffer): { time: string; text: string } {
   const whole = line.toString('utf8')
   const text = whole.endsWith('\n') ? whole.slice(0, whole.endsWith('\r\n') ? -2 : -1) : whole
@@ -87,7 +87,7 @@ function readLine(line: Buffer): { time: string; text: string } {
   return time === undefined ? { time: '', text } : { time, text: text.slice(TIME_LENGTH) }
 }
 
-/** A node that counts wrong is believed that something is missing. */
+/** A malformed frame still reports that lines are missing. */
 function readSkip(payload: Buffer): { lines: number; bytes: number } {
   try {
     return decode(skipShape, JSON.parse(payload.toString('utf8')))

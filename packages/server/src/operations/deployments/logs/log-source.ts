@@ -1,49 +1,49 @@
-// The log of one container as it comes from its node: lines with their times, in order, held no further than the credit
-// that was given. Who takes a line gives its room back.
+// The log stream of one container from its node: lines with times, in order. The node sends only as much as its credit
+// allows; reading a line returns credit.
 
 import { STREAM_HEADER_BYTES, type StreamError } from '@holdfast/contract'
 import type { NodeStream, OpenNodeStream, StreamRequest } from '../../../ports/node-streams.ts'
 import { createLogBuffer, type HeldLine } from './log-buffer.ts'
 import type { LogTarget } from './log-targets.ts'
 
-/** On its way and held here, of one container. */
+/** The most bytes of one container in transit and buffered. */
 const WINDOW_BYTES = 128 * 1024
-/** Credit is given back in pieces of this size. */
+/** Credit is returned in pieces of this size. */
 const CREDIT_BYTES = WINDOW_BYTES / 4
-/** A line without an end is cut: one in each stream and a piece of credit must leave room, or the node could never end it. */
+/** Longer lines are cut. An unfinished line per stream and a piece of credit must fit, or the node could never continue. */
 const MAX_LINE_BYTES = WINDOW_BYTES / 4
 const FULL_BYTES = WINDOW_BYTES / 2
 
 export interface LogSource {
   readonly target: LogTarget
   readonly lines: readonly HeldLine[]
-  /** So much is held that its node soon may send no more. */
+  /** So much is buffered that the node soon runs out of credit. */
   readonly full: boolean
-  /** No more lines come. */
+  /** The stream has ended; buffered lines may remain. */
   readonly ended: boolean
-  /** Why it ended, where not because all was said. */
+  /** Why it ended, unless the log was complete. */
   readonly error: StreamError | undefined
   take(): HeldLine | undefined
-  /** Ends it where its node has said nothing for so long, though it may. */
+  /** Ends the stream if its node has credit and has sent nothing for this long. */
   endIfSilent(forMs: number): void
   close(): void
 }
 
 export type LogOptions = Pick<StreamRequest, 'follow' | 'tail' | 'since'>
 
-/** `onNews`: a line has come, or the end. */
+/** `onUpdate` is called for each frame and at the end. */
 export function openLogSource(
   openStream: OpenNodeStream,
   target: LogTarget,
-  wish: LogOptions,
-  onNews: () => void,
+  options: LogOptions,
+  onUpdate: () => void,
 ): LogSource {
   const held = createLogBuffer(MAX_LINE_BYTES)
   let consumed = 0
   let ended = false
   let error: StreamError | undefined
-  let heardAt = performance.now()
-  const giveBack = (bytes: number): void => {
+  let receivedAt = performance.now()
+  const returnCredit = (bytes: number): void => {
     consumed += bytes
     if (consumed < CREDIT_BYTES) return
     stream.credit(consumed)
@@ -52,19 +52,19 @@ export function openLogSource(
   const stream: NodeStream = openStream(
     target.tenant,
     target.nodeId,
-    { kind: 'logs', assignmentId: target.assignmentId, ...wish },
+    { kind: 'logs', assignmentId: target.assignmentId, ...options },
     {
       data(channel, payload) {
-        heardAt = performance.now()
-        giveBack(STREAM_HEADER_BYTES)
-        if (!held.takeFrame(channel, payload)) giveBack(payload.length)
-        onNews()
+        receivedAt = performance.now()
+        returnCredit(STREAM_HEADER_BYTES)
+        if (!held.addFrame(channel, payload)) returnCredit(payload.length)
+        onUpdate()
       },
       room() {},
       end(end) {
         ended = true
         error = end.error
-        onNews()
+        onUpdate()
       },
     },
   )
@@ -83,16 +83,16 @@ export function openLogSource(
     },
     take() {
       const line = held.take()
-      if (line !== undefined) giveBack(line.bytes)
+      if (line !== undefined) returnCredit(line.bytes)
       return line
     },
     endIfSilent(forMs) {
-      // Who has lines here may be out of credit, and waits for us.
-      if (ended || held.lines.length > 0 || performance.now() - heardAt < forMs) return
+      // A node with unread lines here may be out of credit and waits for the reader.
+      if (ended || held.lines.length > 0 || performance.now() - receivedAt < forMs) return
       stream.close()
       ended = true
       error = 'node_unreachable'
-      onNews()
+      onUpdate()
     },
     close: stream.close,
   }

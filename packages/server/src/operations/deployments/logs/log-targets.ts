@@ -1,4 +1,4 @@
-// Whose logs are read: the containers of a deployment, also those that have ended and still exist.
+// The containers whose logs are read: those of a deployment, including ended ones that still exist.
 
 import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import { nodes, observations, placements } from '../../../store/records.ts'
@@ -11,7 +11,7 @@ export interface LogTarget {
   readonly nodeId: NodeId
   readonly node: string
   readonly replica: number
-  /** Which container of the assignment, and which of its runs; null before there is one. */
+  /** Identifies the container and its start; null before there is one. */
   readonly run: string | null
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { StreamReader } from '../../../ports/node-streams.ts'
 import { openLogSource } from './log-source.ts'
 import type { LogTarget } from './log-targets.ts'
-import { createLastLines, createNews, mergeKept, shownLine } from './merge-logs.ts'
+import { createLastLines, createWakeup, mergeKept, shownLine } from './merge-logs.ts'
 
 const { stdout, stderr, skipped } = STREAM_CHANNELS
 const target = (replica: number): LogTarget => ({
@@ -38,10 +38,10 @@ function source(replica: number, tell = () => {}) {
 
 async function merged(sources: ReturnType<typeof source>[]): Promise<string[]> {
   const texts: string[] = []
-  const news = createNews(new AbortController().signal)
+  const wakeup = createWakeup(new AbortController().signal)
   for await (const { source: from, line } of mergeKept(
     sources.map(({ opened }) => opened),
-    news,
+    wakeup,
   )) {
     const shown = shownLine(from, line)
     texts.push('text' in shown ? shown.text : JSON.stringify(shown))
@@ -49,7 +49,7 @@ async function merged(sources: ReturnType<typeof source>[]): Promise<string[]> {
   return texts
 }
 
-test('lines of several containers come out in the order of time, however their frames are cut', async () => {
+test('merges lines of several containers in the order of time, however their frames are cut', async () => {
   const logs = fc.array(fc.uniqueArray(fc.nat(999), { maxLength: 30 }), { minLength: 1, maxLength: 4 })
   const cut = fc.integer({ min: 1, max: 50 })
   await fc.assert(
@@ -70,12 +70,12 @@ test('lines of several containers come out in the order of time, however their f
   )
 })
 
-test('a source that may still say something earlier is waited for', async () => {
-  const news = createNews(new AbortController().signal)
-  const [quick, slow] = [source(1, news.tell), source(2, news.tell)]
+test('waits for a source that may still have an earlier line', async () => {
+  const wakeup = createWakeup(new AbortController().signal)
+  const [quick, slow] = [source(1, wakeup.notify), source(2, wakeup.notify)]
   quick.send(stdout, `${time(5)} later\n`)
   quick.end()
-  const lines = mergeKept([quick.opened, slow.opened], news)
+  const lines = mergeKept([quick.opened, slow.opened], wakeup)
   const first = lines.next()
   slow.send(stderr, `${time(3)} earlier\n`)
   slow.end()
@@ -84,7 +84,7 @@ test('a source that may still say something earlier is waited for', async () => 
   expect((await lines.next()).done).toBe(true)
 })
 
-test('both outputs are put together apart; a line without a time or an end, and what was skipped, are told', async () => {
+test('assembles stdout and stderr separately and reports lines without time or end, and skipped ones', async () => {
   const one = source(1)
   one.send(stdout, `${time(1)} he`)
   one.send(stderr, `${time(2)} error\r\n`)
@@ -102,7 +102,7 @@ test('both outputs are put together apart; a line without a time or an end, and 
   expect(texts[4]).toHaveLength(70_000)
 })
 
-test('what is held is no more than the credit, and its room is given back as lines are taken', () => {
+test('buffers no more than the credit and returns it as lines are read', () => {
   const { opened, given, send } = source(1)
   const window = given.credit
   let sent = 0
@@ -117,7 +117,7 @@ test('what is held is no more than the credit, and its room is given back as lin
   expect(given.credit).toBeLessThanOrEqual(window + sent)
 })
 
-test('the last lines are so many, and of those no more than fit; what did not fit is told', () => {
+test('keeps the requested last lines as far as they fit and reports the others as skipped', () => {
   const { opened, send } = source(2)
   const last = createLastLines(3)
   const big = createLastLines(1000)
@@ -136,7 +136,7 @@ test('the last lines are so many, and of those no more than fit; what did not fi
   expect(createLastLines(0).lines()).toEqual([])
 })
 
-test('lines without an end in both streams, behind lines that were taken, leave the node credit to go on', () => {
+test('leaves the node credit to continue after unfinished lines in both streams', () => {
   const { opened, given, send } = source(1)
   let used = 0
   const write = (channel: number, bytes: number) => {

@@ -1,36 +1,36 @@
-// The logs of several containers as one. What is kept is merged in the order of time, line by line. What is followed comes
-// when it comes: lines that arrive within a short window of each other are put in order before they are told.
+// Merges the logs of several containers. Stored lines are merged in the order of time. Followed lines are sorted within the
+// short window in which they arrive.
 
 import type { LogLine } from '@holdfast/contract'
 import type { HeldLine } from './log-buffer.ts'
 import type { LogSource } from './log-source.ts'
 
-/** Wakes whoever waits for news of any source. */
-export interface News {
+/** Wakes the reader when any source has new lines. */
+export interface Wakeup {
   readonly signal: AbortSignal
-  tell(): void
-  /** Ends at the next news, or at once where there were some since the last wait, or when nobody reads any more. */
+  notify(): void
+  /** Resolves at the next notification, at once if one came since the last wait, or when the reader is gone. */
   wait(): Promise<void>
 }
 
-export function createNews(signal: AbortSignal): News {
-  let fresh = false
+export function createWakeup(signal: AbortSignal): Wakeup {
+  let notified = false
   let wake: (() => void) | undefined
-  const tell = (): void => {
-    fresh = true
+  const notify = (): void => {
+    notified = true
     wake?.()
   }
-  signal.addEventListener('abort', tell)
+  signal.addEventListener('abort', notify)
   return {
     signal,
-    tell,
+    notify,
     async wait() {
-      if (!fresh && !signal.aborted)
+      if (!notified && !signal.aborted)
         await new Promise<void>((resolve) => {
           wake = resolve
         })
       wake = undefined
-      fresh = false
+      notified = false
     },
   }
 }
@@ -42,18 +42,18 @@ export function shownLine({ target }: LogSource, { time, what }: HeldLine): LogL
     : { time, replica, node, stream: what.stream, text: what.text }
 }
 
-interface Taken {
+interface SourcedLine {
   readonly source: LogSource
   readonly line: HeldLine
 }
 
-/** In the order of time over all sources: a source that may still say something earlier is waited for. */
-export async function* mergeKept(sources: readonly LogSource[], news: News): AsyncGenerator<Taken> {
-  while (!news.signal.aborted) {
+/** Yields lines of all sources in the order of time; waits for a source that may still have an earlier line. */
+export async function* mergeKept(sources: readonly LogSource[], wakeup: Wakeup): AsyncGenerator<SourcedLine> {
+  while (!wakeup.signal.aborted) {
     const open = sources.filter(({ lines, ended }) => lines.length > 0 || !ended)
     if (open.length === 0) return
     if (open.some(({ lines }) => lines.length === 0)) {
-      await news.wait()
+      await wakeup.wait()
       continue
     }
     const source = open.reduce((first, other) => (headTime(other) < headTime(first) ? other : first))
@@ -64,9 +64,9 @@ export async function* mergeKept(sources: readonly LogSource[], news: News): Asy
 
 const headTime = ({ lines }: LogSource): string => lines[0]?.time ?? ''
 
-/** What several sources have now, in the order of time; lines of one source stay in theirs. */
-export function takeAll(sources: Iterable<LogSource>): Taken[] {
-  const taken: Taken[] = []
+/** All buffered lines in the order of time; lines of one source keep their order. */
+export function takeAll(sources: Iterable<LogSource>): SourcedLine[] {
+  const taken: SourcedLine[] = []
   for (const source of sources) {
     for (let line = source.take(); line !== undefined; line = source.take()) taken.push({ source, line })
   }
@@ -76,22 +76,22 @@ export function takeAll(sources: Iterable<LogSource>): Taken[] {
 }
 
 export interface LastLines {
-  push(taken: Taken): void
+  push(taken: SourcedLine): void
   lines(): LogLine[]
 }
 
-/** Of the last lines so many bytes are held at most; what does not fit is told as skipped. */
+/** The most bytes kept of the last lines; older lines are reported as skipped. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024
 
 export function createLastLines(count: number): LastLines {
-  const held: Taken[] = []
+  const held: SourcedLine[] = []
   const lost = new Map<number, { lines: number; bytes: number }>()
   let bytes = 0
-  const dropFirst = (wanted: boolean): void => {
+  const dropFirst = (report: boolean): void => {
     const first = held.shift()
     if (first === undefined) return
     bytes -= first.line.bytes
-    if (!wanted) return
+    if (!report) return
     const { replica } = first.source.target
     const before = lost.get(replica) ?? { lines: 0, bytes: 0 }
     lost.set(replica, { lines: before.lines + 1, bytes: before.bytes + first.line.bytes })
@@ -101,7 +101,7 @@ export function createLastLines(count: number): LastLines {
       held.push(taken)
       bytes += taken.line.bytes
       if (held.length > count) {
-        // What falls out by count was not asked for, nor what was lost before it.
+        // Lines beyond the requested count are not reported, nor is anything lost before them.
         lost.clear()
         dropFirst(false)
       }

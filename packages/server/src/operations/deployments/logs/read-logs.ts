@@ -1,31 +1,31 @@
-// GET /deployments/{name}/logs: what the containers of a deployment wrote, merged over its replicas. Reading is audited: it
-// shows what the tenant's own programs say. DECISIONS 1 and 8.
+// GET /deployments/{name}/logs: the output of a deployment's containers, merged over its replicas. Reading is audited,
+// because logs may contain the tenant's own data.
 
-import { type DeploymentUid, durationMs, type LogLine } from '@holdfast/contract'
+import { type DeploymentUid, defined, durationMs, type LogLine } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
 import type { OpenNodeStream } from '../../../ports/node-streams.ts'
 import { observations, placements } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
+import { requireLiveCaller } from '../../preconditions.ts'
 import { recordAudit } from '../../record-write.ts'
-import { requireLiveCaller } from '../../require-live-caller.ts'
 import { findStored } from '../read/find-deployment.ts'
 import { type LogOptions, type LogSource, openLogSource } from './log-source.ts'
 import { type LogTarget, logTargets } from './log-targets.ts'
-import { createLastLines, createNews, mergeKept, type News, shownLine, takeAll } from './merge-logs.ts'
+import { createLastLines, createWakeup, mergeKept, shownLine, takeAll, type Wakeup } from './merge-logs.ts'
 
 export interface LogDeps {
   readonly store: Store
   readonly clock: Clock
   readonly openStream: OpenNodeStream
-  /** So long may a node that is asked for what it has kept say nothing. */
+  /** How long a node may be silent while it sends stored lines. */
   readonly silenceMs?: number
 }
 
 export interface LogQuery {
   readonly follow: boolean
-  /** Of the merged whole. */
+  /** The number of last lines over all replicas. */
   readonly tail: number
   readonly since?: string
   readonly replica?: number
@@ -33,12 +33,12 @@ export interface LogQuery {
 
 export type ReadLines = (signal: AbortSignal) => AsyncGenerator<LogLine>
 
-/** Lines of several replicas that come within so long of each other are put in order. */
+/** Followed lines of several replicas are sorted within this window. */
 const WINDOW_MS = 200
 const RETRY_MS = 2_000
 const SILENCE_MS = 30_000
 
-/** Nothing is asked of any node before the lines are read. */
+/** No node is contacted before the lines are read. */
 export async function readLogs(
   deps: LogDeps,
   caller: Caller,
@@ -68,8 +68,10 @@ export async function readLogs(
   })
   if (gone !== undefined) return refused(gone)
   const since = query.since === undefined ? undefined : timeOf(query.since, clock)
-  const asked = { ...query, ...(since === undefined ? {} : { since }) }
-  return done((signal) => linesOf(deps, { caller, uid, targets, query: asked }, signal))
+  const { since: _sent, ...others } = query
+  return done((signal) =>
+    linesOf(deps, { caller, uid, targets, query: { ...others, ...defined({ since }) } }, signal),
+  )
 }
 
 function timeOf(since: string, clock: Clock): string {
@@ -77,95 +79,95 @@ function timeOf(since: string, clock: Clock): string {
   return agoMs === undefined ? since : new Date(clock.now() - agoMs).toISOString()
 }
 
-interface Reading {
+interface LogRequest {
   readonly caller: Caller
   readonly uid: DeploymentUid
   readonly targets: readonly LogTarget[]
   readonly query: LogQuery
 }
 
-async function* linesOf(deps: LogDeps, reading: Reading, signal: AbortSignal): AsyncGenerator<LogLine> {
-  const told: Told = { times: new Map(), gaps: new Map() }
-  yield* keptLines(deps, reading, told, createNews(signal))
-  if (reading.query.follow) yield* followedLines(deps, reading, told, createNews(signal))
+async function* linesOf(deps: LogDeps, request: LogRequest, signal: AbortSignal): AsyncGenerator<LogLine> {
+  const progress: LogProgress = { times: new Map(), gaps: new Map() }
+  yield* keptLines(deps, request, progress, createWakeup(signal))
+  if (request.query.follow) yield* followedLines(deps, request, progress, createWakeup(signal))
 }
 
-/** By assignment. */
-interface Told {
-  /** Of the last line. */
+/** What was sent to the client so far, by assignment. */
+interface LogProgress {
+  /** The time of the last line. */
   readonly times: Map<string, string>
-  /** Why it cannot be read, since its last line. */
+  /** Why no more lines could be read after the last one. */
   readonly gaps: Map<string, string>
 }
 
 async function* keptLines(
   { openStream, silenceMs = SILENCE_MS }: LogDeps,
-  { targets, query: { tail, since } }: Reading,
-  told: Told,
-  news: News,
+  { targets, query: { tail, since } }: LogRequest,
+  progress: LogProgress,
+  wakeup: Wakeup,
 ): AsyncGenerator<LogLine> {
-  // Of each at least one, so that it is known where following begins.
-  const wish: LogOptions = { tail: Math.max(1, tail), ...(since === undefined ? {} : { since }) }
-  const sources = targets.map((target) => openLogSource(openStream, target, wish, news.tell))
-  const patience = setInterval(() => {
+  // At least one line of each, so that following starts behind it.
+  const options: LogOptions = { tail: Math.max(1, tail), ...defined({ since }) }
+  const sources = targets.map((target) => openLogSource(openStream, target, options, wakeup.notify))
+  const silenceCheck = setInterval(() => {
     for (const source of sources) source.endIfSilent(silenceMs)
   }, silenceMs / 4)
   try {
     const last = createLastLines(tail)
-    for await (const taken of mergeKept(sources, news)) {
-      told.times.set(taken.source.target.assignmentId, taken.line.time)
+    for await (const taken of mergeKept(sources, wakeup)) {
+      progress.times.set(taken.source.target.assignmentId, taken.line.time)
       last.push(taken)
     }
-    for (const source of sources) yield* gapOf(source, told)
+    for (const source of sources) yield* gapOf(source, progress)
     yield* last.lines()
   } finally {
-    clearInterval(patience)
+    clearInterval(silenceCheck)
     for (const source of sources) source.close()
   }
 }
 
-/** Never silence: a replica that could not be read is named, once for each reason. */
-function* gapOf({ target, error }: LogSource, { gaps }: Told): Generator<LogLine> {
+/** Names a replica that could not be read, once for each reason. */
+function* gapOf({ target, error }: LogSource, { gaps }: LogProgress): Generator<LogLine> {
   const { assignmentId, replica, node } = target
   if (error === undefined || gaps.get(assignmentId) === error) return
   gaps.set(assignmentId, error)
   yield { unavailable: { replica, node, reason: error } }
 }
 
-interface Followed {
+interface FollowState {
   readonly sources: Map<string, LogSource>
-  /** Those that were followed or are. */
+  /** The runs that are or were followed. */
   readonly runs: Map<string, string>
-  /** When one that broke off is asked again. */
+  /** When a broken stream is retried. */
   readonly retryAt: Map<string, number>
 }
 
 async function* followedLines(
   deps: LogDeps,
-  reading: Reading,
-  told: Told,
-  news: News,
+  request: LogRequest,
+  progress: LogProgress,
+  wakeup: Wakeup,
 ): AsyncGenerator<LogLine> {
-  const followed: Followed = { sources: new Map(), runs: new Map(), retryAt: new Map() }
+  const followed: FollowState = { sources: new Map(), runs: new Map(), retryAt: new Map() }
   const unsubscribe = deps.store.subscribe((changes) => {
-    const { tenant } = reading.caller
+    const { tenant } = request.caller
     const folders = [placements.folder, observations.folder]
-    if (changes.some(({ key }) => key.tenant === tenant && folders.includes(key.folder))) news.tell()
+    if (changes.some(({ key }) => key.tenant === tenant && folders.includes(key.folder))) wakeup.notify()
   })
   try {
-    while (!news.signal.aborted) {
-      followNew(deps, reading, followed, told, news)
-      if (followed.sources.size === 0 && isGone(deps, reading)) return
-      await news.wait()
-      if (followed.sources.size > 1) await gather([...followed.sources.values()], news)
+    while (!wakeup.signal.aborted) {
+      followNew(deps, request, followed, progress, wakeup)
+      if (followed.sources.size === 0 && isGone(deps, request)) return
+      await wakeup.wait()
+      if (followed.sources.size > 1) await gather([...followed.sources.values()], wakeup)
       for (const { source, line } of takeAll(followed.sources.values())) {
         const { assignmentId } = source.target
-        if ('stream' in line.what && line.time <= (told.times.get(assignmentId) ?? '')) continue
-        if (line.time !== '') told.times.set(assignmentId, line.time)
-        told.gaps.delete(assignmentId)
+        if ('stream' in line.what && line.time <= (progress.times.get(assignmentId) ?? '')) continue
+        if (line.time !== '') progress.times.set(assignmentId, line.time)
+        progress.gaps.delete(assignmentId)
         yield shownLine(source, line)
       }
-      yield* dropEnded(followed, told, news)
+      yield* dropEnded(followed, progress, wakeup)
     }
   } finally {
     unsubscribe()
@@ -173,24 +175,24 @@ async function* followedLines(
   }
 }
 
-/** Until lines of all may be put in order, or one can send no more: its lines would wait for nothing but the time. */
-async function gather(sources: readonly LogSource[], news: News): Promise<void> {
-  let over = false
+/** Waits for the sorting window to end, or for a source that can send no more lines until it is read. */
+async function gather(sources: readonly LogSource[], wakeup: Wakeup): Promise<void> {
+  let isOver = false
   const timer = setTimeout(() => {
-    over = true
-    news.tell()
+    isOver = true
+    wakeup.notify()
   }, WINDOW_MS)
-  while (!over && !news.signal.aborted && !sources.some(({ full }) => full)) await news.wait()
+  while (!isOver && !wakeup.signal.aborted && !sources.some(({ full }) => full)) await wakeup.wait()
   clearTimeout(timer)
 }
 
-/** Also those of a rollout, and of a container that was started anew: each run from where it was left. */
+/** Follows new replicas and restarted containers too, each from behind its last line. */
 function followNew(
   { store, openStream }: LogDeps,
-  { caller, uid, query }: Reading,
-  followed: Followed,
-  told: Told,
-  news: News,
+  { caller, uid, query }: LogRequest,
+  followed: FollowState,
+  progress: LogProgress,
+  wakeup: Wakeup,
 ): void {
   for (const target of logTargets(store, caller.tenant, uid, query.replica)) {
     const { assignmentId, run } = target
@@ -198,24 +200,28 @@ function followNew(
       continue
     if (performance.now() < (followed.retryAt.get(assignmentId) ?? 0)) continue
     followed.runs.set(assignmentId, run)
-    const since = told.times.get(assignmentId) ?? query.since
-    const wish = { follow: true, ...(since === undefined ? {} : { since }) }
-    followed.sources.set(assignmentId, openLogSource(openStream, target, wish, news.tell))
+    const since = progress.times.get(assignmentId) ?? query.since
+    const options = { follow: true, ...defined({ since }) }
+    followed.sources.set(assignmentId, openLogSource(openStream, target, options, wakeup.notify))
   }
 }
 
-/** One that broke off is tried again, and goes on behind its last line. */
-function* dropEnded({ sources, runs, retryAt }: Followed, told: Told, news: News): Generator<LogLine> {
+/** Removes ended streams. A broken one is retried later and continues behind its last line. */
+function* dropEnded(
+  { sources, runs, retryAt }: FollowState,
+  progress: LogProgress,
+  wakeup: Wakeup,
+): Generator<LogLine> {
   for (const [id, source] of sources) {
     if (!source.ended || source.lines.length > 0) continue
     sources.delete(id)
     if (source.error === undefined) continue
     runs.delete(id)
     retryAt.set(id, performance.now() + RETRY_MS)
-    setTimeout(news.tell, RETRY_MS).unref()
-    yield* gapOf(source, told)
+    setTimeout(wakeup.notify, RETRY_MS).unref()
+    yield* gapOf(source, progress)
   }
 }
 
-const isGone = ({ store }: LogDeps, { caller, uid }: Reading): boolean =>
+const isGone = ({ store }: LogDeps, { caller, uid }: LogRequest): boolean =>
   !findStored(store, caller.tenant, uid).ok

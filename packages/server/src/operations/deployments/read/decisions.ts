@@ -1,6 +1,5 @@
-// Which decisions about a deployment are kept, and which of them was in force at a time. The id of a record says its number
-// and its time, and the keys of a tenant are in memory, so that finding one needs no index and reading it one request.
-// DECISIONS 1 (why), ADR 0031.
+// Finds and reads recorded placement decisions (docs/design/placement.md#decision-records). A record's id contains its number and
+// time, and a tenant's keys are in memory, so finding a decision needs no index and reading it one request.
 
 import type { Candidate, DeploymentUid, TenantId } from '@holdfast/contract'
 import type { SizedKey } from '../../../store/cache/record-index.ts'
@@ -9,13 +8,13 @@ import type { Store } from '../../../store/store.ts'
 
 export interface DecisionId {
   readonly uid: string
-  /** From 1, without gaps: where the first that is kept has another one, earlier ones were kept once. */
+  /** From 1, without gaps: if the first kept decision has a higher number, retention dropped earlier ones. */
   readonly number: number
-  /** In milliseconds since 1970; grows with the number. */
+  /** Milliseconds since 1970; increases with the number. */
   readonly at: number
 }
 
-/** Of an id of either collection; a part has one more number behind. */
+/** Matches ids of both collections; a part has one more number at the end. */
 const ID = /^(?<uid>[^/]+)\/(?<number>\d{8,})-(?<at>\d{15})(?:\/\d+)?$/
 
 export function decisionId({ uid, number, at }: DecisionId): string {
@@ -40,22 +39,22 @@ export function keptDecisions(
   return store
     .keysOf(decisions, tenant)
     .filter(({ id }) => id.startsWith(`${uid}/`))
-    .flatMap(placed)
+    .flatMap(readKept)
     .sort((left, right) => left.number - right.number)
 }
 
-function placed({ id, key }: SizedKey): KeptDecision[] {
+function readKept({ id, key }: SizedKey): KeptDecision[] {
   const read = readDecisionId(id)
   return read === undefined ? [] : [{ ...read, key }]
 }
 
 export interface ReadDecision {
   readonly record: StoredDecision
-  /** The whole matrix. */
+  /** All candidates, including those stored in parts. */
   readonly candidates: readonly Candidate[]
 }
 
-/** Undefined where it was dropped, whole or in part, since its key was seen. */
+/** Undefined where retention has dropped it or a part of it since its key was read. */
 export async function readDecision(
   store: Pick<Store, 'read' | 'keyspace'>,
   tenant: TenantId,
@@ -65,7 +64,7 @@ export async function readDecision(
   if (record === undefined) return undefined
   const keys = (record.parts ?? []).map((id) => store.keyspace.tenantKey(tenant, decisionParts.folder, id))
   const parts = await store.read(decisionParts, keys)
-  const whole = parts.flatMap((part) => part ?? [])
-  if (whole.length < parts.length) return undefined
-  return { record, candidates: [...whole.flatMap(({ candidates }) => candidates), ...record.candidates] }
+  const found = parts.flatMap((part) => part ?? [])
+  if (found.length < parts.length) return undefined
+  return { record, candidates: [...found.flatMap(({ candidates }) => candidates), ...record.candidates] }
 }

@@ -1,5 +1,5 @@
-// A stored deployment as a client reads it: the record, with the status that follows from where its replicas are and what
-// their agents have seen. DECISIONS 2, deployment record. All of it is looked up by id in the cache: no read scans.
+// A stored deployment as clients see it: the record with a status derived from its placement and the agents' observations.
+// Everything is looked up by id in the cache, so no read scans.
 
 import type { DeploymentRecord, DeploymentStatus, TenantId } from '@holdfast/contract'
 import { deriveStatus, residencyLabels } from '@holdfast/core'
@@ -25,7 +25,8 @@ function statusOf(
   { spec, uid, revision, deleting, digest }: StoredDeployment,
 ): DeploymentStatus {
   return deriveStatus(spec, {
-    ...{ deleting, revision },
+    deleting,
+    revision,
     imageDigest: digest,
     placed: store.get(inTenant(tenant, placements, uid))?.record,
     observed: (id) => store.get(inTenant(tenant, observations, id))?.record,

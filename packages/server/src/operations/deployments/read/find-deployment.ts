@@ -1,4 +1,4 @@
-// Which deployment does a path mean: `{name}` is a name or a `dep_` uid. DECISIONS 1.
+// Finds the deployment that a path names by its name or its `dep_` uid.
 
 import { isDeploymentUid, type TenantId } from '@holdfast/contract'
 import { type Addressed, checkFound } from '@holdfast/core'
@@ -6,13 +6,13 @@ import { deployments, type StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
-import { requireLiveCaller } from '../../require-live-caller.ts'
+import { requireLiveCaller } from '../../preconditions.ts'
 
-/** A name cannot hold an underscore, so a text is never both. */
+/** A name cannot contain an underscore, so a text is never both. */
 export const addressedBy = (text: string): Addressed =>
   isDeploymentUid(text) ? { uid: text } : { name: text }
 
-/** The name to look the record up by; a uid that nobody has names nothing. */
+/** The name under which the record is stored; undefined for an unknown uid. */
 export function nameOf(
   store: Pick<Store, 'list'>,
   tenant: TenantId,
@@ -22,7 +22,7 @@ export function nameOf(
   return store.list(deployments, tenant).find(({ record }) => record.uid === addressed.uid)?.record.spec.name
 }
 
-/** The record that a path means, from the cache. A foreign one and a missing one give the same answer (DECISIONS 3). */
+/** The record from the cache. Another tenant's deployment and a missing one get the same answer. */
 export function findStored(
   store: Pick<Store, 'get' | 'list'>,
   tenant: TenantId,
@@ -34,7 +34,7 @@ export function findStored(
   return found === undefined ? refused(...checkFound(addressed, undefined)) : done(found.record)
 }
 
-/** The record that a write is about to change, for a caller who may: both are compared at commit. */
+/** The record that a write changes, read with the caller's token; both are compared at commit. */
 export function findToChange(
   store: Pick<Store, 'list'>,
   transaction: Transaction,

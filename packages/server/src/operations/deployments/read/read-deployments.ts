@@ -1,4 +1,4 @@
-// Reading deployments and their archive. A foreign deployment and a missing one give the same answer (DECISIONS 3).
+// Reads deployments and their archived revisions. Another tenant's deployment and a missing one get the same answer.
 
 import { type ArchiveEntry, type DeploymentRecord, isDeploymentUid, type TenantId } from '@holdfast/contract'
 import { reject } from '@holdfast/core'

@@ -1,4 +1,4 @@
-// Where the replicas of a deployment are, and what their agents last said of them. DECISIONS 2 and 5.
+// GET /deployments/{name}/placements: the node of each replica and its last reported state.
 
 import type { Assignment, PlacementEntry, TenantId } from '@holdfast/contract'
 import { nodes, observations, placements } from '../../../store/records.ts'
@@ -28,7 +28,7 @@ function entryOf(store: Store, tenant: TenantId, assignment: Assignment): Placem
     replica,
     nodeId,
     nodeName: node?.name ?? nodeId,
-    // As it was last seen, never as it is wished.
+    // The observed state, never the desired one.
     state: node === undefined || node.status === 'failed' ? 'lost' : (seen?.state ?? 'assigned'),
     containerId: seen?.containerId ?? null,
     startedAt: seen?.startedAt ?? null,

@@ -1,4 +1,4 @@
-// How a deployment fares, with what happened to it, newest first. DECISIONS 2.
+// GET /deployments/{name}/status: the status of a deployment with its timeline, newest first.
 
 import type { StatusWithTimeline, TenantId } from '@holdfast/contract'
 import { placements } from '../../../store/records.ts'
@@ -20,7 +20,7 @@ export async function readStatus(
   const { uid } = found.value
   const { assignments = [] } = store.get(inTenant(tenant, placements, uid))?.record ?? {}
   const nodeIds = assignments.map(({ nodeId }) => nodeId)
-  const story = await readTimeline(store, tenant, { uid, nodeIds })
+  const timeline = await readTimeline(store, tenant, { uid, nodeIds })
   const { status } = deploymentView(store, tenant, found.value)
-  return done({ ...status, ...story })
+  return done({ ...status, ...timeline })
 }

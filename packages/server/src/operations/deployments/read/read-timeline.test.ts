@@ -1,9 +1,9 @@
-// The order in which a story is read, what belongs to it, and that nothing of it is folded away.
+// The order of a timeline, which events belong to it, and how repeats are folded.
 
 import type { Event, TenantId } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import { listedEvent } from '../../events/event-cursor.ts'
-import { type Told, timelineText } from './read-timeline.ts'
+import { buildTimeline, type TimelineEntry } from './read-timeline.ts'
 
 const TENANT = '00000000-0000-4000-8000-000000000000' as TenantId
 
@@ -23,24 +23,26 @@ function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): s
 
 /** Found newest first; those of one revision are given in their order. */
 function storyOf(given: readonly Given[], nodeIds: readonly string[], unseen?: string) {
-  const told = given.map(({ about = 'dep_A', reason = '', data = {}, revision, ...each }, index): Told => {
-    const ordinal = index
-    const subject = { kind: about.startsWith('node') ? 'Node' : 'Deployment', name: about, uid: about }
-    const event = {
-      ...{ v: 1, id: `evt_${index}`, tenant: TENANT, time: '', severity: 'info' as const },
-      ...{ ...each, subject, reason, data },
-    }
-    return [{ revision, ordinal }, listedEvent(event, `${revision}-${ordinal}`)]
-  })
+  const told = given.map(
+    ({ about = 'dep_A', reason = '', data = {}, revision, ...each }, index): TimelineEntry => {
+      const ordinal = index
+      const subject = { kind: about.startsWith('node') ? 'Node' : 'Deployment', name: about, uid: about }
+      const event = {
+        ...{ v: 1, id: `evt_${index}`, tenant: TENANT, time: '', severity: 'info' as const },
+        ...{ ...each, subject, reason, data },
+      }
+      return [{ revision, ordinal }, listedEvent(event, `${revision}-${ordinal}`)]
+    },
+  )
   const found = told.toSorted(
     ([left], [right]) => right.revision - left.revision || right.ordinal - left.ordinal,
   )
   const own = found.filter(([, { subject }]) => subject.kind === 'Deployment')
   const machines = found.filter(([, { subject }]) => subject.kind === 'Node')
-  return timelineText(own, machines, nodeIds, unseen)
+  return buildTimeline(own, machines, nodeIds, unseen)
 }
 
-test('of one transaction each stands where it was put, whatever it is', () => {
+test('shows events of one transaction in their given order', () => {
   const revision = 7
   expect(
     timelineOf([
@@ -53,7 +55,7 @@ test('of one transaction each stands where it was put, whatever it is', () => {
   ).toEqual(['runs', 'started again', 'removed', 'failed', 'asked'])
 })
 
-test('steps that read alike are each told; the very same is told once, with how often', () => {
+test('shows similar steps separately and folds identical events with their count', () => {
   const step = (revision: number, replica: number): Given => ({
     ...{ revision, type: 'deployment.scheduled', message: '1 replica went to n1.' },
     data: { replicas: [{ replica }] },
@@ -64,7 +66,7 @@ test('steps that read alike are each told; the very same is told once, with how 
   ])
 })
 
-test('what happens to a machine is told where a replica is or was, and since the story began', () => {
+test('shows node events since the first event, for nodes that have or had a replica', () => {
   const failed = (revision: number, about: string): Given => ({
     ...{ revision, about, type: 'node.failed', message: `${about} failed` },
   })
@@ -81,12 +83,12 @@ const updated = (from: number, to: number, message = (at: number) => `${at}`): G
     ...{ revision: from + at, type: 'deployment.updated', message: message(from + at) },
   }))
 
-test('the newest fifty are told', () => {
+test('shows the newest fifty events', () => {
   const told = timelineOf(updated(0, 119))
   expect([told.length, told[0], told.at(-1)]).toEqual([50, '119', '70'])
 })
 
-test('where what is left out begins is told, each of what was folded counted', () => {
+test('returns a cursor before the omitted events and counts folded ones', () => {
   const revisionOf = (cursor: string | undefined) => cursor?.split('-')[0]
   expect(storyOf(updated(1, 50), []).earlierCursor).toBeUndefined()
   expect(revisionOf(storyOf(updated(1, 52), []).earlierCursor)).toBe('3')

@@ -1,65 +1,64 @@
-// The story of a deployment, for a person to read: what was asked, each step, what was waited for, what failed, and what
-// happened to the machines under it. DECISIONS 2 (status). Newest first.
+// The timeline of a deployment for operators, newest first: its own events and those of the nodes that run its replicas.
 
-import { isJsonObject, type Json, type ListedEvent, type TenantId } from '@holdfast/contract'
+import { defined, isJsonObject, type Json, type ListedEvent, type TenantId } from '@holdfast/contract'
 import { events } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { type EventPosition, listedEvent, placeEvents } from '../../events/event-cursor.ts'
-import { lookThrough } from '../../events/look-through-events.ts'
 import { foldRepeats } from '../../events/read-events.ts'
+import { scanEvents } from '../../events/scan-events.ts'
 
-export interface Storied {
+export interface TimelineSubject {
   readonly uid: string
-  /** Where its replicas are now; where they were follows from the story itself. */
+  /** The nodes with replicas now; earlier nodes are found in the events. */
   readonly nodeIds: readonly string[]
 }
 
 const LENGTH = 50
-/** Repeats are folded into one, so more are gathered than are told. */
+/** Repeats are folded into one entry, so more events are gathered than shown. */
 const GATHERED = 100
 
 interface Timeline {
   /** Newest first. */
   readonly timeline: ListedEvent[]
-  /** Where what is not told here begins; absent where all is told. */
+  /** Older events are before this cursor; absent where the timeline is complete. */
   readonly earlierCursor?: string
 }
 
-export type Told = readonly [EventPosition, ListedEvent]
+export type TimelineEntry = readonly [EventPosition, ListedEvent]
 
 export async function readTimeline(
   store: Pick<Store, 'keysOf' | 'read'>,
   tenant: TenantId,
-  { uid, nodeIds }: Storied,
+  { uid, nodeIds }: TimelineSubject,
 ): Promise<Timeline> {
-  const own: Told[] = []
-  const machines: Told[] = []
-  const way = placeEvents(store.keysOf(events, tenant)).toReversed()
-  const { last, whole } = await lookThrough(store, way, (event, placed) => {
+  const own: TimelineEntry[] = []
+  const machines: TimelineEntry[] = []
+  const newestFirst = placeEvents(store.keysOf(events, tenant)).toReversed()
+  const { last, complete } = await scanEvents(store, newestFirst, (event, placed) => {
     if (event.subject.uid === uid) own.push([placed, listedEvent(event, placed.cursor)])
     else if (MACHINE_EVENTS.has(event.type)) machines.push([placed, listedEvent(event, placed.cursor)])
-    return own.length < GATHERED && !isBirth(own.at(-1))
+    return own.length < GATHERED && !isCreation(own.at(-1))
   })
-  return timelineText(own, machines, nodeIds, whole || isBirth(own.at(-1)) ? undefined : last?.cursor)
+  return buildTimeline(own, machines, nodeIds, complete || isCreation(own.at(-1)) ? undefined : last?.cursor)
 }
 
-/** Nothing of its story is older. */
-const isBirth = (told: Told | undefined): boolean => told?.[1].type === 'deployment.created'
+/** No event of a deployment is older than its creation. */
+const isCreation = (entry: TimelineEntry | undefined): boolean => entry?.[1].type === 'deployment.created'
 
-/** `own` and `machines` newest first, as they were found; `unseen` is the cursor before which nothing was looked at. */
-export function timelineText(
-  own: readonly Told[],
-  machines: readonly Told[],
+/** `own` and `machines` are newest first; events before the cursor `unseen` were not scanned. */
+export function buildTimeline(
+  own: readonly TimelineEntry[],
+  machines: readonly TimelineEntry[],
   nodeIds: readonly string[],
   unseen: string | undefined,
 ): Timeline {
-  const told = [...own, ...concerning(own, machines, nodeIds)].sort(inStoryOrder).map(([, event]) => event)
-  const folded = foldRepeats(told)
+  const shown = [...own, ...relatedTo(own, machines, nodeIds)].sort(byPosition).map(([, event]) => event)
+  const folded = foldRepeats(shown)
   const left = folded.slice(0, -LENGTH).reduce((sum, { count }) => sum + count, 0)
-  const earlier = left === 0 ? unseen : told[left]?.cursor
+  const earlier = left === 0 ? unseen : shown[left]?.cursor
   return {
     timeline: folded.slice(-LENGTH).toReversed(),
-    ...(earlier === undefined ? {} : { earlierCursor: earlier }),
+    ...defined({ earlierCursor: earlier }),
   }
 }
 
@@ -71,14 +70,18 @@ const MACHINE_EVENTS: ReadonlySet<string> = new Set([
   'node.drained',
 ])
 
-/** What happened to a machine since the story began, where a replica is there or is told to have been. */
-function concerning(own: readonly Told[], machines: readonly Told[], nodeIds: readonly string[]): Told[] {
+/** Node events since the deployment's first event, of nodes that have or had a replica. */
+function relatedTo(
+  own: readonly TimelineEntry[],
+  machines: readonly TimelineEntry[],
+  nodeIds: readonly string[],
+): TimelineEntry[] {
   const since = own.at(-1)?.[0].revision ?? Number.POSITIVE_INFINITY
   const known = new Set([...nodeIds, ...own.flatMap(([, { data }]) => nodesIn(data))])
   return machines.filter(([{ revision }, { subject }]) => revision >= since && known.has(subject.uid))
 }
 
-/** `nodeId` of an event, and of each replica that it tells of. */
+/** The `nodeId` of an event and of each replica in its data. */
 function nodesIn(data: Json): string[] {
   if (!isJsonObject(data)) return []
   const { nodeId, replicas } = data
@@ -86,6 +89,6 @@ function nodesIn(data: Json): string[] {
   return Array.isArray(replicas) ? [...named, ...replicas.flatMap((each) => nodesIn(each))] : named
 }
 
-/** What was written in one transaction stands under one revision, and there in the order in which it is to be read. */
-const inStoryOrder = ([left]: Told, [right]: Told): number =>
+/** Events of one transaction share a revision; their ordinals give the order in which to read them. */
+const byPosition = ([left]: TimelineEntry, [right]: TimelineEntry): number =>
   left.revision - right.revision || left.ordinal - right.ordinal

@@ -1,5 +1,5 @@
-// Why is a replica nowhere? Now: the filters on the facts of this moment. At an earlier time: what was decided then.
-// DECISIONS 1, 2 and 7.
+// GET /deployments/{name}/why: explains why replicas have no node (docs/design/placement.md#explanations). Without a time it
+// applies the filters to the current facts; for an earlier time it returns the decision recorded then.
 
 import type { TenantId, Why } from '@holdfast/contract'
 import { DEPENDENCY_UNHEALTHY } from '@holdfast/core'
@@ -34,11 +34,11 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   const { store, clock } = deps
   const { status } = deploymentView(store, tenant, stored)
   const { desired, placed } = status.replicas
-  // One that should move and that no other node takes has a node, and asks for another.
+  // A replica that should move but fits no other node has a node and still needs another one.
   const { shortfall } = store.get(inTenant(tenant, placements, stored.uid))?.record ?? {}
-  const asked = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
-  const plan = explainTenantPlacement(deps, tenant, stored.spec, Math.max(asked, desired - placed))
-  // What keeps a replica that has a node from being ready is no matter of placement: the status says it.
+  const needed = desired === 0 || shortfall === undefined || shortfall.reason === DEPENDENCY_UNHEALTHY ? 0 : 1
+  const plan = explainTenantPlacement(deps, tenant, stored.spec, Math.max(needed, desired - placed))
+  // If every replica has a node, the status explains why one is not ready.
   const settled = plan.unplaced === 0
   return {
     decidedAt: timestamp(clock),
@@ -49,7 +49,7 @@ function whyNow(deps: WhyDeps, tenant: TenantId, stored: StoredDeployment): Why 
   }
 }
 
-/** The decision that was in force then, as it was recorded with the placement that it led to (ADR 0031). */
+/** The decision in force at that time, as recorded with its placement (docs/design/placement.md#decision-records). */
 async function whyThen(
   store: Store,
   tenant: TenantId,
@@ -65,7 +65,7 @@ async function whyThen(
   }
   const last = store.get(inTenant(tenant, placements, uid))?.record.decided
   const [oldest] = inForce === undefined ? kept : kept.filter(({ number }) => number > inForce.number)
-  // They are numbered from 1: where the first one is missing, it was there once.
+  // Decisions are numbered from 1, so a missing first one was dropped by retention.
   const isDropped = last !== undefined && oldest?.number !== 1
   return isDropped && at >= Date.parse(createdAt) ? notKept(oldest) : UNDECIDED
 }
@@ -73,7 +73,7 @@ async function whyThen(
 const UNDECIDED: Why = {
   decidedAt: null,
   phase: 'Pending',
-  summary: 'Nothing is known to have been decided about this deployment by that time.',
+  summary: 'No decision about this deployment is known for that time.',
   candidates: [],
   cure: [],
 }
@@ -81,11 +81,11 @@ const UNDECIDED: Why = {
 function notKept(oldest: KeptDecision | undefined): Why {
   const kept =
     oldest === undefined
-      ? 'none of its decisions is'
-      : `the oldest one that is kept is of ${new Date(oldest.at).toISOString()}`
+      ? 'no decision is kept'
+      : `the oldest kept decision is of ${new Date(oldest.at).toISOString()}`
   return {
     ...UNDECIDED,
     phase: 'Unknown',
-    summary: `What was decided about this deployment by that time is no longer kept; ${kept}.`,
+    summary: `The decision about this deployment at that time is no longer kept; ${kept}.`,
   }
 }

@@ -13,7 +13,7 @@ const credential = (numbers: readonly number[], rotation?: Pick<Rotation, 'old' 
 const uses = (...numbers: readonly number[]) =>
   new Map(numbers.map((version) => [version, [`user-${version}`]]))
 
-describe('what is needed', () => {
+describe('versions of a credential that may be destroyed', () => {
   test.each<
     [numbers: number[], rotation: Pick<Rotation, 'old' | 'new'> | undefined, used: number[], gone: number[]]
   >([
@@ -25,28 +25,28 @@ describe('what is needed', () => {
     // The newest one that is not staged stays beside those of the rotation.
     [[1, 2, 3, 4], { old: 1, new: 4 }, [], [2]],
     [[1, 2, 3, 4], { old: 1, new: 2 }, [], [3]],
-  ])('of %j with rotation %j and %j in use, %j go', (numbers, rotation, used, gone) => {
+  ])('of %j with rotation %j and %j in use are %j', (numbers, rotation, used, gone) => {
     expect(unneededVersions(credential(numbers, rotation), uses(...used))).toEqual(gone)
   })
 
-  test('what a rotation has staged is nobody else’s newest', () => {
+  test('never include a version that a rotation has staged as the newest', () => {
     expect(newestUnstaged(credential([1, 2], { old: 1, new: 2 }))).toBe(1)
     expect(newestUnstaged(credential([2], { old: 1, new: 2 }))).toBeUndefined()
   })
 })
 
-describe('room for one more', () => {
+describe('room for one more version of a credential', () => {
   test.each<[numbers: number[], used: number[], code: string | undefined]>([
     [[], [], undefined],
     [[1, 899], [1], undefined],
     [[1, 900], [1], 'secret_in_use'],
     [[1, 900], [900], undefined],
     [[1, 900], [], undefined],
-  ])('%j with %j in use: %s', (numbers, used, code) => {
+  ])('with versions %j and %j in use: %s', (numbers, used, code) => {
     expect(checkVersionRoom(credential(numbers), uses(...used))?.code).toBe(code)
   })
 
-  test('so many in use that they could not be deleted at once', () => {
+  test('is rejected when too many versions are in use to be deleted at once', () => {
     const numbers = Array.from({ length: VERSIONS_KEPT }, (_, index) => index + 1)
     const refused = checkVersionRoom(credential(numbers), uses(...numbers))
     expect(refused).toMatchObject({ code: 'secret_in_use', field: 'values', received: 'version 1 in use' })

@@ -1,5 +1,5 @@
-// A write by a token that was revoked, or in a tenant that is being removed, does not commit: both records are read in the
-// transaction and therefore compared in it.
+// Preconditions of a write: the caller's token and tenant still exist, and `If-Match` names the stored revision. The records are
+// read in the transaction and therefore compared at commit (docs/design/api.md#conditional-writes).
 
 import type { Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
@@ -7,6 +7,7 @@ import { tenants, tokens } from '../store/records.ts'
 import { globally, type Transaction } from '../store/transaction.ts'
 import type { Caller } from './caller.ts'
 
+/** Rejects a revoked token, and a tenant that is being deleted. */
 export function requireLiveCaller(
   transaction: Transaction,
   { tenant, token }: Caller,
@@ -15,4 +16,10 @@ export function requireLiveCaller(
     return reject('unauthenticated', 'Authorization', undefined)
   const record = transaction.get(globally(tenants, tenant))
   return record === undefined || record.deleting ? reject('tenant_not_found', 'tenant', tenant) : undefined
+}
+
+/** A mismatch is 412 revision_conflict. */
+export function checkIfMatch(ifMatch: string | undefined, revision: number): Rejection | undefined {
+  if (ifMatch === undefined || ifMatch === '*' || ifMatch === `"${revision}"`) return undefined
+  return reject('revision_conflict', 'If-Match', ifMatch, { etag: `"${revision}"` })
 }
