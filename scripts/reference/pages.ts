@@ -1,10 +1,14 @@
 // The list of reference pages. A new page is a module with a `render` function and a row here.
 
+import { renderConfiguration } from './configuration.ts'
 import { renderEvents } from './events.ts'
 import { renderManifest } from './manifest.ts'
+import { renderMetrics } from './metrics.ts'
 import type { ReferencePage } from './page.ts'
 
 export const REFERENCE_PAGES: readonly ReferencePage[] = [
   { file: 'manifest.md', render: renderManifest },
   { file: 'events.md', render: renderEvents },
+  { file: 'configuration.md', render: renderConfiguration },
+  { file: 'metrics.md', render: renderMetrics },
 ]

@@ -24,42 +24,65 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ]
 
+interface MetricRow {
+  readonly name: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly help: string
+  readonly labelNames: readonly string[]
+}
+
+/** Every metric of Holdfast itself; docs/reference/metrics.md is generated from it. */
+export const METRICS = {
+  requestDuration: {
+    name: 'holdfast_api_request_duration_seconds',
+    type: 'histogram',
+    help: 'Time from the request line to the end of the response',
+    labelNames: ['route', 'method', 'status'],
+  },
+  rejections: {
+    name: 'holdfast_rejections_total',
+    type: 'counter',
+    help: 'Rejections returned, by code',
+    labelNames: ['code'],
+  },
+  storePressure: {
+    name: 'holdfast_store_pressure_ratio',
+    type: 'gauge',
+    help: "Used share of the key-value store's quota, from 0 to 1",
+    labelNames: [],
+  },
+  cacheRevision: {
+    name: 'holdfast_cache_revision',
+    type: 'gauge',
+    help: 'Store revision that the cache has reached',
+    labelNames: [],
+  },
+  massFailure: {
+    name: 'holdfast_mass_silence',
+    type: 'gauge',
+    help: '1 while a mass failure is detected and no node is declared failed',
+    labelNames: [],
+  },
+  environmentAnswers: {
+    name: 'holdfast_environment_answers_total',
+    type: 'counter',
+    help: 'Broker responses to environment requests of nodes, by outcome; already_answered must stay 0',
+    labelNames: ['outcome'],
+  },
+} as const satisfies { readonly [metric: string]: MetricRow }
+
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
 export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
   const registers = [registry]
-  const durations = new Histogram({
-    name: 'holdfast_api_request_duration_seconds',
-    help: 'Time from the request line to the end of the response',
-    labelNames: ['route', 'method', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  })
-  const rejections = new Counter({
-    name: 'holdfast_rejections_total',
-    help: 'Rejections returned, by code',
-    labelNames: ['code'],
-    registers,
-  })
-  gauge(
-    'holdfast_store_pressure_ratio',
-    "Used share of the key-value store's quota, from 0 to 1",
-    sources.storePressure,
-    registers,
-  )
-  gauge(
-    'holdfast_cache_revision',
-    'Store revision that the cache has reached',
-    sources.cacheRevision,
-    registers,
-  )
-  gauge(
-    'holdfast_mass_silence',
-    '1 while a mass failure is detected and no node is declared failed',
-    () => (sources.holdsSilentNodes() ? 1 : 0),
-    registers,
-  )
+  const durations = new Histogram({ ...METRICS.requestDuration, buckets: DURATION_BUCKETS, registers })
+  const rejections = new Counter({ ...METRICS.rejections, registers })
+  addGauge(METRICS.storePressure, sources.storePressure, registers)
+  addGauge(METRICS.cacheRevision, sources.cacheRevision, registers)
+  addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
   countAnswers(sources.environmentAnswers, registers)
   // Looking up a series by its labels costs more than observing; there are few of them.
   const seriesByName = new Map<string, ReturnType<typeof durations.labels>>()
@@ -75,7 +98,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   }
 }
 
-function gauge(name: string, help: string, read: () => number, registers: Registry[]): void {
+function addGauge({ name, help }: MetricRow, read: () => number, registers: Registry[]): void {
   new Gauge({
     name,
     help,
@@ -88,9 +111,7 @@ function gauge(name: string, help: string, read: () => number, registers: Regist
 
 function countAnswers(read: () => ReadonlyMap<string, number>, registers: Registry[]): void {
   new Counter({
-    name: 'holdfast_environment_answers_total',
-    help: 'Broker responses to environment requests of nodes, by outcome; already_answered must stay 0',
-    labelNames: ['outcome'],
+    ...METRICS.environmentAnswers,
     registers,
     collect() {
       this.reset()

@@ -1,37 +1,38 @@
-// The guide is written by hand and held to the schema: its example stands, it names every setting, and each default that
-// it states is the one that is in force.
+// The example in the guide is valid, and the generated reference lists every setting with its default.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { faultLines, load } from './sample-config.fixture.ts'
 import { settingNames, settingRows } from './settings-table.ts'
 
-const guide = readFileSync(new URL('../../../../docs/guides/configuration.md', import.meta.url), 'utf8')
+const docs = new URL('../../../../docs/', import.meta.url)
+const guide = readFileSync(new URL('guides/configuration.md', docs), 'utf8')
+const reference = readFileSync(new URL('reference/configuration.md', docs), 'utf8')
 const example = /```yaml\n(.*?)```/s.exec(guide)?.[1] ?? ''
 
-/** Setting to its default, from the rows of the tables. */
+/** Setting to its default, from the tables of the reference. */
 const rows = new Map(
-  [...guide.matchAll(/^\| `([^`]+)` \| (.*?) \| /gm)].map(([, name = '', shown = '']) => [name, shown]),
+  [...reference.matchAll(/^\| `([^`]+)` \| (.*?) \| /gm)].map(([, name = '', shown = '']) => [name, shown]),
 )
 
-test('the example is sound', () => {
+test('the example of the configuration guide is valid', () => {
   const loaded = load(example, { readFile: () => ({ kind: 'text', text: 'content\n' }) })
   expect(faultLines(loaded)).toEqual([])
   expect(loaded.ok && loaded.config.residency.regions.benelux).toEqual(['BE', 'LU', 'NL'])
 })
 
-/** A comment that is a setting: a name, a colon and a value. */
-test('the example stands with everything uncommented, too', () => {
+/** Uncomments the lines that are settings: a name, a colon and a value. */
+test('the example of the configuration guide is valid with every setting uncommented', () => {
   const everything = example.replaceAll(/^( *)# (?=[a-zA-Z_]+: )/gm, '$1')
   expect(everything).not.toBe(example)
   expect(faultLines(load(everything, { readFile: () => ({ kind: 'text', text: 'content\n' }) }))).toEqual([])
 })
 
-test('every setting has a row, and every row is a setting', () => {
+test('the configuration reference lists exactly the settings of the schema', () => {
   expect([...rows.keys()].sort()).toEqual(settingNames().sort())
 })
 
-test('every row states the default that is in force', () => {
+test('the configuration reference states the default of every setting', () => {
   for (const { path, node } of settingRows) {
     const value = node.setting?.default
     if (value === undefined || node.kind === 'map') continue
@@ -40,7 +41,7 @@ test('every row states the default that is in force', () => {
   }
 })
 
-test('only what must be set is called required', () => {
+test('the configuration reference calls exactly the mandatory settings required', () => {
   const required = [...rows].filter(([, shown]) => shown.startsWith('required')).map(([name]) => name)
   const missing = faultLines(load('etcd: {}\nregistries: [{}]\nsecretsStore: { api: {}, broker: {} }\n'))
     .filter((fault) => fault.startsWith('missing'))

@@ -21,7 +21,7 @@ export const settingRows: readonly SettingRow[] = collectRows(configShape, [])
 
 /** Replicas that disagree on these would accept different requests, place differently or miss each other's records. */
 const SAME_ON_ALL_REPLICAS: readonly string[] = (
-  'publicUrl cluster.key cluster.keyFile etcd.root etcd.quotaBytes secretsStore.address secretsStore.namespace ' +
+  'publicUrl cluster.key etcd.root etcd.quotaBytes secretsStore.address secretsStore.namespace ' +
   'secrets registries residency limits quotas reservedNames volumes liveness retention'
 ).split(' ')
 
