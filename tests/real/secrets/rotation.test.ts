@@ -195,7 +195,7 @@ describe('proof', () => {
     await advance(name, 'stage', 'overlap', 'cutover')
     await expect
       .poll(async () => (await read(name))?.blockedBy.at(-1), { timeout: 20_000 })
-      .toBe(`${name} has proved version 2 with 0 of 1 replicas`)
+      .toBe(`${name} has proved version 2 on 0 of 1 replicas`)
     if ('proof' in report) await world.settled(name)
     expect((await world.rotate(name, { phase: 'retire' })).status).toBe(409)
     await step(world, name, 'abort')
@@ -283,7 +283,7 @@ describe('two deployments and one credential', () => {
     const waits = async () => (await read(name))?.blockedBy
     await expect
       .poll(waits, { timeout: 20_000 })
-      .toEqual([`${other} is giving it up and still has version 1`])
+      .toEqual([`${other} no longer refers to it, but a container still uses version 1`])
     expect((await world.rotate(name, { phase: 'retire' })).body['expected']).toContain(other)
     silent = false
     agents.look()

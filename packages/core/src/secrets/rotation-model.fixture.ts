@@ -1,5 +1,5 @@
-// The servers of the model: each decides by the functions of rotation.ts on what it sees, and commits later, or never. A guard
-// is removed by forging what it looks at, so that the functions stay as they are. SAFETY 4d.
+// The servers of the model. Each decides with the functions of rotation.ts on what it read, and commits later or
+// never. A guard is removed by forging the facts it checks, so that the functions stay unchanged.
 
 import {
   nextMove,
@@ -30,7 +30,7 @@ export function successors(world: World, rules: Rules): World[] {
     ...operatorSteps(world),
   ]
   if (rules.without === 'the transaction compares the record') return all
-  // What has become stale is refused, and leaves nothing behind.
+  // A stale decision is rejected and has no effect.
   return all.map((each) =>
     each.flights.length === 0 ? each : { ...each, flights: each.flights.filter(({ stale }) => !stale) },
   )
@@ -49,15 +49,21 @@ function consumerFacts({ pin, lastGood, slots, stopped }: ModelConsumer, index: 
     ...new Set([...slots.map(({ version }) => version), ...(lastGood === undefined ? [] : [lastGood])]),
   ]
   return {
-    ...{ name: String(index), pin, wished: stopped ? 0 : 1, held, proved, leaving: false },
-    promotableHoldCheckpoint: true,
+    name: String(index),
+    pin,
+    desired: stopped ? 0 : 1,
+    held,
+    proved,
+    leaving: false,
   }
 }
 
 const STEPS = ['stage', 'overlap', 'cutover', 'retire', 'abort'] as const
 type Step = (typeof STEPS)[number]
 
-/** Two servers at a time are between look and transaction. One that dies there leaves the world as it was before its look. */
+/**
+ * At most two servers are between their read and their transaction. One that dies there leaves the world unchanged.
+ */
 function decisions(world: World, rules: Rules): World[] {
   const { flights, pending, nextVersion } = world
   if (flights.length > 1) return []
@@ -77,29 +83,29 @@ function decisions(world: World, rules: Rules): World[] {
 function decideStep(world: World, rules: Rules, facts: RotationFacts, step: Step): World[] {
   const written = step === 'stage' ? writtenOf(world) : undefined
   if (step === 'stage' && written === undefined) return []
-  if (step === 'overlap' && rules.mistaken !== true && !isTold(world)) return []
+  if (step === 'overlap' && rules.mistaken !== true && !acceptsNew(world)) return []
   const turn = turnRotation(turnFacts(facts, rules, step), step, written)
   if (turn.kind !== 'turned') return []
   const early = rules.without === 'destroyed only after the transaction' ? turn.destroyed : []
   const store = world.store.filter((each) => !early.includes(each))
   const more = written === undefined ? {} : { written }
-  // Who asks matters where the asker is pinned.
+  // The requesting deployment matters only if the step pins it.
   const askers = turn.pin === undefined ? [0] : [...world.consumers.keys()]
   return askers
     .filter((asker) => world.consumers[asker] !== undefined)
     .map((asker) => withFlight({ ...world, store }, { turn, asker, ...more }))
 }
 
-/** Which of two began first does not matter. */
+/** The order in which two decisions began does not matter. */
 function withFlight(world: World, decided: Decided): World {
   const flight = { ...decided, label: JSON.stringify(decided), stale: false }
   return { ...world, flights: [...world.flights, flight].toSorted((a, b) => (a.label < b.label ? -1 : 1)) }
 }
 
 const writtenOf = ({ pending }: World) => (pending?.written === true ? pending.version : undefined)
-const isTold = ({ rotation, accepts }: World) => rotation !== undefined && accepts.includes(rotation.new)
+const acceptsNew = ({ rotation, accepts }: World) => rotation !== undefined && accepts.includes(rotation.new)
 
-/** What the step is judged by, with one look spoiled. */
+/** The facts for a step, with one of them forged. */
 function turnFacts(facts: RotationFacts, { without: guard }: Rules, step: string): RotationFacts {
   const { rotation } = facts
   if (rotation === undefined) return facts
@@ -128,7 +134,7 @@ function moveFacts(facts: RotationFacts, { without: guard }: Rules): RotationFac
   const forged = (forge: Forge) => forgeFacts(facts, forge)
   if (rotation.aborting === true && guard === 'abort: pins go back first')
     return forged(({ held }) => ({ pin: rotation.old, held }))
-  if (rotation.aborting === true && guard === 'abort: nobody has the new version')
+  if (rotation.aborting === true && guard === 'abort: no consumer has the new version')
     return forged(() => ({ held: [] }))
   if (rotation.aborting !== true && guard === 'cutover: one consumer after another')
     return forged(() => ({ held: [], proved: new Map([[rotation.new, 1]]) }))

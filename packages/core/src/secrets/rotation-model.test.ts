@@ -1,5 +1,5 @@
-// Every world that a rotation can lead to, one after another: the promise of SAFETY 4d in each of them, and for each guard
-// that is taken away a world in which it is broken.
+// Walks every reachable state of a rotation and checks its promise in each. Without any one of the guards, a state
+// that breaks the promise must be found.
 
 import { describe, expect, test } from 'vitest'
 import { successors } from './rotation-model.fixture.ts'
@@ -12,11 +12,11 @@ import {
   worldText,
 } from './rotation-world.fixture.ts'
 
-/** What is broken in this world, in words; undefined: nothing. */
+/** Describes what is broken in this state; undefined if nothing is. */
 function fault(world: World, { mistaken = false }: Rules): string | undefined {
   const { versions, store, accepts, rotation } = world
   if (rotation !== undefined && !(store.includes(rotation.old) && accepts.includes(rotation.old)))
-    return `an abort would lead back to version ${rotation.old}, which is no lastGood`
+    return `an abort would lead back to version ${rotation.old}, which is no longer valid`
   if (!accepts.some((each) => store.includes(each) && versions.includes(each))) return 'no version is valid'
   const present = world.consumers.flatMap((each) => each ?? [])
   for (const { pin, lastGood, slots } of present) {
@@ -40,7 +40,7 @@ interface Walk {
   readonly states: number
   readonly ms: number
   readonly fault?: string
-  /** Steps from the first world to the fault. */
+  /** Steps from the first state to the fault. */
   readonly depth: number
 }
 
@@ -65,26 +65,26 @@ function walk(rules: Rules): Walk {
   return { states: seen.size, ms: performance.now() - began, depth: 0 }
 }
 
-function tell(what: string, { states, ms, fault: found = 'no fault', depth }: Walk): void {
+function report(what: string, { states, ms, fault: found = 'no fault', depth }: Walk): void {
   process.stdout.write(
     `${what}: ${states} states, ${Math.round(ms)} ms, ${found}${depth ? ` after ${depth} steps` : ''}\n`,
   )
 }
 
-describe('every world', () => {
+describe('the rotation keeps its promise in every state with', () => {
   test.each([
     ['two consumers', { maxVersion: 2, joiner: true }],
-    ['two consumers, and a target that was not told', { maxVersion: 2, joiner: true, mistaken: true }],
+    ['two consumers, and a target that was not updated', { maxVersion: 2, joiner: true, mistaken: true }],
     ['one consumer, two rotations', { maxVersion: 3 }],
   ] satisfies [string, Rules][])('%s', { timeout: 60_000 }, (what, rules) => {
     const walked = walk(rules)
-    tell(what, walked)
+    report(what, walked)
     expect(walked.fault).toBeUndefined()
     expect(walked.states).toBeGreaterThan(5_000)
   })
 })
 
-/** Where a guard matters: with a target that was not told, with two consumers, with a second rotation. */
+/** The settings in which a guard matters: a target that was not updated, two consumers, or a second rotation. */
 const WORLDS: { readonly [guard in Guard]?: Partial<Rules> } = {
   'one rotation at a time': { mistaken: true, maxVersion: 3 },
   'retire: every pin is moved': { joiner: true },
@@ -94,10 +94,10 @@ const WORLDS: { readonly [guard in Guard]?: Partial<Rules> } = {
   'a new consumer is noted in the record': { joiner: true },
 }
 
-describe('without a guard the promise is broken', () => {
+describe('the rotation breaks its promise without the guard', () => {
   test.each(GUARDS)('%s', { timeout: 60_000 }, (guard) => {
     const walked = walk({ maxVersion: 2, without: guard, ...WORLDS[guard] })
-    tell(`without "${guard}"`, walked)
+    report(`without "${guard}"`, walked)
     expect(walked.fault).toBeDefined()
   })
 })

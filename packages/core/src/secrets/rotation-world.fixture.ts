@@ -1,5 +1,5 @@
-// The world around the phases of a rotation, as an exhaustive search walks it: consumers that roll, crash, are restarted and
-// join, the secrets store with its janitor, an operator with the target. SAFETY 4d. The servers are rotation-model.fixture.ts.
+// The environment of a rotation for the exhaustive search: consumers that roll, crash, restart and join, the secrets
+// store with its cleanup, and an operator who updates the target. The servers are in rotation-model.fixture.ts.
 
 import type { Rotating, RotationMove, RotationTurn } from './rotation.ts'
 
@@ -7,18 +7,18 @@ type SlotState = 'assigned' | 'made' | 'ready'
 
 export interface ModelConsumer {
   readonly pin: number
-  /** What a failed update goes back to; undefined before the first one was good. */
+  /** The version that a failed update restores; undefined before the first good one. */
   readonly lastGood: number | undefined
-  /** It has no replicas for now. */
+  /** It has no replicas at the moment. */
   readonly stopped: boolean
-  /** It went back: its pin is not what it runs. */
+  /** It was rolled back: its pin is not the version it runs. */
   readonly back: boolean
   readonly slots: readonly { readonly version: number; readonly state: SlotState }[]
 }
 
-/** A server that has decided and has not committed yet; stale when the credential's record was changed meanwhile. */
+/** A decision that is not committed yet. It is stale if the credential's record has changed since it was read. */
 export type Flight = Decided & {
-  /** All of what was decided, in a text. */
+  /** The whole decision as text. */
   readonly label: string
   readonly stale: boolean
 }
@@ -31,7 +31,7 @@ export interface World {
   readonly versions: readonly number[]
   /** Versions that the secrets store has. */
   readonly store: readonly number[]
-  /** To be destroyed, by the transaction that took them out of the record. */
+  /** To be destroyed, decided by the transaction that removed them from the record. */
   readonly pendingDestruction: readonly number[]
   /** A version that is being written before the transaction that lists it. */
   readonly pending?: {
@@ -42,14 +42,14 @@ export interface World {
   readonly nextVersion: number
   readonly accepts: readonly number[]
   readonly consumers: readonly (ModelConsumer | undefined)[]
-  /** At most two at a time. */
+  /** At most two at the same time. */
   readonly flights: readonly Flight[]
 }
 
 export interface Rules {
-  /** A second consumer may come at any time. */
+  /** A second consumer may join at any time. */
   readonly joiner?: boolean
-  /** The operator asks for `overlap` without having told the target. */
+  /** The operator requests `overlap` without updating the target. */
   readonly mistaken?: boolean
   readonly maxVersion: number
   readonly without?: Guard
@@ -62,7 +62,7 @@ export const GUARDS = [
   'retire: nothing old is left or can come back',
   'retire: every replica has proved',
   'abort: pins go back first',
-  'abort: nobody has the new version',
+  'abort: no consumer has the new version',
   'cutover: one consumer after another',
   'the transaction compares the record',
   'the transaction needs the intent',
@@ -73,12 +73,17 @@ export const GUARDS = [
 export type Guard = (typeof GUARDS)[number]
 
 export const FIRST_WORLD: World = {
-  ...{ rotation: undefined, versions: [1], store: [1], pendingDestruction: [], nextVersion: 2, accepts: [1] },
+  rotation: undefined,
+  versions: [1],
+  store: [1],
+  pendingDestruction: [],
+  nextVersion: 2,
+  accepts: [1],
   flights: [],
   consumers: [{ ...fresh(1), stopped: false }, undefined],
 }
 
-/** Two worlds are the same when this is. */
+/** Equal texts mean equal states. */
 export function worldText(world: World): string {
   const { rotation: at, pending, consumers, flights } = world
   const own = consumers.map((each) =>
@@ -110,11 +115,14 @@ export function consumerSteps(world: World, rules: Rules): World[] {
   })
 }
 
-/** Who is a consumer stands in the credential's record. */
+/** A new consumer is written to the credential's record. */
 const noted = (world: World, { without }: Rules): World =>
   without === 'a new consumer is noted in the record' ? world : changed(world, world.rotation, [])
 
-/** One without replicas has nothing to prove, and is moved on a mistaken operator's word alone: not walked there. */
+/**
+ * A consumer without replicas has nothing to prove and would move without any check, so the mistaken operator is not
+ * combined with one.
+ */
 const joining = (pin: number, { mistaken = false }: Rules): ModelConsumer => ({
   ...fresh(pin),
   stopped: !mistaken,
@@ -124,7 +132,7 @@ function fresh(pin: number): ModelConsumer {
   return { pin, lastGood: undefined, stopped: true, back: false, slots: [] }
 }
 
-/** DECISIONS 5: the newest version that no rotation has staged. */
+/** The newest version that no rotation has staged. */
 function newestUnstaged({ rotation, versions }: World, { without }: Rules): number | undefined {
   const free = without === 'a staged version is taken by cutover only' ? undefined : rotation?.new
   return versions.findLast((each) => each !== free)
@@ -135,14 +143,14 @@ function joins(world: World, rules: Rules): number[] {
   return pin === undefined ? [] : [pin]
 }
 
-/** An update, rollback or restart by anybody. */
+/** An update, rollback or restart by any client. */
 function restarts(consumer: ModelConsumer, world: World, rules: Rules): ModelConsumer[] {
   const pin = consumer.pin === world.rotation?.new ? consumer.pin : newestUnstaged(world, rules)
   if (pin === undefined || (pin === consumer.pin && !consumer.back)) return []
   return [{ ...consumer, pin, back: false }]
 }
 
-/** One step of the rollout, or one misfortune. */
+/** One step of the rollout, or one failure. */
 function rollSteps(consumer: ModelConsumer, { store, accepts }: World): ModelConsumer[] {
   const { slots, pin, lastGood, back } = consumer
   if (consumer.stopped) return [{ ...consumer, stopped: false }]
@@ -194,7 +202,7 @@ export function storeSteps(world: World): World[] {
   return steps
 }
 
-/** The target is told of the new version while it is staged, and forgets what the record does not list any more. */
+/** The operator adds the staged version to the target, and removes versions that the record no longer lists. */
 export function operatorSteps(world: World): World[] {
   const { rotation, accepts, versions } = world
   const steps: World[] = []
@@ -210,7 +218,7 @@ export function withoutPending({ pending: _ended, ...rest }: World): World {
   return rest
 }
 
-/** The record is another one: whoever has looked before finds that out. */
+/** The record has changed, so decisions based on the old one are stale. */
 export function changed(world: World, rotation: Rotating | undefined, destroyed: readonly number[]): World {
   return {
     ...world,

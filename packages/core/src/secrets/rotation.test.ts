@@ -1,4 +1,4 @@
-// The phases of one credential's rotation, step by step; that they keep their promise together is rotation-model.test.ts.
+// The phases of one credential's rotation, step by step. rotation-model.test.ts checks them together.
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -13,8 +13,12 @@ import {
 
 function consumer(name: string, changes: Partial<RotationConsumer> = {}): RotationConsumer {
   return {
-    ...{ name, pin: 1, wished: 1, held: [1], proved: new Map([[1, 1]]), leaving: false },
-    promotableHoldCheckpoint: true,
+    name,
+    pin: 1,
+    desired: 1,
+    held: [1],
+    proved: new Map([[1, 1]]),
+    leaving: false,
     ...changes,
   }
 }
@@ -31,36 +35,38 @@ const at = (phase: Rotating['phase'], aborting = false): Rotating => ({
   ...(aborting ? { aborting } : {}),
 })
 
-describe('stage', () => {
-  test('takes the newest version that nobody uses, and drops those between', () => {
+describe('rotation step stage', () => {
+  test('uses the newest unused version and destroys those between', () => {
     const turn = turnRotation(facts(undefined, [consumer('a')], [1, 2, 3, 4]), 'stage')
     expect(turn).toEqual({
-      ...{ kind: 'turned', destroyed: [2, 3] },
+      kind: 'turned',
+      destroyed: [2, 3],
       rotation: { phase: 'stage', old: 1, new: 4 },
     })
   })
 
-  test('with material of its own it leaves the newest one alone, which somebody may be taking now', () => {
+  test('keeps the newest listed version if it brings its own material', () => {
     const turn = turnRotation(facts(undefined, [consumer('a')], [1, 2, 3]), 'stage', 4)
     expect(turn).toMatchObject({ rotation: { new: 4 }, destroyed: [2] })
   })
 
-  test('keeps what a container still has', () => {
+  test('keeps a version that a container still uses', () => {
     const turn = turnRotation(facts(undefined, [consumer('a', { held: [1, 2] })], [1, 2, 3]), 'stage')
     expect(turn).toMatchObject({ destroyed: [] })
   })
 
-  test('has nothing to take, or nothing to go back to', () => {
+  test('is refused without a newer version or without a single version in use', () => {
     expect(turnRotation(facts(undefined, [consumer('a')], [1]), 'stage')).toEqual({ kind: 'empty' })
     const unused = turnRotation(facts(undefined, [consumer('a', { pin: null })], []), 'stage', 1)
     expect(unused).toMatchObject({ kind: 'refused' })
     const two = facts(undefined, [consumer('a'), consumer('b', { pin: 2 })])
     expect(turnRotation(two, 'stage', 3)).toEqual({
-      ...{ kind: 'refused', blockedBy: ['a uses version 1 and others 2: restart a first'] },
+      kind: 'refused',
+      blockedBy: ['a uses version 1 and others 2: restart a first'],
     })
     const kept = facts(undefined, [consumer('a', { anchored: true }), consumer('b', { pin: 2 })])
     expect(turnRotation(kept, 'stage', 3)).toMatchObject({
-      blockedBy: [expect.stringContaining('a volume keeps it there, so give the others another path')],
+      blockedBy: [expect.stringContaining('a volume depends on it, so use another path for the others')],
     })
     expect(
       turnRotation(facts(undefined, [consumer('a'), consumer('b', { pin: 2, leaving: true })]), 'stage'),
@@ -83,50 +89,57 @@ test.each([
       expect(turnRotation(facts(rotation, [consumer('a', moved)]), step).kind).toBe('refused')
 })
 
-describe('retire', () => {
+describe('rotation step retire', () => {
   const given = (changes: Partial<RotationConsumer>) =>
     facts(at('cutover'), [consumer('a', moved), consumer('b', { ...moved, ...changes })])
 
-  test('destroys the old version when everybody has proved the new one', () => {
+  test('destroys the old version when every consumer has proved the new one', () => {
     expect(turnRotation(given({}), 'retire')).toEqual({ kind: 'turned', rotation: undefined, destroyed: [1] })
   })
 
   test.each<[string, Partial<RotationConsumer>]>([
-    ['b is not moved to version 2 yet', { pin: 1 }],
-    ['b still has version 1, or may go back to it', { held: [1, 2] }],
-    ['b has proved version 2 with 1 of 2 replicas', { wished: 2 }],
-    ['b has proved version 2 with 0 of 1 replicas', { proved: new Map([[1, 1]]) }],
-    ['b is giving it up and still has version 1', { pin: null, held: [1], leaving: true }],
-    ['a volume of b has a replica from before the cutover', { promotableHoldCheckpoint: false }],
+    ['b has not moved to version 2 yet', { pin: 1 }],
+    ['b still uses version 1 or may roll back to it', { held: [1, 2] }],
+    ['b has proved version 2 on 1 of 2 replicas', { desired: 2 }],
+    ['b has proved version 2 on 0 of 1 replicas', { proved: new Map([[1, 1]]) }],
+    [
+      'b no longer refers to it, but a container still uses version 1',
+      { pin: null, held: [1], leaving: true },
+    ],
   ])('waits: %s', (text, changes) => {
     expect(turnRotation(given(changes), 'retire')).toEqual({ kind: 'refused', blockedBy: [text] })
     expect(blockers(given(changes))).toEqual([text])
   })
 
-  test('waits neither for one that runs nothing nor for one that has gone', () => {
-    expect(turnRotation(given({ wished: 0, held: [], proved: new Map() }), 'retire').kind).toBe('turned')
+  test('does not wait for a stopped or deleted consumer', () => {
+    expect(turnRotation(given({ desired: 0, held: [], proved: new Map() }), 'retire').kind).toBe('turned')
     expect(turnRotation(given({ pin: 1, held: [], leaving: true }), 'retire').kind).toBe('turned')
   })
 })
 
-describe('abort', () => {
-  test('destroys the new version at once where nobody has it', () => {
+describe('rotation step abort', () => {
+  test('destroys the new version at once if no consumer uses it', () => {
     for (const phase of ['stage', 'overlap'] as const)
       expect(turnRotation(facts(at(phase), [consumer('a')]), 'abort')).toEqual({
-        ...{ kind: 'turned', rotation: undefined, destroyed: [2] },
+        kind: 'turned',
+        rotation: undefined,
+        destroyed: [2],
       })
   })
 
-  test('goes back first where somebody has it, whatever the phase', () => {
+  test('rolls back first if a consumer uses the new version, in any phase', () => {
     for (const phase of ['stage', 'overlap', 'cutover'] as const)
       expect(turnRotation(facts(at(phase), [consumer('a', { pin: 2 })]), 'abort')).toEqual({
-        ...{ kind: 'turned', rotation: at('cutover', true), pin: 1, destroyed: [] },
+        kind: 'turned',
+        rotation: at('cutover', true),
+        pin: 1,
+        destroyed: [],
       })
   })
 })
 
-describe('the controller', () => {
-  test('moves whoever asked first, then the others in order, each when those before serve', () => {
+describe('the rotation controller', () => {
+  test('moves the requesting deployment first, then the others in order, each when the previous ones serve', () => {
     const a = consumer('a')
     const b = consumer('b')
     expect(nextMove(facts(at('cutover'), [a, b]), 'b')).toEqual({ kind: 'pin', consumers: ['b'], version: 2 })
@@ -135,14 +148,16 @@ describe('the controller', () => {
       nextMove(facts(at('cutover'), [a, consumer('b', { ...moved, held: [1, 2] })]), 'b'),
     ).toBeUndefined()
     expect(nextMove(facts(at('cutover'), [a, consumer('b', moved)]), 'b')).toEqual({
-      ...{ kind: 'pin', consumers: ['a'], version: 2 },
+      kind: 'pin',
+      consumers: ['a'],
+      version: 2,
     })
     expect(nextMove(facts(at('cutover'), [consumer('a', moved), consumer('b', moved)]), 'b')).toBeUndefined()
     expect(nextMove(facts(at('cutover'), [consumer('a', { leaving: true })]), 'a')).toBeUndefined()
     expect(nextMove(facts(at('overlap'), [a]), 'a')).toBeUndefined()
   })
 
-  test('takes all back at once, and ends when nobody has the new version', () => {
+  test('moves all consumers back at once and ends when none uses the new version', () => {
     const back = at('cutover', true)
     const both = [consumer('a', moved), consumer('b', { pin: 2 }), consumer('c')]
     expect(nextMove(facts(back, both), 'a')).toEqual({ kind: 'pin', consumers: ['a', 'b'], version: 1 })

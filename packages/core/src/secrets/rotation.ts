@@ -1,6 +1,6 @@
-// The phases of one credential's rotation: what may be asked for, what it leads to, and what stands in its way. DECISIONS 5,
-// SAFETY 4d: at every moment some version is accepted by the target and is in the store, and no container is left with one
-// that is destroyed. Pure: who has which version is given. The exhaustive model in rotation-model.test.ts runs these functions.
+// The phases of one credential's rotation: allowed steps, their effect and what blocks them. At every moment the
+// target accepts some version that the store still has, and no container keeps a destroyed version. The functions are
+// pure; rotation-model.test.ts checks them exhaustively (docs/design/secrets.md#rotation).
 
 import type { RotationPhase, RotationStep } from '@holdfast/contract'
 
@@ -8,35 +8,30 @@ export interface Rotating {
   readonly phase: Exclude<RotationPhase, 'idle'>
   readonly old: number
   readonly new: number
-  /** A cutover that is taken back: it ends when nobody has the new version any more. */
+  /** The cutover is being rolled back. It ends when no container uses the new version. */
   readonly aborting?: boolean
 }
 
-/** What a consumer is to have, has, and may come to have without another word of anybody. */
+/** The state of one deployment that uses the credential. */
 export interface RotationConsumer {
   readonly name: string
-  /** The version that its record says; null while it has none. */
+  /** The version that its record pins; null if none. */
   readonly pin: number | null
-  /** How many replicas it is to have. */
-  readonly wished: number
-  /** Of its containers that are not confirmed gone, and of the revision that a failed update would go back to. */
+  /** How many replicas it should have. */
+  readonly desired: number
+  /** Versions of containers that may still exist, and of the revision that a failed update would restore. */
   readonly held: readonly number[]
-  /** By version: replicas that are ready and have proved to be made with it. */
+  /** By version: ready replicas that have proved to use it. */
   readonly proved: ReadonlyMap<number, number>
-  /** It is being deleted, or refers to the path no more: it makes no container with it and counts until its last is gone. */
+  /** It is being deleted or no longer refers to the path. It blocks until its last container is gone. */
   readonly leaving: boolean
-  /** A volume of it depends on the credential: its pin moves by a cutover only (DECISIONS 5). */
+  /** A volume depends on the credential, so the pin moves only by a cutover. */
   readonly anchored?: boolean
-  /**
-   * Every promotable replica of the volume that the entry is anchored to holds a checkpoint newer than the cutover: one from
-   * before would want the old version. True where there is no such anchor, and as long as volumes are not replicated.
-   */
-  readonly promotableHoldCheckpoint: boolean
 }
 
 export interface RotationFacts {
   readonly rotation: Rotating | undefined
-  /** Those that are not destroyed, ascending. */
+  /** Versions that are not destroyed, ascending. */
   readonly versions: readonly number[]
   readonly consumers: readonly RotationConsumer[]
 }
@@ -44,18 +39,18 @@ export interface RotationFacts {
 export type RotationTurn =
   | {
       readonly kind: 'turned'
-      /** Undefined: idle again. */
+      /** Undefined when the rotation is idle again. */
       readonly rotation: Rotating | undefined
-      /** What the deployment that asked is pinned to from now on. */
+      /** The new pin of the deployment that requested the step. */
       readonly pin?: number
-      /** Versions that leave the record now and the store thereafter. */
+      /** Versions removed from the record now and from the store afterwards. */
       readonly destroyed: readonly number[]
     }
   | { readonly kind: 'refused'; readonly blockedBy: readonly string[] }
-  /** `stage` without material: nothing newer than what is used was written. */
+  /** `stage` without material, and no version is newer than the used one. */
   | { readonly kind: 'empty' }
 
-/** What may be asked for now. */
+/** The steps that may be requested now. */
 export function nextSteps(rotation: Rotating | undefined): readonly RotationStep[] {
   if (rotation === undefined) return ['stage']
   if (rotation.aborting === true) return []
@@ -64,7 +59,7 @@ export function nextSteps(rotation: Rotating | undefined): readonly RotationStep
 
 const FOLLOWS = { stage: 'overlap', overlap: 'cutover', cutover: 'retire' } as const
 
-/** `written` is the version that was written for this step; absent: `stage` takes the newest that nobody uses. */
+/** `written` is the version written for this step. Without it, `stage` uses the newest unused version. */
 export function turnRotation(facts: RotationFacts, step: string, written?: number): RotationTurn {
   const { rotation } = facts
   if (!nextSteps(rotation).some((each) => each === step)) return refuse(blockers(facts))
@@ -76,7 +71,7 @@ export function turnRotation(facts: RotationFacts, step: string, written?: numbe
   return phase === 'cutover' ? { ...turned, pin: rotation.new } : turned
 }
 
-/** What the step after the current phase waits for, in sentences. */
+/** Conditions that block the step after the current phase, as sentences. */
 export function blockers(facts: RotationFacts): string[] {
   const { rotation, consumers } = facts
   if (rotation === undefined) return stageBlockers(facts)
@@ -84,17 +79,17 @@ export function blockers(facts: RotationFacts): string[] {
   return rotation.phase === 'cutover' ? consumers.flatMap((each) => retireBlockers(each, rotation)) : []
 }
 
-/** Never empty: it ends by itself, a moment after the last one has gone back. */
+/** Never empty: the rotation ends shortly after the last consumer has moved back. */
 function abortBlockers(consumers: readonly RotationConsumer[], { new: version }: Rotating): string[] {
   const left = consumers.filter((each) => has(each, version))
-  if (left.length === 0) return ['the cutover is being taken back, and ends by itself']
-  return left.map(({ name }) => `the cutover is being taken back, and ${name} still has version ${version}`)
+  if (left.length === 0) return ['the cutover is being rolled back; no action is needed']
+  return left.map(({ name }) => `the cutover is being rolled back; ${name} still uses version ${version}`)
 }
 
-/** Whether every replica of the consumer serves with the new version, and nothing can bring the old one back. */
+/** Whether every replica serves with the new version and nothing can restore the old one. */
 export function hasProved(consumer: RotationConsumer, { new: version }: Rotating): boolean {
-  const { pin, held, proved, wished } = consumer
-  return pin === version && held.every((each) => each === version) && (proved.get(version) ?? 0) >= wished
+  const { pin, held, proved, desired } = consumer
+  return pin === version && held.every((each) => each === version) && (proved.get(version) ?? 0) >= desired
 }
 
 function stage(facts: RotationFacts, written: number | undefined): RotationTurn {
@@ -102,8 +97,8 @@ function stage(facts: RotationFacts, written: number | undefined): RotationTurn 
   if (old === undefined || others.length > 0) return refuse(stageBlockers(facts))
   const version = written ?? facts.versions.findLast((each) => each > old)
   if (version === undefined) return { kind: 'empty' }
-  // Written on the way and used by nobody: a deployment that is updated now must not take one of them. Not so the newest that
-  // was listed before: somebody may be taking it at this moment.
+  // Versions between the old one and the newest are unused and are destroyed, so that no update picks one of them. The
+  // newest listed one stays, because a deployment may be pinning it at this moment.
   const held = new Set(facts.consumers.flatMap((each) => each.held))
   const newest = facts.versions.at(-1) ?? old
   const destroyed = facts.versions.filter((each) => each > old && each < newest && !held.has(each))
@@ -114,7 +109,7 @@ function usedVersions({ consumers }: RotationFacts): number[] {
   return [...new Set(consumers.flatMap(({ pin, leaving }) => (leaving ? [] : (pin ?? []))))]
 }
 
-/** With two versions in use there is no one to go back to. */
+/** With two versions in use there is no single one to return to. */
 function stageBlockers(facts: RotationFacts): string[] {
   const used = usedVersions(facts)
   if (used.length === 1) return []
@@ -123,13 +118,15 @@ function stageBlockers(facts: RotationFacts): string[] {
   return facts.consumers
     .filter(({ pin, leaving }) => pin !== null && pin !== newest && !leaving)
     .map(({ name, pin, anchored }) => {
-      const cure =
-        anchored === true ? 'a volume keeps it there, so give the others another path' : `restart ${name}`
-      return `${name} uses version ${pin} and others ${newest}: ${cure} first`
+      const remedy =
+        anchored === true
+          ? 'a volume depends on it, so use another path for the others'
+          : `restart ${name} first`
+      return `${name} uses version ${pin} and others ${newest}: ${remedy}`
     })
 }
 
-/** Both versions stay until nobody has the new one; where nobody ever had it, it goes at once. */
+/** Both versions stay until no container uses the new one; if none ever did, it is destroyed at once. */
 function abort({ consumers }: RotationFacts, rotation: Rotating): RotationTurn {
   if (rotation.phase !== 'cutover' && !consumers.some((each) => has(each, rotation.new)))
     return { kind: 'turned', rotation: undefined, destroyed: [rotation.new] }
@@ -144,17 +141,18 @@ function retire(facts: RotationFacts, rotation: Rotating): RotationTurn {
 }
 
 function retireBlockers(consumer: RotationConsumer, rotation: Rotating): string[] {
-  const { name, pin, wished, held, proved, promotableHoldCheckpoint } = consumer
+  const { name, pin, desired, held, proved } = consumer
   const version = rotation.new
   const other = held.find((each) => each !== version)
   if (consumer.leaving)
-    return other === undefined ? [] : [`${name} is giving it up and still has version ${other}`]
-  if (pin !== version) return [`${name} is not moved to version ${version} yet`]
+    return other === undefined
+      ? []
+      : [`${name} no longer refers to it, but a container still uses version ${other}`]
+  if (pin !== version) return [`${name} has not moved to version ${version} yet`]
   const ready = proved.get(version) ?? 0
   return [
-    ...(other === undefined ? [] : [`${name} still has version ${other}, or may go back to it`]),
-    ...(ready >= wished ? [] : [`${name} has proved version ${version} with ${ready} of ${wished} replicas`]),
-    ...(promotableHoldCheckpoint ? [] : [`a volume of ${name} has a replica from before the cutover`]),
+    ...(other === undefined ? [] : [`${name} still uses version ${other} or may roll back to it`]),
+    ...(ready >= desired ? [] : [`${name} has proved version ${version} on ${ready} of ${desired} replicas`]),
   ]
 }
 
@@ -163,13 +161,16 @@ const has = ({ pin, held, leaving }: RotationConsumer, version: number): boolean
 
 const refuse = (blockedBy: readonly string[]): RotationTurn => ({ kind: 'refused', blockedBy })
 
-/** What the controller does while a rotation is in cutover; undefined: it waits. */
+/** The controller's next action during a cutover; undefined if it waits. */
 export type RotationMove =
   | { readonly kind: 'pin'; readonly consumers: readonly string[]; readonly version: number }
-  /** The cutover is taken back to the end. */
+  /** The rollback of the cutover is complete. */
   | { readonly kind: 'end'; readonly destroyed: readonly number[] }
 
-/** Forward one after another, `first` before all; back all at once, since the old version is known to serve. */
+/**
+ * Moves consumers forward one at a time, `first` before the others, and back all at once, because the old version is
+ * known to work.
+ */
 export function nextMove({ rotation, consumers }: RotationFacts, first: string): RotationMove | undefined {
   if (rotation?.phase !== 'cutover') return undefined
   const staying = consumers.filter(({ leaving }) => !leaving)

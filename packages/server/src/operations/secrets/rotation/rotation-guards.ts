@@ -71,12 +71,11 @@ function consumerOf(
   return {
     name,
     pin: pinOf(stored.pins, pathOf(credential)) ?? credential.initial,
-    wished: stored.spec.replicas,
+    desired: stored.spec.replicas,
     held: placement === undefined ? [] : heldVersions(credential, placement),
     proved: countReady(proofs),
     leaving: stored.deleting,
     anchored: isAnchored(stored, pathOf(credential)),
-    promotableHoldCheckpoint: true,
     running: sumByVersion(proofs),
   }
 }
@@ -88,11 +87,10 @@ function unreadable(name: string): RotationConsumer {
   return {
     name,
     pin: null,
-    wished: 1,
+    desired: 1,
     held: [],
     proved: new Map(),
     leaving: false,
-    promotableHoldCheckpoint: true,
   }
 }
 
@@ -111,7 +109,7 @@ function formerConsumers(
 
 function formerConsumer(credential: StoredCredential, placement: StoredPlacement): GatheredConsumer {
   const held = heldVersions(credential, placement)
-  return { ...unreadable(placement.name), wished: 0, held, leaving: true, running: [] }
+  return { ...unreadable(placement.name), desired: 0, held, leaving: true, running: [] }
 }
 
 /** A placement keeps the templates of containers not confirmed gone and of the target of a rollback. */
