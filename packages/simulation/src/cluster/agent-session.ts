@@ -1,5 +1,5 @@
-// The agent's side of its session over a simulated connection: dial, prove, beat, and dial again, in the times of the
-// real one.
+// The agent's side of its session over a simulated connection: it dials, proves its key, sends heartbeats and dials again,
+// with the timings of the real agent (docs/design/agent.md#session).
 
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import {
@@ -17,7 +17,7 @@ import type { Agent } from './agent.ts'
 import type { AgentSideSocket } from './link.ts'
 import type { Machine } from './machine.ts'
 
-/** What enrollment left on the machine's disk. */
+/** The files that enrollment left on the machine's disk. */
 export interface Identity {
   readonly key: KeyObject
   readonly publicKey: string
@@ -42,7 +42,7 @@ export interface SessionDeps {
   readonly machine: Machine
   readonly identity: Identity
   readonly bootId: string
-  /** Undefined where nobody answers. */
+  /** Undefined if no server answers. */
   dial(): AgentSideSocket | undefined
   agent(): Agent
 }
@@ -54,10 +54,10 @@ export interface AgentSession {
 interface Talking extends SessionDeps {
   socket: AgentSideSocket | undefined
   session: number | undefined
-  told: boolean
+  hasDesired: boolean
   heardAt: number
   failures: number
-  beats: NodeJS.Timeout | undefined
+  heartbeats: NodeJS.Timeout | undefined
 }
 
 export const ENGINE = { version: '29.5.1', apiVersion: '1.52' }
@@ -72,8 +72,8 @@ const GONE_AFTER = 2.8
 
 export function startAgentSession(deps: SessionDeps): AgentSession {
   const talking: Talking = {
-    ...{ ...deps, socket: undefined, session: undefined, told: false },
-    ...{ heardAt: 0, failures: 0, beats: undefined },
+    ...{ ...deps, socket: undefined, session: undefined, hasDesired: false },
+    ...{ heardAt: 0, failures: 0, heartbeats: undefined },
   }
   connect(talking)
   return { report: (observations) => report(talking, observations) }
@@ -87,12 +87,12 @@ function connect(talking: Talking): void {
     setTimeout(() => dialAgain(talking), waited + waitMs(talking))
     return
   }
-  Object.assign(talking, { socket, session: undefined, told: false, heardAt: began })
+  Object.assign(talking, { socket, session: undefined, hasDesired: false, heardAt: began })
   const heard = (): void => {
     talking.heardAt = performance.now()
   }
   const late = setTimeout(() => {
-    if (!talking.told) socket.terminate()
+    if (!talking.hasDesired) socket.terminate()
   }, OPEN_MS)
   socket.on('pong', heard)
   socket.on('message', (data) => {
@@ -101,7 +101,7 @@ function connect(talking: Talking): void {
   })
   socket.on('close', () => {
     clearTimeout(late)
-    clearInterval(talking.beats)
+    clearInterval(talking.heartbeats)
     talking.socket = undefined
     if (performance.now() - began >= STEADY_MS) talking.failures = 0
     setTimeout(() => dialAgain(talking), waitMs(talking))
@@ -130,8 +130,8 @@ function say({ socket }: Talking, message: AgentMessage): void {
 }
 
 function report(talking: Talking, observations: readonly Observation[]): void {
-  const { session, told } = talking
-  if (told && session !== undefined && observations.length > 0)
+  const { session, hasDesired } = talking
+  if (hasDesired && session !== undefined && observations.length > 0)
     say(talking, { type: 'status', session, observations: [...observations] })
 }
 
@@ -145,8 +145,8 @@ function answer(talking: Talking, message: ServerMessage): void {
     const complete = message.type === 'complete'
     const gone = message.type === 'delta' ? message.gone : []
     talking.agent().take({ revision: message.revision, items: joinTemplates(message), complete, gone })
-    if (talking.told && !complete) return
-    talking.told = true
+    if (talking.hasDesired && !complete) return
+    talking.hasDesired = true
     report(talking, talking.agent().reports())
   }
   if (message.type === 'call') answerCall(talking, message.id)
@@ -167,8 +167,8 @@ function hello({ identity, machine, bootId }: Talking, nonce: string): AgentMess
 }
 
 function startHeartbeats(talking: Talking, everyMs: number): void {
-  clearInterval(talking.beats)
-  talking.beats = setInterval(() => {
+  clearInterval(talking.heartbeats)
+  talking.heartbeats = setInterval(() => {
     const silentMs = performance.now() - talking.heardAt
     if (silentMs > GONE_AFTER * everyMs) talking.socket?.terminate()
     else if (silentMs > ASK_AFTER * everyMs) talking.socket?.ping()

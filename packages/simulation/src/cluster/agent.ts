@@ -1,5 +1,5 @@
-// An agent without an engine of its own: it plans with the same functions as the real one, acts on a simulated
-// machine and reports what it sees there. It may die at any moment; what it made stays.
+// An agent over a simulated engine. It plans with the same functions as the real agent, acts on a simulated machine and
+// reports what it observes there. It may die at any moment; its containers survive it.
 
 import type { AssignmentId, DesiredItem, Observation } from '@holdfast/contract'
 import {
@@ -43,7 +43,7 @@ export interface AgentDeps {
 interface Running extends AgentDeps {
   readonly desired: Map<AssignmentId, DesiredItem>
   readonly workedOn: Map<AssignmentId, ReplicaView['activity']>
-  readonly said: Map<AssignmentId, Observation>
+  readonly reported: Map<AssignmentId, Observation>
   readonly unsent: Map<AssignmentId, Observation>
   marks: MissingMarks
   sets: { revision: number; assignments: ReadonlySet<AssignmentId>; receivedMs: number }[]
@@ -54,13 +54,13 @@ interface Running extends AgentDeps {
 }
 
 const NUMBERS_PER_START = 2 ** 32
-/** A step that the next one soon makes old waits so long, as in the real agent. */
+/** Debounce before a report, as in the real agent: a following step may supersede it. */
 const HOLD_MS = 250
 
 export function startAgent(deps: AgentDeps): Agent {
   const running: Running = {
     ...deps,
-    ...{ desired: new Map(), workedOn: new Map(), said: new Map(), unsent: new Map(), marks: new Map() },
+    ...{ desired: new Map(), workedOn: new Map(), reported: new Map(), unsent: new Map(), marks: new Map() },
     ...{ sets: [], listedOnce: false, planned: false, sending: false },
     seq: deps.starts * NUMBERS_PER_START,
   }
@@ -70,22 +70,22 @@ export function startAgent(deps: AgentDeps): Agent {
       takeSet(running, set)
       planPass(running)
     },
-    reports: () => [...running.said.values()],
+    reports: () => [...running.reported.values()],
     containers: () =>
       [...deps.machine.containers.values()].map(({ id, name, state }) => ({ id, name, state })),
   }
 }
 
 function takeSet(running: Running, { complete, items, gone, revision }: DesiredSet): void {
-  const { desired, said, unsent, time } = running
+  const { desired, reported, unsent, time } = running
   const named = new Set(items.map(({ assignmentId }) => assignmentId))
   for (const id of desired.keys()) if ((complete && !named.has(id)) || gone.includes(id)) desired.delete(id)
   for (const item of items) desired.set(item.assignmentId, item)
-  for (const kept of [said, unsent]) for (const id of kept.keys()) if (!desired.has(id)) kept.delete(id)
+  for (const kept of [reported, unsent]) for (const id of kept.keys()) if (!desired.has(id)) kept.delete(id)
   if (complete) running.sets.push({ revision, assignments: named, receivedMs: time.elapsedMs })
 }
 
-/** One look for all that changes in one moment. */
+/** One pass for all changes of one moment. */
 function planPass(running: Running): void {
   if (running.planned) return
   running.planned = true
@@ -129,8 +129,8 @@ async function act(running: Running, action: NodeAction): Promise<void> {
     begin('pulling')
     await pause(20 + random.below(400))
     begin('starting')
-    const wished = running.desired.get(id)?.desired === 'running'
-    if (wished) engine.start(engine.create(action.item, action.name))
+    const isDesired = running.desired.get(id)?.desired === 'running'
+    if (isDesired) engine.start(engine.create(action.item, action.name))
   }
   if (action.kind === 'start') {
     begin('starting')
@@ -154,12 +154,12 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 function look(running: Running, item: DesiredItem): void {
   const id = item.assignmentId
-  const before = running.said.get(id)
-  const sighting = observeReplica(viewOf(running, item), before)
-  if (sighting === undefined || !hasChanged(before, sighting)) return
+  const before = running.reported.get(id)
+  const observed = observeReplica(viewOf(running, item), before)
+  if (observed === undefined || !hasChanged(before, observed)) return
   running.seq += 1
-  const observation = { ...sighting, seq: running.seq }
-  running.said.set(id, observation)
+  const observation = { ...observed, seq: running.seq }
+  running.reported.set(id, observation)
   running.unsent.set(id, observation)
   send(running, isStep(observation))
 }

@@ -1,5 +1,5 @@
-// Requests of callers: each is answered by one live server, by the operation that the API would call, and what was answered
-// is remembered. A server that dies meanwhile answers nothing.
+// Requests of callers. One live server answers each through the operation that the API would call, and the answer is
+// recorded. A server that dies before it answers leaves the request without an answer.
 
 import {
   type Enrolled,
@@ -33,15 +33,15 @@ const once = <T extends object>(): Kept<T> => ({
   answerOf: (body) => ({ status: 200, body }),
 })
 
-/** What a caller would be answered instead of what it asked for. */
+/** The rejection that a caller would receive. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
 }
 
 function required<T>(outcome: Outcome<T>): T {
   if (outcome.ok) return outcome.value
-  const told = outcome.rejections.map(({ code, field, why }) => `${code} at ${field}: ${why}`)
-  throw new RefusedError(told.join('; '))
+  const reasons = outcome.rejections.map(({ code, field, why }) => `${code} at ${field}: ${why}`)
+  throw new RefusedError(reasons.join('; '))
 }
 
 /** The platform's administrator in a tenant. */

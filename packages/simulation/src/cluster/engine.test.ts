@@ -1,4 +1,4 @@
-// A process that dies or stands still, and the store: what was asked is done, what is answered waits or is lost.
+// A process that dies or is paused while it talks to the store: its requests are applied, its answers wait or are lost.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { expect, test } from 'vitest'
@@ -16,23 +16,23 @@ import { engineFor } from './engine.ts'
 interface Scene {
   readonly time: VirtualTime
   readonly keyspace: MemoryKeyspace
-  readonly said: string[]
+  readonly log: string[]
   connect(process: SimulatedProcess): KeyValueEngine
 }
 
-async function play(work: (scene: Scene) => void): Promise<Pick<Scene, 'said' | 'keyspace'>> {
+async function play(work: (scene: Scene) => void): Promise<Pick<Scene, 'log' | 'keyspace'>> {
   const time = installVirtualTime(0, createRandom(1, 'test'))
   const keyspace = createMemoryKeyspace()
-  const said: string[] = []
+  const log: string[] = []
   const connect = (process: SimulatedProcess) =>
     engineFor(time, process, connectMemory(keyspace, { delayMs: () => 10 }))
   try {
-    work({ time, keyspace, said, connect })
+    work({ time, keyspace, log, connect })
     await time.runUntil(1_000, () => false)
   } finally {
     time.uninstall()
   }
-  return { said, keyspace }
+  return { log, keyspace }
 }
 
 const put = (engine: KeyValueEngine, key: string) => {
@@ -40,36 +40,33 @@ const put = (engine: KeyValueEngine, key: string) => {
   return engine.transact({ compares: [], success: [write], failure: [] })
 }
 
-test('what a process asked for before it died is done, and it hears nothing of it', async () => {
-  const { said, keyspace } = await play(({ time, connect, said }) => {
+test('applies the request of a process that died, and delivers no answer to it', async () => {
+  const { log, keyspace } = await play(({ time, connect, log }) => {
     const process = newProcess('one')
-    time.runAs(process, () => void put(connect(process), 'a').then(() => said.push('answered')))
+    time.runAs(process, () => void put(connect(process), 'a').then(() => log.push('answered')))
     setTimeout(() => {
       process.alive = false
     }, 2)
   })
-  expect(said).toEqual([])
+  expect(log).toEqual([])
   expect(keyspace.range({ key: 'a' }).count).toBe(1)
 })
 
-test('a process that stands still hears of it when it goes on', async () => {
-  const { said } = await play(({ time, connect, said }) => {
+test('delivers an answer to a paused process when it resumes', async () => {
+  const { log } = await play(({ time, connect, log }) => {
     const process = newProcess('one')
-    time.runAs(
-      process,
-      () => void put(connect(process), 'a').then(() => said.push(`at ${performance.now()}`)),
-    )
+    time.runAs(process, () => void put(connect(process), 'a').then(() => log.push(`at ${performance.now()}`)))
     setTimeout(() => time.pause(process), 2)
     setTimeout(() => time.resume(process), 500)
   })
-  expect(said).toEqual(['at 500'])
+  expect(log).toEqual(['at 500'])
 })
 
-test('a watch goes on when the process dies whose write it was about to tell of', async () => {
-  const { said } = await play(({ time, connect, said }) => {
+test('keeps a watch running when the process dies whose write it was about to deliver', async () => {
+  const { log } = await play(({ time, connect, log }) => {
     const [writer, reader] = [newProcess('writer'), newProcess('reader')]
     time.runAs(reader, () => {
-      const onEvents = (events: readonly unknown[]) => said.push(`${events.length} at ${performance.now()}`)
+      const onEvents = (events: readonly unknown[]) => log.push(`${events.length} at ${performance.now()}`)
       connect(reader).watch({ key: 'a', startRevision: 1, onEvents, onProgress() {}, onCompacted() {} })
     })
     setTimeout(() => time.runAs(writer, () => void put(connect(writer), 'a')), 50)
@@ -78,20 +75,20 @@ test('a watch goes on when the process dies whose write it was about to tell of'
     }, 57)
     setTimeout(() => time.runAs(reader, () => void put(connect(reader), 'a')), 100)
   })
-  expect(said).toEqual(['1 at 65', '1 at 115'])
+  expect(log).toEqual(['1 at 65', '1 at 115'])
 })
 
-test('what an answer leads to belongs to the process that asked', async () => {
-  const { said } = await play(({ time, connect, said }) => {
+test('ends the work that follows an answer with the process that asked', async () => {
+  const { log } = await play(({ time, connect, log }) => {
     const process = newProcess('one')
     const goOn = async () => {
       await put(connect(process), 'a')
-      setTimeout(() => said.push('never'), 100)
+      setTimeout(() => log.push('never'), 100)
     }
     time.runAs(process, () => void goOn())
     setTimeout(() => {
       process.alive = false
     }, 50)
   })
-  expect(said).toEqual([])
+  expect(log).toEqual([])
 })

@@ -1,4 +1,4 @@
-// What a script says of the control plane's own configuration, with what it leaves out.
+// The control plane's configuration in a simulation: the settings of the script, and defaults for the rest.
 
 import type { ResidencyRules } from '@holdfast/contract'
 import { parseImageReference } from '@holdfast/core'
@@ -29,12 +29,12 @@ export function registriesOf({ steps }: Script): ReadonlySet<string> {
   return new Set(hosts)
 }
 
-/** How often servers look around. */
+/** How often servers run their periodic work. */
 export interface Pace {
   readonly leadership: LeadershipTimings
   readonly sweepMs: number
   readonly silenceLookMs: number
-  /** Of virtual time: no interval is shorter. */
+  /** The resolution of virtual time: no interval is shorter. */
   readonly coarseMs: number
 }
 

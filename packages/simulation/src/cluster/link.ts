@@ -1,5 +1,5 @@
-// One connection between an agent and a server, without a network: each side sees its socket. What is sent arrives in order
-// and a little later; a connection that was cut says nothing to either side until somebody sends on it again.
+// One simulated connection between an agent and a server; each side has its socket. Messages arrive in order after a short
+// delay. A connection that was cut looks open to both sides until one of them sends on it again.
 
 import { EventEmitter } from 'node:events'
 import type { AgentSocket } from '@holdfast/server/gateway/session/session'
@@ -10,9 +10,9 @@ export interface Link {
   readonly server: AgentSocket
   readonly agent: AgentSideSocket
   readonly serverProcess: SimulatedProcess
-  /** Nothing arrives any more, and nobody is told. */
+  /** Nothing arrives from now on, and neither side is notified. */
   cut(): void
-  /** The process at that end is gone, and its machine tells the other end. */
+  /** The process at that end died, and its machine closes the connection. */
   reset(end: 'server' | 'agent'): void
 }
 
@@ -41,7 +41,7 @@ interface End {
   readonly process: SimulatedProcess
   readonly listeners: EventEmitter
   state: number
-  /** When the last thing on its way to this end arrives: nothing overtakes it. */
+  /** Arrival time of the last message on its way to this end: later messages must not overtake it. */
   arrivesAt: number
 }
 
@@ -64,7 +64,7 @@ export function openLink(deps: LinkDeps, agent: SimulatedProcess, server: Simula
   }
   const send = (from: End, to: End, event: 'message' | 'ping' | 'pong', data: Buffer): void => {
     if (from.state !== OPEN) return
-    // The other side knows nothing of this connection any more, or cannot be reached to say so.
+    // The other side has forgotten this connection, or cannot be reached to close it.
     if (isCut) return
     arrive(to, () => to.state === OPEN && !isCut && to.listeners.emit(event, data, false))
   }

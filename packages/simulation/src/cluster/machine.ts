@@ -1,5 +1,5 @@
-// A machine with its engine: containers that live on when the agent or the servers die, and die with the power. What a
-// container does by itself, how long it takes to start and whether it is healthy, is told to the world by the script.
+// A machine with its container engine. Containers survive the agent and the servers and die with the power. The script
+// decides how long a container takes to start, whether it is healthy and when it exits.
 
 import type { DeploymentUid, DesiredItem } from '@holdfast/contract'
 import type { OwnContainer, SeenContainer } from '@holdfast/core/node'
@@ -23,7 +23,7 @@ interface Container extends Pick<OwnContainer, 'id' | 'name' | 'createdAt' | 'as
 
 export interface Machine {
   readonly name: string
-  /** Of the engine; another one each time the power comes back. */
+  /** Boot id of the engine; it changes each time the power returns. */
   process: SimulatedProcess
   powered: boolean
   connected: boolean
@@ -40,12 +40,12 @@ export interface MachineDeps {
   readonly random: Random
   /** How containers of that deployment behave. */
   behaviourOf(deployment: string, machine: Machine): Behaviour
-  /** Something is otherwise than before, for whoever checks. */
+  /** Called after every change, so that the agent can check. */
   onTouched(): void
 }
 
 const DEFAULT_CAPACITY = { cpuMillis: 4000, memoryBytes: 8 * 1024 ** 3 }
-/** Without a check a container is ready after so long; with one, when it has first passed. */
+/** A container without a health check is ready after this time; one with a check is ready when it first passes. */
 const UNCHECKED_READY_MS = 5_000
 const FIRST_CHECK_MS = 400
 const RESTART_MS = 1_000
@@ -109,7 +109,7 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
     powerOn() {
       machine.powered = true
       machine.process = newProcess(`engine ${machine.name}`)
-      // As the engine does with all that was not stopped on purpose.
+      // The engine restarts every container that was not stopped on purpose.
       for (const container of machine.containers.values())
         if (container.state === 'exited' && !container.stopping) start(container)
       deps.onTouched()
@@ -149,7 +149,7 @@ function startContainer(
   changed()
 }
 
-/** As the engine does by itself with what was not stopped on purpose. */
+/** The engine's own restart of a container that was not stopped on purpose. */
 function startAgain(deps: MachineDeps, machine: Machine, container: Container, changed: () => void): void {
   deps.time.plan(RESTART_MS, machine.process, () => {
     if (container.state !== 'exited' || container.stopping || !machine.containers.has(container.id)) return
@@ -178,7 +178,7 @@ function create(
   return container
 }
 
-/** As the engine lists it. */
+/** The container as the engine's list shows it. */
 export const listed = ({
   id,
   name,

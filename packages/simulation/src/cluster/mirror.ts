@@ -1,4 +1,5 @@
-// The records as the store itself has them, kept up write by write: what is checked is the truth and no replica's view of it.
+// The records as the store holds them, updated write by write. Invariants are checked against these, never against the
+// cache of a server.
 
 import { decodeRecord } from '@holdfast/server/store/encode'
 import { createKeyspace, type ParsedKey } from '@holdfast/server/store/keys'
@@ -60,20 +61,20 @@ export type Records = Pick<
 >
 
 export interface Mirror {
-  /** False where nobody who checks would see it. */
+  /** False if no invariant could notice the change. */
   apply(write: KeyWrite): boolean
   records(): Records
 }
 
-/** `onEvent`: an event was stored. */
+/** Calls `onEvent` for each stored event. */
 export function createMirror(onEvent: (event: Snapshot['events'][number]) => void): Mirror {
   const keyspace = createKeyspace()
-  const told = createFolder(events)
+  const eventFolder = createFolder(events)
   const folders = {
     ...{ tenants: createFolder(tenants), deployments: createFolder(deployments) },
     ...{ placements: createFolder(placements), observations: createFolder(observations) },
     ...{ nodes: createFolder(nodes), nodeNames: createFolder(nodeNames), slots: createFolder(slots) },
-    ...{ shards: createFolder(shards), events: told },
+    ...{ shards: createFolder(shards), events: eventFolder },
   }
   const byName = new Map(Object.values(folders).map((folder) => [folder.name, folder]))
   return {
@@ -82,7 +83,7 @@ export function createMirror(onEvent: (event: Snapshot['events'][number]) => voi
       const folder = parsed && byName.get(parsed.folder)
       if (parsed === undefined || folder === undefined) return false
       if (write.kind === 'delete') folder.delete(write.key)
-      else if (folder === told) onEvent(told.put(parsed, write))
+      else if (folder === eventFolder) onEvent(eventFolder.put(parsed, write))
       else folder.put(parsed, write)
       return true
     },

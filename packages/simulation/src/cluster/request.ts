@@ -1,5 +1,5 @@
-// What a step asks of the platform: one live server takes it, and the story has the answer. Nobody tries again; a script that
-// wants that says it twice.
+// A request that a step sends to the platform. One live server answers it and the story records the answer. A request is
+// never repeated; a script that wants a retry has two steps.
 
 import { StoreUnavailableError } from '@holdfast/server/store/store'
 import type { Step } from '../script/script.ts'
@@ -19,7 +19,14 @@ import {
 } from './ask.ts'
 import type { Server } from './server.ts'
 import type { Acknowledged } from './snapshot.ts'
-import { liveServers, type SimulatedNode, startNodeAgent, stopNodeAgent, tell, type World } from './world.ts'
+import {
+  liveServers,
+  record,
+  type SimulatedNode,
+  startNodeAgent,
+  stopNodeAgent,
+  type World,
+} from './world.ts'
 
 export type RequestStep = Extract<
   Step,
@@ -40,11 +47,11 @@ export type RequestStep = Extract<
 interface Asking {
   readonly tenantName: string
   readonly subject: string
-  /** As the story says it before the answer. */
-  readonly wish: string
+  /** The story's line before the answer. */
+  readonly description: string
   readonly action: Acknowledged['action']
   readonly name: string
-  /** Answers the revision, where there is one. */
+  /** Returns the revision, if there is one. */
   ask(server: Server, caller: ReturnType<typeof callerIn>): Promise<number | undefined>
 }
 
@@ -54,7 +61,7 @@ export function request(world: World, step: RequestStep, fail: (error: unknown) 
   const tenant = world.tenants.get(asking.tenantName)
   if (founded === undefined || tenant === undefined)
     throw new Error(`nobody made tenant ${asking.tenantName}`)
-  say(world, asking, 'step', 'info', asking.wish)
+  say(world, asking, 'step', 'info', asking.description)
   const live = liveServers(world)
   const server = live[random.below(Math.max(1, live.length))]
   if (server === undefined) {
@@ -87,7 +94,7 @@ function say(
   severity: StoryLine['severity'],
   message: string,
 ): void {
-  tell(world, { kind, severity, tenant: tenantName, subject, message })
+  record(world, { kind, severity, tenant: tenantName, subject, message })
 }
 
 function askingOf(world: World, step: RequestStep): Asking {
@@ -96,7 +103,7 @@ function askingOf(world: World, step: RequestStep): Asking {
   const { tenant: tenantName, kind, limit } = step
   return {
     ...{ tenantName, subject: `tenant ${tenantName}`, action: 'quota', name: kind },
-    wish: `the quota ${kind} is set to ${limit}.`,
+    description: `the quota ${kind} is set to ${limit}.`,
     ask: (server, caller) => setQuotas(server, caller, { [kind]: limit }).then(() => undefined),
   }
 }
@@ -106,12 +113,12 @@ function askingOfDeployment(step: Extract<RequestStep, { deployment: string }>):
   const common = { tenantName, subject: `deployment ${name}`, name }
   if (step.do === 'delete')
     return {
-      ...{ ...common, action: 'delete', wish: 'is deleted.' },
+      ...{ ...common, action: 'delete', description: 'is deleted.' },
       ask: (server, caller) => remove(server, caller, name).then(() => undefined),
     }
   const spec = step.spec ?? {}
   return {
-    ...{ ...common, action: 'apply', wish: `is applied: ${JSON.stringify(spec)}` },
+    ...{ ...common, action: 'apply', description: `is applied: ${JSON.stringify(spec)}` },
     ask: (server, caller) => apply(server, caller, name, spec),
   }
 }
@@ -125,35 +132,43 @@ function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>
   switch (step.do) {
     case 're-enroll':
       return {
-        ...{ ...common, action: 'enroll', wish: 'is set up anew and joins again.' },
+        ...{ ...common, action: 'enroll', description: 'is reinstalled and joins again.' },
         ask: (server, caller) => reenroll(world, node, step.attested ?? {}, server, caller),
       }
     case 'drain':
       return {
-        ...{ ...common, action: 'drain', wish: 'is drained.' },
+        ...{ ...common, action: 'drain', description: 'is drained.' },
         ask: (server, caller) => drain(server, caller, nodeId).then(() => undefined),
       }
     case 'node-role':
       return {
-        ...{ ...common, action: 'role', wish: `is ${step.controlPlane ? '' : 'not '}the control plane’s.` },
+        ...{
+          ...common,
+          action: 'role',
+          description: `is ${step.controlPlane ? '' : 'not '}the control plane’s.`,
+        },
         ask: (server, caller) => setRole(server, caller, nodeId, step.controlPlane).then(() => undefined),
       }
     case 'node-removed':
       return {
-        ...{ ...common, action: 'remove', wish: `is removed${step.force === true ? ' by force' : ''}.` },
+        ...{
+          ...common,
+          action: 'remove',
+          description: `is removed${step.force === true ? ' by force' : ''}.`,
+        },
         ask: (server, caller) => release(server, caller, nodeId, step.force ?? false).then(() => undefined),
       }
     default: {
       const open = step.do === 'uncordon'
       return {
-        ...{ ...common, action: step.do, wish: open ? 'takes work again.' : 'takes no more work.' },
+        ...{ ...common, action: step.do, description: open ? 'takes work again.' : 'takes no more work.' },
         ask: (server, caller) => cordon(server, caller, nodeId, open).then(() => undefined),
       }
     }
   }
 }
 
-/** New keys, the same machine: what runs on it stays. */
+/** Replaces the keys of the machine; its containers keep running. */
 async function reenroll(
   world: World,
   node: SimulatedNode,

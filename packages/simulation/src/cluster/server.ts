@@ -1,5 +1,5 @@
-// One server replica as compose.ts makes it, less what needs a network: its own connection to the common store, leadership,
-// controllers, the gateway and the operations. All of it is the product's; only engines stand in.
+// One server replica as compose.ts builds it, without a network: a connection to the common store, leadership, controllers,
+// gateway and operations. All of it is product code; only the engines are simulated.
 
 import { hash } from 'node:crypto'
 import type { ResidencyRules } from '@holdfast/contract'
@@ -37,10 +37,10 @@ export interface ServerDeps {
   readonly ids: IdSource
   readonly random: Random
   readonly residency: ResidencyRules
-  /** Hosts that images may come from. */
+  /** Registry hosts that images may come from. */
   readonly registries: ReadonlySet<string>
   readonly pace: Pace
-  /** What it would have logged. */
+  /** Its log lines. */
   onWarning(server: string, text: string): void
 }
 
@@ -55,13 +55,13 @@ export interface Server {
   readonly leadership: Leadership
   readonly operations: Operations
   readonly line: StoreLine
-  /** When what a script did to it is over, in virtual milliseconds since installation. */
+  /** When a fault of the script ends, in virtual milliseconds since installation. */
   readonly ends: { pauses: number; troubles: number }
-  /** Its connections are gone; what it had asked the store for is still done. */
+  /** Ends its connections; requests that it already sent to the store are still applied. */
   disconnect(): void
 }
 
-/** How its way to the store is at the moment. */
+/** State of its connection to the store. */
 export interface StoreLine {
   slowMs: number
   state: 'good' | 'cut' | 'flaky'
@@ -113,7 +113,7 @@ function faultOf(random: Random, { state }: StoreLine, call: LineCall): LineFaul
   return drawn < 3 ? 'lose_answer' : drawn < 4 ? 'refuse' : drawn < 5 ? 'lose_request' : 'none'
 }
 
-/** Nothing is kept secret in a simulation, so nothing is sealed and no version is written. */
+/** A simulation has no secrets: nothing is sealed and no version is written. */
 const ok = async (): Promise<{ kind: 'ok' }> => ({ kind: 'ok' })
 const away = async () => ({
   kind: 'unavailable' as const,

@@ -1,5 +1,5 @@
-// The cluster of a script, made as its owner would make it: servers, the platform, tenants with their quotas, and machines
-// that enroll and dial in.
+// Builds the cluster of a script as an operator would: servers, the platform, tenants with quotas, and machines that enroll
+// and connect.
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import type { Script, ScriptNode } from '../script/script.ts'
@@ -16,7 +16,7 @@ export async function setUp(world: World, script: Script): Promise<void> {
   for (const name of serversOf(script)) await turnOn(world, name)
   const [first] = liveServers(world)
   if (first === undefined) throw new Error('a cluster needs a server')
-  // What is asked of a server is done by it.
+  // The server itself performs the requests of this set-up.
   await time.runAs(first.process, async () => {
     world.founded = await found(first)
     await makeTenants(world, first, world.founded, script)
@@ -50,7 +50,7 @@ async function enrollNode(
   addNode(world, tenant, machine, { ...keys, nodeId: enrolled.nodeId, generation: enrolled.generation })
 }
 
-/** Whoever says nothing else has had the labels of the start proven. */
+/** Without an attestation in the script, the labels that a node starts with are attested. */
 function attestedBy(labels: { readonly [key: string]: string }): NonNullable<ScriptNode['attested']> {
   const { [NODE_COUNTRY]: country, [NODE_REGION]: region } = labels
   return { ...(country === undefined ? {} : { country }), ...(region === undefined ? {} : { region }) }

@@ -1,5 +1,5 @@
-// What is true of the simulated world at one moment, for whoever checks it: the records as the key-value store itself holds
-// them, not as a replica believes them to be, and the machines with what really runs on them.
+// The state of the simulated world at one moment, as the invariants see it: the records of the key-value store itself, not
+// of a replica's cache, and the machines with the containers that really run on them.
 
 import type { AssignmentId, DeploymentUid, Event, Infer, NodeId, TenantId } from '@holdfast/contract'
 import type {
@@ -13,16 +13,16 @@ import type {
   slotShape,
 } from '@holdfast/server/store/records'
 
-/** A record with its key. An unchanged collection is the same array as in the snapshot before. */
+/** A record with its key. An unchanged collection is the same array as in the previous snapshot. */
 export interface Kept<T> {
-  /** Undefined for what is global. */
+  /** Undefined for global records. */
   readonly tenant: TenantId | undefined
   readonly id: string
   readonly modRevision: number
   readonly record: T
 }
 
-/** `exited` is a container that is there and does not run. One that was removed is not in the list. */
+/** `exited` is a container that exists and does not run. A removed container is not listed. */
 export type ContainerState = 'starting' | 'running' | 'ready' | 'unhealthy' | 'stopping' | 'exited'
 
 export interface SimulatedContainer {
@@ -30,36 +30,36 @@ export interface SimulatedContainer {
   readonly deployment: DeploymentUid
   readonly templateHash: string
   readonly state: ContainerState
-  /** Virtual milliseconds since 1970; undefined while it has never run. */
+  /** Virtual milliseconds since 1970; undefined if it has never run. */
   readonly startedAt: number | undefined
 }
 
 export interface SimulatedMachine {
-  /** Of its newest enrollment. */
+  /** Generation of its newest enrollment. */
   readonly nodeId: NodeId
-  /** As its own disk has it: an answer that was lost is not known to it. */
+  /** As stored on its own disk: an enrollment whose answer was lost is not there. */
   readonly generation: number
   readonly tenant: TenantId
   readonly name: string
-  /** Without power nothing runs on it; with power and without a network its containers run on. */
+  /** Without power nothing runs on it; with power and without a network its containers keep running. */
   readonly powered: boolean
   readonly connected: boolean
-  /** As its own configuration has them, which is what it advertises and not what is believed. */
+  /** Labels of its own configuration: the ones it advertises, accepted or not. */
   readonly labels: { readonly [key: string]: string }
   readonly containers: readonly SimulatedContainer[]
 }
 
 export interface SimulatedServer {
-  /** Another one after each start: `srv_` and a ULID. */
+  /** Changes with each start: `srv_` and a ULID. */
   readonly replica: string
-  /** As the script calls it. */
+  /** Its name in the script. */
   readonly name: string
   readonly alive: boolean
   /** The tenants of the script whose shards it believes to own. */
   readonly holds: readonly TenantId[]
 }
 
-/** A write that a caller was told to be done. */
+/** A write that a caller saw acknowledged. */
 export interface Acknowledged {
   readonly at: number
   readonly tenant: TenantId
@@ -73,16 +73,16 @@ export interface Acknowledged {
     | 'role'
     | 'enroll'
     | 'remove'
-  /** Of the deployment, the node or the quota. */
+  /** Name of the deployment, the node or the quota. */
   readonly name: string
-  /** Of the deployment that was applied. */
+  /** Revision of the deployment that was applied. */
   readonly revision: number | undefined
 }
 
 export interface Snapshot {
   /** Virtual milliseconds since 1970. */
   readonly now: number
-  /** Of the key-value store. */
+  /** Revision of the key-value store. */
   readonly revision: number
   readonly tenants: readonly Kept<StoredTenant>[]
   readonly deployments: readonly Kept<StoredDeployment>[]
@@ -92,7 +92,7 @@ export interface Snapshot {
   readonly nodeNames: readonly Kept<Infer<typeof nodeNameShape>>[]
   readonly slots: readonly Kept<Infer<typeof slotShape>>[]
   readonly shards: readonly Kept<Infer<typeof shardShape>>[]
-  /** In the order in which they were stored. */
+  /** In storage order. */
   readonly events: readonly Kept<Event>[]
   readonly machines: readonly SimulatedMachine[]
   readonly servers: readonly SimulatedServer[]
@@ -102,7 +102,7 @@ export interface Snapshot {
 export interface Violation {
   /** The name of the invariant. */
   readonly invariant: string
-  /** Who breaks it: a deployment, a node, a tenant. */
+  /** The deployment, node or tenant that breaks it. */
   readonly subject: string
   readonly message: string
 }

@@ -36,18 +36,18 @@ export interface World {
   readonly mirror: Mirror
   readonly trace: Trace
   readonly serverDeps: ServerDeps
-  /** By the name that the script gives them; undefined while it is off. */
+  /** By the server's name in the script; undefined while it is down. */
   readonly servers: Map<string, Server | undefined>
   readonly nodes: Map<string, SimulatedNode>
   readonly tenants: Map<string, TenantId>
-  /** By deployment uid, and by `tenant/name` while it has none. */
+  /** By deployment uid, or by `tenant/name` until it has one. */
   readonly behaviours: Map<string, Behaviour>
   readonly acknowledged: Acknowledged[]
-  /** Virtual milliseconds after installation at which the script's time begins; infinite until then. */
+  /** Virtual milliseconds between installation and the start of the script; infinite until then. */
   startedMs: number
-  /** Undefined until the platform is made. */
+  /** Undefined until the platform exists. */
   founded: Founded | undefined
-  /** A record or a machine is otherwise than at the last check. */
+  /** True if a record or a machine changed since the last check. */
   touched: boolean
 }
 
@@ -68,7 +68,7 @@ export function createWorld({ seed, time, residency, registries, pace }: WorldOp
   const tenants = new Map<string, TenantId>()
   const mirror = createMirror((kept) => {
     const [tenant = ''] = [...tenants].find(([, id]) => id === kept.tenant) ?? []
-    trace.tell(eventLine(kept, tenant, offsetOf(world)))
+    trace.record(eventLine(kept, tenant, offsetOf(world)))
   })
   const onWarning = (server: string, text: string) => trace.note('warning', time.elapsedMs, server, text)
   const world: World = {
@@ -86,8 +86,8 @@ export function createWorld({ seed, time, residency, registries, pace }: WorldOp
 
 export const offsetOf = ({ time, startedMs }: World): number => time.elapsedMs - startedMs
 
-export function tell(world: World, line: Omit<StoryLine, 'atMs'>): void {
-  world.trace.tell({ atMs: offsetOf(world), ...line })
+export function record(world: World, line: Omit<StoryLine, 'atMs'>): void {
+  world.trace.record({ atMs: offsetOf(world), ...line })
 }
 
 export async function turnOn(world: World, name: string): Promise<void> {
@@ -146,7 +146,7 @@ export function startNodeAgent(world: World, node: SimulatedNode): void {
   })
 }
 
-/** The process ends; the machine tells the server, if it can. */
+/** The process ends, and its machine closes the connections if it can. */
 export function stopNodeAgent(node: SimulatedNode): void {
   node.agent.alive = false
   node.machine.onChange = () => {}
@@ -154,7 +154,7 @@ export function stopNodeAgent(node: SimulatedNode): void {
   node.link = undefined
 }
 
-/** Whoever stands before the servers leads to one of them, dead or alive. */
+/** A load balancer that forwards to any server, dead or alive. */
 function dialFrom(world: World, node: SimulatedNode): AgentSideSocket | undefined {
   const { time, random, servers, trace } = world
   const server = [...servers.values()][random.below(servers.size)]

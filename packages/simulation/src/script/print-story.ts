@@ -1,9 +1,9 @@
-// A story for a terminal: one line for each thing that happened, when, about whom and what, and in the end what it comes to.
+// Prints a story to a terminal: one line per action, answer and event with time and subject, and a summary at the end.
 
 import type { StoryLine } from '../time/trace.ts'
 import type { RunResult } from './run-script.ts'
 
-/** What the script does stands out from what followed. */
+/** The steps of the script stand out from their consequences. */
 const MARKS: { readonly [K in StoryLine['kind']]: string } = { step: '>', answer: '<', event: ' ' }
 
 export function printStory({ story }: Pick<RunResult, 'story'>): string {

@@ -11,7 +11,7 @@ const faultsOf = (text: string): string[] => {
   return read.ok ? [] : read.faults.map(explainFault)
 }
 
-test('times may be said as people say them', () => {
+test('accepts times such as 90s', () => {
   const steps = `steps:
   - { at: 90s, do: node-lost, node: n1 }
   - { at: 2000, do: store-slow, server: a, for: 1m, delay: 200ms }
@@ -38,7 +38,7 @@ settle: 10s
   })
 })
 
-test('the platform may have a part, a node the role of the control plane, and the store may forget', () => {
+test('accepts a part for the platform, a control-plane node and a compacted store', () => {
   const script = {
     cluster: { tenants: [{ name: 'own', platform: true }], nodes: [{ name: 'n1', tenant: 'own' }] },
     steps: [
@@ -49,7 +49,7 @@ test('the platform may have a part, a node the role of the control plane, and th
   expect(readScript(JSON.stringify(script), 's.json')).toEqual({ ok: true, script })
 })
 
-test('JSON with milliseconds is a script too', () => {
+test('accepts JSON with milliseconds', () => {
   const script = {
     cluster: { tenants: [{ name: 'acme' }], nodes: [] },
     steps: [{ at: 5, do: 'server-paused', server: 'b', forMs: 7 }],
@@ -87,7 +87,7 @@ test.each([
   expect(faultsOf(text).join('\n')).toContain(expected)
 })
 
-test('every fault is told, not the first alone', () => {
+test('reports every fault, not the first alone', () => {
   const text = `${CLUSTER}steps:
   - { at: 1s, do: node-lost, node: n8 }
   - { at: 2s, do: delete, tenant: other, deployment: web }
@@ -95,7 +95,7 @@ test('every fault is told, not the first alone', () => {
   expect(faultsOf(text)).toHaveLength(2)
 })
 
-test('also beside a time that cannot be read, each at its place', () => {
+test('reports other faults beside a time that cannot be read, each at its position', () => {
   const text = `${CLUSTER}speed: 5
 steps:
   - { at: soon, do: node-lost, node: n1 }
@@ -115,7 +115,7 @@ settle: later
   ])
 })
 
-test('a name that is given twice is a fault', () => {
+test('rejects a name that is given twice', () => {
   const text = 'cluster: { tenants: [{ name: a }, { name: a }], nodes: [] }\nsteps: []\n'
   expect(faultsOf(text).join()).toContain('cluster.tenants[1].name: received a, expected each name once')
 })

@@ -1,4 +1,4 @@
-// The text of a simulation as a script, or every fault of it at once, each with its place: YAML, of which JSON is a part.
+// Reads the text of a script (YAML, which includes JSON), or reports all its faults at once, each with its position.
 
 import {
   childPath,
@@ -21,13 +21,13 @@ export type ReadScript =
 
 type Fields = { [name: string]: unknown }
 
-/** In a file a time may be said as `90s`, under a name without its unit. */
+/** In a file a time may be written as `90s`, under a name without its unit. */
 const DURATIONS: { readonly [name: string]: string } = {
   ...{ for: 'forMs', delay: 'delayMs', settle: 'settleMs', start: 'startMs', crashAfter: 'crashAfterMs' },
   at: 'at',
 }
 const NAMED: { readonly [name: string]: string } = Object.fromEntries(
-  Object.entries(DURATIONS).map(([said, meant]) => [meant, said]),
+  Object.entries(DURATIONS).map(([written, meant]) => [meant, written]),
 )
 
 export function readScript(text: string, fileName: string): ReadScript {
@@ -50,7 +50,7 @@ export function readScript(text: string, fileName: string): ReadScript {
     .sort((left, right) => left.offset - right.offset)
   if (faults.length > 0)
     return { ok: false, faults: faults.map(({ fault, offset }) => ({ ...fault, where: where(offset) })) }
-  // A decoder: the faults above are what makes the value a script.
+  // This is the decoder: without the faults above the value is a script.
   return { ok: true, script: withMilliseconds(toPlain(document)) as unknown as Script }
 }
 
@@ -64,7 +64,7 @@ function findFaults(document: Document): Unplaced[] {
   const steps: readonly unknown[] = Array.isArray(value['steps']) ? value['steps'] : []
   const ofSteps = steps.map((step, index) => findStepFaults(step, elementPath('steps', index)))
   const faults = [...durations, ...whole, ...ofSteps.flat()]
-  // Names are looked up where there is a cluster, and of steps that have any.
+  // Names are resolved if there is a cluster, for the steps that have names.
   if (whole.length > 0) return faults
   const isValid = (index: number) => ofSteps[index]?.length === 0
   return [...faults, ...findNameFaults(value as unknown as Script, isValid)]
@@ -84,7 +84,7 @@ function findDurationFaults(value: unknown, path: string): Unplaced[] {
   if (!isFields(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => {
     const field = childPath(path, name)
-    // What a client sends is judged by admission.
+    // Admission judges the specs that a client sends.
     if (name === 'spec') return []
     if (DURATIONS[name] === undefined) return findDurationFaults(inner, field)
     if (millisecondsOf(name, inner) !== undefined) return []
@@ -93,12 +93,12 @@ function findDurationFaults(value: unknown, path: string): Unplaced[] {
   })
 }
 
-function millisecondsOf(name: string, said: unknown): number | undefined {
-  if (name === 'at' && typeof said === 'number') return said >= 0 ? said : undefined
-  return durationMs(String(said))
+function millisecondsOf(name: string, written: unknown): number | undefined {
+  if (name === 'at' && typeof written === 'number') return written >= 0 ? written : undefined
+  return durationMs(String(written))
 }
 
-/** A time that cannot be read is a fault of its own, and no other one follows from it. */
+/** A time that cannot be read is one fault, and no other fault follows from it. */
 function withMilliseconds(value: Fields): Fields {
   const change = (inner: unknown): unknown => {
     if (Array.isArray(inner)) return inner.map(change)
@@ -135,8 +135,8 @@ function findStepFaults(step: unknown, path: string): Unplaced[] {
 
 function explain({ kind, path, value, expected }: ShapeFault): Unplaced {
   const name = String(stepsOf(path).at(-1) ?? '')
-  const said = NAMED[name]
-  const shown = said === undefined ? expected : `${expected}, or ${said} with a time such as 90s`
+  const written = NAMED[name]
+  const shown = written === undefined ? expected : `${expected}, or ${written} with a time such as 90s`
   const meant =
     kind === 'unknown' ? nearestName(name, expected.replace(/^one of /, '').split(', ')) : undefined
   return {
@@ -145,7 +145,7 @@ function explain({ kind, path, value, expected }: ShapeFault): Unplaced {
   }
 }
 
-/** Whom a step or a node names must be there, and each name once. */
+/** Nodes and servers that a step names must exist, and each name must be unique. */
 function findNameFaults(script: Script, isValid: (step: number) => boolean): Unplaced[] {
   const { tenants, nodes } = script.cluster
   const known = {
@@ -185,13 +185,13 @@ function repeated(names: readonly string[], path: string): Unplaced[] {
   })
 }
 
-/** Of the value, or of what is around it. */
+/** Position of the value, or of its nearest parent. */
 function offsetOf(document: Document, field: string): number {
   const steps = stepsOf(field)
   for (let depth = steps.length; depth >= 0; depth -= 1) {
     const path = steps.slice(0, depth)
-    const said = path.map((step) => (typeof step === 'string' ? (NAMED[step] ?? step) : step))
-    for (const one of [path, said]) {
+    const written = path.map((step) => (typeof step === 'string' ? (NAMED[step] ?? step) : step))
+    for (const one of [path, written]) {
       const node: unknown = depth === 0 ? document.contents : document.getIn(one, true)
       if (isNode(node) && node.range) return node.range[0]
     }

@@ -1,4 +1,4 @@
-// Stories of the real controllers in virtual time. The same seed is the same trace; what a machine's death leads to is told.
+// Scripts through the real controllers in virtual time: the same seed gives the same trace, and faults lead to the right events.
 
 import { expect, test } from 'vitest'
 import type { Snapshot } from '../cluster/snapshot.ts'
@@ -23,7 +23,7 @@ const CHECK = { type: 'exec', command: ['true'], interval: '5s', timeout: '10s' 
 const messages = ({ story }: RunResult, subject: string): string[] =>
   story.filter((line) => line.subject === subject && line.kind !== 'step').map(({ message }) => message)
 
-/** The last that a check has seen. */
+/** The snapshot of the last check. */
 function watching() {
   const seen: Snapshot[] = []
   const check = (snapshot: Snapshot) => {
@@ -39,14 +39,14 @@ const LOST: readonly Step[] = [
   { at: 240_000, do: 'node-back', node: 'n2' },
 ]
 
-test('the replica of a lost machine is displaced and runs elsewhere, and the old one goes when it returns', async () => {
+test('replaces the replica of a lost machine elsewhere, and removes the old one when the machine returns', async () => {
   const { check, last } = watching()
   const result = await run(LOST, { check })
   expect(result.violations).toEqual([])
-  const told = messages(result, 'deployment web').join('\n')
-  expect(told).toContain('Node n2 is lost: replica 2 is replaced on')
-  expect(told.indexOf('All 3 replicas are ready')).toBeLessThan(told.indexOf('is lost'))
-  expect(told.lastIndexOf('All 3 replicas are ready')).toBeGreaterThan(told.indexOf('is lost'))
+  const lines = messages(result, 'deployment web').join('\n')
+  expect(lines).toContain('Node n2 is lost: replica 2 is replaced on')
+  expect(lines.indexOf('All 3 replicas are ready')).toBeLessThan(lines.indexOf('is lost'))
+  expect(lines.lastIndexOf('All 3 replicas are ready')).toBeGreaterThan(lines.indexOf('is lost'))
   expect(messages(result, 'node n2')).toContain('Node n2 is ready; it was failed.')
   const machines = new Map(last()?.machines.map(({ name, containers }) => [name, containers]))
   expect(machines.get('n2')).toEqual([])
@@ -54,9 +54,9 @@ test('the replica of a lost machine is displaced and runs elsewhere, and the old
   expect(ready).toHaveLength(3)
 })
 
-test('the same seed gives the same trace to the bit, another seed another one', async () => {
+test('gives the same trace for the same seed, to the bit, and another one for another seed', async () => {
   const first = await run(LOST)
-  // Between two runs others may have used what a module keeps.
+  // Another run in between may have filled a module's cache.
   await run([applied(500, { replicas: 2 }, 'other')], { seed: 7, settleMs: 20_000 })
   const again = await run(LOST)
   expect(again.traceHash).toBe(first.traceHash)
@@ -65,7 +65,7 @@ test('the same seed gives the same trace to the bit, another seed another one', 
   expect((await run(LOST, { seed: 2 })).traceHash).not.toBe(first.traceHash)
 })
 
-test('when the server that leads is killed the other one goes on with its work', async () => {
+test('lets the other server continue when the leading one is killed', async () => {
   const { check, last } = watching()
   const result = await run(
     [
@@ -89,7 +89,7 @@ test('when the server that leads is killed the other one goes on with its work',
   expect(last()?.servers.map(({ alive }) => alive)).toEqual([true, false])
 })
 
-test('a server that stood still, one that loses answers and one without the store change nothing in the end', async () => {
+test('reaches the same end with a paused server, one that loses answers and one without the store', async () => {
   const { check, last } = watching()
   const result = await run(
     [
@@ -111,7 +111,7 @@ test('a server that stood still, one that loses answers and one without the stor
   expect(containers.map(({ state }) => state)).toEqual(['ready', 'ready', 'ready'])
 })
 
-test('what admission refuses is told, and a deleted deployment leaves nothing', async () => {
+test('reports rejections, and leaves nothing of a deleted deployment', async () => {
   const { check, last } = watching()
   const result = await run(
     [
@@ -121,14 +121,14 @@ test('what admission refuses is told, and a deleted deployment leaves nothing', 
     ],
     { check, settleMs: 60_000 },
   )
-  const told = messages(result, 'deployment web')
-  expect(told[0]).toMatch(/^Refused: \w+ at replicas/)
-  expect(told).toContain('Deployment web was deleted.')
+  const lines = messages(result, 'deployment web')
+  expect(lines[0]).toMatch(/^Refused: \w+ at replicas/)
+  expect(lines).toContain('Deployment web was deleted.')
   expect(last()?.deployments).toEqual([])
   expect(last()?.machines.flatMap((machine) => machine.containers)).toEqual([])
 })
 
-test('containers that never become healthy or crash again and again are seen', async () => {
+test('shows containers that never become healthy or crash repeatedly', async () => {
   const result = await run([
     { at: 0, do: 'behave', tenant: 'acme', deployment: 'web', crashAfterMs: 2_000 },
     applied(1_000, { replicas: 1, healthCheck: CHECK }),
@@ -136,7 +136,7 @@ test('containers that never become healthy or crash again and again are seen', a
   expect(messages(result, 'deployment web').join('\n')).toContain('0 of 1')
 })
 
-test('the first violation ends the run and is told', async () => {
+test('ends the run at the first violation and reports it', async () => {
   const violation = { invariant: 'none', subject: 'web', message: 'seen' }
   const result = await run(LOST, {
     check: ({ deployments }) => (deployments.length > 0 ? [violation] : []),
@@ -145,7 +145,7 @@ test('the first violation ends the run and is told', async () => {
   expect(result.story.at(-1)?.atMs).toBeLessThan(2_000)
 })
 
-test('a node that re-enrolls with other keys has one session, under its new generation', async () => {
+test('gives a node that re-enrolls with other keys one session, under its new generation', async () => {
   const { check, last } = watching()
   await run([applied(1_000, { replicas: 3 }), { at: 20_000, do: 're-enroll', node: 'n1' }], { check })
   const node = last()?.nodes.find(({ record }) => record.name === 'n1')?.record
@@ -153,7 +153,7 @@ test('a node that re-enrolls with other keys has one session, under its new gene
   expect(last()?.machines.find(({ name }) => name === 'n1')?.containers).toHaveLength(1)
 })
 
-test('a node that is removed by force opens no session any more, until it enrolls anew under another id', async () => {
+test('opens no session for a node that was removed by force until it enrolls under another id', async () => {
   const { check, last } = watching()
   const result = await run(
     [
@@ -170,7 +170,7 @@ test('a node that is removed by force opens no session any more, until it enroll
   expect(messages(result, 'node n1').filter((text) => text.includes('was enrolled'))).toHaveLength(2)
 })
 
-test('a machine without power does not enroll, and what was done twice ends once', async () => {
+test('does not enroll a machine without power, and ends an action once that was requested twice', async () => {
   const result = await run(
     [
       { at: 1_000, do: 'node-lost', node: 'n1' },
@@ -181,11 +181,11 @@ test('a machine without power does not enroll, and what was done twice ends once
     { settleMs: 30_000 },
   )
   expect(messages(result, 'node n1')).toContain('Refused: the machine is off or without a network')
-  const told = result.story.filter(({ subject }) => subject === 'server a').map(({ atMs }) => atMs)
-  expect(told).toEqual([3_000, 4_000, 24_000])
+  const lines = result.story.filter(({ subject }) => subject === 'server a').map(({ atMs }) => atMs)
+  expect(lines).toEqual([3_000, 4_000, 24_000])
 })
 
-test('what depends on another waits until that is as it asks, and runs on when that is gone', async () => {
+test('holds a deployment until its dependency is ready, and keeps it running when that goes', async () => {
   const { check, last } = watching()
   const result = await run(
     [
@@ -207,7 +207,7 @@ test('what depends on another waits until that is as it asks, and runs on when t
   expect(containers.map(({ state }) => state)).toEqual(['ready', 'ready'])
 })
 
-test('a node that the control plane runs on takes new work of the platform alone, and keeps what it has', async () => {
+test('places only work of the platform on a control-plane node, and keeps the containers it has', async () => {
   const { check, last } = watching()
   const isTaken = (name: string) => last()?.machines.find((each) => each.name === name)?.containers.length
   const cluster: ScriptCluster = {
@@ -231,7 +231,7 @@ test('a node that the control plane runs on takes new work of the platform alone
   expect([isTaken('n1'), isTaken('p1')]).toEqual([2, 2])
 })
 
-test('a server that was cut off while the store forgot what it missed knows everything again', async () => {
+test('rebuilds the view of a server that missed compacted history', async () => {
   const { check, last } = watching()
   const steps: readonly Step[] = [
     { at: 1_000, do: 'store-cut', server: 'b', forMs: 8_000 },
@@ -243,13 +243,13 @@ test('a server that was cut off while the store forgot what it missed knows ever
   ]
   const result = await run(steps, { check })
   expect(result.violations).toEqual([])
-  const told = messages(result, 'deployment web').join('\n')
-  expect(told).toContain('Node n1 is lost: replica')
+  const lines = messages(result, 'deployment web').join('\n')
+  expect(lines).toContain('Node n1 is lost: replica')
   const elsewhere = last()?.machines.filter(({ name }) => name !== 'n1') ?? []
   expect(elsewhere.flatMap((machine) => machine.containers)).toHaveLength(3)
 })
 
-test('a fault of ours is told as one and ends the run', async () => {
+test('reports an exception of product code and ends the run', async () => {
   const result = await run([
     { at: 1_000, do: 'node-lost', node: 'nowhere' },
     { at: 2_000, do: 'node-lost', node: 'n1' },

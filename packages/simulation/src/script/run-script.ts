@@ -1,4 +1,4 @@
-// A script through the real controllers: same script and seed, same story and same trace, to the bit.
+// Runs a script through the real controllers. The same script and seed give the same story and trace, to the bit.
 
 import { paceOf, registriesOf, residencyOf } from '../cluster/given-world.ts'
 import { setUp } from '../cluster/set-up.ts'
@@ -11,9 +11,9 @@ import type { Script } from './script.ts'
 import { takeStep } from './take-step.ts'
 
 export interface RunOptions {
-  /** All randomness and every id come from it. */
+  /** Source of all randomness and every id. */
   readonly seed: number
-  /** Asked after every virtual event that changed a record or a machine. The first that finds something ends the run. */
+  /** Runs after every virtual event that changed a record or a machine. The first violation ends the run. */
   readonly check?: (snapshot: Snapshot) => readonly Violation[]
 }
 
@@ -22,19 +22,19 @@ export interface RunResult {
   /** SHA-256 over every line of the story, every write with its revision and every message between agent and server. */
   readonly traceHash: string
   readonly violations: readonly Violation[]
-  /** Virtual events that were run. */
+  /** Number of virtual events that ran. */
   readonly steps: number
-  /** How often `check` was asked. */
+  /** Number of checks. */
   readonly checks: number
 }
 
-/** Virtual time begins here, so that ids and records of two runs are alike. */
+/** Start of virtual time, so that ids and records of two runs are equal. */
 const STARTED_AT = Date.UTC(2026, 0, 1)
 const SETTLE_MS = 180_000
 const SHORT_STACK = 4
 const MOST_SET_UP_MS = 120_000
 
-/** One at a time in a process: it takes the timers and clocks of all of it. */
+/** One run at a time per process, because it replaces the timers and clocks of the whole process. */
 export async function runScript(script: Script, options: RunOptions): Promise<RunResult> {
   const { seed } = options
   const time = installVirtualTime(STARTED_AT, createRandom(seed, 'product'), paceOf(script).coarseMs)
@@ -42,7 +42,7 @@ export async function runScript(script: Script, options: RunOptions): Promise<Ru
   const world = createWorld({ seed, time, residency, registries: registriesOf(script), pace: paceOf(script) })
   const checking = createChecking(world, options.check)
   const { stackTraceLimit } = Error
-  // Deadlines make an error each, long before anybody needs it.
+  // Every deadline creates an error with a stack long before it is needed; without stacks a run is much faster.
   Error.stackTraceLimit = SHORT_STACK
   const stopListening = listenForRejections(checking.fail)
   try {
@@ -79,7 +79,7 @@ interface Checking {
   /** After each event; true ends the run. */
   settled(): boolean
   allReady(script: Script): boolean
-  /** A process of ours would have died of it. */
+  /** An error that would have ended a real process. */
   fail(error: unknown): void
   result(): RunResult
 }

@@ -1,4 +1,4 @@
-// What the file of a simulation may hold, as shapes: one for the cluster, one for each kind of step.
+// The file of a simulation as shapes: one for the cluster, one for each kind of step.
 
 import {
   boolean,
@@ -40,7 +40,7 @@ export const clusterShape = object({
   ),
 })
 
-/** The whole file, its steps apart: which fields one may have depends on what it does. */
+/** The whole file without its steps, whose fields depend on the kind of step. */
 export const scriptShape = object({
   seed: optional(integer()),
   cluster: clusterShape,

@@ -6,7 +6,7 @@ import { simulate } from './simulate-command.ts'
 
 const example = (name: string): string => join(import.meta.dirname, '../../../../examples', name)
 
-test('the example of a lost machine is told line by line, with what it comes to', async () => {
+test('prints the example of a lost machine line by line, with a summary', async () => {
   const { exitCode, text } = await simulate({ file: example('simulate-node-lost.yaml'), seed: undefined })
   expect(exitCode).toBe(0)
   expect(text).toMatch(/^ +0:30\.0 > +node n2 +loses its power\.$/m)
@@ -18,7 +18,7 @@ test('the example of a lost machine is told line by line, with what it comes to'
   expect(text).toMatch(/^trace [0-9a-f]{64}$/m)
 })
 
-test('the example of residency ends where it may be', async () => {
+test('ends the example of residency with every replica where it may be', async () => {
   const { exitCode, text } = await simulate({ file: example('simulate-residency.yaml'), seed: 3 })
   expect(exitCode).toBe(0)
   expect(text).toContain('Node berlin no longer qualifies')
@@ -26,12 +26,12 @@ test('the example of residency ends where it may be', async () => {
   expect(text).not.toMatch(/started on paris/)
 })
 
-test('the same file twice is the same text', async () => {
+test('prints the same text for the same file', async () => {
   const options = { file: example('simulate-node-lost.yaml'), seed: 5 }
   expect(await simulate(options)).toEqual(await simulate(options))
 })
 
-test('a script with faults is not run', async () => {
+test('does not run a script with faults', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'hf-simulate-')), 'wrong.yaml')
   writeFileSync(file, 'cluster: { tenants: [], nodes: [] }\nsteps: [{ at: 1s, do: dance }]\n')
   const { exitCode, text } = await simulate({ file, seed: undefined })

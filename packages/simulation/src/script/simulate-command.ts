@@ -1,5 +1,5 @@
-// `holdfast-simulate FILE`: runs the script and tells its story. 0: all went as it must; 1: an invariant was violated;
-// 2: the file cannot be read or has faults, and nothing was run.
+// `holdfast-simulate FILE`: runs the script and prints its story. Exit codes: 0, every invariant held; 1, an invariant was
+// violated; 2, the file cannot be read or has faults, and nothing ran.
 
 import { readFileSync } from 'node:fs'
 import { explainFault } from '@holdfast/server/config/config-fault'
@@ -10,13 +10,13 @@ import { runScript } from './run-script.ts'
 
 export interface SimulateOptions {
   readonly file: string
-  /** Goes before the one in the file. */
+  /** Overrides the seed of the file. */
   readonly seed: number | undefined
 }
 
 export interface Simulated {
   readonly exitCode: 0 | 1 | 2
-  /** For standard output, but with exit code 2 for standard error. */
+  /** For standard output, or for standard error with exit code 2. */
   readonly text: string
 }
 

@@ -1,19 +1,19 @@
-// One step of a script: what it does to the world, and the line that the story has of it.
+// One step of a script: its effect on the world, and its line in the story.
 
 import { request } from '../cluster/request.ts'
 import type { Server, StoreLine } from '../cluster/server.ts'
 import {
+  record,
   type SimulatedNode,
   startNodeAgent,
   stopNodeAgent,
-  tell,
   turnOff,
   turnOn,
   type World,
 } from '../cluster/world.ts'
 import type { Step } from './script.ts'
 
-/** `fail` is told of what would have ended a process of ours. */
+/** Calls `fail` with an error that would have ended a real process. */
 export function takeStep(world: World, step: Step, fail: (error: unknown) => void): void {
   try {
     act(world, step, fail)
@@ -60,7 +60,7 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
 }
 
 function say(world: World, tenant: string, subject: string, message: string): void {
-  tell(world, { kind: 'step', severity: 'info', tenant, subject, message })
+  record(world, { kind: 'step', severity: 'info', tenant, subject, message })
 }
 
 function compact(world: World): void {
@@ -81,38 +81,38 @@ function changeMachine(
   const node = world.nodes.get(step.node)
   if (node === undefined) throw new Error(`the script has no node ${step.node}`)
   const { machine, engine } = node
-  const told = (message: string): void => say(world, '', `node ${machine.name}`, message)
+  const note = (message: string): void => say(world, '', `node ${machine.name}`, message)
   world.touched = true
   switch (step.do) {
     case 'node-lost':
       if (!machine.powered) return
-      told('loses its power.')
+      note('loses its power.')
       node.link?.cut()
       engine.powerOff()
       stopNodeAgent(node)
       break
     case 'node-back':
       if (machine.powered) return
-      told('has its power back.')
+      note('has its power back.')
       engine.powerOn()
       startNodeAgent(world, node)
       break
     case 'node-cut':
-      told('loses its network; its containers run on.')
+      note('loses its network; its containers run on.')
       machine.connected = false
       node.link?.cut()
       break
     case 'node-healed':
-      told('has its network back.')
+      note('has its network back.')
       machine.connected = true
       break
     case 'labels':
       machine.labels = step.labels
-      told(`is configured with the labels ${JSON.stringify(step.labels)}; its agent restarts.`)
+      note(`is configured with the labels ${JSON.stringify(step.labels)}; its agent restarts.`)
       restartAgent(world, node)
       break
     case 'agent-restart':
-      told('its agent restarts.')
+      note('its agent restarts.')
       restartAgent(world, node)
       break
   }
@@ -128,49 +128,49 @@ type ServerStep = Extract<Step, { server: string }>
 
 function changeServer(world: World, step: ServerStep, fail: (error: unknown) => void): void {
   const server = world.servers.get(step.server)
-  const told = (message: string): void => say(world, '', `server ${step.server}`, message)
+  const note = (message: string): void => say(world, '', `server ${step.server}`, message)
   if (step.do === 'server-started' && server === undefined) {
-    told('is started.')
+    note('is started.')
     turnOn(world, step.server).catch(fail)
   }
   if (step.do === 'server-started' || server === undefined) return
   if (step.do === 'server-killed') {
-    told('is killed.')
+    note('is killed.')
     turnOff(world, step.server)
     return
   }
   const { time } = world
   if (step.do === 'server-paused') {
-    told(`stands still for ${step.forMs} ms.`)
+    note(`is paused for ${step.forMs} ms.`)
     time.pause(server.process)
     afterwards(world, server, 'pauses', step.forMs, () => {
-      told('goes on where it stood.')
+      note('resumes with its old view.')
       time.resume(server.process)
     })
     return
   }
-  changeLine(server.line, step, told)
+  changeLine(server.line, step, note)
   afterwards(world, server, 'troubles', step.forMs, () => {
     Object.assign(server.line, { slowMs: 0, state: 'good' })
-    told('reaches the store as before.')
+    note('reaches the store as before.')
   })
 }
 
 type LineStep = Extract<ServerStep, { do: 'store-cut' | 'store-flaky' | 'store-slow' }>
 
-function changeLine(line: StoreLine, step: LineStep, told: (message: string) => void): void {
+function changeLine(line: StoreLine, step: LineStep, note: (message: string) => void): void {
   const { forMs } = step
   if (step.do === 'store-slow') {
-    told(`waits ${step.delayMs} ms longer for the store, for ${forMs} ms.`)
+    note(`waits ${step.delayMs} ms longer for the store, for ${forMs} ms.`)
     line.slowMs = step.delayMs
     return
   }
   const cut = step.do === 'store-cut'
-  told(`${cut ? 'does not reach' : 'loses answers of'} the store for ${forMs} ms.`)
+  note(`${cut ? 'does not reach' : 'loses answers of'} the store for ${forMs} ms.`)
   line.state = cut ? 'cut' : 'flaky'
 }
 
-/** Unless it is over with the server, or another one of the kind began meanwhile and has longer to go. */
+/** Unless the server is gone, or a later fault of the same kind lasts longer. */
 function afterwards(
   { time, servers }: World,
   server: Server,

@@ -2,10 +2,10 @@
 
 import type { Random } from '../time/random.ts'
 
-/** True so many times in a hundred. */
+/** True with a probability in percent. */
 export const chance = (random: Random, percent: number): boolean => random.below(100) < percent
 
-/** Whole, both included. */
+/** A whole number, both ends included. */
 export const between = (random: Random, least: number, most: number): number =>
   least + random.below(most - least + 1)
 
@@ -15,7 +15,7 @@ export function oneOf<T>(random: Random, choices: readonly T[]): T {
   return chosen
 }
 
-/** Each with its weight. */
+/** Each item with its weight. */
 export function weighted<T>(random: Random, choices: readonly (readonly [number, T])[]): T {
   const total = choices.reduce((sum, [weight]) => sum + weight, 0)
   let drawn = random.below(total)

@@ -1,4 +1,4 @@
-// A small cluster that a seed describes: few machines and tight quotas, so that everything is soon in everything's way.
+// A small random cluster: few machines and tight quotas, so that deployments compete soon.
 
 import type { ScriptCluster, ScriptNode, ScriptTenant } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
@@ -46,12 +46,12 @@ function randomNode(random: Random, tenant: string, name: string): ScriptNode {
 const regionOf = (country: string): string =>
   REGION_NAMES.find((region) => REGIONS[region]?.includes(country)) ?? 'eu'
 
-/** Mostly the truth about where it stands, sometimes nothing, sometimes a lie. */
+/** Labels of a node: mostly its true location, sometimes none, sometimes a false one. */
 export function randomLabels(random: Random, country: string): { [key: string]: string } {
-  const told = chance(random, 80) ? country : oneOf(random, COUNTRIES)
+  const claimed = chance(random, 80) ? country : oneOf(random, COUNTRIES)
   return {
-    ...(chance(random, 85) ? { 'holdfast.io/country': told } : {}),
-    ...(chance(random, 50) ? { 'holdfast.io/geo-region': regionOf(told) } : {}),
+    ...(chance(random, 85) ? { 'holdfast.io/country': claimed } : {}),
+    ...(chance(random, 50) ? { 'holdfast.io/geo-region': regionOf(claimed) } : {}),
     zone: oneOf(random, ZONES),
   }
 }

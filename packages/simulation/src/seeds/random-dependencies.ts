@@ -1,13 +1,13 @@
-// Whom a deployment of a seed waits for: others of its tenant that were asked for before, so that few are refused,
-// and only ones behind it in the order of names, so that no chain is a circle.
+// The dependencies of a random deployment: earlier deployments of its tenant, so that few are rejected, and only names that
+// sort after its own, so that no cycle arises.
 
 import type { Random } from '../time/random.ts'
 import { chance } from './choose.ts'
 
-/** By name, what a tenant has asked for so far: whether it was told how to check its health. */
+/** By name, the deployments that a tenant has requested so far, and whether each has a health check. */
 export type Asked = Map<string, { readonly isChecked: boolean }>
 
-/** Mostly nothing said, which leaves an earlier gate as it is; sometimes that there is none any more. */
+/** Mostly absent, which keeps an earlier dependency; sometimes an empty list, which removes it. */
 export function randomDependencies(
   random: Random,
   names: readonly string[],

@@ -1,4 +1,4 @@
-// What a seed asks of a deployment: a few fields at a time, each small enough to meet its limits.
+// A random deployment spec: a few fields at a time, each small enough to satisfy its limits.
 
 import type { Random } from '../time/random.ts'
 import { between, chance, oneOf, weighted } from './choose.ts'
@@ -6,7 +6,7 @@ import { COUNTRIES, REGION_NAMES, ZONES } from './random-cluster.ts'
 
 type Fields = { [field: string]: unknown }
 
-/** `mark` is another one each time, so that an update is one. */
+/** `mark` differs each time, so that every update changes something. */
 export function randomSpec(random: Random, names: readonly string[], own: string, mark: number): Fields {
   return {
     replicas: weighted(random, [

@@ -1,5 +1,5 @@
-// What happens to the cluster, one thing after another: often several within the same second, since what goes wrong goes
-// wrong together. At the end every fault is over, so that what is left must settle.
+// Random steps of a script, often several within one second, because faults come together. At the end every fault is over,
+// so that the cluster must settle.
 
 import type { ScriptCluster, Step, StepAction } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
@@ -13,7 +13,7 @@ const LEAST_TURNS = 6
 const MOST_TURNS = 16
 const HEALED_AFTER_MS = 5_000
 
-interface Telling {
+interface ScriptBuilder {
   readonly random: Random
   readonly cluster: ScriptCluster
   readonly off: Set<string>
@@ -25,20 +25,20 @@ interface Telling {
 }
 
 export function randomSteps(random: Random, cluster: ScriptCluster): Step[] {
-  const telling: Telling = {
+  const builder: ScriptBuilder = {
     ...{ random, cluster, off: new Set(), cut: new Set(), dead: new Set() },
     ...{ asked: new Map(cluster.tenants.map(({ name }) => [name, new Map()])), marks: 0 },
   }
   const steps: Step[] = []
   let at = 2_000
   for (let left = between(random, LEAST_TURNS, MOST_TURNS); left > 0; left -= 1) {
-    for (const action of steps.length < 2 ? [apply(telling)] : nextActions(telling)) {
+    for (const action of steps.length < 2 ? [apply(builder)] : nextActions(builder)) {
       steps.push({ at, ...action })
       at += between(random, 0, 300)
     }
     at += pauseMs(random)
   }
-  return [...steps, ...heal(telling).map((action): Step => ({ at: at + HEALED_AFTER_MS, ...action }))]
+  return [...steps, ...heal(builder).map((action): Step => ({ at: at + HEALED_AFTER_MS, ...action }))]
 }
 
 const pauseMs = (random: Random): number =>
@@ -46,14 +46,14 @@ const pauseMs = (random: Random): number =>
     [45, 0],
     [35, between(random, 300, 6_000)],
     [17, between(random, 6_000, 30_000)],
-    // Long enough for a node that is away to be given up.
+    // Long enough for an unreachable node to be declared failed.
     [3, between(random, 125_000, 140_000)],
   ])
 
-const serversOf = ({ cluster }: Telling): readonly string[] => cluster.servers ?? ['a', 'b']
+const serversOf = ({ cluster }: ScriptBuilder): readonly string[] => cluster.servers ?? ['a', 'b']
 
-function nextActions(telling: Telling): StepAction[] {
-  const make = weighted<(telling: Telling) => StepAction | undefined | StepAction[]>(telling.random, [
+function nextActions(builder: ScriptBuilder): StepAction[] {
+  const make = weighted<(builder: ScriptBuilder) => StepAction | undefined | StepAction[]>(builder.random, [
     [28, apply],
     [5, remove],
     [4, behave],
@@ -65,27 +65,27 @@ function nextActions(telling: Telling): StepAction[] {
     [4, takeOver],
     [3, missHistory],
   ])
-  return [make(telling) ?? []].flat()
+  return [make(builder) ?? []].flat()
 }
 
-/** Every server hears late of everything, and much is asked at once of one tenant: decisions meet what has changed meanwhile. */
-function decideBlindly(telling: Telling): StepAction[] {
-  const { random } = telling
-  const ofOne: Telling = {
-    ...telling,
-    cluster: partOf(telling.cluster, oneOf(random, telling.cluster.tenants).name),
+/** Every server's view lags while one tenant sends many requests: decisions meet records that have changed since. */
+function decideBlindly(builder: ScriptBuilder): StepAction[] {
+  const { random } = builder
+  const ofOne: ScriptBuilder = {
+    ...builder,
+    cluster: partOf(builder.cluster, oneOf(random, builder.cluster.tenants).name),
   }
   const late = { forMs: 10_000, delayMs: between(random, 300, 1_500) }
-  const meanwhile = Array.from({ length: between(random, 3, 6) }, () =>
+  const requests = Array.from({ length: between(random, 3, 6) }, () =>
     weighted(random, [
       [45, apply],
       [45, changeNode],
       [10, changeQuota],
     ])(ofOne),
   )
-  telling.marks = ofOne.marks
-  const slow = serversOf(telling).map((server): StepAction => ({ do: 'store-slow', server, ...late }))
-  return [...slow, ...meanwhile.flatMap((action) => action ?? [])]
+  builder.marks = ofOne.marks
+  const slow = serversOf(builder).map((server): StepAction => ({ do: 'store-slow', server, ...late }))
+  return [...slow, ...requests.flatMap((action) => action ?? [])]
 }
 
 const partOf = (cluster: ScriptCluster, tenant: string): ScriptCluster => ({
@@ -94,47 +94,47 @@ const partOf = (cluster: ScriptCluster, tenant: string): ScriptCluster => ({
   nodes: cluster.nodes.filter((node) => node.tenant === tenant),
 })
 
-/** One is away for as long as its shards take to change hands, and comes back while there is work. */
-function takeOver(telling: Telling): StepAction[] {
-  const { random } = telling
-  const server = oneOf(random, serversOf(telling))
+/** A server is away until its shards have moved, and returns while there is work. */
+function takeOver(builder: ScriptBuilder): StepAction[] {
+  const { random } = builder
+  const server = oneOf(random, serversOf(builder))
   const forMs = between(random, 11_500, 14_500)
   const away: StepAction = chance(random, 50)
     ? { do: 'server-paused', server, forMs }
     : { do: 'store-cut', server, forMs }
-  return [apply(telling), away, apply(telling), apply(telling)]
+  return [apply(builder), away, apply(builder), apply(builder)]
 }
 
-/** One is cut off while things change, and what it missed is forgotten: it must list everything anew. */
-function missHistory(telling: Telling): StepAction[] {
-  const { random } = telling
-  const server = oneOf(random, serversOf(telling))
+/** A server is cut off while records change and the history is compacted: it must list everything again. */
+function missHistory(builder: ScriptBuilder): StepAction[] {
+  const { random } = builder
+  const server = oneOf(random, serversOf(builder))
   const away: StepAction = { do: 'store-cut', server, forMs: between(random, 1_000, 10_000) }
-  const change = changeNode(telling) ?? remove(telling)
-  return [away, apply(telling), change, { do: 'store-compacted' }]
+  const change = changeNode(builder) ?? remove(builder)
+  return [away, apply(builder), change, { do: 'store-compacted' }]
 }
 
-function apply(telling: Telling): StepAction {
-  const { random, cluster } = telling
+function apply(builder: ScriptBuilder): StepAction {
+  const { random, cluster } = builder
   const deployment = oneOf(random, NAMES)
   const { name: tenant } = oneOf(random, cluster.tenants)
-  telling.marks += 1
-  const spec = randomSpec(random, NAMES, deployment, telling.marks)
-  const asked: Asked = telling.asked.get(tenant) ?? new Map()
+  builder.marks += 1
+  const spec = randomSpec(random, NAMES, deployment, builder.marks)
+  const asked: Asked = builder.asked.get(tenant) ?? new Map()
   const gates = randomDependencies(random, NAMES, deployment, asked)
   const isChecked = spec['healthCheck'] !== undefined || asked.get(deployment)?.isChecked === true
   asked.set(deployment, { isChecked })
   return { do: 'apply', tenant, deployment, spec: { ...spec, ...gates } }
 }
 
-function remove({ random, cluster, asked }: Telling): StepAction {
+function remove({ random, cluster, asked }: ScriptBuilder): StepAction {
   const { name: tenant } = oneOf(random, cluster.tenants)
   const deployment = oneOf(random, NAMES)
   asked.get(tenant)?.delete(deployment)
   return { do: 'delete', tenant, deployment }
 }
 
-function behave({ random, cluster }: Telling): StepAction {
+function behave({ random, cluster }: ScriptBuilder): StepAction {
   const of = { tenant: oneOf(random, cluster.tenants).name, deployment: oneOf(random, NAMES) }
   const kind = random.below(3)
   if (kind === 0) return { do: 'behave', ...of, unhealthy: true }
@@ -142,8 +142,8 @@ function behave({ random, cluster }: Telling): StepAction {
   return { do: 'behave', ...of, startMs: between(random, 100, 15_000) }
 }
 
-/** Back from what it suffers, or into something. */
-function troubleNode({ random, cluster, off, cut }: Telling): StepAction {
+/** Ends a fault of the node, or starts one. */
+function troubleNode({ random, cluster, off, cut }: ScriptBuilder): StepAction {
   const node = oneOf(random, cluster.nodes).name
   if (off.delete(node)) return { do: 'node-back', node }
   if (cut.delete(node)) return { do: 'node-healed', node }
@@ -157,7 +157,7 @@ function troubleNode({ random, cluster, off, cut }: Telling): StepAction {
   return { do: 'node-cut', node }
 }
 
-function changeNode({ random, cluster, off, cut }: Telling): StepAction | undefined {
+function changeNode({ random, cluster, off, cut }: ScriptBuilder): StepAction | undefined {
   const { name: node } = oneOf(random, cluster.nodes)
   const isThere = !off.has(node) && !cut.has(node)
   const country = oneOf(random, COUNTRIES)
@@ -171,9 +171,9 @@ function changeNode({ random, cluster, off, cut }: Telling): StepAction | undefi
   ])
 }
 
-function troubleServer(telling: Telling): StepAction {
-  const { random, dead } = telling
-  const server = oneOf(random, serversOf(telling))
+function troubleServer(builder: ScriptBuilder): StepAction {
+  const { random, dead } = builder
+  const server = oneOf(random, serversOf(builder))
   if (dead.delete(server)) return { do: 'server-started', server }
   const kind = weighted(random, [
     [15, 'killed'],
@@ -182,7 +182,7 @@ function troubleServer(telling: Telling): StepAction {
     [20, 'flaky'],
     [25, 'slow'],
   ])
-  if (kind === 'killed' && dead.size + 1 < serversOf(telling).length) {
+  if (kind === 'killed' && dead.size + 1 < serversOf(builder).length) {
     dead.add(server)
     return { do: 'server-killed', server }
   }
@@ -198,13 +198,13 @@ function troubleServer(telling: Telling): StepAction {
   return { do: 'store-flaky', server, forMs: between(random, 500, 20_000) }
 }
 
-function changeQuota({ random, cluster }: Telling): StepAction {
+function changeQuota({ random, cluster }: ScriptBuilder): StepAction {
   const { name: tenant } = oneOf(random, cluster.tenants)
   const kind = chance(random, 75) ? 'containers' : 'deployments'
   return { do: 'quota', tenant, kind, limit: between(random, 0, 9) }
 }
 
-const heal = ({ off, cut, dead }: Telling): StepAction[] => [
+const heal = ({ off, cut, dead }: ScriptBuilder): StepAction[] => [
   ...[...off].map((node): StepAction => ({ do: 'node-back', node })),
   ...[...cut].map((node): StepAction => ({ do: 'node-healed', node })),
   ...[...dead].map((server): StepAction => ({ do: 'server-started', server })),

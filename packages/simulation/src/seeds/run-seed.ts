@@ -1,4 +1,4 @@
-// One seed: its script through the simulation with every invariant asked after every step, and once more at the end.
+// Runs one seed: its script through the simulation, with every invariant checked after every step and once at the end.
 
 import type { Violation } from '../cluster/snapshot.ts'
 import { createInvariants } from '../invariants/index.ts'
@@ -9,7 +9,7 @@ import { randomScript } from './random-script.ts'
 export interface SeedResult {
   readonly seed: number
   readonly traceHash: string
-  /** Empty: all is well. */
+  /** Empty if every invariant held. */
   readonly violations: readonly Violation[]
   readonly steps: number
   readonly checks: number
@@ -17,7 +17,7 @@ export interface SeedResult {
 
 export const runSeed = (seed: number): Promise<SeedResult> => runGiven(randomScript(seed), seed)
 
-/** The same for a script that was cut down. A process that dies of a fault of ours breaks an invariant, too. */
+/** The same for a script that was shortened. An exception of product code is a violation, too. */
 export async function runGiven(script: Script, seed: number): Promise<SeedResult> {
   const invariants = createInvariants(script)
   try {

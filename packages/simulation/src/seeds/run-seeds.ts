@@ -1,4 +1,4 @@
-// Many seeds on all processors. Results come in any order; each seed by itself is the same wherever it runs.
+// Runs many seeds on all processors. Results come in any order; a seed's result does not depend on the others.
 
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -8,15 +8,15 @@ import type { SeedResult } from './run-seed.ts'
 interface SeedsWanted {
   readonly seeds: Iterable<number>
   readonly threads?: number
-  /** The worker of another copy of the code; default: that of this one. */
+  /** The worker of another copy of the code; default: this copy. */
   readonly worker?: URL
-  /** Says whether to go on. */
+  /** Returns whether to continue. */
   onResult(result: SeedResult): boolean
 }
 
 const OWN_WORKER = new URL('./seed-worker.ts', import.meta.url)
 
-/** Resolves when all are run, or `onResult` wants no more. */
+/** Resolves when all seeds have run or `onResult` returned false. */
 export async function runSeeds(wanted: SeedsWanted): Promise<void> {
   const { threads = availableParallelism(), worker: url = OWN_WORKER } = wanted
   const left = wanted.seeds[Symbol.iterator]()
@@ -56,7 +56,7 @@ function runOn(
   })
 }
 
-/** What is left of the seed's script when all is taken away that the invariant is broken without. */
+/** The smallest part of the seed's script that still breaks the invariant. */
 export async function shrinkSeed(seed: number, invariant: string): Promise<Script> {
   const worker = new Worker(OWN_WORKER)
   try {

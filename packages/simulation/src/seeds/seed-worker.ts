@@ -1,5 +1,5 @@
-// A thread that runs the seeds it is sent, one after another. A simulation replaces the timers of the whole thread, so each
-// has one of its own, and as many run at once as there are processors.
+// A thread that runs the seeds it receives, one after another. A simulation replaces the timers of its whole thread, so each
+// seed runs in a thread of its own at a time, and there are as many threads as processors.
 
 import { parentPort } from 'node:worker_threads'
 import { randomScript } from './random-script.ts'
@@ -8,7 +8,7 @@ import { shrinkScript } from './shrink-script.ts'
 
 interface Asked {
   readonly seed: number
-  /** The invariant that the seed breaks; absent: the seed is run. */
+  /** The invariant that the seed breaks: shrink the script. Absent: run the seed. */
   readonly shrinkFor?: string
 }
 

@@ -1,10 +1,10 @@
-// A script that breaks an invariant, cut down to what is needed for it: first steps, half of them at a time and then one by
-// one, then machines and tenants. What is left breaks the same invariant.
+// Shortens a script that breaks an invariant: removes steps, first half of them at a time and then one by one, then machines
+// and tenants. The remaining script breaks the same invariant.
 
 import type { Script, Step } from '../script/script.ts'
 import { runGiven } from './run-seed.ts'
 
-/** Runs of the simulation at the most. */
+/** The most runs of the simulation. */
 const MOST_RUNS = 250
 
 export async function shrinkScript(script: Script, seed: number, invariant: string): Promise<Script> {

@@ -1,4 +1,4 @@
-// A heap: the least of many, again and again.
+// A heap: returns the smallest of many items, repeatedly.
 
 export interface Heap<T> {
   push(item: T): void
@@ -6,7 +6,7 @@ export interface Heap<T> {
   pop(): T | undefined
 }
 
-/** `compare` below 0: the left one comes first. It must be total, or equal ones come in any order. */
+/** `compare` below 0: the left item comes first. It must be a total order, or equal items come in any order. */
 export function createHeap<T>(compare: (left: T, right: T) => number): Heap<T> {
   const items: T[] = []
   return {

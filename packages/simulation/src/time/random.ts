@@ -1,17 +1,17 @@
-// All chance of a simulation comes from its seed: numbers, bytes and ids.
+// All randomness of a simulation comes from its seed: numbers, bytes and ids.
 
 import { ulid } from '@holdfast/contract'
 import type { IdSource } from '@holdfast/server/ports/clock'
 
 export interface Random {
-  /** From 0 up to 1. */
+  /** From 0 inclusive to 1 exclusive. */
   number(): number
-  /** From 0 up to `below`, whole. */
+  /** A whole number from 0 to `below`, exclusive. */
   below(below: number): number
   bytes(count: number): Uint8Array
 }
 
-/** Counts by a constant and scrambles the count (the generator `mulberry32`): 32 bits of state are enough for a story. */
+/** Adds a constant and scrambles the sum (the generator `mulberry32`): 32 bits of state are enough for one script. */
 export function createRandom(seed: number, stream: string): Random {
   let state = mixed(seed, stream)
   const next = (): number => {
@@ -27,14 +27,14 @@ export function createRandom(seed: number, stream: string): Random {
   }
 }
 
-/** So that two streams of one seed have nothing in common. */
+/** Derives independent streams from one seed. */
 function mixed(seed: number, stream: string): number {
   let state = seed | 0
   for (const character of stream) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 0x01000193)
   return state ^ (state >>> 16)
 }
 
-/** `now` is virtual. */
+/** `now` is virtual time. */
 export function createIds(random: Random, now: () => number): IdSource {
   return {
     ulid: () => ulid(now(), random.bytes(10)),

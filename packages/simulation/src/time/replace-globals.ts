@@ -1,12 +1,12 @@
-// The timers, clocks and the randomness of the process, replaced by those of virtual time and put back. Product code finds
-// them where it always does.
+// Replaces the timers, clocks and randomness of the process by virtual ones, and restores them. Product code uses the
+// globals as always.
 
 import type { Random } from './random.ts'
 
 export interface Timekeeper {
   readonly startedAt: number
   readonly random: Random
-  /** Intervals shorter than this come that seldom. */
+  /** Intervals shorter than this run at this interval. */
   readonly coarseMs: number
   elapsedMs(): number
   later(work: () => void, delayMs: number, everyMs: number | undefined): Cancellable
@@ -19,7 +19,7 @@ export interface Cancellable {
 
 type Callback = (...given: unknown[]) => void
 
-/** What a timer function answers: as much of Node's as is used. */
+/** The part of Node's timer object that product code uses. */
 interface Handle {
   readonly planned: Cancellable
   ref(): Handle
@@ -32,12 +32,12 @@ function handleOf(planned: Cancellable): Handle {
   return handle
 }
 
-/** An interval shorter than this is somebody's waiting. */
+/** An interval shorter than this is a poll for an answer and keeps its length. */
 const WAITING_MS = 100
-/** Node takes anything below a millisecond for one. */
+/** Node rounds a delay below one millisecond up to one. */
 const atLeastOne = (ms: number | undefined): number => (ms !== undefined && ms >= 1 ? ms : 1)
 
-/** Answers how to put the real ones back. */
+/** Returns a function that restores the real globals. */
 export function replaceGlobals(time: Timekeeper): () => void {
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis
   const real = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate }

@@ -1,4 +1,4 @@
-// What happened, twice: as lines that people read, and as one hash over everything, which two runs of the same seed share.
+// Records a run in two forms: lines for people, and one hash over everything, which is equal for two runs of one seed.
 
 import { createHash } from 'node:crypto'
 import type { Event } from '@holdfast/contract'
@@ -6,20 +6,20 @@ import type { Kept } from '../cluster/snapshot.ts'
 import type { KeyWrite } from '../memory/keyspace.ts'
 
 export interface StoryLine {
-  /** Virtual milliseconds since the first step could happen; below zero while the cluster is being set up. */
+  /** Virtual milliseconds since the first step could run; negative while the cluster is being set up. */
   readonly atMs: number
-  /** `step`: the script did it. `answer`: what a caller was told. `event`: what a tenant reads in its events. */
+  /** `step`: an action of the script. `answer`: the answer to a caller. `event`: an event of a tenant. */
   readonly kind: 'step' | 'answer' | 'event'
   readonly severity: Event['severity']
   readonly tenant: string
-  /** Who it is about: `deployment web`, `node n2`, `server a`. */
+  /** Its subject: `deployment web`, `node n2`, `server a`. */
   readonly subject: string
   readonly message: string
 }
 
 export interface Trace {
   readonly story: readonly StoryLine[]
-  tell(line: StoryLine): void
+  record(line: StoryLine): void
   note(kind: 'message' | 'warning', at: number, who: string, text: string): void
   noteWrite(write: KeyWrite): void
   hash(): string
@@ -29,7 +29,7 @@ export function createTrace(): Trace {
   const story: StoryLine[] = []
   const all = createHash('sha256')
   let pending = ''
-  // One long text is hashed faster than many short ones.
+  // Hashing one long text is faster than hashing many short ones.
   const add = (text: string): void => {
     pending += `${text}\n`
     if (pending.length < 65_536) return
@@ -38,7 +38,7 @@ export function createTrace(): Trace {
   }
   return {
     story,
-    tell(line) {
+    record(line) {
       story.push(line)
       add(JSON.stringify(line))
     },

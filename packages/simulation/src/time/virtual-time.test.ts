@@ -5,34 +5,34 @@ import { installVirtualTime, newProcess, type VirtualTime } from './virtual-time
 const STARTED_AT = Date.UTC(2026, 0, 1)
 const never = () => false
 
-/** What `work` writes down, in the order in which it happens up to that moment. */
+/** The lines that `work` logs up to that moment, in order. */
 async function order(
   untilMs: number,
   work: (say: (text: string) => void, time: VirtualTime) => void,
 ): Promise<string[]> {
   const time = installVirtualTime(STARTED_AT, createRandom(1, 'test'))
-  const said: string[] = []
+  const log: string[] = []
   try {
-    work((text) => said.push(text), time)
+    work((text) => log.push(text), time)
     await time.runUntil(untilMs, never)
   } finally {
     time.uninstall()
   }
-  return said
+  return log
 }
 
-test('equal times come in the order in which they were planned, earlier ones first', async () => {
-  const said = await order(20, (say) => {
+test('runs timers in order of time, and equal times in order of planning', async () => {
+  const log = await order(20, (say) => {
     setTimeout(() => say('late'), 10)
     setTimeout(() => say('first at 5'), 5)
     setTimeout(() => say('second at 5'), 5)
     setTimeout(() => say('at once is 1'), 0)
   })
-  expect(said).toEqual(['at once is 1', 'first at 5', 'second at 5', 'late'])
+  expect(log).toEqual(['at once is 1', 'first at 5', 'second at 5', 'late'])
 })
 
-test('an immediate goes before every later timer, also before one of the same moment', async () => {
-  const said = await order(5, (say) => {
+test('runs an immediate before every later timer, even one of the same moment', async () => {
+  const log = await order(5, (say) => {
     setTimeout(() => {
       say('timer')
       setImmediate(() => {
@@ -42,11 +42,11 @@ test('an immediate goes before every later timer, also before one of the same mo
     }, 3)
     setTimeout(() => say('other timer of the moment'), 3)
   })
-  expect(said).toEqual(['timer', 'immediate', 'immediate of it', 'other timer of the moment'])
+  expect(log).toEqual(['timer', 'immediate', 'immediate of it', 'other timer of the moment'])
 })
 
-test('all promises of an event are through before the next event', async () => {
-  const said = await order(5, (say) => {
+test('settles all promises of an event before the next event', async () => {
+  const log = await order(5, (say) => {
     const chain = async (name: string) => {
       for (let link = 0; link < 50; link += 1) await undefined
       say(name)
@@ -54,20 +54,20 @@ test('all promises of an event are through before the next event', async () => {
     setTimeout(() => void chain('first'), 1)
     setTimeout(() => say('second'), 1)
   })
-  expect(said).toEqual(['first', 'second'])
+  expect(log).toEqual(['first', 'second'])
 })
 
-test('clocks stand still between events and move with them', async () => {
-  const said = await order(100_000, (say) => {
+test('stops clocks between events and moves them with events', async () => {
+  const log = await order(100_000, (say) => {
     const now = () => `${performance.now()} ${Date.now() - STARTED_AT}`
     say(now())
     setTimeout(() => say(now()), 90_000)
   })
-  expect(said).toEqual(['0 0', '90000 90000'])
+  expect(log).toEqual(['0 0', '90000 90000'])
 })
 
-test('an interval goes on until it is cleared, and a cleared timer never comes', async () => {
-  const said = await order(100, (say) => {
+test('repeats an interval until it is cleared, and never runs a cleared timer', async () => {
+  const log = await order(100, (say) => {
     let turns = 0
     const timer = setInterval(() => {
       turns += 1
@@ -78,11 +78,11 @@ test('an interval goes on until it is cleared, and a cleared timer never comes',
     clearImmediate(setImmediate(() => say('never')))
     clearTimeout(undefined)
   })
-  expect(said).toEqual(['turn 1 at 10', 'turn 2 at 20', 'turn 3 at 30'])
+  expect(log).toEqual(['turn 1 at 10', 'turn 2 at 20', 'turn 3 at 30'])
 })
 
-test('what a dead process had planned does not happen, nor what it planned in turn', async () => {
-  const said = await order(100, (say, time) => {
+test('drops the timers of a dead process, and the timers that those would have planned', async () => {
+  const log = await order(100, (say, time) => {
     const process = newProcess('one')
     time.runAs(process, () => {
       setInterval(() => say('alive'), 10)
@@ -92,11 +92,11 @@ test('what a dead process had planned does not happen, nor what it planned in tu
       process.alive = false
     }, 25)
   })
-  expect(said).toEqual(['alive', 'alive'])
+  expect(log).toEqual(['alive', 'alive'])
 })
 
-test('a process that stands still goes on with all that came meanwhile, in order, and sees how late it is', async () => {
-  const said = await order(100, (say, time) => {
+test('delivers everything that a paused process missed, in order, and shows it the real delay', async () => {
+  const log = await order(100, (say, time) => {
     const process = newProcess('one')
     time.runAs(process, () => {
       setTimeout(() => say(`first at ${performance.now()}`), 10)
@@ -106,10 +106,10 @@ test('a process that stands still goes on with all that came meanwhile, in order
     setTimeout(() => time.deliver(process, () => say('delivered')), 30)
     setTimeout(() => time.resume(process), 50)
   })
-  expect(said).toEqual(['first at 50', 'second', 'delivered'])
+  expect(log).toEqual(['first at 50', 'second', 'delivered'])
 })
 
-test('randomness comes from the seed', async () => {
+test('takes randomness from the seed', async () => {
   const draw = async (seed: number) => {
     const time = installVirtualTime(STARTED_AT, createRandom(seed, 'test'))
     const drawn = [Math.random(), Math.random()]
@@ -120,7 +120,7 @@ test('randomness comes from the seed', async () => {
   expect(await draw(1)).not.toEqual(await draw(2))
 })
 
-test('what an event throws ends the run, and the real ones are there again', async () => {
+test('ends the run with the error of an event, and restores the real globals', async () => {
   const real = globalThis.setTimeout
   await expect(
     order(5, () =>
@@ -134,13 +134,13 @@ test('what an event throws ends the run, and the real ones are there again', asy
   expect(Math.abs(Date.now() - STARTED_AT)).toBeGreaterThan(0)
 })
 
-test('a circle of immediates is named instead of running for ever', async () => {
+test('reports an endless loop of immediates instead of running forever', async () => {
   const circle = (): void => {
     setImmediate(circle)
   }
   await expect(order(5, circle)).rejects.toThrow('time does not move on')
 })
 
-test('there is one virtual time in a process', async () => {
+test('allows one virtual time per process', async () => {
   await expect(order(5, () => installVirtualTime(0, createRandom(1, 'other')))).rejects.toThrow('already')
 })

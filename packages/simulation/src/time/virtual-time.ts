@@ -1,16 +1,16 @@
-// Time that stands still until somebody moves it. While it is installed the timers, clocks and the randomness of the process
-// are ours, so that product code runs unchanged and a day passes as fast as it can be computed. One event at a time, and
-// everything it set in motion ends before the next one begins: order comes from here and from nowhere else.
+// Virtual time. While it is installed it replaces the timers, clocks and randomness of the process, so that product code
+// runs unchanged and a day passes as fast as it can be computed. Events run one at a time, and everything that an event
+// started ends before the next one: this file alone decides the order.
 
 import { createHeap } from './heap.ts'
 import type { Random } from './random.ts'
 import { replaceGlobals } from './replace-globals.ts'
 
-/** Something that can die or stand still as a whole: what it had planned does not happen, or happens later. */
+/** A process that can die or be paused as a whole: its planned events are dropped or run later. */
 export interface SimulatedProcess {
   readonly name: string
   alive: boolean
-  /** Undefined while it runs; otherwise what would have happened meanwhile, in order. */
+  /** Undefined while it runs; while it is paused, the events that it missed, in order. */
   held: Planned[] | undefined
 }
 
@@ -19,7 +19,7 @@ interface Planned {
   order: number
   readonly process: SimulatedProcess | undefined
   readonly work: () => void
-  /** Of an interval. */
+  /** Period of an interval. */
   readonly everyMs: number | undefined
   cancelled: boolean
 }
@@ -29,51 +29,51 @@ export const newProcess = (name: string): SimulatedProcess => ({ name, alive: tr
 export interface VirtualTime {
   /** Virtual milliseconds since 1970. */
   readonly now: number
-  /** Since it was installed. */
+  /** Milliseconds since installation. */
   readonly elapsedMs: number
-  /** Events that were run. */
+  /** Number of events that ran. */
   readonly steps: number
-  /** What `work` plans before it returns belongs to the process. */
+  /** Events that `work` plans before it returns belong to the process. */
   runAs<R>(process: SimulatedProcess, work: () => R): R
-  /** What `work` plans belongs to nobody and happens whoever dies: the network's. */
+  /** Events that `work` plans belong to no process, so that no death drops them: those of the network. */
   outside<R>(work: () => R): R
-  /** In order of planning among those of the same time. */
+  /** Events of the same time run in order of planning. */
   plan(delayMs: number, process: SimulatedProcess | undefined, work: () => void): void
-  /** An event of the process: at once; when it goes on, if it stands still; never, if it is dead. */
+  /** Runs an event of the process: now, on resume if it is paused, or never if it is dead. */
   deliver(process: SimulatedProcess, work: () => void): void
   pause(process: SimulatedProcess): void
   resume(process: SimulatedProcess): void
   /**
-   * Runs every event up to that moment. `settled` is called when an event and all its promises are through; true ends the run.
-   * Rejects with what an event threw: a process of ours would have died of it.
+   * Runs every event up to that moment. `settled` is called when an event and all its promises are done; true ends the run.
+   * Rejects with the error of an event, which would have ended a real process.
    */
   runUntil(elapsedMs: number, settled: () => boolean): Promise<void>
-  /** The real ones again. What is still planned never happens. */
+  /** Restores the real globals. Events that are still planned never run. */
   uninstall(): void
 }
 
-/** In one moment of virtual time: whoever needs more is going round in a circle. */
+/** Events in one moment of virtual time; more than this is an endless loop. */
 const MOST_IN_A_MOMENT = 200_000
-/** Real turns that are asked for together: one at a time would visit the whole event loop for each. */
+/** Real turns of the event loop requested at once: one at a time would visit the whole loop for each. */
 const TURNS_AT_ONCE = 64
 
 interface Running {
   readonly startedAt: number
   readonly timers: ReturnType<typeof createHeap<Planned>>
-  /** From `next` on, in the order in which they were planned. */
+  /** Planned events from `next` on, in order of planning. */
   immediates: Planned[]
   next: number
   elapsedMs: number
   planned: number
   steps: number
   inThisMoment: number
-  /** Whose event is under way, promises included: nobody else's run before the next one. */
+  /** The process whose event is running, promises included; no other process runs before the next event. */
   current: SimulatedProcess | undefined
 }
 
 /**
- * `coarseMs`: intervals shorter than this come that seldom, for a run in which idle looks would cost more than all the rest.
- * Timers may be late in any process, so nothing may depend on it. The shortest, by which somebody waits for an answer, stay.
+ * `coarseMs`: shorter intervals run at this interval, because idle periodic work would dominate a long run. Timers may be late
+ * in any process, so no code may depend on it. The shortest intervals, which poll for an answer, keep their length.
  */
 export function installVirtualTime(startedAt: number, random: Random, coarseMs = 0): VirtualTime {
   if (Object.hasOwn(performance, 'now'))
@@ -152,7 +152,7 @@ const immediateOf = (process: SimulatedProcess | undefined, work: () => void): P
   ...{ at: 0, order: 0, process, work, everyMs: undefined, cancelled: false },
 })
 
-/** False where nothing is left to be done up to that moment. */
+/** False if no event is left up to that moment. */
 function step(running: Running, until: number): boolean {
   const planned = takeImmediate(running) ?? takeTimer(running, until)
   if (planned === undefined) return false
@@ -172,7 +172,7 @@ function step(running: Running, until: number): boolean {
   return true
 }
 
-/** Before its turn, which may end it. */
+/** Removes an interval's turn before it runs, because the turn may clear the interval. */
 function rearm(running: Running, planned: Planned): void {
   if (planned.everyMs === undefined) return
   running.planned += 1
@@ -219,7 +219,7 @@ function runUntil(
       asked -= 1
       if (over) return
       try {
-        // The engine runs every promise between two of these turns.
+        // The engine settles every promise between two of these turns.
         if (settled()) end(resolve)
         else if (!step(running, until)) {
           running.elapsedMs = Math.max(running.elapsedMs, until)
