@@ -139,7 +139,8 @@ function atGate({ placed }: StatusFacts, count: ReplicaCount, summary: string): 
 
 const allReadyText = (desired: number): string =>
   desired === 1 ? 'The one replica is ready.' : `All ${desired} replicas are ready.`
-const readyText = ({ ready, desired }: ReplicaCount): string => `${ready} of ${desired} replicas are ready.`
+const readyText = ({ ready, desired }: ReplicaCount): string =>
+  `${ready} of ${desired} replicas ${ready === 1 ? 'is' : 'are'} ready.`
 
 const SECRETS_NAMED = 3
 

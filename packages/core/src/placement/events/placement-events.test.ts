@@ -1,0 +1,293 @@
+// The events of a plan: which types with which reasons, in which order, and the words of each.
+
+import type { AssignmentId, DeploymentSpec } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import {
+  aPlacement,
+  assigned,
+  type ExampleTenant,
+  NEW,
+  NOW,
+  OLD,
+  planOf,
+  READY,
+  STARTING,
+} from '../placement.fixture.ts'
+import type { PlacementRecord } from '../snapshot.ts'
+
+const two = [assigned(1, 1), assigned(2, 2)]
+const successor = assigned(1, 2, {
+  ...NEW,
+  id: 'rep_new' as AssignmentId,
+  assignedAt: '2026-01-01T00:09:50.000Z',
+})
+const rolloutOf = (changes: object = {}): NonNullable<PlacementRecord['rollout']> => ({
+  ...NEW,
+  since: 2,
+  startedAt: '2026-01-01T00:09:40.000Z',
+  progressedAt: '2026-01-01T00:09:40.000Z',
+  state: 'progressing',
+  ready: 0,
+  replaces: true,
+  ...changes,
+})
+const STOP_FIRST: DeploymentSpec['update'] = {
+  order: 'stop-first',
+  parallelism: 1,
+  failureAction: 'rollback',
+  progressDeadline: '60s',
+}
+const updating = (changes: Partial<ExampleTenant> = {}): ExampleTenant => ({
+  nodes: [{}, {}],
+  placement: aPlacement([...two, successor], { rollout: rolloutOf() }),
+  target: NEW,
+  deployment: { revision: 2 },
+  seen: { rep_new: STARTING },
+  ...changes,
+})
+
+interface Row {
+  readonly tenant: ExampleTenant
+  /** Each event as `type: message`; a message may be a part of the whole. */
+  readonly events: readonly (readonly [type: string, message: string])[]
+}
+
+const ROWS: { readonly [name: string]: Row } = {
+  'a first placement names the node of each replica': {
+    tenant: { nodes: [{}, {}] },
+    events: [
+      [
+        'deployment.scheduled',
+        'Replica 1 of revision 1 is started on node-1. Replica 2 of revision 1 is started on node-2.',
+      ],
+    ],
+  },
+  'many replicas are counted instead': {
+    tenant: { nodes: Array.from({ length: 7 }, () => ({})), spec: { replicas: 7 } },
+    events: [
+      [
+        'deployment.scheduled',
+        '7 replicas are started on node-1, node-2, node-3, node-4, node-5 and 2 more nodes.',
+      ],
+    ],
+  },
+  'a deployment that no node accepts is unschedulable': {
+    tenant: { nodes: [{ schedulable: false }] },
+    events: [['deployment.unschedulable', '0 of 1 ']],
+  },
+  'a deployment that had replicas is stalled': {
+    tenant: {
+      nodes: [{ schedulable: false }],
+      placement: aPlacement([], { everAssigned: true, reportedPhase: 'Degraded' }),
+    },
+    events: [['deployment.stalled', '0 of 1 ']],
+  },
+  'a reached quota has an event of its own': {
+    tenant: { nodes: [{}], limit: 0 },
+    events: [
+      [
+        'quota.reached',
+        "The tenant's quota of containers is reached: a replica of web cannot be created. Raise the quota, or stop other containers.",
+      ],
+      ['deployment.unschedulable', ''],
+    ],
+  },
+  'an update reports what changes, and its first successor': {
+    tenant: updating({ placement: aPlacement(two), seen: {} }),
+    events: [
+      [
+        'deployment.progressing',
+        'Revision 2 replaces revision 1 on 2 replicas. Changed: not known. One replica at a time: the old one is removed once the new one is ready. If a replica exits three times, becomes unhealthy or is not ready within 60 s, the update is rolled back.',
+      ],
+      [
+        'deployment.scheduled',
+        'Replica 1 of revision 2 is started on node-1; the replica of revision 1 on node-1 serves until it is ready.',
+      ],
+    ],
+  },
+  'a stop-first update reports its order': {
+    tenant: updating({ placement: aPlacement(two), seen: {}, spec: { update: STOP_FIRST } }),
+    events: [
+      ['deployment.progressing', 'the old one is stopped before the new one starts.'],
+      [
+        'deployment.progressing',
+        'Replica 1: the replica of revision 1 on node-1 is stopped first. 0 of 2 replicas of revision 2 are ready.',
+      ],
+    ],
+  },
+  'a step reports the replica that is ready, and the one that is removed': {
+    tenant: updating({ seen: { rep_new: READY } }),
+    events: [
+      [
+        'deployment.progressing',
+        'Replica 1 of revision 2 is ready on node-2 after 10.0 s; the replica of revision 1 on node-1 is removed. 1 of 2 replicas of revision 2 is ready.',
+      ],
+      ['deployment.scheduled', 'Replica 2 of revision 2 is started on '],
+    ],
+  },
+  'a failed update is rolled back, with what to do next': {
+    tenant: updating({ seen: { rep_new: { ...STARTING, restarts: 3 } } }),
+    events: [
+      [
+        'deployment.rolled_back',
+        'Revision 2 failed after 20.0 s: replica 1 on node-2 exited three times. The replicas return to revision 1, the last good one, which still serves. Revision 2 stays stored and is not tried again. Correct the spec and apply it again, or keep revision 1 with `holdfast rollout undo web --to-revision 1`.',
+      ],
+      ['deployment.progressing', 'Replica 1: the replica of revision 2 on node-2 has failed and is removed.'],
+    ],
+  },
+  'a failed update without a way back is paused': {
+    tenant: updating({
+      seen: { rep_new: { ...READY, state: 'running', reason: 'unhealthy' } },
+      spec: { update: { ...STOP_FIRST, order: 'start-first', failureAction: 'pause' } },
+    }),
+    events: [
+      [
+        'deployment.stalled',
+        'replica 1 on node-2 became unhealthy: its health check failed. The update is paused with 0 of 2 replicas replaced; the failed container stays for inspection. Inspect it with `holdfast logs web --replica 1`',
+      ],
+    ],
+  },
+  'a lost node reports where its replicas go': {
+    tenant: {
+      nodes: [{}, { status: 'failed' }],
+      dispositions: { 2: 'failed' },
+      placement: aPlacement(two, { decided: { number: 1, at: '', reason: '' } }),
+    },
+    events: [
+      [
+        'deployment.displaced',
+        'Node node-2 is lost: replica 2 is replaced on node-1. Its containers may still run until the node returns and its agent removes them.',
+      ],
+      [
+        'deployment.scheduled',
+        'Replica 2 of revision 1 is started on node-1 and replaces the replica of revision 1 on node-2.',
+      ],
+      ['deployment.degraded', '1 of 2 replicas is ready.'],
+    ],
+  },
+  'a displaced replica reports the label and its successor': {
+    tenant: {
+      nodes: [{ labels: { disk: 'hdd' } }, { labels: { disk: 'ssd' } }],
+      placement: aPlacement([assigned(1, 1)]),
+      spec: { replicas: 1, placement: { constraints: [{ label: 'disk', operator: 'in', values: ['ssd'] }] } },
+    },
+    events: [
+      ['deployment.displaced', 'Replica 1 gets a successor on node-2.'],
+      ['deployment.scheduled', 'Replica 1 of revision 1 is started on node-2; '],
+    ],
+  },
+  'a displaced replica that must not run there is stopped': {
+    tenant: {
+      nodes: [{ labels: { 'holdfast.io/country': 'FR' } }],
+      placement: aPlacement([assigned(1, 1)]),
+      spec: { replicas: 1, placement: { residency: { country: 'DE' } } },
+    },
+    events: [
+      ['deployment.displaced', 'Replica 1 must not run there and is stopped: no other node accepts it.'],
+      ['deployment.stalled', ''],
+      ['deployment.degraded', ''],
+    ],
+  },
+  'a displaced replica that may wait stays': {
+    tenant: {
+      nodes: [{ labels: { disk: 'hdd' } }],
+      placement: aPlacement([assigned(1, 1)]),
+      spec: { replicas: 1, placement: { constraints: [{ label: 'disk', operator: 'in', values: ['ssd'] }] } },
+    },
+    events: [
+      ['deployment.displaced', 'Replica 1 stays until another node accepts it.'],
+      ['deployment.stalled', ''],
+    ],
+  },
+  'an unresolved secret is reported with its cause': {
+    tenant: {
+      nodes: [{}],
+      placement: aPlacement([assigned(1, 1)]),
+      spec: { replicas: 1, secrets: [{ name: 'DB', vault_path: 'resources/db' } as never] },
+      seen: { rep_1: { ...STARTING, state: 'pending', reason: 'secret_unresolved', about: 'DB: denied' } },
+    },
+    events: [
+      ['deployment.degraded', ''],
+      [
+        'secret.unresolved',
+        'Until it is resolved, no new container is created; running containers keep running.',
+      ],
+    ],
+  },
+  'a deployment that is ready again is running': {
+    tenant: { nodes: [{}, {}], placement: aPlacement(two, { reportedPhase: 'Degraded' }) },
+    events: [['deployment.running', 'All 2 replicas are ready.']],
+  },
+  'the end of a rollout reports how long it took': {
+    tenant: {
+      nodes: [{}, {}],
+      placement: aPlacement([assigned(1, 1, NEW), assigned(2, 2, NEW)], {
+        rollout: rolloutOf({ ready: 1 }),
+        reportedPhase: 'Progressing',
+      }),
+      target: NEW,
+      deployment: { revision: 2 },
+    },
+    events: [
+      ['deployment.progressing', '2 of 2 replicas of revision 2 are ready.'],
+      [
+        'deployment.running',
+        'All 2 replicas are ready. Revision 2 was rolled out in 20.0 s. It is watched for another 15 s; if a replica fails in that time, the update is rolled back.',
+      ],
+    ],
+  },
+  'a stopped deployment is stopped': {
+    tenant: {
+      nodes: [{}],
+      placement: aPlacement([], { reportedPhase: 'Progressing' }),
+      spec: { replicas: 0 },
+    },
+    events: [['deployment.stopped', 'The deployment is stopped']],
+  },
+}
+
+describe('the events of a plan', () => {
+  test.each(Object.entries(ROWS))('%s', (_name, { tenant, events }) => {
+    const found = planOf(tenant, NOW).events()
+    expect(found.within.map(({ type }) => type)).toEqual(events.map(([type]) => type))
+    for (const [index, [, message]] of events.entries())
+      expect(found.within[index]?.message).toContain(message)
+    expect(found.before).toEqual([])
+  })
+
+  test('name their deployment, and are the same each time they are read', () => {
+    const plan = planOf({ nodes: [{}] })
+    expect(plan.events()).toBe(plan.events())
+    for (const { subject } of plan.events().within)
+      expect(subject).toMatchObject({ kind: 'Deployment', name: 'web', uid: plan.deployment.uid })
+  })
+
+  test('do not repeat refusals, phases and secrets that were reported', () => {
+    const tenant: ExampleTenant = {
+      nodes: [{ schedulable: false }],
+      seen: {},
+      placement: aPlacement([], { lastGood: OLD }),
+    }
+    const { next } = planOf(tenant)
+    const again = planOf({ ...tenant, placement: next ?? aPlacement([]) })
+    expect(again.isSettled).toBe(true)
+    expect(again.events().within).toEqual([])
+  })
+
+  test('come in parts if the matrix of candidates is too large for one', () => {
+    const labels = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`label-${index}`, 'x'.repeat(200)]),
+    )
+    const nodes = Array.from({ length: 400 }, () => ({ labels, schedulable: false }))
+    const placement = {
+      constraints: [{ label: 'label-1', operator: 'in' as const, values: ['y'.repeat(2_000)] }],
+    }
+    const { before, within } = planOf({ nodes, spec: { placement } }).events()
+    expect(before.length).toBeGreaterThan(0)
+    const named = [...before, ...within].flatMap(
+      ({ data }) => (data as { candidates?: object[] }).candidates ?? [],
+    )
+    expect(named).toHaveLength(400)
+    expect(within.at(-1)?.message).toMatch(/ \(\d+ of \d+\)$/)
+  })
+})

@@ -1,0 +1,146 @@
+// One decision about one deployment: which replicas stay, go and come, on which nodes, and what follows for the record.
+
+import type { AssignmentId } from '@holdfast/contract'
+import { describe, expect, test } from 'vitest'
+import { aNode, nodeIdOf } from '../scheduling/scheduling.fixture.ts'
+import {
+  anExample,
+  aPlacement,
+  assigned,
+  type ExampleTenant,
+  NEW,
+  planOf,
+  READY,
+  STARTING,
+  shown,
+} from './placement.fixture.ts'
+import { planPlacement } from './plan-placement.ts'
+
+const two = aPlacement([assigned(1, 1), assigned(2, 2)], { decided: { number: 1, at: '', reason: '' } })
+
+interface Row {
+  readonly tenant: ExampleTenant
+  readonly kept?: readonly string[]
+  readonly added?: readonly string[]
+  readonly phase: string
+  readonly refused?: boolean
+}
+
+const ROWS: { readonly [name: string]: Row } = {
+  'a new deployment is spread over the nodes': {
+    tenant: { nodes: [{}, {}] },
+    added: ['1 on node-1 running', '2 on node-2 running'],
+    phase: 'Progressing',
+  },
+  'a settled deployment stays as it is': {
+    tenant: { nodes: [{}, {}], placement: two },
+    kept: ['1 on node-1 running', '2 on node-2 running'],
+    phase: 'Running',
+  },
+  'without a ready node nothing is placed': {
+    tenant: { nodes: [{ status: 'unreachable' }, { schedulable: false }] },
+    phase: 'Pending',
+    refused: true,
+  },
+  'a surplus replica is removed': {
+    tenant: { nodes: [{}, {}], placement: two, spec: { replicas: 1 } },
+    kept: ['1 on node-1 running', '2 on node-2 removed'],
+    phase: 'Running',
+  },
+  'an update starts one successor beside its predecessor': {
+    tenant: { nodes: [{}, {}], placement: two, target: NEW, deployment: { revision: 2 } },
+    kept: ['1 on node-1 running', '2 on node-2 running'],
+    added: ['1 on node-1 running'],
+    phase: 'Progressing',
+  },
+  'a replica of a lost node is replaced on another one': {
+    tenant: { nodes: [{}, { status: 'failed' }], dispositions: { 2: 'failed' }, placement: two },
+    kept: ['1 on node-1 running', '2 on node-2 removed'],
+    added: ['2 on node-1 running'],
+    phase: 'Degraded',
+  },
+  'a replica of a draining node gets a successor before it goes': {
+    tenant: { nodes: [{}, { schedulable: false }], dispositions: { 2: 'leaving' }, placement: two },
+    kept: ['1 on node-1 running', '2 on node-2 running'],
+    added: ['2 on node-1 running'],
+    phase: 'Running',
+  },
+  'a deleted deployment stops all of its replicas': {
+    tenant: { nodes: [{}, {}], placement: two, deployment: { deleting: true } },
+    kept: ['1 on node-1 removed', '2 on node-2 removed'],
+    phase: 'Deleting',
+  },
+  'an unmet dependency holds back new replicas': {
+    tenant: { nodes: [{}], spec: { dependsOn: { db: 'healthy' } } },
+    phase: 'Waiting',
+  },
+}
+
+describe('a placement plan', () => {
+  test.each(Object.entries(ROWS))(
+    '%s',
+    (_name, { tenant, kept = [], added = [], phase, refused = false }) => {
+      const plan = planOf(tenant)
+      expect(shown(plan.kept)).toEqual(kept)
+      expect(shown(plan.added)).toEqual(added)
+      expect(plan.status.phase).toBe(phase)
+      expect(plan.refused !== undefined).toBe(refused)
+    },
+  )
+
+  test('leaves the scheduling view as it was', () => {
+    const { snapshot, deployment } = anExample({ nodes: [{}, {}, {}], placement: two, target: NEW })
+    const probe = () => snapshot.scheduling.place(snapshot.workload, 5)
+    const before = probe()
+    planPlacement(snapshot, deployment, 0)
+    expect(probe()).toEqual(before)
+  })
+
+  test('is the same for the same snapshot, and gives the same ids', () => {
+    const tenant: ExampleTenant = { nodes: [{}, {}] }
+    expect(planOf(tenant).next).toEqual(planOf(tenant).next)
+    const ids = planOf(tenant).added.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(2)
+    for (const id of ids) expect(id).toMatch(/^rep_[0-9A-HJKMNP-TV-Z]{26}$/)
+  })
+
+  test('reserves the capacity of dropped assignments until the store has forgotten them', () => {
+    const gone = { rep_2: { ...READY, state: 'stopped' as const, gone: true } }
+    const plan = planOf({ nodes: [{}, {}], placement: two, seen: gone, spec: { replicas: 1 } })
+    expect(shown(plan.rollout.dropped)).toEqual(['2 on node-2 running'])
+    expect(plan.reserved.map(({ id }) => id)).toEqual(['rep_1', 'rep_2'])
+  })
+
+  test('compares the chosen nodes, and the observations of a number of which it stops one', () => {
+    const created = planOf({ nodes: [{}, {}] })
+    expect([...created.nodesToCompare]).toEqual([nodeIdOf(1), nodeIdOf(2)])
+    const successor = assigned(1, 2, { ...NEW, id: 'rep_new' as AssignmentId })
+    const replaced = planOf({
+      nodes: [{}, {}],
+      placement: aPlacement([assigned(1, 1), successor]),
+      spec: { replicas: 1 },
+      target: NEW,
+    })
+    expect(shown(replaced.kept)).toEqual(['1 on node-1 removed', '1 on node-2 running'])
+    expect(replaced.observationsToCompare).toEqual(['rep_1', 'rep_new'])
+  })
+
+  test('explains a refusal with every node, and names the changes that are worth a retry', () => {
+    const plan = planOf({ nodes: [{ status: 'unreachable' }, aNode(2, { schedulable: false })] })
+    const codes = plan.refused?.candidates.map(({ refusals }) => refusals.map(({ filter }) => filter))
+    expect(codes).toEqual([['readiness'], ['cordon']])
+    expect(plan.cures).toEqual(['node_enrolled', 'node_status', 'node_schedulable'])
+  })
+
+  test('waits for a successor that is starting', () => {
+    const successor = assigned(1, 2, { ...NEW, id: 'rep_new' as AssignmentId })
+    const plan = planOf({
+      nodes: [{}, {}],
+      placement: aPlacement([assigned(1, 1), successor]),
+      seen: { rep_new: STARTING },
+      spec: { replicas: 1 },
+      target: NEW,
+    })
+    expect(shown(plan.kept)).toEqual(['1 on node-1 running', '1 on node-2 running'])
+  })
+})
