@@ -135,7 +135,7 @@ test('refused for one tenant: it waits, the other goes on', async () => {
   onTestFinished(() => proxy.calm())
   proxy.forbid(`kv-${whole.platform.globex.id}/`)
   await create('globex', 'refused')
-  await waits({ tenant: 'globex', name: 'refused', cause: 'denied' }, 'may not be read')
+  await waits({ tenant: 'globex', name: 'refused', cause: 'denied' }, 'cannot be read')
   await create('globex', 'plain', '')
   await untilPhase(whole.api('globex'), 'plain', 'Running')
   await othersGoOn('refused')

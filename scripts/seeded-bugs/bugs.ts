@@ -26,8 +26,8 @@ export const BUGS: readonly Bug[] = [
     edits: [
       core(
         'rollout/plan-replicas.ts',
-        'steps.leaving.has(each.id) ? moveOn(each) : each,',
-        `steps.leaving.has(each.id) ? moveOn(each) : each.desired === 'removed' ? { ...each, desired: 'running' } : each,`,
+        'steps.leaving.has(each.id) ? markRemoved(each) : each,',
+        `steps.leaving.has(each.id) ? markRemoved(each) : each.desired === 'removed' ? { ...each, desired: 'running' } : each,`,
       ),
     ],
     seenBy: ['forward-only'],
@@ -224,7 +224,11 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'no gate before what another one is waited for',
     edits: [
-      core('rollout/plan-replicas.ts', '  if (wish.gated)\n', '  if (wish.gated && missing.length < 0)\n'),
+      core(
+        'rollout/plan-replicas.ts',
+        '  if (desired.gated)\n',
+        '  if (desired.gated && missing.length < 0)\n',
+      ),
     ],
     seenBy: ['waits-for-others'],
   },

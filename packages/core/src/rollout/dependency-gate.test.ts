@@ -22,28 +22,23 @@ const going = other(1, [ready], { assignments: [assigned(1, 'removed')] })
 test.each<[string, 'healthy' | 'started', Dependency | undefined, string | undefined]>([
   ['all ready', 'healthy', other(2, [ready, ready]), undefined],
   ['one not ready', 'healthy', other(2, [ready, running]), 'has 1 of 2 replicas ready'],
-  ['one that fell ill', 'healthy', other(1, [sick]), 'has 0 of 1 replicas ready'],
-  ['one that is placed and not seen', 'healthy', other(2, [ready]), 'has 1 of 2 replicas ready'],
-  ['one on its way out', 'healthy', going, 'has 0 of 1 replicas ready'],
-  ['one whose node is lost', 'healthy', other(1, [ready], lost), 'has 0 of 1 replicas ready'],
-  [
-    'one that ran where the node is lost',
-    'started',
-    other(1, [running], lost),
-    'has 0 of 1 replicas running',
-  ],
-  ['running is started', 'started', other(2, [running, sick]), undefined],
-  ['starting is not', 'started', other(2, [running, starting]), 'has 1 of 2 replicas running'],
-  ['none wished', 'started', other(0, []), 'is stopped'],
-  ['being deleted', 'started', other(1, [ready], { deleting: true }), 'is being deleted'],
-  ['not there', 'healthy', undefined, 'does not exist'],
-])('%s, wanted %s', (_what, condition, found, text) => {
+  ['one unhealthy', 'healthy', other(1, [sick]), 'has 0 of 1 replicas ready'],
+  ['one without a report', 'healthy', other(2, [ready]), 'has 1 of 2 replicas ready'],
+  ['one being removed', 'healthy', going, 'has 0 of 1 replicas ready'],
+  ['one on a lost node', 'healthy', other(1, [ready], lost), 'has 0 of 1 replicas ready'],
+  ['one running on a lost node', 'started', other(1, [running], lost), 'has 0 of 1 replicas running'],
+  ['all running', 'started', other(2, [running, sick]), undefined],
+  ['one starting', 'started', other(2, [running, starting]), 'has 1 of 2 replicas running'],
+  ['no replicas', 'started', other(0, []), 'is stopped'],
+  ['a pending deletion', 'started', other(1, [ready], { deleting: true }), 'is being deleted'],
+  ['no record', 'healthy', undefined, 'does not exist'],
+])('a dependency with %s, required to be %s', (_what, condition, found, text) => {
   const unmet = unmetDependencies({ dependsOn: { db: condition } }, () => found)
   if (text === undefined) expect(unmet).toEqual([])
-  else expect(dependencyText(unmet)).toContain(`db must be ${condition} and ${text}`)
+  else expect(dependencyText(unmet)).toContain(`db must be ${condition} but ${text}`)
 })
 
-test('each that is unmet is named', () => {
+test('names each unmet dependency', () => {
   const found = unmetDependencies(
     { dependsOn: { db: 'healthy', cache: 'started', bus: 'started' } },
     (name) => (name === 'bus' ? other(1, [ready]) : undefined),

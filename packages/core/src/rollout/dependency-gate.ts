@@ -1,5 +1,6 @@
-// May replicas of a deployment be made now? `dependsOn` is asked when one starts or is recreated, not continuously.
-// DECISIONS 4: `healthy` wants every wished replica of the other ready, `started` running or ready; and at least one wished.
+// May replicas of a deployment be created now? `dependsOn` is checked when a replica starts or is recreated, not all the time.
+// `healthy` requires every desired replica of the dependency to be ready, `started` to be running or ready; both require at
+// least one. See docs/design/rollouts.md#dependencies
 
 import type { Assignment, AssignmentId, DeploymentSpec, NodeId, Observation } from '@holdfast/contract'
 import { isReady } from '../node/observe-replica.ts'
@@ -9,13 +10,13 @@ export interface Dependency {
   readonly deleting: boolean
   readonly assignments: readonly Assignment[]
   seen(id: AssignmentId): Pick<Observation, 'state' | 'reason'> | undefined
-  /** The node is silent for so long that what was last seen of its replicas no longer counts. */
+  /** The node is lost, so the last observations of its replicas are no longer valid. */
   isLost(nodeId: NodeId): boolean
 }
 
 export interface UnmetDependency {
   readonly name: string
-  /** One clause that names the deployment, what is wanted of it and what it has. */
+  /** One clause that names the deployment, what is required of it and what it has. */
   readonly text: string
 }
 
@@ -25,7 +26,7 @@ export function unmetDependencies(
 ): UnmetDependency[] {
   return Object.entries(dependsOn).flatMap(([name, condition]) => {
     const lacks = whatItLacks(find(name), condition)
-    return lacks === undefined ? [] : [{ name, text: `${name} must be ${condition} and ${lacks}` }]
+    return lacks === undefined ? [] : [{ name, text: `${name} must be ${condition} but ${lacks}` }]
   })
 }
 
@@ -52,4 +53,4 @@ function isAs(
 }
 
 export const dependencyText = (unmet: readonly UnmetDependency[]): string =>
-  `Waits for what it depends on: ${unmet.map(({ text }) => text).join('; ')}.`
+  `Waits for its dependencies: ${unmet.map(({ text }) => text).join('; ')}.`

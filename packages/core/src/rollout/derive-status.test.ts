@@ -162,7 +162,7 @@ describe('a secret that is not to be had', () => {
   const degraded = { phase: 'Degraded', reason: 'secret_unresolved' }
 
   test.each<[string, string]>([
-    ['DB: denied', 'Secret DB (resources/db) may not be read: the policy of the secrets store refuses it.'],
+    ['DB: denied', 'Secret DB (resources/db) cannot be read: the policy of the secrets store denies access.'],
     [
       'CACHE: store_unavailable',
       'Secret CACHE (resources/cache) cannot be read: the secrets store does not answer.',
@@ -175,7 +175,7 @@ describe('a secret that is not to be had', () => {
       'DB: missing_key',
       'lacks a key that a template names. Write it with `holdfast secret set resources/db`, then',
     ],
-    ['URL: too_large', 'The variable URL makes the environment larger than a program can be started with.'],
+    ['URL: too_large', 'The variable URL makes the environment too large to start a program with.'],
     ['broker_unavailable', 'The secrets cannot be resolved: no server that reads secrets can be reached.'],
     ['no_answer', 'The secrets cannot be resolved: the server did not answer in time.'],
   ])('%s is told in words', (about, text) => {
@@ -195,7 +195,7 @@ describe('a secret that is not to be had', () => {
   ])('nothing is quoted of what no server of ours says: %o', (about) => {
     const { message } = told({ assignments: two }, [waits(about)])
     expect(message).toBe(
-      'The secrets cannot be resolved: the node does not say why. 0 of 2 replicas are ready.',
+      'The secrets cannot be resolved: the node did not report why. 0 of 2 replicas are ready.',
     )
   })
   test.each<[string, PlacedFacts, readonly (Seen | undefined)[]]>([
@@ -251,7 +251,7 @@ describe('a secret that is not to be had', () => {
     }
     const { reason, message } = told({ assignments: two, rollout }, [ready, waits('DB: denied')])
     expect(reason).toBe('update_paused')
-    expect(message).toContain('replica 1 did not get its secrets. Secret DB (resources/db) may not be read')
+    expect(message).toContain('replica 1 did not get its secrets. Secret DB (resources/db) cannot be read')
   })
 })
 
@@ -345,7 +345,7 @@ describe('a lost node', () => {
         [ready, ready],
         lost,
       ),
-      { phase: 'Degraded', reason: 'node_lost', message: '1 of 2 replicas are ready. Waits for db.' },
+      { phase: 'Degraded', reason: 'node_lost', message: '1 of 2 replicas is ready. Waits for db.' },
     ],
     [
       'replaced',
@@ -361,7 +361,7 @@ test('what runs is not said to be a revision whose image no registry has answere
   expect(unresolved).toMatchObject({
     ...{ phase: 'Progressing', reason: 'image_unresolved', runningRevision: 1 },
     message:
-      'No registry has answered for the image yet, so what ran before goes on. 2 of 2 replicas are ready.',
+      'No registry has resolved the image yet, so the previous revision keeps running. 2 of 2 replicas are ready.',
   })
   const degraded = status(placed, [ready, seen('ready', 'unhealthy')], { imageDigest: null, revision: 2 })
   expect(degraded).toMatchObject({ phase: 'Degraded', reason: 'unhealthy' })
@@ -374,10 +374,10 @@ test('an old replica that is stopped before its successor starts is a step of th
   }
   const step = (assignments: Assignment[]) =>
     status({ assignments, rollout, ranRevision: 1 }, [ready, ready], { revision: 2 })
-  const text = 'Revision 2 is being rolled out, and what it replaces is stopped first.'
+  const text = 'Revision 2 is being rolled out; the replicas that it replaces are stopped first.'
   expect(step([assigned(1, 'removed'), assigned(2)])).toMatchObject({
     ...{ phase: 'Progressing', reason: 'rollout' },
-    message: `1 of 2 replicas are placed. ${text} 1 container is still being stopped.`,
+    message: `1 of 2 replicas is placed. ${text} 1 container is still being stopped.`,
   })
   expect(step([assigned(1, 'removed'), assigned(2, 'removed')])).toMatchObject({
     ...{ phase: 'Progressing', reason: 'rollout' },

@@ -1,5 +1,5 @@
-// The status of a deployment: what is wished against what is placed and what its agents have seen. DECISIONS 2 (record) and
-// 5 (phases). Nothing here echoes a wish as a fact: a replica is ready when its node said so.
+// The status of a deployment, from the desired replicas, their assignments and the observations of agents. A desired state is
+// never reported as a fact: a replica is ready once its agent has reported it. See docs/design/rollouts.md#status
 
 import type {
   Assignment,
@@ -16,31 +16,31 @@ import { type SecretTrouble, secretTroubleText, unresolvedSecrets } from './secr
 
 export interface PlacedFacts {
   readonly assignments: readonly Assignment[]
-  /** The newest revision of which every replica was once ready. */
+  /** The newest revision of which all replicas were ready at some time. */
   readonly ranRevision?: number | undefined
-  /** Why a replica is nowhere, as it was last found. */
+  /** Why a replica has no node, according to the last decision. */
   readonly shortfall?: { readonly reason: string; readonly summary: string } | undefined
   readonly rollout?: Rollout | undefined
   readonly lastGood?: RevisionTarget | undefined
 }
 
-/** The reason of a shortfall that is no matter of nodes: it waits for another deployment. */
+/** The reason of a shortfall that has nothing to do with nodes: the deployment waits for another one. */
 export const DEPENDENCY_UNHEALTHY = 'dependency_unhealthy'
 
-/** No node may take it for now, because of where its data may be: it waits, and starts by itself. SPEC 2.7. */
+/** Residency leaves no node for now: the deployment waits and starts without another request. */
 export const RESIDENCY_OFF = 'residency_enforcement_off'
 export const RESIDENCY_NO_MATCH = 'residency_no_match'
 const WAITS: ReadonlySet<string> = new Set([RESIDENCY_OFF, RESIDENCY_NO_MATCH])
 
 export interface StatusFacts {
   readonly deleting: boolean
-  /** Null until a registry has answered for the reference. */
+  /** Null until a registry has resolved the reference. */
   readonly imageDigest: string | null
   readonly revision?: number
-  /** Absent until a controller has looked at the deployment. */
+  /** Absent until a controller has planned the deployment. */
   readonly placed?: PlacedFacts | undefined
   observed?(id: AssignmentId): Pick<Observation, 'state' | 'reason' | 'about'> | undefined
-  /** The node is silent for so long that what was last seen of its replicas no longer counts. */
+  /** The node is lost, so the last observations of its replicas are no longer valid. */
   isLost?(nodeId: NodeId): boolean
 }
 
@@ -67,25 +67,25 @@ function runningRevision(placed: PlacedFacts | undefined): number | null {
 }
 
 interface ReplicaCount extends Readonly<DeploymentStatus['replicas']> {
-  /** Assignments that are on their way out and not confirmed gone. */
+  /** Assignments that are being removed and are not confirmed gone. */
   readonly leaving: number
-  /** Numbers that a replica of the revision that is rolled out serves. */
+  /** Numbers with a serving replica of the revision that is being rolled out. */
   readonly updated: number
-  /** Why the first replica that is in trouble is; undefined where none is. */
+  /** The reason of the first replica with a problem; undefined where there is none. */
   readonly trouble: string | undefined
   /** The secrets that a replica waits for, each cause once. */
   readonly unresolved: readonly SecretTrouble[]
 }
 
-/** A number counts once, however many replicas it has while one is replaced by another. */
+/** Each number is counted once, also while it has two replicas during a replacement. */
 function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
   const { replicas } = spec
   const { assignments = [], rollout } = facts.placed ?? {}
   const isLost = ({ nodeId }: Assignment) => facts.isLost?.(nodeId) === true
   const active = assignments.filter(({ desired }) => desired === 'running')
-  const standing = active.filter((each) => !isLost(each))
-  const serving = standing.filter(({ id }) => isReady(facts.observed?.(id)))
-  const seen = standing.map(({ id }) => facts.observed?.(id))
+  const reachable = active.filter((each) => !isLost(each))
+  const serving = reachable.filter(({ id }) => isReady(facts.observed?.(id)))
+  const seen = reachable.map(({ id }) => facts.observed?.(id))
   const trouble = seen.find((one) => one !== undefined && isTrouble(one))
   const served = numbersOf(serving)
   const lost = assignments.some(
@@ -93,7 +93,7 @@ function countReplicas(spec: DeploymentSpec, facts: StatusFacts): ReplicaCount {
   )
   return {
     desired: facts.deleting ? 0 : replicas,
-    placed: numbersOf(standing).size,
+    placed: numbersOf(reachable).size,
     ready: served.size,
     updated: numbersOf(serving.filter(({ templateHash }) => templateHash === rollout?.templateHash)).size,
     leaving: assignments.length - active.length,
@@ -109,7 +109,7 @@ function isTrouble({ state, reason }: Pick<Observation, 'state' | 'reason'>): bo
   return state === 'failed' || state === 'lost' || reason !== ''
 }
 
-/** Several at once: the worst wins, and being deleted outlives everything. */
+/** If several phases apply, deletion comes first, then the worst. */
 function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCount): PhaseText {
   if (facts.deleting)
     return { phase: 'Deleting', reason: '', message: `The deployment is being deleted.${leavingText(count)}` }
@@ -129,7 +129,7 @@ function derivePhase(spec: DeploymentSpec, facts: StatusFacts, count: ReplicaCou
     : { phase: 'Progressing', reason: '', message }
 }
 
-/** What ran and is in trouble is worse than something new that waits. */
+/** A problem of a running revision is worse than a new one that waits. */
 function atGate({ placed }: StatusFacts, count: ReplicaCount, summary: string): PhaseText {
   const { trouble, ready, desired } = count
   return placed?.ranRevision !== undefined && trouble !== undefined && ready < desired
@@ -144,9 +144,10 @@ const readyText = ({ ready, desired }: ReplicaCount): string =>
 
 const SECRETS_NAMED = 3
 
-/** Also before it ever ran, and while what it replaces still serves: somebody must look. DECISIONS 5. */
+/** Degraded even before the first run, and while the previous revision serves: an operator has to act. */
 const withoutSecrets = (spec: DeploymentSpec, count: ReplicaCount): PhaseText => ({
-  ...{ phase: 'Degraded', reason: SECRET_UNRESOLVED },
+  phase: 'Degraded',
+  reason: SECRET_UNRESOLVED,
   message: [...secretTexts(spec, count), readyText(count)].join(' '),
 })
 
@@ -160,12 +161,13 @@ function allReady(
 ): PhaseText {
   if (rollout === undefined || updated >= desired)
     return { phase: 'Running', reason: '', message: allReadyText(desired) }
-  const waits = shortfall === undefined ? '' : ` The next one finds no node: ${shortfall.summary}`
-  const message = `Revision ${rollout.revision} is being rolled out: ${updated} of ${desired} replicas run it.${waits}`
+  const waits = shortfall === undefined ? '' : ` No node accepts the next one: ${shortfall.summary}`
+  const verb = updated === 1 ? 'runs' : 'run'
+  const message = `Revision ${rollout.revision} is being rolled out: ${updated} of ${desired} replicas ${verb} it.${waits}`
   return { phase: 'Progressing', reason: 'rollout', message }
 }
 
-/** Both stay until another revision is stored, however the replicas fare. */
+/** Both states last until another revision is stored, whatever happens to the replicas. */
 function failedUpdate(
   spec: DeploymentSpec,
   { revision, state, failure }: Rollout,
@@ -176,12 +178,14 @@ function failedUpdate(
   const why = [failed, ...secretTexts(spec, count)].join(' ')
   if (state === 'paused')
     return {
-      ...{ phase: 'Degraded', reason: 'update_paused' },
-      message: `${why} The update is paused; a new revision goes on. ${readyText(count)}`,
+      phase: 'Degraded',
+      reason: 'update_paused',
+      message: `${why} The update is paused until a new revision is applied. ${readyText(count)}`,
     }
   return {
-    ...{ phase: 'Degraded', reason: 'rollback' },
-    message: `${why} Revision ${lastGood?.revision} runs instead, until a new revision is stored. ${readyText(count)}`,
+    phase: 'Degraded',
+    reason: 'rollback',
+    message: `${why} Revision ${lastGood?.revision} runs instead until a new revision is applied. ${readyText(count)}`,
   }
 }
 
@@ -194,56 +198,57 @@ const FAILURES: { readonly [reason: string]: string } = {
   progress_deadline: 'was not ready in time',
 }
 
-/** What a replica did that an update failed of; completes a sentence that names the replica. */
+/** Why a replica made an update fail; completes a sentence that names the replica. */
 export const failureText = (reason = ''): string => FAILURES[reason] ?? `failed with ${reason}`
 
 function stopped(count: ReplicaCount): PhaseText {
-  const message = 'The deployment is stopped: 0 replicas are asked for.'
+  const message = 'The deployment is stopped: 0 replicas are desired.'
   const left = count.placed + count.leaving
   if (left === 0) return { phase: 'Stopped', reason: '', message }
   return {
     phase: 'Progressing',
     reason: 'stopping',
-    message: `0 replicas are asked for.${leavingText({ leaving: left })}`,
+    message: `0 replicas are desired.${leavingText({ leaving: left })}`,
   }
 }
 
-/** Before the first running it is pending, or waits, and later it is degraded: what stands in the way is what was last found. */
+/** A deployment that never ran is pending or waits; later it is degraded. The reason is that of the last decision. */
 function short({ imageDigest, placed }: StatusFacts, count: ReplicaCount): PhaseText {
   if (count.placed === 0 && imageDigest === null) return UNRESOLVED
-  const partly = count.placed === 0 ? '' : `${count.placed} of ${count.desired} replicas are placed. `
+  const verb = count.placed === 1 ? 'is' : 'are'
+  const partly = count.placed === 0 ? '' : `${count.placed} of ${count.desired} replicas ${verb} placed. `
   const { shortfall, ranRevision, rollout } = placed ?? {}
   const isPlain = shortfall === undefined && count.trouble !== 'node_lost'
   if (isPlain && rollout !== undefined && count.leaving > 0)
     return { phase: 'Progressing', reason: 'rollout', message: partly + stoppedFirst(rollout, count) }
   if (isPlain && count.placed > 0)
-    return { phase: 'Progressing', reason: '', message: partly + NOT_LOOKED_AT.summary }
+    return { phase: 'Progressing', reason: '', message: partly + NOT_PLANNED.summary }
   if (count.trouble === 'node_lost' && ranRevision !== undefined)
     return { phase: 'Degraded', reason: 'node_lost', message: partly + (shortfall?.summary ?? LOST) }
-  const { reason, summary } = shortfall ?? NOT_LOOKED_AT
+  const { reason, summary } = shortfall ?? NOT_PLANNED
   const before = WAITS.has(reason) ? 'Waiting' : 'Pending'
   return { phase: ranRevision === undefined ? before : 'Degraded', reason, message: partly + summary }
 }
 
 const stoppedFirst = ({ revision }: Rollout, count: ReplicaCount): string =>
-  `Revision ${revision} is being rolled out, and what it replaces is stopped first.${leavingText(count)}`
+  `Revision ${revision} is being rolled out; the replicas that it replaces are stopped first.${leavingText(count)}`
 
 const LOST = 'A node is lost, and its replicas are being replaced.'
 
 const UNRESOLVED: PhaseText = {
   phase: 'Pending',
   reason: 'image_unresolved',
-  message: 'No registry has answered for the image yet, so no replica can be placed.',
+  message: 'No registry has resolved the image yet, so no replica can be placed.',
 }
 
-/** What runs is of an earlier revision: it must not pass for this one, of which nothing can be made yet. */
+/** The replicas of an earlier revision must not be reported as this one, which cannot be created yet. */
 const formerRuns = (count: ReplicaCount): PhaseText => ({
   phase: 'Progressing',
   reason: UNRESOLVED.reason,
-  message: `No registry has answered for the image yet, so what ran before goes on. ${readyText(count)}`,
+  message: `No registry has resolved the image yet, so the previous revision keeps running. ${readyText(count)}`,
 })
 
-const NOT_LOOKED_AT = { reason: 'unscheduled', summary: 'The scheduler has not looked at this revision yet.' }
+const NOT_PLANNED = { reason: 'unscheduled', summary: 'The scheduler has not planned this revision yet.' }
 
 const leavingText = ({ leaving }: Pick<ReplicaCount, 'leaving'>): string =>
   leaving === 0 ? '' : ` ${leaving} ${leaving === 1 ? 'container is' : 'containers are'} still being stopped.`

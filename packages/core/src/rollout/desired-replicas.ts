@@ -1,45 +1,49 @@
-// What replicas are judged by: what is wished of them, and what is known of their nodes and containers.
+// The input of replica planning: the desired replicas, and what is known of their nodes and containers.
 
 import type { AssignmentId, NodeId, Observation, RevisionTarget } from '@holdfast/contract'
 
 /**
- * What a node is for the replicas of one deployment. `absent`: no longer enrolled. `failed`: silent for so long that it counts
- * as lost. `leaving`: they are to go, each once its successor serves. `stranded`: they are to go, and no other node takes
- * them, so they stay until one does. `barred`: they may not be there, and no other node takes them, so they go at once.
+ * What happens to the replicas of one deployment on a node.
+ * `absent`: the node is no longer enrolled, and neither are they.
+ * `failed`: the node is lost; they are replaced.
+ * `leaving`: each goes once its successor serves.
+ * `stranded`: they should go, but no other node accepts them, so they stay until one does.
+ * `barred`: they must not be there, and no other node accepts them, so they are stopped at once.
+ * `staying`: they stay.
  */
 export type NodeDisposition = 'absent' | 'failed' | 'leaving' | 'stranded' | 'barred' | 'staying'
 
-/** Whether what its agent says still counts. */
+/** Whether the reports of the node's agent are still valid. */
 export const isHeard = (disposition: NodeDisposition): boolean =>
   disposition !== 'absent' && disposition !== 'failed'
 
 export interface ReplicaFacts {
   dispositionOf(nodeId: NodeId): NodeDisposition
   seen(id: AssignmentId): Pick<Observation, 'state' | 'reason' | 'restarts' | 'gone'> | undefined
-  /** The quota of containers, less what other deployments have of it. */
+  /** The quota of containers, less the containers of other deployments. */
   readonly room: number
 }
 
 export interface DesiredReplicas {
   readonly count: number
-  /** What replicas are to be made of; undefined where nothing is known that one could be made of. */
+  /** The revision that new replicas are created from; undefined while none is known. */
   readonly aim: RevisionTarget | undefined
-  /** Whatever runs stays what it is: only lost and leaving replicas are replaced, each by one like itself. */
+  /** Running replicas keep their revision: only lost and leaving ones are replaced, each by one like itself. */
   readonly hold: boolean
   readonly stopFirst: boolean
-  /** A read-write mount: two at once may never be, so not even a lost one is replaced. */
+  /** A read-write mount: two replicas must never exist at once, so not even a lost one is replaced. */
   readonly stateful: boolean
-  /** Numbers that are being replaced at once. */
+  /** How many numbers may be replaced at once. */
   readonly parallelism: number
-  /** An update goes on only while all that it has made serves; other moves do not wait for what fell ill on its own. */
+  /** An update proceeds only while every replica it has created serves; other moves do not wait for a replica that failed. */
   readonly careful: boolean
-  /** Nothing new may be made now. */
+  /** A dependency is unmet, so no replica may be created. */
   readonly gated: boolean
-  /** What ran well is kept until its successor is ready, whatever is seen of it at this moment. */
+  /** Replicas of this good revision stay until their successors are ready, whatever is observed of them. */
   readonly goodHash: string | undefined
-  /** What was made of the aim for an earlier revision, and failed, is made anew. */
+  /** A failed replica of the desired template is recreated if its revision is lower than this one. */
   readonly recreatedBefore: number
-  /** The revision that is paused: what of it failed is left for inspection. */
+  /** The template of the paused revision: its failed replicas stay for inspection. */
   readonly failedHash: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// What a rollout is judged by: the spec's rules and target, and what its placement record holds.
+// The input of rollout planning: the rules and target of the spec, and the placement record.
 
 import type { Assignment, RevisionTarget, Rollout } from '@holdfast/contract'
 
@@ -7,18 +7,18 @@ export interface UpdateRules {
   readonly parallelism: number
   readonly failureAction: 'pause' | 'rollback'
   readonly progressDeadlineMs: number
-  /** How long a revision of which all replicas are ready may still fail as an update. */
+  /** The watch window: how long an update may still fail after all of its replicas are ready. */
   readonly watchMs: number
 }
 
 export interface DesiredDeployment {
   readonly replicas: number
   readonly deleting: boolean
-  /** What the stored spec is made of; undefined until a registry has said what the image is. */
+  /** The revision and template of the stored spec; undefined until a registry has resolved the image. */
   readonly target: RevisionTarget | undefined
   readonly update: UpdateRules
   readonly stateful: boolean
-  /** A dependency is not as it must be: nothing new is made. */
+  /** A dependency is unmet: no replica is created. */
   readonly gated: boolean
 }
 
@@ -26,8 +26,8 @@ export interface PlacedDeployment {
   readonly assignments: readonly Assignment[]
   readonly rollout?: Rollout | undefined
   readonly lastGood?: RevisionTarget | undefined
-  /** It stood before a gate when it was last looked at. */
+  /** The last decision was held back by a dependency. */
   readonly waited?: boolean
-  /** Until then nothing is overdue: whoever decides has only just begun to hear, and agents may have more to say. */
+  /** No replica is overdue before this time: a new controller may still lack reports of agents. */
   readonly listensUntil?: number
 }

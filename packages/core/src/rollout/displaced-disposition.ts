@@ -1,17 +1,17 @@
-// What becomes of replicas on a node that no longer qualifies, since its labels or the demands of the deployment changed. A
-// successor comes first wherever one can come. Where none can, residency is a hard rule, and what may not be there is stopped;
-// for a constraint of labels, or a node by name, nothing is killed. SPEC 2.2, 2.7, DECISIONS 7.
+// What happens to replicas on a node that no longer qualifies, because its labels or the demands of the deployment changed. A
+// successor starts first wherever a node accepts one. Otherwise residency is a hard rule and stops the replica; for a label
+// constraint or a named node it keeps running. See docs/design/residency.md#displaced-replicas
 
 import type { Refusal } from '@holdfast/contract'
 import { mayStayForNow } from '../scheduling/still-qualifies.ts'
 import type { NodeDisposition } from './desired-replicas.ts'
 
 interface WayOut {
-  /** Another node takes a replica now. */
+  /** Another node accepts a replica now. */
   readonly open: boolean
-  /** Nothing new may be made for the time being. */
+  /** A dependency is unmet, so no replica may be created. */
   readonly gated: boolean
-  /** Two at once may never be, so no successor comes first. */
+  /** Two replicas must never exist at once, so no successor can start first. */
   readonly stateful: boolean
 }
 

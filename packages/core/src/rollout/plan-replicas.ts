@@ -1,25 +1,25 @@
-// Wished replicas against assigned ones: what stays, what goes, what is missing and of what it is to be made. DECISIONS 4
-// and 5, SAFETY 4e. An assignment is immutable but for `desired`, which only moves on, and it leaves the record only when
-// its agent has confirmed that no container of it exists any more, or when its machine is no longer enrolled.
+// Compares desired replicas with assignments: which stay, which go, and which are missing. An assignment never changes except
+// that `desired` becomes `removed`, for good. It leaves the record only once its agent has confirmed that its container is
+// gone, or once its node is no longer enrolled. See docs/design/rollouts.md#desired-replicas
 
 import type { Assignment, AssignmentId } from '@holdfast/contract'
 import type { DesiredReplicas, MissingReplica, ReplicaFacts } from './desired-replicas.ts'
 import { type NumberPlan, planNumber } from './plan-replicas-number.ts'
 
 export interface ReplicaPlan {
-  /** What is left of the assignments, in their order, each with its `desired` of now. */
+  /** The assignments that remain in the record, in their order, each with its new `desired`. */
   readonly kept: readonly Assignment[]
   readonly dropped: readonly Assignment[]
-  /** The replicas that are to be made now, lowest number first; numbers begin at 1. */
+  /** The replicas to create now, lowest number first; numbers start at 1. */
   readonly missing: readonly MissingReplica[]
-  /** Something would be made or replaced if nothing stood before the gate. */
+  /** An unmet dependency holds back a replica that would be created or replaced. */
   readonly held: boolean
-  /** The numbers whose old replica goes first because the quota leaves no room for a successor beside it. */
+  /** The numbers whose old replica is stopped first, because the quota leaves no room for a successor beside it. */
   readonly forcedByQuota: readonly number[]
 }
 
 export function planReplicas(
-  wish: DesiredReplicas,
+  desired: DesiredReplicas,
   assignments: readonly Assignment[],
   facts: ReplicaFacts,
 ): ReplicaPlan {
@@ -27,17 +27,19 @@ export function planReplicas(
     facts.seen(id)?.gone === true || facts.dispositionOf(nodeId) === 'absent'
   const dropped = assignments.filter(isOver).slice(0, DROPPED_AT_ONCE)
   const left = assignments.filter((each) => !dropped.includes(each))
-  const byNumber = groupByNumber(left, wish.count)
+  const byNumber = groupByNumber(left, desired.count)
   const room = facts.room - left.length
-  const numbers = [...byNumber].map(([replica, group]) => planNumber(wish, { replica, group, room }, facts))
-  const steps = takeSteps(wish, numbers, room)
+  const numbers = [...byNumber].map(([replica, group]) =>
+    planNumber(desired, { replica, group, room }, facts),
+  )
+  const steps = planSteps(desired, numbers, room)
   const kept = left.map((each) =>
-    each.replica > wish.count || steps.leaving.has(each.id) ? moveOn(each) : each,
+    each.replica > desired.count || steps.leaving.has(each.id) ? markRemoved(each) : each,
   )
   return { kept, dropped, ...steps }
 }
 
-/** A transaction deletes what was seen of each (SAFETY 4a); the others follow. */
+/** The most assignments dropped by one plan: the commit deletes the observation of each. */
 const DROPPED_AT_ONCE = 80
 
 function groupByNumber(left: readonly Assignment[], count: number): Map<number, Assignment[]> {
@@ -47,47 +49,46 @@ function groupByNumber(left: readonly Assignment[], count: number): Map<number, 
   return byNumber
 }
 
-type Steps = Pick<ReplicaPlan, 'missing' | 'held' | 'forcedByQuota'> & {
+type ReplicaSteps = Pick<ReplicaPlan, 'missing' | 'held' | 'forcedByQuota'> & {
   readonly leaving: ReadonlySet<AssignmentId>
 }
 
-/** What has nothing is made at once; what is to be replaced waits for its turn. */
-function takeSteps(wish: DesiredReplicas, numbers: readonly NumberPlan[], room: number): Steps {
+/** Empty numbers get a replica at once; outdated ones wait for their turn. */
+function planSteps(desired: DesiredReplicas, numbers: readonly NumberPlan[], room: number): ReplicaSteps {
   const leaving = new Set(numbers.flatMap((each) => each.leaving.map(({ id }) => id)))
   const missing = numbers.flatMap(({ empty }) => empty ?? [])
-  // What is stranded takes no turn from those that can go.
+  // A stranded replica must not use up the turn of one that can move.
   const waiting = numbers.flatMap(({ outdated }) => (outdated?.stranded === false ? outdated : []))
-  if (wish.gated)
+  if (desired.gated)
     return { leaving, missing: [], held: missing.length + waiting.length > 0, forcedByQuota: [] }
-  const budget = Math.max(1, wish.parallelism) - numbers.filter(({ moving }) => moving).length
+  const budget = Math.max(1, desired.parallelism) - numbers.filter(({ moving }) => moving).length
   const forcedByQuota: number[] = []
   const empty = missing.length
   let free = room - empty
   for (const [taken, { successor, old }] of waiting.slice(0, Math.max(0, budget)).entries()) {
-    const beside = !wish.stopFirst && free > 0
+    const beside = !desired.stopFirst && free > 0
     if (beside) {
       missing.push(successor)
       free -= 1
     } else if (room + old.length <= 0) {
-      // More than the quota already: to stop it would make no room. It is asked for in vain, so that it is told why.
+      // The quota is exceeded, so stopping the old one frees nothing. The request fails, and its explanation names the quota.
       missing.push(successor)
-    } else if (wish.aim !== undefined && taken + empty < budget) {
-      // Only where no other number is without a replica already, and something can be made in its place.
+    } else if (desired.aim !== undefined && taken + empty < budget) {
+      // Only if no other number lacks a replica, and a successor can be created.
       for (const { id } of old) leaving.add(id)
-      if (!wish.stopFirst) forcedByQuota.push(successor.replica)
+      if (!desired.stopFirst) forcedByQuota.push(successor.replica)
     }
   }
   missing.sort((one, other) => one.replica - other.replica)
   return { leaving, missing, held: false, forcedByQuota }
 }
 
-/** Whoever is going never returns. */
-const moveOn = (assignment: Assignment): Assignment =>
+const markRemoved = (assignment: Assignment): Assignment =>
   assignment.desired === 'removed' ? assignment : { ...assignment, desired: 'removed' }
 
 /**
- * What was lost is given up for a successor that has a node, and not before: if its machine returns first, it serves again.
- * `added` are those of `missing` that found one.
+ * Removes lost replicas whose successor has a node, and no others: if the lost node returns before, they serve again. `added`
+ * are the missing replicas that found a node.
  */
 export function giveUpLost(
   kept: readonly Assignment[],
@@ -96,11 +97,11 @@ export function giveUpLost(
 ): Assignment[] {
   const numbers = new Set(added.map(({ replica }) => replica))
   return kept.map((each) =>
-    numbers.has(each.replica) && dispositionOf(each.nodeId) === 'failed' ? moveOn(each) : each,
+    numbers.has(each.replica) && dispositionOf(each.nodeId) === 'failed' ? markRemoved(each) : each,
   )
 }
 
-/** Whether every assignment stays as it is. `kept` holds the very objects that were given where it does. */
+/** Whether every assignment stays as it is. An unchanged assignment is the same object in `kept`. */
 export function isUnchanged(
   { kept, dropped }: Pick<ReplicaPlan, 'kept' | 'dropped'>,
   assignments: readonly Assignment[],

@@ -1,11 +1,11 @@
-// The rules of an update, as its spec says them: order, pace, what to do when it fails, and how long to watch it.
-// DECISIONS 4 (update, Ready).
+// The rules of an update from its spec: order, parallelism, what happens when it fails, and the watch window.
+// See docs/design/rollouts.md#update-strategy
 
 import { type DeploymentSpec, durationMs, type HealthCheck } from '@holdfast/contract'
 import { DEFAULT_RETRIES, probeIntervalMs, probeTimeoutMs } from '../node/container-settings.ts'
 import type { UpdateRules } from './desired-rollout.ts'
 
-/** Without a check: long enough to see a third exit. */
+/** The watch window without a health check: long enough to observe a third exit. */
 const UNCHECKED_WATCH_MS = 15_000
 
 export function updateRulesOf({
@@ -14,18 +14,21 @@ export function updateRulesOf({
 }: Pick<DeploymentSpec, 'update' | 'healthCheck'>): UpdateRules {
   const { order, parallelism, failureAction, progressDeadline } = update
   return {
-    ...{ order, parallelism, failureAction, watchMs: watchMs(healthCheck) },
+    order,
+    parallelism,
+    failureAction,
+    watchMs: watchMs(healthCheck),
     progressDeadlineMs: durationMs(progressDeadline) ?? 0,
   }
 }
 
-/** As long as the engine may take to call a container unhealthy that was ready once. */
+/** The longest time that the engine needs to report a container as unhealthy that was ready once. */
 function watchMs(check: HealthCheck | undefined): number {
   if (check === undefined) return UNCHECKED_WATCH_MS
   const { retries = DEFAULT_RETRIES, startPeriod } = check
   return (durationMs(startPeriod) ?? 0) + retries * (probeIntervalMs(check) + probeTimeoutMs(check))
 }
 
-/** A mount that is written to: two replicas of one number may never have it at once. */
+/** Whether a mount is read-write: two replicas of one number must never have it at once. */
 export const isStateful = ({ volumes = [] }: Pick<DeploymentSpec, 'volumes'>): boolean =>
   volumes.some(({ type, readOnly }) => type !== 'tmpfs' && !readOnly)

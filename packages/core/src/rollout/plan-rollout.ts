@@ -1,6 +1,6 @@
-// How replicas become those of another revision: begun, stepped, watched, paused or taken back. Pure: the records and what
-// was seen go in, the next records come out, and the same question asked twice changes nothing. DECISIONS 4 (update),
-// SAFETY 4e. What is recreated is decided by the template's hash alone, so scaling restarts nothing.
+// How replicas move to another revision: started, advanced, watched, paused or rolled back. Planning is idempotent: a plan that
+// is stored gives an empty plan. Only the template hash decides what is recreated, so scaling restarts nothing.
+// See docs/design/rollouts.md#update-strategy
 
 import type { RevisionTarget, Rollout } from '@holdfast/contract'
 import type { DesiredReplicas, ReplicaFacts } from './desired-replicas.ts'
@@ -11,47 +11,49 @@ import { advanceRollout, currentRollout, endsAt, failRollout } from './plan-roll
 export interface RolloutPlan extends ReplicaPlan {
   readonly rollout: Rollout | undefined
   readonly lastGood: RevisionTarget | undefined
-  /** When time alone may change the answer, in milliseconds since 1970. */
+  /** When the plan has to be repeated because of time alone, in milliseconds since 1970. */
   readonly lookAgainAt: number | undefined
 }
 
 export function planRollout(
-  wished: DesiredDeployment,
+  desired: DesiredDeployment,
   placed: PlacedDeployment,
   facts: ReplicaFacts,
   now: number,
 ): RolloutPlan {
-  const count = wished.deleting ? 0 : wished.replicas
-  const context = { wished, placed, facts, count, now }
-  const begun = currentRollout(context)
-  const failed = begun && failRollout(context, begun)
+  const count = desired.deleting ? 0 : desired.replicas
+  const context = { desired, placed, facts, count, now }
+  const started = currentRollout(context)
+  const failed = started && failRollout(context, started)
   const { assignments } = placed
-  const plan = planReplicas(desiredRolloutOf(wished, placed, failed, count), assignments, facts)
+  const plan = planReplicas(desiredReplicasOf(desired, placed, failed, count), assignments, facts)
   const { rollout, lastGood } = advanceRollout(context, failed, plan)
   const end = rollout && endsAt(context, rollout)
-  // A time that is past has been judged above.
+  // A deadline in the past has been evaluated above.
   return { ...plan, rollout, lastGood, lookAgainAt: end !== undefined && end > now ? end : undefined }
 }
 
-function desiredRolloutOf(
+function desiredReplicasOf(
   { update, target, stateful, gated }: DesiredDeployment,
   { lastGood }: PlacedDeployment,
   rollout: Rollout | undefined,
   count: number,
 ): DesiredReplicas {
   const paused = rollout?.state === 'paused'
-  const goesBack = rollout?.state === 'rolling_back'
-  const going = rollout?.state === 'progressing'
-  const back = paused || goesBack
+  const isRollingBack = rollout?.state === 'rolling_back'
+  const isProgressing = rollout?.state === 'progressing'
   return {
-    ...{ count, stateful, gated, parallelism: update.parallelism },
-    aim: back || target === undefined ? (lastGood ?? target) : target,
-    // What failed goes back, whatever the next revision waits for.
-    hold: paused || (target === undefined && !goesBack),
+    count,
+    stateful,
+    gated,
+    parallelism: update.parallelism,
+    aim: paused || isRollingBack || target === undefined ? (lastGood ?? target) : target,
+    // A rollback proceeds, whatever the next revision waits for.
+    hold: paused || (target === undefined && !isRollingBack),
     stopFirst: stateful || update.order === 'stop-first',
     goodHash: lastGood?.templateHash,
-    recreatedBefore: going ? rollout.since : 0,
-    careful: going && rollout.replaces,
+    recreatedBefore: isProgressing ? rollout.since : 0,
+    careful: isProgressing && rollout.replaces,
     failedHash: paused ? rollout.templateHash : undefined,
   }
 }
