@@ -1,5 +1,5 @@
-// Any write may be tried: the answer tells what it would do, a refusal is the same as in earnest, and neither etcd
-// nor the secrets store is another afterwards. (dry run of any write), over HTTP against the whole server.
+// Every write accepts ?dryRun=true: it is judged and planned as a real write, and afterwards neither etcd nor the secrets
+// store has changed. Over HTTP against the whole server. See docs/design/admission.md#dry-runs
 
 import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'

@@ -1,5 +1,5 @@
-// What a caller was told to be done is done and is never undone: a revision only rises, a deployment goes only when
-// it was deleted and nothing of it is left, and every answer names a revision that was in the store.
+// An acknowledged request is done and never undone: revisions only rise, a deployment disappears only after it was deleted
+// and nothing of it is left, and every response names a revision that was in the store.
 
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'

@@ -1,5 +1,5 @@
-// A deployment that shuns others, or itself, is placed beside none of them; what is on its way out counts until it is
-// gone.
+// A deployment is never placed beside one that its anti-affinity names, its own replicas included. A container that is
+// being removed counts until it is gone.
 
 import type { Assignment } from '@holdfast/contract'
 import type { StoredPlacement } from '@holdfast/server/store/records'

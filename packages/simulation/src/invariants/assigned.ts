@@ -1,4 +1,4 @@
-// Which assignments came to be, went or changed at this moment.
+// Finds the assignments that appeared, disappeared or changed at this moment.
 
 import type { Assignment, AssignmentId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'

@@ -1,4 +1,4 @@
-// What the tests of the invariants do to the small world, one change after another, and what that breaks.
+// The changes that the tests of the invariants apply to the small world, and the invariant that each one breaks.
 
 import type { DeploymentUid } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'

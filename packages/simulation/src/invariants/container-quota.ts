@@ -1,5 +1,5 @@
-// No container is placed above the quota, whoever places at the same time. That a lowered quota takes nothing away is
-// seen by `serves-until-replaced`.
+// No container is placed above the quota, also when several servers place at once. The invariant `serves-until-replaced`
+// checks that a lowered quota removes nothing.
 
 import { newAssignments } from './assigned.ts'
 import type { Invariant } from './invariant.ts'

@@ -1,5 +1,4 @@
-// An event that was told is never told otherwise and does not disappear before its time. A stable refusal is one
-// event: the same verdicts are not told twice in a row.
+// A published event never changes and does not disappear before its time. An unchanged refusal is one event.
 
 import type { Event } from '@holdfast/contract'
 import type { Broken, Invariant } from './invariant.ts'

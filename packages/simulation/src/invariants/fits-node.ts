@@ -1,5 +1,5 @@
-// A request fits into what is free on the one node that takes it, and is never split. Requests are no reservations:
-// one that was raised a moment ago may not be known yet to whoever places beside it.
+// A request fits into the free capacity of its node and is never split. Requests are not reservations: a concurrent
+// decision may not have received a request that was raised a moment ago.
 
 import type { Capacity, DeploymentUid, TenantId } from '@holdfast/contract'
 import { newAssignments, showPlaced } from './assigned.ts'

@@ -1,4 +1,4 @@
-// An assignment is immutable but for `desired`, which only moves on, and no id comes twice.
+// An assignment is immutable except for `desired`, which only moves forward, and no id is used twice.
 
 import { type AssignmentId, DESIRED_STATES } from '@holdfast/contract'
 import { goneAssignments, keptAssignments, newAssignments, showPlaced } from './assigned.ts'

@@ -1,6 +1,5 @@
-// Nobody is given up early: a node is called unreachable or failed only when its machine has been away for so long,
-// and while many fall silent at once nobody is failed before the hold is over. Not judged while the control plane
-// itself is in trouble: then each node is only owed more time than this.
+// No node is declared unreachable or failed before its machine was away long enough, and during a mass failure none fails
+// before the hold is over. Not checked while the control plane itself has faults: then nodes may only get more time.
 
 import type { NodeId } from '@holdfast/contract'
 import type { Script } from '../script/script.ts'

@@ -1,4 +1,4 @@
-// All invariants together, as a simulation asks them. docs/invariants.md says each in one line.
+// All invariants, in the order in which a simulation checks them. docs/invariants.md describes each in one line.
 
 import type { Snapshot, Violation } from '../cluster/snapshot.ts'
 import type { Script } from '../script/script.ts'

@@ -1,6 +1,5 @@
-// What must hold at every moment of a simulation. An invariant is told of each moment, with what was before it, and answers
-// with who breaks it. It reads the records and the machines by itself and asks none of the code that it judges: a filter that
-// is wrong must not agree with itself.
+// The interface of an invariant: it receives each moment with the one before and returns the violations. Invariants read
+// records and machines on their own and call none of the code that they check. See docs/design/simulation.md#invariants
 
 import type { Violation } from '../cluster/snapshot.ts'
 import type { Script } from '../script/script.ts'

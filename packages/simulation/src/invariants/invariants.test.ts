@@ -1,4 +1,4 @@
-// Each invariant is seen to be broken by what it forbids, and none by a world in which all is well.
+// Each invariant fails on a planted violation, and none fails on a correct world.
 
 import type { TenantId } from '@holdfast/contract'
 import { aDeployment } from '@holdfast/server/store/records.fixture'

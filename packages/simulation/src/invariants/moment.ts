@@ -1,5 +1,5 @@
-// One moment of a simulation as its invariants see it: the world as it is, and of each kind of record what became another one
-// since the moment before. Found once for all of them, since most moments change one record.
+// One moment of a simulation as invariants see it: the world, and the records of each kind that changed since the moment
+// before. Computed once for all invariants, since most moments change one record.
 
 import type { Event, Infer, TenantId } from '@holdfast/contract'
 import type {

@@ -1,5 +1,5 @@
-// Two controllers make no more assignments than are wished: nothing is made beside a replica of the same number and
-// template that serves on a node that keeps it, and no number has more than one successor.
+// Two controllers create no more assignments than desired: none beside a serving replica of the same number and template
+// on a node that keeps it, and at most one successor per number.
 
 import type { Assignment } from '@holdfast/contract'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'

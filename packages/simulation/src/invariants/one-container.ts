@@ -1,4 +1,4 @@
-// At most one container of an assignment anywhere, and only on the node that it names.
+// An assignment has at most one container anywhere, and only on the node that it names.
 
 import type { AssignmentId, NodeId } from '@holdfast/contract'
 import { newAssignments } from './assigned.ts'

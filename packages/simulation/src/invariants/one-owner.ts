@@ -1,5 +1,5 @@
-// One owner for each shard: nothing is placed while the owner that the record names is dead, and no two replicas go
-// on believing that the same tenant is theirs.
+// Each shard has one owner: nothing is placed while the recorded owner is dead, and no two replicas keep believing that they
+// own the same tenant. See docs/design/leadership.md#shards
 
 import type { TenantId } from '@holdfast/contract'
 import { shardOf } from '@holdfast/server/loops/leadership/shard-of'

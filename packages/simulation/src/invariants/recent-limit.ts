@@ -1,5 +1,5 @@
-// The quota of a tenant as it may be known to whoever decides now: a limit that was lowered a moment ago may still be
-// on its way to the cache that a decision reads.
+// The quota of a tenant as a deciding server may know it: a limit that was lowered a moment ago may not have reached its
+// cache yet.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
 import type { Snapshot } from '../cluster/snapshot.ts'

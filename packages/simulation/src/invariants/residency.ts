@@ -1,5 +1,5 @@
-// Residency is a hard filter: nothing is placed where the demand does not allow it, and what stands where it is not
-// allowed any more does not stay. Judged by the labels that enrollment proved, at the moment of the write.
+// Residency is a hard rule: no replica is placed or stays where the demand forbids it. Checked with the attested labels at
+// the moment of the write. See docs/design/residency.md#enforcement
 
 import { deploymentOf, newAssignments, showPlaced } from './assigned.ts'
 import type { Invariant } from './invariant.ts'

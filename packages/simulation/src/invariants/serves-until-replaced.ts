@@ -1,6 +1,6 @@
-// A replica that serves goes only when another of its number serves. (start-first); so a reached quota, a drain or a
-// changed label takes nothing away that is not replaced. Not judged where the spec asks for less: stop-first,
-// replicas that shun one another, fewer replicas, a deletion.
+// With start-first, a serving replica is removed only when another of its number serves; a reached quota, a drain or a
+// changed label removes nothing that is not replaced. Not checked for stop-first, self anti-affinity, scaling down and
+// deletion.
 
 import type { Assignment, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredObservation, StoredPlacement } from '@holdfast/server/store/records'

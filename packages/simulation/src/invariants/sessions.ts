@@ -1,4 +1,4 @@
-// Each new session of a node raises its epoch, and an enrollment its generation; where a machine stands counts only
+// Each new session of a node raises its epoch, and each enrollment its generation. The location of a machine is used only
 // as its join token attests it.
 
 import type { StoredNode } from '@holdfast/server/store/records'

@@ -1,6 +1,5 @@
-// When all faults are over and there was time, the world is as it was wished: every container has its assignment and
-// every assignment its container, what was seen is what is there, nothing waits to go, and whatever is nowhere has no
-// place.
+// Once all faults have ended and enough time has passed, the observed state is the desired state: assignments and containers
+// match, observations are true, nothing waits to be removed, and unplaced replicas fit nowhere.
 
 import type { AssignmentId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'

@@ -1,5 +1,5 @@
-// New work goes only to a node that takes it: ready, open, not the control plane's, the named one, with the labels
-// that are asked for. Each as the node's record was when the placement was written.
+// New work goes only to a node that accepts it: ready, schedulable, not a control-plane node, the named one, with matching
+// labels. Checked with the node's record at the time of the placement.
 
 import type { StoredNode } from '@holdfast/server/store/records'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'

@@ -1,6 +1,5 @@
-// Nothing is placed for a deployment while what it depends on is not as it asks. (dependsOn): a gate when a replica
-// is made, not continuously, so what is already placed is not judged. Whoever decides reads a cache that may lag; but
-// never behind the two records that its write compares, the deployment and the placement that it replaces.
+// No replica is placed while a dependency is not satisfied. `dependsOn` is a gate for creating replicas, so existing ones are
+// not checked. The deciding cache may lag, but never behind the two records that its write compares.
 
 import type { DeploymentUid } from '@holdfast/contract'
 import { newAssignments, type Placed, showPlaced } from './assigned.ts'

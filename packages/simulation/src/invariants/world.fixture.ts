@@ -1,4 +1,4 @@
-// A small world in which all is well, and hands that change one thing in it: what the tests of the invariants plant.
+// A small correct world, and functions that change one thing in it, for the tests of the invariants.
 
 import type { Assignment, AssignmentId, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
 import { shardOf } from '@holdfast/server/loops/leadership/shard-of'
