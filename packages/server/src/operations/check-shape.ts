@@ -30,13 +30,13 @@ export function checkShape(
   const rejectionOf = (fault: ShapeFault) => rejectFault(fault, secret)
   if (!isJsonObject(body)) return faults.map(rejectionOf)
   const unknown = faults.filter(({ kind }) => kind === 'unknown')
-  const judged = Object.keys(shape.fields).flatMap((field) => {
+  const rejected = Object.keys(shape.fields).flatMap((field) => {
     const own = faults.filter(({ kind, path }) => kind !== 'unknown' && isWithin(path, field))
     const value = body[field]
     if (own.length > 0 || value === undefined) return own.map(rejectionOf)
     return checks[field]?.(value) ?? []
   })
-  return [...unknown.map(rejectionOf), ...judged]
+  return [...unknown.map(rejectionOf), ...rejected]
 }
 
 const isWithin = (path: string, field: string): boolean =>

@@ -16,7 +16,7 @@ export interface KeptAnswer {
   readonly etag?: string
 }
 
-/** Where the response of a request is stored, and a hash of the request. */
+/** The id under which a response is stored, and a hash of its request. */
 export interface Idempotency {
   readonly id: string
   readonly requestHash: string

@@ -19,10 +19,10 @@ function allocator({ used = [] as string[], startAt = 0 } = {}) {
     },
     () => startAt,
   )
-  const told = (kind: Change['kind'], id: string, folder = 'slot') => {
+  const notify = (kind: Change['kind'], id: string, folder = 'slot') => {
     for (const listener of listeners) listener([{ kind, key: { tenant, folder, id } }])
   }
-  return { choose: (limit: number) => slots.choose(tenant, KIND, limit), slots, told }
+  return { choose: (limit: number) => slots.choose(tenant, KIND, limit), slots, notify }
 }
 
 const slotOf = (choice: SlotChoice) => (choice.kind === 'free' ? choice.slot : choice.kind)
@@ -33,14 +33,14 @@ test('gives each caller another free slot from the start index on, then lets it 
 })
 
 test('reports full only when every slot is held by a record', () => {
-  const { choose, slots, told } = allocator({ used: [`${KIND}/0`] })
+  const { choose, slots, notify } = allocator({ used: [`${KIND}/0`] })
   expect(slotOf(choose(2))).toBe(1)
   expect(slotOf(choose(2))).toBe('busy')
-  told('put', `${KIND}/1`)
+  notify('put', `${KIND}/1`)
   expect(slotOf(choose(2))).toBe('full')
   expect(slots.used(tenant, KIND)).toBe(2)
   slots.release(tenant, KIND, 1)
-  told('delete', `${KIND}/0`)
+  notify('delete', `${KIND}/0`)
   expect(slotOf(choose(2))).toBe(0)
 })
 
@@ -58,23 +58,23 @@ test('reports full for a limit of zero', () => {
 })
 
 test('ignores other records, other quotas and slots that are no number', () => {
-  const { choose, slots, told } = allocator({ used: [`${KIND}/x`] })
-  told('put', `${KIND}/0`, 'dep')
-  told('put', 'volumes/0')
-  told('put', `${KIND}/y`)
+  const { choose, slots, notify } = allocator({ used: [`${KIND}/x`] })
+  notify('put', `${KIND}/0`, 'dep')
+  notify('put', 'volumes/0')
+  notify('put', `${KIND}/y`)
   expect(slots.used(tenant, KIND)).toBe(0)
   expect(slotOf(choose(1))).toBe(0)
 })
 
 test('counts records in higher slots under a lowered limit, also for concurrent callers', () => {
-  const { choose, told } = allocator({ used: [`${KIND}/7`, `${KIND}/8`, `${KIND}/9`] })
+  const { choose, notify } = allocator({ used: [`${KIND}/7`, `${KIND}/8`, `${KIND}/9`] })
   expect([choose(5), choose(5), choose(5)].map(slotOf)).toEqual([0, 1, 'busy'])
-  told('delete', `${KIND}/7`)
+  notify('delete', `${KIND}/7`)
   expect([choose(5), choose(5)].map(slotOf)).toEqual([2, 'busy'])
 })
 
 test('counts a held slot beyond a lowered limit once', () => {
-  // Limit 5, held 3 and 9: with one beyond, four slots are open, of which one is held.
+  // Limit 5, slots 3 and 9 held: one is beyond the limit, so four slots are open and one of them is held.
   const { choose } = allocator({ used: [`${KIND}/3`, `${KIND}/9`] })
   expect([choose(5), choose(5), choose(5), choose(5)].map(slotOf)).toEqual([0, 1, 2, 'busy'])
 })

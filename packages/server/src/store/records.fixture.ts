@@ -48,7 +48,7 @@ export const anAuditEntry = (tenant: TenantId, transaction: TransactionId, reque
   requestId,
 })
 
-/** The deployment under its name, and the receipt of the transaction, which names the deployment's state. */
+/** Writes a deployment, and an audit entry that names its state as the receipt. */
 export function putDeployment(
   transaction: Transaction,
   tenant: TenantId,

@@ -4,7 +4,7 @@ import { retryUntil, withEngineDeadline } from './retry-until.ts'
 
 const soon = () => performance.now() + 5_000
 
-/** Fails as told, one error for each try, then succeeds. */
+/** Fails with the given errors, one per attempt, then succeeds. */
 function failing(...errors: Error[]) {
   let tries = 0
   const attempt = async () => {
@@ -16,7 +16,7 @@ function failing(...errors: Error[]) {
   return { attempt, tries: () => tries }
 }
 
-const refused = new EngineError('unavailable', 'no', 'nobody there')
+const refused = new EngineError('unavailable', 'no', 'no connection')
 const lost = new EngineError('unavailable', 'unknown', 'connection dropped')
 
 test('retries a call that was certainly not applied', async () => {

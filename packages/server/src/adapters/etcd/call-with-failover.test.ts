@@ -17,8 +17,12 @@ test('does not send a request whose deadline has passed and reports it as not ap
     },
   }
   const asked = callWithFailover(deps, {
-    ...{ method: '/etcdserverpb.KV/Txn', bytes: Buffer.alloc(0), decode: () => undefined },
-    ...{ deadlineMs: 5, repeatable: false, needsLeader: true },
+    method: '/etcdserverpb.KV/Txn',
+    bytes: Buffer.alloc(0),
+    decode: () => undefined,
+    deadlineMs: 5,
+    repeatable: false,
+    needsLeader: true,
   })
   await expect(asked).rejects.toMatchObject({ reason: 'deadline', applied: 'no' })
   expect(makeUnaryRequest).not.toHaveBeenCalled()

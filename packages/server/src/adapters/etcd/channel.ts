@@ -24,7 +24,7 @@ const CHANNEL_OPTIONS: ClientOptions = {
   'grpc.max_send_message_length': -1,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
-  // NOTE etcd treats pings on an idle connection as abuse and closes it, together with calls sent meanwhile.
+  // NOTE etcd treats pings on an idle connection as abuse and closes it, together with any call in flight.
   'grpc.keepalive_permit_without_calls': 0,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 2_000,

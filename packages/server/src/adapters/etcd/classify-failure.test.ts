@@ -35,7 +35,7 @@ test.each([
   [Code.RESOURCE_EXHAUSTED, 'etcdserver: mvcc: database space exceeded', 'no_space'],
   [Code.RESOURCE_EXHAUSTED, 'grpc: trying to send message larger than max (9 vs. 8)', 'unavailable'],
   [Code.RESOURCE_EXHAUSTED, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
-  [Code.INVALID_ARGUMENT, 'said by something that is not etcd', 'unavailable'],
+  [Code.INVALID_ARGUMENT, 'from a server other than etcd', 'unavailable'],
   [Code.CANCELLED, 'Call cancelled', 'unavailable'],
   [Code.INTERNAL, 'Received RST_STREAM with code 2', 'unavailable'],
   [Code.UNKNOWN, 'anything', 'unavailable'],

@@ -8,7 +8,7 @@ import type { EngineError } from '../../ports/key-value.ts'
 export interface Failure {
   readonly reason: EngineError['reason']
   readonly applied: EngineError['applied']
-  /** Where the same request may go next; `nowhere` if the answer would be the same or a retry could do harm. */
+  /** The next step for the same request; `nowhere` if the answer would be the same or a retry could do harm. */
   readonly next: 'nowhere' | 'another_member' | 'fresh_token'
 }
 

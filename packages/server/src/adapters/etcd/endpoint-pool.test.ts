@@ -57,10 +57,10 @@ function slowClient(takesMs: number): Endpoint['client'] {
   const state = () => (closed ? SHUTDOWN : performance.now() - begun >= takesMs ? READY : CONNECTING)
   const channel = {
     getConnectivityState: state,
-    watchConnectivityState(before: number, until: number, told: (error?: Error) => void) {
-      if (state() !== before) told()
-      else if (Date.now() >= until) told(new Error('too late'))
-      else setTimeout(() => channel.watchConnectivityState(before, until, told), 2)
+    watchConnectivityState(before: number, until: number, callback: (error?: Error) => void) {
+      if (state() !== before) callback()
+      else if (Date.now() >= until) callback(new Error('too late'))
+      else setTimeout(() => channel.watchConnectivityState(before, until, callback), 2)
     },
   }
   const close = () => {

@@ -97,9 +97,9 @@ describe('an etcd cluster that loses its leader', () => {
       const verdicts = new Map((await Promise.all(workers)).flatMap((one) => [...one]))
       await expectHonest(engine, prefix, verdicts)
       const { kvs } = await engine.range(under(prefix))
-      await waitUntil(() => watch.events().length >= kvs.length, { what: 'the watch has told all' })
-      const told = watch.events().map((event) => event.kv.key)
-      expect(told.sort()).toEqual(kvs.map((kv) => kv.key).sort())
+      await waitUntil(() => watch.events().length >= kvs.length, { what: 'the watch has delivered all' })
+      const delivered = watch.events().map((event) => event.kv.key)
+      expect(delivered.sort()).toEqual(kvs.map((kv) => kv.key).sort())
     },
   )
 

@@ -70,12 +70,12 @@ async function writeRevisions(prefix: string, count: number, size: number, value
 }
 
 function expectWholeHistory(watch: RecordingWatch, first: number, last: number, size: number): void {
-  const told = watch.events().map((event) => event.kv.modRevision)
+  const delivered = watch.events().map((event) => event.kv.modRevision)
   const expected = Array.from(
     { length: (last - first + 1) * size },
     (_, index) => first + Math.floor(index / size),
   )
-  expect(told).toEqual(expected)
+  expect(delivered).toEqual(expected)
   for (const { events } of watch.batches) expect(events.length % size).toBe(0)
 }
 
@@ -193,7 +193,7 @@ describe('compaction while disconnected', () => {
     const compacted = await write(direct, key, '3')
     await direct.compact(compacted)
     proxy.resume()
-    await waitUntil(() => watch.compacted.length > 0, { what: 'the watch was told' })
+    await waitUntil(() => watch.compacted.length > 0, { what: 'the watch reports the compaction' })
     expect([watch.compacted, watch.events().length]).toEqual([[compacted], 1])
   })
 

@@ -1,8 +1,7 @@
 // /api/v1/scheduler: settings of the scheduler that all tenants share.
 
-import { type ResidencyRules, regionsShape } from '@holdfast/contract'
+import { type Regions, type ResidencyRules, regionsShape } from '@holdfast/contract'
 import { done } from '../../operations/caller.ts'
-import { readRegions } from '../../operations/read-regions.ts'
 import { type Endpoint, endpoint } from '../endpoint.ts'
 
 export function schedulerEndpoints(rules: ResidencyRules): Endpoint[] {
@@ -14,4 +13,9 @@ export function schedulerEndpoints(rules: ResidencyRules): Endpoint[] {
       run: () => done(readRegions(rules)),
     }),
   ]
+}
+
+function readRegions({ enforcement, regions }: ResidencyRules): Regions {
+  const names = Object.keys(regions).sort()
+  return { enforcement, regions: names.map((name) => ({ name, countries: regions[name] ?? [] })) }
 }

@@ -1,5 +1,5 @@
-// Where replicas of a deployment would be placed now, and why they would not: the facts of the tenant, gathered once from the
-// cache, for core's explainPlacement. See docs/design/placement.md#explanations
+// Explains where replicas of a deployment would be placed now and why not: gathers the tenant's facts from the cache for
+// core's explainPlacement (docs/design/placement.md#explanations).
 
 import type { ResidencyRules, TenantId } from '@holdfast/contract'
 import { explainPlacement, type PlacementExplanation } from '@holdfast/core/placement/explain-placement'

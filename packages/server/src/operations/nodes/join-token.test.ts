@@ -11,7 +11,7 @@ test('pins the last certificate of the server chain', async () => {
   made.remove()
   const pinOf = (pem = ''): string => `sha256:${hash('sha256', new X509Certificate(pem).raw, 'hex')}`
   expect(caPinOf(`${server}${ca}`)).toBe(pinOf(ca))
-  // With a key in the file and words around, as some tools write it.
+  // A file with a private key and comments around the certificate, as some tools write it.
   expect(caPinOf(`subject=x\n${server}\n${key}`)).toBe(pinOf(server))
   expect(() => caPinOf('')).toThrow('contains no certificate')
 })

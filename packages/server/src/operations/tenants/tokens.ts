@@ -46,12 +46,12 @@ export function mintToken(
   ids: IdSource,
   now: string,
   tenant: TenantId,
-  wanted: Pick<Token, 'name' | 'role' | 'expiresAt'>,
+  properties: Pick<Token, 'name' | 'role' | 'expiresAt'>,
 ) {
   const ulid = ids.ulid()
   const secret = Buffer.from(ids.bytes(32)).toString('base64url')
   const secretHash = hash('sha256', secret, 'hex')
-  const { name, role, expiresAt } = wanted
+  const { name, role, expiresAt } = properties
   const record: StoredToken = {
     v: 1,
     id: asTokenId(`tok_${ulid}`),
@@ -73,8 +73,8 @@ export async function issueToken(
 ): Promise<Outcome<IssuedToken>> {
   const faults = checkNewToken(body, caller, clock)
   if (faults.length > 0) return refused(...faults)
-  const wanted = decode(newTokenShape, body)
-  const { record, text } = mintToken(ids, timestamp(clock), caller.tenant, wanted)
+  const properties = decode(newTokenShape, body)
+  const { record, text } = mintToken(ids, timestamp(clock), caller.tenant, properties)
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
     if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
@@ -97,9 +97,9 @@ const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2
 
 /** A role that the caller may not grant is rejected first. */
 function checkNewToken(body: Json, { role }: Caller, clock: Clock): Rejection[] {
-  const wanted = isJsonObject(body) ? body.role : undefined
+  const requested = isJsonObject(body) ? body.role : undefined
   return [
-    ...(wanted === 'platform-admin' && role !== 'platform-admin' ? [notForTenants(wanted)] : []),
+    ...(requested === 'platform-admin' && role !== 'platform-admin' ? [notForTenants(requested)] : []),
     ...checkShape(newTokenShape, body, {
       checks: {
         name: checkTokenName,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { KeyValueEngine } from '../../ports/key-value.ts'
 import { createCurrentRevision } from './freshness.ts'
 
-/** An engine whose reads are answered by hand. */
+/** An engine whose reads the test answers. */
 function handMade() {
   const reads: ((outcome: number | Error) => void)[] = []
   const range = (() =>
@@ -48,9 +48,9 @@ test('shares the next read among all calls that arrive while one runs', async ()
 test('fails only the calls that shared a failed read', async () => {
   const { reads, current } = handMade()
   const [early, late] = [current(), current()]
-  const told = expect(early).rejects.toThrow('away')
+  const rejected = expect(early).rejects.toThrow('away')
   reads[0]?.(new Error('away'))
-  await told
+  await rejected
   await settled()
   reads[1]?.(2)
   expect(await late).toBe(2)

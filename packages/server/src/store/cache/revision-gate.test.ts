@@ -40,9 +40,9 @@ test('keeps the gate at the highest revision it has reached', () => {
 test('reports the revision of the cache to a waiter that times out', async () => {
   const gate = createRevisionGate()
   gate.advance(5)
-  const told = expect(gate.waitFor(9, 50, never)).rejects.toThrow(CacheBehindError)
+  const rejected = expect(gate.waitFor(9, 50, never)).rejects.toThrow(CacheBehindError)
   await vi.advanceTimersByTimeAsync(50)
-  await told
+  await rejected
   expect(vi.getTimerCount()).toBe(0)
 })
 

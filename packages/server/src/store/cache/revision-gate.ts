@@ -6,7 +6,7 @@ export interface RevisionGate {
   readonly revision: number
   advance(reached: number): void
   /** `nudge` requests a progress notification: writes outside the keyspace raise etcd's revision without an event. */
-  waitFor(wanted: number, deadlineMs: number, nudge: () => void): Promise<void>
+  waitFor(awaited: number, deadlineMs: number, nudge: () => void): Promise<void>
 }
 
 export class CacheBehindError extends Error {
@@ -18,8 +18,8 @@ export function createRevisionGate(): RevisionGate {
   const waiters = new Map<() => void, number>()
   let nudging: NodeJS.Timeout | undefined
   // One timer for all waiters, of which there may be thousands.
-  const enter = (release: () => void, wanted: number, nudge: () => void): void => {
-    waiters.set(release, wanted)
+  const enter = (release: () => void, awaited: number, nudge: () => void): void => {
+    waiters.set(release, awaited)
     nudging ??= setInterval(nudge, NUDGE_EVERY_MS)
   }
   const leave = (release: () => void): void => {
@@ -34,10 +34,10 @@ export function createRevisionGate(): RevisionGate {
     },
     advance(reached) {
       if (reached > revision) revision = reached
-      for (const [release, wanted] of waiters) if (wanted <= revision) release()
+      for (const [release, awaited] of waiters) if (awaited <= revision) release()
     },
-    waitFor(wanted, deadlineMs, nudge) {
-      if (wanted <= revision) return Promise.resolve()
+    waitFor(awaited, deadlineMs, nudge) {
+      if (awaited <= revision) return Promise.resolve()
       return new Promise((resolve, reject) => {
         const finish = (settle: () => void): void => {
           clearTimeout(deadline)
@@ -46,9 +46,9 @@ export function createRevisionGate(): RevisionGate {
         }
         const release = () => finish(resolve)
         const behind = () =>
-          new CacheBehindError(`the cache is at revision ${revision}, revision ${wanted} was requested`)
+          new CacheBehindError(`the cache is at revision ${revision}, revision ${awaited} was requested`)
         const deadline = setTimeout(() => finish(() => reject(behind())), Math.max(0, deadlineMs))
-        enter(release, wanted, nudge)
+        enter(release, awaited, nudge)
       })
     },
   }

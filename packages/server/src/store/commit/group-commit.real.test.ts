@@ -1,5 +1,5 @@
-// Any batch equals some serial order of its transactions, on real etcd; and without the conflict rule it does not, so
-// this test can tell. DESIGN 5, PERFORMANCE 2.1.
+// On real etcd a batch equals some serial order of its transactions. Without the conflict rule it does not, which shows that
+// this test can find a violation.
 
 import { put, textOf, unconditionally, under } from '@holdfast/simulation/conformance/fixtures'
 import { sharedEtcd, uniquePrefix } from '@holdfast/testkit'
@@ -13,7 +13,7 @@ import { type ConflictRule, createGroupCommit, type GroupCommitOptions, type Wri
 const KEYS = ['a', 'b', 'c', 'd'] as const
 type Key = (typeof KEYS)[number]
 
-/** `untouched`: its revision is what it was at the start. `empty`: there is no key at all. */
+/** `untouched` compares with the revision at the start; `empty` compares that the key is absent. */
 type Condition = { readonly key: Key; readonly is: 'absent' | 'present' | 'untouched' } | 'empty'
 type Change = { readonly key: Key; readonly kind: 'put' | 'delete' } | 'clear'
 interface Sketch {
@@ -51,7 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-/** What became of each transaction, and each key's value, which names who wrote it, with its version. */
+/** The outcome of each transaction, and each key's version and value, which names its writer. */
 interface Outcome {
   readonly committed: readonly boolean[]
   readonly state: { readonly [key: string]: string }
@@ -97,7 +97,7 @@ function writeOf(change: Change, prefix: string, index: number): Write {
     : { kind: 'delete', key }
 }
 
-/** The same by the book: one after another, in the order given. */
+/** The expected result of running the transactions one after another in the given order. */
 function replay({ present, sketches }: Case, order: readonly number[]): Outcome {
   const keys = new Map<Key, { value: string; version: number }>()
   for (const name of present) keys.set(name, { value: 'start', version: 1 })
@@ -196,7 +196,7 @@ test('fails only the invalid transaction of a batch on real etcd', async () => {
   const prefix = uniquePrefix()
   const group = createGroupCommit(engine)
   const good = (name: string) => group.submit({ compares: [], writes: [put(`${prefix}${name}/`) as Write] })
-  // More operations than etcd takes in one transaction.
+  // More operations than etcd accepts in one transaction.
   const writes = Array.from({ length: 200 }, (_, index) => put(`${prefix}bad/${index}/`) as Write)
   const submitted = [good('a'), group.submit({ compares: [], writes }), good('b')]
   const huge = { kind: 'put', key: `${prefix}huge/`, value: new Uint8Array(2_000_000) } as const

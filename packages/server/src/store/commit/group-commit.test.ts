@@ -1,4 +1,4 @@
-// Which requests the batcher builds, on an engine that is answered by hand. What etcd makes of them: the real test.
+// The requests that group commit builds, on a scripted engine. The real test shows how etcd applies them.
 
 import { absent, put } from '@holdfast/simulation/conformance/fixtures'
 import { describe, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ const transaction = (compares: string[], writes: string[]): PreparedTransaction 
 })
 const writing = (...keys: string[]) => transaction([], keys)
 
-/** The keys that each transaction of a request writes; one that travels alone is not nested. */
+/** The keys that each transaction of a request writes; a single transaction is not nested. */
 const shapeOf = ({ request }: Sent): string[][] => {
   const keys = (operations: readonly Operation[]) => operations.map((one) => ('key' in one ? one.key : '?'))
   const inner = request.success.flatMap((one) =>
@@ -231,7 +231,7 @@ describe('failures of a batch', () => {
     ['an unreadable answer', new EngineError('invalid', 'unknown', '')],
     ['a lost connection', new EngineError('unavailable', 'unknown', '')],
     ['a deadline', new EngineError('deadline', 'unknown', '')],
-    ['nobody there', new EngineError('unavailable', 'no', '')],
+    ['no connection', new EngineError('unavailable', 'no', '')],
   ])('reports %s to each transaction and sends nothing again', async (_, error) => {
     const { sent, submit, verdicts } = batcher()
     for (const name of ['a', 'b']) submit(name, writing(name))

@@ -1,4 +1,4 @@
-// Where replicas run: placements, the recorded placement decisions, and what agents observed.
+// Records about running replicas: placements, recorded placement decisions, and the agents' observations.
 
 import {
   assignmentShape,

@@ -4,7 +4,10 @@ import { realIds as ids } from '../../../system-clock.ts'
 import { type ExecOrder, mintExecTicket, openExecTicket } from './exec-ticket.ts'
 
 const ORDER: ExecOrder = {
-  ...{ assignmentId: 'rep_1' as AssignmentId, nodeId: 'node_1' as NodeId, replica: 1, tty: true },
+  assignmentId: 'rep_1' as AssignmentId,
+  nodeId: 'node_1' as NodeId,
+  replica: 1,
+  tty: true,
   command: ['login', 'canary-argument'],
 }
 

@@ -8,13 +8,17 @@ import { createLastLines, createWakeup, mergeKept, shownLine } from './merge-log
 
 const { stdout, stderr, skipped } = STREAM_CHANNELS
 const target = (replica: number): LogTarget => ({
-  ...{ tenant: 'tenant' as TenantId, assignmentId: `rep_${replica}` as LogTarget['assignmentId'] },
-  ...{ nodeId: 'node_1' as LogTarget['nodeId'], node: `n${replica}`, replica, run: null },
+  tenant: 'tenant' as TenantId,
+  assignmentId: `rep_${replica}` as LogTarget['assignmentId'],
+  nodeId: 'node_1' as LogTarget['nodeId'],
+  node: `n${replica}`,
+  replica,
+  run: null,
 })
 const time = (nanos: number): string => `2026-01-01T00:00:00.${String(nanos).padStart(9, '0')}Z`
 
-/** A source whose node is the test, with the credit that it gave. */
-function source(replica: number, tell = () => {}) {
+/** A source whose node the test plays, with the credit that the source granted. */
+function source(replica: number, notify = () => {}) {
   const given: { reader?: StreamReader; credit: number } = { credit: 0 }
   const opened = openLogSource(
     (_tenant, _node, _request, reader) => {
@@ -30,7 +34,7 @@ function source(replica: number, tell = () => {}) {
     },
     target(replica),
     {},
-    tell,
+    notify,
   )
   const send = (channel: number, bytes: string | Buffer) => given.reader?.data(channel, Buffer.from(bytes))
   return { opened, given, send, end: () => given.reader?.end({}) }
@@ -144,7 +148,7 @@ test('leaves the node credit to continue after unfinished lines in both streams'
     send(channel, Buffer.alloc(bytes, 'x'))
   }
   const line = `${time(1)} ${'y'.repeat(1_000)}\n`
-  // Up to what is given back at once.
+  // Less than the piece in which credit is returned may be missing.
   for (let at = 0; at < 15; at += 1) {
     used += STREAM_HEADER_BYTES + line.length
     send(stdout, line)

@@ -92,7 +92,7 @@ async function* linesOf(deps: LogDeps, request: LogRequest, signal: AbortSignal)
   if (request.query.follow) yield* followedLines(deps, request, progress, createWakeup(signal))
 }
 
-/** What was sent to the client so far, by assignment. */
+/** The progress of the client's stream, by assignment. */
 interface LogProgress {
   /** The time of the last line. */
   readonly times: Map<string, string>

@@ -21,20 +21,24 @@ function timelineOf(given: readonly Given[], nodeIds: readonly string[] = []): s
   )
 }
 
-/** Found newest first; those of one revision are given in their order. */
+/** Entries as found, newest first; those of one revision keep their given order. */
 function storyOf(given: readonly Given[], nodeIds: readonly string[], unseen?: string) {
-  const told = given.map(
+  const entries = given.map(
     ({ about = 'dep_A', reason = '', data = {}, revision, ...each }, index): TimelineEntry => {
       const ordinal = index
       const subject = { kind: about.startsWith('node') ? 'Node' : 'Deployment', name: about, uid: about }
       const event = {
-        ...{ v: 1, id: `evt_${index}`, tenant: TENANT, time: '', severity: 'info' as const },
+        v: 1,
+        id: `evt_${index}`,
+        tenant: TENANT,
+        time: '',
+        severity: 'info' as const,
         ...{ ...each, subject, reason, data },
       }
       return [{ revision, ordinal }, listedEvent(event, `${revision}-${ordinal}`)]
     },
   )
-  const found = told.toSorted(
+  const found = entries.toSorted(
     ([left], [right]) => right.revision - left.revision || right.ordinal - left.ordinal,
   )
   const own = found.filter(([, { subject }]) => subject.kind === 'Deployment')
@@ -57,7 +61,9 @@ test('shows events of one transaction in their given order', () => {
 
 test('shows similar steps separately and folds identical events with their count', () => {
   const step = (revision: number, replica: number): Given => ({
-    ...{ revision, type: 'deployment.scheduled', message: '1 replica went to n1.' },
+    revision,
+    type: 'deployment.scheduled',
+    message: '1 replica went to n1.',
     data: { replicas: [{ replica }] },
   })
   expect(timelineOf([step(1, 1), step(2, 2), step(3, 2)])).toEqual([
@@ -68,10 +74,15 @@ test('shows similar steps separately and folds identical events with their count
 
 test('shows node events since the first event, for nodes that have or had a replica', () => {
   const failed = (revision: number, about: string): Given => ({
-    ...{ revision, about, type: 'node.failed', message: `${about} failed` },
+    revision,
+    about,
+    type: 'node.failed',
+    message: `${about} failed`,
   })
   const placed: Given = {
-    ...{ revision: 3, type: 'deployment.scheduled', message: 'placed' },
+    revision: 3,
+    type: 'deployment.scheduled',
+    message: 'placed',
     data: { replicas: [{ replica: 1, nodeId: 'node_1' }] },
   }
   const given = [failed(1, 'node_1'), placed, failed(4, 'node_1'), failed(5, 'node_2'), failed(6, 'node_3')]
@@ -80,12 +91,14 @@ test('shows node events since the first event, for nodes that have or had a repl
 
 const updated = (from: number, to: number, message = (at: number) => `${at}`): Given[] =>
   Array.from({ length: to - from + 1 }, (_, at) => ({
-    ...{ revision: from + at, type: 'deployment.updated', message: message(from + at) },
+    revision: from + at,
+    type: 'deployment.updated',
+    message: message(from + at),
   }))
 
 test('shows the newest fifty events', () => {
-  const told = timelineOf(updated(0, 119))
-  expect([told.length, told[0], told.at(-1)]).toEqual([50, '119', '70'])
+  const entries = timelineOf(updated(0, 119))
+  expect([entries.length, entries[0], entries.at(-1)]).toEqual([50, '119', '70'])
 })
 
 test('returns a cursor before the omitted events and counts folded ones', () => {

@@ -27,7 +27,7 @@ export interface FactsRequest {
   readonly image: ImageFact | undefined
   readonly archivedDigest: string | undefined
   readonly secrets: Pick<SecretsOfWrite, 'facts' | 'quotas'>
-  /** Of the deployment itself; those of its secrets are added. */
+  /** Quotas of the deployment itself; those of its secrets are added. */
   readonly quotas: readonly QuotaFact[]
 }
 

@@ -20,7 +20,7 @@ export interface Plan {
   readonly revision: number
   /** Top-level fields whose stored value would change. */
   readonly changes: readonly FieldChange[]
-  /** Where unplaced replicas would go now, with every node and the reasons against it. */
+  /** The nodes that unplaced replicas would get now, and for every other node the reasons against it. */
   readonly placement: PlacementExplanation
   /** The steps of the controllers, in order. */
   readonly steps: readonly PlanStep[]

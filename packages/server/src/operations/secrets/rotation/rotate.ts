@@ -43,9 +43,9 @@ export async function rotateSecrets(
   const outcome = await deps.store.transact<Outcome<Rotation>>((transaction) => {
     const judged = judgeRotation(deps, transaction, { ...request, ...defined({ staged }) })
     if (!judged.ok) return { kind: 'abort', result: judged }
-    const decided = commitRotation(deps, transaction, request.caller, judged.value, options)
-    toDestroy = decided.toDestroy
-    return decided.decision
+    const committed = commitRotation(deps, transaction, request.caller, judged.value, options)
+    toDestroy = committed.toDestroy
+    return committed.decision
   })
   if (outcome.ok) await destroyStaged(deps, caller.tenant, toDestroy)
   else if (staged !== undefined) await destroyMaterial(deps, caller, [staged])
