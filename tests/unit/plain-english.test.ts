@@ -19,7 +19,6 @@ const NOT_YET: readonly string[] = [
   'packages/agent',
   'packages/cli',
   'packages/client',
-  'packages/contract',
   'packages/core',
   'packages/server',
   'packages/simulation',

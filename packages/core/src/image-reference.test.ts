@@ -121,7 +121,7 @@ test.each([
   expect(parseImageReference(text)).toBeUndefined()
 })
 
-test('a host is made canonical, so that allow-list and reference compare as strings', () => {
+test('makes a registry host canonical, so that it can be compared as a string', () => {
   expect(parseRegistryHost('Registry.Example.com')).toBe('registry.example.com:443')
   expect(parseRegistryHost('registry.example.com:443')).toBe('registry.example.com:443')
   expect(parseRegistryHost('docker.io')).toBe('docker.io:443')
@@ -131,13 +131,13 @@ test('a host is made canonical, so that allow-list and reference compare as stri
   expect(parseRegistryHost('u@registry.example.com')).toBeUndefined()
 })
 
-test('the parts have checks of their own', () => {
+test('checks the parts of a reference separately', () => {
   expect([isRepository('a/b'), isRepository('a//b'), isRepository('')]).toEqual([true, false, false])
   expect([isTag('1'), isTag(''), isTag('a/b')]).toEqual([true, false, false])
   expect([isDigest(SHA256), isDigest(`${SHA256} `), isDigest('sha256:')]).toEqual([true, false, false])
 })
 
-test('the longest and most repetitive texts are judged in linear time', () => {
+test('parses long and repetitive references in linear time', () => {
   const started = process.cpuUsage()
   for (const unit of ['a', 'a-', 'a__', 'a/', '-', '_', '.', 'a.', '0', ':', '@']) {
     for (let length = 100; length <= 600; length += 100)

@@ -1,5 +1,5 @@
-// The answers of a pure function kept for the texts it was asked about last: the same images and variable names come again
-// and again. Bounded, so that hostile texts cannot fill memory.
+// Caches the results of a pure function for its most recent texts, because the same images and variable names recur.
+// The size is bounded, so that hostile texts cannot fill memory.
 
 const MAX_TEXT = 256
 

@@ -36,7 +36,9 @@ describe('composeEnvironment', () => {
   test('uses only the current version in a template', () => {
     const entry = anEntry('DB', { a: '1' }, { next: document({ b: '2' }) })
     expect(compose({ entries: [entry], composedEnvironment: { X: '{{secret.db.b}}' } })).toEqual({
-      ...{ kind: 'unresolved', secret: 'DB', cause: 'missing_key' },
+      kind: 'unresolved',
+      secret: 'DB',
+      cause: 'missing_key',
     })
   })
   test('treats __proto__ as an ordinary name', () => {
@@ -65,7 +67,9 @@ describe('composeEnvironment', () => {
       const entry = anEntry('DB', { a: '1' })
       expect(compose({ entries: [entry], composedEnvironment: { X: `{{secret.db.${key}}}` } })).toMatchObject(
         {
-          ...{ kind: 'unresolved', secret: 'DB', cause: 'missing_key' },
+          kind: 'unresolved',
+          secret: 'DB',
+          cause: 'missing_key',
         },
       )
     },
@@ -101,13 +105,17 @@ describe('composeEnvironment fails for', () => {
   })
   test('a template of a missing or malformed entry', () => {
     expect(compose({ composedEnvironment: { X: '{{secret.db.a}}' } })).toEqual({
-      ...{ kind: 'unresolved', secret: 'X', cause: 'missing_key' },
+      kind: 'unresolved',
+      secret: 'X',
+      cause: 'missing_key',
     })
     expect(compose({ composedEnvironment: { X: '{{secret.db' } })).toMatchObject({ cause: 'missing_key' })
   })
   test.each(['a-b', 'a=b', '', '1a', 'a b', 'ü'])('a key that is not a variable name: %o', (key) => {
     expect(compose({ entries: [anEntry('DB', { [key]: 'v' })] })).toEqual({
-      ...{ kind: 'unresolved', secret: 'DB', cause: 'malformed' },
+      kind: 'unresolved',
+      secret: 'DB',
+      cause: 'malformed',
     })
   })
   test('a value that a variable cannot hold', () => {
@@ -117,7 +125,9 @@ describe('composeEnvironment fails for', () => {
     const room = 128 * 1024 - 1 - 'DB_a='.length
     expect(compose({ entries: [anEntry('DB', { a: 'x'.repeat(room) })] })).toMatchObject({ kind: 'ok' })
     expect(compose({ entries: [anEntry('DB', { a: 'x'.repeat(room + 1) })] })).toEqual({
-      ...{ kind: 'unresolved', secret: 'DB', cause: 'too_large' },
+      kind: 'unresolved',
+      secret: 'DB',
+      cause: 'too_large',
     })
     const keys = Array.from({ length: 17 }, (_, index) => [`k${index}`, 'é'.repeat(32 * 1024)])
     expect(compose({ entries: [anEntry('DB', Object.fromEntries(keys))] })).toMatchObject({

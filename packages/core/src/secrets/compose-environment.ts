@@ -55,7 +55,9 @@ export function composeEnvironment(parts: EnvironmentParts): ComposedEnvironment
 }
 
 const unresolved = (secret: string, cause: UnresolvedCause): ComposedEnvironment => ({
-  ...{ kind: 'unresolved', secret, cause },
+  kind: 'unresolved',
+  secret,
+  cause,
 })
 
 function variablesOf({ name, current, next, previous }: EntryDocuments): Variable[] {
@@ -63,7 +65,8 @@ function variablesOf({ name, current, next, previous }: EntryDocuments): Variabl
     [...(document ?? [])].map(([key, value]) => ({
       // An invalid key yields a variable without a name, which is rejected below.
       variable: isEnvironmentKey(key) ? `${name}_${key}${suffix}` : '',
-      ...{ value, secret: name },
+      value,
+      secret: name,
     }))
   return [...named(current, ''), ...named(next, '_NEXT'), ...named(previous, '_PREVIOUS')]
 }
@@ -82,7 +85,8 @@ function expand(
   const missing = references.find(({ resource, key }) => entryOf(resource)?.current.has(key) !== true)
   const named = missing ?? references[0]
   return {
-    ...{ variable, secret: entryOf(named?.resource ?? '')?.name ?? variable },
+    variable,
+    secret: entryOf(named?.resource ?? '')?.name ?? variable,
     value: missing === undefined ? values.join('') : undefined,
   }
 }

@@ -3,7 +3,10 @@ import { type CredentialFact, type PinQuestion, planPins } from './plan-pins.ts'
 
 const VOLUME = 'volume(vol_01JCPZ0000000000000000000A)'
 const entry = (label: string, anchor = 'external', name = label.toUpperCase()) => ({
-  ...{ name, vault_path: `resources/${label}`, anchor, rotation: 'restart' },
+  name,
+  vault_path: `resources/${label}`,
+  anchor,
+  rotation: 'restart',
 })
 const fact = (newest: number | null, initial: number | null): CredentialFact => ({
   namespace: 'resources',

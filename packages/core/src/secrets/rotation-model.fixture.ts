@@ -1,6 +1,7 @@
 // The servers of the model. Each decides with the functions of rotation.ts on what it read, and commits later or
 // never. A guard is removed by forging the facts it checks, so that the functions stay unchanged.
 
+import { defined } from '@holdfast/contract'
 import {
   nextMove,
   type RotationConsumer,
@@ -88,12 +89,11 @@ function decideStep(world: World, rules: Rules, facts: RotationFacts, step: Step
   if (turn.kind !== 'turned') return []
   const early = rules.without === 'destroyed only after the transaction' ? turn.destroyed : []
   const store = world.store.filter((each) => !early.includes(each))
-  const more = written === undefined ? {} : { written }
   // The requesting deployment matters only if the step pins it.
   const askers = turn.pin === undefined ? [0] : [...world.consumers.keys()]
   return askers
     .filter((asker) => world.consumers[asker] !== undefined)
-    .map((asker) => withFlight({ ...world, store }, { turn, asker, ...more }))
+    .map((asker) => withFlight({ ...world, store }, { turn, asker, ...defined({ written }) }))
 }
 
 /** The order in which two decisions began does not matter. */

@@ -31,7 +31,9 @@ const facts = (
 ): RotationFacts => ({ rotation, versions, consumers })
 
 const at = (phase: Rotating['phase'], aborting = false): Rotating => ({
-  ...{ phase, old: 1, new: 2 },
+  phase,
+  old: 1,
+  new: 2,
   ...(aborting ? { aborting } : {}),
 })
 

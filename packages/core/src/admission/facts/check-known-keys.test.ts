@@ -7,7 +7,10 @@ import { normalise } from '../normalize/normalise.ts'
 import { checkFacts } from './check-facts.ts'
 
 const secret = (name: string, label: string) => ({
-  ...{ name, vault_path: `resources/${label}`, anchor: 'external', rotation: 'restart' },
+  name,
+  vault_path: `resources/${label}`,
+  anchor: 'external',
+  rotation: 'restart',
 })
 const fact = (...keys: string[]): CredentialFact => ({ namespace: 'resources', newest: 1, initial: 1, keys })
 const specOf = (parts: { [field: string]: unknown }) => normalise(aBody(parts), undefined).spec
@@ -25,7 +28,8 @@ function judge(
 
 test('rejects a constant and a template that conflict with a stored key', () => {
   const parts = {
-    ...{ secrets: [secret('DB', 'db')], environment: { DB_host: 'h', DB_port: '1' } },
+    secrets: [secret('DB', 'db')],
+    environment: { DB_host: 'h', DB_port: '1' },
     composedEnvironment: { DB_user: '{{secret.db.host}}' },
   }
   expect(judge(parts, { db: fact('host', 'user') })).toEqual([

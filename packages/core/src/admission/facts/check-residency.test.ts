@@ -1,4 +1,4 @@
-import type { ResidencyDemand } from '@holdfast/contract'
+import { defined, type ResidencyDemand } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import type { Stand } from '../../scheduling/residency.ts'
 import { explainResidency } from './check-residency.ts'
@@ -6,8 +6,7 @@ import { explainResidency } from './check-residency.ts'
 const RULES = { enforcement: true, regions: { dach: ['AT', 'CH', 'DE'], moon: ['XX'] } }
 const node = (country?: string, region?: string): Stand => ({
   labels: {
-    ...(country === undefined ? {} : { 'holdfast.io/country': country }),
-    ...(region === undefined ? {} : { 'holdfast.io/geo-region': region }),
+    ...defined({ 'holdfast.io/country': country, 'holdfast.io/geo-region': region }),
     zone: 'a',
   },
 })

@@ -45,6 +45,6 @@ const ROWS: Row[] = [
   ['null forms', { secrets: null, composedEnvironment: null, placement: null }],
 ]
 
-test.each(ROWS)('%s', (_about, parts, ...expected) => {
+test.each(ROWS)('unknown and read-only fields: %s', (_about, parts, ...expected) => {
   expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
 })

@@ -30,6 +30,6 @@ const ROWS: Row[] = [
   ['1025 variables', { environment: many(1025) }, 'list_too_long environment'],
 ]
 
-test.each(ROWS)('%s', (_about, parts, ...expected) => {
+test.each(ROWS)('rules of environment: %s', (_about, parts, ...expected) => {
   expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
 })

@@ -118,6 +118,6 @@ const ROWS: Row[] = [
   ['a list as healthCheck', { healthCheck: [] }, 'field_type_invalid healthCheck'],
 ]
 
-test.each(ROWS)('%s', (_about, parts, ...expected) => {
+test.each(ROWS)('rules of healthCheck: %s', (_about, parts, ...expected) => {
   expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
 })

@@ -43,6 +43,6 @@ const ROWS: Row[] = [
   ],
 ]
 
-test.each(ROWS)('%s', (_about, parts, ...expected) => {
+test.each(ROWS)('rules of labels: %s', (_about, parts, ...expected) => {
   expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
 })

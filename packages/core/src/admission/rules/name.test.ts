@@ -47,6 +47,6 @@ const ROWS: Row[] = [
   ['secretsVersion 1.5', { secretsVersion: 1.5 }, 'field_type_invalid secretsVersion'],
 ]
 
-test.each(ROWS)('%s', (_about, parts, ...expected) => {
+test.each(ROWS)('rules of name, image and replicas: %s', (_about, parts, ...expected) => {
   expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
 })

@@ -95,6 +95,6 @@ const ROWS: Row[] = [
   ['null inside', { placement: { spread: null } }, 'field_type_invalid placement.spread'],
 ]
 
-test.each(ROWS)('%s', (_about, parts, ...expected) => {
+test.each(ROWS)('rules of placement: %s', (_about, parts, ...expected) => {
   expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
 })

@@ -35,7 +35,7 @@ const ROWS: Row[] = [
   ['half a port', { routes: [{ ...route, port: 80.5 }] }, 'field_type_invalid routes[0].port'],
 ]
 
-test.each(ROWS)('%s', (_about, parts, ...expected) => {
+test.each(ROWS)('rules of routes: %s', (_about, parts, ...expected) => {
   expect(summary(checkBody(aBody(parts), forCreate()))).toEqual(expected)
 })
 

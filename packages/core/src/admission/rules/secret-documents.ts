@@ -19,14 +19,18 @@ const JUDGES: readonly { code: CrossRule['code']; field: string; judge: Judge }[
 ]
 
 export const secretDocumentsRules: readonly CrossRule[] = JUDGES.map(({ code, field, judge }) => ({
-  ...{ code, at: `secrets[*].${field}`, needs: [] },
+  code,
+  at: `secrets[*].${field}`,
+  needs: [],
   refusals: (merged, _sent, { limits }) =>
     entriesOf(merged).flatMap(([index, entry]) => judge(entry, ['secrets', index], limits)),
 }))
 
 /** For a body that itself holds them. */
 export const writtenDocumentRules: readonly CrossRule[] = JUDGES.map(({ code, field, judge }) => ({
-  ...{ code, at: field, needs: [] },
+  code,
+  at: field,
+  needs: [],
   refusals: (merged, _sent, { limits }) => judge(merged, [], limits),
 }))
 

@@ -109,7 +109,7 @@ const ROWS: Row[] = [
   ['one path under two names', { secrets: ['A', 'B'].map((name) => ({ name, vault_path: 'resources/db' })) }],
 ]
 
-test.each(ROWS)('%s', (_about, parts, ...expected) => {
+test.each(ROWS)('rules of secrets: %s', (_about, parts, ...expected) => {
   const context = forCreate({ volumesEnabled: true })
   expect(summary(checkBody(aBody(parts), context))).toEqual(expected)
 })

@@ -1,5 +1,6 @@
 // The same rows for an entry of a deployment and for a secret write; only the prefix of the field differs.
 
+import { defined } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from '../../limits.ts'
 import { aBody, aRecord, forCreate, forUpdate, type Row, summary } from '../admission.fixture.ts'
@@ -146,7 +147,7 @@ describe('material in an entry of a deployment', () => {
 
 describe('material in a secret write', () => {
   const judge = (body: unknown, beside?: string[]) => {
-    const options = { limits: DEFAULT_LIMITS, ...(beside === undefined ? {} : { beside }) }
+    const options = { limits: DEFAULT_LIMITS, ...defined({ beside }) }
     return checkSecretWrite(JSON.parse(JSON.stringify(body)), options)
   }
   const rejectionsOf = (body: unknown, beside?: string[]) => {
