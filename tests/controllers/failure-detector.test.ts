@@ -21,19 +21,19 @@ const heldBy = (replica: string) => ({ session: { replica, epoch: 3, bootId: 'bo
 
 async function cellForTest() {
   const pausable = createPausable()
-  const root = `/${uniqueName('board')}`
+  const root = `/${uniqueName('detector')}`
   const { store, close } = await openTestStore({ root, wrap: pausable.wrap })
   onTestFinished(close)
   let now = 1_000_000
   const holds: boolean[] = []
-  const board = createFailureDetector({
-    ...{ store, self: 'me', times: DEFAULT_TIMES, lookMs: STEP_MS, monotonic: () => now },
+  const detector = createFailureDetector({
+    ...{ store, self: 'me', times: DEFAULT_TIMES, checkMs: STEP_MS, monotonic: () => now },
     onHold: (begins) => holds.push(begins),
   })
-  onTestFinished(board.stop)
+  onTestFinished(detector.stop)
   const tenant = await world.addTenant(store)
   return {
-    ...{ store, board, tenant, pausable, holds },
+    ...{ store, detector, tenant, pausable, holds },
     now: () => now,
     /** Jumps without a look, as when the process stands still. */
     skip: (seconds: number) => {
@@ -43,7 +43,7 @@ async function cellForTest() {
     async pass(seconds: number, each: (at: number) => Promise<void> | void = () => {}) {
       for (let second = 0; second < seconds; second += 1) {
         now += STEP_MS
-        board.look(now)
+        detector.check(now)
         await each(now)
         await store.fresh()
       }
@@ -72,18 +72,21 @@ const beat = (store: Store, replica: string, count: number) =>
   )
 
 test('the owner of the shard speaks for a node whose server replica is gone, after its full time', async () => {
-  const { store, board, tenant, now, pass } = await cellForTest()
+  const { store, detector, tenant, now, pass } = await cellForTest()
   const [node] = await world.addNodes(store, tenant, world.aNode(uniqueName('n'), heldBy('srv_gone')))
   // At the shipped timings no pause of the machine makes it give the shard up on the way.
   const controllers = world.startControllers(store, { timings: LEADERSHIP_TIMINGS })
   onTestFinished(() => controllers.stop())
   await expect.poll(() => controllers.leadership.owns(tenant)).toBe(true)
-  const silent = createSilentNodes({ store, clock, leadership: controllers.leadership, board }, DEFAULT_TIMES)
+  const silent = createSilentNodes(
+    { store, clock, leadership: controllers.leadership, detector },
+    DEFAULT_TIMES,
+  )
   const statuses: [string | undefined, number][] = []
   const began = now()
   const look = async (at: number) => {
-    if (at === began + 30_000) board.restart(at)
-    await silent.look(at)
+    if (at === began + 30_000) detector.restart(at)
+    await silent.check(at)
     await store.fresh()
     const status = store.get(inTenant(tenant, nodes, node?.id ?? ''))?.record.status
     if (statuses.at(-1)?.[0] !== status) statuses.push([status, (at - began) / 1_000])
@@ -100,66 +103,66 @@ test('the owner of the shard speaks for a node whose server replica is gone, aft
 })
 
 test('a silent node may fail 120 s after its last sign of life, of which 40 s were over when it was called so', async () => {
-  const { store, board, tenant, now, pass } = await cellForTest()
+  const { store, detector, tenant, now, pass } = await cellForTest()
   await pass(100)
   const id = await aSilentNode(store, tenant)
   await pass(79)
-  expect(board.mayFail(id, now())).toBe(false)
+  expect(detector.mayFail(id, now())).toBe(false)
   await pass(1)
-  expect(board.mayFail(id, now())).toBe(true)
+  expect(detector.mayFail(id, now())).toBe(true)
 })
 
 test('while we stand still nobody gets more silent', async () => {
-  const { store, board, tenant, now, pass, skip } = await cellForTest()
+  const { store, detector, tenant, now, pass, skip } = await cellForTest()
   await pass(100)
   const id = await aSilentNode(store, tenant)
   await pass(40)
   // Less than what makes the store look away.
   skip(12)
   await pass(39)
-  expect(board.mayFail(id, now())).toBe(false)
+  expect(detector.mayFail(id, now())).toBe(false)
   await pass(2)
-  expect(board.mayFail(id, now())).toBe(true)
+  expect(detector.mayFail(id, now())).toBe(true)
 })
 
 test('the store was away: a full grace from when it answers again, and nothing fails meanwhile', async () => {
-  const { store, board, tenant, now, pass, skip, pausable } = await cellForTest()
+  const { store, detector, tenant, now, pass, skip, pausable } = await cellForTest()
   await pass(100)
   const id = await aSilentNode(store, tenant)
   await pass(75)
   pausable.pause()
   for (let second = 0; second < 60; second += 1) {
     skip(1)
-    board.look(now())
+    detector.check(now())
     // Until that is known, what is asked of the store before anything is given up does not come back either.
-    if (second * 1_000 > DEFAULT_TIMES.awayMs) expect(board.mayFail(id, now())).toBe(false)
+    if (second * 1_000 > DEFAULT_TIMES.awayMs) expect(detector.mayFail(id, now())).toBe(false)
   }
   const back = now()
   pausable.resume()
   await store.fresh()
   await pass(119)
-  expect(board.countedFrom).toBeGreaterThanOrEqual(back)
-  expect(board.mayFail(id, now())).toBe(false)
+  expect(detector.countedFrom).toBeGreaterThanOrEqual(back)
+  expect(detector.mayFail(id, now())).toBe(false)
   await pass(3)
-  expect(board.mayFail(id, now())).toBe(true)
+  expect(detector.mayFail(id, now())).toBe(true)
 })
 
 test('who takes a shard over begins to count anew; what others take changes nothing', async () => {
-  const { store, board, pass, now } = await cellForTest()
-  const began = board.countedFrom
+  const { store, detector, pass, now } = await cellForTest()
+  const began = detector.countedFrom
   await pass(10)
   const take = (owner: string) =>
     world.write(store, (transaction) => transaction.put(globally(shards, '7'), { v: 1, owner }))
   await take('other')
   await store.fresh()
-  expect(board.countedFrom).toBe(began)
+  expect(detector.countedFrom).toBe(began)
   await take('me')
   await store.fresh()
-  expect(board.countedFrom).toBe(now())
+  expect(detector.countedFrom).toBe(now())
 })
 
 test('nodes of replicas that are not heard count as silent after 40 s, those of replicas that beat do not', async () => {
-  const { store, board, tenant, pass, now, holds } = await cellForTest()
+  const { store, detector, tenant, pass, now, holds } = await cellForTest()
   await pass(100)
   for (const replica of ['beats', 'silent']) await beat(store, replica, 0)
   const held = ['beats', 'beats', 'beats', 'silent', 'silent'].map((replica) =>
@@ -172,15 +175,15 @@ test('nodes of replicas that are not heard count as silent after 40 s, those of 
   // Two of the silent replica and one of ours, of six.
   await pass(42, (at) => beat(store, 'beats', at))
   expect(holds).toEqual([true])
-  expect(board.mayFail(own, now())).toBe(false)
+  expect(detector.mayFail(own, now())).toBe(false)
   await beat(store, 'silent', 1)
   await pass(121, (at) => Promise.all([beat(store, 'beats', at), beat(store, 'silent', at)]).then(() => {}))
   expect(holds).toEqual([true, false])
-  expect(board.mayFail(own, now())).toBe(true)
+  expect(detector.mayFail(own, now())).toBe(true)
 })
 
 test('orphans are those of replicas that are gone, and no longer when somebody took them up', async () => {
-  const { store, board, tenant } = await cellForTest()
+  const { store, detector, tenant } = await cellForTest()
   await beat(store, 'here', 0)
   const [there, orphan, failed] = await world.addNodes(
     store,
@@ -192,7 +195,7 @@ test('orphans are those of replicas that are gone, and no longer when somebody t
   if (there === undefined || orphan === undefined || failed === undefined) throw new Error('no nodes')
   const ids = async () => {
     await store.fresh()
-    return board.orphans().map(({ nodeId }) => nodeId)
+    return detector.orphans().map(({ nodeId }) => nodeId)
   }
   expect(await ids()).toEqual([orphan.id])
   await world.write(store, (transaction) => transaction.delete(globally(serverReplicas, 'here')))

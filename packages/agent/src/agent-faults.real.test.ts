@@ -174,7 +174,9 @@ onBothOwnEngines('faults', (world, line) => {
     node.send([])
     node.aheadMs = 122_000
     node.send([])
-    await waitUntil(() => node.logged.some((one) => one.includes('wished by nobody')), { what: 'it is told' })
+    await waitUntil(() => node.logged.some((one) => one.includes('too many orphaned')), {
+      what: 'the orphans are logged',
+    })
     expect(await held()).toBe(4)
     await agent.close()
     await node.clear()

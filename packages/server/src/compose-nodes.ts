@@ -1,13 +1,14 @@
 // What faces the nodes: leadership over shards, the controllers that place, and the gateway that agents dial into.
 
-import type { NodeId, TenantId } from '@holdfast/contract'
+import { defined, type NodeId, type TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import type { InternalCall } from './api/internal-calls.ts'
 import type { Config } from './config/schema.ts'
 import { readClusterCa } from './connect-engines.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
 import { gatewayTimes } from './gateway/timings.ts'
-import { SILENCE_LOOK_MS, startLivenessWatch } from './liveness/watch-silent-nodes.ts'
+import { createFailureDetector, type FailureDetector, logHolds } from './liveness/failure-detector.ts'
+import { LIVENESS_CHECK_MS, startLivenessWatch } from './liveness/watch-silent-nodes.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
 import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
@@ -45,24 +46,26 @@ export interface NodeSide {
 export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const { roles } = deps.config
   const replica = `srv_${ids.ulid()}`
-  const gateway = openGateway(deps, replica)
+  const detector = openFailureDetector(deps, replica)
+  const gateway = openGateway(deps, replica, detector)
   const leads = roles.includes('controllers')
   // A replica that only holds sessions, or reads secrets, sends its heartbeat, so that the others find it, and works for no
   // shard.
   const found = roles.includes('gateway') || roles.includes('broker') || deps.config.nodeName !== undefined
   const beats = leads || found
   const leadership = beats ? lead(deps, replica, leads) : undefined
-  const controllers = leadership && leads ? startControllers(deps, leadership, replica) : undefined
+  const controllers = leadership && leads ? startControllers(deps, leadership, detector) : undefined
   return {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
     internalCall: gateway.internalCallHandler,
     openStream: gateway.openStream,
     takeUpgrade: (...upgrade) => roles.includes('gateway') && gateway.takeUpgrade(...upgrade),
-    holdsSilentNodes: () => controllers?.holdsSilentNodes() === true,
+    holdsSilentNodes: () => controllers !== undefined && detector.holding,
     closeSessions: gateway.close,
     async stop() {
       await controllers?.stop()
       await leadership?.stop()
+      detector.stop()
     },
   }
 }
@@ -77,7 +80,13 @@ function lead({ config, log, store }: NodeSideDeps, replica: string, leads: bool
   })
 }
 
-function startControllers(deps: NodeSideDeps, leadership: Leadership, self: string) {
+/** The one failure detector of this process, used by the gateway and by the liveness watch. */
+function openFailureDetector({ config, log, store }: NodeSideDeps, self: string): FailureDetector {
+  const times = gatewayTimes(config)
+  return createFailureDetector({ store, self, times, checkMs: times.sweepMs, onHold: logHolds(log) })
+}
+
+function startControllers(deps: NodeSideDeps, leadership: Leadership, detector: FailureDetector) {
   const { config, log, store, quotas, broker } = deps
   const placing = startPlacing({
     ...{ store, clock, leadership, quotas, residency: config.residency, random: Math.random },
@@ -85,7 +94,7 @@ function startControllers(deps: NodeSideDeps, leadership: Leadership, self: stri
       log.warn({ deployment, error: String(error) }, 'a deployment was not reconciled and is tried again'),
   })
   const silence = startLivenessWatch({
-    ...{ store, clock, leadership, self, times: gatewayTimes(config), lookMs: SILENCE_LOOK_MS },
+    ...{ store, clock, leadership, detector, times: gatewayTimes(config), checkMs: LIVENESS_CHECK_MS },
     onError: (error) => log.warn({ error: String(error) }, 'nodes that nobody holds were not judged'),
   })
   const digests = startDigestFixing({
@@ -98,18 +107,28 @@ function startControllers(deps: NodeSideDeps, leadership: Leadership, self: stri
       log.warn({ credential, error: String(error) }, 'a rotation was not moved on and is tried again'),
   })
   return {
-    holdsSilentNodes: () => silence.holding,
     async stop() {
       await Promise.all([silence.stop(), digests.stop(), rotations.stop(), placing.stop()])
     },
   }
 }
 
-function openGateway({ config, log, store, broker, clusterKey }: NodeSideDeps, replica: string): Gateway {
-  const clusterCa = readClusterCa(config)
+function openGateway(
+  { config, log, store, broker, clusterKey }: NodeSideDeps,
+  replica: string,
+  detector: FailureDetector,
+): Gateway {
   return createGateway({
-    ...{ store, clock, ids, replica, clusterKey, log, broker, times: gatewayTimes(config) },
-    ...(clusterCa === undefined ? {} : { clusterCa }),
+    store,
+    clock,
+    ids,
+    replica,
+    clusterKey,
+    log,
+    broker,
+    detector,
+    times: gatewayTimes(config),
+    ...defined({ clusterCa: readClusterCa(config) }),
   })
 }
 

@@ -2,7 +2,7 @@
 
 import { startSession } from '@holdfast/agent/session/start-session'
 import type { Event, TenantId } from '@holdfast/contract'
-import type { Running } from '@holdfast/server/gateway/deps'
+import type { GatewayContext } from '@holdfast/server/gateway/deps'
 import { acceptOrphans } from '@holdfast/server/gateway/reports/accept-orphans'
 import { newSession } from '@holdfast/server/gateway/session/session'
 import { events } from '@holdfast/server/store/records'
@@ -80,10 +80,16 @@ test('a word of an older session, or of another number, is not heard', async () 
 test('a node that tells of others again and again is heard once a minute', async () => {
   const { store, tenant, node, url } = await oneNode()
   const { session: epoch } = await openRaw(url, node)
-  const opened = { tenant, nodeId: node.nodeId, generation: node.generation, epoch, told: 'ready' as const }
+  const opened = {
+    tenant,
+    nodeId: node.nodeId,
+    generation: node.generation,
+    epoch,
+    reportedStatus: 'ready' as const,
+  }
   const session = newSession(opened, undefined, 0)
   const log = { info() {}, warn() {} }
-  const running = { store, clock, log, replica: 'server-1' } as unknown as Running
+  const running = { store, clock, log, replica: 'server-1' } as unknown as GatewayContext
   for (let at = 0; at < 50; at += 1) await acceptOrphans(running, session, names(5 + at), at * 1000)
   expect(await told(store, tenant)).toHaveLength(1)
   await acceptOrphans(running, session, names(60), 60_000)

@@ -159,20 +159,20 @@ test('a control-plane node has no such events', async () => {
   expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
 })
 
-test('whether a node may be given up is asked once more when that is written', async () => {
+test('checks again in the transaction whether a node may be declared failed', async () => {
   const { store } = await gatewayForTest({ replica: 'other' })
   const tenant = await addTenant(store)
   const status = 'unreachable' as const
   const held = { replica: 'server-1', epoch: 1, bootId: 'boot' }
   const node = await enroll(store, tenant, { status, session: held })
-  const session = newSession({ ...node, epoch: 1, told: status }, undefined, 0)
-  const running = { store, clock, replica: 'server-1', times: DEFAULT_TIMES }
+  const session = newSession({ ...node, epoch: 1, reportedStatus: status }, undefined, 0)
+  const context = { store, clock, replica: 'server-1', times: DEFAULT_TIMES }
   const fail = (mayFail: boolean) =>
-    recordStatus(running, session, 'failed', 0, {
+    recordStatus(context, session, 'failed', 0, {
       ...{ countedFrom: 0, holding: !mayFail, isServing: () => false, mayFail: () => mayFail },
     })
   expect(await fail(false)).toBe('held')
   expect((await nodeRecord(store, node)).status).toBe('unreachable')
-  expect(await fail(true)).toBe('told')
+  expect(await fail(true)).toBe('written')
   expect((await nodeRecord(store, node)).status).toBe('failed')
 })

@@ -1,6 +1,7 @@
-// What the gateway is given.
+// The gateway's dependencies, and the context that its parts share.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
+import type { FailureDetector } from '../liveness/failure-detector.ts'
 import type { Broker } from '../ports/broker.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Secret } from '../ports/secret.ts'
@@ -18,24 +19,26 @@ export interface GatewayDeps {
   readonly ids: IdSource
   /** The id of this process among the server replicas. */
   readonly replica: string
-  /** What server replicas prove to each other that they belong together. */
+  /** The shared key with which server replicas authenticate to each other. */
   readonly clusterKey: Secret
   /** PEM of the authority that signs the replicas' certificates; absent: the system's. */
   readonly clusterCa?: string
   readonly log: GatewayLog
   readonly times?: Partial<GatewayTimes>
-  /** In this process or in another one: what it seals is only relayed here. */
+  /** The failure detector of this process, which the gateway does not stop. */
+  readonly detector: FailureDetector
+  /** In this process or in another one; the gateway only relays the values that it seals. */
   readonly broker: Pick<Broker, 'sealEnvironment' | 'sealCredential'>
 }
 
-/** What happened since the start; numbers only, for metrics. */
+/** Counters since the start of the process, for metrics. */
 export interface GatewayCounts {
   sessionsOpened: number
   hellosRefused: number
   sessionsCut: number
   messages: number
   violations: number
-  /** Messages of a type that only a newer agent knows. */
+  /** Messages of a type that only newer agents send. */
   unknownMessages: number
   completes: number
   deltas: number
@@ -56,7 +59,7 @@ export const newCounts = (): GatewayCounts => ({
   statusWrites: 0,
 })
 
-export interface Running extends Omit<GatewayDeps, 'times'> {
+export interface GatewayContext extends Omit<GatewayDeps, 'times'> {
   readonly times: GatewayTimes
   readonly counts: GatewayCounts
 }

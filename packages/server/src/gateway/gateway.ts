@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws'
 import { answerUpgrade, type TakeUpgrade } from '../net/upgrade.ts'
 import type { OpenNodeStream } from '../ports/node-streams.ts'
 import { nodes, tenants } from '../store/records.ts'
-import { type GatewayCounts, type GatewayDeps, newCounts, type Running } from './deps.ts'
+import { type GatewayContext, type GatewayCounts, type GatewayDeps, newCounts } from './deps.ts'
 import { createDesiredIndex } from './desired/desired-index.ts'
 import { createDeltas } from './desired/send-desired.ts'
 import type { GatewayParts } from './parts.ts'
@@ -44,8 +44,8 @@ const FAREWELL_MS = 1_000
 const MAX_WAITING = 1_000
 
 export function createGateway(deps: GatewayDeps): Gateway {
-  const running: Running = { ...deps, times: { ...DEFAULT_TIMES, ...deps.times }, counts: newCounts() }
-  const parts = createParts(running)
+  const context: GatewayContext = { ...deps, times: { ...DEFAULT_TIMES, ...deps.times }, counts: newCounts() }
+  const parts = createParts(context)
   const { held, index, directory } = parts
   const deltas = createDeltas(parts)
   const unsubscribe = deps.store.subscribe((changes) => {
@@ -71,7 +71,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     accept: (socket) => acceptConnection(parts, socket),
     callNode: parts.calls.callNode,
     internalCallHandler: parts.calls.internalCallHandler,
-    counts: running.counts,
+    counts: context.counts,
     get sessions() {
       return [...held.all.values()].filter(({ socket }) => socket !== undefined).length
     },
@@ -90,8 +90,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 }
 
-function createParts(running: Running): GatewayParts {
-  const held = createHeldSessions(running, (session) => {
+function createParts(context: GatewayContext): GatewayParts {
+  const held = createHeldSessions(context, (session) => {
     calls.abandon(session)
     endStreams(session)
   })
@@ -99,21 +99,21 @@ function createParts(running: Running): GatewayParts {
     const session = held.all.get(nodeId)
     return session?.tenant === tenant && session.socket !== undefined ? session : undefined
   }
-  const calls = createNodeCalls(running, here)
+  const calls = createNodeCalls(context, here)
   return {
-    running,
+    context,
     held,
     calls,
-    streams: createNodeStreams(running, here),
-    directory: createNodeDirectory(running.store),
-    index: createDesiredIndex(running.store),
-    openings: createSessionRateLimit(running.times.reopenMs),
+    streams: createNodeStreams(context, here),
+    directory: createNodeDirectory(context.store),
+    index: createDesiredIndex(context.store),
+    openings: createSessionRateLimit(context.times.reopenMs),
     waiting: new Set(),
   }
 }
 
 /** Sessions that a former process under the same id held: their grace begins anew, and silence is ours to tell. */
-function restoreOwnSessions({ running: { store }, held }: GatewayParts): void {
+function restoreOwnSessions({ context: { store }, held }: GatewayParts): void {
   for (const { record: tenant } of store.list(tenants))
     for (const { record: node } of store.list(nodes, tenant.id))
       held.review({ tenant: tenant.id, nodeId: node.id })

@@ -1,6 +1,6 @@
 // What the parts of the gateway share: its sessions, its indexes, and the sockets that have not said hello yet.
 
-import type { Running } from './deps.ts'
+import type { GatewayContext } from './deps.ts'
 import type { DesiredIndex } from './desired/desired-index.ts'
 import type { NodeCalls } from './peers/call-node.ts'
 import type { NodeDirectory } from './peers/node-directory.ts'
@@ -20,7 +20,7 @@ export interface Connection {
 }
 
 export interface GatewayParts {
-  readonly running: Running
+  readonly context: GatewayContext
   readonly directory: NodeDirectory
   readonly index: DesiredIndex
   readonly held: HeldSessions

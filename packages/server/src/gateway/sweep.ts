@@ -1,6 +1,6 @@
-// One timer for all sessions: who is silent, whose minute is over, whose reports still wait, who never said hello.
+// One timer for all sessions: closes sockets without a hello, resends complete sets, writes pending reports and updates the
+// status of silent nodes.
 
-import { createFailureDetector, type FailureDetector } from '../liveness/failure-detector.ts'
 import { recordStatus, silentMs, statusDue } from '../liveness/record-session-status.ts'
 import { sendComplete } from './desired/send-desired.ts'
 import type { GatewayParts } from './parts.ts'
@@ -8,41 +8,27 @@ import { startWriting } from './reports/flush-reports.ts'
 import { guardSession } from './session/guard-session.ts'
 import { closeSession, type Session } from './session/session.ts'
 
-/** How far behind its time a sweep may be before it says something of us and nothing of the nodes. */
+/** A sweep later than this shows that this process was suspended, not that the nodes were silent. */
 const LATE_SWEEPS = 4
 
 export function startSweeps(parts: GatewayParts): () => void {
-  const { sweepMs } = parts.running.times
-  const board = boardOf(parts)
+  const { detector, times } = parts.context
+  const { sweepMs } = times
   let last = performance.now()
   const timer = setInterval(() => {
     const now = performance.now()
     const lateMs = now - last - sweepMs
     last = now
-    // We were stopped or choked: what the nodes said meanwhile is still unread, so their silence does not count.
+    // Heartbeats that arrived while this process was suspended are still unread.
     if (lateMs > LATE_SWEEPS * sweepMs)
       for (const session of parts.held.all.values()) session.heardAt += lateMs
-    board.look(now)
-    sweep(parts, board, now)
+    detector.check(now)
+    sweep(parts, now)
   }, sweepMs)
-  return () => {
-    clearInterval(timer)
-    board.stop()
-  }
+  return () => clearInterval(timer)
 }
 
-function boardOf({ running: { store, replica: self, times, log } }: GatewayParts): FailureDetector {
-  const began = 'many nodes fell silent at once: none of them is given up for now'
-  return createFailureDetector({
-    ...{ store, self, times, lookMs: times.sweepMs },
-    onHold: (begins, facts) =>
-      begins
-        ? log.warn(facts, began)
-        : log.info(facts, 'silent nodes are given up again when their time is over'),
-  })
-}
-
-function sweep(parts: GatewayParts, board: FailureDetector, now: number): void {
+function sweep(parts: GatewayParts, now: number): void {
   for (const connection of parts.waiting) {
     if (now < connection.helloUntil) continue
     parts.waiting.delete(connection)
@@ -50,38 +36,35 @@ function sweep(parts: GatewayParts, board: FailureDetector, now: number): void {
     closeSession(connection.socket, 'session_refused')
   }
   for (const session of parts.held.all.values())
-    guardSession(parts, session, () => sweepSession(parts, board, session, now))
+    guardSession(parts, session, () => sweepSession(parts, session, now))
 }
 
-function sweepSession(parts: GatewayParts, board: FailureDetector, session: Session, now: number): void {
+function sweepSession(parts: GatewayParts, session: Session, now: number): void {
   if (session.socket !== undefined && now >= session.nextCompleteAt) {
-    session.nextCompleteAt = now + parts.running.times.resyncMs
-    sendComplete(parts.running, parts.index, session)
+    session.nextCompleteAt = now + parts.context.times.resyncMs
+    sendComplete(parts.context, parts.index, session)
   }
   if (session.reports !== undefined && session.reports.unwritten.size > 0) startWriting(parts, session)
-  checkLife(parts, board, session, now)
+  checkStatus(parts, session, now)
 }
 
-function checkLife(parts: GatewayParts, board: FailureDetector, session: Session, now: number): void {
-  const { running, held } = parts
-  // Half open at best; the agent comes back with a new session.
-  if (silentMs(session, now, board) >= running.times.unreachableMs) session.socket?.terminate()
-  const status = statusDue(session, now, running.times, board)
-  if (status === undefined || session.telling) return
-  session.telling = true
-  recordStatus(running, session, status, now, board)
+function checkStatus({ context, held }: GatewayParts, session: Session, now: number): void {
+  const { times, detector, log } = context
+  // The connection is half open at best; the agent reconnects with a new session.
+  if (silentMs(session, now, detector) >= times.unreachableMs) session.socket?.terminate()
+  const status = statusDue(session, now, times, detector)
+  if (status === undefined || session.writingStatus) return
+  session.writingStatus = true
+  recordStatus(context, session, status, now, detector)
     .then((outcome) => {
-      if (outcome === 'told') session.told = status
-      if (outcome === 'elsewhere' || (outcome === 'told' && status === 'failed'))
+      if (outcome === 'written') session.reportedStatus = status
+      if (outcome === 'elsewhere' || (outcome === 'written' && status === 'failed'))
         held.drop(session, 'session_replaced')
     })
     .catch((error: unknown) => {
-      running.log.warn(
-        { nodeId: session.nodeId, error: String(error) },
-        'what became of a node could not be noted',
-      )
+      log.warn({ nodeId: session.nodeId, error: String(error) }, 'node status write failed')
     })
     .finally(() => {
-      session.telling = false
+      session.writingStatus = false
     })
 }

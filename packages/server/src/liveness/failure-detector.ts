@@ -1,6 +1,6 @@
-// May a silent node be given up now? One answer for both that ask, the gateway for the sessions it holds and the owner of a
-// shard for those that nobody holds. Time is this process's own, and begins anew whenever the control plane itself was
-// away: then nobody knows who was silent. DECISIONS 5 (Node), SAFETY 4b, 4e, 4h.
+// Decides whether a silent node may be declared failed. A process has one detector; the gateway uses it for the sessions
+// it holds, and the owner of a shard for nodes without a session holder. Silence is measured on this process's clock, from
+// a point that moves forward whenever the control plane itself was away. See docs/design/liveness.md#failure-detection.
 
 import type { NodeId } from '@holdfast/contract'
 import { detectMassFailure, type MassFailureVerdict, type MassTimes } from '@holdfast/core'
@@ -10,11 +10,11 @@ import { globally } from '../store/transaction.ts'
 import { createNodeHealthIndex, type NodeHealthIndex } from './node-health-index.ts'
 
 export interface FailureTimes extends MassTimes {
-  /** Between two signs of life of a node. */
+  /** Heartbeat interval of a node. */
   readonly heartbeatMs: number
-  /** Silence after which a node is called unreachable. */
+  /** Silence after which a node is unreachable. */
   readonly unreachableMs: number
-  /** Two answers of the store that are further apart mean that it was away: a beat and what an answer may take. */
+  /** The store counts as unavailable after this time without an answer. */
   readonly awayMs: number
 }
 
@@ -23,35 +23,48 @@ export interface FailureDetectorOptions {
   /** The id of this process among the server replicas. */
   readonly self: string
   readonly times: FailureTimes
-  /** `look` is called so often. */
-  readonly lookMs: number
-  /** Monotonic, in milliseconds; absent: the process's own. */
+  /** `check` is called at least this often. */
+  readonly checkMs: number
+  /** Monotonic clock in milliseconds; the process's own by default. */
   monotonic?(): number
-  /** Many nodes fell silent at once and none of them is given up; or that is over. */
+  /** A mass-failure hold begins or ends: many nodes fell silent at once, and none of them is declared failed. */
   onHold?(begins: boolean, facts: { readonly silent: number; readonly of: number }): void
 }
 
+interface HoldLog {
+  info(facts: object, text: string): void
+  warn(facts: object, text: string): void
+}
+
+export const logHolds =
+  (log: HoldLog): NonNullable<FailureDetectorOptions['onHold']> =>
+  (begins, facts) =>
+    begins
+      ? log.warn(facts, 'mass-failure hold began, silent nodes are not declared failed')
+      : log.info(facts, 'mass-failure hold ended')
+
 export interface FailureDetector extends Pick<NodeHealthIndex, 'orphans' | 'revived' | 'isServing'> {
-  /** When the clocks last began anew: silence before that does not count. */
+  /** Silence before this time is not counted. */
   readonly countedFrom: number
+  /** A mass-failure hold is in effect. */
   readonly holding: boolean
-  /** At each turn of whoever judges. */
-  look(now: number): void
-  /** All clocks begin anew. */
+  /** Every user calls this before it evaluates nodes. */
+  check(now: number): void
+  /** Counts all silence from now on. */
   restart(now: number): void
-  /** False for a node that is there, was given up already, or is to be waited for. */
+  /** False for a node that is not silent for long enough, has already failed, or is held back by a mass failure. */
   mayFail(nodeId: NodeId, now: number): boolean
   stop(): void
 }
 
-/** The store is asked so often in the time after which it counts as away. */
-const ASKED_MEANWHILE = 3
+/** Store polls within the time after which it counts as unavailable. */
+const POLLS_PER_PERIOD = 3
 
 export function createFailureDetector(options: FailureDetectorOptions): FailureDetector {
-  const { store, self, times, lookMs, monotonic = () => performance.now(), onHold } = options
+  const { store, self, times, checkMs, monotonic = () => performance.now(), onHold } = options
   const index = createNodeHealthIndex({ store, self, unreachableMs: times.unreachableMs }, monotonic())
   let countedFrom = monotonic()
-  let lookedAt = countedFrom
+  let checkedAt = countedFrom
   let changes = 0
   let last: (MassFailureVerdict & { readonly at: number; readonly changes: number }) | undefined
   const restart = (now: number): void => {
@@ -59,8 +72,8 @@ export function createFailureDetector(options: FailureDetectorOptions): FailureD
     last &&= { ...last, changes: -1 }
   }
   const storeWatch = watchStore(store, monotonic, times.awayMs, restart)
-  const judge = (asked: number): MassFailureVerdict => {
-    const now = Math.max(asked, last?.at ?? asked)
+  const evaluate = (at: number): MassFailureVerdict => {
+    const now = Math.max(at, last?.at ?? at)
     if (last?.at === now && last.changes === changes) return last
     const cell = index.silentCount(now) === 0 ? [] : index.cellNodes(now)
     const facts = { nodes: cell, now, countedFrom, massSeenAt: last?.massSeenAt }
@@ -73,49 +86,52 @@ export function createFailureDetector(options: FailureDetectorOptions): FailureD
     const now = monotonic()
     changes += 1
     index.apply(all, now)
-    const taken = all.some(({ kind, key: { tenant, folder, id } }) => {
+    const gainedShard = all.some(({ kind, key: { tenant, folder, id } }) => {
       const shard = tenant === undefined && folder === shards.folder && kind === 'put'
       return shard && store.get(globally(shards, id))?.record.owner === self
     })
-    // What the former owner knew of its nodes went with it.
-    if (taken) restart(now)
+    // The former owner's knowledge about its nodes is lost.
+    if (gainedShard) restart(now)
   })
   return {
-    ...{ orphans: index.orphans, revived: index.revived, isServing: index.isServing, restart },
+    orphans: index.orphans,
+    revived: index.revived,
+    isServing: index.isServing,
+    restart,
     get countedFrom() {
       return countedFrom
     },
     get holding() {
       return last?.holding === true
     },
-    look(now) {
-      const lateMs = now - lookedAt - lookMs
-      lookedAt = now
-      // We stood still: what was said to us meanwhile is still unread.
+    check(now) {
+      const lateMs = now - checkedAt - checkMs
+      checkedAt = now
+      // This process was suspended: heartbeats that arrived in that time are still unread.
       if (lateMs > times.heartbeatMs) {
-        index.giveBack(lateMs)
+        index.shiftClocks(lateMs)
         countedFrom += lateMs
         changes += 1
       }
-      storeWatch.look(now)
-      judge(now)
+      storeWatch.poll(now)
+      evaluate(now)
     },
-    // `now` may be from before a call that the store kept waiting.
-    mayFail: (nodeId, now) => !storeWatch.isAway(monotonic()) && judge(now).mayFail.has(nodeId),
+    // `now` may be older than the store's outage, so availability is checked at the current time.
+    mayFail: (nodeId, now) => !storeWatch.isAway(monotonic()) && evaluate(now).mayFail.has(nodeId),
     stop: unsubscribe,
   }
 }
 
-/** While the store does not answer, nobody can tell us of a node, and nobody knows what is true when it is back. */
+/** Without the store no replica can report about its nodes, so silence during an outage proves nothing. */
 function watchStore(
   store: Pick<Store, 'fresh'>,
   monotonic: () => number,
   awayMs: number,
   onBack: (now: number) => void,
 ) {
-  let askedAt = monotonic()
-  let answeredAt = askedAt
-  let asking = false
+  let polledAt = monotonic()
+  let answeredAt = polledAt
+  let polling = false
   const isAway = (now: number): boolean => now - answeredAt > awayMs
   const answered = (): void => {
     const now = monotonic()
@@ -124,15 +140,16 @@ function watchStore(
   }
   return {
     isAway,
-    look(now: number): void {
-      if (asking || now - askedAt < awayMs / ASKED_MEANWHILE) return
-      askedAt = now
-      asking = true
+    poll(now: number): void {
+      if (polling || now - polledAt < awayMs / POLLS_PER_PERIOD) return
+      polledAt = now
+      polling = true
       store
         .fresh()
+        // A failed poll is no answer; the outage shows in `answeredAt`.
         .then(answered, () => {})
         .finally(() => {
-          asking = false
+          polling = false
         })
     },
   }

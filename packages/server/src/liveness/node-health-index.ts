@@ -1,6 +1,5 @@
-// The nodes of the whole cell as their records show them: which are silent and since when this process has seen that, and
-// whose session nobody holds. Kept up by the changes alone, so that looking costs nothing while all is well.
-// DECISIONS 5 (Node, Control-plane node), SAFETY 4e.
+// Indexes the health of every node in the cell from the store's records: which nodes are silent and since when, and whose
+// session has no holder. It is updated by changes alone, so a check is cheap. See docs/design/liveness.md#node-states.
 
 import { asNodeId, type NodeId, type NodeStatus, type TenantId } from '@holdfast/contract'
 import type { CellNode } from '@holdfast/core'
@@ -17,30 +16,30 @@ export interface SilentNode {
 export interface NodeHealthIndex {
   readonly size: number
   apply(changes: readonly Change[], now: number): void
-  /** Those that were heard once and are not given up. */
+  /** The nodes that are ready or unreachable. */
   cellNodes(now: number): Iterable<CellNode>
   silentCount(now: number): number
-  /** Neither pending nor failed, and their session names a server replica that is gone. */
+  /** Ready or unreachable nodes whose session names a server replica that is gone. */
   orphans(): SilentNode[]
-  /** Control-plane nodes that were given up although a server runs there. */
+  /** Control-plane nodes that are unreachable or failed although a server runs on them. */
   revived(now: number): SilentNode[]
-  /** Whether it is a control-plane node and a server replica that runs there was heard lately. */
+  /** Whether it is a control-plane node with a server replica that recently sent a heartbeat. */
   isServing(nodeId: NodeId, now: number): boolean
-  /** So long we did not look: nobody's silence grew meanwhile. */
-  giveBack(ms: number): void
+  /** This process was suspended for this time, which is not silence of any node. */
+  shiftClocks(ms: number): void
 }
 
-interface Known extends SilentNode {
+interface IndexedNode extends SilentNode {
   readonly name: string
   readonly controlPlane: boolean
   readonly status: NodeStatus
   readonly holder: string | null
-  /** When we saw that it is called unreachable. */
+  /** When this process saw that the node is unreachable. */
   unreachableAt: number | undefined
 }
 
-interface Server {
-  /** When its heartbeat last changed, or when we first met its name. */
+interface ServerReplica {
+  /** When its heartbeat last changed, or when this process first saw its name. */
   heardAt: number
   gone: boolean
   readonly nodeName: string | undefined
@@ -48,27 +47,31 @@ interface Server {
 
 export interface CellSource {
   readonly store: Pick<Store, 'get' | 'list' | 'keysOf'>
-  /** Our own id among the server replicas: what we hold ourselves is never in doubt. */
+  /** This process's id among the server replicas; sessions that it holds itself are never in doubt. */
   readonly self: string
   readonly unreachableMs: number
 }
 
 interface Cell extends CellSource {
-  readonly known: Map<NodeId, Known>
+  readonly known: Map<NodeId, IndexedNode>
   readonly byHolder: Map<string, Set<NodeId>>
-  readonly servers: Map<string, Server>
+  readonly servers: Map<string, ServerReplica>
   readonly controlPlane: Set<NodeId>
   readonly unreachable: Set<NodeId>
 }
 
 export function createNodeHealthIndex(source: CellSource, now: number): NodeHealthIndex {
   const cell: Cell = {
-    ...{ ...source, known: new Map(), byHolder: new Map(), servers: new Map() },
-    ...{ controlPlane: new Set(), unreachable: new Set() },
+    ...source,
+    known: new Map(),
+    byHolder: new Map(),
+    servers: new Map(),
+    controlPlane: new Set(),
+    unreachable: new Set(),
   }
   const { store, known } = cell
   for (const { record } of store.list(tenants))
-    for (const { id } of store.keysOf(nodes, record.id)) takeNode(cell, record.id, asNodeId(id), now)
+    for (const { id } of store.keysOf(nodes, record.id)) indexNode(cell, record.id, asNodeId(id), now)
   return {
     get size() {
       return known.size
@@ -82,42 +85,42 @@ export function createNodeHealthIndex(source: CellSource, now: number): NodeHeal
     revived: (at) =>
       [...cell.controlPlane].flatMap((id) => {
         const node = known.get(id)
-        return node !== undefined && isGivenUp(node) && isServing(cell, id, at) ? [node] : []
+        return node !== undefined && isDown(node) && isServing(cell, id, at) ? [node] : []
       }),
     isServing: (nodeId, at) => isServing(cell, nodeId, at),
-    giveBack: (ms) => giveBack(cell, ms),
+    shiftClocks: (ms) => shiftClocks(cell, ms),
   }
 }
 
-const isGivenUp = ({ status }: Known): boolean => status === 'unreachable' || status === 'failed'
-const isCounted = ({ status }: Known): boolean => status === 'ready' || status === 'unreachable'
+const isDown = ({ status }: IndexedNode): boolean => status === 'unreachable' || status === 'failed'
+const isCounted = ({ status }: IndexedNode): boolean => status === 'ready' || status === 'unreachable'
 
 function applyChange(cell: Cell, { kind, key: { tenant, folder, id } }: Change, now: number): void {
   const put = kind === 'put'
   if (tenant === undefined && folder === serverReplicas.folder) {
-    if (put) meet(cell, id, now)
-    else miss(cell, id)
+    if (put) indexServer(cell, id, now)
+    else markServerGone(cell, id)
   }
   if (tenant === undefined || folder !== nodes.folder) return
-  if (put) takeNode(cell, tenant, asNodeId(id), now)
+  if (put) indexNode(cell, tenant, asNodeId(id), now)
   else forgetNode(cell, asNodeId(id))
 }
 
-function meet({ store, servers }: Cell, id: string, now: number): void {
+function indexServer({ store, servers }: Cell, id: string, now: number): void {
   const record = store.get(globally(serverReplicas, id))?.record
   servers.set(id, { heardAt: now, gone: record === undefined, nodeName: record?.nodeName })
 }
 
-/** Remembered as long as a node names it: since then nobody knows of that node. */
-function miss({ servers, byHolder }: Cell, id: string): void {
+/** Kept as long as a node names it as its holder. */
+function markServerGone({ servers, byHolder }: Cell, id: string): void {
   const server = servers.get(id)
   if (server !== undefined) server.gone = true
   if (!byHolder.has(id)) servers.delete(id)
 }
 
-function takeNode(cell: Cell, tenant: TenantId, nodeId: NodeId, now: number): void {
+function indexNode(cell: Cell, tenant: TenantId, nodeId: NodeId, now: number): void {
   const record = cell.store.get(inTenant(tenant, nodes, nodeId))?.record
-  // What cannot be read is not gone: it stays what it was.
+  // A record that cannot be read changes nothing.
   if (record === undefined) return
   const before = cell.known.get(nodeId)
   forgetNode(cell, nodeId)
@@ -131,7 +134,7 @@ function takeNode(cell: Cell, tenant: TenantId, nodeId: NodeId, now: number): vo
   if (holder === null) return
   const held = cell.byHolder.get(holder) ?? new Set()
   cell.byHolder.set(holder, held.add(nodeId))
-  if (!cell.servers.has(holder)) meet(cell, holder, now)
+  if (!cell.servers.has(holder)) indexServer(cell, holder, now)
 }
 
 function forgetNode({ known, unreachable, controlPlane, byHolder, servers }: Cell, nodeId: NodeId): void {
@@ -147,8 +150,8 @@ function forgetNode({ known, unreachable, controlPlane, byHolder, servers }: Cel
   if (servers.get(holder)?.gone === true) servers.delete(holder)
 }
 
-/** A replica that is not heard has not told us of its nodes either: in doubt they are silent. */
-function isDumb({ self, servers, unreachableMs }: Cell, holder: string | null, now: number): boolean {
+/** A replica without heartbeats reports nothing about its nodes either, so they are assumed silent. */
+function isSilentHolder({ self, servers, unreachableMs }: Cell, holder: string | null, now: number): boolean {
   const heardAt = holder === null || holder === self ? undefined : servers.get(holder)?.heardAt
   return heardAt !== undefined && now - heardAt >= unreachableMs
 }
@@ -161,15 +164,15 @@ function* cellNodes(cell: Cell, now: number): Generator<CellNode> {
   }
 }
 
-function silentSince(cell: Cell, { unreachableAt, holder }: Known, now: number): number | undefined {
+function silentSince(cell: Cell, { unreachableAt, holder }: IndexedNode, now: number): number | undefined {
   if (unreachableAt !== undefined) return unreachableAt - cell.unreachableMs
-  return isDumb(cell, holder, now) && holder !== null ? cell.servers.get(holder)?.heardAt : undefined
+  return isSilentHolder(cell, holder, now) && holder !== null ? cell.servers.get(holder)?.heardAt : undefined
 }
 
-/** At the most: one that is unreachable and whose replica is dumb as well counts twice. */
+/** An upper bound: an unreachable node with a silent holder is counted twice. */
 function silentCount(cell: Cell, now: number): number {
   let count = cell.unreachable.size
-  for (const [holder, held] of cell.byHolder) if (isDumb(cell, holder, now)) count += held.size
+  for (const [holder, held] of cell.byHolder) if (isSilentHolder(cell, holder, now)) count += held.size
   return count
 }
 
@@ -188,7 +191,7 @@ function isServing({ known, controlPlane, servers, unreachableMs }: Cell, id: No
   )
 }
 
-function giveBack({ servers, known, unreachable }: Cell, ms: number): void {
+function shiftClocks({ servers, known, unreachable }: Cell, ms: number): void {
   for (const server of servers.values()) server.heardAt += ms
   for (const id of unreachable) {
     const node = known.get(id)

@@ -1,5 +1,5 @@
-// What silence makes of a node, and how that is written and told: by the replica that holds its session, or by the owner of
-// its shard when nobody does. DECISIONS 5 (Node), SAFETY 4e.
+// Derives a node's status from its silence and writes it with its event. The replica that holds the session does this, or
+// the owner of the shard if no replica holds it. See docs/design/liveness.md#node-states.
 
 import type { NodeId, NodeStatus, TenantId } from '@holdfast/contract'
 import { nodeSubject } from '../operations/nodes/node-events.ts'
@@ -15,26 +15,26 @@ export type ReportedStatus = Exclude<NodeStatus, 'pending'>
 type Times = Pick<FailureTimes, 'unreachableMs' | 'failedMs'>
 
 /**
- * Undefined where the silence is too short, or was told already. Nobody fails who was not called unreachable before: that
- * is how the whole cell learns how many are silent.
+ * Undefined if the status does not change. A node fails only after it was unreachable, because the other replicas learn from
+ * that status how many nodes are silent.
  */
 export function statusAfterSilence(
-  told: NodeStatus,
+  current: NodeStatus,
   silentMs: number,
   { unreachableMs, failedMs }: Times,
 ): 'unreachable' | 'failed' | undefined {
-  if (silentMs >= unreachableMs && told === 'ready') return 'unreachable'
-  return silentMs >= failedMs && told === 'unreachable' ? 'failed' : undefined
+  if (silentMs >= unreachableMs && current === 'ready') return 'unreachable'
+  return silentMs >= failedMs && current === 'unreachable' ? 'failed' : undefined
 }
 
-/** The node is given up: what was last seen of its replicas no longer counts. */
+/** The node has failed, so the last observations of its replicas are void. */
 export const isLost = (store: Pick<Store, 'get'>, tenant: TenantId, id: NodeId): boolean =>
   store.get(inTenant(tenant, nodes, id))?.record.status === 'failed'
 
-/** What the event tells beside the status itself. */
-export interface StatusStory {
+/** Facts for the event's text. */
+export interface StatusFacts {
   readonly times: Times
-  /** Many nodes are silent at once, so none is given up. */
+  /** A mass-failure hold is in effect. */
   readonly holding: boolean
 }
 
@@ -44,35 +44,35 @@ export function stageStatus(
   tenant: TenantId,
   node: StoredNode,
   status: ReportedStatus,
-  story: StatusStory,
+  facts: StatusFacts,
 ): void {
   const address = inTenant(tenant, nodes, node.id)
   transaction.put(address, { ...node, status, statusSince: timestamp(clock) })
-  // Control-plane nodes have no such events (DECISIONS 5).
-  if (!node.controlPlane) recordEvent(transaction, clock, tenant, statusEvent(node, status, story))
+  // Control-plane nodes have no such events.
+  if (!node.controlPlane) recordEvent(transaction, clock, tenant, statusEvent(node, status, facts))
 }
 
 const SEVERITIES = { ready: 'info', unreachable: 'warning', failed: 'error' } as const
 
-function statusEvent(node: StoredNode, status: ReportedStatus, story: StatusStory): NewEvent {
+function statusEvent(node: StoredNode, status: ReportedStatus, facts: StatusFacts): NewEvent {
   return {
     type: `node.${status}`,
     severity: SEVERITIES[status],
     subject: nodeSubject(node),
     cause: `${node.session.epoch} ${node.statusSince}`,
     reason: status === 'ready' ? node.status : 'silent',
-    message: messageOf(node, status, story),
+    message: messageOf(node, status, facts),
     data: { was: node.status },
   }
 }
 
-/** How many others there are is no tenant's business. */
-const HELD = ' Many nodes fell silent at once: nothing is replaced for now.'
+/** No numbers: they would disclose other tenants' nodes. */
+const HELD = ' Many nodes fell silent at once, so no replicas are replaced for now.'
 
-function messageOf({ name, status: was }: StoredNode, status: ReportedStatus, story: StatusStory): string {
+function messageOf({ name, status: was }: StoredNode, status: ReportedStatus, facts: StatusFacts): string {
   if (status === 'ready') return `Node ${name} is ready; it was ${was}.`
-  const { unreachableMs, failedMs } = story.times
+  const { unreachableMs, failedMs } = facts.times
   const seconds = Math.round((status === 'failed' ? failedMs : unreachableMs) / 1000)
-  const held = status === 'unreachable' && story.holding ? HELD : ''
-  return `Node ${name} was not heard for ${seconds} s.${held}`
+  const held = status === 'unreachable' && facts.holding ? HELD : ''
+  return `Node ${name} has sent no heartbeat for ${seconds} s.${held}`
 }

@@ -1,7 +1,7 @@
-// Is a node there? Its beats are kept in memory; only a change of the answer is written, by the replica that holds the
-// session. DECISIONS 5 (Node, Control-plane node), SAFETY 4e, DESIGN 5.
+// Derives a node's status from its session. Heartbeats are kept in memory; only a changed status is written, by the replica
+// that holds the session. See docs/design/liveness.md#node-states.
 
-import type { Running } from '../gateway/deps.ts'
+import type { GatewayContext } from '../gateway/deps.ts'
 import { isHolder } from '../gateway/session/held-sessions.ts'
 import type { Session } from '../gateway/session/session.ts'
 import type { GatewayTimes } from '../gateway/timings.ts'
@@ -10,43 +10,44 @@ import { inTenant } from '../store/transaction.ts'
 import type { FailureDetector } from './failure-detector.ts'
 import { type ReportedStatus, stageStatus, statusAfterSilence } from './node-status.ts'
 
-type Board = Pick<FailureDetector, 'countedFrom' | 'holding' | 'isServing' | 'mayFail'>
+type Detector = Pick<FailureDetector, 'countedFrom' | 'holding' | 'isServing' | 'mayFail'>
 
-/** Our own absence is not the node's silence. */
-export const silentMs = ({ heardAt }: Session, now: number, { countedFrom }: Board): number =>
+/** Time during which this process was away is not counted as the node's silence. */
+export const silentMs = ({ heardAt }: Session, now: number, { countedFrom }: Detector): number =>
   now - Math.max(heardAt, countedFrom)
 
-/** What is to be told of the node, if that is something else than what was told last. */
+/** The status to write, or undefined if it is the one reported last. */
 export function statusDue(
   session: Session,
   now: number,
   times: GatewayTimes,
-  board: Board,
+  detector: Detector,
 ): ReportedStatus | undefined {
   const isThere = session.socket !== undefined && now - session.heardAt < times.unreachableMs
-  if (isThere || board.isServing(session.nodeId, now)) return session.told === 'ready' ? undefined : 'ready'
-  const due = statusAfterSilence(session.told, silentMs(session, now, board), times)
-  return due !== 'failed' || board.mayFail(session.nodeId, now) ? due : undefined
+  if (isThere || detector.isServing(session.nodeId, now))
+    return session.reportedStatus === 'ready' ? undefined : 'ready'
+  const due = statusAfterSilence(session.reportedStatus, silentMs(session, now, detector), times)
+  return due !== 'failed' || detector.mayFail(session.nodeId, now) ? due : undefined
 }
 
-/** `elsewhere`: the node is held elsewhere or gone, so it is not ours to say. `held`: not now. */
+/** `elsewhere`: another replica holds the session, or the node is gone. `held`: the node may not fail at the moment. */
 export async function recordStatus(
-  running: Pick<Running, 'store' | 'clock' | 'replica' | 'times'>,
+  context: Pick<GatewayContext, 'store' | 'clock' | 'replica' | 'times'>,
   session: Session,
   status: ReportedStatus,
   now: number,
-  board: Board,
-): Promise<'told' | 'elsewhere' | 'held'> {
-  const { store, clock, replica, times } = running
+  detector: Detector,
+): Promise<'written' | 'elsewhere' | 'held'> {
+  const { store, clock, replica, times } = context
   const { tenant, nodeId } = session
-  // Whoever is silent beside it must be known before anything is given up.
+  // The status of all other nodes must be current before one is declared failed.
   if (status === 'failed') await store.fresh()
   return store.transact((transaction) => {
     const node = transaction.get(inTenant(tenant, nodes, nodeId))
     if (node === undefined || !isHolder(node, session, replica)) return { kind: 'abort', result: 'elsewhere' }
-    if (status === 'failed' && !board.mayFail(nodeId, now)) return { kind: 'abort', result: 'held' }
-    const { holding } = board
+    if (status === 'failed' && !detector.mayFail(nodeId, now)) return { kind: 'abort', result: 'held' }
+    const { holding } = detector
     if (node.status !== status) stageStatus(transaction, clock, tenant, node, status, { times, holding })
-    return { kind: 'commit', result: 'told' }
+    return { kind: 'commit', result: 'written' }
   })
 }

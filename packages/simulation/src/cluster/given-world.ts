@@ -4,7 +4,7 @@ import type { ResidencyRules } from '@holdfast/contract'
 import { parseImageReference } from '@holdfast/core'
 import { SHIPPED_REGIONS } from '@holdfast/server/config/shipped-regions'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
-import { SILENCE_LOOK_MS } from '@holdfast/server/liveness/watch-silent-nodes'
+import { LIVENESS_CHECK_MS } from '@holdfast/server/liveness/watch-silent-nodes'
 import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
 import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leading'
 import type { Script } from '../script/script.ts'
@@ -48,7 +48,7 @@ const COARSE: Pace = {
 const TRUE: Pace = {
   leadership: LEADERSHIP_TIMINGS,
   sweepMs: DEFAULT_TIMES.sweepMs,
-  silenceLookMs: SILENCE_LOOK_MS,
+  silenceLookMs: LIVENESS_CHECK_MS,
   coarseMs: 0,
 }
 

@@ -6,6 +6,7 @@ import type { ResidencyRules } from '@holdfast/contract'
 import { DEFAULT_LIMITS, RESERVED_NAMES } from '@holdfast/core'
 import { createGateway, type Gateway } from '@holdfast/server/gateway/gateway'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
+import { createFailureDetector, type FailureDetector } from '@holdfast/server/liveness/failure-detector'
 import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes'
 import { startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { createPlanner } from '@holdfast/server/loops/controllers/planning/plan-ahead'
@@ -87,8 +88,10 @@ export async function startServer(deps: ServerDeps, name: string): Promise<Serve
     const store = await openStore({ engine, clock, ids, onUnreadable })
     const replica = `srv_${ids.ulid()}`
     const operations = operationsOf(deps, store)
-    const gateway = openGateway(deps, name, replica, store)
-    const leadership = startControllers(deps, { name, replica, store, operations })
+    const checkMs = deps.pace.sweepMs
+    const detector = createFailureDetector({ store, self: replica, times: DEFAULT_TIMES, checkMs })
+    const gateway = openGateway(deps, name, replica, store, detector)
+    const leadership = startControllers(deps, { name, replica, store, operations, detector })
     return {
       ...{ name, replica, process, store, gateway, leadership, operations, line },
       ...{ ends: { pauses: 0, troubles: 0 }, disconnect: memory.close },
@@ -149,10 +152,11 @@ function openGateway(
   name: string,
   replica: string,
   store: Store,
+  detector: FailureDetector,
 ): Gateway {
   const unsealed = async () => ({ error: 'broker_unavailable' as const })
   return createGateway({
-    ...{ store, clock, ids, replica, clusterKey: secret('simulated') },
+    ...{ store, clock, ids, replica, clusterKey: secret('simulated'), detector },
     log: { info: () => {}, warn: (facts, text) => onWarning(name, `${text} ${JSON.stringify(facts)}`) },
     broker: { sealEnvironment: unsealed, sealCredential: unsealed },
     times: { sweepMs: pace.sweepMs },
@@ -164,9 +168,13 @@ interface Placed {
   readonly replica: string
   readonly store: Store
   readonly operations: Operations
+  readonly detector: FailureDetector
 }
 
-function startControllers(deps: ServerDeps, { name, replica, store, operations }: Placed): Leadership {
+function startControllers(
+  deps: ServerDeps,
+  { name, replica, store, operations, detector }: Placed,
+): Leadership {
   const { clock, residency } = deps
   const onError = (error: unknown): void => deps.onWarning(name, String(error))
   const { leadership: timings } = deps.pace
@@ -175,8 +183,8 @@ function startControllers(deps: ServerDeps, { name, replica, store, operations }
     ...{ store, clock, leadership, residency, quotas: operations.quotas, random: Math.random },
     onError: (error, deployment) => deps.onWarning(name, `${deployment}: ${String(error)}`),
   })
-  const silence = { self: replica, times: DEFAULT_TIMES, lookMs: deps.pace.silenceLookMs }
-  startLivenessWatch({ store, clock, leadership, onError, ...silence })
+  const liveness = { detector, times: DEFAULT_TIMES, checkMs: deps.pace.silenceLookMs }
+  startLivenessWatch({ store, clock, leadership, onError, ...liveness })
   const removing = repeat(
     REMOVALS_MS,
     () => finishRemovals({ store, clock, removeTenantSecrets: async () => true }),

@@ -6,6 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { GatewayDeps } from '@holdfast/server/gateway/deps'
 import { createGateway, type Gateway } from '@holdfast/server/gateway/gateway'
+import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
+import {
+  createFailureDetector,
+  type FailureDetector,
+  logHolds,
+} from '@holdfast/server/liveness/failure-detector'
 import { serveUpgrades } from '@holdfast/server/net/upgrade'
 import { secret } from '@holdfast/server/ports/secret'
 import { serverReplicas } from '@holdfast/server/store/records'
@@ -19,6 +25,7 @@ export interface TestGateway {
   readonly store: TestStore['store']
   readonly engine: TestStore['engine']
   readonly url: string
+  readonly detector: FailureDetector
   readonly logged: string[]
   /** Calls of other replicas that arrived here. */
   readonly internalCalls: number[]
@@ -46,16 +53,20 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   const logged: string[] = []
   const log = (_facts: object, line: string) => logged.push(line)
   const replica = given.replica ?? 'server-1'
+  const store = wrapStore(opened.store)
+  // Tests let a node come back at once, unless that is what they are about.
+  const times = { ...DEFAULT_TIMES, reopenMs: 0, ...given.times }
+  const onHold = logHolds({ info: log, warn: log })
+  const detector = createFailureDetector({ store, self: replica, times, checkMs: times.sweepMs, onHold })
   const gateway = createGateway({
-    ...{ store: wrapStore(opened.store), clock, ids, clusterKey: secret('one cluster') },
+    ...{ store, clock, ids, clusterKey: secret('one cluster'), detector },
     log: { info: log, warn: log },
     broker: {
       sealEnvironment: async () => ({ error: 'broker_unavailable' }),
       sealCredential: async () => ({}),
     },
     ...given,
-    // Tests let a node come back at once, unless that is what they are about.
-    times: { reopenMs: 0, ...given.times },
+    times,
     replica,
   })
   const server: Server = tls === undefined ? createServer() : createTlsServer(tls)
@@ -84,9 +95,10 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     }),
   )
   return {
-    ...{ gateway, store: opened.store, engine: opened.engine, url, logged, internalCalls },
+    ...{ gateway, detector, store: opened.store, engine: opened.engine, url, logged, internalCalls },
     async stop() {
       gateway.close()
+      detector.stop()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       opened.close()

@@ -12,7 +12,7 @@ import {
   type NodeId,
   splitTemplates,
 } from '@holdfast/contract'
-import type { NodeAddress, Running } from '../deps.ts'
+import type { GatewayContext, NodeAddress } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
 import { guardSession } from '../session/guard-session.ts'
 import { type Session, send } from '../session/session.ts'
@@ -22,7 +22,11 @@ import { type DesiredIndex, itemOf, type Wish } from './desired-index.ts'
  * All that is wished of the node. Where not all of it can be read it is sent as a change, which takes nothing away:
  * what could not be seen must not look as if it were not wished.
  */
-export function sendComplete({ store, counts, log }: Running, index: DesiredIndex, session: Session): void {
+export function sendComplete(
+  { store, counts, log }: GatewayContext,
+  index: DesiredIndex,
+  session: Session,
+): void {
   const wishes = index.wishesOf(session)
   const items = wishes.map(itemOf).filter((item) => item !== undefined)
   const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items) }
@@ -57,7 +61,7 @@ export interface Deltas {
 
 /** Changes of one turn of the event loop go out together. */
 export function createDeltas(parts: GatewayParts): Deltas {
-  const { running, index, held } = parts
+  const { context, index, held } = parts
   const dirty = new Map<NodeId, Set<Changed>>()
   let planned: NodeJS.Immediate | undefined
   const flush = (): void => {
@@ -65,7 +69,7 @@ export function createDeltas(parts: GatewayParts): Deltas {
     for (const [nodeId, ids] of dirty) {
       const session = held.all.get(nodeId)
       if (session?.socket !== undefined)
-        guardSession(parts, session, () => sendDelta(running, index, session, ids))
+        guardSession(parts, session, () => sendDelta(context, index, session, ids))
     }
     dirty.clear()
   }
@@ -81,7 +85,7 @@ export function createDeltas(parts: GatewayParts): Deltas {
 }
 
 function sendDelta(
-  { store, counts }: Running,
+  { store, counts }: GatewayContext,
   index: DesiredIndex,
   session: Session,
   changed: ReadonlySet<Changed>,

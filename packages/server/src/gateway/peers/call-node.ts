@@ -13,7 +13,7 @@ import {
   string,
   type TenantId,
 } from '@holdfast/contract'
-import type { NodeAddress, Running } from '../deps.ts'
+import type { GatewayContext, NodeAddress } from '../deps.ts'
 import { type Session, send } from '../session/session.ts'
 import { createProofCheck, proveRequest } from './cluster-proof.ts'
 import { findHolder } from './find-holder.ts'
@@ -64,16 +64,16 @@ const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/call`
 
 /** `held`: the session of that tenant's node, where its socket is here. */
 export function createNodeCalls(
-  running: Running,
+  context: GatewayContext,
   held: (tenant: string, nodeId: string) => Session | undefined,
 ): NodeCalls {
   const waiting = new Map<string, Waiting>()
-  const isProven = createProofCheck(running.clusterKey, running.clock)
-  const ask = (session: Session, method: NodeMethod) => askSession(running, waiting, session, method)
+  const isProven = createProofCheck(context.clusterKey, context.clock)
+  const ask = (session: Session, method: NodeMethod) => askSession(context, waiting, session, method)
   return {
     async callNode(tenant, nodeId, method) {
       const session = held(tenant, nodeId)
-      return session === undefined ? forward(running, { tenant, nodeId }, method) : ask(session, method)
+      return session === undefined ? forward(context, { tenant, nodeId }, method) : ask(session, method)
     },
     async internalCallHandler({ headers, path, body }) {
       const [, nodeId = ''] = PATH.exec(path) ?? []
@@ -108,7 +108,7 @@ function readCall(body: string): { tenant: string; method: NodeMethod } | undefi
 }
 
 function askSession(
-  { ids, times }: Running,
+  { ids, times }: GatewayContext,
   waiting: Map<string, Waiting>,
   session: Session,
   method: NodeMethod,
@@ -126,9 +126,9 @@ function askSession(
   })
 }
 
-async function forward(running: Running, node: NodeAddress, method: NodeMethod): Promise<NodeAnswer> {
-  const { clusterKey, clusterCa, clock, times, log } = running
-  const base = findHolder(running, node)
+async function forward(context: GatewayContext, node: NodeAddress, method: NodeMethod): Promise<NodeAnswer> {
+  const { clusterKey, clusterCa, clock, times, log } = context
+  const base = findHolder(context, node)
   if (base === undefined) return UNREACHABLE
   const url = new URL(pathOf(node.nodeId), base)
   const body = JSON.stringify({ tenant: node.tenant, method })

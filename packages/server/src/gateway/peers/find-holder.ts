@@ -2,11 +2,11 @@
 
 import { nodes, serverReplicas } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
-import type { NodeAddress, Running } from '../deps.ts'
+import type { GatewayContext, NodeAddress } from '../deps.ts'
 
 /** Undefined where nobody else does. */
 export function findHolder(
-  { store, replica }: Pick<Running, 'store' | 'replica'>,
+  { store, replica }: Pick<GatewayContext, 'store' | 'replica'>,
   { tenant, nodeId }: NodeAddress,
 ): string | undefined {
   const holder = store.get(inTenant(tenant, nodes, nodeId))?.record.session.replica ?? null

@@ -17,7 +17,7 @@ import { someTenant } from '../../store/records.fixture.ts'
 import { observations, placements } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
-import { newCounts, type Running } from '../deps.ts'
+import { type GatewayContext, newCounts } from '../deps.ts'
 import { createDesiredIndex } from '../desired/desired-index.ts'
 import { newSession, type Reports } from '../session/session.ts'
 import { acceptReports, writeReports } from './accept-status.ts'
@@ -41,17 +41,21 @@ async function heard(...names: string[]) {
     for (const name of names) putPlacement(transaction, tenant, name)
   })
   await store.fresh()
-  const running = { store, clock, replica: 'srv', counts: newCounts() } as unknown as Running
+  const context = { store, clock, replica: 'srv', counts: newCounts() } as unknown as GatewayContext
   const index = createDesiredIndex(store)
-  const session = newSession({ tenant, nodeId, generation: 1, epoch: 1, told: 'ready' }, undefined, 0)
-  acceptReports(running, index, session, names.map(ready))
+  const session = newSession(
+    { tenant, nodeId, generation: 1, epoch: 1, reportedStatus: 'ready' },
+    undefined,
+    0,
+  )
+  acceptReports(context, index, session, names.map(ready))
   const reports = session.reports as Reports
   const poison = async (key: string): Promise<void> => {
     const value = Buffer.from('{')
     keyspace.transact({ compares: [], success: [{ kind: 'put', key, value }], failure: [] })
     await store.fresh()
   }
-  return { store, reports, poison, report: () => writeReports(running, index, session, reports) }
+  return { store, reports, poison, report: () => writeReports(context, index, session, reports) }
 }
 
 const seen = (store: Store, name: string) =>

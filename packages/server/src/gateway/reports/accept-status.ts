@@ -6,7 +6,7 @@ import { timestamp } from '../../ports/clock.ts'
 import { nodes, observations, placements, type StoredObservation } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
 import { getOr, inTenant, type Transaction } from '../../store/transaction.ts'
-import type { Running } from '../deps.ts'
+import type { GatewayContext } from '../deps.ts'
 import { type DesiredIndex, generationOf } from '../desired/desired-index.ts'
 import { isHolder } from '../session/held-sessions.ts'
 import type { Reports, Session } from '../session/session.ts'
@@ -16,7 +16,7 @@ const WRITTEN_AT_ONCE = 50
 
 /** Notes what is news; `writeReports` stores it. */
 export function acceptReports(
-  running: Running,
+  context: GatewayContext,
   index: DesiredIndex,
   session: Session,
   reported: readonly Observation[],
@@ -27,15 +27,15 @@ export function acceptReports(
     const { assignmentId } = observation
     const wish = index.desiredRolloutOf(session, assignmentId)
     if (wish === undefined || !isValid(observation, generationOf(wish.assignment))) continue
-    const before = newest.get(assignmentId) ?? storedBefore(running, session, assignmentId)
+    const before = newest.get(assignmentId) ?? storedBefore(context, session, assignmentId)
     if (before !== undefined && !isForward(before, observation, newest.has(assignmentId))) continue
     newest.set(assignmentId, observation)
-    running.counts.observations += 1
+    context.counts.observations += 1
     if (before === undefined || !saysTheSame(before, observation)) unwritten.set(assignmentId, observation)
   }
 }
 
-function storedBefore({ store }: Running, { tenant, nodeId }: Session, id: AssignmentId) {
+function storedBefore({ store }: GatewayContext, { tenant, nodeId }: Session, id: AssignmentId) {
   const stored = store.get(inTenant(tenant, observations, id))?.record
   return stored?.nodeId === nodeId ? stored : undefined
 }
@@ -93,7 +93,7 @@ type WrittenReports = 'written' | 'held' | 'superseded'
 
 /** One write at a time for a session. What could not be stored stays, and the next sweep tries again. */
 export async function writeReports(
-  running: Running,
+  context: GatewayContext,
   index: DesiredIndex,
   session: Session,
   reports: Reports,
@@ -102,11 +102,11 @@ export async function writeReports(
   const batch = [...reports.unwritten.values()].slice(0, WRITTEN_AT_ONCE)
   const held = new Set<Observation>()
   session.writes += 1
-  running.counts.statusWrites += 1
+  context.counts.statusWrites += 1
   try {
-    const outcome = await running.store.transact((transaction) => {
+    const outcome = await context.store.transact((transaction) => {
       held.clear()
-      return stageReports(running, index, session, batch, transaction, held)
+      return stageReports(context, index, session, batch, transaction, held)
     })
     for (const one of batch) {
       if (reports.unwritten.get(one.assignmentId) !== one) continue
@@ -121,7 +121,7 @@ export async function writeReports(
 }
 
 function stageReports(
-  running: Running,
+  context: GatewayContext,
   index: DesiredIndex,
   session: Session,
   batch: readonly Observation[],
@@ -131,8 +131,8 @@ function stageReports(
   const { tenant, nodeId } = session
   // Compared at commit: an older session cannot write once a newer one stands in the record.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))
-  if (!isHolder(node, session, running.replica)) return { kind: 'abort', result: 'superseded' }
-  const at = timestamp(running.clock)
+  if (!isHolder(node, session, context.replica)) return { kind: 'abort', result: 'superseded' }
+  const at = timestamp(context.clock)
   for (const observation of batch) {
     const id = observation.assignmentId
     const wish = index.desiredRolloutOf(session, id)

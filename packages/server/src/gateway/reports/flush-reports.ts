@@ -17,13 +17,13 @@ export function flushReports(parts: GatewayParts, session: Session): void {
 export function startWriting(parts: GatewayParts, session: Session): void {
   const { reports } = session
   if (reports === undefined || reports.writing || session.socket === undefined) return
-  writeReports(parts.running, parts.index, session, reports)
+  writeReports(parts.context, parts.index, session, reports)
     .then((outcome) => {
       if (outcome === 'superseded') parts.held.drop(session, 'session_replaced')
       if (outcome === 'written') flushReports(parts, session)
     })
     .catch((error: unknown) => {
       const facts = { nodeId: session.nodeId, error: String(error) }
-      parts.running.log.warn(facts, 'reports of a node could not be stored; they are tried again')
+      parts.context.log.warn(facts, 'reports of a node could not be stored; they are tried again')
     })
 }

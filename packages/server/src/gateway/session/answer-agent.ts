@@ -4,7 +4,7 @@
 
 import type { Answer, AssignmentId, Call } from '@holdfast/contract'
 import type { Assigned } from '../../ports/broker.ts'
-import type { Running } from '../deps.ts'
+import type { GatewayContext } from '../deps.ts'
 import type { DesiredIndex, Wish } from '../desired/desired-index.ts'
 import { type Session, send } from './session.ts'
 
@@ -12,31 +12,31 @@ import { type Session, send } from './session.ts'
 const ASKS_IN_WINDOW = 200
 
 export async function answerAgent(
-  running: Running,
+  context: GatewayContext,
   index: DesiredIndex,
   session: Session,
   call: Call,
 ): Promise<void> {
   session.asks += 1
   const answer =
-    session.asks > ASKS_IN_WINDOW ? { error: 'too_many_asks' } : await relay(running, index, session, call)
+    session.asks > ASKS_IN_WINDOW ? { error: 'too_many_asks' } : await relay(context, index, session, call)
   send(session.socket, { type: 'answer', id: call.id, ...answer })
 }
 
 async function relay(
-  running: Running,
+  context: GatewayContext,
   index: DesiredIndex,
   session: Session,
   { method, host, assignmentId, attempt }: Call,
 ): Promise<Partial<Answer>> {
-  if (method === 'registry' && host !== undefined) return credentialAnswer(running, index, session, host)
+  if (method === 'registry' && host !== undefined) return credentialAnswer(context, index, session, host)
   if (method === 'environment' && assignmentId !== undefined && attempt !== undefined)
-    return environmentAnswer(running, index, session, { assignmentId, attempt })
+    return environmentAnswer(context, index, session, { assignmentId, attempt })
   return { error: 'not_answered_here' }
 }
 
 async function environmentAnswer(
-  { broker }: Running,
+  { broker }: GatewayContext,
   index: DesiredIndex,
   session: Session,
   { assignmentId, attempt }: { readonly assignmentId: AssignmentId; readonly attempt: string },
@@ -49,7 +49,7 @@ async function environmentAnswer(
 
 /** A cause may hold what must not be told; the broker has logged its own. */
 async function credentialAnswer(
-  { broker }: Running,
+  { broker }: GatewayContext,
   index: DesiredIndex,
   session: Session,
   host: string,

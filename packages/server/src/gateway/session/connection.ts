@@ -28,7 +28,7 @@ const MESSAGES_IN_WINDOW = 500
 const BYTES_IN_WINDOW = 8 * 1024 * 1024
 
 export function acceptConnection(parts: GatewayParts, socket: AgentSocket): void {
-  const { ids, times } = parts.running
+  const { ids, times } = parts.context
   const connection: Connection = {
     socket,
     nonce: Buffer.from(ids.bytes(NONCE_BYTES)).toString('base64url'),
@@ -70,7 +70,7 @@ function closed({ waiting, calls }: GatewayParts, connection: Connection): void 
 
 function receive(parts: GatewayParts, connection: Connection, data: RawData, isBinary: boolean): void {
   const { session } = connection
-  parts.running.counts.messages += 1
+  parts.context.counts.messages += 1
   // Cut or sent away: what it still says changes nothing.
   if (connection.ended || (session !== undefined && session.socket !== connection.socket)) return
   if (isBinary && Buffer.isBuffer(data)) {
@@ -84,7 +84,7 @@ function receive(parts: GatewayParts, connection: Connection, data: RawData, isB
   }
   const message = readAgentMessage(data)
   if (message === 'unknown' && session !== undefined) {
-    parts.running.counts.unknownMessages += 1
+    parts.context.counts.unknownMessages += 1
     return
   }
   const isHello = message !== 'unknown' && message?.type === 'hello'
@@ -118,7 +118,7 @@ function startOpening(parts: GatewayParts, connection: Connection, hello: Hello)
   connection.opening = true
   open(parts, connection, hello)
     .catch((error: unknown) => {
-      parts.running.log.warn({ nodeId: hello.nodeId, error: String(error) }, 'a session could not be opened')
+      parts.context.log.warn({ nodeId: hello.nodeId, error: String(error) }, 'a session could not be opened')
       end(parts, connection, 'unavailable')
     })
     .finally(() => {
@@ -126,8 +126,8 @@ function startOpening(parts: GatewayParts, connection: Connection, hello: Hello)
     })
 }
 
-function end({ running, held, waiting }: GatewayParts, connection: Connection, code: CloseReason): void {
-  if (code === 'protocol_violation') running.counts.violations += 1
+function end({ context, held, waiting }: GatewayParts, connection: Connection, code: CloseReason): void {
+  if (code === 'protocol_violation') context.counts.violations += 1
   connection.ended = true
   waiting.delete(connection)
   if (connection.session === undefined) closeSession(connection.socket, code)
@@ -153,10 +153,10 @@ function isTooMuch(session: Session, bytes: number): boolean {
 }
 
 async function open(parts: GatewayParts, connection: Connection, hello: Hello): Promise<void> {
-  const { running, held, index, waiting } = parts
+  const { context, held, index, waiting } = parts
   const opened = await openSession(parts, hello, connection.nonce)
   if (opened === undefined) {
-    running.counts.hellosRefused += 1
+    context.counts.hellosRefused += 1
     end(parts, connection, 'session_refused')
     return
   }
@@ -164,34 +164,34 @@ async function open(parts: GatewayParts, connection: Connection, hello: Hello): 
   const now = performance.now()
   const session = newSession(opened, connection.socket, now)
   // Ten thousand that came at once must not be served at once each minute.
-  session.nextCompleteAt = now + Math.random() * running.times.resyncMs
+  session.nextCompleteAt = now + Math.random() * context.times.resyncMs
   connection.session = session
   if (!held.add(session)) {
     held.drop(session, 'session_replaced')
     return
   }
-  running.counts.sessionsOpened += 1
-  send(connection.socket, welcomeOf(running, opened))
-  sendComplete(running, index, session)
+  context.counts.sessionsOpened += 1
+  send(connection.socket, welcomeOf(context, opened))
+  sendComplete(context, index, session)
   // The socket may have gone while the store was asked.
   if (connection.socket.readyState !== connection.socket.OPEN) closed(parts, connection)
 }
 
 function handle(parts: GatewayParts, session: Session, message: AgentMessage): void {
-  const { running, index, calls } = parts
+  const { context, index, calls } = parts
   if ('session' in message && message.session !== session.epoch) return
   session.heardAt = performance.now()
   if (message.type === 'answer') calls.settle(session, message)
   if (message.type === 'credit' || message.type === 'end') takeStreamWord(session, message)
   if (message.type === 'call')
-    answerAgent(running, index, session, message).catch((error: unknown) =>
-      running.log.warn(
+    answerAgent(context, index, session, message).catch((error: unknown) =>
+      context.log.warn(
         { nodeId: session.nodeId, error: String(error) },
         'what a node asked was not answered',
       ),
     )
   if (message.type !== 'status') return
-  acceptReports(running, index, session, message.observations)
-  void acceptOrphans(running, session, message.orphans ?? [], session.heardAt)
+  acceptReports(context, index, session, message.observations)
+  void acceptOrphans(context, session, message.orphans ?? [], session.heardAt)
   flushReports(parts, session)
 }

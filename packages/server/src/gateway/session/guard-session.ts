@@ -5,14 +5,14 @@ import type { GatewayParts } from '../parts.ts'
 import type { Session } from './session.ts'
 
 export function guardSession(
-  { running, held }: Pick<GatewayParts, 'running' | 'held'>,
+  { context, held }: Pick<GatewayParts, 'context' | 'held'>,
   session: Session,
   act: () => void,
 ): void {
   try {
     act()
   } catch (error) {
-    running.log.warn({ nodeId: session.nodeId, error: String(error) }, 'a session failed and is cut')
+    context.log.warn({ nodeId: session.nodeId, error: String(error) }, 'a session failed and is cut')
     held.drop(session, 'unavailable')
   }
 }

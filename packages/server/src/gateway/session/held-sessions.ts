@@ -2,7 +2,7 @@
 
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
-import type { NodeAddress, Running } from '../deps.ts'
+import type { GatewayContext, NodeAddress } from '../deps.ts'
 import { type CloseReason, closeSession, newSession, type Session } from './session.ts'
 
 export interface HeldSessions {
@@ -19,8 +19,11 @@ export interface HeldSessions {
 
 const ENDS: ReadonlySet<CloseReason> = new Set(['session_replaced', 'server_closing'])
 
-export function createHeldSessions(running: Running, onGone: (session: Session) => void): HeldSessions {
-  const { store, replica } = running
+export function createHeldSessions(
+  context: GatewayContext,
+  onGone: (session: Session) => void,
+): HeldSessions {
+  const { store, replica } = context
   const all = new Map<string, Session>()
   const recordOf = ({ tenant, nodeId }: NodeAddress) => store.get(inTenant(tenant, nodes, nodeId))?.record
   const drop = (session: Session, code: CloseReason): void => {
@@ -29,7 +32,7 @@ export function createHeldSessions(running: Running, onGone: (session: Session) 
     const { socket } = session
     session.socket = undefined
     if (socket !== undefined) {
-      running.counts.sessionsCut += 1
+      context.counts.sessionsCut += 1
       closeSession(socket, code)
     }
     onGone(session)
@@ -49,12 +52,12 @@ export function createHeldSessions(running: Running, onGone: (session: Session) 
       if (session !== undefined && session.tenant !== address.tenant) return
       // While we were not heard, another replica may have spoken for us: the next sweep sets it right.
       if (session !== undefined && node !== undefined && isHolder(node, session, replica))
-        session.told = node.status
+        session.reportedStatus = node.status
       else if (session !== undefined) drop(session, 'session_replaced')
       if (node === undefined || all.has(address.nodeId)) return
       if (node.session.replica !== replica || node.status === 'failed') return
-      const { generation, status: told } = node
-      const opened = { ...address, generation, epoch: node.session.epoch, told }
+      const { generation, status: reportedStatus } = node
+      const opened = { ...address, generation, epoch: node.session.epoch, reportedStatus }
       all.set(address.nodeId, newSession(opened, undefined, performance.now()))
     },
   }

@@ -9,7 +9,7 @@ import { type NewEvent, recordEvent } from '../../operations/record-write.ts'
 import { timestamp } from '../../ports/clock.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
-import type { Running } from '../deps.ts'
+import type { GatewayContext } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
 import { soundPeerAddress } from './peer-address.ts'
 import type { OpenedSession } from './session.ts'
@@ -20,11 +20,11 @@ import { isProven } from './verify-hello.ts'
  * an older session wrote, so the first complete set is never older than the session.
  */
 export async function openSession(
-  { running, directory, openings }: Pick<GatewayParts, 'running' | 'directory' | 'openings'>,
+  { context, directory, openings }: Pick<GatewayParts, 'context' | 'directory' | 'openings'>,
   hello: Hello,
   nonce: string,
 ): Promise<OpenedSession | undefined> {
-  const { store } = running
+  const { store } = context
   let letIn = false
   const opened = await store.transact<OpenedSession | undefined>((transaction) => {
     const tenant = directory.tenantOf(hello.nodeId)
@@ -35,16 +35,16 @@ export async function openSession(
     letIn ||= openings.take(node.id, performance.now())
     if (!letIn) return { kind: 'abort', result: undefined }
     const labels = judgeLabels(hello.labels, node)
-    const next = takeUp(running, node, hello, labels)
+    const next = takeUp(context, node, hello, labels)
     transaction.put(inTenant(tenant, nodes, node.id), next)
-    recordOpening(running, transaction, tenant, node, next, labels)
+    recordOpening(context, transaction, tenant, node, next, labels)
     const { generation, session, status } = next
-    const result = { tenant, nodeId: node.id, generation, epoch: session.epoch, told: status }
+    const result = { tenant, nodeId: node.id, generation, epoch: session.epoch, reportedStatus: status }
     return { kind: 'commit', result }
   })
   if (opened === undefined) return undefined
   if (hello.peerAddress !== undefined && soundPeerAddress(hello.peerAddress) === undefined)
-    running.log.warn(
+    context.log.warn(
       { nodeId: hello.nodeId },
       'a node says no sound address of its router: it routes nothing',
     )
@@ -53,7 +53,7 @@ export async function openSession(
 }
 
 function takeUp(
-  { clock, replica }: Running,
+  { clock, replica }: GatewayContext,
   node: StoredNode,
   { bootId, engine, capacity, peerAddress: said }: Hello,
   { labels, refused }: AttestedLabels,
@@ -74,7 +74,7 @@ function takeUp(
 }
 
 function recordOpening(
-  { clock }: Running,
+  { clock }: GatewayContext,
   transaction: Transaction,
   tenant: TenantId,
   node: StoredNode,

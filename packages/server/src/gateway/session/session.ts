@@ -38,9 +38,9 @@ export interface Session {
   /** Monotonic: the last frame of any kind. */
   heardAt: number
   /** What the node's record says of it, as far as this replica knows. */
-  told: NodeStatus
+  reportedStatus: NodeStatus
   /** A change of status is on its way to the store. */
-  telling: boolean
+  writingStatus: boolean
   nextCompleteAt: number
   /** Counted over a short window, against a node that talks without end. */
   windowEndsAt: number
@@ -66,13 +66,13 @@ export interface HeldStream {
   room: number
 }
 
-export type OpenedSession = Pick<Session, 'tenant' | 'nodeId' | 'generation' | 'epoch' | 'told'>
+export type OpenedSession = Pick<Session, 'tenant' | 'nodeId' | 'generation' | 'epoch' | 'reportedStatus'>
 
 export const newSession = (opened: OpenedSession, socket: AgentSocket | undefined, now: number): Session => ({
   ...opened,
   socket,
   heardAt: now,
-  telling: false,
+  writingStatus: false,
   nextCompleteAt: 0,
   windowEndsAt: 0,
   messages: 0,

@@ -3,12 +3,12 @@
 import type { ServerMessage } from '@holdfast/contract'
 import { nodes, tenants } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
-import type { Running } from '../deps.ts'
+import type { GatewayContext } from '../deps.ts'
 import type { OpenedSession } from './session.ts'
 
 /** Once the cache has what opened the session. What cannot be read is not said: then the agent keeps to what it knows. */
 export function welcomeOf(
-  { store, times }: Running,
+  { store, times }: GatewayContext,
   { tenant, nodeId, epoch }: OpenedSession,
 ): ServerMessage {
   const node = store.get(inTenant(tenant, nodes, nodeId))?.record

@@ -7,7 +7,7 @@ import { branded, decode, type NodeId, object, openShape, type TenantId } from '
 import { WebSocket, WebSocketServer } from 'ws'
 import { answerUpgrade } from '../../net/upgrade.ts'
 import type { NodeStream, OpenNodeStream, StreamReader, StreamRequest } from '../../ports/node-streams.ts'
-import type { NodeAddress, Running } from '../deps.ts'
+import type { GatewayContext, NodeAddress } from '../deps.ts'
 import { createProofCheck, proveRequest } from '../peers/cluster-proof.ts'
 import { findHolder } from '../peers/find-holder.ts'
 import type { Session } from '../session/session.ts'
@@ -34,8 +34,8 @@ export interface NodeStreams {
 
 export type HeldSession = (tenant: string, nodeId: string) => Session | undefined
 
-export function createNodeStreams(running: Running, held: HeldSession): NodeStreams {
-  const isProven = createProofCheck(running.clusterKey, running.clock)
+export function createNodeStreams(context: GatewayContext, held: HeldSession): NodeStreams {
+  const isProven = createProofCheck(context.clusterKey, context.clock)
   const upgrades = new WebSocketServer({
     ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: MAX_PEER_MESSAGE },
     handleProtocols: () => SUBPROTOCOL,
@@ -44,7 +44,7 @@ export function createNodeStreams(running: Running, held: HeldSession): NodeStre
     open(tenant, nodeId, request, reader) {
       const session = held(tenant, nodeId)
       if (session !== undefined) return openSessionStream(session, request, reader)
-      return openElsewhere(running, { tenant, nodeId }, request, reader)
+      return openElsewhere(context, { tenant, nodeId }, request, reader)
     },
     takeUpgrade(request, socket, head) {
       const [, nodeId] = PATH.exec(request.url ?? '') ?? []
@@ -93,14 +93,14 @@ function servePeer(peer: WebSocket, session: Session, request: StreamRequest): v
 }
 
 function openElsewhere(
-  running: Running,
+  context: GatewayContext,
   node: NodeAddress,
   request: StreamRequest,
   reader: StreamReader,
 ): NodeStream {
-  const base = findHolder(running, node)
+  const base = findHolder(context, node)
   if (base === undefined) return endedStream(reader, 'node_unreachable')
-  const socket = dialPeer(running, new URL(pathOf(node.nodeId), base), { tenant: node.tenant, ...request })
+  const socket = dialPeer(context, new URL(pathOf(node.nodeId), base), { tenant: node.tenant, ...request })
   let room = 0
   let closed = false
   let waiting = 0
@@ -136,7 +136,11 @@ function openElsewhere(
   }
 }
 
-function dialPeer({ clusterKey, clusterCa, clock, times }: Running, url: URL, asked: Asked): WebSocket {
+function dialPeer(
+  { clusterKey, clusterCa, clock, times }: GatewayContext,
+  url: URL,
+  asked: Asked,
+): WebSocket {
   const body = JSON.stringify(asked)
   const authorization = proveRequest(clusterKey, clock, { method: 'GET', path: url.pathname, body })
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
