@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000
 // in one worker, so that each engine is started once for all of them. machines: the same, of what runs on a node; apart,
 // because it waits for Docker most of the time and may run beside the others.
 // timed: those of real that hold something to the clock; they get the machine to themselves.
-// lab: whole machines with their own Docker Engines, as root. simulation: thousands of seeds, on all cores by itself.
+// lab: whole machines with their own Docker Engines, as root. simulation: thousands of seeds, on all cores.
 const SEEDS = 'packages/simulation/src/seeds/seeds.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
@@ -34,7 +34,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'tests/unit/**/*.test.ts'],
           exclude: ['**/*.real.test.ts', SEEDS],
-          // By itself vitest leaves a core free for watching, which is half of a small machine.
+          // By default vitest leaves a core free for watching, which is half of a small machine.
           maxWorkers: '100%',
           testTimeout: long ? HOUR_MS : 20_000,
         },
