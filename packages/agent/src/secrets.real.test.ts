@@ -1,5 +1,5 @@
-// Containers with secrets on real engines of both lines: what they are made with, what is said while it is not to be had,
-// and that the material is nowhere but in the engine's own configuration. SPEC 2.4, SAFETY 4e.
+// Containers with secrets on real engines of both lines: what they are made with, what is said while it is not to be
+// had, and that the material is nowhere but in the engine's own configuration.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// The broker as this process has it: its own, with an identity that reads, or that of another process. DESIGN 3: in
-// production it runs apart, so that who takes requests never holds what reads secrets.
+// Composes the broker of this process: a local one with an identity that reads, or a client of brokers that run apart. In
+// production they run apart, so that the API holds no identity that reads secrets. See docs/design/secrets.md#broker
 
 import type { Logger } from 'pino'
 import type { InternalCall } from './api/internal-calls.ts'

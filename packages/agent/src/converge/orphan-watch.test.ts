@@ -1,4 +1,5 @@
-// When is nothing taken for an orphan, and when is it left and told? SAFETY 3: a store that was restored from a backup.
+// When is no container treated as an orphan, and when are orphans left and reported? Covers a store that was restored from
+// a backup. See docs/design/agent.md#orphans
 
 import { aContainer } from '@holdfast/core/node/node-items.fixture'
 import pino from 'pino'

@@ -1,8 +1,9 @@
-// A route never serves another deployment's container: random histories on a real Caddy, which is asked all the while, and
-// whose configuration and files are read after each step. SAFETY 2 row 15.
+// A route never serves another deployment's container: random histories on a real Caddy, which is asked all the
+// while, and whose configuration and files are read after each step.
 //
-// Every deployment has hosts of its own, so an answer under one of them says whose container gave it. One host is everybody's
-// in turn: what is answered there is of one that had it since Caddy was last known to serve what it was told.
+// Every deployment has hosts of its own, so an answer under one of them says whose container gave it. One host is
+// everybody's in turn: what is answered there is of one that had it since Caddy was last known to serve what it was
+// told.
 
 import { env } from 'node:process'
 import type { AssignmentId, DeploymentUid } from '@holdfast/contract'

@@ -1,5 +1,5 @@
-// An agent that is killed in the midst of a replacement, at whatever it was about: under load no request fails, and the next
-// agent comes to the same end. SAFETY 4e, DECISIONS 4.
+// An agent that is killed in the midst of a replacement, at whatever it was about: under load no request fails, and
+// the next agent comes to the same end.
 
 import type { DesiredItem } from '@holdfast/contract'
 import { startLoad, waitUntil } from '@holdfast/testkit'

@@ -1,5 +1,5 @@
-// Whatever happens in whatever order (agents, nodes, revisions, time, decisions that are lost or made twice): a number that
-// is served stays served, the same question changes nothing, and in the end all is as wished. DECISIONS 4, SAFETY 4e.
+// Whatever happens in whatever order (agents, nodes, revisions, time, decisions that are lost or made twice): a
+// number that is served stays served, the same question changes nothing, and in the end all is as wished.
 
 import type { Assignment } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -145,7 +145,7 @@ function judge(world: World, fitting: number): void {
   )
   if (stopFirst) expect(unserved.length).toBeLessThanOrEqual(wished.update.parallelism)
   else expect(unserved).toEqual(plan.forcedByQuota.filter((replica) => servedBefore.has(replica)))
-  // SPEC 3, rule 4: a quota that was lowered below what is there shrinks nothing.
+  // A quota that was lowered below what is there shrinks nothing.
   if (plan.kept.length > world.quota) expect(unserved).toEqual([])
   for (const each of plan.kept) expectForward(before, each)
   expect(plan.kept.length + plan.dropped.length).toBe(before.length)

@@ -1,4 +1,4 @@
-// How long things may take in a session. DECISIONS 5 (Node) and SAFETY 4e; tests give shorter ones.
+// The timeouts and intervals of a session. Tests use shorter ones. See docs/design/liveness.md#node-states
 
 import type { Config } from '../config/schema.ts'
 import type { FailureTimes } from '../liveness/failure-detector.ts'

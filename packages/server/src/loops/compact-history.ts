@@ -1,6 +1,6 @@
 // The store's history is compacted by ourselves: etcd would keep every revision until its quota is full, and its own
-// compaction runs too seldom for a busy cell (PERFORMANCE 2.1). Watches lag by far less than what is kept here; one that
-// does not is told so and lists anew.
+// compaction runs too seldom for a busy cell. Watches lag by far less than what is kept here; one that does not is
+// told so and lists anew.
 
 import { EngineError, type KeyValueEngine } from '../ports/key-value.ts'
 

@@ -1,5 +1,5 @@
-// Images whose registry did not answer when they were admitted: asked again until it does, and the first answer counts for
-// every replica. DECISIONS 3 (image_required). The spec stays as it is; only what its image was found to be is noted.
+// Images whose registry did not answer when they were admitted: asked again until it does, and the first answer
+// counts for every replica. The spec stays as it is; only what its image was found to be is noted.
 
 import type { TenantId } from '@holdfast/contract'
 import { parseImageReference } from '@holdfast/core'

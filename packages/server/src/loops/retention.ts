@@ -1,5 +1,5 @@
-// What is kept for a time only: events, decisions, audit entries, answers to Idempotency-Keys, cancel marks. DECISIONS 6.
-// All of them are written once and never changed, so deleting one twice, or by two replicas, is harmless.
+// What is kept for a time only: events, decisions, audit entries, answers to Idempotency-Keys, cancel marks. All of
+// them are written once and never changed, so deleting one twice, or by two replicas, is harmless.
 
 import type { TenantId } from '@holdfast/contract'
 import type { Clock } from '../ports/clock.ts'
@@ -89,8 +89,8 @@ async function dropOld<T>(
 }
 
 /**
- * Only from the front, and what was written at one revision goes together: whatever follows a cursor that is still kept is
- * kept whole, and keeps its place (SAFETY 4g).
+ * Removes from the front only, and all events of one revision together, so that everything after a kept cursor stays
+ * complete and in order.
  */
 async function dropFirst(
   store: Store,

@@ -1,6 +1,6 @@
-// The controller of rotations: while a credential is in cutover, its consumers are moved to the new version one after another,
-// each when the one before serves with it; where a cutover is aborted they are moved back, and the new version goes when
-// nobody has it any more. DECISIONS 5, SAFETY 4d. All of its state is in the records: whoever leads the shard goes on.
+// The controller of rotations: while a credential is in cutover, its consumers are moved to the new version one after
+// another, each when the one before serves with it; where a cutover is aborted they are moved back, and the new
+// version goes when nobody has it any more. All of its state is in the records: whoever leads the shard goes on.
 
 import type { TenantId } from '@holdfast/contract'
 import { nextMove, type RotationMove } from '@holdfast/core'
@@ -148,7 +148,7 @@ async function endAbort(deps: RotationLoopDeps, tenant: TenantId, label: string)
     const { destroyed } = move
     const turned = { rotation: undefined, destroyed }
     transaction.put(address, advancedCredential(credential, turned, timestamp(clock), undefined))
-    // The janitor destroys it: a controller speaks to no other store (SAFETY 4b).
+    // The janitor destroys it: a controller speaks to no other store.
     markVersionsForDestruction(transaction, clock, tenant, credential, destroyed)
     emitRotationEnd(transaction, clock, tenant, credential, destroyed)
     return { kind: 'commit', result: undefined }

@@ -3,7 +3,7 @@
 import { request } from 'node:http'
 import { EngineError } from '../../ports/engine.ts'
 
-/** The newest that this adapter is tested with, and the oldest that has all it asks (DESIGN 2). */
+/** The newest that this adapter is tested with, and the oldest that has all it asks. */
 const NEWEST = 56
 const OLDEST = 41
 

@@ -1,5 +1,5 @@
-// A check run inside a container by the agent itself: its exit code and nothing that it printed. What does not end in time
-// is killed, as the engine kills its own. DECISIONS 4, SAFETY 2 row 32.
+// A check run inside a container by the agent itself: its exit code and nothing that it printed. What does not end in
+// time is killed, as the engine kills its own.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type Docker from 'dockerode'

@@ -1,5 +1,5 @@
-// The registries that may be talked to, as origins ready to dial. DECISIONS 6 (last paragraph), SAFETY 2 row 9.
-// A bad entry throws at start: it is the operator's configuration, never a tenant's input.
+// The registries that may be talked to, as origins ready to dial. A bad entry throws at start: it is the operator's
+// configuration, never a tenant's input.
 
 import { isIP } from 'node:net'
 import { parseRegistryHost } from '@holdfast/core'

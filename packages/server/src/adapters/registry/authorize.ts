@@ -1,5 +1,5 @@
 // The Authorization header that a challenge asks for: Basic for the registry itself, or a token from a realm on the
-// registry's own host or on the entry's list. SAFETY 2 row 9: a realm anywhere else is refused before a packet is sent.
+// registry's own host or on the entry's list. A realm anywhere else is refused before a packet is sent.
 
 import { isRepository, parseRegistryHost } from '@holdfast/core'
 import type { RegistryCredential, UnreachableCause } from '../../ports/registry.ts'

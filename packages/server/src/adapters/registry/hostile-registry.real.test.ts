@@ -1,4 +1,5 @@
-// The client against registries that lie: SAFETY 2 row 9. A sinkhole listens where each lie points; nothing may reach it.
+// The registry client against hostile registries. A sinkhole listens at each false target; no connection may reach it. See
+// docs/design/threats.md#threats
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
 // The name resolution of one registry connection: resolve once, judge every address, hand on exactly what was judged.
-// net.connect dials what its lookup returns, so nothing can change between the check and the dial. SAFETY 2 row 9.
+// net.connect dials what its lookup returns, so nothing can change between the check and the dial.
 
 import { promises as dns, type LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'

@@ -1,5 +1,5 @@
-// Does this registry hold a manifest for this exact reference, and under which digest? DECISIONS 3 image_required,
-// SAFETY 2 rows 9-11. HEAD first; GET where HEAD says too little. "Absent" is said only on a registry's own 404.
+// Does this registry hold a manifest for this exact reference, and under which digest? HEAD is tried first, GET where HEAD
+// is not conclusive. An image is absent only on the registry's own 404. See docs/design/admission.md#image-checks
 
 import { createHash } from 'node:crypto'
 import { isDigest, isRepository, isTag } from '@holdfast/core'

@@ -1,5 +1,5 @@
-// SAFETY 2 row 9: some hundreds of references that point where no tenant may point. A sinkhole listens at the end of
-// each; nothing may connect to it, and for hosts that are not on the list no socket may even be made.
+// Some hundreds of references that point where no tenant may point. A sinkhole listens at the end of each; nothing
+// may connect to it, and for hosts that are not on the list no socket may even be made.
 
 import { execFileSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'

@@ -1,4 +1,4 @@
-// The policies as the store enforces them, against tokens used the way a thief would use them. SAFETY 2 row 26.
+// The policies as the store enforces them, against tokens used the way a thief would use them.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Secret } from '../../ports/secret.ts'

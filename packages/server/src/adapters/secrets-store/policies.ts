@@ -1,4 +1,4 @@
-// What each identity may do in the store, as policy text (JSON, which the store's language contains). SAFETY 4a "OpenBao
+// What each identity may do in the store, as policy text (JSON, which the store's language contains). "OpenBao
 // layout", row 26: the API's identity reads no secret data, the broker's reads one tenant at a time.
 
 import type { TenantId } from '@holdfast/contract'

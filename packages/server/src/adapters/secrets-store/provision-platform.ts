@@ -1,5 +1,5 @@
 // Sets the store up for the platform, with a privileged identity: policies, the token role and the two AppRoles.
-// SAFETY 4a "OpenBao layout". May be repeated: it overwrites what it wrote before and leaves everything else alone.
+// "OpenBao layout". May be repeated: it overwrites what it wrote before and leaves everything else alone.
 
 import { type Secret, secret } from '../../ports/secret.ts'
 import type { Denied, Unavailable } from '../../ports/secrets-store.ts'

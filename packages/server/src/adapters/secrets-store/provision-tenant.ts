@@ -1,5 +1,5 @@
 // Makes a tenant's place in the store: its mount, the mount's settings, and the policy by which the broker reads it.
-// SAFETY 4a "OpenBao layout". Each step may find itself done already, by an earlier call or by one at the same time.
+// "OpenBao layout". Each step may find itself done already, by an earlier call or by one at the same time.
 
 import type { TenantId } from '@holdfast/contract'
 import { sleep } from '../../lib/sleep.ts'

@@ -1,5 +1,5 @@
-// SAFETY 2 row 3: hostile paths through the whole adapter against a store that records what reaches it. Every path seen
-// is of the grammar and in the tenant's own mount.
+// Hostile paths through the whole adapter against a store that records what reaches it. Every path seen is of the
+// grammar and in the tenant's own mount.
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

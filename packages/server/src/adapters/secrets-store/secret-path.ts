@@ -1,11 +1,11 @@
-// Where a secret lies in the store. SAFETY 2 row 3: the path is built from parts that match a whole-string grammar;
-// nothing is decoded, trimmed or repaired, and the mount comes from the tenant alone. Whoever asks, this file judges again.
+// Where a secret lies in the store. The path is built from parts that match a whole-string grammar; nothing is
+// decoded, trimmed or repaired, and the mount comes from the tenant alone. Whoever asks, this file judges again.
 
 import { isTenantId, type TenantId } from '@holdfast/contract'
 import { isCredentialLabel, parseRegistryHost } from '@holdfast/core'
 import type { SecretPath } from '../../ports/secrets-store.ts'
 
-/** Ours: registry credentials. No deployment may reference it (DECISIONS 7). */
+/** Ours: registry credentials. No deployment may reference it. */
 export const REGISTRIES = 'registries'
 
 /** The list that validator, policies and client share. A namespace that is ours or no label is a fault of configuration. */

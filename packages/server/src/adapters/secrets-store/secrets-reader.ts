@@ -1,5 +1,5 @@
 // What the broker's identity does in the store: read one version of one path, with a child token that reaches that
-// tenant's mount and no other. SAFETY 4a "OpenBao layout". A child lives 5 minutes and is used for at most 4.
+// tenant's mount and no other. "OpenBao layout". A child lives 5 minutes and is used for at most 4.
 
 import type { TenantId } from '@holdfast/contract'
 import { type Secret, secret } from '../../ports/secret.ts'

@@ -1,5 +1,5 @@
-// What the API's identity does in the store: new versions with check-and-set, version numbers, destruction. SAFETY 4a
-// step 4. It has no call that reads secret data, and its policy would refuse one.
+// What the API's identity does in the store: new versions with check-and-set, version numbers, destruction. It has no
+// call that reads secret data, and its policy would refuse one.
 
 import type { TenantId } from '@holdfast/contract'
 import type {

@@ -1,5 +1,5 @@
-// One call of the store's HTTP API under a deadline, as a value. What the store says in words is never kept: its errors
-// may quote what was sent. PARTS 1: only what OpenBao and Vault have in common is spoken.
+// One call of the secrets store's HTTP API under a deadline, as a value. Error texts of the store are never kept, because
+// they may quote what was sent. Only features that OpenBao and Vault share are used.
 
 import { untilAborted } from '../../lib/with-deadline.ts'
 import type { Secret } from '../../ports/secret.ts'

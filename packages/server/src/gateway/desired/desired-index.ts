@@ -34,7 +34,7 @@ const keyOf = ({ tenant, nodeId }: NodeAddress): string => `${tenant}/${nodeId}`
 export interface DesiredIndex {
   desiredRolloutOf(node: NodeAddress, assignmentId: AssignmentId): Wish | undefined
   wishesOf(node: NodeAddress): Wish[]
-  /** A placement of the tenant cannot be read: what is known is then not all there is (SAFETY 2 row 31). */
+  /** A placement of the tenant cannot be read: what is known is then not all there is. */
   isWhole(tenant: TenantId): boolean
   readonly routes: RouteTable
   apply(changes: readonly Change[], onChange: OnDesiredChange): void

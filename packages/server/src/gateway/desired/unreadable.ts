@@ -1,5 +1,5 @@
-// Records that are there and cannot be read. As long as a tenant has one, what is known of it is not all there is, and what
-// could not be seen must not look as if it were not there (SAFETY 2 row 31).
+// Records that are there and cannot be read. As long as a tenant has one, what is known of it is not all there is,
+// and what could not be seen must not look as if it were not there.
 
 import type { TenantId } from '@holdfast/contract'
 

@@ -1,4 +1,4 @@
-// Whose node is it? A hello names a node and no tenant; the record decides. SAFETY 2 rows 13, 25.
+// Whose node is it? A hello names a node and no tenant; the record decides.
 
 import { asNodeId, type NodeId, type TenantId } from '@holdfast/contract'
 import type { Change } from '../../store/cache/record-index.ts'

@@ -1,6 +1,5 @@
-// What of a tenant is to be reached from outside: each of its nodes is told, so that it can forward what it does not run
-// itself (DECISIONS 4, routes). Kept up change by change from records: a change costs what it concerns, and what is not
-// routed costs nothing. A record that cannot be read changes nothing of what is known (SAFETY 2 row 31).
+// The routed deployments of each tenant and the nodes with a ready replica of each, as its nodes receive them. Updated
+// change by change; an unreadable record leaves the table as it is. See docs/design/routing.md#routes
 
 import {
   type AssignmentId,

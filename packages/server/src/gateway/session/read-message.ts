@@ -1,5 +1,5 @@
-// What an agent may say, decoded: anything else is undefined, and ends the session. What a newer agent says beside the known
-// fields is left out, and so is a message of a type that only it knows (DECISIONS 10).
+// What an agent may say, decoded: anything else is undefined, and ends the session. What a newer agent says beside
+// the known fields is left out, and so is a message of a type that only it knows.
 
 import {
   type AgentMessage,
@@ -28,7 +28,7 @@ function decodeMessage(value: unknown): AgentMessage | 'unknown' | undefined {
   return isValid(message) ? message : undefined
 }
 
-/** Shapes know types only; what is stored must also be small. SAFETY 2 rows 16, 21. */
+/** Shapes know types only; what is stored must also be small. */
 function isValid(message: AgentMessage): boolean {
   if (message.type === 'hello') return isValidHello(message)
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)

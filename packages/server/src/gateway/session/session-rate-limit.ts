@@ -1,5 +1,5 @@
-// How often a node may open a session. Each opening may write events, so a node that dials without end would otherwise fill
-// the store. SAFETY 2 row 21.
+// How often a node may open a session. Each opening may write events, so a node that dials without end would
+// otherwise fill the store.
 
 import type { NodeId } from '@holdfast/contract'
 

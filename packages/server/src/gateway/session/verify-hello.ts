@@ -1,4 +1,4 @@
-// Does the hello come from who holds the node's key, of the newest enrollment, now? SAFETY 2 rows 12, 13.
+// Does the hello come from who holds the node's key, of the newest enrollment, now?
 
 import { createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto'
 import { type Hello, helloText } from '@holdfast/contract'

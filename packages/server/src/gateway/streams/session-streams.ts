@@ -1,5 +1,5 @@
-// The streams of one session, on the replica that holds its socket. What the node sends beyond the credit it was given is
-// no word of this protocol, so no node can fill this process. They end with the session. SAFETY 2 rows 21, 25.
+// The streams of one session, on the replica that holds its socket. What the node sends beyond the credit it was
+// given is no word of this protocol, so no node can fill this process. They end with the session.
 
 import {
   type AgentMessage,

@@ -1,6 +1,6 @@
-// The tokens of the shards that this process owns, and the only way for a controller to write: a transaction that compares
-// the shard's record with the token it was acquired with. SAFETY 4b: an owner that was paused, or is not one any more,
-// changes nothing, whatever it believes.
+// The fencing tokens of the shards that this process owns, and the only way for a controller to write: a transaction that
+// compares the shard's record with the token. A paused or former owner changes nothing, whatever it believes. See
+// docs/design/leadership.md#fencing
 
 import type { TenantId } from '@holdfast/contract'
 import { shards } from '../../store/records.ts'

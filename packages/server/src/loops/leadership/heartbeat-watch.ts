@@ -1,6 +1,6 @@
-// Which server replicas are alive? SAFETY 4b: a heartbeat that has not changed for so long, by our own monotonic clock and
-// counted from when we first saw it, is silent. No clock of anybody else is believed, and nothing that happened while we
-// ourselves were not looking.
+// Which server replicas are alive? A heartbeat is stale when it has not changed for a while on this process's own monotonic
+// clock, measured from when it was first seen. Timestamps of other machines are not trusted. See
+// docs/design/leadership.md#heartbeats
 
 export interface SeenHeartbeat {
   readonly id: string

@@ -1,6 +1,5 @@
-// Which shards this server replica works for. SAFETY 4b: one heartbeat key per replica, one record per shard that changes
-// only when its owner does, takeover from whoever has been silent for long enough on our own clock, and everything given up
-// at once when the store contradicts us or our own process stood still.
+// Which shards does this server replica own? It keeps a heartbeat, acquires free shards and those of stale owners, and
+// releases everything when the store contradicts it or its own process stood still. See docs/design/leadership.md#shards
 
 import type { Infer, TenantId } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'

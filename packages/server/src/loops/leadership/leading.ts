@@ -1,4 +1,4 @@
-// What a replica knows of the shards it works for, and how that follows from the records. SAFETY 4b.
+// What a replica knows of the shards it works for, and how that follows from the records.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../store/store.ts'
@@ -29,7 +29,7 @@ export interface LeadershipOptions {
   readonly replica: string
   /** Where the other replicas reach this one. */
   readonly url: string
-  /** The control-plane node that this process runs on: its heartbeat is that node's (DECISIONS 5). */
+  /** The control-plane node that this process runs on: its heartbeat is that node's. */
   readonly nodeName?: string
   /** False: the heartbeat alone, so that others find this replica; it takes no shards. */
   readonly leads?: boolean

@@ -1,5 +1,5 @@
-// How shards change hands: free ones are taken at once, those of a silent owner by comparing its heartbeat, and whoever has
-// more than its share hands some over. SAFETY 4b. Each move is one transaction that compares what it was decided on.
+// How shards change hands: free ones are taken at once, those of a silent owner by comparing its heartbeat, and
+// whoever has more than its share hands some over. Each move is one transaction that compares what it was decided on.
 
 import { serverReplicas, shards } from '../../store/records.ts'
 import { globally } from '../../store/transaction.ts'

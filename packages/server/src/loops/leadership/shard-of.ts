@@ -1,4 +1,4 @@
-// Which shard a tenant belongs to. SAFETY 4b: shard = hash(tenant) mod 64, the same in every process and for good.
+// The shard of a tenant: hash(tenant) mod 64, equal in every process and permanent. See docs/design/leadership.md#shards
 
 import type { TenantId } from '@holdfast/contract'
 
