@@ -93,8 +93,8 @@ export const BUGS: readonly Bug[] = [
       core('scheduling/filters/index.ts', '  antiAffinity,\n', ''),
       core(
         'scheduling/pick-node.ts',
-        'const shunned = antiAffinity.flatMap((name) => running.get(name) ?? [])',
-        'const shunned = antiAffinity.slice(0, 0).flatMap((name) => running.get(name) ?? [])',
+        'const excluded = antiAffinity.flatMap((name) => running.get(name) ?? [])',
+        'const excluded = antiAffinity.slice(0, 0).flatMap((name) => running.get(name) ?? [])',
       ),
     ],
     seenBy: ['anti-affinity'],

@@ -171,10 +171,10 @@ test('a full quota forces stop-first, and the plan says so', async () => {
 test('each says why its node was chosen', async () => {
   const plan = await planOf(deploymentOf('web', { replicas: 3, placement: { spread: 'zone' } }))
   const [first, second, third] = plan.steps[0]?.replicas ?? []
-  expect(first?.why).toBe('of 3 that accept it all alike, the first by id')
-  expect(second?.why).toMatch(/^of 3 that accept it: zone [ab] has the fewest replicas of web \(0\)/)
-  expect(third?.why).toMatch(/^of 3 that accept it: .*the fewest replicas of web \(0\)/)
-  expect(plan.steps[0]?.text).toMatch(/^Replica 1 starts on n\d\S* \(of 3 that accept it all alike/)
+  expect(first?.why).toBe('of 3 nodes that fit and rank the same, the first by id')
+  expect(second?.why).toMatch(/^of 3 nodes that fit: zone [ab] has the fewest replicas of web \(0\)/)
+  expect(third?.why).toMatch(/^of 3 nodes that fit: .*the fewest replicas of web \(0\)/)
+  expect(plan.steps[0]?.text).toMatch(/^Replica 1 starts on n\d\S* \(of 3 nodes that fit and rank the same/)
 })
 
 test('what a plan waits for is a step of its own', async () => {

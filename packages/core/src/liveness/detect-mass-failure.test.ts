@@ -1,4 +1,4 @@
-// Who may be called failed, as a table of small cells and over random ones. DECISIONS 5 (Node).
+// Which nodes may be declared failed, for small cells and for random ones.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -48,8 +48,8 @@ describe('a small cell', () => {
   })
 })
 
-describe('the control plane came back', () => {
-  test('a full grace from then on, however long the silence is', () => {
+describe('after an outage of the control plane', () => {
+  test('every node gets the full time again, however long it has been silent', () => {
     const back = { countedFrom: 300_000 }
     expect(failing('a0 a b', 419.999, back)).toBe('')
     expect(failing('a0 a b', 420, back)).toBe('a0')

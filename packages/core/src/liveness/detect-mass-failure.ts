@@ -1,47 +1,48 @@
-// Which silent nodes may be called failed now? When many machines of several tenants fall silent at once it is more likely
-// the network, or we ourselves, than all of them: then nobody is given up for a while. DECISIONS 5 (Node), SAFETY 4h.
+// Which nodes without heartbeats may be declared failed now. When many nodes of several tenants stop sending heartbeats at
+// once, the network or the control plane is the likely cause, so no node is declared failed for a while.
+// See docs/design/liveness.md#mass-failures
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 
-/** A node that has been heard once and is not given up yet: others are neither counted nor judged. */
+/** A node that has sent a heartbeat before and is not declared failed yet. Other nodes are left out. */
 export interface CellNode {
   readonly id: NodeId
   readonly tenant: TenantId
-  /** Judged like the others, and never counted. */
+  /** May be declared failed like the others, but does not count towards a mass failure. */
   readonly controlPlane: boolean
-  /** On the clock of whoever judges; undefined: there, as far as that one knows. In doubt a node is silent. */
+  /** When its heartbeats stopped, on the clock of the caller. Undefined while they arrive. */
   readonly silentSince: number | undefined
 }
 
 export interface MassTimes {
-  /** Silence after which a node is failed. */
+  /** A node is failed after so long without a heartbeat. */
   readonly failedMs: number
-  /** How close together nodes must fall silent to count as one event. */
+  /** Nodes that fall silent within this time belong to one mass failure. */
   readonly massWindowMs: number
-  /** How much longer than `failedMs` a node waits at the most. */
+  /** The most that a mass failure adds to `failedMs`. */
   readonly massHoldMs: number
 }
 
 export interface MassFailureFacts {
-  /** Every such node of the cell. */
+  /** Every such node of the cell, of all tenants. */
   readonly nodes: Iterable<CellNode>
   readonly now: number
-  /** When the clocks last began anew, because the control plane itself had been away: older silence does not count. */
+  /** When the control plane last came back from an outage of its own. Silence before that is ignored. */
   readonly countedFrom: number
-  /** From the last verdict: when so many were last seen to be silent at once. */
+  /** From the last verdict: when a mass failure was last detected. */
   readonly massSeenAt: number | undefined
 }
 
 export interface MassFailureVerdict {
   readonly massSeenAt: number | undefined
-  /** Nobody is given up before its own hold is over. */
+  /** Whether a mass failure delays the verdict on each node. */
   readonly holding: boolean
   readonly mayFail: ReadonlySet<NodeId>
 }
 
 const LEAST_NODES = 3
 const LEAST_TENANTS = 2
-/** Over three in ten. */
+/** More than 30 percent. */
 const isLargeShare = (silent: number, all: number): boolean => silent * 10 > all * 3
 
 interface Silent {
@@ -62,16 +63,16 @@ export function detectMassFailure(
     if (node.silentSince !== undefined) silent.push({ node, since: node.silentSince })
   }
   const dueAt = ({ since }: Silent) => Math.max(since, countedFrom) + times.failedMs
-  // One whose hold is over holds nobody else back either.
+  // A node whose hold has ended no longer counts towards a mass failure.
   const members = silent.filter((each) => !each.node.controlPlane && now < dueAt(each) + times.massHoldMs)
   const seenAt = isMass(members, counted, tenants.size, times.massWindowMs) ? now : massSeenAt
-  // While they come back one after another the rest is given the time to do so, too.
+  // Nodes return one after another, so the hold lasts for some time after the mass failure.
   const holding = seenAt !== undefined && now - seenAt < times.failedMs
   const isDue = (each: Silent) => now >= dueAt(each) + (holding ? times.massHoldMs : 0)
   return { massSeenAt: seenAt, holding, mayFail: new Set(silent.filter(isDue).map(({ node }) => node.id)) }
 }
 
-/** Whether some stretch of the window's length holds enough of them. */
+/** Whether enough nodes fell silent within some period of the window's length. */
 function isMass(members: readonly Silent[], counted: number, tenants: number, windowMs: number): boolean {
   const inOrder = members.toSorted((left, right) => left.since - right.since)
   const within = new Map<TenantId, number>()

@@ -1,4 +1,4 @@
-// For tests only: small clusters in which every filter has something to refuse, and workloads to match.
+// For tests only: random small clusters and workloads that exercise every filter.
 
 import {
   type Capacity,
@@ -14,20 +14,20 @@ import { nodeIdOf } from './scheduling.fixture.ts'
 
 const NAMES = ['web', 'db', 'cache']
 const VALUES = ['a', 'b', 'c']
-/** Also names that every object seems to have. */
+/** Includes names of properties that every object inherits. */
 const KEYS = ['zone', 'disk', 'constructor', '__proto__']
 const COUNTRIES = ['DE', 'FR', 'US']
 const REGIONS = ['eu', 'na', 'constructor', '__proto__']
-/** `constructor` is declared no more. */
+/** `constructor` is deliberately not declared. */
 const DECLARED = Object.fromEntries([
   ['eu', ['DE', 'FR']],
   ['na', ['US']],
   ['__proto__', ['FR']],
 ])
-/** Of one tenant; others have ids of their own. */
+/** The most nodes of one tenant. */
 const MAX_NODES = 9
 
-/** Mostly what lets a node through, or hardly any node ever would be. */
+/** Rare values; otherwise hardly any node would be accepted. */
 const seldom = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
 const mostly = <T>(usual: T, ...rare: T[]): fc.Arbitrary<T> =>
@@ -53,16 +53,16 @@ const attested: fc.Arbitrary<NodeFacts['attested']> = fc.oneof(
   { weight: 1, arbitrary: fc.record(places, { requiredKeys: [] }) },
 )
 
-/** A node tells what was attested, or less, and never anything else; what it hides behind a lie is known. */
+/** A node reports its attested location or a part of it. The country behind a false report is known. */
 export const arbitraryStanding = fc
   .tuple(ownLabels, attested, mostly(true, false), mostly(true, false), fc.boolean())
-  .map(([own, ofToken, tellsCountry, tellsRegion, lies]) => ({
+  .map(([own, ofToken, reportsCountry, reportsRegion, lies]) => ({
     attested: ofToken,
-    hiddenCountry: lies && !tellsCountry ? ofToken.country : undefined,
+    hiddenCountry: lies && !reportsCountry ? ofToken.country : undefined,
     labels: {
       ...own,
-      ...(ofToken.country !== undefined && tellsCountry ? { [NODE_COUNTRY]: ofToken.country } : {}),
-      ...(ofToken.region !== undefined && tellsRegion ? { [NODE_REGION]: ofToken.region } : {}),
+      ...(ofToken.country !== undefined && reportsCountry ? { [NODE_COUNTRY]: ofToken.country } : {}),
+      ...(ofToken.region !== undefined && reportsRegion ? { [NODE_REGION]: ofToken.region } : {}),
     },
   }))
 
@@ -82,7 +82,7 @@ export const arbitraryNode = (number: number): fc.Arbitrary<NodeFacts> =>
     })
     .map(({ standing: stands, ...rest }) => ({ ...rest, ...stands }))
 
-/** `first` keeps tenants apart: no two have a node in common. */
+/** `first` is the number of the first node, so that two tenants have no node in common. */
 export const arbitraryTenant = (first = 1, min = 0, max = MAX_NODES): fc.Arbitrary<TenantFacts> =>
   fc.record({
     nodes: fc

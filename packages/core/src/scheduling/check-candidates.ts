@@ -51,16 +51,20 @@ type Asker = (node: NodeFacts) => NodeRefusal | undefined
 function createAsker(filter: Filter, workload: Workload, facts: TenantFacts): Asker {
   const { nodeKey } = filter
   if (nodeKey === undefined) return (node) => refusalBy(filter, workload, node, facts)
-  const answers = new Map<string | boolean | undefined, NodeRefusal | undefined>()
+  const answers = new Map<string | boolean | undefined, NodeRefusal | typeof ACCEPTED>()
   return (node) => {
     const key = nodeKey(node, workload)
-    const known = answers.get(key)
-    if (known !== undefined || answers.has(key)) return known
-    const answer = refusalBy(filter, workload, node, facts)
-    answers.set(key, answer)
-    return answer
+    let answer = answers.get(key)
+    if (answer === undefined) {
+      answer = refusalBy(filter, workload, node, facts) ?? ACCEPTED
+      answers.set(key, answer)
+    }
+    return answer === ACCEPTED ? undefined : answer
   }
 }
+
+/** Stored in place of undefined, which a map returns for unknown keys. */
+const ACCEPTED = null
 
 /** Every filter on every node of the tenant, whatever its status, in the order of the names. */
 export function checkCandidates(workload: Workload, facts: TenantFacts): CheckedCandidate[] {

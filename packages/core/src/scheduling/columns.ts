@@ -1,5 +1,5 @@
-// One tenant's nodes as columns, in the order of their ids: what a decision compares lies side by side, so its cost hangs
-// on the tenant's own nodes and on nothing else in memory. PERFORMANCE 2.4, 3.
+// One tenant's nodes as arrays, one for each value that a decision compares, indexed by slot. Slots are in the order of the
+// node ids. Decisions read little memory this way, so their cost depends on the tenant's own nodes only.
 
 import { firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
@@ -10,16 +10,17 @@ import { freeShare, type HeldNode, sameRecord } from './held-node.ts'
 import { labelOf } from './labels.ts'
 import { memoizeByObject } from './memoize.ts'
 
-/** The nodes that the kept filters let through for one kind of workload. */
+/** The nodes that the cached filters accept for one kind of workload. */
 export interface Candidates {
   readonly slots: Int32Array
   readonly has: Uint8Array
 }
 
-/** By slot, the number of the group that the node is in; nodes without the label are one group. */
+/** The groups of nodes that replicas are spread over. Nodes without the label form one group. */
 export interface Groups {
+  /** By slot, the number of the node's group. */
   readonly of: Int32Array
-  /** By group, replicas of the deployment that is being placed; all zero between decisions. */
+  /** By group, the replicas of the deployment that is being placed. All zero between decisions. */
   readonly crowd: Int32Array
 }
 
@@ -28,16 +29,16 @@ export interface Columns {
   readonly freeCpu: Float64Array
   readonly freeMemory: Float64Array
   readonly byShare: FreeOrder
-  /** By slot, replicas of the deployment that is being placed; all zero between decisions. */
+  /** By slot, the replicas of the deployment that is being placed. All zero between decisions. */
   readonly crowd: Int32Array
-  /** By deployment name, the slots of the nodes that run it, and how many replicas each. */
+  /** By deployment name, the slots of the nodes that run it with the number of replicas. */
   readonly running: Map<string, Map<number, number>>
   readonly candidates: Map<string, Candidates>
   readonly groups: Map<string, Groups>
 }
 
-/** More kinds of workload than a tenant has at once; past it, all are forgotten. */
-const MAX_KEPT = 128
+/** More kinds of workload than a tenant has at once. The cache is cleared when it is full. */
+const MAX_CACHED = 128
 
 const CACHED_FILTERS = PLACEMENT_FILTERS.filter(({ cacheKey }) => cacheKey !== undefined)
 
@@ -61,7 +62,7 @@ export function createColumns(held: Iterable<HeldNode>): Columns {
   return columns
 }
 
-/** After each change of the node's capacity or of what runs on it. */
+/** Must be called after each change of the node's capacity or replicas. */
 export function refreshSlot(columns: Columns, node: HeldNode): void {
   columns.nodes[node.slot] = node
   columns.freeCpu[node.slot] = freeOn(node, 'cpuMillis')
@@ -77,7 +78,7 @@ export function setRunning({ running }: Columns, name: string, slot: number, cou
   else running.delete(name)
 }
 
-/** A change of a node's record is rare beside decisions, so everything kept for records is then worked out anew. */
+/** Clears all cached answers when the record of a node changes, which is rare compared with decisions. */
 export function replaceNode(columns: Columns, before: HeldNode, node: HeldNode): void {
   for (const name of before.replicas.keys()) setRunning(columns, name, before.slot, 0)
   for (const [name, count] of node.replicas) setRunning(columns, name, node.slot, count)
@@ -88,7 +89,7 @@ export function replaceNode(columns: Columns, before: HeldNode, node: HeldNode):
 }
 
 export function candidatesFor(columns: Columns, workload: Workload, facts: TenantFacts): Candidates {
-  return kept(columns.candidates, kindOf(workload), () => {
+  return cached(columns.candidates, kindOf(workload), () => {
     const accepts = (node: NodeFacts) => firstRefusal(CACHED_FILTERS, workload, node, facts) === undefined
     const has = Uint8Array.from(columns.nodes, (node) => (accepts(node) ? 1 : 0))
     const slots = Int32Array.from(columns.nodes.filter(({ slot }) => has[slot] === 1).map(({ slot }) => slot))
@@ -109,9 +110,9 @@ function kindOf(workload: Workload): string {
 
 const textOfList = memoizeByObject((list: readonly unknown[]) => JSON.stringify(list))
 
-/** Without a label each node is a group of its own: spread over nodes. DECISIONS 4. */
+/** Without a label each node is its own group, and replicas are spread over nodes. */
 export function groupsBy(columns: Columns, label: string | undefined): Groups {
-  return kept(columns.groups, label === undefined ? '' : `=${label}`, () => {
+  return cached(columns.groups, label === undefined ? '' : `=${label}`, () => {
     const each = columns.nodes.length
     if (label === undefined) return { of: Int32Array.from(columns.nodes.keys()), crowd: new Int32Array(each) }
     const numbers = new Map<string | undefined, number>()
@@ -125,10 +126,10 @@ export function groupsBy(columns: Columns, label: string | undefined): Groups {
   })
 }
 
-function kept<T>(known: Map<string, T>, key: string, compute: () => T): T {
+function cached<T>(known: Map<string, T>, key: string, compute: () => T): T {
   const before = known.get(key)
   if (before !== undefined) return before
-  if (known.size >= MAX_KEPT) known.clear()
+  if (known.size >= MAX_CACHED) known.clear()
   const value = compute()
   known.set(key, value)
   return value

@@ -1,4 +1,4 @@
-// What is said of a choice is what decided it.
+// The description of a pick names the ranks that decided it.
 
 import type { NodeId } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -16,33 +16,48 @@ const running = (count: number) => ({ replicas: new Map([['web', count]]) })
 const half = { requested: { cpuMillis: 2000, memoryBytes: 0 } }
 
 test.each([
-  ['alone', [aNode(1)], {}, 'the only node'],
-  ['others refuse', [aNode(1), aNode(2, { schedulable: false })], {}, 'the only one of 2 that accepts it'],
-  ['no difference', [aNode(1), aNode(2)], {}, 'of 2 that accept it all alike, the first by id'],
+  ['describes the only node', [aNode(1)], {}, 'the only node'],
   [
-    'fewer of its own',
+    'describes the only node that fits',
+    [aNode(1), aNode(2, { schedulable: false })],
+    {},
+    'the only one of 2 nodes that fits',
+  ],
+  [
+    'describes equal nodes',
+    [aNode(1), aNode(2)],
+    {},
+    'of 2 nodes that fit and rank the same, the first by id',
+  ],
+  [
+    'describes the node with fewer replicas',
     [aNode(1), aNode(2, running(1))],
     {},
-    'of 2 that accept it: the fewest replicas of web (0)',
+    'of 2 nodes that fit: the fewest replicas of web (0)',
   ],
-  ['more room', [aNode(1), aNode(2, half)], {}, 'of 2 that accept it: the most room (100 % free)'],
   [
-    'a group with fewer',
+    'describes the node with more free capacity',
+    [aNode(1), aNode(2, half)],
+    {},
+    'of 2 nodes that fit: the most free capacity (100 %)',
+  ],
+  [
+    'describes the group with fewer replicas',
     [aNode(1, zone('a')), aNode(2, { ...zone('b'), ...running(2) }), aNode(3, zone('b'))],
     { placement: { spread: 'zone' } },
-    'of 3 that accept it: zone a has the fewest replicas of web (0)',
+    'of 3 nodes that fit: zone a has the fewest replicas of web (0)',
   ],
   [
-    'several ranks, one after the other',
+    'describes several ranks in order',
     [aNode(1), aNode(2, half), aNode(3, running(1))],
     {},
-    'of 3 that accept it: the fewest replicas of web (0), then the most room (100 % free)',
+    'of 3 nodes that fit: the fewest replicas of web (0), then the most free capacity (100 %)',
   ],
 ])('%s', (_what, nodes, workload, text) =>
   expect(describePick(aWorkload(workload), someFacts(nodes), nodeIdOf(1))).toBe(text),
 )
 
-test('whatever is picked, every rank that is named speaks for it, and some rank or the id told it from the others', () => {
+test('the description of the picked node differs from that of every other node, unless the lower id decided', () => {
   fc.assert(
     fc.property(arbitraryWorkload, arbitraryTenant(1, 2), (workload, facts) => {
       const chosen = naivePick(workload, facts)
@@ -51,8 +66,8 @@ test('whatever is picked, every rank that is named speaks for it, and some rank 
       const others = facts.nodes
         .filter(({ id }) => id !== chosen)
         .map(({ id }) => describePick(workload, facts, id))
-      expect(own).not.toBe('it was the one that accepted it')
-      // Another node may be described alike only where it is as good, and then the lower id was taken.
+      expect(own).not.toBe('it was the only node that fits')
+      // Only nodes with the same ranks have the same description; then the lower id was picked.
       for (const [index, text] of others.entries())
         if (text === own && text.endsWith('the first by id'))
           expect(chosen < (facts.nodes.filter(({ id }) => id !== chosen)[index]?.id ?? '')).toBe(true)
@@ -61,7 +76,7 @@ test('whatever is picked, every rank that is named speaks for it, and some rank 
   )
 })
 
-test('kept up replica by replica, it says what one that is made anew says', () => {
+test('a describer that was updated replica by replica equals a fresh one', () => {
   const came = fc.array(fc.tuple(fc.nat(), fc.boolean()), { maxLength: 6 })
   fc.assert(
     fc.property(arbitraryWorkload, arbitraryTenant(1, 2), came, (workload, facts, steps) => {
@@ -84,7 +99,7 @@ test('kept up replica by replica, it says what one that is made anew says', () =
   )
 })
 
-/** As a replica of the workload, or as nobody's. */
+/** The node with one more replica, of the workload or without a name. */
 function withOne({ name, resources }: Workload, node: NodeFacts, unnamed: boolean): NodeFacts {
   const as = unnamed ? '' : name
   const { cpuMillis, memoryBytes } = node.requested

@@ -1,6 +1,5 @@
-// Why this node and no other, in words: the ranks by which pick-node.ts chose it, as far as they told it from the others.
-// Kept up replica by replica, since a plan asks for each of its replicas, and a tenant may have many nodes: what a node
-// answers is worked out again only after something came to it or went. DECISIONS 4 (spread), PERFORMANCE 2.4.
+// Describes why a node was picked: the ranks of pick-node.ts that set it apart from the other nodes that fit. It is updated
+// replica by replica, because a plan asks for every replica; only the node that changed is checked again.
 
 import type { NodeId } from '@holdfast/contract'
 import { firstRefusal } from './check-candidates.ts'
@@ -11,11 +10,11 @@ import { freeShare, type HeldNode, holdNode } from './held-node.ts'
 import { labelOf } from './labels.ts'
 
 export interface PickDescriber {
-  /** What spoke for the node, of which the scheduler has just said that it takes the next replica. */
+  /** Why the scheduler picked this node for the next replica. */
   describe(chosen: NodeId): string
   /**
-   * A replica of the workload came to the node (1) or went (-1). `unnamed`: it takes room and counts as nobody's, as one
-   * does that makes way for its successor.
+   * A replica of the workload was added to the node (1) or removed (-1). `unnamed`: it uses capacity but spread ignores it,
+   * as for a replica that leaves once its successor is ready.
    */
   count(nodeId: NodeId, by: 1 | -1, unnamed?: boolean): void
 }
@@ -35,18 +34,18 @@ interface Describing {
   readonly workload: Workload
   readonly facts: HeldFacts
   readonly ranked: ReadonlyMap<NodeId, Ranked>
-  /** Replicas of the deployment by group. */
+  /** By group, the number of replicas of the deployment. */
   readonly crowd: Map<string | undefined, number>
 }
 
-/** The quota says the same of all nodes, and let the chosen one pass. */
-const ASKED = PLACEMENT_FILTERS.filter((filter) => filter !== quota)
+/** The quota gives the same answer for all nodes, so it sets none apart. */
+const NODE_FILTERS = PLACEMENT_FILTERS.filter((filter) => filter !== quota)
 
 export function createPickDescriber(workload: Workload, { nodes, containers }: TenantFacts): PickDescriber {
   const held = nodes.map((node) => holdNode(node, 0))
   const ownOn = ({ replicas }: NodeFacts) => replicas.get(workload.name) ?? 0
   const own = { total: held.reduce((sum, node) => sum + ownOn(node), 0) }
-  // The one question of this kind is whether the deployment itself runs anywhere.
+  // Filters only ask whether the deployment itself runs on any node.
   const facts = { nodes: held, containers, runs: () => own.total > 0 }
   const ranked = rankedOf(workload, facts)
   const crowd: Describing['crowd'] = new Map()
@@ -60,7 +59,7 @@ export function createPickDescriber(workload: Workload, { nodes, containers }: T
       const ran = own.total > 0
       enter(describing, known, by, unnamed)
       if (!unnamed) own.total += by
-      // Where it goes with itself, it begins anywhere and then stays: the first replica closes all other nodes.
+      // With affinity to itself the first replica rules out all other nodes, so all of them are checked again.
       for (const each of ran === own.total > 0 ? [known] : ranked.values()) judge(workload, facts, each)
     },
   }
@@ -95,7 +94,7 @@ function rankedOf(workload: Workload, facts: HeldFacts): Map<NodeId, Ranked> {
 }
 
 function judge(workload: Workload, facts: TenantFacts, ranked: Ranked): void {
-  ranked.accepts = firstRefusal(ASKED, workload, ranked.node, facts) === undefined
+  ranked.accepts = firstRefusal(NODE_FILTERS, workload, ranked.node, facts) === undefined
   ranked.share = freeShare(ranked.node)
 }
 
@@ -103,17 +102,19 @@ function describePick(describing: Describing, chosen: NodeId): string {
   const { ranked, facts } = describing
   const accepting = [...ranked.values()].filter(({ accepts }) => accepts)
   const own = ranked.get(chosen)
-  if (own === undefined || !own.accepts) return 'it was the one that accepted it'
+  if (own === undefined || !own.accepts) return 'it was the only node that fits'
   if (accepting.length === 1)
     return facts.nodes.length === 1
       ? 'the only node'
-      : `the only one of ${facts.nodes.length} that accepts it`
+      : `the only one of ${facts.nodes.length} nodes that fits`
   const reasons = decidingRanks(describing, own, accepting)
-  const among = `of ${accepting.length} that accept it`
-  return reasons.length === 0 ? `${among} all alike, the first by id` : `${among}: ${reasons.join(', then ')}`
+  const among = `of ${accepting.length} nodes that fit`
+  return reasons.length === 0
+    ? `${among} and rank the same, the first by id`
+    : `${among}: ${reasons.join(', then ')}`
 }
 
-/** Only what left some behind is said: each rank is asked of those that were equal in the ranks before it. */
+/** Only ranks that ruled out nodes are described; each compares the nodes that were equal in the ranks before it. */
 function decidingRanks(
   { workload: { name, placement }, crowd }: Describing,
   own: Ranked,
@@ -139,7 +140,7 @@ function decidingRanks(
   )
   rank(
     ({ share }) => share,
-    (share) => `the most room (${percent(share)} free)`,
+    (share) => `the most free capacity (${percent(share)})`,
   )
   return reasons
 }

@@ -1,6 +1,5 @@
-// Residency holds whatever happens: over random clusters and sequences of label changes, no replica is ever newly assigned to
-// a node where its deployment may not be, and once things have settled none is left on one. What a demand allows is written
-// here once more, in other words. SPEC 2.7, DECISIONS 7.
+// Residency over random clusters and label changes: no replica is ever assigned to a node where its deployment may not run, and
+// in the end none is left on such a node. The demands are written here independently of the filters.
 
 import type { Assignment, NodeId } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -92,7 +91,7 @@ function make(cluster: Cluster, each: Change): void {
   }
 }
 
-/** Where a deployment may be, by the table of SPEC 2.7. */
+/** Where a deployment may run, written independently of the filters. */
 function allows({ residency }: Workload, node: NodeFacts | undefined): boolean {
   const told = new Map(Object.entries(node?.labels ?? {}))
   const [country, region] = [told.get('holdfast.io/country'), told.get('holdfast.io/geo-region')]

@@ -1,4 +1,4 @@
-// What a user reads of a deployment that fits nowhere.
+// The explanation of a deployment that fits nowhere, as a user reads it.
 
 import { candidateShape, decode } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -64,18 +64,18 @@ test.each<[string, number, Partial<NodeFacts>, Partial<Workload>]>([
   ['back and uncordoned', 2, { status: 'ready', schedulable: true }, {}],
   ['joined, and its name taken out', 4, runs('db', 'web'), ALONE],
   ['lowered', 5, {}, { resources: { cpuMillis: 300, memoryBytes: 0 } }],
-])('each cure alone places a replica: %s', (_about, number, parts, change) => {
+])('each remedy alone places a replica: %s', (_about, number, parts, change) => {
   const nodes = FIVE.map((node) => (node.name === `node-${number}` ? { ...node, ...parts } : node))
   const { placed } = placeReplicas({ ...WORKLOAD, ...change }, 1, someFacts(nodes))
   expect(placed).toEqual([FIVE[number - 1]?.id])
 })
 
-test('a request that no free place can hold is told to shrink, not to wait', () => {
+test('a request that is larger than every node must be lowered', () => {
   const { cure } = explain([aNode(1)], aWorkload({ resources: { cpuMillis: 5000, memoryBytes: 2 ** 40 } }))
   expect(cure).toEqual(['Lower the request to 4000 millicores and 8 GiB of memory.'])
 })
 
-test('the quota says the same of every node, once', () => {
+test('a quota that is reached has one remedy for all nodes', () => {
   const { candidates } = placeReplicas(aWorkload(), 1, someFacts([aNode(1), aNode(2)], 500, 500))
   expect(explainCandidates(candidates)).toMatchObject({
     summary: '0 of 2 nodes fit: 2 blocked by the containers quota.',
@@ -83,7 +83,7 @@ test('the quota says the same of every node, once', () => {
   })
 })
 
-test('no node at all', () => {
+test('a tenant without nodes is asked to enroll one', () => {
   const { summary, candidates, cure, canonical } = explain([])
   expect({ summary, candidates, cure, canonical }).toEqual({
     summary: 'No node of this tenant is enrolled, so no replica can be placed.',
@@ -93,7 +93,7 @@ test('no node at all', () => {
   })
 })
 
-test('where no node can be mended, another one is to be enrolled', () => {
+test('nodes without a remedy lead to the advice to enroll another one', () => {
   const nodes = [aNode(1, { controlPlane: true }), aNode(2, { claim: 'shared', controlPlane: true })]
   expect(explain(nodes, aWorkload()).cure).toEqual(['Enroll another node.'])
   expect(explainCandidates(placeReplicas(aWorkload(), 1, someFacts(nodes, 5, 5)).candidates).cure).toEqual([
@@ -101,7 +101,7 @@ test('where no node can be mended, another one is to be enrolled', () => {
   ])
 })
 
-test('what would help depends on what the replicas before it have taken', () => {
+test('a remedy takes the replicas placed before into account', () => {
   const { placed, candidates } = placeReplicas(
     aWorkload({ resources: { cpuMillis: 1500, memoryBytes: 0 } }),
     3,
@@ -111,7 +111,7 @@ test('what would help depends on what the replicas before it have taken', () => 
   expect(explainCandidates(candidates).cure).toEqual(['Free 500 millicores on node-1.'])
 })
 
-test('many nodes: the cures stay a short list', () => {
+test('remedies of many nodes stay a short list', () => {
   const nodes = Array.from({ length: 40 }, (_node, number) => aNode(number, { schedulable: false }))
   expect(explain(nodes, aWorkload())).toMatchObject({ summary: '0 of 40 nodes fit: 40 cordoned.' })
   expect(explain(nodes, aWorkload()).cure).toHaveLength(10)
@@ -120,7 +120,7 @@ test('many nodes: the cures stay a short list', () => {
 describe('the canonical text', () => {
   const base = explain(FIVE).canonical
 
-  test('does not hang on the order of the nodes, nor on sums that move by themselves', () => {
+  test('does not depend on the order of the nodes or on free capacity', () => {
     expect(explain([...FIVE].reverse()).canonical).toBe(base)
     const busier = FIVE.map((node) => (node.name === 'node-5' ? { ...node, ...busy(3900) } : node))
     expect(explain(busier).canonical).toBe(base)

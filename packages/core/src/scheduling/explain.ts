@@ -134,20 +134,23 @@ function countedReasons(explained: readonly ExplainedCandidate[]): [string, numb
 function remedyTexts(explained: readonly ExplainedCandidate[]): string[] {
   if (explained.length === 0) return [FIRST_NODE]
   const texts = new Set<string>()
-  for (const { node, remedy } of cheapestFirst(explained)) {
+  const remedied = explained.filter(hasRemedy)
+  remedied.sort((left, right) => compareCosts(left.remedy.cost, right.remedy.cost))
+  for (const candidate of remedied) {
     if (texts.size === MAX_REMEDIES) break
-    texts.add(textOfSteps(remedy.steps, node))
+    texts.add(textOfSteps(candidate.remedy.steps, candidate))
   }
   return texts.size === 0 && explained.every(({ refusals }) => refusals.length > 0)
     ? [enrollmentText(explained)]
     : [...texts]
 }
 
-function cheapestFirst(explained: readonly ExplainedCandidate[]) {
-  const remedied: { readonly node: ExplainedCandidate; readonly remedy: Remedy }[] = []
-  for (const node of explained) if (node.remedy !== undefined) remedied.push({ node, remedy: node.remedy })
-  return remedied.sort((left, right) => compareCosts(left.remedy.cost, right.remedy.cost))
+interface RemediedCandidate extends ExplainedCandidate {
+  readonly remedy: Remedy
 }
+
+const hasRemedy = (candidate: ExplainedCandidate): candidate is RemediedCandidate =>
+  candidate.remedy !== undefined
 
 const ABOUT_TENANT = new Set<string>(['residency_enforcement', 'quota'])
 

@@ -1,4 +1,5 @@
-// What the scheduler knows when it decides: one tenant's nodes, and nobody else's. SPEC 3, DECISIONS 4 and 5.
+// The facts for a scheduling decision. They cover one tenant and its own nodes.
+// See docs/design/placement.md#candidates
 
 import type { Capacity, DeploymentSpec, NodeId, NodeStatus, ResidencyDemand } from '@holdfast/contract'
 
@@ -9,23 +10,23 @@ export interface NodeFacts {
   readonly schedulable: boolean
   readonly controlPlane: boolean
   readonly labels: { readonly [key: string]: string }
-  /** What its join token says of where it stands: the node may advertise this and nothing else. */
+  /** The location that its join token attests. The node may report this location and no other. */
   readonly attested: { readonly country?: string; readonly region?: string }
-  /** Attested, and hidden behind another that was refused: nothing is gained by a lie. SAFETY 2 row 14. */
+  /** The attested country of a node that reports another one. It is still used for blocked countries, so a false report gains nothing. */
   readonly hiddenCountry?: string | undefined
-  /** `sole`: only this tenant claims the machine, and the claim is active. Otherwise it takes no new work. */
+  /** `sole`: only this tenant claims the machine, and the claim is active. Otherwise the node accepts no new replicas. */
   readonly claim: 'sole' | 'releasing' | 'shared'
   readonly capacity: Capacity
-  /** Sum of the requests of the replicas that are assigned to the node. */
+  /** The sum of the requests of all replicas assigned to the node. */
   readonly requested: Capacity
-  /** By deployment name: how many replicas of it are assigned to the node. */
+  /** By deployment name, the number of its replicas assigned to the node. */
   readonly replicas: ReadonlyMap<string, number>
 }
 
-/** What `placement.residency` demands, with what the region covers by now and whether demands are enforced at all. */
+/** The demands of `placement.residency`, with what the configuration says about them. */
 export interface DesiredResidency extends ResidencyDemand {
   readonly enforced: boolean
-  /** Of `region`; empty where none is demanded, or none of that name is declared any more. */
+  /** The countries that `region` covers. Empty where no region is demanded, or where the region is no longer declared. */
   readonly regionCountries: readonly string[]
 }
 
@@ -34,16 +35,16 @@ export interface Workload {
   readonly resources: Capacity
   readonly placement: DeploymentSpec['placement']
   readonly nodeId: NodeId | undefined
-  /** Undefined where the deployment demands nothing. */
+  /** Undefined where the deployment has no residency demands. */
   readonly residency: DesiredResidency | undefined
-  /** Only the platform's own work goes to control-plane nodes. */
+  /** Whether it belongs to the platform itself, whose replicas may run on control-plane nodes. */
   readonly ofPlatform: boolean
 }
 
 export interface TenantFacts {
   readonly nodes: readonly NodeFacts[]
-  /** The quota `containers` acts here, not at admission (SPEC 3, rule 4). */
+  /** The containers quota. It is enforced by the scheduler and not at admission. */
   readonly containers: { readonly used: number; readonly limit: number }
-  /** Whether any node runs a replica of the deployment, where that is known without looking at all of them. */
+  /** Whether any node runs a replica of the deployment. Optional: without it all nodes are searched. */
   readonly runs?: (name: string) => boolean
 }

@@ -1,5 +1,5 @@
-// Slots in the order of their free share, the freest first and the lower slot among equals, kept right by moving the one
-// that changed. A decision then seldom looks further than the first few.
+// Slots sorted by free share, the freest first and the lower slot among equals. A change moves one slot, so decisions find the
+// freest nodes without sorting.
 
 export interface FreeOrder {
   readonly slots: Int32Array
@@ -29,7 +29,7 @@ export function setShare({ slots, share }: FreeOrder, slot: number, now: number)
   share[slot] = now
 }
 
-/** The first position from `low` that does not come before a slot with this share; the slot's own where it has it. */
+/** The position, from `low` to `high`, at which a slot with this share belongs. */
 function positionOf(
   { slots, share }: FreeOrder,
   ofShare: number,

@@ -1,4 +1,4 @@
-// A node as a view holds it: the facts, with the two sums that each placing changes, and its place in the columns.
+// A node as a scheduling view keeps it: its facts, with sums that change with each replica, and its slot in the columns.
 
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from './facts.ts'
@@ -7,7 +7,7 @@ import { sameStand } from './residency.ts'
 export interface HeldNode extends NodeFacts {
   readonly requested: { -readonly [kind in keyof Capacity]: number }
   readonly replicas: Map<string, number>
-  /** Replicas of all deployments. */
+  /** The number of replicas of all deployments on the node. */
   total: number
   /** Index in the columns of the view. */
   slot: number
@@ -19,7 +19,7 @@ export function holdNode(facts: NodeFacts, slot: number): HeldNode {
   return { ...facts, requested: { ...facts.requested }, replicas, total, slot }
 }
 
-/** Whether a filter that reads the node's own record alone may answer otherwise than before. */
+/** False where a filter that reads only the node's record may answer differently than before. */
 export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
   return (
     before.name === after.name &&
@@ -31,10 +31,10 @@ export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
   )
 }
 
-/** A replica that requests nothing still weighs something, or all of them would go to one node. It counts in ranking only. */
+/** The least that a replica weighs in ranking. Otherwise all replicas without requests would go to one node. */
 const NOMINAL: Capacity = { cpuMillis: 50, memoryBytes: 64 * 1024 * 1024 }
 
-/** The share of the node that is free, of the scarcer of CPU and memory; a node that reported no capacity comes last. */
+/** The free share of CPU or memory, whichever is smaller. A node that reported no capacity ranks last. */
 export function freeShare(node: HeldNode): number {
   return Math.min(freeShareOf(node, 'cpuMillis'), freeShareOf(node, 'memoryBytes'))
 }

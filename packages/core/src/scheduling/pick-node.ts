@@ -1,7 +1,7 @@
-// The best node for one replica, exactly. Rank: the group of the spread with the fewest replicas of the deployment, then
-// the node with the fewest, then the largest free share, then the lowest id. First a short walk from the freest node on,
-// which most often ends at the best one; otherwise all are compared. The columns only leave nodes out that a filter would
-// refuse; whoever is chosen was let through by every filter. PERFORMANCE 2.4.
+// Picks the best node for one replica. Rank: the group of the spread with the fewest replicas of the deployment, then the
+// node with the fewest, then the largest free share, then the lowest id. A short walk that starts at the freest node finds
+// the best node in most cases; otherwise all nodes are compared. The checks on columns only leave out nodes that a filter
+// would refuse, and every filter has accepted the chosen node. See docs/design/placement.md#ranking
 
 import type { NodeId } from '@holdfast/contract'
 import { firstRefusal } from './check-candidates.ts'
@@ -12,7 +12,7 @@ import { leastFree } from './filters/resources.ts'
 import type { HeldNode } from './held-node.ts'
 import { columnsOf, type TenantState } from './tenant-state.ts'
 
-const ASKED_FILTERS = PLACEMENT_FILTERS.filter(({ cacheKey }) => cacheKey === undefined)
+const UNCACHED_FILTERS = PLACEMENT_FILTERS.filter(({ cacheKey }) => cacheKey === undefined)
 
 export function pickNode(state: TenantState, workload: Workload, facts: TenantFacts): NodeId | undefined {
   const columns = columnsOf(state)
@@ -29,7 +29,7 @@ export function pickNode(state: TenantState, workload: Workload, facts: TenantFa
 
 function bestSlot(search: Search, workload: Workload): number {
   const walked = walk(search)
-  return walked === NOBODY ? scan(search, slotsToScan(search, workload)) : walked
+  return walked === NO_SLOT ? scan(search, slotsToScan(search, workload)) : walked
 }
 
 interface Search {
@@ -41,19 +41,21 @@ interface Search {
   readonly accepts: (node: HeldNode | undefined) => boolean
 }
 
-/** The filters that are asked anew; before them, cheap looks at what most often refuses many nodes. */
+/** Runs the filters whose answers are not cached, after cheap checks that refuse most nodes. */
 function acceptance({ running }: Columns, workload: Workload, facts: TenantFacts): Search['accepts'] {
   const { antiAffinity = [], affinity = [] } = workload.placement ?? {}
-  const shunned = antiAffinity.flatMap((name) => running.get(name) ?? [])
-  const wanted = affinity.filter((name) => name !== workload.name).map((name) => running.get(name) ?? NOWHERE)
+  const excluded = antiAffinity.flatMap((name) => running.get(name) ?? [])
+  const required = affinity
+    .filter((name) => name !== workload.name)
+    .map((name) => running.get(name) ?? NOWHERE)
   return (node) =>
     node !== undefined &&
-    !shunned.some((counts) => counts.has(node.slot)) &&
-    wanted.every((counts) => counts.has(node.slot)) &&
-    firstRefusal(ASKED_FILTERS, workload, node, facts) === undefined
+    !excluded.some((counts) => counts.has(node.slot)) &&
+    required.every((counts) => counts.has(node.slot)) &&
+    firstRefusal(UNCACHED_FILTERS, workload, node, facts) === undefined
 }
 
-/** Affinity leaves the nodes that run the first deployment it names. */
+/** With affinity only the nodes that run the first named deployment have to be compared. */
 function slotsToScan({ columns, candidates }: Search, workload: Workload): Int32Array {
   const other = workload.placement?.affinity?.find((name) => name !== workload.name)
   if (other === undefined) return candidates.slots
@@ -66,7 +68,7 @@ function slotsToScan({ columns, candidates }: Search, workload: Workload): Int32
 
 const NOWHERE: ReadonlyMap<number, number> = new Map()
 
-/** Counts the deployment's own replicas in the crowds while `find` runs; afterwards they are zero again, whatever it throws. */
+/** Counts the deployment's own replicas in the crowds while `find` runs. They are zero again afterwards, also after an error. */
 function withTally(search: Search, name: string, find: () => number): number {
   tally(search, name, 1)
   try {
@@ -84,23 +86,23 @@ function tally({ columns: { running, crowd }, groups }: Search, name: string, ti
   }
 }
 
-const NOBODY = -1
-/** Past it, comparing all is the better way. */
-const MAX_LOOKS = 64
+const NO_SLOT = -1
+/** After so many nodes comparing all of them is faster. */
+const MAX_WALKED = 64
 
-/** From the freest on: the first that has no replica and is in a group with the fewest is the best of all. */
+/** Starts at the freest node. The first node without a replica in a group with the fewest replicas is the best of all. */
 function walk({ columns, groups, candidates, leastCpu, leastMemory, accepts }: Search): number {
   const { nodes, byShare, freeCpu, freeMemory, crowd } = columns
   const fewest = fewestIn(groups.crowd)
-  const looks = Math.min(MAX_LOOKS, nodes.length)
-  for (let look = 0; look < looks; look += 1) {
-    const slot = byShare.slots[look] ?? 0
+  const walked = Math.min(MAX_WALKED, nodes.length)
+  for (let at = 0; at < walked; at += 1) {
+    const slot = byShare.slots[at] ?? 0
     if (candidates.has[slot] !== 1 || crowd[slot] !== 0) continue
     if (groups.crowd[groups.of[slot] ?? 0] !== fewest) continue
     if ((freeCpu[slot] ?? 0) < leastCpu || (freeMemory[slot] ?? 0) < leastMemory) continue
     if (accepts(nodes[slot])) return slot
   }
-  return NOBODY
+  return NO_SLOT
 }
 
 function fewestIn(crowd: Int32Array): number {
@@ -110,11 +112,11 @@ function fewestIn(crowd: Int32Array): number {
   return fewest
 }
 
-/** Every slot by its rank. A node is asked the filters only when it would be the best so far. */
+/** Compares all slots. The filters run only for a node that would be the best so far. */
 function scan(search: Search, slots: Int32Array): number {
   const { columns, groups, leastCpu, leastMemory, accepts } = search
   const { nodes, byShare, freeCpu, freeMemory, crowd } = columns
-  let best = NOBODY
+  let best = NO_SLOT
   let bestInGroup = 0
   let bestOnNode = 0
   let bestShare = 0
@@ -123,7 +125,7 @@ function scan(search: Search, slots: Int32Array): number {
     const inGroup = groups.crowd[groups.of[slot] ?? 0] ?? 0
     const onNode = crowd[slot] ?? 0
     const share = byShare.share[slot] ?? 0
-    if (best !== NOBODY) {
+    if (best !== NO_SLOT) {
       if (inGroup > bestInGroup) continue
       if (inGroup === bestInGroup) {
         if (onNode > bestOnNode) continue

@@ -1,6 +1,6 @@
-// Over random clusters: no placement crosses the tenant's border, overfills a node or breaks a filter; nothing is called
-// unplaceable that has a place; quick and full filtering agree; a view that was told of changes equals a fresh one.
-// What each filter demands is written here once more, in other words, so that a fault in a filter file shows.
+// Properties over random clusters: no placement uses another tenant's node, overcommits a node or breaks a filter; every
+// replica that fits is placed; fast and full filtering agree; a view that was updated equals a fresh one. The demands of each
+// filter are written here independently, so that a fault in a filter shows.
 
 import type { FilterName, NodeId } from '@holdfast/contract'
 import fc from 'fast-check'
@@ -19,10 +19,10 @@ const FOREIGN = 101
 
 type Demands = { readonly [name in FilterName]?: (w: Workload, n: NodeFacts, f: TenantFacts) => boolean }
 
-const told = ({ labels }: NodeFacts, label: string): string | undefined =>
+const reported = ({ labels }: NodeFacts, label: string): string | undefined =>
   new Map(Object.entries(labels)).get(label)
 
-/** True where the node satisfies it. */
+/** By filter, whether the node satisfies it. */
 const DEMANDS: Demands = {
   readiness: (_w, n) => n.status === 'ready',
   cordon: (_w, n) => n.schedulable,
@@ -30,19 +30,19 @@ const DEMANDS: Demands = {
   claims: (_w, n) => n.claim === 'sole',
   named_node: (w, n) => [undefined, n.id].includes(w.nodeId),
   residency_enforcement: (w) => w.residency?.enforced !== false,
-  residency_country: (w, n) => [undefined, told(n, 'holdfast.io/country')].includes(w.residency?.country),
+  residency_country: (w, n) => [undefined, reported(n, 'holdfast.io/country')].includes(w.residency?.country),
   residency_region: (w, n) =>
     w.residency?.region === undefined ||
-    told(n, 'holdfast.io/geo-region') === w.residency.region ||
-    w.residency.regionCountries.some((country) => country === told(n, 'holdfast.io/country')),
+    reported(n, 'holdfast.io/geo-region') === w.residency.region ||
+    w.residency.regionCountries.some((country) => country === reported(n, 'holdfast.io/country')),
   blocked_country: (w, n) =>
     !(w.residency?.blockedCountries ?? []).some(
-      (country) => country === (told(n, 'holdfast.io/country') ?? n.hiddenCountry),
+      (country) => country === (reported(n, 'holdfast.io/country') ?? n.hiddenCountry),
     ),
   label_constraint: (w, n) =>
     !(w.placement?.constraints ?? []).some(({ label, operator, values }) => {
-      const has = told(n, label) !== undefined
-      const listed = (values ?? []).includes(told(n, label) ?? '(absent)')
+      const has = reported(n, label) !== undefined
+      const listed = (values ?? []).includes(reported(n, label) ?? '(absent)')
       return { in: !listed, notIn: listed, exists: !has, notExists: has }[operator]
     }),
   affinity: (w, n, f) =>
@@ -61,7 +61,7 @@ const DEMANDS: Demands = {
 const broken = (workload: Workload, node: NodeFacts, facts: TenantFacts): string[] =>
   Object.entries(DEMANDS).flatMap(([name, holds]) => (holds(workload, node, facts) ? [] : [name]))
 
-/** The facts with one replica more, or one less, the plain way. */
+/** A copy of the facts with one replica more or less. */
 function changed(facts: TenantFacts, id: NodeId, { name, resources }: Workload, by: 1 | -1): TenantFacts {
   const { used, limit } = facts.containers
   return {
@@ -79,7 +79,7 @@ function changed(facts: TenantFacts, id: NodeId, { name, resources }: Workload, 
   }
 }
 
-test(`every placement is allowed, and whatever is unplaced has no place (seed ${SEED})`, PATIENCE, () => {
+test(`every placement is allowed, and an unplaced replica fits nowhere (seed ${SEED})`, PATIENCE, () => {
   const seen = { placed: 0, unplaced: 0 }
   fc.assert(
     fc.property(
@@ -98,8 +98,10 @@ test(`every placement is allowed, and whatever is unplaced has no place (seed ${
         expect(placed.length + unplaced).toBe(count)
         expect(candidates.length).toBe(unplaced > 0 ? facts.nodes.length : 0)
         for (const { nodeId, refusals } of candidates) {
-          const told = now.nodes.filter(({ id }) => id === nodeId).map((node) => broken(workload, node, now))
-          expect([refusals.map(({ filter }) => filter)]).toEqual(told)
+          const expected = now.nodes
+            .filter(({ id }) => id === nodeId)
+            .map((node) => broken(workload, node, now))
+          expect([refusals.map(({ filter }) => filter)]).toEqual(expected)
           expect(refusals.length).toBeGreaterThan(0)
         }
         seen.placed += placed.length
@@ -111,7 +113,7 @@ test(`every placement is allowed, and whatever is unplaced has no place (seed ${
   expect(Math.min(seen.placed, seen.unplaced)).toBeGreaterThan(5_000)
 })
 
-test(`no placement crosses to another tenant (seed ${SEED})`, PATIENCE, () => {
+test(`no placement uses a node of another tenant (seed ${SEED})`, PATIENCE, () => {
   const both = fc.tuple(arbitraryTenant(), arbitraryTenant(FOREIGN))
   fc.assert(
     fc.property(both, arbitraryWorkload, fc.nat(), ([own, foreign], workload, pick) => {
@@ -119,8 +121,8 @@ test(`no placement crosses to another tenant (seed ${SEED})`, PATIENCE, () => {
       createSchedulingView(foreign).place(workload, 2)
       const strangers = foreign.nodes.map(({ id }) => id)
       const nodeId = strangers[pick % Math.max(1, strangers.length)]
-      for (const wish of [workload, { ...workload, nodeId }]) {
-        const { placed, candidates } = view.place(wish, 3)
+      for (const each of [workload, { ...workload, nodeId }]) {
+        const { placed, candidates } = view.place(each, 3)
         const named = [...placed, ...candidates.map((candidate) => candidate.nodeId)]
         expect(named.filter((id) => strangers.includes(id))).toEqual([])
       }
@@ -130,8 +132,8 @@ test(`no placement crosses to another tenant (seed ${SEED})`, PATIENCE, () => {
   )
 })
 
-describe(`quick and full filtering agree (seed ${SEED})`, () => {
-  test('on each node: refused by one where it is refused by the other', PATIENCE, () => {
+describe(`fast and full filtering agree (seed ${SEED})`, () => {
+  test('on each node', PATIENCE, () => {
     fc.assert(
       fc.property(arbitraryTenant(), arbitraryWorkload, (facts, workload) => {
         for (const { nodeId, refusals } of checkCandidates(workload, facts)) {
@@ -149,9 +151,9 @@ describe(`quick and full filtering agree (seed ${SEED})`, () => {
 
   test.each([
     ['few nodes', arbitraryTenant(), 3_000],
-    ['more than the walk looks at', arbitraryTenant(1, 90, 110), 150],
+    ['more nodes than the walk visits', arbitraryTenant(1, 90, 110), 150],
   ] as const)(
-    'on the choice: the naive chain ends at the same node, %s',
+    'on the picked node, as the naive scheduler does, with %s',
     PATIENCE,
     (_about, tenants, runs) => {
       fc.assert(
@@ -200,7 +202,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('containers'), used: fc.nat(6), limit: fc.constantFrom(6, 100) }),
 )
 
-/** A view beside plain facts that are replaced whole at each step. */
+/** A view, and next to it plain facts that are replaced at each step. */
 function createModel(facts: TenantFacts, view: SchedulingView) {
   let now = facts
   let assigned: { readonly id: NodeId; readonly workload: Workload }[] = []
@@ -246,7 +248,7 @@ function createModel(facts: TenantFacts, view: SchedulingView) {
   return { take, facts: () => now }
 }
 
-test(`a view that was told of changes equals a fresh one (seed ${SEED})`, PATIENCE, () => {
+test(`a view that was updated equals a fresh one (seed ${SEED})`, PATIENCE, () => {
   const steps = fc.array(step, { maxLength: 20 })
   const workloads = fc.array(arbitraryWorkload, { minLength: 1, maxLength: 3 })
   fc.assert(

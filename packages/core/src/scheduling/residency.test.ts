@@ -1,4 +1,4 @@
-// What a demand is stored as, what it wishes by the rules of this control plane, and which nodes answer it. SPEC 2.7.
+// The labels that a demand is stored as, the demand with the configuration applied, and the nodes that satisfy it.
 
 import type { ResidencyDemand } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'

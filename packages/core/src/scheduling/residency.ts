@@ -1,5 +1,5 @@
-// Where a deployment may be, as data: the labels that SPEC 2.7 stores a demand as, the wish that filters judge, and whether
-// the labels of a node answer it.
+// Residency demands: the labels that a demand is stored as, the demand with the configuration applied, and whether a node
+// satisfies it. See docs/design/residency.md#demands
 
 import {
   NODE_COUNTRY,
@@ -23,7 +23,7 @@ export function residencyLabels({ country, region, blockedCountries }: Residency
   }
 }
 
-/** A block that demands nothing is no demand. */
+/** Undefined for a block without any demand. */
 export function desiredResidency(
   demand: ResidencyDemand | undefined,
   { enforcement, regions }: ResidencyRules,
@@ -36,21 +36,21 @@ export function desiredResidency(
 
 type Labels = NodeFacts['labels']
 
-/** Hard: a node that reports no country is in none that is demanded. */
+/** A node that reports no country is in no demanded country. */
 export const isInCountry = ({ country }: DesiredResidency, labels: Labels): boolean =>
   country === undefined || labelOf(NODE_COUNTRY, labels) === country
 
-/** It says so itself, or it is in a country that the region covers. */
+/** The node reports the region, or a country that the region covers. */
 export function isInRegion({ region, regionCountries }: DesiredResidency, labels: Labels): boolean {
   if (region === undefined || labelOf(NODE_REGION, labels) === region) return true
   const country = labelOf(NODE_COUNTRY, labels)
   return country !== undefined && regionCountries.includes(country)
 }
 
-/** Of a node, what counts of where it stands. */
+/** The part of a node's facts that location filters and label filters read. */
 export type Stand = Pick<NodeFacts, 'labels' | 'hiddenCountry'>
 
-/** Whether every filter that asks for labels, or for where a node stands, answers the same of both. */
+/** Whether every filter on labels and location gives the same answer for both. */
 export function sameStand(left: Stand, right: Stand): boolean {
   const keys = Object.keys(left.labels)
   const sameKeys = keys.length === Object.keys(right.labels).length
@@ -58,16 +58,16 @@ export function sameStand(left: Stand, right: Stand): boolean {
   return keys.every((key) => left.labels[key] === right.labels[key])
 }
 
-/** As far as a country may be blocked. */
+/** The country used for blocked countries: the reported one, or else the attested one behind a false report. */
 export const countryOf = ({ labels, hiddenCountry }: Stand): string | undefined =>
   labelOf(NODE_COUNTRY, labels) ?? hiddenCountry
 
-/** A node that reports no country is in none of the list. DECISIONS 7. */
+/** A node that reports no country is in no blocked country. */
 export function isBlocked({ blockedCountries = [] }: DesiredResidency, node: Stand): boolean {
   const country = countryOf(node)
   return country !== undefined && blockedCountries.includes(country)
 }
 
-/** Whether the node stands where the deployment may be; whether that is enforced is another question. */
-export const answersResidency = (wish: DesiredResidency, node: Stand): boolean =>
-  isInCountry(wish, node.labels) && isInRegion(wish, node.labels) && !isBlocked(wish, node)
+/** Whether the node is where the deployment may run, whether or not residency is enforced. */
+export const answersResidency = (desired: DesiredResidency, node: Stand): boolean =>
+  isInCountry(desired, node.labels) && isInRegion(desired, node.labels) && !isBlocked(desired, node)

@@ -1,4 +1,4 @@
-// Which node is chosen, and how a call counts its own replicas; that no choice breaks a filter is in properties.test.ts.
+// Which node is picked, and how the replicas of one call affect each other. properties.test.ts checks that no pick breaks a filter.
 
 import type { Capacity } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
@@ -23,16 +23,21 @@ function placedOn(nodes: readonly NodeFacts[], workload: Partial<Workload>, coun
 
 describe('rank', () => {
   test.each<[string, readonly NodeFacts[], Partial<Workload>, number[]]>([
-    ['the lowest id among equals', [aNode(3), aNode(2), aNode(7)], {}, [2]],
-    ['the most free', [aNode(1, busy(0.5)), aNode(2, busy(0.25)), aNode(3, busy(0.75))], {}, [2]],
+    ['picks the lowest id among equal nodes', [aNode(3), aNode(2), aNode(7)], {}, [2]],
     [
-      'the scarcer of CPU and memory decides',
+      'picks the node with the most free capacity',
+      [aNode(1, busy(0.5)), aNode(2, busy(0.25)), aNode(3, busy(0.75))],
+      {},
+      [2],
+    ],
+    [
+      'compares the scarcer of CPU and memory',
       [aNode(1, { requested: { cpuMillis: 0, memoryBytes: 6 * GIB } }), aNode(2, busy(0.5))],
       {},
       [2],
     ],
     [
-      'by share, not by amount',
+      'compares shares of the capacity, not amounts',
       [
         aNode(1, {
           capacity: { cpuMillis: 64_000, memoryBytes: 128 * GIB },
@@ -44,39 +49,39 @@ describe('rank', () => {
       [2],
     ],
     [
-      'a node that reported no capacity comes last',
+      'ranks a node without reported capacity last',
       [aNode(1, { capacity: { cpuMillis: 0, memoryBytes: 0 } }), aNode(2, busy(1))],
       {},
       [2],
     ],
     [
-      'one node each, before free capacity',
+      'spreads over nodes before it compares free capacity',
       [aNode(1), aNode(2, busy(0.9)), aNode(3, busy(0.5))],
       {},
       [1, 3, 2],
     ],
-    ['then a second round', [aNode(1), aNode(2)], {}, [1, 2, 1, 2]],
+    ['starts a second round when every node has a replica', [aNode(1), aNode(2)], {}, [1, 2, 1, 2]],
+    ['prefers nodes without a replica of the deployment', [aNode(1, web(1)), aNode(2, busy(0.9))], {}, [2]],
     [
-      'nodes that hold a replica already come after those that do not',
-      [aNode(1, web(1)), aNode(2, busy(0.9))],
+      'picks the node with the fewest replicas',
+      [aNode(1, web(2)), aNode(2, { ...web(1), ...busy(0.9) })],
       {},
       [2],
     ],
-    ['the fewest replicas', [aNode(1, web(2)), aNode(2, { ...web(1), ...busy(0.9) })], {}, [2]],
     [
-      'a label spreads over its values before nodes',
+      'spreads over the values of a label before nodes',
       [aNode(1, zone('a')), aNode(2, zone('a')), aNode(3, { ...zone('b'), ...busy(0.9) })],
       { placement: { spread: 'zone' } },
       [1, 3, 2, 3],
     ],
     [
-      'nodes without the label are a group too',
+      'treats nodes without the label as one group',
       [aNode(1, zone('a')), aNode(2), aNode(3)],
       { placement: { spread: 'zone' } },
       [1, 2, 3, 1],
     ],
     [
-      'replicas on nodes that take no more count for their group',
+      'counts replicas on cordoned nodes for their group',
       [
         aNode(1, { ...zone('a'), ...web(1), schedulable: false }),
         aNode(2, zone('a')),
@@ -86,7 +91,7 @@ describe('rank', () => {
       [3],
     ],
     [
-      'spread is soft',
+      'places all replicas in one group when the others refuse',
       [aNode(1, zone('a')), aNode(2, { ...zone('b'), schedulable: false })],
       { placement: { spread: 'zone' } },
       [1, 1, 1],
@@ -96,7 +101,7 @@ describe('rank', () => {
     expect(placedOn([...nodes].reverse(), workload, expected.length)).toEqual(expected)
   })
 
-  test('replicas that request nothing do not pile up on one node', () => {
+  test('spreads replicas without requests over the nodes', () => {
     const view = createSchedulingView(someFacts([aNode(1), aNode(2), aNode(3, busy(0.01))]))
     const chosen = Array.from({ length: 9 }, (_replica, number) => {
       const workload = aWorkload({ name: `app-${number}` })
@@ -108,14 +113,14 @@ describe('rank', () => {
   })
 })
 
-describe('replicas of one call count for those after them', () => {
+describe('a placed replica affects the next ones of the same call', () => {
   test('in capacity, and a request is not split over nodes', () => {
     const nodes = [aNode(1), aNode(2, busy(0.75)), aNode(3, busy(0.75))]
     const { placed, unplaced } = placeReplicas(aWorkload({ resources: half }), 3, someFacts(nodes))
     expect([numbers(placed), unplaced]).toEqual([[1, 1], 1])
   })
 
-  test('in anti-affinity with itself, and the matrix says so', () => {
+  test('in anti-affinity with itself, and the refusals report it', () => {
     const workload = aWorkload({ placement: { antiAffinity: ['web'] } })
     const { placed, unplaced, candidates } = placeReplicas(workload, 3, someFacts([aNode(1), aNode(2)]))
     expect([numbers(placed), unplaced]).toEqual([[1, 2], 1])
@@ -135,7 +140,7 @@ describe('replicas of one call count for those after them', () => {
   })
 })
 
-test('cures are told only where something is unplaced', () => {
+test('retry triggers are returned only where a replica is unplaced', () => {
   const open = someFacts([aNode(1, { schedulable: false }), aNode(2)])
   expect(placeReplicas(aWorkload(), 1, open)).toMatchObject({ unplaced: 0, candidates: [], cures: [] })
   expect(placeReplicas(aWorkload(), 0, someFacts([]))).toMatchObject({ unplaced: 0, cures: [] })
@@ -144,13 +149,13 @@ test('cures are told only where something is unplaced', () => {
   expect(placeReplicas(aWorkload(), 1, someFacts([])).cures).toEqual(['node_enrolled'])
 })
 
-describe('what a view is told', () => {
-  test('a decision enters nothing', () => {
+describe('a scheduling view', () => {
+  test('is not changed by a decision', () => {
     const view = createSchedulingView(someFacts([aNode(1), aNode(2)]))
     expect(view.place(aWorkload(), 3)).toEqual(view.place(aWorkload(), 3))
   })
 
-  test('a replica that is released twice, or was never there, frees nothing', () => {
+  test('ignores the release of a replica that it does not have', () => {
     const view = createSchedulingView(someFacts([aNode(1)], 1, 3))
     const workload = aWorkload({ resources: half })
     view.applyAssigned(nodeIdOf(1), 'web', half)
@@ -160,7 +165,7 @@ describe('what a view is told', () => {
     expect(view.place(workload, 3)).toMatchObject({ unplaced: 1 })
   })
 
-  test('a replica on a node that is not known counts for the quota', () => {
+  test('counts a replica on an unknown node for the quota', () => {
     const view = createSchedulingView(someFacts([aNode(1)], 0, 1))
     view.applyAssigned(nodeIdOf(9), 'web', half)
     expect(view.place(aWorkload(), 1).unplaced).toBe(1)
@@ -168,13 +173,13 @@ describe('what a view is told', () => {
     expect(view.place(aWorkload(), 1).unplaced).toBe(0)
   })
 
-  test('the quota', () => {
+  test('uses a new quota at once', () => {
     const view = createSchedulingView(someFacts([aNode(1)], 5, 5))
     view.setContainers({ used: 5, limit: 6 })
     expect(view.place(aWorkload(), 2)).toMatchObject({ unplaced: 1 })
   })
 
-  test('the whole matrix may be asked for, also where a replica fits', () => {
+  test('lists all nodes with their refusals, also where a replica fits', () => {
     const view = createSchedulingView(someFacts([aNode(2), aNode(1, { schedulable: false })]))
     const rows = view.candidates(aWorkload()).map(({ nodeName, refusals }) => [nodeName, refusals.length])
     expect(rows).toEqual([
@@ -190,27 +195,30 @@ describe('what a view is told', () => {
     ['claim', { claim: 'shared' }, { claim: 'sole' }, {}],
     ['label', zone('b'), zone('a'), { placement: { constraints: [inZone('a')] } }],
     ['label that is new', { labels: {} }, zone('a'), { placement: { constraints: [inZone('a')] } }],
-    ['a country behind a lie', { hiddenCountry: 'US' }, {}, { residency: outside('US') }],
+    ['hidden country', { hiddenCountry: 'US' }, {}, { residency: outside('US') }],
     ['capacity', { capacity: { cpuMillis: 1, memoryBytes: 1 } }, {}, { resources: half }],
     ['what runs there', web(1), {}, { placement: { antiAffinity: ['web'] } }],
-  ])('a change of %s opens a node, and the change back closes it', (_about, closed, open, workload) => {
-    const view = createSchedulingView(someFacts([aNode(1, closed)]))
-    const placed = () => view.place(aWorkload(workload), 1).placed.length
-    const before = placed()
-    view.setNode(aNode(1, open))
-    const between = placed()
-    view.setNode(aNode(1, closed))
-    expect([before, between, placed()]).toEqual([0, 1, 0])
-  })
+  ])(
+    'accepts a replica after a change of %s, and refuses it after the change back',
+    (_about, closed, open, workload) => {
+      const view = createSchedulingView(someFacts([aNode(1, closed)]))
+      const placed = () => view.place(aWorkload(workload), 1).placed.length
+      const before = placed()
+      view.setNode(aNode(1, open))
+      const between = placed()
+      view.setNode(aNode(1, closed))
+      expect([before, between, placed()]).toEqual([0, 1, 0])
+    },
+  )
 
-  test('what was kept for one kind of workload does not serve another', () => {
+  test('does not reuse cached answers for another kind of workload', () => {
     const view = createSchedulingView(someFacts([aNode(1, zone('a')), aNode(2, zone('b'))]))
     const inA = aWorkload({ placement: { constraints: [inZone('a')] } })
     const inB = aWorkload({ placement: { constraints: [inZone('b')] } })
     expect([inA, inB, inA].flatMap((workload) => numbers(view.place(workload, 1).placed))).toEqual([1, 2, 1])
   })
 
-  test('the matrix is in the order of the names, not of the ids', () => {
+  test('sorts candidates by name, not by id', () => {
     const nodes = [aNode(1, { name: 'z' }), aNode(2, { name: 'B' }), aNode(3, { name: 'a' })]
     const rows = createSchedulingView(someFacts(nodes)).candidates(aWorkload())
     expect(rows.map(({ nodeName }) => nodeName)).toEqual(['B', 'a', 'z'])

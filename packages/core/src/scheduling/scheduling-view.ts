@@ -1,5 +1,5 @@
-// One tenant's nodes and what runs on them, kept ready for decisions: made once from facts, then told of each change. Other
-// tenants' nodes are in other views, so neither a placement nor its cost crosses the boundary. SPEC 3 rule 1.
+// One tenant's nodes and replicas, ready for decisions: created once from facts and then updated with each change. Each tenant
+// has its own view, so a placement can never use another tenant's node, nor pay for its size.
 
 import type { Capacity, FilterName, NodeId } from '@holdfast/contract'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
@@ -19,19 +19,19 @@ import {
 } from './tenant-state.ts'
 
 export interface Placing {
-  /** A node for each replica that fits; a node may come twice. */
+  /** A node for each replica that fits. The same node may appear several times. */
   readonly placed: readonly NodeId[]
   readonly unplaced: number
-  /** Where a replica fits nowhere: every node of the tenant with every refusal, by name. Empty otherwise. */
+  /** Every node of the tenant with every refusal, sorted by name, where a replica fits nowhere. Empty otherwise. */
   readonly candidates: readonly ExplainedCandidate[]
-  /** The kinds of change after which it is worth asking again; empty when nothing is unplaced. */
+  /** The kinds of change after which placing should be retried. Empty when every replica is placed. */
   readonly cures: readonly RetryTrigger[]
 }
 
 export interface SchedulingView {
-  /** Decides and enters nothing: whoever acts on the answer enters it with applyAssigned. */
+  /** Decides without changing the view. A caller that acts on the answer enters it with applyAssigned. */
   place(workload: Workload, count: number): Placing
-  /** The whole matrix, also where a replica would fit. */
+  /** Every node with every refusal, also where a replica would fit. */
   candidates(workload: Workload): ExplainedCandidate[]
   /**
    * Asks `place` or `candidates` what they would answer if these changes were so, in this order. It is the only way to ask
@@ -44,7 +44,7 @@ export interface SchedulingView {
   hypothetically<Answer>(changes: readonly HypotheticalChange[], ask: () => Answer): Answer
   applyAssigned(nodeId: NodeId, name: string, resources: Capacity): void
   applyReleased(nodeId: NodeId, name: string, resources: Capacity): void
-  /** The facts replace all that was known of the node, what runs on it included. */
+  /** Replaces everything known of the node, including its replicas. */
   setNode(node: NodeFacts): void
   removeNode(nodeId: NodeId): void
   setContainers(containers: TenantFacts['containers']): void
@@ -69,18 +69,18 @@ export function createSchedulingView(facts: TenantFacts): SchedulingView {
   }
 }
 
-/** What comes and goes while a decision is made is seen in them; which nodes there are does not change meanwhile. */
+/** The live facts of the state. They show replicas that are entered during a decision; the set of nodes does not change. */
 function factsNow(state: TenantState): TenantFacts {
   const { nodes, running } = columnsOf(state)
   return { nodes, containers: state.containers, runs: (name) => running.has(name) }
 }
 
-/** For one decision: a view made and used once. */
+/** Decides once, for callers without a view. */
 export function placeReplicas(workload: Workload, count: number, facts: TenantFacts): Placing {
   return createSchedulingView(facts).place(workload, count)
 }
 
-/** Each replica of a call counts for those after it: in capacity, anti-affinity, spread and quota. */
+/** Each placed replica is entered while the next ones are placed: in capacity, anti-affinity, spread and quota. */
 function place(state: TenantState, facts: TenantFacts, workload: Workload, count: number): Placing {
   const { name, resources } = workload
   return restoring(state, (apply) => {
@@ -92,13 +92,13 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
       if (placed.length < count) apply({ kind: 'enter', nodeId, name, resources })
     }
     const unplaced = count - placed.length
-    // At once: what would help depends on what is entered at this moment.
+    // Explained inside the scope, because remedies depend on the replicas that are entered now.
     const candidates = unplaced > 0 ? explainNodes(workload, facts) : []
     return { placed, unplaced, candidates, cures: unplaced > 0 ? curesOf(candidates) : [] }
   })
 }
 
-/** A new node may take what all others refuse. */
+/** A new node may always accept what the others refuse. */
 function curesOf(candidates: readonly ExplainedCandidate[]): RetryTrigger[] {
   const refuses = (name: FilterName): boolean =>
     candidates.some(({ refusals }) => refusals.some(({ filter }) => filter === name))

@@ -1,4 +1,4 @@
-// For tests and benches only: facts to start from, and the naive scheduler that the quick one is compared with.
+// For tests and benches only: default facts, and a naive scheduler as a reference for the fast one.
 
 import { isNodeId, type NodeId } from '@holdfast/contract'
 import { checkCandidates } from './check-candidates.ts'
@@ -8,14 +8,14 @@ import { labelOf } from './labels.ts'
 
 const CROCKFORD_DIGITS = 26
 
-/** Ids in the order of the numbers. */
+/** Sorts like its number. */
 export function nodeIdOf(number: number): NodeId {
   const id = `node_${String(number).padStart(CROCKFORD_DIGITS, '0')}`
   if (!isNodeId(id)) throw new Error(`not a node id: ${id}`)
   return id
 }
 
-/** A node that takes anything that fits into 4 cores and 8 GiB. */
+/** A node with 4 cores and 8 GiB that accepts everything that fits. */
 export function aNode(number: number, parts: Partial<NodeFacts> = {}): NodeFacts {
   return {
     id: nodeIdOf(number),
@@ -49,7 +49,7 @@ export function someFacts(nodes: readonly NodeFacts[], used = 0, limit = 500): T
   return { nodes, containers: { used, limit } }
 }
 
-/** Every filter on every node, all who accept sorted by rank: right by inspection, and slow. */
+/** Runs every filter on every node and sorts the accepting nodes by rank: obviously right, and slow. */
 export function naivePick(workload: Workload, facts: TenantFacts): NodeId | undefined {
   const accepting = new Set(
     checkCandidates(workload, facts)

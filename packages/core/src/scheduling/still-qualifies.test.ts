@@ -1,4 +1,4 @@
-// What a replica may stay for, and what takes it away. DECISIONS 7.
+// Which changes let a replica stay on its node, and which move it.
 
 import type { ResidencyDemand } from '@holdfast/contract'
 import { expect, test } from 'vitest'

@@ -1,5 +1,6 @@
-// May a replica stay where it is, after the node's labels or the demands of its deployment changed? Only what says where a
-// deployment may be is asked: a node that is cordoned or full takes nothing new, and keeps what it has. SPEC 2.2, 2.7, DECISIONS 7.
+// Whether a replica may stay on its node after the node's labels or the demands of its deployment changed. Only filters that
+// decide where a deployment may run are used: a cordoned or full node accepts nothing new and keeps its replicas.
+// See docs/design/residency.md#displaced-replicas
 
 import { firstRefusal } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
@@ -10,18 +11,18 @@ import type { NodeRefusal } from './refusal.ts'
 
 const NO_FACTS: TenantFacts = { nodes: [], containers: { used: 0, limit: 0 } }
 
-/** Undefined: it may stay. A refusal by residency comes before one by a wish. */
+/** Undefined where the replica may stay. A refusal by residency comes before one by a preference. */
 export function stillQualifies(workload: Workload, node: NodeFacts): NodeRefusal | undefined {
   return firstRefusal(filtersFor(workload), workload, node, NO_FACTS)
 }
 
-/** Which node, and which labels: what somebody wants, and no rule that forbids a place. */
-const WISHES = [namedNode, labelConstraint]
-const WHERE_IT_MAY_BE = [...RESIDENCY_FILTERS, ...WISHES]
+/** Filters by which the deployment prefers a place; they do not forbid the others. */
+const PREFERENCES = [namedNode, labelConstraint]
+const ALL_FILTERS = [...RESIDENCY_FILTERS, ...PREFERENCES]
 
-/** While residency is not enforced nothing new is placed by it, and nothing is moved for it. */
-const filtersFor = ({ residency }: Workload) => (residency?.enforced === false ? WISHES : WHERE_IT_MAY_BE)
+/** While residency is not enforced, no replica is moved for it. */
+const filtersFor = ({ residency }: Workload) => (residency?.enforced === false ? PREFERENCES : ALL_FILTERS)
 
-/** What is only wanted elsewhere runs on until another node takes it. */
+/** A replica that only prefers another node keeps running until another node accepts it. */
 export const mayStayForNow = ({ filter }: Pick<NodeRefusal, 'filter'>): boolean =>
-  WISHES.some(({ name }) => name === filter)
+  PREFERENCES.some(({ name }) => name === filter)

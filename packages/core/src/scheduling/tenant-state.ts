@@ -1,5 +1,5 @@
-// What a view knows of its tenant, and how each change is entered. Changes may come twice or out of order from a watch:
-// entering one again changes nothing that it should not.
+// The state of a scheduling view and the changes to it. A watch may deliver changes twice or out of order, so entering the same
+// facts again is harmless.
 
 import type { Capacity, NodeId } from '@holdfast/contract'
 import { type Columns, createColumns, refreshSlot, replaceNode, setRunning } from './columns.ts'
@@ -9,7 +9,7 @@ import { type HeldNode, holdNode } from './held-node.ts'
 export interface TenantState {
   readonly held: Map<NodeId, HeldNode>
   readonly containers: { used: number; limit: number }
-  /** Absent after a node came or went, until the next decision. */
+  /** Undefined after a node was added or removed; the next decision rebuilds them. */
   columns: Columns | undefined
   /** How many hypothetical questions are being asked; while there are any, the view accepts no changes. */
   openQuestions: number
@@ -33,7 +33,7 @@ export function columnsOf(state: TenantState): Columns {
   return state.columns
 }
 
-/** The node's facts replace all that was known of it, its sums included. */
+/** Replaces everything known of the node, including its sums. */
 export function enterNode(state: TenantState, facts: NodeFacts): void {
   const before = state.held.get(facts.id)
   const node = holdNode(facts, before?.slot ?? NO_SLOT)
@@ -46,7 +46,7 @@ export function dropNode(state: TenantState, id: NodeId): void {
   if (state.held.delete(id)) state.columns = undefined
 }
 
-/** On a node that is not known it counts for the quota alone: the facts of the node bring its sums when it comes. */
+/** On an unknown node the replica only uses quota. The facts of the node include it once the node is entered. */
 export function enterReplica(state: TenantState, id: NodeId, name: string, resources: Capacity): void {
   state.containers.used += 1
   const node = state.held.get(id)

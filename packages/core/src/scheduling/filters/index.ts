@@ -1,8 +1,4 @@
-// The filters, in the order in which the contract's FILTERS tells them. A new one is one file here, one line in the list,
-// and its name in the contract: volume_primary before quota. What it must know of the world comes with the facts, what it
-// must know of the deployment with the workload. If its answer depends on the node's record alone, `keptFor` names all that
-// it reads of the workload, and the answer is kept; without `keptFor` it is asked at every decision, which is always right
-// and slower.
+// All filters, in the order of FILTERS in the contract. How to add one: docs/checklists/new-filter.md
 
 import type { Filter } from '../refusal.ts'
 import { affinity } from './affinity.ts'
@@ -20,7 +16,7 @@ import { residencyEnforcement } from './residency-enforcement.ts'
 import { residencyRegion } from './residency-region.ts'
 import { resources } from './resources.ts'
 
-/** Whether the node stands where the deployment may be; whether that is enforced is another question. */
+/** The filters on the location of a node. Whether residency is enforced is decided by another filter. */
 export const RESIDENCY_FILTERS: readonly Filter[] = [residencyCountry, residencyRegion, blockedCountry]
 
 export const PLACEMENT_FILTERS: readonly Filter[] = [

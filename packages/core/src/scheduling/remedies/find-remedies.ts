@@ -2,7 +2,7 @@
 // accepted the node as it would be then: a remedy that does not help is worse than none.
 // See docs/design/placement.md#remedies
 
-import type { NodeStatus } from '@holdfast/contract'
+import type { ChangeKind, NodeStatus } from '@holdfast/contract'
 import { createRefusalFinder, firstRefusal, sortedByName } from '../check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from '../facts.ts'
 import { PLACEMENT_FILTERS } from '../filters/index.ts'
@@ -53,18 +53,19 @@ export function createAdvisor(
   const { nodes } = facts
   const runs = memoizeByValue((name: string) => nodes.some(({ replicas }) => replicas.has(name)))
   const labelAnswerFor = createLabelAdvisor(workload)
-  const ownFixes = new Map(tenantSteps(workload, facts.containers).map((step) => [step.kind, [step]]))
+  const ownFixes = new Map<ChangeKind | undefined, Steps>()
+  for (const step of tenantSteps(workload, facts.containers)) ownFixes.set(step.kind, [step])
   return (node, refusals) => {
-    const isHopeless = refusals.some(({ filter }) => STEPS[filter] === undefined)
-    const labels = refusals.some(({ filter }) => STEPS[filter] === 'labels')
-      ? labelAnswerFor(node)
-      : NO_LABELS
-    const fixes = refusals.map(({ filter }): Steps => {
+    const labels = refusals.some(isOnLabels) ? labelAnswerFor(node) : NO_LABELS
+    const fixes: Steps[] = []
+    let isHopeless = false
+    for (const { filter } of refusals) {
       const known = STEPS[filter]
-      if (typeof known === 'function') return known(workload, node, runs)
-      if (known === 'labels') return labels.neededBy.get(filter) ?? NO_STEPS
-      return known === 'tenant' ? (ownFixes.get(tenantStepKind(filter)) ?? NO_STEPS) : NO_STEPS
-    })
+      if (known === undefined) isHopeless = true
+      if (typeof known === 'function') fixes.push(known(workload, node, runs))
+      else if (known === 'labels') fixes.push(labels.neededBy.get(filter) ?? NO_STEPS)
+      else fixes.push(ownFixes.get(tenantStepKind(filter)) ?? NO_STEPS)
+    }
     if (isHopeless) return { fixes, remedy: undefined }
     const steps = stepsOf(refusals, fixes, labels)
     const draft = applySteps(draftOf(workload, node, facts), steps)
@@ -80,6 +81,8 @@ export function createAdvisor(
     return { fixes, remedy: helps ? { steps, cost: costOf(steps) } : undefined }
   }
 }
+
+const isOnLabels = ({ filter }: NodeRefusal): boolean => STEPS[filter] === 'labels'
 
 const NO_LABELS: LabelAnswer = { steps: NO_STEPS, neededBy: new Map() }
 

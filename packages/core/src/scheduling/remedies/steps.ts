@@ -95,6 +95,8 @@ export function tenantSteps(
   return steps
 }
 
-/** The kind of step by which tenantSteps ends the filter's refusal. */
-export const tenantStepKind = (filter: FilterName): ChangeKind =>
-  filter === 'quota' ? 'raise_quota' : 'enforce_residency'
+/** The kind of step by which tenantSteps ends the filter's refusal; undefined where the refusal is about the node. */
+export function tenantStepKind(filter: FilterName): ChangeKind | undefined {
+  if (filter === 'quota') return 'raise_quota'
+  return filter === 'residency_enforcement' ? 'enforce_residency' : undefined
+}

@@ -26,7 +26,7 @@ test('a long plan leaves others their turns, and is whole', async () => {
   expect(turns).toBeGreaterThan(2)
   expect(foreseen?.steps.flatMap(({ replicas }) => replicas.map(({ replica }) => replica))).toHaveLength(100)
   expect(foreseen?.steps.every(({ kind }) => kind === 'replace')).toBe(true)
-  expect(foreseen?.steps[0]?.replicas[0]?.why).toMatch(/^of 20 that accept it/)
+  expect(foreseen?.steps[0]?.replicas[0]?.why).toMatch(/^of 20 nodes that fit/)
 })
 
 test('who asks for many at once is told so, and keeps no other tenant waiting', async () => {
