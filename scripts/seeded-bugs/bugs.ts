@@ -156,7 +156,7 @@ export const BUGS: readonly Bug[] = [
       'sessions',
       'container-quota',
       'slots-in-limits',
-      'no-more-than-wished',
+      'no-more-than-desired',
     ],
   },
   {

@@ -1,5 +1,5 @@
-// The store as one simulated process sees it: what it has asked for is done although it dies, and what comes back reaches it
-// only as long as it lives, later if it stands still.
+// The store as one simulated process sees it: its requests are applied even if it dies, and answers reach it only while it
+// lives, or later if it is paused.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import type { SimulatedProcess, VirtualTime } from '../time/virtual-time.ts'

@@ -60,7 +60,7 @@ export function request(world: World, step: RequestStep, fail: (error: unknown) 
   const asking = askingOf(world, step)
   const tenant = world.tenants.get(asking.tenantName)
   if (founded === undefined || tenant === undefined)
-    throw new Error(`nobody made tenant ${asking.tenantName}`)
+    throw new Error(`there is no tenant ${asking.tenantName}`)
   say(world, asking, 'step', 'info', asking.description)
   const live = liveServers(world)
   const server = live[random.below(Math.max(1, live.length))]

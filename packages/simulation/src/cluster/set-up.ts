@@ -43,7 +43,8 @@ async function enrollNode(
 ): Promise<void> {
   const { name, labels = {}, capacity, attested = attestedBy(labels) } = given
   const tenant = world.tenants.get(given.tenant)
-  if (tenant === undefined) throw new Error(`node ${name} is of tenant ${given.tenant}, whom nobody made`)
+  if (tenant === undefined)
+    throw new Error(`node ${name} belongs to tenant ${given.tenant}, which does not exist`)
   const machine = newMachine({ name, labels, capacity })
   const keys = newKeys(world.random)
   const enrolled = await enroll(server, callerIn(tenant, token), { machine, keys, attested })

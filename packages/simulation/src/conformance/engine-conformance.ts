@@ -1,5 +1,5 @@
-// What every engine of the store must do, held against real etcd and against its twin alike. The port's words are in
-// ports/key-value.ts; here they are examples. Timing, connections and credentials are each engine's own tests.
+// The conformance suite that every key-value engine passes: real etcd and the in-memory store. ports/key-value.ts has the
+// rules, this suite has examples. Timing, connections and credentials belong to each engine's own tests.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { afterAll, beforeAll, describe } from 'vitest'
@@ -13,7 +13,7 @@ export interface EngineUnderTest {
   stop(): Promise<void>
 }
 
-/** A store of its own: the suite compacts it. */
+/** A store of its own, because the suite compacts it. */
 export function describeEngine(name: string, makeEngine: () => Promise<EngineUnderTest>): void {
   describe(`the engine ${name}`, () => {
     let underTest: EngineUnderTest | undefined

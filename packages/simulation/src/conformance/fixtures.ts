@@ -1,4 +1,4 @@
-// Requests in short form and a watch that writes down what it is told, for tests of engines.
+// For tests of engines: requests in short form, and a watch that records what it receives.
 
 import type {
   Compare,
@@ -64,9 +64,9 @@ export function recordWatch(
     onCompacted: (revision) => compacted.push(revision),
   })
   const events = () => batches.flatMap((batch) => batch.events)
-  return { ...watch, batches, progress, compacted, events, story: () => events().map(tell) }
+  return { ...watch, batches, progress, compacted, events, story: () => events().map(describeEvent) }
 }
 
-function tell({ kind, kv }: WatchEvent): string {
+function describeEvent({ kind, kv }: WatchEvent): string {
   return kind === 'put' ? `put ${kv.key}=${textOf(kv.value)}` : `delete ${kv.key}`
 }

@@ -44,7 +44,7 @@ export function describeRanges(engine: () => KeyValueEngine): void {
       expect(kvs[1]?.value).toHaveLength(0)
     })
 
-    test('returns keys in order, up to a limit, and says how many there are', async () => {
+    test('returns keys in order, up to a limit, and reports how many there are', async () => {
       const prefix = uniquePrefix()
       await writeLetters(engine(), prefix)
       const found = await engine().range({ ...under(prefix), limit: 2 })
@@ -67,7 +67,7 @@ export function describeRanges(engine: () => KeyValueEngine): void {
       expect(await engine().range({ ...under(prefix), countOnly: true })).toMatchObject({ kvs: [], count: 5 })
     })
 
-    test('reads the past at a revision, and says which revision the store has reached', async () => {
+    test('reads the past at a revision, and reports which revision the store has reached', async () => {
       const key = uniquePrefix()
       const then = await write(engine(), key, 'then')
       const now = await write(engine(), key, 'now')
@@ -87,7 +87,7 @@ export function describeRanges(engine: () => KeyValueEngine): void {
 }
 
 function describePages(engine: () => KeyValueEngine): void {
-  test('pages show one state although keys are written and deleted meanwhile', async () => {
+  test('returns one state over all pages although keys are written and deleted between them', async () => {
     const prefix = uniquePrefix()
     const names = Array.from({ length: 25 }, (_, index) => `${prefix}${String(index).padStart(3, '0')}/`)
     for (const name of names) await write(engine(), name, 'before')
@@ -109,7 +109,7 @@ function describePages(engine: () => KeyValueEngine): void {
     expect(revisions.size).toBe(1)
   })
 
-  test('an empty range is one empty page', async () => {
+  test('returns one empty page for an empty range', async () => {
     const pages = []
     for await (const page of listPages(engine(), under(uniquePrefix()))) pages.push(page)
     expect(pages).toMatchObject([{ kvs: [], more: false }])

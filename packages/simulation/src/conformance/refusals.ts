@@ -1,4 +1,4 @@
-// Requests that an engine refuses: with a reason, and without having changed anything.
+// Requests that an engine rejects with a reason, without changing anything.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { uniquePrefix } from '@holdfast/testkit'

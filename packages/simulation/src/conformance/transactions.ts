@@ -34,7 +34,7 @@ export function describeTransactions(engine: () => KeyValueEngine): void {
       expect(kvs.map((kv) => kv.modRevision)).toEqual([before, revision, revision])
     })
 
-    test('what changes nothing does not raise the revision', async () => {
+    test('does not raise the revision if nothing changes', async () => {
       const key = uniquePrefix()
       const before = await write(engine(), key)
       const reads = await engine().transact(unconditionally({ kind: 'range', key }))
@@ -53,7 +53,7 @@ export function describeTransactions(engine: () => KeyValueEngine): void {
       expect(seen.map((kv) => textOf(kv.value))).toEqual(['old', 'new'])
     })
 
-    test('deletes a range and says how many keys went', async () => {
+    test('deletes a range and reports how many keys were deleted', async () => {
       const prefix = uniquePrefix()
       await engine().transact(unconditionally(put(`${prefix}a/`), put(`${prefix}b/`)))
       const { results } = await engine().transact(unconditionally({ kind: 'delete', ...under(prefix) }))

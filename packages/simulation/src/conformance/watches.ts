@@ -13,7 +13,7 @@ export function describeWatches(engine: () => KeyValueEngine): void {
   }
 
   describe('watch', () => {
-    test('tells the past from the start revision, then the present, in order', async () => {
+    test('delivers the past from the start revision, then the present, in order', async () => {
       const prefix = uniquePrefix()
       await write(engine(), `${prefix}a/`, 'too early')
       const from = await write(engine(), `${prefix}a/`, '1')
@@ -42,7 +42,7 @@ export function describeWatches(engine: () => KeyValueEngine): void {
       ])
     })
 
-    test('tells nothing of keys outside the range', async () => {
+    test('delivers nothing of keys outside the range', async () => {
       const prefix = uniquePrefix()
       const from = await write(engine(), `${prefix}a/outside/`)
       const watch = start(under(`${prefix}b/`), from)
@@ -62,17 +62,17 @@ export function describeWatches(engine: () => KeyValueEngine): void {
       expect(watch.batches.map((batch) => [batch.revision, batch.events.length])).toEqual([[revision, 100]])
     })
 
-    test('two watches do not disturb each other; a closed one is told nothing more', async () => {
+    test('two watches are independent; a closed one receives nothing more', async () => {
       const prefix = uniquePrefix()
       const from = (await write(engine(), prefix)) + 1
       const [open, shut] = [start(under(prefix), from), start(under(prefix), from)]
       await write(engine(), `${prefix}a/`)
       await waitUntil(() => open.events().length === 1 && shut.events().length === 1, {
-        what: 'both were told',
+        what: 'both received the event',
       })
       shut.close()
       await write(engine(), `${prefix}b/`)
-      await waitUntil(() => open.events().length === 2, { what: 'the open one was told' })
+      await waitUntil(() => open.events().length === 2, { what: 'the open one received the event' })
       expect(shut.events()).toHaveLength(1)
     })
 
@@ -84,7 +84,7 @@ export function describeWatches(engine: () => KeyValueEngine): void {
 type Start = (range: KeyRange, startRevision: number) => RecordingWatch
 
 function describeBookmarks(engine: () => KeyValueEngine, start: Start): void {
-  test('a bookmark says how far a watch is, also when nothing has happened in its range', async () => {
+  test('a bookmark reports how far a watch is, also when nothing has happened in its range', async () => {
     const elsewhere = await write(engine(), uniquePrefix())
     const watch = start(under(uniquePrefix()), elsewhere)
     watch.requestProgress()
@@ -93,7 +93,7 @@ function describeBookmarks(engine: () => KeyValueEngine, start: Start): void {
     expect(watch.batches).toEqual([])
   })
 
-  test('a bookmark arrives on a store at rest, from a watch that starts after its last revision', async () => {
+  test('a bookmark arrives on an idle store, from a watch that starts after its last revision', async () => {
     const revision = await write(engine(), uniquePrefix())
     const watch = start(under(uniquePrefix()), revision + 1)
     watch.requestProgress()
@@ -107,34 +107,34 @@ function describeBookmarks(engine: () => KeyValueEngine, start: Start): void {
       for (let index = 1; index <= 200; index += 1) await write(engine(), `${prefix}${index}/`)
     })()
     for (let round = 0; round < 20; round += 1) {
-      const told: number[] = []
+      const received: number[] = []
       const watch = engine().watch({
         ...under(prefix),
         startRevision: from,
-        onEvents: (events) => told.push(...events.map((event) => event.kv.modRevision)),
-        onProgress: (revision) => told.push(revision + 0.5),
+        onEvents: (events) => received.push(...events.map((event) => event.kv.modRevision)),
+        onProgress: (revision) => received.push(revision + 0.5),
         onCompacted: () => {},
       })
       watch.requestProgress()
-      await waitUntil(() => told.some((one) => one % 1 !== 0), {
+      await waitUntil(() => received.some((one) => one % 1 !== 0), {
         what: 'a bookmark has arrived',
         intervalMs: 2,
       })
       watch.close()
-      expect(told).toEqual([...told].sort((a, b) => a - b))
+      expect(received).toEqual([...received].sort((a, b) => a - b))
     }
     await writes
   })
 }
 
 function describeCompaction(engine: () => KeyValueEngine, start: Start): void {
-  test('a watch from before a compaction is told so once and ends', async () => {
+  test('a watch from before a compaction reports it once and ends', async () => {
     const key = uniquePrefix()
     const old = await write(engine(), key)
     const now = await write(engine(), key)
     await engine().compact(now)
     const watch = start({ key }, old)
-    await waitUntil(() => watch.compacted.length > 0, { what: 'the watch was told' })
+    await waitUntil(() => watch.compacted.length > 0, { what: 'the watch reports the compaction' })
     await write(engine(), key)
     expect([watch.compacted, watch.batches]).toEqual([[now], []])
   })
@@ -149,7 +149,7 @@ function describeCompaction(engine: () => KeyValueEngine, start: Start): void {
     expect([watch.compacted, watch.story()]).toEqual([[], [`put ${key}=kept`]])
   })
 
-  test('a watch that has caught up outlives a compaction', async () => {
+  test('a watch that has caught up survives a compaction', async () => {
     const key = uniquePrefix()
     const watch = start({ key }, await write(engine(), key, '1'))
     await waitUntil(() => watch.events().length === 1, { what: 'the first event has arrived' })

@@ -1,5 +1,5 @@
-// An acknowledged request is done and never undone: revisions only rise, a deployment disappears only after it was deleted
-// and nothing of it is left, and every response names a revision that was in the store.
+// An acknowledged write is applied and never undone: a revision only rises, a deployment disappears only after its deletion
+// with nothing left of it, and every answer names a revision that was in the store.
 
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
@@ -9,7 +9,7 @@ export const acknowledged: Invariant = {
   start() {
     const stored = new Set<string>()
     const specs = new Map<string, string>()
-    let told = 0
+    let checked = 0
     return function* (moment) {
       for (const { tenant, id, is } of moment.deployments.changed) {
         if (is === undefined) continue
@@ -20,10 +20,10 @@ export const acknowledged: Invariant = {
         specs.set(of, is.specHash)
       }
       yield* undone(moment)
-      for (const { tenant, action, name, revision } of moment.world.acknowledged.slice(told))
+      for (const { tenant, action, name, revision } of moment.world.acknowledged.slice(checked))
         if (action === 'apply' && !stored.has(`${tenant}/${name}/${revision}`))
           yield { subject: name, message: `revision ${revision} was acknowledged and is not stored` }
-      told = moment.world.acknowledged.length
+      checked = moment.world.acknowledged.length
     }
   },
 }

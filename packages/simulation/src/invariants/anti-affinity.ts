@@ -33,8 +33,8 @@ export const antiAffinity: Invariant = {
 }
 
 /**
- * Those that surely stand there. Of two deployments that come at the same moment nobody knows which came first, and the second
- * may not mind; what its agent confirmed gone is out of the way, whenever the record says so.
+ * Replicas that are certainly on the node. Of two deployments placed at the same moment the order is unknown, and the second
+ * may tolerate the first. A replica that its agent confirmed gone is not counted, whatever its record shows.
  */
 function standing(
   { placements, observations }: Moment,

@@ -1,4 +1,4 @@
-// The changes that the tests of the invariants apply to the small world, and the invariant that each one breaks.
+// For the tests of the invariants: changes to the small world, one after another, and the invariants that they break.
 
 import type { DeploymentUid } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'
@@ -30,7 +30,7 @@ const SCRIPT: Script = { cluster: { tenants: [], nodes: [], regions: { eu: ['DE'
 
 export type Change = (world: Snapshot) => Snapshot
 
-/** What is broken by these changes, one after another. */
+/** Names of the invariants that these changes break, applied in order. */
 export function brokenBy(changes: readonly Change[], script = SCRIPT): string[] {
   const invariants = createInvariants(script)
   let world = aWorld()

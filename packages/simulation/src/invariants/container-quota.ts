@@ -1,5 +1,5 @@
-// No container is placed above the quota, also when several servers place at once. The invariant `serves-until-replaced`
-// checks that a lowered quota removes nothing.
+// No container is placed above the quota, also when several replicas place at the same time. `serves-until-replaced` checks
+// that a lowered quota stops nothing.
 
 import { newAssignments } from './assigned.ts'
 import type { Invariant } from './invariant.ts'

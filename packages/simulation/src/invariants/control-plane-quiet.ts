@@ -1,4 +1,4 @@
-// A control-plane node that stops sending heartbeats publishes neither node.unreachable nor node.failed. See
+// A node that the control plane runs on is never reported as impaired: it has no node.unreachable and no node.failed event.
 // docs/design/liveness.md#control-plane-nodes
 
 import type { Invariant } from './invariant.ts'
@@ -11,10 +11,10 @@ export const controlPlaneQuiet: Invariant = {
     function* ({ events, nodes }) {
       for (const { tenant, was, is } of events.changed) {
         if (is === undefined || was !== undefined || !FAULTS.has(is.type)) continue
-        // Its record is written together with the event, and says what it was then.
+        // The node's record is written together with the event and shows its role at that time.
         const node = nodes.is(tenant, is.subject.uid)
         if (node?.controlPlane === true)
-          yield { subject: node.name, message: `is the control plane’s, and ${is.type} is told of it` }
+          yield { subject: node.name, message: `is a control-plane node, and has the event ${is.type}` }
       }
     },
 }

@@ -1,5 +1,5 @@
-// Does a deployment satisfy what another one requires of it in dependsOn? The rule is written a second time, without the
-// controller's own gate, so that the two can be compared. See docs/design/rollouts.md#dependencies
+// Does a deployment meet the condition of another one that depends on it? Written a second time, without the controller's
+// gate, so that the two can be compared.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
@@ -7,7 +7,7 @@ import type { Moment } from './moment.ts'
 
 export type Condition = NonNullable<DeploymentSpec['dependsOn']>[string]
 
-/** Every wished replica of it, and there is at least one. What was last seen on a node that is given up does not count. */
+/** True if there is at least one desired replica and all are ready. Replicas on a node declared failed are not counted. */
 export function isMet(moment: Moment, tenant: TenantId, name: string, condition: Condition): boolean {
   const other = moment.deployments.is(tenant, name)
   if (other === undefined || other.deleting || other.spec.replicas === 0) return false

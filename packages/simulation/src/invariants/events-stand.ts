@@ -1,4 +1,5 @@
-// A published event never changes and does not disappear before its time. An unchanged refusal is one event.
+// A stored event never changes and does not disappear before its retention ends. A stable refusal is one event: the same
+// verdicts are not published twice in a row.
 
 import type { Event } from '@holdfast/contract'
 import type { Broken, Invariant } from './invariant.ts'
@@ -13,7 +14,7 @@ export const eventsStand: Invariant = {
       for (const { id, was, is } of moment.events.changed) {
         if (is === undefined) yield { subject: id, message: `${was?.type} is gone` }
         else if (was !== undefined) yield* rewritten(was, is)
-        else yield* toldAgain(is, lastOf)
+        else yield* publishedAgain(is, lastOf)
       }
     }
   },
@@ -27,11 +28,14 @@ function* rewritten(was: Event, is: Event): Generator<Broken> {
     }
 }
 
-function* toldAgain(event: Event, lastOf: Map<string, Event>): Generator<Broken> {
+function* publishedAgain(event: Event, lastOf: Map<string, Event>): Generator<Broken> {
   const of = `${event.tenant}/${event.subject.uid}`
   const last = lastOf.get(of)
   lastOf.set(of, event)
   if (!REFUSALS.has(event.type) || last?.type !== event.type) return
   if (JSON.stringify(last.data) === JSON.stringify(event.data))
-    yield { subject: event.subject.name, message: `${event.type} is told twice in a row: ${event.message}` }
+    yield {
+      subject: event.subject.name,
+      message: `${event.type} is published twice in a row: ${event.message}`,
+    }
 }

@@ -1,5 +1,5 @@
-// A request fits into the free capacity of its node and is never split. Requests are not reservations: a concurrent
-// decision may not have received a request that was raised a moment ago.
+// A request fits into the free capacity of one node and is never split. Requests are no reservations: a request that was
+// raised a moment ago may be unknown to a controller that places beside it.
 
 import type { Capacity, DeploymentUid, TenantId } from '@holdfast/contract'
 import { newAssignments, showPlaced } from './assigned.ts'
@@ -57,7 +57,7 @@ interface Request {
   until: number | undefined
 }
 
-/** What each deployment asks for, at the least of what it asked for lately. */
+/** The request of each deployment: the lowest of its recent ones. */
 function createRequests() {
   const known = new Map<DeploymentUid, Request[]>()
   return {

@@ -17,7 +17,7 @@ export const forwardOnly: Invariant = {
         if (field !== undefined)
           yield { subject: showPlaced(moved), message: `${field} became ${is[field]} from ${was[field]}` }
         if (DESIRED_STATES.indexOf(is.desired) < DESIRED_STATES.indexOf(was.desired))
-          yield { subject: showPlaced(moved), message: `is wished ${is.desired} after ${was.desired}` }
+          yield { subject: showPlaced(moved), message: `is desired ${is.desired} after ${was.desired}` }
       }
       for (const placed of newAssignments(moment))
         if (gone.has(placed.assignment.id))

@@ -1,5 +1,6 @@
-// No node is declared unreachable or failed before its machine was away long enough, and during a mass failure none fails
-// before the hold is over. Not checked while the control plane itself has faults: then nodes may only get more time.
+// No node is declared failed early: a node becomes unreachable or failed only after its machine has been away for that long,
+// and during a mass failure no node fails before the hold is over. Not checked while the control plane itself is in trouble,
+// because nodes then get more time than this.
 
 import type { NodeId } from '@holdfast/contract'
 import type { Script } from '../script/script.ts'
@@ -7,7 +8,7 @@ import type { Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 
 const LEAST_MS = { unreachable: 40_000, failed: 120_000 } as const
-/** A sign of life may have been on its way when the machine went; and clocks of beats are coarse. */
+/** A heartbeat may have been under way when the machine went, and heartbeat intervals are coarse. */
 const COARSE_MS = 11_000
 /** After such a step a healthy machine may be without a session for a while. */
 const TROUBLE: ReadonlySet<string> = new Set([
@@ -40,13 +41,13 @@ export const givenUpLate: Invariant = {
   },
 }
 
-/** From when on a machine that came back has surely been heard again. */
+/** The time from which a machine that returned has certainly sent a heartbeat again. */
 const HEARD_AFTER_MS = 45_000
 
 interface Presence {
   /** Undefined while it is away. */
   since: number | undefined
-  /** When it was last surely heard. */
+  /** Time of its last certain heartbeat. */
   until: number
 }
 
@@ -69,7 +70,7 @@ function createPresence() {
   }
 }
 
-/** More of a step that lasts, since its end. */
+/** Extra time after a step with a duration, counted from its end. */
 function isTroubled({ steps }: Script, elapsedMs: number): boolean {
   return steps.some((step) => {
     if (!TROUBLE.has(step.do)) return false
@@ -78,5 +79,5 @@ function isTroubled({ steps }: Script, elapsedMs: number): boolean {
   })
 }
 
-/** No server lives: nobody could be heard. */
+/** No server is alive, so no heartbeat can be received. */
 const isRouted = ({ world }: Moment): boolean => !world.servers.some(({ alive }) => alive)

@@ -57,9 +57,9 @@ export const INVARIANTS: readonly Invariant[] = [
 ]
 
 interface Invariants {
-  /** After every step, in their order. */
+  /** Checked after every step, in this order. */
   check(world: Snapshot): Violation[]
-  /** Of the last snapshot, once the script is over and its time to settle, too. */
+  /** Checked once, on the last snapshot, after the script and its time to settle. */
   checkEnd(): Violation[]
 }
 
@@ -82,10 +82,10 @@ export function createInvariants(script: Script, invariants: readonly Invariant[
   }
 }
 
-/** What a few minutes must be enough for: a takeover, a rollout, a machine that is given up. */
+/** A few minutes are enough for a takeover, a rollout and a machine that is declared failed. */
 const SETTLE_MS = 120_000
 
-/** A script that leaves something broken, a machine that never heard of its enrollment, or no time, promises nothing of its end. */
+/** The end is not checked if the script leaves a fault, a machine never learned of its enrollment, or there was no time. */
 const isOver = ({ settleMs = SETTLE_MS }: Script, { world: { machines, servers }, nodes }: Moment): boolean =>
   settleMs >= SETTLE_MS &&
   machines.every(({ powered, connected }) => powered && connected) &&

@@ -1,5 +1,6 @@
-// The interface of an invariant: it receives each moment with the one before and returns the violations. Invariants read
-// records and machines on their own and call none of the code that they check. See docs/design/simulation.md#invariants
+// A property that holds at every moment of a simulation. An invariant sees each moment with the one before and returns its
+// violations. It reads records and machines directly and calls none of the code that it checks: a wrong filter must not
+// confirm itself.
 
 import type { Violation } from '../cluster/snapshot.ts'
 import type { Script } from '../script/script.ts'
@@ -12,8 +13,8 @@ type Judge = (moment: Moment) => Iterable<Broken>
 
 export interface Invariant {
   readonly name: string
-  /** Once for each run, because a judge may remember what it has seen. */
+  /** Created once per run, because a check may keep state. */
   start(script: Script): Judge
-  /** Only of the last moment, when all faults are over and there was time to settle. */
+  /** Checked at the last moment only, when all faults are over and there was time to settle. */
   readonly atEnd?: boolean
 }

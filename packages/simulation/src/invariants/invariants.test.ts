@@ -1,4 +1,4 @@
-// Each invariant fails on a planted violation, and none fails on a correct world.
+// Each invariant is broken by the change that it forbids, and none by a healthy world.
 
 import type { TenantId } from '@holdfast/contract'
 import { aDeployment } from '@holdfast/server/store/records.fixture'
@@ -42,14 +42,14 @@ import {
   written,
 } from './world.fixture.ts'
 
-test('a world in which all is well breaks none', () => expect(brokenBy([])).toEqual([]))
+test('a healthy world breaks no invariant', () => expect(brokenBy([])).toEqual([]))
 
-test('nor does a second replica that is placed, made, seen and told', () => {
-  const told = event({ type: 'deployment.running' })
+test('a second replica that is placed, created, observed and announced breaks no invariant', () => {
+  const announced = event({ type: 'deployment.running' })
   const grown = [asked({ replicas: 2 }, { revision: 2 }), placed(first, second), containers(N2, R2)]
   const placedFor: Change = (world) =>
     written(world, 'placements', OWN, UID, aPlacement([first, second], { revision: 2 }))
-  expect(brokenBy([...grown, seen({}, R2, N2), placedFor, told])).toEqual([])
+  expect(brokenBy([...grown, seen({}, R2, N2), placedFor, announced])).toEqual([])
 })
 
 const TABLE: readonly (readonly [invariant: string, what: string, changes: readonly Change[]])[] = [
@@ -81,8 +81,8 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ['confirmed-gone', 'dropped while its container runs', [placed()]],
   ['one-container', 'two containers', [containers(N1, R1, R1)]],
   ['one-container', 'a container elsewhere', [containers(N2, R1)]],
-  ['no-more-than-wished', 'one more than replicas', [placed(first, second)]],
-  ['no-more-than-wished', 'beside one that serves', [placed(first, successor)]],
+  ['no-more-than-desired', 'one more than replicas', [placed(first, second)]],
+  ['no-more-than-desired', 'beside one that serves', [placed(first, successor)]],
   [
     'serves-until-replaced',
     'gone before its successor',
@@ -192,12 +192,16 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ['acknowledged', 'gone undeleted', [(world) => written(world, 'deployments', OWN, 'web')]],
   ['acknowledged', 'two specs of one revision', [asked({}, { specHash: 'another' })]],
   ['observations', 'an older report', [seen({ seq: 5, state: 'running' }), seen({ seq: 4 })]],
-  ['observations', 'of an older wish', [seen({ generation: 2, seq: 5 }), seen({ generation: 1, seq: 6 })]],
+  [
+    'observations',
+    'of an older desired state',
+    [seen({ generation: 2, seq: 5 }), seen({ generation: 1, seq: 6 })],
+  ],
   ['observations', 'by another node', [seen({ seq: 2 }, R1, N2)]],
   ['observations', 'gone unasked', [seen({ seq: 2, gone: true })]],
   [
     'ready-is-true',
-    'ready that nobody runs',
+    'ready without a running container',
     [asked({ replicas: 2 }), placed(first, second), seen({}, R2, N2)],
   ],
   ['ready-is-true', 'running with too few', [asked({ replicas: 2 }), event({ type: 'deployment.running' })]],
@@ -232,7 +236,7 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ['given-up-late', 'failed after a minute', [away, passed(60_000), node({ status: 'failed' })]],
   [
     'control-plane-quiet',
-    'its silence is told',
+    'its silence is announced',
     [
       node({ controlPlane: true }),
       event({ type: 'node.unreachable', subject: { kind: 'Node', name: 'n2', uid: N2 } }),
@@ -243,7 +247,7 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ['events-stand', 'an event at another time', [event({}), event({ time: '2026-01-01T00:00:09.000Z' })]],
   ['events-stand', 'a stable refusal, twice', [event({}), event({}, 'evt_2')]],
   ['no-storm', 'a record that is written without end', Array.from({ length: 101 }, () => placed(first))],
-  ['settled', 'a container that nobody wishes', [containers(N2, R2)]],
+  ['settled', 'a container without an assignment', [containers(N2, R2)]],
   ['settled', 'too few, with a place', [asked({ replicas: 2 })]],
   ['settled', 'seen otherwise', [seen({ seq: 2, state: 'running' })]],
   [
@@ -257,7 +261,7 @@ describe('is broken by', () => {
   test.each(TABLE)('%s: %s', (invariant, _what, changes) => expect(brokenBy(changes)).toContain(invariant))
 })
 
-test('every invariant is seen to be broken', () => {
+test('every invariant is broken by some change of this table', () => {
   const tried = new Set(TABLE.map(([name]) => name))
   expect(INVARIANTS.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([])
 })
@@ -278,7 +282,7 @@ describe('is not broken by', () => {
       ],
     ],
     [
-      'a replica made anew where the control plane’s node keeps it',
+      'a replica recreated where the control plane’s node keeps it',
       [node({ controlPlane: true }, N1), placed(first, anAssignment(R2, N1, { templateHash: 'new' }))],
     ],
     ['a node that is failed in time', [away, passed(130_000), node({ status: 'failed' })]],
@@ -294,7 +298,7 @@ describe('is not broken by', () => {
     expect(brokenBy(changes).filter((name) => !atEnd.has(name))).toEqual([])
   })
 
-  test('a replica placed by whoever has not heard yet that what it waits for fell ill', () => {
+  test('a replica placed before the controller has seen that its dependency became unhealthy', () => {
     const ready = [other, waitsFor('healthy'), otherSeen('ready')]
     expect(brokenBy([...ready, otherSeen('failed'), placed(first, second)])).not.toContain('waits-for-others')
   })
@@ -307,15 +311,15 @@ describe('is not broken by', () => {
   })
 })
 
-test('at the end a replica that waits for another is nowhere, and is not once that one is ready', () => {
-  const told = aPlacement([first], {
+test('at the end a replica that waits for its dependency is unplaced, and is placed once that is ready', () => {
+  const announced = aPlacement([first], {
     shortfall: { reason: 'dependency_unhealthy', summary: '' },
     revision: 2,
   })
   const waiting: readonly Change[] = [
     ...[quotaOf(9), other, containers(N2, R3)],
     asked({ replicas: 2, dependsOn: { db: 'healthy' } }, { revision: 2 }),
-    (world) => written(world, 'placements', OWN, UID, told),
+    (world) => written(world, 'placements', OWN, UID, announced),
   ]
   const isRunning: Change = (world) =>
     withMachine(world, N2, ({ containers: all }) => ({
@@ -325,11 +329,11 @@ test('at the end a replica that waits for another is nowhere, and is not once th
   expect(brokenBy([...waiting, otherSeen('ready')])).toContain('settled')
 })
 
-test('nothing is said of the end where a machine never heard of its enrollment', () => {
+test('the end is not checked if a machine never learned of its enrollment', () => {
   expect(brokenBy([node({ generation: 2, status: 'pending' })])).not.toContain('settled')
 })
 
-test('nothing is said of the end where a machine is still away', () => {
+test('the end is not checked while a machine is still away', () => {
   const tenant: TenantId = OWN
   expect(
     brokenBy([

@@ -1,5 +1,5 @@
-// Two controllers create no more assignments than desired: none beside a serving replica of the same number and template
-// on a node that keeps it, and at most one successor per number.
+// Two controllers create no more assignments than desired: none beside a replica of the same number and template that serves
+// on a node that keeps it, and no number has more than one successor.
 
 import type { Assignment } from '@holdfast/contract'
 import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
@@ -8,14 +8,14 @@ import type { Moment } from './moment.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
 export const noMoreThanDesired: Invariant = {
-  name: 'no-more-than-wished',
+  name: 'no-more-than-desired',
   start: ({ cluster }) =>
     function* (moment) {
       for (const placed of newAssignments(moment)) {
         const { assignment, placement } = placed
         const replicas = deploymentOf(moment, placed)?.spec.replicas ?? 0
         if (assignment.replica > replicas)
-          yield { subject: showPlaced(placed), message: `is made, and ${replicas} are wished` }
+          yield { subject: showPlaced(placed), message: `is created, and ${replicas} are desired` }
         const like = placement.assignments.filter(
           (each) =>
             each.id !== assignment.id &&
@@ -27,7 +27,7 @@ export const noMoreThanDesired: Invariant = {
           if (isKept(moment, placed, each, cluster))
             yield {
               subject: showPlaced(placed),
-              message: `is made beside ${each.id}, which serves as wished`,
+              message: `is created beside ${each.id}, which serves the desired template`,
             }
       }
     },

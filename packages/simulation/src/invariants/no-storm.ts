@@ -1,5 +1,5 @@
-// Controllers do not write without end. A placement is written for requests, observations and deadlines, which is a few
-// times at one moment; reconciling a settled deployment writes nothing. See docs/design/leadership.md#work-queue
+// No controller writes without end, as a decision would that always finds its own record wanting. A placement is written for
+// requests, observations and timers: a few times in a moment, not hundreds.
 
 import type { Invariant } from './invariant.ts'
 
@@ -24,7 +24,7 @@ export const noStorm: Invariant = {
         if (window.writes > MOST_WRITES)
           yield {
             subject: (is ?? was)?.name ?? id,
-            message: `is placed anew ${window.writes} times within ${WINDOW_MS / 1000} s`,
+            message: `is placed again ${window.writes} times within ${WINDOW_MS / 1000} s`,
           }
       }
     }

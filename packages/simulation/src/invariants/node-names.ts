@@ -1,4 +1,4 @@
-// A node's name has one owner. A second claim exists only beside one that is being released.
+// A node's name has one owner; a second claim exists only beside one that is being released.
 
 import type { Invariant } from './invariant.ts'
 

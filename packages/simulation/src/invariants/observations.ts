@@ -1,5 +1,5 @@
-// Observations are accepted for a node's own assignments, from its current session, and only forward. A container that is
-// gone stays gone, and a replica is ready only if a machine runs it. See docs/design/agent.md#observations
+// A report is accepted for the node's own assignments, from its current session, and only forward. A removed container stays
+// removed, and nothing is stored as ready that no machine runs.
 
 import type { AssignmentId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
@@ -25,12 +25,12 @@ export const observations: Invariant = {
 function* notForward({ id, was, is }: Changed<StoredObservation>, sameSession: boolean): Generator<Broken> {
   if (was === undefined || is === undefined) return
   if (is.generation < was.generation || (was.gone && !is.gone))
-    yield { subject: id, message: `is ${told(is)} after ${told(was)}` }
+    yield { subject: id, message: `is ${showState(is)} after ${showState(was)}` }
   else if (sameSession && is.generation === was.generation && is.seq <= was.seq)
     yield { subject: id, message: `report ${is.seq} was stored after ${was.seq} of the same session` }
 }
 
-const told = ({ state, generation, gone }: StoredObservation): string =>
+const showState = ({ state, generation, gone }: StoredObservation): string =>
   `${state} of generation ${generation}${gone ? ', gone' : ''}`
 
 /** The assignment may be dropped at the same moment, by what was reported before. */
@@ -89,7 +89,7 @@ function* claimedRunning(moment: Moment): Generator<Broken> {
     if (numbers < stored.spec.replicas)
       yield {
         subject: is.subject.name,
-        message: `is told to run with ${numbers} of ${stored.spec.replicas} ready`,
+        message: `is showState to run with ${numbers} of ${stored.spec.replicas} ready`,
       }
   }
 }

@@ -14,13 +14,13 @@ export const oneContainer: Invariant = {
       const found = new Set<AssignmentId>()
       for (const { name, nodeId, containers } of moment.world.machines)
         for (const { assignmentId } of containers) {
-          const wished = assigned.get(assignmentId)
+          const assignedTo = assigned.get(assignmentId)
           if (found.has(assignmentId))
             yield { subject: assignmentId, message: `has a second container, on ${name}` }
-          if (wished !== nodeId)
+          if (assignedTo !== nodeId)
             yield {
               subject: assignmentId,
-              message: `is on ${name} (${nodeId}), and was assigned to ${wished ?? 'nobody'}`,
+              message: `is on ${name} (${nodeId}), and was assigned to ${assignedTo ?? 'no node'}`,
             }
           found.add(assignmentId)
         }

@@ -1,14 +1,14 @@
-// Each shard has one owner: nothing is placed while the recorded owner is dead, and no two replicas keep believing that they
-// own the same tenant. See docs/design/leadership.md#shards
+// Each shard has one owner: nothing is placed while the owner in the record is dead, and no two replicas keep believing that
+// they own the same tenant.
 
 import type { TenantId } from '@holdfast/contract'
 import { shardOf } from '@holdfast/server/loops/leadership/shard-of'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 
-/** What was sent before the end may still arrive. */
+/** Writes that were sent before the end may still arrive. */
 const ON_ITS_WAY_MS = 10_000
-/** A replica that was cut off or stood still learns of its loss within this, or writes nothing. */
+/** A replica that was cut off or paused learns of its loss within this time, or writes nothing. */
 const LEARNS_MS = 60_000
 
 export const oneOwner: Invariant = {

@@ -1,5 +1,4 @@
-// Which nodes would accept one more replica now? The placement rules are written a second time, without the scheduler, so
-// that the two can be compared. See docs/design/placement.md#filters
+// Which nodes would accept one more replica now? The placement rules written a second time, without the scheduler.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredNode } from '@holdfast/server/store/records'
@@ -7,7 +6,7 @@ import { isOfPlatform, type Moment } from './moment.ts'
 import { createRecentLimits } from './recent-limit.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
-/** Names of nodes. */
+/** The names of these nodes. */
 export function placesFor(
   moment: Moment,
   tenant: TenantId,
@@ -52,7 +51,7 @@ function isRoomy(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, n
   })
 }
 
-/** Once for each assignment that is on the node. */
+/** Counted once for each assignment on the node. */
 function namesOn({ placements }: Moment, tenant: TenantId, id: NodeId): string[] {
   return placements.all
     .filter((kept) => kept.tenant === tenant)

@@ -1,24 +1,23 @@
-// The quota of a tenant as a deciding server may know it: a limit that was lowered a moment ago may not have reached its
-// cache yet.
+// The quota of a tenant as a controller may see it now: a limit that was lowered a moment ago may not have reached its cache.
 
 import type { QuotaKind, TenantId } from '@holdfast/contract'
 import type { Snapshot } from '../cluster/snapshot.ts'
 import type { Moment } from './moment.ts'
 
-/** Longer than any cache of a replica that may still write lags behind. */
+/** Longer than the cache lag of any replica that may still write. */
 const ON_ITS_WAY_MS = 15_000
 const DEFAULTS: { readonly [kind in QuotaKind]?: number } = { nodes: 50, deployments: 200, containers: 500 }
 
 interface Limit {
   readonly limit: number
-  /** Undefined while it is the limit. */
+  /** Undefined while it is in force. */
   until: number | undefined
 }
 
 interface RecentLimits {
-  /** At every moment. */
+  /** Called at every moment. */
   note(moment: Moment): void
-  /** The highest of those that somebody may still hold for the limit. */
+  /** The highest limit that a controller may still see. */
   of(tenant: TenantId, now: number): number
   lowest(tenant: TenantId, now: number): number
 }

@@ -1,5 +1,5 @@
-// Residency is a hard rule: no replica is placed or stays where the demand forbids it. Checked with the attested labels at
-// the moment of the write. See docs/design/residency.md#enforcement
+// Residency is a hard filter: no replica is placed where the demand forbids it, and a replica leaves a node that no longer
+// qualifies. Checked by the attested labels, at the moment of the write.
 
 import { deploymentOf, newAssignments, showPlaced } from './assigned.ts'
 import type { Invariant } from './invariant.ts'
@@ -20,8 +20,8 @@ export const residency: Invariant = {
 }
 
 /**
- * With all faults over and time to move. What is not enforced moves nothing: it only lets nothing new come. Not judged where
- * containers were made to fail: a successor that never serves is waited for.
+ * With all faults over and time to move. Residency that is not enforced moves nothing; it only filters new placements. Not
+ * checked if containers were made to fail, because a successor that never serves is waited for.
  */
 export const residencySettled: Invariant = {
   name: 'residency-settled',

@@ -22,7 +22,7 @@ export const servesUntilReplaced: Invariant = {
         if (was.desired !== 'running' || assignment.desired === 'running' || stored === undefined) continue
         // No successor can be made beside it: the old one goes first, and that is announced.
         const isFull = containersOf(moment, tenant) >= limits.lowest(tenant, moment.now)
-        if (mayStopFirst(stored, assignment) || isFull || isToldFull(moment, placement)) continue
+        if (mayStopFirst(stored, assignment) || isFull || isAnnouncedFull(moment, placement)) continue
         if (!serves(moment, tenant, was) || mayNotStay(moment, tenant, stored, was, cluster)) continue
         const others = placement.assignments.filter(
           (each) => each.replica === was.replica && each.id !== was.id,
@@ -37,12 +37,12 @@ export const servesUntilReplaced: Invariant = {
   },
 }
 
-/** By what others were about to get in the same moment, which no record shows; it is announced. */
-const isToldFull = ({ events }: Moment, { uid, rollout }: StoredPlacement): boolean =>
+/** Capacity that others reserved at the same moment, which no record shows; the event announces it. */
+const isAnnouncedFull = ({ events }: Moment, { uid, rollout }: StoredPlacement): boolean =>
   rollout?.quotaReached === true ||
   events.changed.some(({ is }) => is?.type === 'quota.reached' && is.subject.uid === uid)
 
-/** Of before or after, whichever is more: what was confirmed gone just now was in the way until now. */
+/** The larger count of before and after: a replica that was confirmed gone just now was still counted until now. */
 const containersOf = ({ placements }: Moment, tenant: TenantId): number =>
   placements.all
     .filter((each) => each.tenant === tenant)
@@ -57,16 +57,16 @@ function mayStopFirst({ spec, deleting }: StoredDeployment, { replica }: Assignm
   return deleting || replica > spec.replicas || writes || alone || spec.update.order === 'stop-first'
 }
 
-/** Also what was reported just now: whoever decided knows it, or it would still be there. */
+/** Includes a report of this moment: the controller has seen it, or the replica would still be there. */
 function isServing({ observations }: Moment, tenant: TenantId, { id }: Assignment): boolean {
   const seen = observations.is(tenant, id)
   return seen !== undefined && isReady(seen)
 }
 
-/** Longer than any cache of a replica that may still write lags behind: what it has not heard of it cannot spare. */
+/** Longer than the cache lag of any replica that may still write: a controller cannot keep what it has not seen. */
 const HEARD_AFTER_MS = 10_000
 
-/** By what its agent said a while ago and has not taken back, on a node that is not given up. */
+/** Ready by a report of a while ago that was not revoked, on a node that is not declared failed. */
 function serves({ observations, nodes, now }: Moment, tenant: TenantId, { id, nodeId }: Assignment): boolean {
   const seen = observations.was(tenant, id)
   const node = nodes.was(tenant, nodeId)
@@ -76,7 +76,7 @@ function serves({ observations, nodes, now }: Moment, tenant: TenantId, { id, no
 
 const isReady = ({ state, reason }: StoredObservation): boolean => state === 'ready' && reason === ''
 
-/** Data that may not be there any more goes also where it can go nowhere else. */
+/** Data that is no longer allowed on a node leaves it, even if no other node fits. */
 function mayNotStay(
   moment: Moment,
   tenant: TenantId,

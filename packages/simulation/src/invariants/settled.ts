@@ -1,5 +1,5 @@
-// Once all faults have ended and enough time has passed, the observed state is the desired state: assignments and containers
-// match, observations are true, nothing waits to be removed, and unplaced replicas fit nowhere.
+// When all faults are over and there was time, the world is as desired: every container has its assignment and every
+// assignment its container, the observations are true, nothing waits to be removed, and every unplaced replica fits nowhere.
 
 import type { AssignmentId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
@@ -31,13 +31,13 @@ function containersById({ world }: Moment): Map<AssignmentId, SimulatedContainer
 }
 
 function* strayContainers(moment: Moment): Generator<Broken> {
-  const wished = new Set(
+  const desiredIds = new Set(
     moment.placements.all.flatMap(({ record }) => record.assignments).map(({ id }) => id),
   )
   for (const { name, containers } of moment.world.machines)
     for (const { assignmentId, state } of containers)
-      if (!wished.has(assignmentId))
-        yield { subject: name, message: `still has ${assignmentId}, ${state}, which nobody wishes` }
+      if (!desiredIds.has(assignmentId))
+        yield { subject: name, message: `still has ${assignmentId}, ${state}, which no deployment desires` }
 }
 
 function* silentNodes({ nodes }: Moment): Generator<Broken> {
@@ -79,9 +79,9 @@ function* unsettledDeployment(
   }
   if (placement !== undefined && placement.revision !== stored.revision)
     yield { subject: name, message: `is placed for revision ${placement.revision} of ${stored.revision}` }
-  // What fails by itself is replaced, taken back or left to be looked at: another matter.
+  // Containers that fail on their own are replaced, rolled back or paused, which other tests check.
   if (isIll(script, name) || placement?.rollout?.failure !== undefined) return
-  // While a successor finds no node, all that served before it stand by.
+  // While a successor finds no node, every replica that served before it is kept.
   if (assignments.length > numbers && placement?.shortfall === undefined)
     yield { subject: name, message: `has ${assignments.length} replicas of ${numbers} numbers` }
   if (numbers > replicas) yield { subject: name, message: `has ${numbers} replicas of ${replicas}` }
@@ -103,12 +103,12 @@ function* unplaced(
     ? []
     : placesFor(moment, tenant, stored, script.cluster)
   if (open.length > 0)
-    yield { subject: name, message: `has a replica nowhere, and ${open.join(', ')} would take it` }
+    yield { subject: name, message: `has an unplaced replica, and ${open.join(', ')} would accept it` }
   if (placement?.shortfall === undefined)
-    yield { subject: name, message: 'has a replica nowhere and says no reason' }
+    yield { subject: name, message: 'has an unplaced replica without a reason' }
 }
 
-/** A gate of what falls ill again and again opens now and then, and promises nothing. */
+/** A dependency that fails repeatedly opens its gate now and then, so nothing is expected of it. */
 function mustWait(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, script: Script): boolean {
   return Object.entries(spec.dependsOn ?? {}).some(
     ([name, condition]) => isIll(script, name) || !isMet(moment, tenant, name, condition),

@@ -37,7 +37,7 @@ function* runningElsewhere(
       if (owner !== tenant)
         yield {
           subject: name,
-          message: `runs ${assignmentId} of tenant ${owner ?? 'nobody'}, and is a machine of ${tenant}`,
+          message: `runs ${assignmentId} of tenant ${owner ?? 'none'}, and is a machine of ${tenant}`,
         }
     }
 }

@@ -1,5 +1,6 @@
-// No replica is placed while a dependency is not satisfied. `dependsOn` is a gate for creating replicas, so existing ones are
-// not checked. The deciding cache may lag, but never behind the two records that its write compares.
+// Nothing is placed for a deployment while its dependencies are not ready. The gate is checked when a replica is created, not
+// later, so existing replicas are not judged. The controller's cache may lag, but never behind the two records that its write
+// compares: the deployment and the placement that it replaces.
 
 import type { DeploymentUid } from '@holdfast/contract'
 import { newAssignments, type Placed, showPlaced } from './assigned.ts'
@@ -7,10 +8,10 @@ import { type Condition, isMet } from './dependency-met.ts'
 import type { Broken, Invariant } from './invariant.ts'
 import type { Moment } from './moment.ts'
 
-/** Longer than any cache of a replica that may still write lags behind. */
+/** Longer than the cache lag of any replica that may still write. */
 const ON_ITS_WAY_MS = 15_000
 
-/** When a condition was last seen to hold: at which moment, and until when. */
+/** When a condition last held: the moment, and until when. */
 interface Held {
   readonly turn: number
   readonly until: number
@@ -36,7 +37,7 @@ export const waitsForOthers: Invariant = {
 const keyOf = (tenant: string | undefined, name: string, condition: Condition): string =>
   `${tenant}/${name}/${condition}`
 
-/** By what it asked for when this was decided: before this moment. */
+/** The dependencies at the time of the decision: before this moment. */
 function* unmet(
   { deployments, now }: Moment,
   placed: Placed,

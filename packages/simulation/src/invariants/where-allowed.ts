@@ -10,7 +10,7 @@ type Constraint = NonNullable<NonNullable<DeploymentSpec['placement']>['constrai
 
 export type Cluster = Pick<Script['cluster'], 'regions' | 'residencyEnforced'>
 
-/** Why not, by what the node's record says; undefined where the data may be there. */
+/** The reason against it, from the node's record; undefined if the data may be there. */
 export function residencyForbids(
   { placement }: DeploymentSpec,
   node: StoredNode,
@@ -24,7 +24,7 @@ export function residencyForbids(
     return `it stands in ${stands.country ?? 'no country'}, wanted is ${country}`
   if (region !== undefined && !isInRegion(stands, region, cluster))
     return `it stands in ${stands.country ?? 'no country'} and ${stands.region ?? 'no region'}, wanted is ${region}`
-  // Behind a lie it stands where it was attested.
+  // A node with false labels is where it was attested.
   const known = stands.country ?? (node.refusedMark === undefined ? undefined : node.attested.country)
   const blocked = known !== undefined && blockedCountries.includes(known)
   return blocked ? `it stands in ${known}, which is blocked` : undefined
@@ -35,7 +35,7 @@ interface Stands {
   readonly region: string | undefined
 }
 
-/** What it says of itself counts as far as enrollment proved it. */
+/** The node's own labels are used only as far as enrollment attested them. */
 function standsIn({ labels, attested }: StoredNode): Stands {
   const proved = (label: string, value: string | undefined) =>
     labelOf(labels, label) === value ? value : undefined

@@ -1,4 +1,4 @@
-// What is refused before anything is looked up or written, with the reasons and in the order in which etcd refuses it.
+// Rejects invalid requests before any lookup or write, with the reasons and in the order of etcd.
 
 import {
   type Compare,
@@ -12,7 +12,7 @@ import { orderOf, orderRangeOf } from './key-order.ts'
 import { sizeOfRequest } from './request-size.ts'
 
 const MAX_OPERATIONS = 128
-/** What etcd takes into its log, and above that what its transport still reads. */
+/** The largest request that etcd accepts into its log, and the larger one that its transport still reads. */
 const MAX_LOG_BYTES = 1_572_864
 const MAX_MESSAGE_BYTES = MAX_LOG_BYTES + 524_288
 
@@ -35,7 +35,7 @@ export function checkTransaction(request: TransactionRequest): void {
   if (size > MAX_LOG_BYTES && !readsOnly(request)) throw refuse('too_large', `a transaction of ${size} bytes`)
 }
 
-/** Such a transaction never reaches the log. What is nested is not looked into. */
+/** Such a transaction never reaches the log. Nested ones are not checked. */
 function readsOnly({ success, failure }: TransactionRequest): boolean {
   const reads = ({ kind }: Operation) => kind === 'range'
   return success.every(reads) && failure.every(reads)
@@ -57,13 +57,13 @@ function requireIntegers({ compares, success, failure }: TransactionRequest): vo
     }
 }
 
-/** An empty end is refused although etcd takes it: it reads one in a range and the same in a transaction differently. */
+/** Rejects an empty end although etcd accepts it, because etcd reads it differently in a range and in a transaction. */
 function requireKey({ key, rangeEnd }: KeyRange | Compare): void {
   if (key === '') throw refuse('invalid', 'the key is empty')
   if (rangeEnd === '') throw refuse('invalid', 'the end of the range is empty')
 }
 
-/** The limit is shared with what is nested: the widest list of each level counts. */
+/** Nested operations share the limit: the widest list of each level is added. */
 function checkOperations({ compares, success, failure }: TransactionRequest, limit: number): void {
   const width = Math.max(compares.length, success.length, failure.length)
   if (width > limit) throw refuse('invalid', `more than ${limit} operations`)
@@ -74,15 +74,15 @@ function checkOperations({ compares, success, failure }: TransactionRequest, lim
       else requireKey(operation)
 }
 
-/** What one list of operations may write, with everything nested in it. */
+/** Keys that one list of operations may write, with everything nested in it. */
 interface Writes {
   readonly puts: Set<string>
   readonly deletes: ((key: string) => boolean)[]
 }
 
 /**
- * Refuses a key that could be written twice. As in etcd a key that a later nested transaction deletes is not missed by
- * an earlier one that puts it, and a delete without end is never in the way.
+ * Rejects a key that could be written twice. As in etcd, an earlier nested put does not conflict with a later nested delete,
+ * and a delete without an end never conflicts.
  */
 function collectWrites(operations: readonly Operation[]): Writes {
   const writes: Writes = { puts: new Set(), deletes: [] }
@@ -98,7 +98,7 @@ function collectNested(writes: Writes, { success, failure }: TransactionRequest)
   const then = collectWrites(success)
   const otherwise = collectWrites(failure)
   for (const key of then.puts) addPut(writes, key)
-  // Only one of the two branches will be taken, so they may share keys.
+  // Only one of the two branches will run, so they may share keys.
   for (const key of otherwise.puts) addPut(writes, key, then.puts.has(key))
   writes.deletes.push(...then.deletes, ...otherwise.deletes)
 }

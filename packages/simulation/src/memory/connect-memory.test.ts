@@ -1,4 +1,4 @@
-// The store in memory is an engine of the store.
+// The in-memory store passes the conformance suite of engines.
 
 import { describeEngine } from '../conformance/engine-conformance.ts'
 import { connectMemory } from './connect-memory.ts'

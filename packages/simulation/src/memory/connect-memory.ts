@@ -1,15 +1,15 @@
-// The store in memory as one server's engine: the twin of the etcd client, held against the same conformance suite and
-// compared with it answer by answer. For simulations, where time is virtual and nothing may depend on a network.
+// The in-memory store as one server's engine. It passes the same conformance suite as the etcd client and a differential test
+// against it. Simulations and controller suites use it, where nothing may depend on a network.
 
 import type { EngineStatus, KeyValueEngine } from '@holdfast/server/ports/key-value'
 import type { MemoryKeyspace } from './keyspace.ts'
 import { type Line, type LineCall, type LineOptions, sendOver } from './line.ts'
 import { startWatch } from './watch.ts'
 
-/** As of the etcd client. */
+/** The same as in the etcd client. */
 const DEADLINE_MS = 5_000
 
-/** `close` ends every watch; what is under way still takes effect, but nobody hears of it. */
+/** `close` ends every watch; requests under way still take effect, but their answers are dropped. */
 export function connectMemory(keyspace: MemoryKeyspace, options: LineOptions = {}): KeyValueEngine {
   const line: Line = {
     delayMs: options.delayMs ?? (() => 0),

@@ -1,19 +1,19 @@
-// What happened, revision by revision, as far back as the last compaction: what watches read from.
+// The history of changes by revision, back to the last compaction: the source of watches.
 
 import type { WatchEvent } from '@holdfast/server/ports/key-value'
 
 export interface EventLog {
-  /** The newest one. */
+  /** The newest revision. */
   readonly revision: number
-  /** History before this revision is gone; below every revision while nothing was compacted. */
+  /** History before this revision is compacted; below every revision if nothing was compacted. */
   readonly compacted: number
-  /** One transaction's changes become the next revision. */
+  /** Stores the changes of one transaction as the next revision. */
   append(events: readonly WatchEvent[]): void
-  /** From one revision up to another, both included. */
+  /** Events from one revision to another, both included. */
   read(from: number, upTo: number): Iterable<readonly WatchEvent[]>
-  /** `forget` shortens one key's history and says which of its events are left. */
+  /** `forget` shortens the history of one key and returns which of its events remain. */
   compact(revision: number, forget: (key: string) => (event: WatchEvent) => boolean): void
-  /** Told before history is cut off, and after each revision. */
+  /** Called before history is compacted, and after each revision. */
   subscribe(listener: LogListener): () => void
 }
 
@@ -22,12 +22,12 @@ export interface LogListener {
   beforeCompaction(): void
 }
 
-/** An empty store has a revision already. */
+/** An empty store already has a revision. */
 const FIRST_REVISION = 1
 
 export function createEventLog(): EventLog {
   let revisions: (readonly WatchEvent[])[] = []
-  /** Of the first entry. */
+  /** Revision of the first entry. */
   let base = FIRST_REVISION + 1
   let compacted = -1
   const listeners = new Set<LogListener>()
@@ -64,7 +64,7 @@ export function createEventLog(): EventLog {
   }
 }
 
-/** Only a key that changed since the last compaction has anything to forget. */
+/** Only keys that changed since the last compaction have anything to forget. */
 function forgetKeys(
   revisions: readonly (readonly WatchEvent[])[],
   forget: (key: string) => (event: WatchEvent) => boolean,

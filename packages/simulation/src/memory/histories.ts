@@ -1,5 +1,5 @@
-// Every key with all that became of it since the last compaction. What exists now and what is gone but remembered are
-// kept apart, so that a read of the present never steps over what was deleted.
+// Every key with its versions since the last compaction. Existing and deleted keys are kept apart, so that a read of the
+// present never steps over deleted keys.
 
 import type { KeyRange, KeyValue, WatchEvent } from '@holdfast/server/ports/key-value'
 import { orderOf, orderRangeOf } from './key-order.ts'
@@ -14,14 +14,14 @@ interface KeyHistory extends Ordered {
 export interface Histories {
   list(range: KeyRange, limit?: number): readonly KeyValue[]
   count(range: KeyRange): number
-  /** As of the end of that revision, which must not be older than the last compaction. */
+  /** The state at the end of that revision, which must not be older than the last compaction. */
   listAt(range: KeyRange, revision: number): readonly KeyValue[]
   put(key: string, value: Uint8Array, revision: number): WatchEvent
   /** The key must exist. */
   delete(key: string, revision: number): WatchEvent
-  /** Forgets what nobody can read any more. The test is true of the one event up to that revision that is left. */
+  /** Drops versions that can no longer be read. `isLast` is true for the one event up to that revision that remains. */
   compact(key: string, revision: number): (event: WatchEvent) => boolean
-  /** Keys and values of all versions. */
+  /** Bytes of the keys and values of all versions. */
   readonly bytes: number
 }
 
@@ -75,7 +75,7 @@ function put(state: State, key: string, value: Uint8Array, revision: number): Wa
   }
   const createRevision = before?.createRevision ?? revision
   const version = (before?.version ?? 0) + 1
-  // The caller may use its buffer again.
+  // The caller may reuse its buffer.
   const kv = { key, value: Buffer.from(value), createRevision, modRevision: revision, version }
   return append(state, history, { kind: 'put', kv })
 }
@@ -141,7 +141,7 @@ function countUpTo(versions: readonly WatchEvent[], revision: number): number {
   return low
 }
 
-/** The newest version of the compacted past stays readable; that the key was gone already needs no remembering. */
+/** The newest version before the compaction stays readable; a deletion before it needs no memory. */
 function firstToKeep(versions: readonly WatchEvent[], revision: number): number {
   const newest = countUpTo(versions, revision) - 1
   const event = versions[newest]

@@ -1,12 +1,12 @@
-// The order of keys is that of their UTF-8 bytes, which is the order of their code points. JavaScript compares UTF-16
-// units, where the halves of a surrogate pair stand below the units from U+E000 on; those few keys are written anew.
+// Keys are ordered by their UTF-8 bytes, which is the order of their code points. JavaScript compares UTF-16 units, where
+// surrogate halves sort below the units from U+E000 on; the few affected keys get a substitute for comparison.
 
 import type { KeyRange } from '@holdfast/server/ports/key-value'
 
 const OUT_OF_ORDER = /[\ud800-\uffff]/
 const EACH_OUT_OF_ORDER = /[\ud800-\uffff]/g
 
-/** A form of the key whose units compare as the key's bytes do. */
+/** A form of the key whose UTF-16 units compare as the key's bytes do. */
 export function orderOf(key: string): string {
   return OUT_OF_ORDER.test(key) ? key.replace(EACH_OUT_OF_ORDER, reorderUnit) : key
 }
@@ -16,7 +16,7 @@ function reorderUnit(unit: string): string {
   return String.fromCharCode(code >= 0xe000 ? code - 0x800 : code + 0x2000)
 }
 
-/** In the form of `orderOf`; without an end the range has none. */
+/** In the form of `orderOf`; absent: the range has no end. */
 export interface OrderRange {
   readonly from: string
   readonly to: string | undefined

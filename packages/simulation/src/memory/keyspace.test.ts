@@ -1,4 +1,4 @@
-// What of the store in memory no answer of an engine shows, or etcd does not do.
+// Properties of the in-memory store that no engine response shows, or that differ from etcd.
 
 import { describe, expect, test } from 'vitest'
 import { put, unconditionally } from '../conformance/fixtures.ts'
@@ -35,7 +35,7 @@ describe('what is remembered', () => {
   })
 })
 
-test('an empty end of a range is refused, because etcd takes it now for one key and now for all that follow', () => {
+test('rejects an empty end of a range, because etcd reads it as one key or as all that follow', () => {
   const keyspace = createMemoryKeyspace()
   const refused = expect.objectContaining({ name: 'EngineError', reason: 'invalid', applied: 'no' })
   const range = { key: '/a/', rangeEnd: '' }

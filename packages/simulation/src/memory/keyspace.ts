@@ -1,5 +1,5 @@
-// The store in memory: etcd's keys, revisions and transactions, answered at once and by nobody but this object. Whoever
-// simulates several servers gives each its own connection to it (connect-memory.ts).
+// The in-memory store: etcd's keys, revisions and transactions, answered synchronously. A simulation of several servers gives
+// each its own connection to it (connect-memory.ts).
 
 import type {
   Compare,
@@ -21,26 +21,26 @@ export interface KeyWrite {
   readonly kind: 'put' | 'delete'
   readonly key: string
   readonly revision: number
-  /** Nothing for a delete. */
+  /** Absent for a delete. */
   readonly bytes: Uint8Array
 }
 
 export interface MemoryKeyspace {
   readonly revision: number
-  /** Of all that is remembered. */
+  /** Bytes of all versions. */
   readonly bytes: number
   range(request: RangeRequest): RangeResult
   transact(request: TransactionRequest): TransactionResult
   compact(revision: number): void
   readonly log: EventLog
-  /** Told of every write in the order in which they take effect; returns how to stop that. */
+  /** Receives every write in order of application; returns a function that unsubscribes. */
   onWrite(listener: (write: KeyWrite) => void): () => void
 }
 
 interface State {
   readonly histories: Histories
   readonly log: EventLog
-  /** What the transaction under way has written, in order. */
+  /** Writes of the transaction under way, in order. */
   changes: WatchEvent[]
 }
 
@@ -85,7 +85,7 @@ export function createMemoryKeyspace(): MemoryKeyspace {
   }
 }
 
-/** A transaction after its compares: which branch is taken, at every depth, before anything is written. */
+/** A transaction after its compares: the branch is chosen at every depth before anything is written. */
 interface Plan {
   readonly succeeded: boolean
   readonly steps: readonly Step[]
@@ -105,7 +105,7 @@ function planOf(state: State, { compares, success, failure }: TransactionRequest
 
 const ABSENT = { version: 0, modRevision: 0, createRevision: 0 }
 
-/** Over a range it must hold for every key; where there is none, for the zeros of an absent one. */
+/** Over a range a compare must hold for every key; over none, for the zeros of an absent key. */
 function holds({ histories }: State, compare: Compare): boolean {
   const found: readonly Pick<KeyValue, Compare['target']>[] = histories.list(compare)
   return (found.length === 0 ? [ABSENT] : found).every((kv) => holdsFor(kv[compare.target], compare))
@@ -124,11 +124,11 @@ function holdsFor(actual: number, { is, value }: Compare): boolean {
   }
 }
 
-/** Of the branches that will be taken, so that nothing can fail once writing has begun. */
+/** Checks the chosen branches first, so that nothing can fail once writing has begun. */
 function requireReads(state: State, { steps }: Plan): void {
   for (const step of steps) {
     if (step.kind === 'plan') requireReads(state, step.plan)
-    // NOTE a transaction calls a revision below zero compacted, where a range of its own takes it for the newest.
+    // NOTE etcd calls a negative revision compacted in a transaction, but reads it as the newest in a range.
     else if (step.kind === 'range') requireReadable(state, step.revision ?? 0, Number.NEGATIVE_INFINITY)
   }
 }
@@ -164,7 +164,7 @@ function deleteRange({ histories, log, changes }: State, range: KeyRange): numbe
   return found.length
 }
 
-/** All the nested ones share the revision of the outermost, which is known at the end. */
+/** All nested transactions share the revision of the outermost, which is known at the end. */
 function withRevision(outer: TransactionResult): TransactionResult {
   if (!outer.results.some(({ kind }) => kind === 'transaction')) return outer
   const results = outer.results.map((result) =>
@@ -175,7 +175,7 @@ function withRevision(outer: TransactionResult): TransactionResult {
   return { ...outer, results }
 }
 
-/** Within a transaction it sees what was written before it. */
+/** Within a transaction a read sees the writes before it. */
 function readRange({ histories, log, changes }: State, request: RangeRequest): RangeResult {
   const reached = log.revision + (changes.length > 0 ? 1 : 0)
   const { revision = 0, limit = 0, countOnly = false, keysOnly = false } = request

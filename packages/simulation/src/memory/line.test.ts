@@ -1,4 +1,4 @@
-// What the simulation can do to a server's line to the store: make it slow, refuse, and lose requests and answers.
+// Faults that a simulation can inject between a server and the store: delays, refusals, lost requests and lost answers.
 
 import { EngineError, type KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -10,7 +10,7 @@ import type { LineFault } from './line.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** What became of a call so far: nothing, its revision, or why it failed. */
+/** The state of a call: pending, its revision, or why it failed. */
 function follow(call: Promise<{ revision: number }>): { outcome: string } {
   const followed = { outcome: 'open' }
   call.then(
@@ -37,7 +37,7 @@ function connected(fault: LineFault, delayMs = 0) {
 }
 
 describe('a call', () => {
-  test('takes effect and is answered in a later turn, not in that of the caller', async () => {
+  test('takes effect and is answered in a later turn than the call', async () => {
     const { keyspace, engine } = connected('none')
     const one = writeSoon(engine)
     await Promise.resolve()
@@ -46,7 +46,7 @@ describe('a call', () => {
     expect([keyspace.revision, one.outcome]).toEqual([2, 'revision 2'])
   })
 
-  test('over a slow line takes effect half way', async () => {
+  test('takes effect half way over a slow line', async () => {
     const { keyspace, engine } = connected('none', 100)
     const one = writeSoon(engine)
     await pass(49)
@@ -57,7 +57,7 @@ describe('a call', () => {
     expect(one.outcome).toBe('revision 2')
   })
 
-  test('that takes longer than its deadline is given up, and takes effect all the same', async () => {
+  test('fails at its deadline and still takes effect', async () => {
     const { keyspace, engine } = connected('none', 3_000)
     const [one, read] = [writeSoon(engine), readSoon(engine)]
     await pass(999)
@@ -69,7 +69,7 @@ describe('a call', () => {
     expect(keyspace.revision).toBe(2)
   })
 
-  test('has a deadline of five seconds where it names none', async () => {
+  test('has a deadline of five seconds unless it names one', async () => {
     const { engine } = connected('lose_request')
     const one = follow(engine.transact(unconditionally(put('/a/'))))
     await pass(4_999)
@@ -92,14 +92,14 @@ describe('faults', () => {
     expect([one.outcome, read.outcome, keyspace.revision]).toEqual([ofWrite, ofRead, revision])
   })
 
-  test('an answer that was lost may be a refusal', async () => {
+  test('a lost answer may be a refusal', async () => {
     const { engine } = connected('lose_answer')
     const one = follow(engine.transact(unconditionally(put('/a/'), put('/a/'))))
     await pass(0)
     expect(one.outcome).toBe('unavailable, applied: unknown')
   })
 
-  test('are drawn for each call by its kind', async () => {
+  test('faults are drawn for each call by its kind', async () => {
     const keyspace = createMemoryKeyspace()
     const calls: string[] = []
     const fault = (call: string) => {
@@ -116,7 +116,7 @@ describe('faults', () => {
 })
 
 describe('a connection that is closed', () => {
-  test('takes nothing more, but what is under way arrives and nobody hears of it', async () => {
+  test('accepts no new calls, and drops the answers of calls under way', async () => {
     const { keyspace, engine } = connected('none', 100)
     const before = writeSoon(engine)
     engine.close()
@@ -129,7 +129,7 @@ describe('a connection that is closed', () => {
     expect(keyspace.revision).toBe(2)
   })
 
-  test('tells its watches nothing more, and those of others everything', async () => {
+  test('delivers nothing to its own watches, and everything to others', async () => {
     const keyspace = createMemoryKeyspace()
     const [closed, open] = [connectMemory(keyspace), connectMemory(keyspace)]
     const watches = [recordWatch(closed, under('/'), 2), recordWatch(open, under('/'), 2)]
@@ -153,7 +153,7 @@ describe('a watch', () => {
     return { line, keyspace, happen, watch: recordWatch(engine, under('/'), 2) }
   }
 
-  test('that was cut off is told nothing, and then everything once', async () => {
+  test('delivers nothing while it is cut off, and then everything once', async () => {
     const { line, happen, watch } = lineOf()
     happen('/a/')
     await pass(1)
@@ -168,7 +168,7 @@ describe('a watch', () => {
     expect([watch.story(), watch.progress]).toEqual([['put /a/=', 'put /b/=', 'put /c/='], [4]])
   })
 
-  test('that was cut off while its history was compacted away hears that it has ended', async () => {
+  test('reports the end of its history if that was compacted while it was cut off', async () => {
     const { line, keyspace, happen, watch } = lineOf()
     await pass(0)
     line.cut = true
@@ -183,7 +183,7 @@ describe('a watch', () => {
     expect([watch.story(), watch.compacted]).toEqual([[], [3]])
   })
 
-  test('loses with its connection what was on its way, and has it sent anew', async () => {
+  test('loses what was under way with its connection, and sends it again', async () => {
     const { line, keyspace, happen, watch } = lineOf()
     await pass(0)
     line.delayMs = 100
@@ -197,7 +197,7 @@ describe('a watch', () => {
     expect([watch.story(), watch.compacted]).toEqual([['put /a/=', 'put /b/='], []])
   })
 
-  test('over a slow line is told late and in order, and outlives a compaction', async () => {
+  test('delivers late and in order over a slow line, and survives a compaction', async () => {
     const { line, keyspace, happen, watch } = lineOf()
     await pass(0)
     line.delayMs = 100
@@ -210,7 +210,7 @@ describe('a watch', () => {
     expect([watch.story(), watch.compacted]).toEqual([['put /a/=', 'put /b/='], []])
   })
 
-  test('is told over a slow line what had happened when the message left, and the rest with the next one', async () => {
+  test('delivers over a slow line the state of the sending time, and the rest with the next message', async () => {
     const { line, happen, watch } = lineOf()
     await pass(0)
     line.delayMs = 100
@@ -223,7 +223,7 @@ describe('a watch', () => {
     expect(watch.story()).toEqual(['put /a/=', 'put /b/='])
   })
 
-  test('that closes itself on an event gets no bookmark any more', async () => {
+  test('delivers no bookmark after it closes itself on an event', async () => {
     const { keyspace, happen } = lineOf()
     happen('/a/')
     const progress: number[] = []
@@ -240,7 +240,7 @@ describe('a watch', () => {
   })
 })
 
-test('every write is told to who listens, in order, until it listens no more', () => {
+test('reports every write to a listener, in order, until it unsubscribes', () => {
   const keyspace = createMemoryKeyspace()
   const writes: KeyWrite[] = []
   const stop = keyspace.onWrite((one) => writes.push(one))
@@ -255,7 +255,7 @@ test('every write is told to who listens, in order, until it listens no more', (
   ])
 })
 
-test('a buffer may be used again after the call', () => {
+test('copies a buffer, so that the caller may reuse it', () => {
   const keyspace = createMemoryKeyspace()
   const value = Buffer.from('before')
   keyspace.transact(unconditionally(put('/a/', value)))

@@ -1,18 +1,18 @@
-// The way from one server to the store in memory: how long it takes and what is lost on it, as the simulation says.
-// What was sent takes effect although nobody waits for the answer any more, as it does on a real network.
+// The connection from one server to the in-memory store, with the delays and losses that the simulation injects. A request
+// that was sent takes effect even if its caller no longer waits, as on a real network.
 
 import { EngineError } from '@holdfast/server/ports/key-value'
 
 export type LineCall = 'range' | 'transact' | 'watch'
 
 /**
- * `refuse`: not taken, and the caller is told so. `lose_request`: not taken, and the caller waits until its deadline.
- * `lose_answer`: taken, and the connection breaks before the answer. A watch is cut off by each of them.
+ * `refuse`: not applied, and the caller gets an error. `lose_request`: not applied, and the caller waits until its deadline.
+ * `lose_answer`: applied, and the connection breaks before the answer. Each of them also cuts a watch.
  */
 export type LineFault = 'none' | 'refuse' | 'lose_request' | 'lose_answer'
 
 export interface LineOptions {
-  /** There and back, asked anew for each call. */
+  /** Round trip, drawn for each call. */
   readonly delayMs?: (call: LineCall) => number
   readonly fault?: (call: LineCall) => LineFault
 }
@@ -23,7 +23,7 @@ export interface Line {
   closed: boolean
 }
 
-/** Not later in this turn, even without a delay: no engine answers its caller before the call has returned. */
+/** Always in a later turn: no engine answers before the call has returned. */
 export function later(ms: number, run: () => void): void {
   if (ms > 0) setTimeout(run, ms)
   else setImmediate(run)
@@ -39,7 +39,7 @@ export function sendOver<T>(line: Line, request: LineRequest<T>): Promise<T> {
   const { call, deadlineMs } = request
   const fault = line.closed ? 'refuse' : line.fault(call)
   const delayMs = line.delayMs(call)
-  // What has only been read was not applied, whatever became of the answer.
+  // A read applies nothing, whatever happened to its answer.
   const unknown = call === 'transact' ? 'unknown' : 'no'
   const overdue = () => new EngineError('deadline', unknown, 'no answer in time')
   const cut = () => new EngineError('unavailable', unknown, 'the connection broke')

@@ -1,4 +1,4 @@
-// How many bytes a transaction has as etcd measures it: the protobuf encoding that it would hand to its log.
+// The size of a transaction in bytes as etcd measures it: the protobuf encoding for its log.
 
 import type {
   Compare,
@@ -8,10 +8,10 @@ import type {
   TransactionRequest,
 } from '@holdfast/server/ports/key-value'
 
-/** The number of the request and the frame around it. */
+/** The request number and the frame around it. */
 const ENVELOPE_BYTES = 14
 
-/** Of the entry in the log. */
+/** Overhead of the log entry. */
 export function sizeOfRequest(request: TransactionRequest): number {
   return ENVELOPE_BYTES + sizeOfField(sizeOfTransaction(request))
 }
@@ -57,7 +57,7 @@ const sizeOfKeyRange = ({ key, rangeEnd }: KeyRange): number =>
 
 const sizeOfText = (text: string): number => sizeOfField(Buffer.byteLength(text))
 
-/** A tag of one byte, the length, and so many bytes. */
+/** A tag of one byte, the length, and the bytes. */
 const sizeOfField = (length: number): number => 1 + sizeOfVarint(length) + length
 
 function sizeOfVarint(value: number): number {

@@ -1,4 +1,4 @@
-// From a sketched request to the request itself, once it is known how far the store is.
+// Turns a sketched request into a real one, once the revision of the store is known.
 
 import type { Operation, RangeRequest, TransactionRequest } from '@holdfast/server/ports/key-value'
 import type { Moment, OperationSketch, RangeSketch, TransactionSketch } from './arbitrary-steps.fixture.ts'

@@ -1,4 +1,4 @@
-// Thousands of entries in runs show what one sorted array would show.
+// Thousands of entries in runs behave like one sorted array.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ const name = (index: number): string => `/${String(index).padStart(4, '0')}/`
 const index = fc.nat({ max: 1_500 })
 const range = fc.record({ from: index.map(name), to: fc.option(index.map(name), { nil: undefined }) })
 
-/** Puts in what is absent and takes out what is there. */
+/** Inserts absent entries and removes existing ones. */
 function toggleAll(order: readonly number[]) {
   const sorted = createSortedKeys<Ordered>()
   const present = new Map<string, Ordered>()
@@ -26,7 +26,7 @@ function toggleAll(order: readonly number[]) {
   }
 }
 
-test('ranges, limits and counts are those of a sorted array', () => {
+test('returns the ranges, limits and counts of a sorted array', () => {
   const toggles = fc.array(index, { minLength: 1_000, maxLength: 4_000, size: 'max' })
   fc.assert(
     fc.property(toggles, fc.array(range, { minLength: 20 }), fc.nat({ max: 600 }), (order, ranges, limit) => {
@@ -42,7 +42,7 @@ test('ranges, limits and counts are those of a sorted array', () => {
   )
 })
 
-test('a gap as wide as several runs misleads no search', () => {
+test('finds entries across a gap as wide as several runs', () => {
   const entries = Array.from({ length: 2_000 }, (_, one) => ({ order: name(one) }))
   const [before, gap, after] = [entries.slice(0, 500), entries.slice(500, 1_500), entries.slice(1_500)]
   const sorted = createSortedKeys<Ordered>()
@@ -54,7 +54,7 @@ test('a gap as wide as several runs misleads no search', () => {
   }
 })
 
-test('what was emptied can be filled again, and what is not there can be taken out', () => {
+test('can be filled again after it was emptied, and ignores the removal of an absent entry', () => {
   const sorted = createSortedKeys<Ordered>()
   const entries = Array.from({ length: 1_000 }, (_, one) => ({ order: name(one) }))
   const everything = { from: '', to: undefined }

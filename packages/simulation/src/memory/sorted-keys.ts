@@ -1,5 +1,5 @@
-// Entries in the order of their keys: short runs in an array, so that finding is two binary searches and inserting moves
-// a few hundred places at most, however many entries there are.
+// Entries in key order: short runs in an array, so that a lookup is two binary searches and an insertion moves a few hundred
+// items at most.
 
 import type { OrderRange } from './key-order.ts'
 

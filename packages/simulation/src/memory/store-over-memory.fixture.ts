@@ -1,4 +1,4 @@
-// For tests only: the store as it is over the store in memory, with a tenant and what it needs to have work placed.
+// For tests only: the real store over the in-memory engine, with a tenant and the records that placement needs.
 
 import type { AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import { nodeNames, nodes, placements, tenants } from '@holdfast/server/store/records'
@@ -15,7 +15,7 @@ export const nodeId = 'node_1' as NodeId
 export const uidOf = (name: string) => `dep_${name}` as DeploymentUid
 export const assignmentIdOf = (name: string) => `rep_${name}` as AssignmentId
 
-/** Whoever opens one closes it. */
+/** The caller closes it. */
 export const openOver = (keyspace: MemoryKeyspace, line?: LineOptions): Promise<Store> =>
   openStore({ engine: connectMemory(keyspace, line), clock, ids, onUnreadable: () => {} })
 
@@ -25,7 +25,7 @@ export const write = (store: Store, stage: (transaction: Transaction) => void): 
     return { kind: 'commit', result: undefined }
   })
 
-/** With one machine, which a server called `srv` holds. */
+/** With one machine, whose session a server called `srv` holds. */
 export function putTenant(transaction: Transaction, tenant: TenantId, deleting = false): void {
   transaction.put(globally(tenants, tenant), {
     ...{ v: 1, id: tenant, name: 't', platform: false, deleting, createdAt: NOW, quotas: {}, revision: 1 },

@@ -1,4 +1,4 @@
-// The store as it is, cache and group commit and all, over the store in memory: what the simulation runs.
+// The real store, with cache and group commit, over the in-memory engine: the set-up of the simulation.
 
 import type { TenantId, TransactionId } from '@holdfast/contract'
 import type { IdSource } from '@holdfast/server/ports/clock'
@@ -31,7 +31,7 @@ async function opened(keyspace: MemoryKeyspace, line: LineOptions = {}): Promise
   return settled(openStore(options))
 }
 
-/** Lets virtual time pass until the work is done. */
+/** Advances virtual time until the work is done. */
 async function settled<T>(work: Promise<T>): Promise<T> {
   let done = false
   const finish = () => {
@@ -42,7 +42,7 @@ async function settled<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-/** Counts the deployment's revision up by one; with a receipt, so that a lost answer can be settled. */
+/** Increments the deployment's revision, with a receipt so that a lost answer can be settled. */
 function bump(store: Store, name: string): Promise<number> {
   return store.transact((transaction) => {
     const address = inTenant(tenant, deployments, name)
@@ -62,7 +62,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 const FATES = ['none', 'lose_answer', 'none', 'none', 'lose_request', 'none', 'refuse', 'none'] as const
 
 describe('the store over memory', () => {
-  test('two replicas count one record up without losing a step', async () => {
+  test('two replicas increment one record without losing a step', async () => {
     const keyspace = createMemoryKeyspace()
     const stores = [await opened(keyspace), await opened(keyspace)]
     const results = await settled(
@@ -73,7 +73,7 @@ describe('the store over memory', () => {
     expect(stores.map((one) => revisionOf(one, 'app'))).toEqual([40, 40])
   })
 
-  test('transactions that wait together travel together', async () => {
+  test('sends transactions that wait together in one batch', async () => {
     const keyspace = createMemoryKeyspace()
     const requests: string[] = []
     const store = await opened(keyspace, {
@@ -87,9 +87,9 @@ describe('the store over memory', () => {
     expect(requests.length).toBeLessThan(20)
   })
 
-  test('answers are lost, requests are lost and late, and each write happens once', async () => {
+  test('applies each write once although answers and requests are lost or late', async () => {
     const keyspace = createMemoryKeyspace()
-    // The store draws its pauses.
+    // The store draws its retry pauses at random.
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
     let turn = 0
     const faulty = await opened(keyspace, {
@@ -98,7 +98,7 @@ describe('the store over memory', () => {
         turn += 1
         return FATES[turn % FATES.length] ?? 'none'
       },
-      // Some take longer than any deadline and take effect after it.
+      // Some take longer than any deadline and still take effect.
       delayMs: (call) => (call === 'transact' && turn % 7 === 0 ? 8_000 : turn % 3),
     })
     const rival = await opened(keyspace)
@@ -110,7 +110,7 @@ describe('the store over memory', () => {
     expect([0, 1, 2].map((index) => revisionOf(rival, `app-${index}`))).toEqual([10, 10, 10])
   })
 
-  test('a replica that was cut off while history was compacted lists anew', async () => {
+  test('lists everything again in a replica that was cut off while history was compacted', async () => {
     const keyspace = createMemoryKeyspace()
     let cut = false
     const behind = await opened(keyspace, {

@@ -1,12 +1,12 @@
-// A watch over the log of the store in memory: each event of its range once, in order, in whole revisions. While its
-// line is cut it is told nothing; afterwards it goes on where it was, or hears that its history is gone.
+// A watch over the log of the in-memory store: each event of its range once, in order, in whole revisions. A watch whose line
+// is cut receives nothing; afterwards it resumes, or learns that its history was compacted.
 
 import { EngineError, type Watch, type WatchEvent, type WatchRequest } from '@holdfast/server/ports/key-value'
 import type { EventLog } from './event-log.ts'
 import { orderOf, rangeTest } from './key-order.ts'
 import { type Line, later } from './line.ts'
 
-/** How often a watch that is cut off tries its line again. */
+/** How often a watch that is cut off retries its line. */
 const RECONNECT_MS = 50
 
 interface RunningWatch {
@@ -14,9 +14,9 @@ interface RunningWatch {
   readonly line: Line
   readonly request: WatchRequest
   readonly covers: (key: string) => boolean
-  /** The first revision that was not gathered yet. */
+  /** The first revision that was not collected yet. */
   next: number
-  /** On their way: compaction does not take them back. */
+  /** Events under way; compaction does not affect them. */
   gathered: WatchEvent[]
   connected: boolean
   scheduled: boolean
@@ -66,7 +66,7 @@ function close(watch: RunningWatch): void {
   watch.unsubscribe()
 }
 
-/** What happens while a message is under way comes with the next one. */
+/** Events that happen while a message is under way come with the next one. */
 function schedule(watch: RunningWatch): void {
   if (watch.scheduled || watch.closed) return
   watch.scheduled = true
@@ -91,7 +91,7 @@ function deliver(watch: RunningWatch, upTo: number): void {
   if (watch.next <= watch.log.revision) schedule(watch)
 }
 
-/** What was on its way is lost with the connection, and gathered anew by the next one. */
+/** Events under way are lost with the connection and collected again by the next one. */
 function stayCutOff(watch: RunningWatch): void {
   watch.connected = false
   watch.next = watch.gathered[0]?.kv.modRevision ?? watch.next

@@ -27,7 +27,7 @@ export async function runGiven(script: Script, seed: number): Promise<SeedResult
     return { seed, traceHash, violations, steps, checks }
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    const violations = [{ invariant: 'no-crash', subject: 'a process of ours', message }]
+    const violations = [{ invariant: 'no-crash', subject: 'a server process', message }]
     return { seed, traceHash: '', violations, steps: 0, checks: 0 }
   }
 }
