@@ -13,7 +13,7 @@ import { startPlacing } from './loops/controllers/place-deployments.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
 import { type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
 import { startRotations } from './loops/rotations.ts'
-import type { TakeUpgrade } from './net/upgrade.ts'
+import type { HandleUpgrade } from './net/upgrade.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import type { Broker } from './ports/broker.ts'
 import type { OpenNodeStream } from './ports/node-streams.ts'
@@ -38,7 +38,7 @@ export interface NodeSide {
   /** Many nodes fell silent at once and none is given up for now, for the metrics; said by who leads. */
   holdsSilentNodes(): boolean
   readonly openStream: OpenNodeStream
-  readonly takeUpgrade: TakeUpgrade
+  readonly takeUpgrade: HandleUpgrade
   closeSessions(): void
   stop(): Promise<void>
 }

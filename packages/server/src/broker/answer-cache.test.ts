@@ -17,7 +17,7 @@ function setUp(capacity = 10) {
   return { clock, asked, cache, ask }
 }
 
-test('questions under way are shared, answers are kept for their time', async () => {
+test('requests in progress are shared, and results are cached for their time', async () => {
   const { clock, asked, ask } = setUp()
   expect(await Promise.all([ask('a'), ask('a'), ask('b')])).toEqual(['a', 'a', 'b'])
   clock.now = 99
@@ -28,7 +28,7 @@ test('questions under way are shared, answers are kept for their time', async ()
   expect(asked).toEqual(['a', 'b', 'a'])
 })
 
-test('an answer with no time, and a failure, are asked for again', async () => {
+test('uncacheable results and failures are requested again', async () => {
   const { asked, cache, ask } = setUp()
   await ask('a', 'short')
   await ask('a', 'short')
@@ -37,7 +37,7 @@ test('an answer with no time, and a failure, are asked for again', async () => {
   expect(await cache.of('f', async () => 'yes')).toBe('yes')
 })
 
-test('the oldest answer makes room', async () => {
+test('a full cache drops the oldest result', async () => {
   const { asked, ask } = setUp(2)
   for (const key of ['a', 'b', 'c', 'b', 'a']) await ask(key)
   expect(asked).toEqual(['a', 'b', 'c', 'a'])

@@ -1,34 +1,34 @@
-// Keeps answers for a few seconds and shares the questions that are under way. SAFETY 4a step 2: a registry is asked
-// at most once in 10 s for one tenant, reference and credential. Bounded: the oldest answer makes room.
+// Caches results for a few seconds and shares requests in progress, so that a registry gets at most one request in 10 s for
+// the same tenant, reference and credential.
 
 import { createBoundedMap } from '../lib/bounded-map.ts'
 
 export interface AnswerCache<T> {
-  /** The kept answer, or that of the running question, or a new one. */
+  /** The cached result, or that of the request in progress, or a new one. */
   of(key: string, ask: () => Promise<T>): Promise<T>
 }
 
 export interface AnswerCacheOptions<T> {
   readonly nowMs: () => number
-  /** How long this answer may be given again; 0: not at all. */
+  /** How long this result is cached; 0: not at all. */
   readonly keepMs: (answer: T) => number
   readonly capacity: number
 }
 
-interface Kept<T> {
+interface CacheEntry<T> {
   readonly answer: Promise<T>
-  /** Undefined while the question is under way. */
+  /** Undefined while the request is in progress. */
   until: number | undefined
 }
 
 export function createAnswerCache<T>(options: AnswerCacheOptions<T>): AnswerCache<T> {
-  const kept = createBoundedMap<string, Kept<T>>(options.capacity)
+  const kept = createBoundedMap<string, CacheEntry<T>>(options.capacity)
   return {
     of: (key, ask) => {
       const found = kept.get(key)
       if (found !== undefined && (found.until === undefined || options.nowMs() < found.until))
         return found.answer
-      const entry: Kept<T> = { answer: ask(), until: undefined }
+      const entry: CacheEntry<T> = { answer: ask(), until: undefined }
       kept.set(key, entry)
       entry.answer.then(
         (answer) => {

@@ -1,27 +1,27 @@
-// Each attempt to make a container is answered once: who asks again with the same one is not the agent that made it up.
-// DECISIONS 8, SAFETY 4e (last point). Bounded: the oldest is forgotten.
+// Answers each container creation attempt once: a second request with the same attempt does not come from the agent that
+// generated it. The number of remembered attempts is limited.
 
 import { createBoundedMap } from '../lib/bounded-map.ts'
 
 export interface Attempts {
-  /** False where it was answered, or is being answered. */
-  take(assignmentId: string, attempt: string): boolean
-  /** No answer was given after all. */
+  /** False if the attempt was answered or is being answered. */
+  claim(assignmentId: string, attempt: string): boolean
+  /** Allows the attempt again, because it got no material. */
   release(assignmentId: string, attempt: string): void
 }
 
 const CAPACITY = 100_000
 
 export function createAttempts(capacity = CAPACITY): Attempts {
-  const taken = createBoundedMap<string, true>(capacity)
+  const claimed = createBoundedMap<string, true>(capacity)
   const keyOf = (assignmentId: string, attempt: string): string => `${assignmentId} ${attempt}`
   return {
-    take(assignmentId, attempt) {
+    claim(assignmentId, attempt) {
       const key = keyOf(assignmentId, attempt)
-      if (taken.has(key)) return false
-      taken.set(key, true)
+      if (claimed.has(key)) return false
+      claimed.set(key, true)
       return true
     },
-    release: (assignmentId, attempt) => taken.delete(keyOf(assignmentId, attempt)),
+    release: (assignmentId, attempt) => claimed.delete(keyOf(assignmentId, attempt)),
   }
 }

@@ -1,13 +1,13 @@
-// So many at a time for each tenant, and the others wait: who is slow holds up itself alone. Nobody else learns of it.
+// Limits concurrent work per tenant and queues the rest, so that a slow tenant delays only itself.
 
 export interface Bulkhead {
-  /** Undefined where no place came free before the signal; the work was not begun then. */
+  /** Undefined if the signal aborted before the work could start. */
   run<T>(key: string, work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined>
 }
 
 interface Lane {
   running: number
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Set<() => void>
 }
 
@@ -24,7 +24,7 @@ export function createBulkhead(limit: number): Bulkhead {
       const lane = lanes.get(key) ?? { running: 0, waiting: new Set() }
       lanes.set(key, lane)
       if (lane.running < limit) lane.running += 1
-      else if (!(await placeIn(lane, signal))) return undefined
+      else if (!(await waitForSlot(lane, signal))) return undefined
       try {
         return await work()
       } finally {
@@ -34,21 +34,21 @@ export function createBulkhead(limit: number): Bulkhead {
   }
 }
 
-/** The place is taken over by whoever is first in the row, before anybody else can come. */
-function placeIn(lane: Lane, signal: AbortSignal): Promise<boolean> {
+/** Waits for a free slot. The slot passes directly to the first in the queue, so that later arrivals cannot overtake it. */
+function waitForSlot(lane: Lane, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false)
   return new Promise((resolve) => {
-    const settle = (taken: boolean): void => {
-      lane.waiting.delete(take)
-      signal.removeEventListener('abort', giveUp)
-      resolve(taken)
+    const settle = (acquired: boolean): void => {
+      lane.waiting.delete(acquire)
+      signal.removeEventListener('abort', abandon)
+      resolve(acquired)
     }
-    const take = (): void => {
+    const acquire = (): void => {
       lane.running += 1
       settle(true)
     }
-    const giveUp = (): void => settle(false)
-    lane.waiting.add(take)
-    signal.addEventListener('abort', giveUp, { once: true })
+    const abandon = (): void => settle(false)
+    lane.waiting.add(acquire)
+    signal.addEventListener('abort', abandon, { once: true })
   })
 }

@@ -1,5 +1,5 @@
-// Asks a registry on the API's behalf whether it has an image, with the tenant's own credential, which is read here, used
-// here and forgotten here. DECISIONS 8 (last points), SAFETY 2 rows 10 and 26.
+// Checks on behalf of the API whether a registry has an image, with the tenant's own credential. The credential does not
+// leave this file.
 
 import { performance } from 'node:perf_hooks'
 import type { TenantId } from '@holdfast/contract'
@@ -13,12 +13,12 @@ export interface ImageCheckDeps {
   readonly secretsStore: CredentialSource
   readonly registry: Pick<Registry, 'checkManifest'>
   readonly nowMs?: () => number
-  /** Answers kept at the most. */
+  /** Maximum number of cached results. */
   readonly cacheCapacity?: number
 }
 
 const KEEP_MS = 10_000
-/** Who is told to push the image pushes it and asks again: "absent" must not outlive that. */
+/** Short, because a user who gets "absent" pushes the image and tries again. */
 const KEEP_ABSENT_MS = 1_000
 
 export function createImageChecks(deps: ImageCheckDeps): Pick<Broker, 'checkImage'> {
@@ -42,7 +42,7 @@ function keepMs(answer: ImageAnswer): number {
   return answer.kind === 'absent' ? KEEP_ABSENT_MS : KEEP_MS
 }
 
-/** A credential that the tenant has and that does not answer is never replaced by an anonymous call. */
+/** If the tenant's credential cannot be read, there is no anonymous request instead. */
 async function askRegistry(
   { secretsStore, registry }: ImageCheckDeps,
   tenant: TenantId,

@@ -1,5 +1,5 @@
-// The broker: the one role that reads secret material. What leaves it is an answer about an image, or sealed to one node's
-// key. DECISIONS 8, SAFETY 2 rows 25 and 26.
+// The broker, the only role that reads secret material. It returns whether an image exists, and material that is sealed to
+// the key of one node. See docs/design/secrets.md#broker.
 
 import { performance } from 'node:perf_hooks'
 import { parseRegistryHost } from '@holdfast/core'
@@ -17,9 +17,9 @@ import { type DispatchDeps, lookUp, resolveAndSeal } from './seal-environment.ts
 
 export interface BrokerDeps extends ImageCheckDeps, Pick<DispatchDeps, 'store' | 'ids'> {
   readonly log: BrokerLog
-  /** From the ask to the answer. */
+  /** From the request to the response. */
   readonly deadlineMs?: number
-  /** Told of each answer to an ask for an environment. */
+  /** Called with the outcome of each environment request. */
   readonly onAnswer?: (outcome: EnvironmentOutcome) => void
 }
 
@@ -31,7 +31,7 @@ export interface BrokerLog {
 export type EnvironmentOutcome = 'sealed' | NonNullable<SealedAnswer['error']>
 
 const DEADLINE_MS = 5_000
-const SOUND_ATTEMPT = /^[\w.-]{1,64}$/
+const VALID_ATTEMPT = /^[\w.-]{1,64}$/
 
 interface BrokerContext extends DispatchDeps {
   readonly deps: BrokerDeps
@@ -78,10 +78,10 @@ function orUnavailable(
 async function environmentFor(context: BrokerContext, ask: EnvironmentAsk): Promise<SealedAnswer> {
   const { attempts, deps } = context
   const { assignmentId, attempt } = ask
-  const found = SOUND_ATTEMPT.test(attempt) ? await current(context, () => lookUp(context, ask)) : undefined
+  const found = VALID_ATTEMPT.test(attempt) ? await current(context, () => lookUp(context, ask)) : undefined
   if (found === undefined) return { error: 'not_assigned' }
-  if (!attempts.take(assignmentId, attempt)) {
-    deps.log.error(ask, 'ALARM: a second ask for the environment of one attempt to make a container')
+  if (!attempts.claim(assignmentId, attempt)) {
+    deps.log.error(ask, 'ALARM: second environment request for one container creation attempt')
     return { error: 'already_answered' }
   }
   let answer: SealedAnswer = {}
@@ -95,22 +95,22 @@ async function environmentFor(context: BrokerContext, ask: EnvironmentAsk): Prom
   return answer
 }
 
-/** What the cache does not know may be newer than the cache. */
-async function current<T>({ store }: DispatchDeps, look: () => T | undefined): Promise<T | undefined> {
-  const known = look()
+/** Refreshes the cache before a lookup that found nothing is repeated: the record may be newer than the cache. */
+async function current<T>({ store }: DispatchDeps, find: () => T | undefined): Promise<T | undefined> {
+  const known = find()
   if (known !== undefined) return known
   await store.fresh()
-  return look()
+  return find()
 }
 
-/** Only of a registry that the assignment's image comes from. */
+/** Only for the registry of the assignment's image. */
 async function credentialFor(context: BrokerContext, ask: CredentialAsk): Promise<SealedAnswer> {
   const { store, deps } = context
   const { tenant, host } = ask
   await store.fresh()
   const live = findLive(store, ask)
   if (!live?.template.image.startsWith(`${host}/`)) return { error: 'not_assigned' }
-  // A template's image leaves the port out that HTTPS implies; what is kept is kept under the whole host.
+  // Image references omit the default port; credentials are stored under the complete host.
   const registryHost = parseRegistryHost(host) ?? host
   const kept = store.get(inTenant(tenant, registryCredentials, registryHost))?.record
   if (kept === undefined) return {}

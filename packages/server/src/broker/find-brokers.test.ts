@@ -21,7 +21,7 @@ function directoryOf(ids: string[], clock = { now: 0 }) {
   return { directory, order, clock, ids }
 }
 
-test('one subject has one order whoever else is there, and subjects are spread', () => {
+test('the order of brokers for a subject is stable, and subjects are spread over brokers', () => {
   const { order } = directoryOf(['a', 'b', 'c'])
   const other = directoryOf(['c', 'b', 'a'])
   const firsts = Array.from({ length: 60 }, (_, index) => {
@@ -31,10 +31,10 @@ test('one subject has one order whoever else is there, and subjects are spread',
   expect(new Set(firsts)).toEqual(new Set(['a', 'b', 'c']))
 })
 
-test('one that did not answer comes last for a while, and is still asked', () => {
+test('a broker that did not respond comes last for a while and is still used', () => {
   const { directory, order, clock } = directoryOf(['a', 'b'])
   const [first = '', second = ''] = order('s')
-  directory.shun(first)
+  directory.deprioritize(first)
   expect(order('s')).toEqual([second, first])
   clock.now = 10_001
   expect(order('s')).toEqual([first, second])

@@ -1,5 +1,5 @@
-// Which server replicas may be asked as brokers, in which order. The asks of one assignment go to one of them as long as it
-// answers, so that it notices a second ask; those that just did not answer come last.
+// The server replicas with the role broker, in the order in which to try them. Requests of one assignment go to the same
+// broker while it responds, so that it notices a repeated request. Brokers that just failed come last.
 
 import { createHash } from 'node:crypto'
 import { serverReplicas } from '../store/records.ts'
@@ -12,30 +12,30 @@ export interface FoundBroker {
 
 export interface BrokerDirectory {
   inOrder(subject: string): FoundBroker[]
-  /** It did not answer. */
-  shun(id: string): void
+  /** Deprioritizes a broker that did not respond. */
+  deprioritize(id: string): void
 }
 
-const SHUN_MS = 10_000
+const DEPRIORITIZED_MS = 10_000
 
 export function createBrokerDirectory(
   store: Pick<Store, 'listWithIds'>,
   nowMs: () => number,
 ): BrokerDirectory {
-  const shunned = new Map<string, number>()
+  const failedUntil = new Map<string, number>()
   return {
     inOrder(subject) {
       const now = nowMs()
-      const isShunned = (id: string): boolean => (shunned.get(id) ?? 0) > now
+      const hasFailed = (id: string): boolean => (failedUntil.get(id) ?? 0) > now
       const known = store.listWithIds(serverReplicas).filter(({ record }) => record.brokers === true)
       const present = new Set(known.map(({ id }) => id))
-      for (const id of shunned.keys()) if (!present.has(id)) shunned.delete(id)
+      for (const id of failedUntil.keys()) if (!present.has(id)) failedUntil.delete(id)
       return known
         .map(({ id, record }) => ({ id, url: record.url, rank: rankOf(id, subject) }))
-        .sort((a, b) => Number(isShunned(a.id)) - Number(isShunned(b.id)) || (a.rank < b.rank ? -1 : 1))
+        .sort((a, b) => Number(hasFailed(a.id)) - Number(hasFailed(b.id)) || (a.rank < b.rank ? -1 : 1))
         .map(({ id, url }) => ({ id, url }))
     },
-    shun: (id) => void shunned.set(id, nowMs() + SHUN_MS),
+    deprioritize: (id) => void failedUntil.set(id, nowMs() + DEPRIORITIZED_MS),
   }
 }
 

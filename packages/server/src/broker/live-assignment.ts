@@ -1,5 +1,5 @@
-// Is what a node asks for really its own, now? The broker believes nobody: it looks at the records itself. SAFETY 2 rows 25
-// and 26, DECISIONS 8.
+// Finds the assignment that a node requests material for. The broker does not trust the request: it reads the records
+// itself and checks that the assignment is the node's and should be running.
 
 import type { ContainerTemplate } from '@holdfast/contract'
 import type { Assigned } from '../ports/broker.ts'
@@ -12,7 +12,7 @@ export interface LiveAssignment {
   readonly node: StoredNode
 }
 
-/** As the cache has it; who hands something out looks again after `fresh`. */
+/** Reads the cache. Before material is returned, the lookup is repeated after `fresh`. */
 export function findLive(
   store: Pick<Store, 'get'>,
   { tenant, nodeId, deployment, assignmentId }: Assigned,

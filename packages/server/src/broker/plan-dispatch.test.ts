@@ -16,7 +16,7 @@ const credential = (changes: Partial<StoredCredential> = {}): StoredCredential =
 const plan = (secret: TemplateSecret, record: StoredCredential | undefined) =>
   planDispatch(template(secret), () => record && { record, modRevision: 7 })
 
-test('the version of the template, or the first of the credential', () => {
+test('a container gets the version of its template, or the initial version of the secret', () => {
   const named = { name: 'DB', namespace: 'deployments', label: 'db', revision: 7 }
   expect(plan(entry(3), credential())).toEqual({
     ...{ kind: 'ok', entries: [{ ...named, current: 3 }], made: new Map([['db', 3]]) },
@@ -27,7 +27,7 @@ test('the version of the template, or the first of the credential', () => {
   expect(planDispatch(template(), () => undefined)).toEqual({ kind: 'ok', entries: [], made: new Map() })
 })
 
-test('without any version, and with another namespace than the label has, nothing can be made', () => {
+test('a secret without a version, or in another namespace than its label, is unresolved', () => {
   const unresolved = { kind: 'unresolved', secret: 'DB' }
   expect(plan(entry(null), credential({ initial: null }))).toEqual({ ...unresolved, cause: 'missing' })
   expect(plan(entry(null), undefined)).toEqual({ ...unresolved, cause: 'missing' })
@@ -51,7 +51,7 @@ test.each([
   expect(other).toEqual(beside)
 })
 
-test('who goes back while a cutover is taken back still has the other version beside: some run with it', () => {
+test('a container keeps the other version while a cutover is aborted', () => {
   const rotation = {
     ...{ phase: 'cutover' as const, old: 1, new: 2, since: '', startedBy: 'web', aborting: true },
   }

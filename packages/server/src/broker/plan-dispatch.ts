@@ -1,5 +1,5 @@
-// Which versions of which documents a container is made with. DECISIONS 5: the version of the template, or the credential's
-// first; while a rotation is on, the other version beside it.
+// Decides which versions of which documents a container gets: the version of its template, or the initial version of the
+// secret; during a rotation also the other version. See docs/design/secrets.md#rotation.
 
 import type { ContainerTemplate, TemplateSecret } from '@holdfast/contract'
 import { type ContainerVersions, containerVersions } from '../operations/secrets/rotation/proof.ts'
@@ -12,7 +12,7 @@ export interface EntryPlan {
   readonly current: number
   readonly next?: number
   readonly previous?: number
-  /** Of the credential's record: when it changes, what was refused may be asked again. */
+  /** Revision of the credential's record. When it changes, a failed read may be repeated. */
   readonly revision: number
 }
 
@@ -28,7 +28,7 @@ export function planDispatch({ secrets = [] }: ContainerTemplate, find: FindCred
   const entries: EntryPlan[] = []
   for (const secret of secrets) {
     const found = find(secret.label)
-    // A label is bound to one namespace; a template that says another was not written by us.
+    // A label belongs to one namespace; a template with another one is not genuine.
     if (found !== undefined && found.record.namespace !== secret.namespace)
       return { kind: 'unresolved', secret: secret.name, cause: 'denied' }
     const current = secret.version ?? found?.record.initial ?? null
@@ -44,17 +44,17 @@ function planEntry(
   current: number,
   found: ReturnType<FindCredential>,
 ): EntryPlan {
-  const beside = found === undefined ? {} : versionBeside(found.record, current)
-  return { name, namespace, label, current, ...beside, revision: found?.modRevision ?? 0 }
+  const other = found === undefined ? {} : otherVersion(found.record, current)
+  return { name, namespace, label, current, ...other, revision: found?.modRevision ?? 0 }
 }
 
-/** Old containers learn the new value from the overlap on; new ones keep the old until it is retired. */
-function versionBeside(
+/** Old containers get the new value too from the overlap on; new ones get the old value until it is retired. */
+function otherVersion(
   { rotation }: StoredCredential,
   current: number,
 ): { readonly next?: number; readonly previous?: number } {
   if (rotation === undefined || rotation.phase === 'stage') return {}
-  // Also while a cutover is taken back: until it is over some run with the new one, and the target has to take both.
+  // Also while a cutover is aborted: some containers still use the new version, so the target must accept both.
   if (current === rotation.old) return { next: rotation.new }
   const isNew = rotation.phase === 'cutover' && current === rotation.new
   return isNew ? { previous: rotation.old } : {}

@@ -1,4 +1,4 @@
-// A tenant's credential for one registry, out of the document that holds it.
+// Reads a tenant's credential for one registry.
 
 import type { TenantId } from '@holdfast/contract'
 import type { RegistryCredential } from '../ports/registry.ts'
@@ -6,7 +6,7 @@ import type { SecretDocument, SecretsReader } from '../ports/secrets-store.ts'
 
 export type CredentialSource = Pick<SecretsReader, 'readVersion'>
 
-/** Undefined where the store does not give it, whatever the reason. */
+/** Undefined if the store does not return it, for any reason. */
 export async function readCredential(
   secretsStore: CredentialSource,
   tenant: TenantId,

@@ -2,7 +2,7 @@ import type { TenantId } from '@holdfast/contract'
 import { expect, test } from 'vitest'
 import { secret } from '../ports/secret.ts'
 import type { SecretPath, SecretsReader } from '../ports/secrets-store.ts'
-import { createDocumentReads, type WantedDocument } from './read-documents.ts'
+import { createDocumentReads, type DocumentRequest } from './read-documents.ts'
 
 type Answer = Awaited<ReturnType<SecretsReader['readVersion']>>
 const GOOD: Answer = { kind: 'ok', document: new Map([['a', secret('b')]]) }
@@ -17,7 +17,7 @@ function setUp(perTenant = 16) {
     return new Promise<Answer>((resolve) => open.push(resolve))
   }
   const read = createDocumentReads({ secretsStore: { readVersion }, nowMs: () => clock.now, perTenant })
-  const want = (changes: Partial<WantedDocument> = {}, signal = new AbortController().signal) =>
+  const want = (changes: Partial<DocumentRequest> = {}, signal = new AbortController().signal) =>
     read(
       { tenant: 't' as TenantId, namespace: 'deployments', label: 'db', version: 1, revision: 1, ...changes },
       signal,
@@ -34,7 +34,7 @@ function setUp(perTenant = 16) {
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 const failed = (cause: string) => ({ kind: 'failed', cause })
 
-test('all who want the same version share one read, and nothing is kept afterwards', async () => {
+test('requests for the same version share one read, and no document is cached', async () => {
   const { asked, want, answer } = setUp()
   const both = [want(), want()]
   await answer(GOOD)
@@ -46,7 +46,7 @@ test('all who want the same version share one read, and nothing is kept afterwar
   expect(asked).toHaveLength(2)
 })
 
-test('two versions of one path are read one after the other, and a path that failed is read once', async () => {
+test('two versions of one path are read in sequence, and a failed path is read once', async () => {
   const { asked, want, answer } = setUp()
   const both = [want({ version: 1 }), want({ version: 2 })]
   await answer(AWAY)
@@ -54,7 +54,7 @@ test('two versions of one path are read one after the other, and a path that fai
   expect(asked).toEqual(['t db 1'])
 })
 
-test('a path that failed rests for half a minute, by the given clock, or until its credential changed', async () => {
+test('a failed path is not read again for 30 s or until its credential changes', async () => {
   const { clock, asked, want, answer } = setUp()
   const first = want()
   await answer({ kind: 'denied' })
@@ -72,7 +72,7 @@ test('a path that failed rests for half a minute, by the given clock, or until i
   expect((await healed).kind).toBe('ok')
 })
 
-test('a version that is not there says nothing of another', async () => {
+test('a missing version does not block other versions', async () => {
   const { asked, want, answer } = setUp()
   const first = want()
   await answer({ kind: 'absent' })
@@ -84,7 +84,7 @@ test('a version that is not there says nothing of another', async () => {
   expect(asked).toEqual(['t db 1', 't db 2'])
 })
 
-test('one tenant has so many reads at once, the others theirs; who waits in vain learns nothing of the path', async () => {
+test('concurrent reads are limited per tenant, and a request that times out in the queue marks no failure', async () => {
   const { asked, want, answer } = setUp(2)
   const reads = ['one', 'two', 'three'].map((label) => want({ label }))
   const late = new AbortController()
@@ -102,7 +102,7 @@ test('one tenant has so many reads at once, the others theirs; who waits in vain
   expect((await again).kind).toBe('ok')
 })
 
-test('who waits ends at its own deadline', async () => {
+test('each request ends at its own deadline', async () => {
   const { want } = setUp()
   const late = new AbortController()
   const waiting = want({}, late.signal)

@@ -1,6 +1,6 @@
-// Reads documents for containers that are being made: one read of a path at a time, which all who want the same version
-// share; so many paths of a tenant at once; and a path that failed is not asked again for half a minute, unless its
-// credential changed. So neither a store that is away nor a tenant that retries makes a flood. Nothing that was read is kept.
+// Reads documents for containers that are created, without flooding the secrets store: requests for the same version share
+// one read, each tenant has a limit of concurrent reads, and a path that failed is not read again for 30 s unless its
+// record changed. Documents are not cached.
 
 import type { TenantId } from '@holdfast/contract'
 import { createBoundedMap } from '../lib/bounded-map.ts'
@@ -14,30 +14,30 @@ export type DocumentRead =
   | { readonly kind: 'ok'; readonly document: SecretDocument }
   | { readonly kind: 'failed'; readonly cause: ReadCause }
 
-export interface WantedDocument {
+export interface DocumentRequest {
   readonly tenant: TenantId
   readonly namespace: string
   readonly label: string
   readonly version: number
-  /** Of the credential's record: a failure counts for this state of it. */
+  /** Revision of the credential's record. A remembered failure is valid for this revision only. */
   readonly revision: number
 }
 
 export interface DocumentReadsOptions {
   readonly secretsStore: Pick<SecretsReader, 'readVersion'>
   readonly nowMs: () => number
-  /** Paths of one tenant that are read at once. */
+  /** Maximum number of concurrent reads per tenant. */
   readonly perTenant?: number
 }
 
-export type ReadDocument = (wanted: WantedDocument, signal: AbortSignal) => Promise<DocumentRead>
+export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Promise<DocumentRead>
 
-const REST_MS = 30_000
+const FAILURE_BACKOFF_MS = 30_000
 const MAX_FAILURES = 10_000
 const PER_TENANT = 16
-const AWAY: DocumentRead = { kind: 'failed', cause: 'store_unavailable' }
+const UNAVAILABLE: DocumentRead = { kind: 'failed', cause: 'store_unavailable' }
 
-interface UnderWay {
+interface ReadInProgress {
   readonly version: number
   readonly result: Promise<DocumentRead>
 }
@@ -45,35 +45,35 @@ interface UnderWay {
 export function createDocumentReads(options: DocumentReadsOptions): ReadDocument {
   const failures = createFailures(options.nowMs)
   const lanes = createBulkhead(options.perTenant ?? PER_TENANT)
-  const running = new Map<string, UnderWay>()
-  const start = async (wanted: WantedDocument, signal: AbortSignal): Promise<DocumentRead> => {
-    const { tenant, namespace, label, version } = wanted
+  const running = new Map<string, ReadInProgress>()
+  const start = async (request: DocumentRequest, signal: AbortSignal): Promise<DocumentRead> => {
+    const { tenant, namespace, label, version } = request
     const ask = () => options.secretsStore.readVersion(tenant, { namespace, label }, version)
     const answer = await lanes.run(tenant, ask, signal)
-    // Nothing was asked, so nothing is known of the path.
-    if (answer === undefined) return AWAY
+    // The read did not start, so nothing is known about the path.
+    if (answer === undefined) return UNAVAILABLE
     if (answer.kind === 'ok') return answer
     const cause = causeOf(answer.kind)
-    failures.note(wanted, cause)
+    failures.record(request, cause)
     return { kind: 'failed', cause }
   }
-  return async (wanted, signal) => {
-    const path = pathOf(wanted)
+  return async (request, signal) => {
+    const path = pathOf(request)
     for (;;) {
-      const known = failures.of(wanted)
+      const known = failures.of(request)
       if (known !== undefined) return { kind: 'failed', cause: known }
       const other = running.get(path)
       if (other === undefined) break
-      const result = await untilAborted(signal, other.result, () => AWAY)
-      if (other.version === wanted.version || signal.aborted) return result
+      const result = await untilAborted(signal, other.result, () => UNAVAILABLE)
+      if (other.version === request.version || signal.aborted) return result
     }
-    const result = start(wanted, signal).finally(() => running.delete(path))
-    running.set(path, { version: wanted.version, result })
-    return untilAborted(signal, result, () => AWAY)
+    const result = start(request, signal).finally(() => running.delete(path))
+    running.set(path, { version: request.version, result })
+    return untilAborted(signal, result, () => UNAVAILABLE)
   }
 }
 
-const pathOf = ({ tenant, namespace, label }: WantedDocument): string => `${tenant}/${namespace}/${label}`
+const pathOf = ({ tenant, namespace, label }: DocumentRequest): string => `${tenant}/${namespace}/${label}`
 
 function causeOf(kind: 'absent' | 'denied' | 'unavailable'): ReadCause {
   if (kind === 'unavailable') return 'store_unavailable'
@@ -81,27 +81,27 @@ function causeOf(kind: 'absent' | 'denied' | 'unavailable'): ReadCause {
 }
 
 interface Failures {
-  of(wanted: WantedDocument): ReadCause | undefined
-  note(wanted: WantedDocument, cause: ReadCause): void
+  of(request: DocumentRequest): ReadCause | undefined
+  record(request: DocumentRequest, cause: ReadCause): void
 }
 
-/** A version that is not there says nothing of the others; every other failure is of the path. */
+/** A missing version concerns only that version; every other failure concerns the whole path. */
 function createFailures(nowMs: () => number): Failures {
   const known = createBoundedMap<string, { cause: ReadCause; until: number; revision: number }>(MAX_FAILURES)
-  const ofVersion = (wanted: WantedDocument): string => `${pathOf(wanted)}?${wanted.version}`
+  const ofVersion = (request: DocumentRequest): string => `${pathOf(request)}?${request.version}`
   return {
-    of(wanted) {
-      for (const key of [pathOf(wanted), ofVersion(wanted)]) {
+    of(request) {
+      for (const key of [pathOf(request), ofVersion(request)]) {
         const found = known.get(key)
         if (found === undefined) continue
-        if (found.revision === wanted.revision && nowMs() < found.until) return found.cause
+        if (found.revision === request.revision && nowMs() < found.until) return found.cause
         known.delete(key)
       }
       return undefined
     },
-    note(wanted, cause) {
-      const key = cause === 'missing' ? ofVersion(wanted) : pathOf(wanted)
-      known.set(key, { cause, until: nowMs() + REST_MS, revision: wanted.revision })
+    record(request, cause) {
+      const key = cause === 'missing' ? ofVersion(request) : pathOf(request)
+      known.set(key, { cause, until: nowMs() + FAILURE_BACKOFF_MS, revision: request.revision })
     },
   }
 }

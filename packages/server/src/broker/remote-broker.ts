@@ -1,8 +1,8 @@
-// The broker as a process without that role has it: another server replica, asked over the internal calls. It relays what it
-// cannot read. DESIGN 3, SAFETY B4.
+// The broker for a process without that role: calls another server replica over the internal API and relays sealed material
+// that it cannot read.
 
 import { performance } from 'node:perf_hooks'
-import { decode, type Shape } from '@holdfast/contract'
+import { decode, defined, type Shape } from '@holdfast/contract'
 import { proveRequest } from '../gateway/peers/cluster-proof.ts'
 import { type PostAnswer, postJson } from '../gateway/peers/post-json.ts'
 import { type Broker, type SealedAnswer, sealedAnswerShape } from '../ports/broker.ts'
@@ -21,33 +21,33 @@ export interface RemoteBrokerDeps {
   /** PEM of the authority that signs the replicas' certificates; absent: the system's. */
   readonly clusterCa?: string
   readonly log: Pick<BrokerLog, 'warn'>
-  /** For one broker; the next one has as long. */
+  /** Per broker. */
   readonly deadlineMs?: number
   readonly nowMs?: () => number
 }
 
-/** A broker gives up after five seconds and says so. */
+/** Longer than a broker's own deadline of five seconds, so that its reason arrives. */
 const DEADLINE_MS = 6_000
-const MAX_ASKED = 3
+const MAX_BROKERS = 3
 const UNAVAILABLE: SealedAnswer = { error: 'broker_unavailable' }
 
 export function createRemoteBroker(deps: RemoteBrokerDeps): Broker {
   const ask = createAsk(deps)
   return {
     async checkImage(tenant, image, credentialVersion) {
-      const version = credentialVersion === undefined ? {} : { credentialVersion }
-      const reply = await ask('image', image, { tenant, image, ...version }, imageReplyShape)
+      const body = { tenant, image, ...defined({ credentialVersion }) }
+      const reply = await ask('image', image, body, imageReplyShape)
       const answer = reply === undefined ? undefined : imageAnswerOf(reply)
       if (answer !== undefined) return answer
-      // Without a credential the image can still be had, once somebody can ask for it.
+      // Without a credential the failure is only that the registry could not be asked.
       return credentialVersion === undefined
         ? { kind: 'unreachable', cause: 'broker_unavailable' }
         : { kind: 'credentials_unavailable' }
     },
-    sealEnvironment: async (asked) =>
-      (await ask('environment', asked.assignmentId, asked, sealedAnswerShape)) ?? UNAVAILABLE,
-    sealCredential: async (asked) =>
-      (await ask('credential', asked.assignmentId, asked, sealedAnswerShape)) ?? UNAVAILABLE,
+    sealEnvironment: async (request) =>
+      (await ask('environment', request.assignmentId, request, sealedAnswerShape)) ?? UNAVAILABLE,
+    sealCredential: async (request) =>
+      (await ask('credential', request.assignmentId, request, sealedAnswerShape)) ?? UNAVAILABLE,
   }
 }
 
@@ -58,20 +58,20 @@ type Ask = <T>(
   shape: Shape<T>,
 ) => Promise<T | undefined>
 
-/** Undefined where none of them answered. */
+/** Undefined if no broker responded. */
 function createAsk(deps: RemoteBrokerDeps): Ask {
   const { nowMs = () => performance.now(), log } = deps
   const brokers = createBrokerDirectory(deps.store, nowMs)
   return async (question, subject, body, shape) => {
-    for (const { id, url } of brokers.inOrder(subject).slice(0, MAX_ASKED)) {
+    for (const { id, url } of brokers.inOrder(subject).slice(0, MAX_BROKERS)) {
       try {
         const answer = await post(deps, new URL(BROKER_PATHS[question], url), body)
         if (answer.status === 200) return decode(shape, JSON.parse(answer.body))
-        log.warn({ broker: id, question, status: answer.status }, 'a broker refused to answer')
+        log.warn({ broker: id, question, status: answer.status }, 'broker rejected the request')
       } catch (error) {
-        log.warn({ broker: id, question, error: nameOf(error) }, 'a broker did not answer')
+        log.warn({ broker: id, question, error: nameOf(error) }, 'broker did not respond')
       }
-      brokers.shun(id)
+      brokers.deprioritize(id)
     }
     return undefined
   }
@@ -81,11 +81,10 @@ function post(deps: RemoteBrokerDeps, url: URL, content: object): Promise<PostAn
   const { clusterKey, clusterCa, clock, deadlineMs = DEADLINE_MS } = deps
   const body = JSON.stringify(content)
   const authorization = proveRequest(clusterKey, clock, { method: 'POST', path: url.pathname, body })
-  const ca = clusterCa === undefined ? {} : { ca: clusterCa }
-  return postJson({ url, body, authorization, deadlineMs, ...ca })
+  return postJson({ url, body, authorization, deadlineMs, ...defined({ ca: clusterCa }) })
 }
 
-/** Not its text: that may quote what was answered. */
+/** The name only, because the text may quote the response. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name

@@ -1,7 +1,8 @@
-// From a node's ask to the environment of one container that only this node can read. DECISIONS 8, SAFETY 2 rows 25 and 26:
-// the live assignment is looked up here, before the material is read and again, on a current view, before it is handed out.
+// Resolves the environment of one container and seals it to the node that requests it. The assignment is checked before the
+// material is read, and again on a fresh cache before it is returned. See docs/design/secrets.md#dispatch.
 
 import { setImmediate } from 'node:timers/promises'
+import { defined } from '@holdfast/contract'
 import { composeEnvironment, type EntryDocuments } from '@holdfast/core'
 import { containerProof, proofKeyOf } from '../operations/secrets/rotation/proof.ts'
 import type { EnvironmentAsk, SealedAnswer } from '../ports/broker.ts'
@@ -23,14 +24,14 @@ export interface DispatchDeps {
 
 const NOT_ASSIGNED: SealedAnswer = { error: 'not_assigned' }
 const UNAVAILABLE: SealedAnswer = { error: 'broker_unavailable' }
-/** The records moved under each of them: then the next attempt of the agent. */
+/** The records may change during a read. After so many tries the agent's next attempt continues. */
 const MAX_TRIES = 3
 
 export interface Dispatch extends LiveAssignment {
   readonly plan: DispatchPlan
 }
 
-/** What is to be given as the records are now. */
+/** The assignment and its versions according to the current records. */
 export function lookUp({ store }: DispatchDeps, ask: EnvironmentAsk): Dispatch | undefined {
   const live = findLive(store, ask)
   const find = (label: string) => store.get(inTenant(ask.tenant, credentials, label))
@@ -47,13 +48,13 @@ export async function resolveAndSeal(
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const [read, sealing] = await Promise.all([
       readAll(deps, ask, dispatch.plan, signal),
-      prepareMeanwhile(dispatch.node.encryptionKey),
-      // One confirmation answers for all who asked before it began, and it runs beside the read.
+      prepareInParallel(dispatch.node.encryptionKey),
+      // Runs in parallel with the read; concurrent requests share it.
       deps.store.fresh(),
     ])
     const now = lookUp(deps, ask)
     if (now === undefined) return NOT_ASSIGNED
-    if (saysTheSame(dispatch, now)) {
+    if (isSameDispatch(dispatch, now)) {
       if (read.kind === 'failed') return unresolved(read.secret, read.cause)
       return sealFor(deps, ask, now, read.entries, sealing)
     }
@@ -62,14 +63,14 @@ export async function resolveAndSeal(
   return UNAVAILABLE
 }
 
-/** When the others have sent what they ask: until it is answered there is nothing else to do. */
-async function prepareMeanwhile(encryptionKey: string): Promise<ReturnType<typeof prepareSeal>> {
+/** Generates the key while the requests are in flight. */
+async function prepareInParallel(encryptionKey: string): Promise<ReturnType<typeof prepareSeal>> {
   await setImmediate()
   return prepareSeal(encryptionKey)
 }
 
 /** An assignment's template never changes; its node's key and the rotation of a credential may. */
-function saysTheSame(one: Dispatch, other: Dispatch): boolean {
+function isSameDispatch(one: Dispatch, other: Dispatch): boolean {
   const text = ({ node, plan }: Dispatch): string =>
     JSON.stringify([node.encryptionKey, plan.kind === 'ok' ? plan.entries : plan])
   return text(one) === text(other)
@@ -99,7 +100,7 @@ type ReadEntry =
   | { readonly kind: 'ok'; readonly entry: EntryDocuments }
   | { readonly kind: 'failed'; readonly secret: string; readonly cause: ReadCause }
 
-/** One version after the other: a path that fails is asked once. */
+/** Reads versions in sequence, so that a failing path is read once. */
 async function readEntry(
   { readDocument }: DispatchDeps,
   { tenant }: EnvironmentAsk,
@@ -117,8 +118,7 @@ async function readEntry(
   }
   const [next, previous] = [documents.get('next'), documents.get('previous')]
   const current = documents.get('current') ?? new Map<string, string>()
-  const beside = { ...(next === undefined ? {} : { next }), ...(previous === undefined ? {} : { previous }) }
-  return { kind: 'ok', entry: { name, label, current, ...beside } }
+  return { kind: 'ok', entry: { name, label, current, ...defined({ next, previous }) } }
 }
 
 const revealed = (document: SecretDocument): ReadonlyMap<string, string> =>
@@ -142,7 +142,7 @@ async function sealFor(
 
 const MAX_ABOUT = 200
 
-/** The name is an entry's or a variable's, the cause a word of ours: nothing of a value. */
+/** Contains the name of an entry or variable and a fixed cause, never a value. */
 function unresolved(secret: string, cause: string): SealedAnswer {
   return { error: 'secret_unresolved', about: `${secret}: ${cause}`.slice(-MAX_ABOUT) }
 }

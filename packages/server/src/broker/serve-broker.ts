@@ -1,5 +1,5 @@
-// The broker's side of the internal calls: who asks proves that it is of this cluster, and is then told no more than what is
-// sealed to a node, or whether an image exists.
+// The broker's side of the internal API. Callers prove that they belong to the cluster, and get only sealed material and
+// results of image checks.
 
 import { decode } from '@holdfast/contract'
 import { createProofCheck } from '../gateway/peers/cluster-proof.ts'
@@ -53,6 +53,7 @@ function readQuestion(broker: Broker, path: string, body: string): (() => Promis
     const ask = decode(credentialAskShape, asked)
     return () => broker.sealCredential(ask)
   } catch {
+    // A body that cannot be decoded is answered with 400.
     return undefined
   }
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
 import { WebSocketServer } from 'ws'
-import { answerUpgrade, type TakeUpgrade } from '../net/upgrade.ts'
+import { answerUpgrade, type HandleUpgrade } from '../net/upgrade.ts'
 import type { OpenNodeStream } from '../ports/node-streams.ts'
 import { nodes, tenants } from '../store/records.ts'
 import { type GatewayContext, type GatewayCounts, type GatewayDeps, newCounts } from './deps.ts'
@@ -26,7 +26,7 @@ import { DEFAULT_TIMES } from './timings.ts'
 export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandler'> {
   readonly openStream: OpenNodeStream
   /** An agent's upgrade, or that of another replica. False where it is neither. */
-  takeUpgrade: TakeUpgrade
+  takeUpgrade: HandleUpgrade
   /** A socket that is open already. */
   accept(socket: AgentSocket): void
   readonly counts: Readonly<GatewayCounts>
@@ -63,7 +63,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => AGENT_SUBPROTOCOL,
   })
-  const takeUpgrade: TakeUpgrade = (request, socket, head) =>
+  const takeUpgrade: HandleUpgrade = (request, socket, head) =>
     upgrade(parts, upgrades, request, socket, head) || parts.streams.takeUpgrade(request, socket, head)
   return {
     openStream: parts.streams.open,

@@ -1,8 +1,8 @@
-// May this address be dialled? SAFETY 2 row 9: the check is on the address that is then dialled, never on a name.
+// Classifies IP addresses that the server may connect to. Checks apply to the resolved address, never to a name.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** `private`: only where the operator allows it. `never`: metadata services, multicast, addresses that embed others. */
+/** `private`: only if the operator allows it. `never`: metadata services, multicast, addresses that embed others. */
 export type AddressClass = 'public' | 'private' | 'never'
 
 type Network = readonly [address: string, prefix: number]
@@ -29,7 +29,7 @@ const PRIVATE_V6: readonly Network[] = [
   ['::1', 128],
   ['fc00::', 7],
 ]
-/** Inside 2000::/3; everything outside it that is not private is refused anyway. The metadata address is in fc00::/7. */
+/** Exceptions inside 2000::/3, and the metadata address in fc00::/7. All other addresses outside 2000::/3 are never used. */
 const NEVER_V6: readonly Network[] = [
   ['2001::', 23],
   ['2001:db8::', 32],

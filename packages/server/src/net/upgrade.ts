@@ -1,15 +1,15 @@
-// Requests to upgrade, handed to whoever knows the path; what nobody knows is refused.
+// Dispatches HTTP upgrade requests by path. Unknown paths get a 404.
 
 import type { IncomingMessage, Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-/** False where the path is another's. */
-export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
+/** Returns false if the path is not its own. */
+export type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
 
-export function serveUpgrades(server: Server | TlsServer, takers: readonly TakeUpgrade[]): void {
+export function serveUpgrades(server: Server | TlsServer, handlers: readonly HandleUpgrade[]): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (!takers.some((take) => take(request, socket, head))) answerUpgrade(socket, 404)
+    if (!handlers.some((handle) => handle(request, socket, head))) answerUpgrade(socket, 404)
   })
 }
 
@@ -21,7 +21,7 @@ const PHRASES: { readonly [status: number]: string } = {
   503: 'Service Unavailable',
 }
 
-/** An ordinary answer on a connection that stays what it was, and ends with it. */
+/** Sends an ordinary HTTP response in place of the upgrade and closes the connection. */
 export function answerUpgrade(
   socket: Duplex,
   status: number,
@@ -33,6 +33,7 @@ export function answerUpgrade(
     connection: 'close',
     'content-length': String(Buffer.byteLength(body)),
   }).map(([name, value]) => `${name}: ${value}\r\n`)
+  // The client may already be gone; the socket is destroyed in any case.
   socket.on('error', () => {})
   socket.end(`HTTP/1.1 ${status} ${PHRASES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`, () =>
     socket.destroy(),

@@ -1,5 +1,5 @@
-// What is asked of the broker, the one role that reads secret material, and what it answers: never the material itself, but
-// what only one node can open. DECISIONS 8. The shapes are those of the way between two processes too.
+// The interface of the broker, the only role that reads secret material. It never returns material itself, only texts that
+// are sealed to one node. The shapes also define the messages between two processes.
 
 import {
   type AssignmentId,
@@ -16,17 +16,17 @@ import {
 } from '@holdfast/contract'
 import type { ManifestAnswer } from './registry.ts'
 
-/** Credentials did not answer: registry_credential_store_unavailable. */
+/** `credentials_unavailable` leads to the rejection registry_credential_store_unavailable. */
 export type ImageAnswer = ManifestAnswer | { readonly kind: 'credentials_unavailable' }
 
 export const imageAskShape = object({
   tenant: branded<TenantId>(),
   image: string(),
-  /** Absent: anonymously. */
+  /** Absent: the request is anonymous. */
   credentialVersion: optional(integer()),
 })
 
-/** An assignment and the node that says it has it; whether that is so, the broker looks up itself. */
+/** An assignment and the node that claims to have it. The broker verifies the claim. */
 const assignedShape = object({
   tenant: branded<TenantId>(),
   nodeId: branded<NodeId>(),
@@ -38,7 +38,7 @@ export type Assigned = Infer<typeof assignedShape>
 export const environmentAskShape = object({ ...assignedShape.fields, attempt: string() })
 export type EnvironmentAsk = Infer<typeof environmentAskShape>
 
-/** For the image of that assignment. */
+/** The credential for the image of that assignment. */
 export const credentialAskShape = object({ ...assignedShape.fields, host: string() })
 export type CredentialAsk = Infer<typeof credentialAskShape>
 
@@ -52,24 +52,24 @@ export const BROKER_ERRORS = [
 export type BrokerError = (typeof BROKER_ERRORS)[number]
 
 export const sealedAnswerShape = object({
-  /** Sealed to the node's key. */
+  /** Encrypted to the node's key. */
   sealed: optional(string()),
   error: optional(oneOf(BROKER_ERRORS)),
-  /** Of `secret_unresolved`: which entry and why, in words of ours. */
+  /** For `secret_unresolved`: the entry and the cause. */
   about: optional(string()),
 })
-/** With neither of both there is nothing to give: the tenant keeps no credential for the host. */
+/** Neither `sealed` nor `error`: the tenant has no credential for the host. */
 export type SealedAnswer = Infer<typeof sealedAnswerShape>
 
 export interface Broker {
   /**
-   * Asks the registry for the exact reference, with the tenant's credential for that registry at the pinned version, or
-   * anonymously where the tenant has none. A text outside the grammar, or a registry that is not on the list, is
-   * unreachable with the cause `not_allowed`; admission has refused both before.
+   * Checks the exact reference in the registry, with the tenant's credential at the pinned version, or anonymously if the
+   * tenant has none. An invalid reference, or a registry that is not allowed, is unreachable with the cause `not_allowed`;
+   * admission rejects both earlier.
    */
   checkImage(tenant: TenantId, image: string, credentialVersion: number | undefined): Promise<ImageAnswer>
-  /** What a container is made with, for the node that makes it, once for each attempt. Never rejects. */
+  /** The environment of a container, for the node that creates it, once per attempt. The promise never rejects. */
   sealEnvironment(ask: EnvironmentAsk): Promise<SealedAnswer>
-  /** For a node's pull, at the version that counts. Never rejects. */
+  /** The current registry credential for a node's image pull. The promise never rejects. */
   sealCredential(ask: CredentialAsk): Promise<SealedAnswer>
 }

@@ -1,7 +1,7 @@
-// Time and randomness, named so that they can be given. Only compose.ts takes the real ones.
+// Time and randomness as dependencies, so that tests can replace them. Only composition roots use the real ones.
 
 export interface Clock {
-  /** Milliseconds since 1970, for what people read. */
+  /** Wall-clock time in milliseconds since 1970. */
   now(): number
 }
 
@@ -13,7 +13,7 @@ export interface IdSource {
   bytes(count: number): Uint8Array
 }
 
-/** The form in which every record and answer writes a time. */
+/** The current time in the format of all records and responses. */
 export function timestamp(clock: Clock): string {
   const now = clock.now()
   if (now !== lastMs) {
@@ -23,6 +23,6 @@ export function timestamp(clock: Clock): string {
   return lastText
 }
 
-// One request writes several records with the same time, and requests come in bursts.
+// Caches the last text: one request writes several records with the same time, and requests come in bursts.
 let lastMs = Number.NaN
 let lastText = ''

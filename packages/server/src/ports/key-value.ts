@@ -1,5 +1,5 @@
-// What the store asks of its engine: etcd's KV, Watch and Maintenance in the few forms that we use. The etcd adapter
-// implements it; so will the simulator's in-memory twin, held against the same conformance suite.
+// The interface of the key-value engine: the parts of etcd's KV, Watch and Maintenance APIs that the store uses. The etcd
+// adapter and the in-memory engine of the simulation implement it and pass the same conformance suite.
 
 export interface KeyValue {
   readonly key: string
@@ -21,7 +21,7 @@ export interface RangeRequest extends KeyRange {
   readonly revision?: number
   readonly keysOnly?: boolean
   readonly countOnly?: boolean
-  /** Answered by the member asked, without consulting the leader: may be stale. */
+  /** Answered by one member without consulting the leader; may be stale. */
   readonly serializable?: boolean
 }
 
@@ -29,11 +29,11 @@ export interface RangeResult {
   readonly kvs: readonly KeyValue[]
   readonly more: boolean
   readonly count: number
-  /** Of the store when it answered. */
+  /** The revision of the engine when it answered. */
   readonly revision: number
 }
 
-/** `equal` on a revision or version; version 0 says that the key is absent. */
+/** A condition of a transaction. Version 0 means that the key is absent. */
 export interface Compare extends KeyRange {
   readonly target: 'version' | 'modRevision' | 'createRevision'
   readonly is: 'equal' | 'notEqual' | 'less' | 'greater'
@@ -66,22 +66,22 @@ export interface TransactionResult {
 
 export interface WatchEvent {
   readonly kind: 'put' | 'delete'
-  /** Of a delete only key and modRevision are meaningful. */
+  /** For a delete only key and modRevision are set. */
   readonly kv: KeyValue
 }
 
 export interface WatchRequest extends KeyRange {
   readonly startRevision: number
-  /** All events of one or more whole revisions, in order; `revision` is the last one that is complete with this batch. */
+  /** All events of one or more complete revisions, in order; `revision` is the last of them. */
   onEvents(events: readonly WatchEvent[], revision: number): void
-  /** Nothing happened up to this revision: a bookmark for those who wait for one. */
+  /** A bookmark: all events up to this revision have been delivered. */
   onProgress(revision: number): void
-  /** The history from the start revision is gone; the watch has ended and the caller must list anew. */
+  /** The history after the start revision is compacted. The watch has ended and the caller must list again. */
   onCompacted(compactRevision: number): void
 }
 
 export interface Watch {
-  /** Asks for a bookmark now; it arrives by onProgress. */
+  /** Requests a bookmark, which arrives through onProgress. */
   requestProgress(): void
   close(): void
 }
@@ -110,8 +110,8 @@ export interface KeyValueEngine {
 }
 
 /**
- * Why a call gave no result. `applied` says whether the request may have taken effect: a refused one has not; after a
- * lost connection or a deadline nobody knows, and the caller must read back (SAFETY 4a).
+ * A failed call. `applied` is `unknown` if the request may have taken effect, as after a lost connection or a deadline; the
+ * caller must then read back. See docs/design/store.md#unknown-outcomes.
  */
 export class EngineError extends Error {
   readonly reason:

@@ -1,5 +1,5 @@
-// A stream of bytes to a container on a node, wherever the node's socket is: who reads gives credit, who writes asks how
-// much room there is, and each hop holds no more than that.
+// A byte stream to a container on a node, through the replica that holds the node's session. Flow control is by credit: the
+// reader grants it, the writer stays within it, so buffers on the way are bounded.
 
 import type { NodeId, Open, StreamError, TenantId } from '@holdfast/contract'
 
@@ -11,26 +11,26 @@ export interface StreamEnd {
 }
 
 export interface StreamReader {
-  /** The bytes are the reader's from now on; their credit is used up. */
+  /** Passes ownership of the bytes and consumes their credit. */
   data(channel: number, payload: Buffer): void
-  /** There is room for so many more bytes of input. */
+  /** The node accepts so many more bytes of input. */
   room(bytes: number): void
-  /** Once, and the last. */
+  /** Called once, as the last call. */
   end(end: StreamEnd): void
 }
 
 export interface NodeStream {
-  /** So many more bytes of frames may come, headers included. */
+  /** Allows so many more bytes of frames, headers included. */
   credit(bytes: number): void
-  /** What the node takes at once, in bytes of frames. */
+  /** Bytes of frames that the node accepts now. */
   readonly room: number
-  /** At most STREAM_PAYLOAD_BYTES, and within the room. */
+  /** At most STREAM_PAYLOAD_BYTES, and at most `room`. */
   send(channel: number, payload: Buffer): void
-  /** The reader is told nothing any more. */
+  /** Ends the stream; the reader gets no further calls. */
   close(): void
 }
 
-/** Never throws: a node that nobody can reach is an end with that reason. */
+/** Never throws: for an unreachable node the stream ends with that error. */
 export type OpenNodeStream = (
   tenant: TenantId,
   nodeId: NodeId,

@@ -1,20 +1,20 @@
-// What the broker asks of an image registry: is there a manifest, and what is its digest. DECISIONS 3 image_required,
-// SAFETY 2 rows 9-11. Three answers: only a registry that says so itself makes an image absent.
+// The interface of an image registry: whether a manifest exists, and its digest. An image is absent only if the registry
+// itself returns that; every other failure is `unreachable`. See docs/design/admission.md#image-checks.
 
 import type { Secret } from './secret.ts'
 
-/** One registry that may be talked to. The list is exact: no wildcards, no suffixes. */
+/** One allowed registry. Hosts match exactly: no wildcards, no suffixes. */
 export interface RegistryEntry {
-  /** `host` or `host:port` (443 without), as it stands in image references. */
+  /** `host` or `host:port` (default port 443), as in image references. */
   readonly host: string
-  /** Where its API is, if elsewhere: docker.io is served by another name. Exact `host:port`. */
+  /** `host:port` of its API, if different, as for docker.io. */
   readonly endpoint?: string
   readonly plainHttp?: boolean
-  /** The host may be an address, and may resolve to one that is not public: loopback and private networks (development, lab, own premises). */
+  /** The host may be an IP address and may resolve to a loopback or private address. */
   readonly allowAddress?: boolean
-  /** Exact `host:port` of token servers beside the registry's own host. They get the tenant's credential for this registry. */
+  /** `host:port` of token servers other than the registry. They receive the tenant's credential for it. */
   readonly tokenRealms?: readonly string[]
-  /** PEM of the authority that signs its certificate; absent: the system's. */
+  /** PEM of the authority that signs its certificate; default: the system's authorities. */
   readonly ca?: string
 }
 
@@ -48,7 +48,7 @@ export const UNREACHABLE_CAUSES = [
   'too_large',
   'digest_mismatch',
   'answer_invalid',
-  /** Nobody could ask the registry for us. */
+  /** No broker responded, so the registry was not asked. */
   'broker_unavailable',
 ] as const
 export type UnreachableCause = (typeof UNREACHABLE_CAUSES)[number]

@@ -4,7 +4,7 @@ import { secret } from './secret.ts'
 
 const CANARY = 'canary-4711'
 
-test('a secret shows in no text and comes out by reveal alone', () => {
+test('a secret appears in no text and only reveal returns it', () => {
   const held = secret(CANARY)
   const texts = [
     String(held),

@@ -1,17 +1,17 @@
-// A value that must not be seen: it redacts itself wherever text is made of it. Only reveal() gives it. SAFETY 2 row 4.
+// A value that redacts itself in every text form. Only reveal() returns it. See docs/design/secrets.md#redaction.
 
-/** util.inspect looks for this registered symbol; naming it here needs no import. */
+/** util.inspect uses this registered symbol. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 const REDACTED = '<redacted>'
 
 export interface Secret {
-  /** Call it only where the value leaves for its one destination; never keep what it returns. */
+  /** Call it only where the value is sent to its destination, and do not store the result. */
   reveal(): string
   toString(): string
   toJSON(): string
 }
 
-/** The value lives in a closure: no property, no enumeration, no structured clone reaches it. */
+/** The value is in a closure, out of reach for property access, enumeration and structured clone. */
 export function secret(value: string): Secret {
   const redacted = () => REDACTED
   return Object.freeze({

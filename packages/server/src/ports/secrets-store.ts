@@ -1,10 +1,10 @@
-// What the server asks of the secrets store: writing for the API's identity, reading for the broker's alone.
-// SAFETY 4a "OpenBao layout", DECISIONS 8. Outcomes are values; none of them carries text that came from the store.
+// The interface of the secrets store: writing with the API's identity, reading with the broker's identity only. Failures are
+// values and contain no text from the store, which might quote a secret. See docs/design/secrets.md#policies.
 
 import type { TenantId } from '@holdfast/contract'
 import type { Secret } from './secret.ts'
 
-/** Inside the tenant's own mount. A path outside the grammar is answered `denied` and never leaves the process. */
+/** A path inside the tenant's own mount. An invalid path is `denied` without a call to the store. */
 export type SecretPath =
   | { readonly namespace: string; readonly label: string }
   /** The tenant's credential for one registry, as canonical `host:port`. */
@@ -26,8 +26,8 @@ export type UnavailableCause =
   | 'answer_invalid'
 
 /**
- * `applied: 'unknown'`: the answer to a write was lost, the store may or may not have taken it. The caller reads
- * currentVersion back and never guesses (SAFETY 4a step 6). Reads are always 'no'.
+ * `applied: 'unknown'`: the response to a write was lost, and the store may or may not have applied it. The caller reads
+ * currentVersion to find out. Reads are always 'no'.
  */
 export interface Unavailable {
   readonly kind: 'unavailable'
@@ -54,7 +54,7 @@ export interface SecretVersion {
 }
 export interface VersionList {
   readonly kind: 'ok'
-  /** The newest number ever given, destroyed or not: the `cas` of the next write. */
+  /** The newest version number, destroyed or not: the `cas` of the next write. */
   readonly version: number
   /** Ascending; the store keeps the last thousand. */
   readonly versions: readonly SecretVersion[]
@@ -64,24 +64,24 @@ export interface SecretsStoreHealth {
   health(): Promise<Done | Unavailable>
 }
 
-/** The API's identity: it writes, counts and destroys, and reads no secret data. */
+/** The API's identity: it writes and destroys versions and lists their numbers, but reads no secret data. */
 export interface SecretsWriter extends SecretsStoreHealth {
-  /** Makes the tenant's mount and the broker's policy for it; safe to repeat and to run at the same time. */
+  /** Creates the tenant's mount and the broker's policy for it. Idempotent and safe to run concurrently. */
   provisionTenant(tenant: TenantId): Promise<Done | Denied | Unavailable>
-  /** Removes the mount with everything in it; safe to repeat. */
+  /** Removes the mount with everything in it. Idempotent. */
   removeTenant(tenant: TenantId): Promise<Done | Denied | Unavailable>
-  /** A new version that holds exactly `document`. `cas` is the newest version known, 0 for a path never written. */
+  /** Writes a new version with exactly `document`. `cas` is the newest known version, 0 for an unused path. */
   writeVersion(
     tenant: TenantId,
     path: SecretPath,
     document: SecretDocument,
     cas: number,
   ): Promise<{ readonly kind: 'ok'; readonly version: number } | Conflict | Denied | Unavailable>
-  /** Absent: nothing was ever written there. */
+  /** Absent: the path was never written. */
   currentVersion(tenant: TenantId, path: SecretPath): Promise<VersionList | Absent | Denied | Unavailable>
-  /** Repeating it, or destroying what never was, is ok. */
+  /** Idempotent; a version that does not exist is ok too. */
   destroyVersion(tenant: TenantId, path: SecretPath, version: number): Promise<Done | Denied | Unavailable>
-  /** Destroys every version; the numbering goes on, so that no number ever names two documents. */
+  /** Destroys every version. The numbering continues, so that a number never names two documents. */
   deleteAll(tenant: TenantId, path: SecretPath): Promise<Done | Denied | Unavailable>
 }
 

@@ -10,7 +10,7 @@ const under = <T>(body: object, work: () => T): Promise<T> =>
 const withValue = <T>(value: string, work: () => T) =>
   under({ image: 'app:1', secrets: [{ name: 'DB', values: { password: value } }] }, work)
 
-describe('a value of the request is found', () => {
+describe('a secret value of the request is detected', () => {
   test.each<[string, (value: string) => string]>([
     ['as it is', (value) => value],
     ['in JSON', (value) => JSON.stringify({ a: value })],
@@ -25,7 +25,7 @@ describe('a value of the request is found', () => {
     expect(await withValue(VALUE, () => isTainted(`x ${tell(VALUE)} y`))).toBe(true)
   })
 
-  test('behind any bytes and before any', async () => {
+  test('between any other bytes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array(),
@@ -40,7 +40,7 @@ describe('a value of the request is found', () => {
     )
   })
 
-  test('where it was made for the request', async () => {
+  test('when it was generated for the request', async () => {
     const found = await under({ generate: { keys: ['password'] } }, () => {
       addTaint(VALUE)
       return isTainted(VALUE)
@@ -53,13 +53,13 @@ describe('a value of the request is found', () => {
   })
 })
 
-describe('nothing is found', () => {
-  test('outside of the request', async () => {
+describe('no secret value is detected', () => {
+  test('outside the request', async () => {
     await withValue(VALUE, () => undefined)
     expect(isTainted(VALUE)).toBe(false)
   })
 
-  test('of another request', async () => {
+  test('in another request', async () => {
     const [first, second] = await Promise.all([
       withValue(VALUE, () => isTainted('another value!')),
       withValue('another value!', () => isTainted('another value!')),
@@ -67,11 +67,11 @@ describe('nothing is found', () => {
     expect([first, second]).toEqual([false, true])
   })
 
-  test.each(['postgres', 'short!', 'app:1'])('of %s, which may be a name', async (value) => {
+  test.each(['postgres', 'short!', 'app:1'])('for %s, which may be a name', async (value) => {
     expect(await withValue(value, () => isTainted(`an image of ${value}`))).toBe(false)
   })
 
-  test('of what is in the open already: the path of the request, or a record that it changes', async () => {
+  test('for public texts: the path of the request, or a record that it changes', async () => {
     const body = { values: { host: 'orders.db.internal.example', password: VALUE } }
     const path = '/api/v1/secrets/resources/orders.db.internal.example'
     const byPath = underTaint(body, async () => isTainted('orders.db.internal.example'), [path])
@@ -83,7 +83,7 @@ describe('nothing is found', () => {
     expect(byRecord).toEqual([false, true])
   })
 
-  test('of what was sent in the open as well', async () => {
+  test('for a value that was also sent in a public field', async () => {
     const body = {
       labels: { team: 'The Payments Team' },
       secrets: [{ values: { who: 'The Payments Team' } }],
@@ -92,17 +92,17 @@ describe('nothing is found', () => {
   })
 })
 
-test('a line of the log that holds one is replaced', async () => {
+test('a log line that contains a secret value is replaced', async () => {
   const [clean, held] = await withValue(VALUE, () => [
     withoutTaint('a line\n'),
     withoutTaint(`got ${VALUE}\n`),
   ])
   expect(clean).toBe('a line\n')
-  expect(held).toContain('held secret material')
+  expect(held).toContain('secret material removed')
   expect(held).not.toContain(VALUE)
 })
 
-test('an error that holds one is replaced, and another is not', async () => {
+test('an error that contains a secret value is replaced, and another is not', async () => {
   const failing = (message: string) =>
     withValue(VALUE, () => {
       throw new TypeError(message)

@@ -1,66 +1,65 @@
-// The values that a request brought or had made, for as long as it lasts: nothing that leaves on its behalf, but the write to
-// the secrets store, may hold one of them, in any form that text takes on its way. The last of the guards, behind the strip
-// and the scan of what is stored. SAFETY 4f (4).
+// Tracks the secret values of a request while it runs. Nothing that leaves the process for this request may contain one of
+// them in any encoding, except the write to the secrets store. See docs/design/secrets.md#taint-guard.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isJsonObject, type Json } from '@holdfast/contract'
 
-/** Shorter ones occur by chance. */
+/** Shorter values occur by chance. */
 const MIN_BYTES = 8
 /**
- * A plain word shorter than this may be the name of anything: a user called `postgres` is not to make the image of that name
- * unspeakable. What is worth guarding is longer, or is no word.
+ * A short plain word is not tracked, because it may be the name of anything: a user called `postgres` must not block
+ * responses that name the image `postgres`.
  */
 const WORD = /^[a-z0-9._:/-]{1,19}$/
 
 interface Taint {
-  /** Each value with the forms that it may take. */
+  /** Each value with its encodings. */
   readonly needles: Map<string, readonly string[]>
-  /** What anybody may see, or was also sent where anybody may see it. */
-  readonly seen: string
+  /** Public texts: a value that occurs in them is not tracked. */
+  readonly publicText: string
 }
 
 const requests = new AsyncLocalStorage<Taint>()
 
 /**
- * Carries out a request under its own taint; one that brings no material costs nothing. `open` is what is told whatever was
- * sent: the address of the request, who sends it, the platform's own words.
+ * Runs a request with its own tracked values; a request without material costs nothing. `open` are texts that responses
+ * contain in any case: the URL, the caller and the public words of the API.
  */
 export function underTaint<T>(body: Json, work: () => Promise<T>, open: readonly string[] = []): Promise<T> {
   const { secrets } = isJsonObject(body) ? body : {}
   const entries = [body, ...(Array.isArray(secrets) ? secrets : [])]
-  if (!entries.some(bringsMaterial)) return work()
+  if (!entries.some(hasMaterial)) return work()
   const values: string[] = []
-  const seen = [...open, JSON.stringify(withoutMaterial(body, values))].join('\n')
-  return requests.run({ needles: new Map(), seen }, async () => {
+  const publicText = [...open, JSON.stringify(withoutMaterial(body, values))].join('\n')
+  return requests.run({ needles: new Map(), publicText }, async () => {
     for (const value of values) addTaint(value)
     try {
       return await work()
     } catch (error) {
-      // Whoever tells of it does so outside of the request.
+      // The error is logged outside of the request, where values are not tracked.
       throw error instanceof Error && isTainted(`${error.stack}`) ? new SecretLeakError(error.name) : error
     }
   })
 }
 
-/** What went wrong said more than may be said. */
+/** Replaces an error whose text contains a secret. */
 class SecretLeakError extends Error {
   override readonly name = 'SecretLeakError'
 }
 
-/** Keys under which material comes or is asked for: of a secret, and of a registry's credential. */
-const bringsMaterial = (entry: Json): boolean =>
+/** Keys that contain or request material, in secrets and registry credentials. */
+const hasMaterial = (entry: Json): boolean =>
   isJsonObject(entry) && ['values', 'generate', 'password'].some((key) => Object.hasOwn(entry, key))
 
-/** A value that was made for this request, and not sent. */
+/** Tracks a value that was generated for this request. */
 export function addTaint(value: string): void {
   const taint = requests.getStore()
   if (taint === undefined || Buffer.byteLength(value) < MIN_BYTES || WORD.test(value)) return
-  if (taint.seen.includes(value)) return
+  if (taint.publicText.includes(value)) return
   taint.needles.set(value, formsOf(value))
 }
 
-/** What the request changes and anybody may read: a host that a stored constant names is no secret by being in a document. */
+/** Stops tracking values that a public record already contains, such as a host name. */
 export function declassify(text: string): void {
   const { needles } = requests.getStore() ?? {}
   for (const [value, [, escaped = value]] of needles ?? []) if (text.includes(escaped)) needles?.delete(value)
@@ -72,10 +71,10 @@ export function isTainted(text: string): boolean {
   return false
 }
 
-/** In place of a line of the log that would have told one. */
+/** Replaces a log line that contains a tracked value. */
 export function withoutTaint(line: string): string {
   return isTainted(line)
-    ? `${JSON.stringify({ level: 60, msg: 'a line that held secret material' })}\n`
+    ? `${JSON.stringify({ level: 60, msg: 'log line with secret material removed' })}\n`
     : line
 }
 
@@ -92,19 +91,19 @@ function formsOf(value: string): string[] {
   ]
 }
 
-/** Base64 of the value behind so many other bytes: the characters that hold bits of the value alone. */
+/** Base64 of the value at an offset: only the characters that depend on no neighboring bytes. */
 function encodedAt(bytes: Buffer, before: number): string[] {
   const padded = Buffer.concat([Buffer.alloc(before), bytes])
-  const whole = Math.floor((padded.length * 4) / 3)
+  const complete = Math.floor((padded.length * 4) / 3)
   const from = before === 0 ? 0 : before + 1
-  const cut = (encoding: 'base64' | 'base64url') => padded.toString(encoding).slice(from, whole)
+  const cut = (encoding: 'base64' | 'base64url') => padded.toString(encoding).slice(from, complete)
   return [cut('base64'), cut('base64url')]
 }
 
 function withoutMaterial(body: Json, values: string[]): Json {
   if (Array.isArray(body)) return body.map((element) => withoutMaterial(element, values))
   if (!isJsonObject(body)) return typeof body === 'bigint' ? String(body) : body
-  const rest = Object.entries(body).map(([key, member]): [string, Json] => {
+  const members = Object.entries(body).map(([key, member]): [string, Json] => {
     if (key === 'values' && isJsonObject(member)) {
       values.push(...Object.values(member).filter((value) => typeof value === 'string'))
       return [key, Object.keys(member)]
@@ -115,5 +114,5 @@ function withoutMaterial(body: Json, values: string[]): Json {
     }
     return [key, withoutMaterial(member, values)]
   })
-  return Object.fromEntries(rest)
+  return Object.fromEntries(members)
 }

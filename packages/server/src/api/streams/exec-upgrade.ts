@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { defined, EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { WebSocketServer } from 'ws'
-import { answerUpgrade, type TakeUpgrade } from '../../net/upgrade.ts'
+import { answerUpgrade, type HandleUpgrade } from '../../net/upgrade.ts'
 import { isTokenValid, type OpenedExec, openExec } from '../../operations/deployments/exec/open-exec.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OpenNodeStream } from '../../ports/node-streams.ts'
@@ -32,7 +32,7 @@ export interface ExecUpgradeDeps {
 }
 
 export interface ExecUpgrades {
-  readonly take: TakeUpgrade
+  readonly take: HandleUpgrade
   /** Ends all running commands. */
   close(): void
 }
