@@ -157,7 +157,7 @@ test.each(['complete', 'delta'] as const)(
       what: 'one session is cut',
     })
     expect(await cut.next('close')).toMatchObject({ code: 'unavailable' })
-    expect(logged).toContain('a session failed and is cut')
+    expect(logged).toContain('session failed, disconnecting')
     const other = agents.find((agent) => agent !== cut)
     expect((await other?.next(type))?.type).toBe(type)
     expect(gateway.sessions).toBe(1)

@@ -1,5 +1,5 @@
-// Records that are there and cannot be read. As long as a tenant has one, what is known of it is not all there is,
-// and what could not be seen must not look as if it were not there.
+// Tracks records that exist but cannot be read. While a tenant has one, its desired set is incomplete and must not be sent
+// as a complete one.
 
 import type { TenantId } from '@holdfast/contract'
 

@@ -1,5 +1,5 @@
-// What a node reports of its containers. Accepted for assignments of that node only, from its current session only, and
-// only forward; stored when something changed, the reports of one message in one transaction. SAFETY 4e, 2 row 25.
+// Accepts a node's observations: only for its own assignments, only from its current session, and only if they are newer.
+// Changed observations are stored in batches, each in one transaction. See docs/design/agent.md#observations.
 
 import { type AssignmentId, DESIRED_STATES, type Observation, REPLICA_STATES } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
@@ -11,10 +11,10 @@ import { type DesiredIndex, generationOf } from '../desired/desired-index.ts'
 import { isHolder } from '../session/held-sessions.ts'
 import type { Reports, Session } from '../session/session.ts'
 
-/** Each compares its placement and itself; no transaction may have more than 120 compares (SAFETY 4a). */
-const WRITTEN_AT_ONCE = 50
+/** Each observation needs two compares, and a transaction may have at most 120. */
+const MAX_BATCH = 50
 
-/** Notes what is news; `writeReports` stores it. */
+/** Queues changed observations; `writeReports` stores them. */
 export function acceptReports(
   context: GatewayContext,
   index: DesiredIndex,
@@ -31,7 +31,7 @@ export function acceptReports(
     if (before !== undefined && !isForward(before, observation, newest.has(assignmentId))) continue
     newest.set(assignmentId, observation)
     context.counts.observations += 1
-    if (before === undefined || !saysTheSame(before, observation)) unwritten.set(assignmentId, observation)
+    if (before === undefined || !isSame(before, observation)) unwritten.set(assignmentId, observation)
   }
 }
 
@@ -41,8 +41,8 @@ function storedBefore({ store }: GatewayContext, { tenant, nodeId }: Session, id
 }
 
 /**
- * By generation, then by seq. Against what an earlier session stored only the generation counts: a newer session is the
- * later word, and its first report is the state as it is now.
+ * Compares by generation, then by seq. Against an observation of an earlier session only the generation is compared,
+ * because the first report of a newer session is always current.
  */
 function isForward(before: Observation, now: Observation, sameSession: boolean): boolean {
   if (now.generation !== before.generation) return now.generation > before.generation
@@ -63,7 +63,7 @@ function isValid(observation: Observation, newestGeneration: number): boolean {
   return (
     generation >= 1 &&
     generation <= newestGeneration &&
-    // Only what is to be removed can be gone for good: otherwise each such word would make another replica.
+    // Only an assignment that is to be removed can be gone; otherwise each such report would create another replica.
     (!gone || generation === DESIRED_STATES.length) &&
     numbers.every(Number.isSafeInteger) &&
     texts.every((text) => text.length <= MAX_TEXT && PRINTABLE.test(text)) &&
@@ -73,7 +73,7 @@ function isValid(observation: Observation, newestGeneration: number): boolean {
   )
 }
 
-function saysTheSame(left: Observation, right: Observation): boolean {
+function isSame(left: Observation, right: Observation): boolean {
   return (
     left.generation === right.generation &&
     left.state === right.state &&
@@ -88,10 +88,10 @@ function saysTheSame(left: Observation, right: Observation): boolean {
   )
 }
 
-/** `held`: all of it waits for placements that cannot be read. */
+/** `held`: every observation of the batch waits for a placement that cannot be read. */
 type WrittenReports = 'written' | 'held' | 'superseded'
 
-/** One write at a time for a session. What could not be stored stays, and the next sweep tries again. */
+/** One write at a time per session. Observations that could not be stored stay queued for the next sweep. */
 export async function writeReports(
   context: GatewayContext,
   index: DesiredIndex,
@@ -99,7 +99,7 @@ export async function writeReports(
   reports: Reports,
 ): Promise<WrittenReports> {
   reports.writing = true
-  const batch = [...reports.unwritten.values()].slice(0, WRITTEN_AT_ONCE)
+  const batch = [...reports.unwritten.values()].slice(0, MAX_BATCH)
   const held = new Set<Observation>()
   session.writes += 1
   context.counts.statusWrites += 1
@@ -111,7 +111,7 @@ export async function writeReports(
     for (const one of batch) {
       if (reports.unwritten.get(one.assignmentId) !== one) continue
       reports.unwritten.delete(one.assignmentId)
-      // Behind the others, which it must not keep waiting.
+      // Moved to the end of the queue, so that it does not block the others.
       if (held.has(one)) reports.unwritten.set(one.assignmentId, one)
     }
     return outcome === 'written' && held.size === batch.length ? 'held' : outcome
@@ -129,19 +129,19 @@ function stageReports(
   held: Set<Observation>,
 ): TransactionDecision<'written' | 'superseded'> {
   const { tenant, nodeId } = session
-  // Compared at commit: an older session cannot write once a newer one stands in the record.
+  // Compared at commit, so an older session cannot write once a newer one is recorded.
   const node = transaction.get(inTenant(tenant, nodes, nodeId))
   if (!isHolder(node, session, context.replica)) return { kind: 'abort', result: 'superseded' }
   const at = timestamp(context.clock)
   for (const observation of batch) {
     const id = observation.assignmentId
     const wish = index.desiredRolloutOf(session, id)
-    // Compared too: a report must not bring back the record of an assignment that was dropped meanwhile.
+    // Also compared at commit: a report must not restore the record of an assignment that was dropped.
     const placement = wish && getOr(transaction, inTenant(tenant, placements, wish.placementId), UNREADABLE)
     if (placement === UNREADABLE) held.add(observation)
     if (placement === undefined || placement === UNREADABLE) continue
     const before = getOr(transaction, inTenant(tenant, observations, id), undefined)
-    if (before !== undefined && !isNews(before, observation)) continue
+    if (before !== undefined && !isNewer(before, observation)) continue
     const stored: StoredObservation = { v: 1, ...observation, deployment: placement.uid, nodeId, at }
     transaction.put(inTenant(tenant, observations, id), stored)
   }
@@ -150,5 +150,5 @@ function stageReports(
 
 const UNREADABLE = 'unreadable'
 
-const isNews = (before: Observation, now: Observation): boolean =>
-  now.generation >= before.generation && !saysTheSame(before, now)
+const isNewer = (before: Observation, now: Observation): boolean =>
+  now.generation >= before.generation && !isSame(before, now)

@@ -1,4 +1,4 @@
-// One socket from its upgrade to its end: challenge, hello, then the messages of its session. SAFETY 4e.
+// Handles one agent socket: challenge, hello, then the messages of its session. See docs/design/agent.md#session.
 
 import type { AgentMessage, Hello } from '@holdfast/contract'
 import type { RawData } from 'ws'
@@ -39,17 +39,17 @@ export function acceptConnection(parts: GatewayParts, socket: AgentSocket): void
   }
   parts.waiting.add(connection)
   socket.on('message', (data, isBinary) => receive(parts, connection, data, isBinary))
-  // An agent that has not heard from us for long asks with a ping, which is a beat too.
+  // An agent that received nothing for a while sends a ping, which is also a heartbeat.
   socket.on('ping', (data) => answerPing(connection, data.length))
   socket.on('close', () => closed(parts, connection))
-  // What went wrong on a socket shows as its end.
+  // A socket error is followed by its close, which is handled above.
   socket.on('error', () => {})
   send(socket, { type: 'challenge', nonce: connection.nonce })
 }
 
 const MAX_PONG_BACKLOG = 64 * 1024
 
-/** Counted like a message, and answered only to who reads the answers; before the hello nobody has a reason to ask. */
+/** Pings count as messages, and a peer that does not read the answers gets none. A ping before the hello ends the connection. */
 function answerPing({ session, socket }: Connection, bytes: number): void {
   if (session === undefined || isTooMuch(session, bytes)) {
     socket.terminate()
@@ -71,13 +71,13 @@ function closed({ waiting, calls }: GatewayParts, connection: Connection): void 
 function receive(parts: GatewayParts, connection: Connection, data: RawData, isBinary: boolean): void {
   const { session } = connection
   parts.context.counts.messages += 1
-  // Cut or sent away: what it still says changes nothing.
+  // Messages after the end of the session are ignored.
   if (connection.ended || (session !== undefined && session.socket !== connection.socket)) return
   if (isBinary && Buffer.isBuffer(data)) {
     receiveFrame(parts, connection, data)
     return
   }
-  // Before it is read: reading is what costs.
+  // Checked before decoding, which is the expensive part.
   if (session !== undefined && isTooMuch(session, bytesOf(data))) {
     end(parts, connection, 'too_many_messages')
     return
@@ -99,7 +99,7 @@ function receive(parts: GatewayParts, connection: Connection, data: RawData, isB
   else if (isHello) startOpening(parts, connection, message)
 }
 
-/** What the credit of its stream covers is not counted: the server asked for it. */
+/** Frames within the credit of their stream are not rate-limited, because the server requested them. */
 function receiveFrame(parts: GatewayParts, connection: Connection, frame: Buffer): void {
   const { session } = connection
   if (session === undefined) {
@@ -118,7 +118,7 @@ function startOpening(parts: GatewayParts, connection: Connection, hello: Hello)
   connection.opening = true
   open(parts, connection, hello)
     .catch((error: unknown) => {
-      parts.context.log.warn({ nodeId: hello.nodeId, error: String(error) }, 'a session could not be opened')
+      parts.context.log.warn({ nodeId: hello.nodeId, error: String(error) }, 'session open failed')
       end(parts, connection, 'unavailable')
     })
     .finally(() => {
@@ -163,7 +163,7 @@ async function open(parts: GatewayParts, connection: Connection, hello: Hello): 
   waiting.delete(connection)
   const now = performance.now()
   const session = newSession(opened, connection.socket, now)
-  // Ten thousand that came at once must not be served at once each minute.
+  // Spreads the resyncs of nodes that connected at the same time.
   session.nextCompleteAt = now + Math.random() * context.times.resyncMs
   connection.session = session
   if (!held.add(session)) {
@@ -173,7 +173,7 @@ async function open(parts: GatewayParts, connection: Connection, hello: Hello): 
   context.counts.sessionsOpened += 1
   send(connection.socket, welcomeOf(context, opened))
   sendComplete(context, index, session)
-  // The socket may have gone while the store was asked.
+  // The socket may have closed during the store's transaction.
   if (connection.socket.readyState !== connection.socket.OPEN) closed(parts, connection)
 }
 
@@ -187,7 +187,7 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
     answerAgent(context, index, session, message).catch((error: unknown) =>
       context.log.warn(
         { nodeId: session.nodeId, error: String(error) },
-        'what a node asked was not answered',
+        'answering a call of the agent failed',
       ),
     )
   if (message.type !== 'status') return

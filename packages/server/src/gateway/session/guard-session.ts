@@ -1,5 +1,5 @@
-// What is done for one session may fail, as with a set that is too long for one text. Then that session ends, and its agent
-// dials again; the process and the other sessions go on.
+// Contains a failure to one session: the session is dropped and its agent reconnects, while the process and the other
+// sessions continue.
 
 import type { GatewayParts } from '../parts.ts'
 import type { Session } from './session.ts'
@@ -12,7 +12,7 @@ export function guardSession(
   try {
     act()
   } catch (error) {
-    context.log.warn({ nodeId: session.nodeId, error: String(error) }, 'a session failed and is cut')
+    context.log.warn({ nodeId: session.nodeId, error: String(error) }, 'session failed, disconnecting')
     held.drop(session, 'unavailable')
   }
 }

@@ -1,4 +1,4 @@
-// The sessions of this replica, one for each node; who is newer stays. SAFETY 4e, 2 row 13.
+// The sessions that this replica holds, at most one per node; a newer session replaces an older one.
 
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
@@ -7,11 +7,11 @@ import { type CloseReason, closeSession, newSession, type Session } from './sess
 
 export interface HeldSessions {
   readonly all: ReadonlyMap<string, Session>
-  /** Once the cache has what opened it. False where the node's record names a newer session already. */
+  /** Call this once the cache contains the session's record. False if the record already names a newer session. */
   add(session: Session): boolean
   /**
-   * Cuts the session unless the node's record, as the cache has it, still names it. Where the record names a session of
-   * ours that is not held, it is held without a socket from now on: nobody else would tell of its silence.
+   * Drops the session unless the node's record still names it. If the record names a session of this replica that is not
+   * held, it is held without a socket from now on, because no other replica would report its silence.
    */
   review(node: NodeAddress): void
   drop(session: Session, code: CloseReason): void
@@ -27,7 +27,7 @@ export function createHeldSessions(
   const all = new Map<string, Session>()
   const recordOf = ({ tenant, nodeId }: NodeAddress) => store.get(inTenant(tenant, nodes, nodeId))?.record
   const drop = (session: Session, code: CloseReason): void => {
-    // Sent away for what it said, it is still ours to say when it has been silent for too long.
+    // After a protocol violation this replica still reports the node's silence.
     if (ENDS.has(code) && all.get(session.nodeId) === session) all.delete(session.nodeId)
     const { socket } = session
     session.socket = undefined
@@ -40,7 +40,7 @@ export function createHeldSessions(
   return {
     all,
     drop,
-    // An older session is gone by now: it was cut when the record with our epoch reached the cache.
+    // An older session was dropped when the record with this epoch reached the cache.
     add(session) {
       if (!isHolder(recordOf(session), session, replica)) return false
       all.set(session.nodeId, session)
@@ -50,7 +50,7 @@ export function createHeldSessions(
       const node = recordOf(address)
       const session = all.get(address.nodeId)
       if (session !== undefined && session.tenant !== address.tenant) return
-      // While we were not heard, another replica may have spoken for us: the next sweep sets it right.
+      // Another replica may have written a status while this one was away; the next sweep corrects it.
       if (session !== undefined && node !== undefined && isHolder(node, session, replica))
         session.reportedStatus = node.status
       else if (session !== undefined) drop(session, 'session_replaced')

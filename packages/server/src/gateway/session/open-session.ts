@@ -1,5 +1,5 @@
-// A hello becomes a session in one transaction: the epoch rises, so that whatever an older session still says is void, and
-// the record names this replica as the holder. SAFETY 4e.
+// Opens a session from a verified hello in one transaction: the epoch increases, which makes older sessions void, and the
+// node's record names this replica as the holder. See docs/design/agent.md#session.
 
 import type { Hello, TenantId } from '@holdfast/contract'
 import { isLabelKey, isLabelValue } from '@holdfast/core'
@@ -11,7 +11,7 @@ import { nodes, type StoredNode } from '../../store/records.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
-import { soundPeerAddress } from './peer-address.ts'
+import { validPeerAddress } from './peer-address.ts'
 import type { OpenedSession } from './session.ts'
 import { isProven } from './verify-hello.ts'
 
@@ -31,7 +31,7 @@ export async function openSession(
     const node = tenant && transaction.get(inTenant(tenant, nodes, hello.nodeId))
     if (!isProven(node, hello, nonce) || node === undefined || tenant === undefined)
       return { kind: 'abort', result: undefined }
-    // Only after the proof, so that nobody else uses up the node's turn; once, as a transaction may be tried again.
+    // Checked after the signature, so that only the node itself uses up its limit, and once, because a transaction may rerun.
     letIn ||= openings.take(node.id, performance.now())
     if (!letIn) return { kind: 'abort', result: undefined }
     const labels = judgeLabels(hello.labels, node)
@@ -43,11 +43,8 @@ export async function openSession(
     return { kind: 'commit', result }
   })
   if (opened === undefined) return undefined
-  if (hello.peerAddress !== undefined && soundPeerAddress(hello.peerAddress) === undefined)
-    context.log.warn(
-      { nodeId: hello.nodeId },
-      'a node says no sound address of its router: it routes nothing',
-    )
+  if (hello.peerAddress !== undefined && validPeerAddress(hello.peerAddress) === undefined)
+    context.log.warn({ nodeId: hello.nodeId }, 'node has an invalid peer address, so it routes nothing')
   await store.fresh()
   return opened
 }
@@ -59,7 +56,7 @@ function takeUp(
   { labels, refused }: AttestedLabels,
 ): StoredNode {
   const { peerAddress: _before, refusedMark: _told, ...kept } = node
-  const [peerAddress, refusedMark] = [soundPeerAddress(said), markOf(refused)]
+  const [peerAddress, refusedMark] = [validPeerAddress(said), markOf(refused)]
   return {
     ...kept,
     ...(refusedMark === undefined ? {} : { refusedMark }),
@@ -96,13 +93,13 @@ function recordOpening(
       message: `Node ${node.name} advertises other labels than before.`,
       data: { before: node.labels, after: next.labels },
     })
-  // The same advertisement at each connection is one event, and one that comes back after another is news again.
+  // Repeated advertisements of the same labels are one event.
   if (refused.length > 0 && node.refusedMark !== next.refusedMark) record(labelsRefusedEvent(next, refused))
 }
 
 type Labels = Hello['labels']
 
-/** What is malformed is not repeated: it would reach logs and terminals (SAFETY 2 row 16). */
+/** Malformed labels are not quoted, because they would reach logs and terminals. */
 function judgeLabels(advertised: Labels, { attested }: StoredNode): AttestedLabels {
   const given = Object.entries(advertised)
   const sound = given.filter(([key, value]) => isLabelKey(key) && isLabelValue(value))

@@ -1,5 +1,4 @@
-// Where a node's router takes what the other nodes of its tenant forward, as the node says it: an address or a DNS name,
-// and a port. Only agents of the same tenant dial it, with requests that came for that tenant.
+// Validates the peer address of a hello: the host and port where the tenant's other nodes reach this node's router.
 
 import { isIPv4, isIPv6 } from 'node:net'
 
@@ -10,8 +9,8 @@ const LABEL_CHARACTERS = 63
 const ALL_DIGITS = /^\d+$/
 const MAX_PORT = 65_535
 
-/** The text, if it is `host:port` with an IPv6 host in brackets; what else a node says is not kept. */
-export function soundPeerAddress(text: string | undefined): string | undefined {
+/** The text if it is a valid `host:port` (IPv6 hosts in brackets), otherwise undefined. */
+export function validPeerAddress(text: string | undefined): string | undefined {
   if (text === undefined || text.length > MAX_TEXT) return undefined
   const colon = text.lastIndexOf(':')
   const [host, port] = [text.slice(0, colon), text.slice(colon + 1)]
@@ -25,8 +24,8 @@ function isHost(host: string): boolean {
 
 function isName(host: string): boolean {
   const labels = host.split('.')
-  const sound = labels.every((label) => label.length <= LABEL_CHARACTERS && LABEL.test(label))
-  return host.length <= NAME_CHARACTERS && sound && !ALL_DIGITS.test(labels.at(-1) ?? '')
+  const areValid = labels.every((label) => label.length <= LABEL_CHARACTERS && LABEL.test(label))
+  return host.length <= NAME_CHARACTERS && areValid && !ALL_DIGITS.test(labels.at(-1) ?? '')
 }
 
 function isPort(port: string): boolean {

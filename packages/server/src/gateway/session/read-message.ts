@@ -1,5 +1,5 @@
-// What an agent may say, decoded: anything else is undefined, and ends the session. What a newer agent says beside
-// the known fields is left out, and so is a message of a type that only it knows.
+// Decodes a message of an agent. An invalid message yields undefined and ends the session. Unknown fields from a newer agent
+// are dropped, and an unknown message type yields 'unknown'.
 
 import {
   type AgentMessage,
@@ -28,7 +28,7 @@ function decodeMessage(value: unknown): AgentMessage | 'unknown' | undefined {
   return isValid(message) ? message : undefined
 }
 
-/** Shapes know types only; what is stored must also be small. */
+/** Shapes check types only; stored values must also be short and printable. */
 function isValid(message: AgentMessage): boolean {
   if (message.type === 'hello') return isValidHello(message)
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)

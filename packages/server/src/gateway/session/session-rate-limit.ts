@@ -1,15 +1,15 @@
-// How often a node may open a session. Each opening may write events, so a node that dials without end would
-// otherwise fill the store.
+// Limits how often a node may open a session. Each one may write events, so a node that reconnects in a loop would fill the
+// store.
 
 import type { NodeId } from '@holdfast/contract'
 
 export interface SessionRateLimit {
-  /** True where the node's turn has come; it is then used up. Asked only for nodes that have proven themselves. */
+  /** True if the node may open a session now. Call this only for authenticated nodes. */
   take(nodeId: NodeId, now: number): boolean
 }
 
 export function createSessionRateLimit(reopenMs: number): SessionRateLimit {
-  /** Since when, in the order of time: what is over stands first. */
+  /** The time of the last session of each node, oldest first. */
   const taken = new Map<NodeId, number>()
   const forgetOver = (now: number): void => {
     for (const [nodeId, at] of taken) {

@@ -1,5 +1,5 @@
-// One node as this replica holds it: its socket while there is one, and since when it is silent. The object outlives its
-// socket, because silence is counted from the last sign of life and not from the end of a connection (DECISIONS 5).
+// The session of one node on this replica. It outlives its socket, because silence is measured from the last frame received
+// and not from the end of the connection.
 
 import type {
   AssignmentId,
@@ -12,7 +12,7 @@ import type {
 import type { RawData } from 'ws'
 import type { StreamReader } from '../../ports/node-streams.ts'
 
-/** As much of an agent's socket as is used here, so that one without a network will do too. */
+/** The part of a WebSocket that the gateway uses; the simulation implements it without a network. */
 export interface AgentSocket {
   readonly readyState: number
   /** What `readyState` is while both sides may send. */
@@ -30,28 +30,28 @@ export interface AgentSocket {
 export interface Session {
   readonly tenant: TenantId
   readonly nodeId: NodeId
-  /** Of the enrollment whose key opened it. */
+  /** The generation of the enrollment whose key opened the session. */
   readonly generation: number
   readonly epoch: number
   /** Undefined once the connection is gone. */
   socket: AgentSocket | undefined
   /** Monotonic: the last frame of any kind. */
   heardAt: number
-  /** What the node's record says of it, as far as this replica knows. */
+  /** The status in the node's record, as far as this replica knows. */
   reportedStatus: NodeStatus
   /** A change of status is on its way to the store. */
   writingStatus: boolean
   nextCompleteAt: number
-  /** Counted over a short window, against a node that talks without end. */
+  /** The end of the rate-limit window; the counters below belong to it. */
   windowEndsAt: number
   messages: number
   bytes: number
   writes: number
-  /** What was asked of the broker for it. */
+  /** Calls to the broker for this node. */
   asks: number
-  /** Messages beyond the limit that answer what the server itself sent. */
+  /** Additional messages that are allowed because they answer the server's own. */
   earned: number
-  /** By their numbers. */
+  /** Open streams by number. */
   readonly streams: Map<number, HeldStream>
   nextStream: number
   reports: Reports | undefined
@@ -94,10 +94,10 @@ export interface Reports {
   writing: boolean
 }
 
-/** What a peer that does not read may leave with us. */
+/** An agent that does not read is disconnected above this backlog. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
-/** False where there is nobody to send to. */
+/** False if the socket is closed. */
 export function send(socket: AgentSocket | undefined, message: ServerMessage): boolean {
   if (socket === undefined || socket.readyState !== socket.OPEN) return false
   if (socket.bufferedAmount > MAX_BUFFERED_BYTES) {
@@ -120,17 +120,20 @@ export type CloseReason =
   | 'unavailable'
   | 'server_closing'
 
-const FAREWELLS: { readonly [C in CloseReason]: { readonly close: number; readonly message: string } } = {
+const CLOSES: { readonly [C in CloseReason]: { readonly close: number; readonly message: string } } = {
   session_refused: { close: 1008, message: 'This node, key or generation has no session here.' },
-  session_replaced: { close: 1008, message: 'A newer session of the node took over, or the node is gone.' },
+  session_replaced: {
+    close: 1008,
+    message: 'A newer session of the node replaced this one, or the node is gone.',
+  },
   protocol_violation: { close: 1008, message: 'The message is not one of this protocol.' },
   too_many_messages: { close: 1008, message: 'The node sends more than it may.' },
   unavailable: { close: 1013, message: 'The session cannot be opened or kept now; try again.' },
-  server_closing: { close: 1001, message: 'The server stops; another one takes over.' },
+  server_closing: { close: 1001, message: 'The server is stopping; connect to another one.' },
 }
 
 export function closeSession(socket: AgentSocket, code: CloseReason): void {
-  const { close, message } = FAREWELLS[code]
+  const { close, message } = CLOSES[code]
   send(socket, { type: 'close', code, message })
   socket.close(close, code)
 }

@@ -1,12 +1,12 @@
-// What a session begins with: its epoch, and what of the node's role its agent has to keep to. SAFETY 4e, 2 row 30.
+// Builds the first message of a session: its epoch, and the node's role that the agent must enforce.
 
-import type { ServerMessage } from '@holdfast/contract'
+import { defined, type ServerMessage } from '@holdfast/contract'
 import { nodes, tenants } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { OpenedSession } from './session.ts'
 
-/** Once the cache has what opened the session. What cannot be read is not said: then the agent keeps to what it knows. */
+/** Call this once the cache contains the session's record. A role that cannot be read is omitted; the agent keeps the last. */
 export function welcomeOf(
   { store, times }: GatewayContext,
   { tenant, nodeId, epoch }: OpenedSession,
@@ -14,8 +14,10 @@ export function welcomeOf(
   const node = store.get(inTenant(tenant, nodes, nodeId))?.record
   const owner = store.get(globally(tenants, tenant))?.record
   return {
-    ...{ type: 'welcome', session: epoch, tenant, heartbeatMs: times.heartbeatMs },
-    ...(node === undefined ? {} : { controlPlane: node.controlPlane }),
-    ...(owner === undefined ? {} : { platform: owner.platform }),
+    type: 'welcome',
+    session: epoch,
+    tenant,
+    heartbeatMs: times.heartbeatMs,
+    ...defined({ controlPlane: node?.controlPlane, platform: owner?.platform }),
   }
 }
