@@ -32,7 +32,7 @@ const NOTHING: Report = {
   testResults: [],
 }
 
-/** Of a failure's message: what was expected, what came, and where in code of ours. */
+/** Lines of a failure's message: expected and received values, and the place in our own code. */
 const SHOWN_LINES = 16
 const OF_THE_RUNNER = /node_modules\/vitest|<anonymous>/
 

@@ -40,7 +40,7 @@ function linkModules(from: string, to: string): void {
   for (const name of readdirSync(from)) if (name !== OWN) symlinkSync(join(from, name), join(to, name))
 }
 
-/** What is to be replaced must be there, once: a guard that has moved is not removed by accident. */
+/** The replaced text must occur exactly once, so that a guard that has moved causes an error. */
 export function applyEdit(folder: string, { file, find, replace }: Edit): void {
   const path = join(folder, file)
   const before = readFileSync(path, 'utf8')
