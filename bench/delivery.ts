@@ -62,7 +62,11 @@ async function enroll(api: ApiClient, nodeName: string): Promise<SimulatedNode> 
   const { body: issued } = await api.post('/api/v1/nodes/join-tokens', { nodeName })
   const { identityKey, publicKey, encryptionKey } = makeSimulatedKeys()
   const { body } = await api.post('/api/v1/nodes/enroll', {
-    ...{ nodeName, joinToken: issued['token'], publicKey, encryptionKey, labels: {} },
+    nodeName,
+    joinToken: issued['token'],
+    publicKey,
+    encryptionKey,
+    labels: {},
     engine: { version: '29.0.0', apiVersion: '1.52' },
     capacity: { cpuMillis: 100_000_000, memoryBytes: 2 ** 50 },
   })

@@ -51,7 +51,10 @@ const unwanted: Workload = aWorkload({
 
 const refusingNode = (number: number): NodeFacts =>
   aNode(number, {
-    ...{ status: 'failed', schedulable: false, controlPlane: true, claim: 'shared' },
+    status: 'failed',
+    schedulable: false,
+    controlPlane: true,
+    claim: 'shared',
     labels: {
       disk: 'hdd',
       zone: `z${number % 12}`,

@@ -61,7 +61,14 @@ async function makeCell(store: Store): Promise<TenantId[]> {
   const made = Array.from({ length: TENANTS }, () => randomUUID() as TenantId)
   await writeAll(store, made, (transaction, id) =>
     transaction.put(globally(tenants, id), {
-      ...{ v: 1, id, name: id, platform: false, quotas: {}, revision: 1, createdAt: '', deleting: false },
+      v: 1,
+      id,
+      name: id,
+      platform: false,
+      quotas: {},
+      revision: 1,
+      createdAt: '',
+      deleting: false,
     }),
   )
   const nodes = Array.from({ length: NODES }, (_, index) => index)
@@ -100,7 +107,11 @@ async function place(
   const before = { server: cpuMicros([process.pid]), etcd: cpuMicros(etcdPids), busy: busyMicros() }
   const began = performance.now()
   const placing = startPlacing({
-    ...{ store, clock, leadership, quotas: { limit: () => 1_000_000 }, random: Math.random },
+    store,
+    clock,
+    leadership,
+    quotas: { limit: () => 1_000_000 },
+    random: Math.random,
     residency: { enforcement: true, regions: {} },
     onError: (error) => console.error(String(error)),
   })
@@ -173,7 +184,10 @@ const etcd = await startEtcd({ members: 3 })
 const engine = connectEtcdForBench(etcd.endpoints)
 const store = await openStore({ engine, clock, ids, root: ROOT, onUnreadable: (key) => console.error(key) })
 const leadership = startLeadership({
-  ...{ store, clock, replica: 'bench', url: 'http://bench' },
+  store,
+  clock,
+  replica: 'bench',
+  url: 'http://bench',
   onError: (error) => console.error(String(error)),
 })
 try {

@@ -41,13 +41,22 @@ interface Cell {
 
 const healthCheck = false
 const onOld = (replicas: number): Cell => ({
-  ...{ about: `${replicas} on one node, old engine`, replicas, nodes: OLD, healthCheck },
+  about: `${replicas} on one node, old engine`,
+  replicas,
+  nodes: OLD,
+  healthCheck,
 })
 const onNew = (replicas: number): Cell => ({
-  ...{ about: `${replicas} on one node, new engine`, replicas, nodes: NEW, healthCheck },
+  about: `${replicas} on one node, new engine`,
+  replicas,
+  nodes: NEW,
+  healthCheck,
 })
 const onThree = (replicas: number): Cell => ({
-  ...{ about: `${replicas} over three nodes`, replicas, nodes: NODES, healthCheck },
+  about: `${replicas} over three nodes`,
+  replicas,
+  nodes: NODES,
+  healthCheck,
 })
 const CELLS = values.full
   ? [onOld(1), onNew(1), onOld(20), onNew(20), onThree(60)]
@@ -127,8 +136,10 @@ async function measure(cell: Cell): Promise<Figures> {
   }
   const of = (pick: (times: Times) => number): number => median(ours.map(pick))
   return {
-    ...{ running: of(({ running }) => running), ready: of(({ ready }) => ready) },
-    ...{ reports: of(({ reports }) => reports), bare: median(theirs) },
+    running: of(({ running }) => running),
+    ready: of(({ ready }) => ready),
+    reports: of(({ reports }) => reports),
+    bare: median(theirs),
   }
 }
 

@@ -46,8 +46,10 @@ async function measureSides(
     return (await load.post(tenant.token, bodyOf(platform.image, name, more))) === 201
   }
   const groups = {
-    ...{ client: [process.pid], server: [platform.serverPid] },
-    ...{ etcd: platform.etcdPids, store: [platform.secretsStorePid] },
+    client: [process.pid],
+    server: [platform.serverPid],
+    etcd: platform.etcdPids,
+    store: [platform.secretsStorePid],
   }
   const measured: { [side in Side]: Measured[] } = { without: [], generated: [] }
   for (let round = 0; round < ROUNDS; round += 1) {

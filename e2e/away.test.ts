@@ -31,7 +31,8 @@ let begunMs: number
 
 beforeAll(async () => {
   whole = await startLabPlatform({
-    ...{ nodesPerTenant: { acme: 3, globex: 1 }, etcdMembers: 3 },
+    nodesPerTenant: { acme: 3, globex: 1 },
+    etcdMembers: 3,
     settings: { liveness: LIVENESS },
   })
   // One node has none and forwards.

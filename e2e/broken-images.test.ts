@@ -16,7 +16,10 @@ const REPLICAS = 2
 const PER_SECOND = 40
 /** As often as the floors of admission let it be asked; whoever serves well has the file. */
 const CHECK = {
-  ...{ type: 'exec', interval: '5s', retries: 3, timeout: '10s' },
+  type: 'exec',
+  interval: '5s',
+  retries: 3,
+  timeout: '10s',
   command: ['sh', '-c', 'test -e /well && nc -w 1 127.0.0.1 8080'],
 }
 
@@ -51,7 +54,8 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'unhealthy-later',
-    ...{ script: GOOD, fallsIll: true },
+    script: GOOD,
+    fallsIll: true,
     // Both successors are started at once, and either may be ready first.
     masks: [
       [
@@ -64,7 +68,8 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'cannot-be-pulled',
-    ...{ script: GOOD, lacksLayer: true },
+    script: GOOD,
+    lacksLayer: true,
     update: { failureAction: 'rollback', progressDeadline: '15s' },
     fewestReady: REPLICAS,
   },
@@ -103,7 +108,11 @@ async function runWell(name: string): Promise<void> {
   const host = `${name}.example`
   const { reference } = await push(name, 'one', GOOD)
   const body = {
-    ...{ kind: 'Deployment', name, image: reference, replicas: REPLICAS, healthCheck: CHECK },
+    kind: 'Deployment',
+    name,
+    image: reference,
+    replicas: REPLICAS,
+    healthCheck: CHECK,
     // The watch is no longer than the deadline.
     update: { progressDeadline: '1s' },
     routes: [{ host, path: '/', port: 8080 }],

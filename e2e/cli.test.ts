@@ -33,7 +33,9 @@ test('a container that the CLI applied is read and entered by it', async () => {
     stdout: '1 | hello from inside\n',
   })
   expect(await cli(['exec', 'web', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7'])).toEqual({
-    ...{ code: 7, stdout: 'out\n', stderr: 'err\n' },
+    code: 7,
+    stdout: 'out\n',
+    stderr: 'err\n',
   })
   const long = 'x'.repeat(200_000)
   expect(await cli(['exec', '-i', 'web', '--', 'wc', '-c'], { input: long })).toMatchObject({

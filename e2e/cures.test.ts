@@ -101,7 +101,11 @@ async function create({ api, node }: Ward, each: CureCase, other: Ward): Promise
   const { name, wishes = {}, namesOther } = each
   const { constraints = [], ...rest } = wishes.placement ?? {}
   const { status, text } = await api.post('/api/v1/deployments', {
-    ...{ kind: 'Deployment', name, image: whole.image, replicas: 1, ...wishes },
+    kind: 'Deployment',
+    name,
+    image: whole.image,
+    replicas: 1,
+    ...wishes,
     ...(namesOther === true ? { nodeId: other.nodeId } : {}),
     placement: { ...rest, constraints: [staysOn(node.name, each), ...constraints] },
   })
@@ -240,5 +244,8 @@ async function checkRecords(
 
 type Kept = Awaited<ReturnType<typeof decisionsOf>>[number]
 const saidOf = ({ phase, reason, revision, candidates }: Kept) => ({
-  ...{ phase, reason, revision, candidates: shown(candidates) },
+  phase,
+  reason,
+  revision,
+  candidates: shown(candidates),
 })

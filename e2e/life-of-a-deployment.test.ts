@@ -71,7 +71,10 @@ test('a neighbour on the same node reaches it by its name', async () => {
   const api = whole.api('acme')
   const [placed] = await placementsOf(api, 'web')
   const body = {
-    ...{ kind: 'Deployment', name: 'caller', image: whole.image, replicas: 1 },
+    kind: 'Deployment',
+    name: 'caller',
+    image: whole.image,
+    replicas: 1,
     placement: { affinity: ['web'] },
   }
   expect((await api.post('/api/v1/deployments', body)).status).toBe(201)
@@ -118,7 +121,10 @@ test('what fits nowhere names every node with every reason; one fix places it wi
   )
   expect(patched.status).toBe(200)
   const wanted = {
-    ...{ kind: 'Deployment', name: 'picky', image: whole.image, replicas: 1 },
+    kind: 'Deployment',
+    name: 'picky',
+    image: whole.image,
+    replicas: 1,
     resources: { cpuMillis: 1000, memoryBytes: 0 },
     placement: { constraints: [{ label: 'disk', operator: 'in', values: ['ssd'] }] },
   }

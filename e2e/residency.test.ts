@@ -199,7 +199,8 @@ const lastOf = async (type: string, name: string) =>
     .at(-1)
 
 const displacedFrom = (nodeName: string, parts: object) => ({
-  ...{ reason: 'labels_changed', data: { nodeName, ...parts } },
+  reason: 'labels_changed',
+  data: { nodeName, ...parts },
 })
 
 test('what may no longer be where it runs is moved, and nobody who uses it notices', async () => {
@@ -219,7 +220,9 @@ test('what may no longer be where it runs is moved, and nobody who uses it notic
   const wish = { [NODE_COUNTRY]: 'DE' }
   expect(await lastOf('deployment.displaced', 'shop')).toMatchObject(
     displacedFrom('acme-2', {
-      ...{ label: NODE_COUNTRY, required: wish, reported: { [NODE_COUNTRY]: null } },
+      label: NODE_COUNTRY,
+      required: wish,
+      reported: { [NODE_COUNTRY]: null },
       replicas: [{ to: 'acme-1' }],
     }),
   )

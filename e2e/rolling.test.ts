@@ -24,7 +24,11 @@ beforeAll(async () => {
   whole = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
   images = await Promise.all(['one', 'two'].map(pushPage))
   const body = {
-    ...{ kind: 'Deployment', name: 'shop', image: images[0], replicas: 3, healthCheck: CHECK },
+    kind: 'Deployment',
+    name: 'shop',
+    image: images[0],
+    replicas: 3,
+    healthCheck: CHECK,
     routes: [{ host: HOST, path: '/', port: 8080 }],
   }
   expect((await whole.api('acme').post('/api/v1/deployments', body)).status).toBe(201)

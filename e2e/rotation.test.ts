@@ -172,7 +172,8 @@ async function rotateWhole(take: Step): Promise<void> {
   await take('retire')
   expect(await rotationOf(api())).toMatchObject({ phase: 'idle', next: ['stage'], blockedBy: [] })
   await waitUntil(async () => !(await heldVersions()).includes(Number(versions.old)), {
-    ...{ what: 'the old password is destroyed', timeoutMs: 100_000 },
+    what: 'the old password is destroyed',
+    timeoutMs: 100_000,
   })
   // From here on Redis takes the new one alone.
   await world.applyPasswords()
@@ -267,7 +268,8 @@ test('an operator who forgot to tell Redis: one consumer waits, nobody is shut o
   await step('overlap')
   await step('cutover')
   await waitUntil(async () => (await world.tally()).refused > 20, {
-    ...{ what: 'the new container tries the new password', timeoutMs: 60_000 },
+    what: 'the new container tries the new password',
+    timeoutMs: 60_000,
   })
   const { consumers, versions } = await rotationOf(api())
   const moved = consumers.filter(({ pinned }) => pinned === versions.new)
@@ -281,6 +283,7 @@ test('an operator who forgot to tell Redis: one consumer waits, nobody is shut o
 test.runIf(LONG)('in the end the secrets store holds the password that is used, and no other', async () => {
   const [first] = (await rotationOf(api())).consumers
   await waitUntil(async () => String(await heldVersions()) === String(first?.pinned), {
-    ...{ what: 'every other version is destroyed', timeoutMs: 180_000 },
+    what: 'every other version is destroyed',
+    timeoutMs: 180_000,
   })
 })

@@ -49,7 +49,9 @@ const names = new Set<string>()
 
 beforeAll(async () => {
   whole = await startLabPlatform({
-    ...{ nodesPerTenant: { acme: 2, globex: 1 }, etcdMembers: 3, registry: { htpasswd: REGISTRY } },
+    nodesPerTenant: { acme: 2, globex: 1 },
+    etcdMembers: 3,
+    registry: { htpasswd: REGISTRY },
   })
   server = await startServerProcess(whole.platform, ['api', 'broker'])
   const { acme, globex, baseUrl } = whole.platform
@@ -186,9 +188,7 @@ test('values come with requests that are repeated, refused, only tried, taken ov
 
   const wrong = deployment('wrong', {
     replicas: -1,
-    ...{
-      secrets: [entry('S', 'Wrong Label', { values: canaries.document(5), valuse: canaries.document(2) })],
-    },
+    secrets: [entry('S', 'Wrong Label', { values: canaries.document(5), valuse: canaries.document(2) })],
   })
   expect((await api('acme').post('/api/v1/deployments', wrong)).status).toBe(422)
   expect((await client.post('/api/v1/deployments', { ...wrong, replicas: 1 })).status).toBe(422)
@@ -213,12 +213,11 @@ test('values come with requests that are repeated, refused, only tried, taken ov
 async function inUse(): Promise<string[]> {
   const [acme, globex] = [await eyeOf('acme'), await eyeOf('globex')]
   const documents = await Promise.all([
-    ...[
-      acme.read('resources/web-db', 1),
-      acme.read('resources/web-key', 1),
-      globex.read('resources/web-db', 1),
-    ],
-    ...[acme.read('resources/shop-app', 2), acme.read('resources/once', 2)],
+    acme.read('resources/web-db', 1),
+    acme.read('resources/web-key', 1),
+    globex.read('resources/web-db', 1),
+    acme.read('resources/shop-app', 2),
+    acme.read('resources/once', 2),
   ])
   return documents.flatMap((document) => Object.values(document))
 }
@@ -268,7 +267,9 @@ test('no value is anywhere but in the secrets store and in the configuration of 
 
 /** Of every kind of artefact one. */
 const placesOfMark = (node: string) => [
-  ...['logs of the servers', 'answers', 'audit log of the secrets store'],
+  'logs of the servers',
+  'answers',
+  'audit log of the secrets store',
   ...(whole.etcd?.members ?? []).flatMap(({ name }) => [
     expect.stringMatching(`^${name}: data/member/wal/`),
     `${name}: data/member/snap/db`,

@@ -15,7 +15,10 @@ afterAll(() => whole?.stop())
 test('what the check says is what the status says', async () => {
   const api = whole.api('acme')
   const body = {
-    ...{ kind: 'Deployment', name: 'moody', image: whole.image, replicas: 1 },
+    kind: 'Deployment',
+    name: 'moody',
+    image: whole.image,
+    replicas: 1,
     healthCheck: { type: 'exec', command: ['test', '!', '-e', '/ill'], interval: '5s', retries: 3 },
   }
   expect((await api.post('/api/v1/deployments', body)).status).toBe(201)

@@ -66,19 +66,43 @@ function writeManifests({ image }: LabPlatform): void {
   const check = ['healthCheck:', '  type: exec', '  command: ["wget -q -O- http://localhost:8080/"]']
   mkdirSync(join(folder.path, 'shop'))
   write('shop/web.yaml', [
-    ...['kind: Deployment', 'name: shop-web', `image: ${image}`, 'replicas: 3', serve],
-    ...['dependsOn:', '  shop-store: started', 'stopGracePeriod: 1s'],
+    'kind: Deployment',
+    'name: shop-web',
+    `image: ${image}`,
+    'replicas: 3',
+    serve,
+    'dependsOn:',
+    '  shop-store: started',
+    'stopGracePeriod: 1s',
   ])
   write('shop/store.yaml', [
-    ...['kind: Deployment', 'name: shop-store', `image: ${image}`, serve, 'stopGracePeriod: 1s'],
+    'kind: Deployment',
+    'name: shop-store',
+    `image: ${image}`,
+    serve,
+    'stopGracePeriod: 1s',
   ])
   write('broken.yaml', [
-    ...['kind: Deployment', 'name: ledger', `image: ${image.replace(/:[^:]*$/, ':latest')}`, 'replica: 2'],
-    ...[...check, '  timeout: 5s', 'environment:', '  DB_PASSWORD: hunter2'],
+    'kind: Deployment',
+    'name: ledger',
+    `image: ${image.replace(/:[^:]*$/, ':latest')}`,
+    'replica: 2',
+    ...check,
+    '  timeout: 5s',
+    'environment:',
+    '  DB_PASSWORD: hunter2',
   ])
   write('ledger.yaml', [
-    ...['kind: Deployment', 'name: ledger', `image: ${image}`, 'resources:', '  cpuMillis: 1500'],
-    ...['placement:', '  constraints:', '    - label: disk', '      operator: in', '      values: [ssd]'],
+    'kind: Deployment',
+    'name: ledger',
+    `image: ${image}`,
+    'resources:',
+    '  cpuMillis: 1500',
+    'placement:',
+    '  constraints:',
+    '    - label: disk',
+    '      operator: in',
+    '      values: [ssd]',
   ])
 }
 

@@ -108,7 +108,8 @@ function brokenIn(
 async function isGoodWithout({ seed }: Found): Promise<boolean> {
   let good = false
   await runSeeds({
-    ...{ seeds: [seed], threads: 1 },
+    seeds: [seed],
+    threads: 1,
     onResult({ violations }) {
       good = violations.length === 0
       return true

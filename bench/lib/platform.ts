@@ -26,7 +26,9 @@ export interface BenchPlatform {
 
 const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts')
 const UNLIMITED = {
-  ...{ deployments: 10_000_000, containers: 10_000_000, secrets: 10_000_000 },
+  deployments: 10_000_000,
+  containers: 10_000_000,
+  secrets: 10_000_000,
   stored_bytes: 1_000_000_000_000,
 }
 
@@ -71,7 +73,11 @@ export async function startBenchPlatform(
   const { reference } = await registry.pushSampleImage('bench/app', '1.0')
   const tenants = await makeTenants(port, platformToken, tenantCount)
   return {
-    ...{ endpoints: etcd.endpoints, port, image: reference, tenants, serverPid: server.pid ?? 0 },
+    endpoints: etcd.endpoints,
+    port,
+    image: reference,
+    tenants,
+    serverPid: server.pid ?? 0,
     etcdPids: etcd.members.map(({ pid }) => pid),
     secretsStorePid: secrets.pid,
     async stop() {

@@ -48,7 +48,10 @@ export async function createProductSide(
     async rollOut({ replicas, node, healthCheck }) {
       count += 1
       const answer = await api.post('/api/v1/deployments', {
-        ...{ kind: 'Deployment', name: name(), image: whole.image, replicas },
+        kind: 'Deployment',
+        name: name(),
+        image: whole.image,
+        replicas,
         ...(node === undefined ? {} : { nodeId: ids.get(node) }),
         ...(healthCheck ? { healthCheck: HEALTH_CHECK } : {}),
       })

@@ -31,8 +31,11 @@ export async function measureManyRoutes(routes: number, changes: number): Promis
   const [caddy, edge, port] = [await startCaddy(), await freePort(), await freePort()]
   const servers = await Promise.all(REPLICAS.map((address) => sayWhere(address, port)))
   const settings = {
-    ...{ listen: [`127.0.0.1:${edge}`], peerListen: undefined, adminSocket: caddy.socketPath },
-    ...{ upstreamsFolder: join(dirname(caddy.configFile), 'upstreams'), tls: { mode: 'off' as const } },
+    listen: [`127.0.0.1:${edge}`],
+    peerListen: undefined,
+    adminSocket: caddy.socketPath,
+    upstreamsFolder: join(dirname(caddy.configFile), 'upstreams'),
+    tls: { mode: 'off' as const },
   }
   let wished: Wished = { address: REPLICAS[0] ?? '', host: HOST, path: '/' }
   const others = Array.from({ length: routes - 1 }, (_, at) => otherRoute(at))
@@ -94,7 +97,10 @@ const routedTo = ({ host, path }: Wished, port: number): RoutedDeployment =>
   routedAs(CHANGED, { host, path, port })
 
 const replicaOf = (routed: RoutedDeployment, address: string): LocalReplica => ({
-  ...{ deployment: routed.deployment, run: `at ${address}`, address, state: 'serves' },
+  deployment: routed.deployment,
+  run: `at ${address}`,
+  address,
+  state: 'serves',
 })
 const replicaAt = (address: string): LocalReplica =>
   replicaOf(routedAs(CHANGED, { host: HOST, path: '/', port: 1 }), address)

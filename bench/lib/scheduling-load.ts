@@ -33,7 +33,9 @@ function nodeOf(number: number): NodeFacts {
     controlPlane: number % 20 === 3,
     claim: number % 20 === 4 ? 'releasing' : 'sole',
     labels: {
-      ...{ zone: `z${number % ZONES}`, disk: number % 20 === 5 ? 'hdd' : 'ssd', rack: `r${number % 40}` },
+      zone: `z${number % ZONES}`,
+      disk: number % 20 === 5 ? 'hdd' : 'ssd',
+      rack: `r${number % 40}`,
       ...locationOf(number),
     },
     ...(number === NAMED ? { capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 37 } } : {}),

@@ -28,7 +28,10 @@ interface Assertion {
 
 /** A run that broke off has no report. */
 const NOTHING: Report = {
-  ...{ numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 },
+  numPassedTests: 0,
+  numFailedTests: 0,
+  numPendingTests: 0,
+  numTodoTests: 0,
   testResults: [],
 }
 

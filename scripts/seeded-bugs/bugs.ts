@@ -14,10 +14,14 @@ export interface Bug {
 }
 
 const core = (file: string, find: string, replace: string): Edit => ({
-  ...{ file: `packages/core/src/${file}`, find, replace },
+  file: `packages/core/src/${file}`,
+  find,
+  replace,
 })
 const server = (file: string, find: string, replace: string): Edit => ({
-  ...{ file: `packages/server/src/${file}`, find, replace },
+  file: `packages/server/src/${file}`,
+  find,
+  replace,
 })
 
 export const BUGS: readonly Bug[] = [

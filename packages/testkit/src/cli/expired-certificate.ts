@@ -27,9 +27,25 @@ export async function expiredCertificate(certificates: Certificates): Promise<st
   writeFileSync(certificates.path('index'), '')
   writeFileSync(certificates.path('serials'), '1000\n')
   const words = [
-    ...['ca', '-batch', '-notext', '-config', 'ca.cnf', '-cert', 'ca.crt', '-keyfile', 'ca.key'],
-    ...['-in', 'server.csr', '-out', 'expired.crt', '-extfile', 'names'],
-    ...['-startdate', BEGAN, '-enddate', ENDED],
+    'ca',
+    '-batch',
+    '-notext',
+    '-config',
+    'ca.cnf',
+    '-cert',
+    'ca.crt',
+    '-keyfile',
+    'ca.key',
+    '-in',
+    'server.csr',
+    '-out',
+    'expired.crt',
+    '-extfile',
+    'names',
+    '-startdate',
+    BEGAN,
+    '-enddate',
+    ENDED,
   ]
   await promisify(execFile)('openssl', words, { cwd })
   return readFileSync(certificates.path('expired.crt'), 'utf8')

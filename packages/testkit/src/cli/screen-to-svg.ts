@@ -14,7 +14,12 @@ const GROUND = '#16181d'
 const BAR = '#23262d'
 const PLAIN: Style = { color: '#d6d9de', bold: false }
 const COLORS: { readonly [code: number]: string } = {
-  ...{ 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 34: '#79c0ff', 36: '#76e3ea', 90: '#8b949e' },
+  31: '#ff7b72',
+  32: '#7ee787',
+  33: '#e3b341',
+  34: '#79c0ff',
+  36: '#76e3ea',
+  90: '#8b949e',
   39: PLAIN.color,
 }
 const CELL = { width: 8.43, height: 18 }

@@ -71,7 +71,10 @@ export async function startWirePeer(tls?: {
     server.closeAllConnections()
   }
   return {
-    ...{ url: `http${tls === undefined ? '' : 's'}://127.0.0.1:${port}`, asked, sizes, cut },
+    url: `http${tls === undefined ? '' : 's'}://127.0.0.1:${port}`,
+    asked,
+    sizes,
+    cut,
     async stop() {
       cut()
       for (const child of running) child.kill()

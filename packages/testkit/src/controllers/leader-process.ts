@@ -13,7 +13,11 @@ const [, , endpoint = '', root = '', replica = '', tenant = '', factor = '0.1'] 
 const owned = tenant as TenantId
 const { store } = await openTestStore({ endpoints: [endpoint], root })
 const leadership = startLeadership({
-  ...{ store, clock, replica, url: `http://${replica}`, timings: scaledTimings(Number(factor)) },
+  store,
+  clock,
+  replica,
+  url: `http://${replica}`,
+  timings: scaledTimings(Number(factor)),
   onError: () => {},
 })
 for (;;) {

@@ -110,9 +110,20 @@ async function reportAll(
       if (report === undefined || says(before, report)) continue
       count += 1
       transaction.put(inTenant(tenant, observations, assignment.id), {
-        ...{ v: 1, assignmentId: assignment.id, generation: 1, seq: (before?.seq ?? 0) + 1 },
-        ...{ state: 'ready', containerId: 'c', startedAt: null, exitCode: null, restarts: 0, reason: '' },
-        ...{ gone: false, deployment: uid, nodeId: assignment.nodeId, at: '' },
+        v: 1,
+        assignmentId: assignment.id,
+        generation: 1,
+        seq: (before?.seq ?? 0) + 1,
+        state: 'ready',
+        containerId: 'c',
+        startedAt: null,
+        exitCode: null,
+        restarts: 0,
+        reason: '',
+        gone: false,
+        deployment: uid,
+        nodeId: assignment.nodeId,
+        at: '',
         ...report,
       })
     }

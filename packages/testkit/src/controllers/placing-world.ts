@@ -46,8 +46,14 @@ export async function addTenant(store: Store): Promise<TenantId> {
   const id = randomUUID() as TenantId
   await write(store, (transaction) =>
     transaction.put(globally(tenants, id), {
-      ...{ v: 1, id, name: `tenant-${id.slice(0, 8)}`, platform: false, quotas: {}, revision: 1 },
-      ...{ createdAt: new Date(clock.now()).toISOString(), deleting: false },
+      v: 1,
+      id,
+      name: `tenant-${id.slice(0, 8)}`,
+      platform: false,
+      quotas: {},
+      revision: 1,
+      createdAt: new Date(clock.now()).toISOString(),
+      deleting: false,
     }),
   )
   return id
@@ -55,8 +61,17 @@ export async function addTenant(store: Store): Promise<TenantId> {
 
 export function aNode(name: string, changes: Partial<StoredNode> = {}): StoredNode {
   return {
-    ...{ v: 1, id: `node_${ids.ulid()}` as NodeId, name, generation: 1, publicKey: '', encryptionKey: '' },
-    ...{ labels: {}, attested: {}, controlPlane: false, schedulable: true, status: 'ready' as const },
+    v: 1,
+    id: `node_${ids.ulid()}` as NodeId,
+    name,
+    generation: 1,
+    publicKey: '',
+    encryptionKey: '',
+    labels: {},
+    attested: {},
+    controlPlane: false,
+    schedulable: true,
+    status: 'ready' as const,
     capacity: { cpuMillis: 4_000, memoryBytes: 8 * GIBIBYTE },
     engine: { version: '29.0.0', apiVersion: '1.52' },
     statusSince: '2026-01-01T00:00:00.000Z',
@@ -130,16 +145,20 @@ export async function observe(
   await write(store, (transaction) => {
     for (const { id, nodeId } of assignments)
       transaction.put(inTenant(tenant, observations, id), {
-        ...{
-          v: 1,
-          assignmentId: id,
-          generation: 1,
-          seq: 1,
-          state: 'ready',
-          containerId: 'c',
-          startedAt: null,
-        },
-        ...{ exitCode: null, restarts: 0, reason: '', gone: false, deployment: uid, nodeId, at: '' },
+        v: 1,
+        assignmentId: id,
+        generation: 1,
+        seq: 1,
+        state: 'ready',
+        containerId: 'c',
+        startedAt: null,
+        exitCode: null,
+        restarts: 0,
+        reason: '',
+        gone: false,
+        deployment: uid,
+        nodeId,
+        at: '',
         ...seen,
       })
   })
@@ -183,23 +202,27 @@ export function startControllers(store: Store, options: ControllerOptions = {}):
   const { replica = 'one', containers = 100_000 } = options
   const errors: unknown[] = []
   const leadership = startLeadership({
-    ...{ store, clock, replica, url: `http://${replica}`, timings: options.timings ?? TENTH },
+    store,
+    clock,
+    replica,
+    url: `http://${replica}`,
+    timings: options.timings ?? TENTH,
     onError: (error) => errors.push(error),
   })
   const placing = startPlacing({
-    ...{
-      store,
-      clock: options.clock ?? clock,
-      leadership: options.leadership ?? leadership,
-      resyncMs: options.resyncMs ?? 3_600_000,
-    },
+    store,
+    clock: options.clock ?? clock,
+    leadership: options.leadership ?? leadership,
+    resyncMs: options.resyncMs ?? 3_600_000,
     quotas: { limit: options.limit ?? (() => containers) },
     residency: options.residency ?? { enforcement: true, regions: {} },
     random: Math.random,
     onError: (error) => errors.push(error),
   })
   return {
-    ...{ leadership, placing, errors },
+    leadership,
+    placing,
+    errors,
     stop: async () => void (await Promise.all([placing.stop(), leadership.stop()])),
   }
 }

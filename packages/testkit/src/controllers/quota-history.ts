@@ -39,8 +39,16 @@ interface Seen {
 export async function watchQuotas(engine: KeyValueEngine, root: string): Promise<QuotaHistory> {
   const keyspace = createKeyspace(root)
   const seen: Seen = {
-    ...{ above: [], unexpectedRemovals: [], writes: 0, most: 0, owners: 0 },
-    ...{ placed: new Set(), quotas: new Map(), used: new Map(), expected: new Set(), removed: new Set() },
+    above: [],
+    unexpectedRemovals: [],
+    writes: 0,
+    most: 0,
+    owners: 0,
+    placed: new Set(),
+    quotas: new Map(),
+    used: new Map(),
+    expected: new Set(),
+    removed: new Set(),
   }
   const { revision } = await engine.range({ ...keyspace.everything(), countOnly: true })
   const watch = engine.watch({

@@ -29,8 +29,15 @@ export async function writeWitness(
 }
 
 const witness = (replica: string, token: number): StoredPlacement => ({
-  ...{ v: 1, uid: UID, name: replica, revision: token, everAssigned: false, assignments: [] },
-  ...{ templates: {}, reportedRefusals: '', reportedPhase: '' },
+  v: 1,
+  uid: UID,
+  name: replica,
+  revision: token,
+  everAssigned: false,
+  assignments: [],
+  templates: {},
+  reportedRefusals: '',
+  reportedPhase: '',
 })
 
 export interface WitnessLog {
@@ -81,7 +88,9 @@ export async function watchWitness(
     onCompacted: () => breaches.push('the history is gone'),
   })
   return {
-    ...{ writers, counts, breaches },
+    writers,
+    counts,
+    breaches,
     get owner() {
       return inForce.owner || undefined
     },

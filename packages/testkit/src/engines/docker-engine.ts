@@ -72,7 +72,10 @@ export async function launchDockerEngine(
   const ready = () => waitForPing(dockerd, files.socketPath)
   const apiVersion = await ready()
   return {
-    ...{ line, socketPath: files.socketPath, apiVersion, folder: place.folder },
+    line,
+    socketPath: files.socketPath,
+    apiVersion,
+    folder: place.folder,
     get pid() {
       return dockerd.pid
     },
@@ -138,18 +141,26 @@ function containerdConfig(place: LabPlace, socket: string): string {
 function dockerdFlags(place: LabPlace, files: EngineFiles, settings: EngineSettings): string[] {
   const registries = [LAB_ADDRESSES, ...(settings.registry === undefined ? [] : [settings.registry])]
   return [
-    ...[
-      '--config-file',
-      files.dockerdConfig,
-      '--host',
-      `unix://${files.socketPath}`,
-      '--pidfile',
-      files.pidFile,
-    ],
-    ...['--data-root', files.dataRoot, '--exec-root', files.execRoot, '--containerd', files.containerdSocket],
-    ...['--bip', `172.30.${place.index}.1/24`, ...(settings.swarm === true ? [] : ['--live-restore'])],
+    '--config-file',
+    files.dockerdConfig,
+    '--host',
+    `unix://${files.socketPath}`,
+    '--pidfile',
+    files.pidFile,
+    '--data-root',
+    files.dataRoot,
+    '--exec-root',
+    files.execRoot,
+    '--containerd',
+    files.containerdSocket,
+    '--bip',
+    `172.30.${place.index}.1/24`,
+    ...(settings.swarm === true ? [] : ['--live-restore']),
     // Below the node's own cgroup on every machine, with systemd too: so they are found when the node is ended.
-    ...['--exec-opt', 'native.cgroupdriver=cgroupfs', '--cgroup-parent', `/${place.cgroup}/containers`],
+    '--exec-opt',
+    'native.cgroupdriver=cgroupfs',
+    '--cgroup-parent',
+    `/${place.cgroup}/containers`,
     ...registries.flatMap((registry) => ['--insecure-registry', registry]),
   ]
 }

@@ -57,7 +57,11 @@ async function planMembers(folder: TempFolder, options: EtcdOptions): Promise<Me
     const [clientPort = 0, peerPort = 0] = ports.slice(index * 2)
     const detached = options.detached === true
     cluster.push({
-      ...{ name, clientPort, peerPort, detached, cluster },
+      name,
+      clientPort,
+      peerPort,
+      detached,
+      cluster,
       folder: subfolder(folder, name),
       flags: serverFlags(count, options),
     })

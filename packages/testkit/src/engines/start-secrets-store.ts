@@ -89,7 +89,11 @@ async function bringIntoService(
   const auditLogPath = join(folder.path, 'audit.log')
   await enableAudit(address, rootToken, auditLogPath)
   return {
-    ...{ address, rootToken, unsealKey, auditLogPath, stop },
+    address,
+    rootToken,
+    unsealKey,
+    auditLogPath,
+    stop,
     get pid() {
       return life.running().pid
     },

@@ -20,11 +20,22 @@ export function runSession(server: string, node: EnrolledNode, times: SessionTim
   const session = startSession(
     {
       state: {
-        ...{ server, nodeId, nodeName: 'n', tenant, generation, identityKey, encryptionKey },
-        ...{ labels: {}, engine: '', engineVersion },
+        server,
+        nodeId,
+        nodeName: 'n',
+        tenant,
+        generation,
+        identityKey,
+        encryptionKey,
+        labels: {},
+        engine: '',
+        engineVersion,
       },
       machine: () => ({
-        ...{ bootId: 'boot-1', version: '0.1.0', labels: {}, engine: engineVersion },
+        bootId: 'boot-1',
+        version: '0.1.0',
+        labels: {},
+        engine: engineVersion,
         capacity: { cpuMillis: 1_000, memoryBytes: 1_000 },
       }),
       onDesired: (change) => told.push(change),

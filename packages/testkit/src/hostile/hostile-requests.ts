@@ -74,7 +74,10 @@ const READS = [
 function pickTarget(random: Random, targets: Targets, index: number): Target {
   const { token, tenant, platformToken, victim, image, deployment, registryHost } = targets
   const of = (method: string, path: string, sound: Target['sound'], by = token): Target => ({
-    ...{ method, path, sound, token: by },
+    method,
+    path,
+    sound,
+    token: by,
   })
   const which = random.below(22)
   if (which === 20) return of('POST', '/api/v1/nodes/join-tokens', newJoinToken(index))
@@ -109,7 +112,9 @@ const newEnrollment = (index: number) => ({
 function fullDeployment(name: string, image: string): { [key: string]: unknown } {
   return {
     kind: 'Deployment',
-    ...{ name, image, replicas: 1 },
+    name,
+    image,
+    replicas: 1,
     healthCheck: { type: 'exec', command: ['true', 'x'], retries: 3, timeout: '10s', interval: '30s' },
     environment: { LOG_LEVEL: 'debug', REGION: 'eu' },
     secrets: [],

@@ -123,8 +123,12 @@ interface NodeServices {
 function makeNode(place: LabPlace, plan: NodePlan, { engine, caddy }: NodeServices): LabNode {
   const socketPath = `${place.folder}/run/docker.sock`
   return {
-    ...{ name: plan.name, tenant: plan.tenant, address: place.address, namespace: place.namespace },
-    ...{ folder: place.folder, socketPath },
+    name: plan.name,
+    tenant: plan.tenant,
+    address: place.address,
+    namespace: place.namespace,
+    folder: place.folder,
+    socketPath,
     get engine() {
       return engine()
     },

@@ -27,8 +27,15 @@ export async function assign(store: Store, tenantId: string, nodeId: string): Pr
   const put = (assignments: (typeof assignment)[]) =>
     store.transact((transaction) => {
       transaction.put(address, {
-        ...{ v: 1, uid, name: 'web', revision: 1, everAssigned: true, assignments },
-        ...{ templates: {}, reportedRefusals: '', reportedPhase: '' },
+        v: 1,
+        uid,
+        name: 'web',
+        revision: 1,
+        everAssigned: true,
+        assignments,
+        templates: {},
+        reportedRefusals: '',
+        reportedPhase: '',
       })
       return { kind: 'commit', result: undefined }
     })

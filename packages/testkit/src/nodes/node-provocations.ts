@@ -38,7 +38,9 @@ export const NODE_PROVOCATIONS: readonly Provocation[] = [
     code: 'node_not_found',
     field: 'nodeName',
     sent: (w) => ({
-      ...{ as: 'globex', method: 'DELETE', path: '/api/v1/nodes/standing/claim' },
+      as: 'globex',
+      method: 'DELETE',
+      path: '/api/v1/nodes/standing/claim',
       headers: { 'x-tenant-id': w.platform.globex.id },
     }),
   },

@@ -88,19 +88,17 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const { reference } = await registry.pushSampleImage(uniqueRepository(), '1.0')
   const [acme, globex] = await Promise.all([makeTenant(api(), 'acme'), makeTenant(api(), 'globex')])
   return {
-    ...{
-      baseUrl,
-      root,
-      config,
-      server,
-      platformToken,
-      acme,
-      globex,
-      image: reference,
-      registryHost: registry.host,
-      logLines,
-      api,
-    },
+    baseUrl,
+    root,
+    config,
+    server,
+    platformToken,
+    acme,
+    globex,
+    image: reference,
+    registryHost: registry.host,
+    logLines,
+    api,
     stop: () => server.close(),
   }
 }
@@ -135,7 +133,9 @@ export async function startReplica(
   const server = await composeServer({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
   await server.http.listen({ host, port })
   return {
-    ...{ baseUrl, server, logLines },
+    baseUrl,
+    server,
+    logLines,
     api: (token) => createApiClient(baseUrl, token),
     stop: () => server.close(),
   }

@@ -85,7 +85,8 @@ const material: readonly Provocation[] = [
     code: 'permission_denied',
     field: 'secrets[0].values',
     sent: (world) => ({
-      ...{ as: 'developer', method: 'POST' },
+      as: 'developer',
+      method: 'POST',
       body: bodyWith(world, { secrets: [entry({ values: { password: 'x' } })] }),
     }),
   },
@@ -93,7 +94,8 @@ const material: readonly Provocation[] = [
     code: 'permission_denied',
     field: 'secrets[0].generate',
     sent: (world) => ({
-      ...{ as: 'developer', method: 'POST' },
+      as: 'developer',
+      method: 'POST',
       body: bodyWith(world, { secrets: [entry({ generate: { keys: ['password'] } })] }),
     }),
   },

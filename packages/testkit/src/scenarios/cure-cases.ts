@@ -67,15 +67,19 @@ const labels: readonly CureCase[] = [
   { name: 'label-equals', kinds: ['set_label'], wishes: demands(isIn('formula', 'a=b')) },
   { name: 'label-inherited', kinds: ['set_label'], wishes: demands(exists('constructor')) },
   {
-    ...{ name: 'labels-two', kinds: ['set_label', 'set_label'] },
+    name: 'labels-two',
+    kinds: ['set_label', 'set_label'],
     wishes: demands(isIn('row', '1'), isIn('shelf', '2')),
   },
   {
-    ...{ name: 'labels-in-and-out', kinds: ['set_label', 'set_label'] },
+    name: 'labels-in-and-out',
+    kinds: ['set_label', 'set_label'],
     wishes: demands(isIn('fire', 'none'), isAbsent('wet')),
   },
   {
-    ...{ name: 'label-and-cordon', kinds: ['uncordon', 'set_label'], before: cordon },
+    name: 'label-and-cordon',
+    kinds: ['uncordon', 'set_label'],
+    before: cordon,
     wishes: demands(exists('late')),
   },
 ]
@@ -93,25 +97,30 @@ const residency: readonly CureCase[] = [
   { name: 'country-other', kinds: ['attest_label'], wishes: resides({ country: 'FR' }) },
   { name: 'region-other', kinds: ['attest_label'], wishes: resides({ region: 'nordics' }) },
   {
-    ...{ name: 'country-constraint', kinds: ['change_constraint'] },
+    name: 'country-constraint',
+    kinds: ['change_constraint'],
     wishes: demands(isIn(NODE_COUNTRY, 'AT')),
   },
   {
-    ...{ name: 'blocked', kinds: ['change_residency'] },
+    name: 'blocked',
+    kinds: ['change_residency'],
     wishes: resides({ blockedCountries: ['FR'] }),
   },
   {
-    ...{ name: 'blocked-among-others', kinds: ['change_residency'] },
+    name: 'blocked-among-others',
+    kinds: ['change_residency'],
     wishes: resides({ blockedCountries: ['IT', 'FR', 'ES'] }),
   },
   {
-    ...{ name: 'blocked-and-label', kinds: ['change_residency', 'set_label'] },
+    name: 'blocked-and-label',
+    kinds: ['change_residency', 'set_label'],
     wishes: {
       placement: { residency: { blockedCountries: ['FR'] }, constraints: [isIn('shore', 'dry')] },
     },
   },
   {
-    ...{ name: 'country-and-blocked', kinds: ['attest_label'] },
+    name: 'country-and-blocked',
+    kinds: ['attest_label'],
     wishes: resides({ country: 'DE', blockedCountries: ['FR'] }),
   },
 ]
@@ -126,7 +135,9 @@ const room: readonly CureCase[] = [
   { name: 'memory-taken', kinds: ['free'], wishes: asks(0, 4096), before: heavy(0, 8 * GIBIBYTE - 1000) },
   { name: 'drained', kinds: ['uncordon'], before: (ward) => act(ward, 'drain') },
   {
-    ...{ name: 'both-taken', kinds: ['free'], wishes: asks(200, 300) },
+    name: 'both-taken',
+    kinds: ['free'],
+    wishes: asks(200, 300),
     before: heavy(3999, 8 * GIBIBYTE - 100),
   },
   { name: 'all-taken', kinds: ['free'], wishes: asks(4000, 0), before: heavy(4000, 0) },
@@ -134,15 +145,22 @@ const room: readonly CureCase[] = [
   { name: 'memory-too-large', kinds: ['lower_request'], wishes: asks(0, 9 * GIBIBYTE) },
   { name: 'too-large-and-taken', kinds: ['lower_request'], wishes: asks(5000, 0), before: heavy(1000, 0) },
   {
-    ...{ name: 'both-too-large', kinds: ['lower_request'], wishes: asks(4001, 8 * GIBIBYTE + 5) },
+    name: 'both-too-large',
+    kinds: ['lower_request'],
+    wishes: asks(4001, 8 * GIBIBYTE + 5),
     before: heavy(7, 11),
   },
   {
-    ...{ name: 'too-large-for-all', kinds: ['lower_request'], wishes: asks(6000, 0), anywhere: true },
+    name: 'too-large-for-all',
+    kinds: ['lower_request'],
+    wishes: asks(6000, 0),
+    anywhere: true,
     before: heavy(0, 0),
   },
   {
-    ...{ name: 'taken-and-cordoned', kinds: ['uncordon', 'free'], wishes: asks(1000, 0) },
+    name: 'taken-and-cordoned',
+    kinds: ['uncordon', 'free'],
+    wishes: asks(1000, 0),
     async before(ward) {
       await heavy(3500, 0)(ward)
       await cordon(ward)
@@ -170,7 +188,9 @@ const shuns = (...antiAffinity: string[]): Wishes => ({ placement: { antiAffinit
 const company: readonly CureCase[] = [
   { name: 'beside-nobody-yet', kinds: ['place_beside'], wishes: goesWith('made-for-it') },
   {
-    ...{ name: 'beside-the-stopped', kinds: ['place_beside'], wishes: goesWith('stopped') },
+    name: 'beside-the-stopped',
+    kinds: ['place_beside'],
+    wishes: goesWith('stopped'),
     async before({ api, whole }) {
       const body = { kind: 'Deployment', name: 'stopped', image: whole.image, replicas: 0 }
       await api.post('/api/v1/deployments', body)
@@ -178,40 +198,51 @@ const company: readonly CureCase[] = [
   },
   { name: 'beside-two', kinds: ['place_beside', 'place_beside'], wishes: goesWith('left', 'right') },
   {
-    ...{ name: 'beside-one-of-two', kinds: ['place_beside'], wishes: goesWith('left', 'third') },
+    name: 'beside-one-of-two',
+    kinds: ['place_beside'],
+    wishes: goesWith('left', 'third'),
   },
   { name: 'away-from-one', kinds: ['move_away'], wishes: shuns('noisy'), before: neighbours('noisy') },
   { name: 'away-from-a-pair', kinds: ['move_away'], wishes: shuns('pair'), before: neighbours('pair') },
   {
-    ...{ name: 'away-from-two', kinds: ['move_away', 'move_away'] },
-    ...{ wishes: shuns('noisy', 'loud'), before: neighbours('noisy', 'loud') },
+    name: 'away-from-two',
+    kinds: ['move_away', 'move_away'],
+    wishes: shuns('noisy', 'loud'),
+    before: neighbours('noisy', 'loud'),
   },
   {
-    ...{ name: 'beside-and-away', kinds: ['place_beside', 'move_away'] },
+    name: 'beside-and-away',
+    kinds: ['place_beside', 'move_away'],
     wishes: { placement: { affinity: ['quiet'], antiAffinity: ['noisy'] } },
     before: neighbours('noisy'),
   },
   {
-    ...{ name: 'torn-absent', kinds: ['change_affinity'] },
+    name: 'torn-absent',
+    kinds: ['change_affinity'],
     wishes: { placement: { affinity: ['nobody'], antiAffinity: ['nobody'] } },
   },
   {
-    ...{ name: 'torn-present', kinds: ['change_anti_affinity'] },
+    name: 'torn-present',
+    kinds: ['change_anti_affinity'],
     wishes: { placement: { affinity: ['loud'], antiAffinity: ['loud'] } },
     before: neighbours('loud'),
   },
   {
-    ...{ name: 'alone', kinds: ['change_anti_affinity'] },
+    name: 'alone',
+    kinds: ['change_anti_affinity'],
     wishes: { replicas: 2, placement: { antiAffinity: ['alone'] } },
   },
   { name: 'named', kinds: ['name_node'], namesOther: true },
   { name: 'named-and-cordoned', kinds: ['name_node', 'uncordon'], namesOther: true, before: cordon },
   {
-    ...{ name: 'contradiction', kinds: ['change_constraint'] },
+    name: 'contradiction',
+    kinds: ['change_constraint'],
     wishes: demands(exists('odd'), isAbsent('odd')),
   },
   {
-    ...{ name: 'contradiction-anywhere', kinds: ['change_constraint'], anywhere: true },
+    name: 'contradiction-anywhere',
+    kinds: ['change_constraint'],
+    anywhere: true,
     wishes: demands(isIn('even', '2'), isNotIn('even', '2')),
   },
   { name: 'reserved', kinds: ['change_constraint'], wishes: demands(exists('holdfast.io/none')) },
@@ -225,18 +256,22 @@ const loseAgent = async (ward: Ward): Promise<void> => {
 const readiness: readonly CureCase[] = [
   { name: 'agent-gone', kinds: ['make_ready'], before: loseAgent },
   {
-    ...{ name: 'agent-gone-and-label', kinds: ['make_ready', 'set_label'], before: loseAgent },
+    name: 'agent-gone-and-label',
+    kinds: ['make_ready', 'set_label'],
+    before: loseAgent,
     wishes: demands(isIn('back', 'yes')),
   },
   {
-    ...{ name: 'agent-gone-and-cordon', kinds: ['make_ready', 'uncordon'] },
+    name: 'agent-gone-and-cordon',
+    kinds: ['make_ready', 'uncordon'],
     async before(ward) {
       await cordon(ward)
       await loseAgent(ward)
     },
   },
   {
-    ...{ name: 'power-gone', kinds: ['make_ready'] },
+    name: 'power-gone',
+    kinds: ['make_ready'],
     async before(ward) {
       await ward.whole.lab.powerOff(ward.node)
       await untilStatus(ward, 'unreachable')
@@ -249,26 +284,35 @@ const quota: readonly CureCase[] = [
   { name: 'quota-reached', kinds: ['raise_quota'], before: (ward) => setQuota(ward, 2) },
   { name: 'quota-exceeded', kinds: ['raise_quota'], before: (ward) => setQuota(ward, 0) },
   {
-    ...{ name: 'quota-for-one', kinds: ['raise_quota'], wishes: { replicas: 2 } },
+    name: 'quota-for-one',
+    kinds: ['raise_quota'],
+    wishes: { replicas: 2 },
     before: (ward) => setQuota(ward, 3),
   },
   {
-    ...{ name: 'quota-and-cordon', kinds: ['uncordon', 'raise_quota'] },
+    name: 'quota-and-cordon',
+    kinds: ['uncordon', 'raise_quota'],
     async before(ward) {
       await cordon(ward)
       await setQuota(ward, 1)
     },
   },
   {
-    ...{ name: 'quota-and-label', kinds: ['set_label', 'raise_quota'], wishes: demands(exists('roof')) },
+    name: 'quota-and-label',
+    kinds: ['set_label', 'raise_quota'],
+    wishes: demands(exists('roof')),
     before: (ward) => setQuota(ward, 2),
   },
   {
-    ...{ name: 'quota-and-request', kinds: ['lower_request', 'raise_quota'], wishes: asks(4001, 0) },
+    name: 'quota-and-request',
+    kinds: ['lower_request', 'raise_quota'],
+    wishes: asks(4001, 0),
     before: (ward) => setQuota(ward, 2),
   },
   {
-    ...{ name: 'quota-and-company', kinds: ['place_beside', 'raise_quota'], wishes: goesWith('guest') },
+    name: 'quota-and-company',
+    kinds: ['place_beside', 'raise_quota'],
+    wishes: goesWith('guest'),
     before: (ward) => setQuota(ward, 2),
   },
 ]

@@ -111,6 +111,9 @@ export const shown = (candidates: readonly Candidate[]) =>
   candidates.map(({ nodeName, refusals }) => [
     nodeName,
     refusals.map(({ filter, code, required, reported }) => ({
-      ...{ filter, code, required, reported: MOVES.has(filter) ? null : reported },
+      filter,
+      code,
+      required,
+      reported: MOVES.has(filter) ? null : reported,
     })),
   ])

@@ -79,9 +79,19 @@ function enrollWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
     ...labels,
   }
   return [
-    ...['--server', server, ...(ca === undefined ? [] : ['--ca', ca]), '--name', node.name],
-    ...['--state', stateOf(node), '--engine', `unix://${node.socketPath}`],
-    ...['--cpu-millis', String(cpuMillis), '--memory-bytes', String(8 * 1024 ** 3)],
+    '--server',
+    server,
+    ...(ca === undefined ? [] : ['--ca', ca]),
+    '--name',
+    node.name,
+    '--state',
+    stateOf(node),
+    '--engine',
+    `unix://${node.socketPath}`,
+    '--cpu-millis',
+    String(cpuMillis),
+    '--memory-bytes',
+    String(8 * 1024 ** 3),
     ...labelWords(advertised),
   ]
 }
@@ -104,8 +114,17 @@ function runAgent(node: LabNode, labels: Labels | undefined): ManagedProcess {
 /** In the clear, on the ports of a node: 80 from outside, 8081 from the tenant's other nodes. */
 function routingWords({ address, caddy }: LabNode): string[] {
   return [
-    ...['--routes-listen', `${address}:80`, '--routes-tls', 'off'],
-    ...['--peer-listen', `${address}:8081`, '--peer-address', `${address}:8081`],
-    ...['--caddy-socket', caddy.socketPath, '--caddy-config', caddy.configFile],
+    '--routes-listen',
+    `${address}:80`,
+    '--routes-tls',
+    'off',
+    '--peer-listen',
+    `${address}:8081`,
+    '--peer-address',
+    `${address}:8081`,
+    '--caddy-socket',
+    caddy.socketPath,
+    '--caddy-config',
+    caddy.configFile,
   ]
 }

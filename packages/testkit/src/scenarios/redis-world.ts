@@ -92,14 +92,20 @@ export async function startRedisWorld(whole: LabPlatform): Promise<RedisWorld> {
   const generated = (entry: object) => ({ ...entry, generate: GENERATE })
   const check = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '6379'], ...PACE }
   await deploy('redis', SERVE, {
-    ...{ secrets: [generated(ADMIN)], healthCheck: check, placement: { antiAffinity: ['redis'] } },
+    secrets: [generated(ADMIN)],
+    healthCheck: check,
+    placement: { antiAffinity: ['redis'] },
   })
   await deploy(USERS, APPLY, {
-    ...{ secrets: [ADMIN, generated(APP)], healthCheck: isThere('/tmp/applied') },
-    ...{ placement: { affinity: ['redis'], antiAffinity: [USERS] }, update: { order: 'stop-first' } },
+    secrets: [ADMIN, generated(APP)],
+    healthCheck: isThere('/tmp/applied'),
+    placement: { affinity: ['redis'], antiAffinity: [USERS] },
+    update: { order: 'stop-first' },
   })
   const client = {
-    ...{ secrets: [APP], healthCheck: isThere('/tmp/in'), placement: { affinity: ['redis'] } },
+    secrets: [APP],
+    healthCheck: isThere('/tmp/in'),
+    placement: { affinity: ['redis'] },
   }
   await Promise.all(CLIENTS.map((name) => deploy(name, LOG_IN, client)))
   return {
@@ -113,7 +119,8 @@ export async function startRedisWorld(whole: LabPlatform): Promise<RedisWorld> {
       const { server, acme } = whole.platform
       const placed = () => server.store.list(placements, acme.id as TenantId).map(({ record }) => record)
       await waitUntil(() => placed().every(({ lastGood, revision }) => lastGood?.revision === revision), {
-        ...{ what: 'every revision is good', timeoutMs: 180_000 },
+        what: 'every revision is good',
+        timeoutMs: 180_000,
       })
     },
     async secretsVersions() {
@@ -162,8 +169,10 @@ async function readTally(whole: LabPlatform, node: string): Promise<Tally> {
 function sumUp(tallies: readonly Tally[]): Tally {
   const total = (of: (tally: Tally) => number) => sum(tallies.map(of))
   return {
-    ...{ containers: total((each) => each.containers), logins: total((each) => each.logins) },
-    ...{ missed: total((each) => each.missed), refused: total((each) => each.refused) },
+    containers: total((each) => each.containers),
+    logins: total((each) => each.logins),
+    missed: total((each) => each.missed),
+    refused: total((each) => each.refused),
     passwords: tallies.flatMap(({ passwords }) => passwords),
   }
 }

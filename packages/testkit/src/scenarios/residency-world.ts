@@ -23,7 +23,9 @@ const REGIONS = { alpine: ['AT', 'CH', 'DE'] }
 
 export const startResidencyLab = (): Promise<LabPlatform> =>
   startLabPlatform({
-    ...{ nodesPerTenant: { acme: 5, globex: 1 }, engine: 'mixed', offers: OFFERS },
+    nodesPerTenant: { acme: 5, globex: 1 },
+    engine: 'mixed',
+    offers: OFFERS,
     settings: { residency: { regions: REGIONS }, liveness: { heartbeatSeconds: 2, unreachableSeconds: 8 } },
   })
 
@@ -55,7 +57,10 @@ export async function deploy(
   { name, residency, replicas = 1, more = {} }: Row,
 ): Promise<Stored> {
   const { status, body, text } = await whole.api('acme').post('/api/v1/deployments', {
-    ...{ kind: 'Deployment', name, image: whole.image, replicas },
+    kind: 'Deployment',
+    name,
+    image: whole.image,
+    replicas,
     // One replica on each node that is allowed: where they are then says which ones are.
     placement: { antiAffinity: [name], ...(residency === undefined ? {} : { residency }) },
     ...more,
@@ -129,9 +134,20 @@ export async function madeOn(whole: LabPlatform, node: string, deployment: strin
   const told = await whole
     .node(node)
     .exec([
-      ...['docker', 'events', '--since', '0', '--until', String(until), '--filter', 'type=container'],
-      ...['--filter', 'event=create', '--filter', `label=holdfast.io/deployment-name=${deployment}`],
-      ...['--format', '{{.Actor.ID}}'],
+      'docker',
+      'events',
+      '--since',
+      '0',
+      '--until',
+      String(until),
+      '--filter',
+      'type=container',
+      '--filter',
+      'event=create',
+      '--filter',
+      `label=holdfast.io/deployment-name=${deployment}`,
+      '--format',
+      '{{.Actor.ID}}',
     ])
   return told.split('\n').filter((line) => line !== '')
 }

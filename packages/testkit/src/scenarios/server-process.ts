@@ -66,7 +66,11 @@ async function settingsOf({ config }: Platform, port: number, url: string, roles
   const { address, rootToken } = await sharedSecretsStore()
   const { etcd, registries, rates, cluster } = config
   return {
-    ...{ listen: { host: '127.0.0.1', port }, publicUrl: url, roles, registries, rates },
+    listen: { host: '127.0.0.1', port },
+    publicUrl: url,
+    roles,
+    registries,
+    rates,
     etcd: { endpoints: etcd.endpoints, root: etcd.root },
     // A secret shows itself to nobody but who asks for it.
     cluster: { key: cluster?.key?.reveal(), ca: cluster?.ca },

@@ -84,7 +84,11 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
     await untilNodesReady(api(tenant), lab.nodes.filter((node) => node.tenant === tenant).length)
   const checkSoFar = () => history.finish({ acme: platform.acme.id, globex: platform.globex.id })
   return {
-    ...{ lab, platform, etcd, image, api },
+    lab,
+    platform,
+    etcd,
+    image,
+    api,
     get gateway() {
       return gateway
     },

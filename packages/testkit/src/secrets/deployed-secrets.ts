@@ -47,10 +47,16 @@ export async function deployedSecrets(platform: Platform): Promise<DeployedSecre
   }
   const world = async () => ({ keys: await storedKeys(), versions: await eye.everything() })
   return {
-    ...{ api, storedKeys, world },
+    api,
+    storedKeys,
+    world,
     create: (name, secrets, more = {}) =>
       api.post(COLLECTION, {
-        ...{ kind: 'Deployment', name, image: platform.image, replicas: 0, secrets },
+        kind: 'Deployment',
+        name,
+        image: platform.image,
+        replicas: 0,
+        secrets,
         ...more,
       }),
     async writeSecret(label, version) {
@@ -86,7 +92,9 @@ export function named(): string {
 export const one = (name: string): string => `${COLLECTION}/${name}`
 
 export const withValues = (label: string, more: object = {}) => ({
-  ...{ name: 'DB', vault_path: `deployments/${label}`, values: { PASSWORD: VALUE } },
+  name: 'DB',
+  vault_path: `deployments/${label}`,
+  values: { PASSWORD: VALUE },
   ...more,
 })
 

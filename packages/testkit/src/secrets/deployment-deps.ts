@@ -11,7 +11,13 @@ export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets'])
   const { mode: _mode, ...admission } = admissionContext({ registries: new Set(['registry.test:443']) })
   const quotas = { limit: () => 1_000_000, list: () => ({ items: [] }) }
   return {
-    ...{ store, secrets, clock, ids, quotas, admission, archiveRevisions: 50 },
+    store,
+    secrets,
+    clock,
+    ids,
+    quotas,
+    admission,
+    archiveRevisions: 50,
     residency: { enforcement: true, regions: {} },
     planAhead: () => {
       throw new Error('no plan is asked for here')

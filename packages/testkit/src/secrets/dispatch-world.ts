@@ -76,13 +76,20 @@ export async function openDispatchWorld(given: WorldOptions): Promise<DispatchWo
   const outcomes: string[] = []
   const client = real.open(real.platform.broker, address === undefined ? {} : { address })
   const broker = createBroker({
-    ...{ store, ids, log: { warn: log, error: log }, ...options },
+    store,
+    ids,
+    log: { warn: log, error: log },
+    ...options,
     secretsStore: createSecretsReader({ client, namespaces: ['deployments', 'resources'] }),
     registry: { checkManifest: async () => ({ kind: 'absent' }) },
     onAnswer: (outcome) => outcomes.push(outcome),
   })
   return {
-    ...{ store, broker, logged, outcomes, close },
+    store,
+    broker,
+    logged,
+    outcomes,
+    close,
     tenant: () => provisioned(store, real),
     put: (tenant, label, values) => putVersion(store, real.writer, tenant, label, values),
     change: (tenant, label, changes) => changeCredential(store, tenant, label, changes),
@@ -157,7 +164,10 @@ export const aNodeOf = (world: DispatchWorld, tenant: TenantId): Promise<Enrolle
 
 /** An entry of a template; without a version: the credential's first. */
 export const secretEntry = (name: string, label: string, version: number | null = null): TemplateSecret => ({
-  ...{ name, namespace: 'deployments', label, version },
+  name,
+  namespace: 'deployments',
+  label,
+  version,
 })
 
 /** What only the node reads. */

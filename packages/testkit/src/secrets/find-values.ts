@@ -68,8 +68,15 @@ export function formsOf(value: string): string[] {
   const hex = bytes.toString('hex')
   const inUrl = encodeURIComponent(value)
   const forms = [
-    ...[value, escaped, JSON.stringify(escaped).slice(1, -1), asGoEscapes(escaped)],
-    ...[hex, hex.toUpperCase(), inUrl, inUrl.toLowerCase(), inUrl.replaceAll('%20', '+')],
+    value,
+    escaped,
+    JSON.stringify(escaped).slice(1, -1),
+    asGoEscapes(escaped),
+    hex,
+    hex.toUpperCase(),
+    inUrl,
+    inUrl.toLowerCase(),
+    inUrl.replaceAll('%20', '+'),
     ...[0, 1, 2].flatMap((before) => inBase64(bytes, before)),
   ]
   return [...new Set(forms)]

@@ -2,12 +2,41 @@
 // doubled and wide ones, what the store's own policies read as patterns, and what is nearly right.
 
 const PIECES = [
-  ...['..', '', '/', '//', './', '%2e%2e', '%2F', '%252e', '\\', '\0', '．．', '+', '*'],
-  ...['?version=1', '#', 'web', 'A', '-', '\u202e', '%00'],
+  '..',
+  '',
+  '/',
+  '//',
+  './',
+  '%2e%2e',
+  '%2F',
+  '%252e',
+  '\\',
+  '\0',
+  '．．',
+  '+',
+  '*',
+  '?version=1',
+  '#',
+  'web',
+  'A',
+  '-',
+  '\u202e',
+  '%00',
 ]
 const NAMESPACES = [
-  ...['deployments', 'resources', 'registries', 'sys', 'deployments/..', '../kv-other/data/deployments'],
-  ...['Deployments', 'deployments%2F..', '+', '*', '', 'deplоyments', 'deployments '],
+  'deployments',
+  'resources',
+  'registries',
+  'sys',
+  'deployments/..',
+  '../kv-other/data/deployments',
+  'Deployments',
+  'deployments%2F..',
+  '+',
+  '*',
+  '',
+  'deplоyments',
+  'deployments ',
 ]
 const THIRDS = ['', 'x']
 

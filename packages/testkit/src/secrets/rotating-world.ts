@@ -78,7 +78,13 @@ export async function startRotatingWorld({ moves = true } = {}): Promise<Rotatin
   // What is read of it here is read from a store of our own.
   const seen = (asked: Promise<ApiAnswer>) => asked.finally(() => store.fresh())
   return {
-    ...{ platform, store, tenant, api, violations, credential, deployment },
+    platform,
+    store,
+    tenant,
+    api,
+    violations,
+    credential,
+    deployment,
     eye: createStoreEye({ ...(await sharedSecretsStore()), tenant }),
     write: (label, values = { password: 'first' }) => seen(api.put(at(label), { values })),
     async deploy(name, labels, replicas = 2, behave = () => ({})) {
@@ -124,7 +130,11 @@ export function startMoves(
   errors: unknown[],
 ): { stop(): Promise<void> } {
   return startRotations({
-    ...{ store, clock: swift, leadership, archiveRevisions: 50, lookMs: LOOK_MS },
+    store,
+    clock: swift,
+    leadership,
+    archiveRevisions: 50,
+    lookMs: LOOK_MS,
     onError: (error) => errors.push(error),
   })
 }
@@ -137,7 +147,9 @@ async function create(
   replicas: number,
 ): Promise<DeploymentUid> {
   const secrets = labels.map((label, index) => ({
-    ...{ name: `S${index}`, vault_path: `resources/${label}`, anchor: 'external' },
+    name: `S${index}`,
+    vault_path: `resources/${label}`,
+    anchor: 'external',
   }))
   const update = { order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '1h' }
   const body = { kind: 'Deployment', name, image, replicas, secrets, update }

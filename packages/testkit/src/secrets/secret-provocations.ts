@@ -16,7 +16,10 @@ interface WriteFault {
 }
 
 const badPath = (code: Code, field: string, path: string): WriteFault => ({
-  ...{ code, field, path: `${SECRETS}/${path}`, body: VALUES },
+  code,
+  field,
+  path: `${SECRETS}/${path}`,
+  body: VALUES,
 })
 const badBody = (code: Code, field: string, body: object): WriteFault => ({ code, field, path: ONE, body })
 const badPlan = (code: Code, field: string, plan: object): WriteFault =>
@@ -61,7 +64,10 @@ export async function prepareSecrets({ platform }: World): Promise<void> {
   const api = platform.api(platform.acme.token)
   const written = await api.put(`${SECRETS}/resources/${HELD}`, VALUES)
   const held = await api.post('/api/v1/deployments', {
-    ...{ kind: 'Deployment', name: HOLDER, image: platform.image, replicas: 0 },
+    kind: 'Deployment',
+    name: HOLDER,
+    image: platform.image,
+    replicas: 0,
     secrets: [{ name: 'S', vault_path: `resources/${HELD}`, anchor: 'external' }],
   })
   if (written.status !== 200 || held.status !== 201) throw new Error(`${written.text} ${held.text}`)
@@ -69,7 +75,9 @@ export async function prepareSecrets({ platform }: World): Promise<void> {
 
 export const SECRET_PROVOCATIONS: readonly Provocation[] = [
   ...SECRET_WRITE_FAULTS.map(({ code, field, path, body }) => ({
-    ...{ code, field, sent: () => ({ method: 'PUT', path, body }) },
+    code,
+    field,
+    sent: () => ({ method: 'PUT', path, body }),
   })),
   {
     code: 'secret_path_namespace_split',

@@ -53,7 +53,10 @@ export async function startSecretsWorld(platform?: Platform): Promise<SecretsWor
     (await listAll(SECRETS, api)).find(({ resource }) => resource === label)
   let serial = 0
   return {
-    ...{ platform: own, api, eye, summaryOf },
+    platform: own,
+    api,
+    eye,
+    summaryOf,
     newLabel() {
       serial += 1
       return `s${serial}`
@@ -77,7 +80,9 @@ async function deploy(
   labels: readonly string[],
 ): Promise<ApiAnswer> {
   const secrets = labels.map((label, index) => ({
-    ...{ name: `S${index}`, vault_path: `resources/${label}`, anchor: 'external' },
+    name: `S${index}`,
+    vault_path: `resources/${label}`,
+    anchor: 'external',
   }))
   const answer = await api.post(DEPLOYMENTS, { kind: 'Deployment', name, image, replicas: 0, secrets })
   if (answer.status !== 201) throw new Error(`no deployment: ${answer.text}`)
@@ -125,8 +130,15 @@ const placeTemplate = (platform: Platform, name: string, label: string): Promise
       const secrets = [{ name: 'S', namespace: 'resources', label, version: 1 }]
       const template = { name, image: 'x@y', environment: {}, labels: {}, stopGracePeriod: '10s', secrets }
       transaction.put(inTenant(platform.acme.id as TenantId, placements, name), {
-        ...{ v: 1, uid: `dep_${ids.ulid()}` as DeploymentUid, name, revision: 2, everAssigned: true },
-        ...{ assignments: [], templates: { kept: template }, reportedRefusals: '', reportedPhase: '' },
+        v: 1,
+        uid: `dep_${ids.ulid()}` as DeploymentUid,
+        name,
+        revision: 2,
+        everAssigned: true,
+        assignments: [],
+        templates: { kept: template },
+        reportedRefusals: '',
+        reportedPhase: '',
         lastGood: { revision: 1, templateHash: 'kept' },
       })
       return { kind: 'commit', result: undefined }

@@ -41,7 +41,8 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
   const { port } = server.address() as AddressInfo
   return {
     address: `http://127.0.0.1:${port}`,
-    ...{ seen, seenAtMs },
+    seen,
+    seenAtMs,
     count: (part, from = 0) => seen.slice(from).filter((line) => line.includes(part)).length,
     delay: (part, ms) => void delays.set(part, ms),
     forbid: (part) => void forbidden.add(part),

@@ -33,7 +33,10 @@ export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedS
     },
     log: pino({ level: 'silent' }),
     metrics: { observeRequest: () => {}, countRejection: () => {} },
-    ...{ publicUrl, bodyBytes: 1_048_576, bodyDepth: 32, headerBytes: 16_384 },
+    publicUrl,
+    bodyBytes: 1_048_576,
+    bodyDepth: 32,
+    headerBytes: 16_384,
     internalCalls: { node: async () => ({ status: 404, body: '{}' }) },
     newRequestId: () => `req_${ids.ulid()}`,
   })

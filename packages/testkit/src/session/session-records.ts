@@ -33,16 +33,14 @@ export async function addTenant(store: Store): Promise<TenantId> {
   const id = randomUUID() as TenantId
   await write(store, (transaction) =>
     transaction.put(globally(tenants, id), {
-      ...{
-        v: 1,
-        id,
-        name: id.slice(0, 8),
-        createdAt: TIME,
-        platform: false,
-        quotas: {},
-        revision: 1,
-        deleting: false,
-      },
+      v: 1,
+      id,
+      name: id.slice(0, 8),
+      createdAt: TIME,
+      platform: false,
+      quotas: {},
+      revision: 1,
+      deleting: false,
     }),
   )
   return id

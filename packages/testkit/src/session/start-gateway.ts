@@ -47,7 +47,9 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayDeps, 'store'>> 
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
   const { endpoints, root, tls, wrap, wrapStore = (store) => store, deadlineMs = 10_000, ...given } = options
   const opened = await openTestStore({
-    ...{ endpoints, root, deadlineMs },
+    endpoints,
+    root,
+    deadlineMs,
     ...(wrap === undefined ? {} : { wrap }),
   })
   const logged: string[] = []
@@ -59,7 +61,11 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   const onHold = logHolds({ info: log, warn: log })
   const detector = createFailureDetector({ store, self: replica, times, checkMs: times.sweepMs, onHold })
   const gateway = createGateway({
-    ...{ store, clock, ids, clusterKey: secret('one cluster'), detector },
+    store,
+    clock,
+    ids,
+    clusterKey: secret('one cluster'),
+    detector,
     log: { info: log, warn: log },
     broker: {
       sealEnvironment: async () => ({ error: 'broker_unavailable' }),
@@ -95,7 +101,13 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     }),
   )
   return {
-    ...{ gateway, detector, store: opened.store, engine: opened.engine, url, logged, internalCalls },
+    gateway,
+    detector,
+    store: opened.store,
+    engine: opened.engine,
+    url,
+    logged,
+    internalCalls,
     async stop() {
       gateway.close()
       detector.stop()

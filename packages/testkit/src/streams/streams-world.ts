@@ -61,7 +61,10 @@ export async function startStreamsWorld(): Promise<StreamsWorld> {
   for (const engine of engines) images.push(await pushImage(engine))
   const tenant = platform.acme.id as TenantId
   return {
-    ...{ platform, other, tenant, agents },
+    platform,
+    other,
+    tenant,
+    agents,
     deploy: (name, command) => deploy(platform, tenant, agents, images, name, command),
     async stop() {
       await Promise.all(agents.map((agent) => agent.stop()))
@@ -131,27 +134,34 @@ async function deploy(
   const uid = Object(made.body['deployment']).uid as DeploymentUid
   const { store } = platform.server
   const template = (image: string) => ({
-    ...{ name, image, environment: {}, labels: {}, stopGracePeriod: '1s' },
+    name,
+    image,
+    environment: {},
+    labels: {},
+    stopGracePeriod: '1s',
     ...(command === undefined ? {} : { command: [...command] }),
   })
   const assignments = agents.map(
     ({ nodeId }, index): Assignment => ({
-      ...{ id: `rep_${ids.ulid()}` as AssignmentId, replica: index + 1, nodeId, revision: 1 },
-      ...{ templateHash: `sha256:${index}`, desired: 'running', assignedAt: new Date().toISOString() },
+      id: `rep_${ids.ulid()}` as AssignmentId,
+      replica: index + 1,
+      nodeId,
+      revision: 1,
+      templateHash: `sha256:${index}`,
+      desired: 'running',
+      assignedAt: new Date().toISOString(),
     }),
   )
   await store.transact((transaction) => {
     transaction.put(inTenant(tenant, placements, uid), {
-      ...{
-        v: 1,
-        uid,
-        name,
-        revision: 1,
-        everAssigned: true,
-        assignments,
-        reportedRefusals: '',
-        reportedPhase: '',
-      },
+      v: 1,
+      uid,
+      name,
+      revision: 1,
+      everAssigned: true,
+      assignments,
+      reportedRefusals: '',
+      reportedPhase: '',
       templates: Object.fromEntries(images.map((image, index) => [`sha256:${index}`, template(image)])),
     })
     return { kind: 'commit', result: undefined }
