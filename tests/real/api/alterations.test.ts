@@ -1,5 +1,5 @@
-// Nothing is altered silently, over the whole way: what GET shows is what was sent plus what the answer announced,
-// and the log announced the same. core/admission/properties.test.ts has the many.
+// The server alters nothing silently. Over HTTP, GET returns the sent body plus the alterations that the response listed,
+// and the log lists the same ones. packages/core/src/admission/properties.test.ts covers many more bodies.
 
 import type { Alteration, DeploymentRecord, JsonObject } from '@holdfast/contract'
 import { READ_ONLY_FIELDS } from '@holdfast/contract'
@@ -51,7 +51,7 @@ const BESIDE_THE_SPEC: ReadonlySet<string> = new Set([
   'residency_stored_as_label',
 ])
 
-/** Written apart from the product: it knows only what was sent, what is kept, and what was announced. */
+/** An independent model of the product: it knows only the sent body, the stored fields and the reported alterations. */
 function expected(sent: JsonObject, kept: JsonObject, alterations: readonly Alteration[]): JsonObject {
   const result: JsonObject = structuredClone({ ...kept, ...sent })
   for (const field of READ_ONLY_FIELDS) delete result[field]
@@ -67,7 +67,7 @@ function specOf(record: DeploymentRecord): JsonObject {
   return spec
 }
 
-/** What the log said of the request that was answered. */
+/** The log lines of the request with this response. */
 function logged(answer: ApiAnswer): { alterations?: unknown; warnings?: unknown } {
   const id = answer.headers.get('x-request-id') ?? '-'
   const lines = platform.logLines.filter((line) => line.includes(id)).map((line) => JSON.parse(line))
@@ -77,7 +77,7 @@ function logged(answer: ApiAnswer): { alterations?: unknown; warnings?: unknown 
 const options = () => ({ images: [platform.image], dependencies: ['db', 'cache'] })
 const codesOf = (list: readonly { code: string }[]) => list.map(({ code }) => code)
 
-test(`over ${RUNS} generated bodies: stored = sent + announced, and read is stored`, {
+test(`over ${RUNS} generated bodies the stored record is the sent body plus the reported alterations, and GET returns it`, {
   timeout: 600_000,
 }, async () => {
   let serial = 0
@@ -113,8 +113,8 @@ test(`over ${RUNS} generated bodies: stored = sent + announced, and read is stor
   expect((await api.get('/api/v1/quotas')).text).toContain(`{"kind":"deployments","used":${serial + 2}`)
 })
 
-describe('a create', () => {
-  test('announces each default and the digest, in the body and in the log', async () => {
+describe('creating a deployment', () => {
+  test('reports each default and the digest in the response and in the log', async () => {
     const answer = await api.post(COLLECTION, { kind: 'Deployment', name: 'bare', image: platform.image })
     const { alterations, warnings } = written(answer)
     const fields = alterations.map(({ code, field }) => `${code} ${field}`)
@@ -135,7 +135,7 @@ describe('a create', () => {
     expect(logged(answer)).toMatchObject({ alterations, deployment: 'bare' })
   })
 
-  test('stores secretsVersion 0 whatever was sent, and says so', async () => {
+  test('stores secretsVersion 0 for any sent value and reports the change', async () => {
     const { deployment, alterations } = await create({ name: 'versioned', secretsVersion: 7 })
     expect(deployment.secretsVersion).toBe(0)
     expect(alterations).toContainEqual(
@@ -143,7 +143,7 @@ describe('a create', () => {
     )
   })
 
-  test('quotes a number of any size', async () => {
+  test('quotes a number of any size exactly', async () => {
     const sent = `{"kind":"Deployment","name":"huge","image":"${platform.image}","secretsVersion":${'9'.repeat(30)}}`
     const answer = await api.post(COLLECTION, sent, { 'idempotency-key': 'huge' })
     expect(answer.status, answer.text).toBe(201)
@@ -156,7 +156,7 @@ describe('a create', () => {
     expect(changed.status, changed.text).toBe(200)
   })
 
-  test('a health check that cannot fail is accepted with a warning', async () => {
+  test('accepts a health check that cannot fail, with a warning', async () => {
     const { warnings } = await create({ name: 'trivial', healthCheck: { type: 'exec', command: ['exit 0'] } })
     expect(warnings).toEqual([
       { code: 'health_check_trivial', field: 'healthCheck.command', why: expect.any(String) },
@@ -164,7 +164,7 @@ describe('a create', () => {
   })
 })
 
-describe('an update', () => {
+describe('updating a deployment', () => {
   const path = `${COLLECTION}/kept`
   beforeAll(async () => {
     await create({
@@ -177,7 +177,7 @@ describe('an update', () => {
     })
   })
 
-  test('keeps what was not sent and replaces what was, placement and healthCheck as a whole', async () => {
+  test('keeps fields that were not sent and replaces those that were, placement and healthCheck as a whole', async () => {
     const before = await read('kept')
     const healthCheck = { type: 'exec', command: ['other'] }
     const { deployment, alterations } = written(
@@ -196,7 +196,7 @@ describe('an update', () => {
     expect(deployment.createdAt).toBe(before.createdAt)
   })
 
-  test('null clears an optional field, with its default announced', async () => {
+  test('clears an optional field with null and reports its default', async () => {
     const { deployment, alterations } = written(await api.put(path, { replicas: null, environment: null }))
     expect(deployment.replicas).toBe(1)
     expect('environment' in deployment).toBe(false)
@@ -205,7 +205,7 @@ describe('an update', () => {
     ])
   })
 
-  test('keeps secretsVersion, with or without null, and refuses a negative one', async () => {
+  test('keeps secretsVersion with or without null, and rejects a negative one', async () => {
     for (const secretsVersion of [5, null]) {
       const { deployment, alterations } = written(await api.put(path, { secretsVersion }))
       expect(deployment.secretsVersion).toBe(0)
@@ -215,7 +215,7 @@ describe('an update', () => {
     expect((await api.put(path, { secretsVersion: -1 })).codes).toEqual(['secrets_version_negative'])
   })
 
-  test('what only the server writes may come back and is not stored; another uid is refused', async () => {
+  test('ignores read-only fields that a client sends back, and rejects another uid', async () => {
     const before = await read('kept')
     const stale = { revision: 99, specHash: 'x', createdAt: 'then', status: {}, residencyLabels: { a: 'b' } }
     const answer = await api.put(path, { ...before, ...stale })
@@ -232,7 +232,7 @@ describe('an update', () => {
     expect((await api.put(path, { uid: before.uid, name: 'kept' })).status).toBe(200)
   })
 
-  test('a list that loses an entry is replaced, and each loss is named', async () => {
+  test('replaces a list that loses an entry, and reports each lost entry', async () => {
     const { deployment, warnings } = written(await api.put(path, { dependsOn: { cache: 'started' } }))
     expect(deployment.dependsOn).toEqual({ cache: 'started' })
     expect(warnings).toEqual([
@@ -244,7 +244,7 @@ describe('an update', () => {
     ])
   })
 
-  test('the digest is resolved anew only when the image text changes', async () => {
+  test('resolves the digest again only when the image text changes', async () => {
     const before = await read('kept')
     const same = written(await api.put(path, { image: platform.image }))
     expect(same.alterations).toEqual([])
@@ -257,7 +257,7 @@ describe('an update', () => {
 })
 
 describe('a dry run', () => {
-  test('judges all, plans, and stores nothing', async () => {
+  test('validates everything, returns a plan and stores nothing', async () => {
     const before = await dumpTenants(platform)
     const made = await api.post(`${COLLECTION}?dryRun=true`, {
       kind: 'Deployment',
@@ -280,9 +280,14 @@ describe('a dry run', () => {
     expect(await dumpTenants(platform)).toEqual(before)
   })
 
-  test('refuses as in earnest, the world included', async () => {
+  test('returns the same rejections as a real write, those that depend on other records included', async () => {
     const before = await dumpTenants(platform)
-    const sent = { kind: 'Deployment', name: 'kept', image: platform.image, dependsOn: { nobody: 'started' } }
+    const sent = {
+      kind: 'Deployment',
+      name: 'kept',
+      image: platform.image,
+      dependsOn: { missing: 'started' },
+    }
     const answer = await api.post(`${COLLECTION}?dryRun=true`, sent)
     expect(answer.codes).toEqual(['deployment_exists', 'dependency_not_found'])
     expect(answer.status).toBe(409)
@@ -291,7 +296,7 @@ describe('a dry run', () => {
     expect(await dumpTenants(platform)).toEqual(before)
   })
 
-  test('uses up no Idempotency-Key', async () => {
+  test('does not consume its Idempotency-Key', async () => {
     const sent = { kind: 'Deployment', name: 'tried', image: platform.image }
     const key = { 'idempotency-key': 'try' }
     expect((await api.post(`${COLLECTION}?dryRun=true`, sent, key)).status).toBe(200)

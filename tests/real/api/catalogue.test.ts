@@ -17,7 +17,7 @@ import { prepareSecrets, SECRET_PROVOCATIONS } from '@holdfast/testkit/secrets/s
 import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** Our own invariants: no request can break them, or there is a fault of ours. secrets-deployments.test.ts breaks them. */
+/** Invariants of the server that no request can break; tests/real/secrets/deployments.test.ts breaks them on purpose. */
 const INVARIANTS: readonly Code[] = ['secret_material_would_persist', 'secret_generate_would_persist']
 const PROVOCATIONS = [
   ...[...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS],
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.platform.stop())
 
-/** What holds of every rejection, whatever its code. */
+/** Checks the properties that every rejection has, for any code. */
 async function expectRefusal(
   answer: ApiAnswer,
   code: Code,
@@ -68,7 +68,7 @@ async function expectRecord(rejection: { [name: string]: unknown }) {
   pages.add(String(doc))
 }
 
-/** The same keys with the same revisions: nothing stored, and no event, audit entry or kept answer either. */
+/** The same keys with the same revisions: no record, event, audit entry or saved response was written. */
 async function expectNothingStored(platform: Platform, work: () => Promise<void>): Promise<void> {
   const before = await dumpTenants(platform)
   expect(Object.keys(before).length).toBeGreaterThan(0)
@@ -76,14 +76,14 @@ async function expectNothingStored(platform: Platform, work: () => Promise<void>
   expect(await dumpTenants(platform)).toEqual(before)
 }
 
-/** Every number that the secrets store ever gave to a path of acme, those that are destroyed included. */
+/** Every version number that the secrets store ever assigned to a path of acme, destroyed versions included. */
 async function storedVersions({ acme }: Platform) {
   return createStoreEye({ ...(await sharedSecretsStore()), tenant: acme.id }).everything()
 }
 
 const title = ({ code, field }: Provocation, index: number) => [index, code, field] as const
 
-test.each(PROVOCATIONS.map(title))('%i: %s at %s', async (index) => {
+test.each(PROVOCATIONS.map(title))('provocation %i is rejected with %s at %s', async (index) => {
   const provocation = PROVOCATIONS[index]
   if (provocation === undefined) throw new Error('no such row')
   const { platform } = world
@@ -95,7 +95,7 @@ test.each(PROVOCATIONS.map(title))('%i: %s at %s', async (index) => {
   expect(await storedVersions(platform)).toEqual(versions)
 })
 
-test('quota_exceeded at quotas.stored_bytes', async () => {
+test('quota_exceeded is returned at quotas.stored_bytes', async () => {
   const { platform } = world
   const { body } = await platform.api().post('/api/v1/tenants', { name: 'crowded' })
   const tenant = { 'x-tenant-id': String(body['id']) }
@@ -107,8 +107,8 @@ test('quota_exceeded at quotas.stored_bytes', async () => {
   })
 })
 
-test('rate_limited, with the time to wait', async () => {
-  // One more in ten seconds: none comes back while the machine stands still for a moment.
+test('rate_limited is returned with the time to wait', async () => {
+  // The bucket refills once in ten seconds, so that a short pause of the machine does not refill it.
   const platform = await startPlatform({ settings: { rates: { requestsPerMinute: 6, burst: 10 } } })
   const api = platform.api(platform.acme.token)
   const sent = { kind: 'Deployment', name: 'web', image: platform.image }
@@ -124,7 +124,7 @@ test('rate_limited, with the time to wait', async () => {
   await platform.stop()
 })
 
-test('anchored_secret_dropped and anchored_secret_repointed, where volumes are on', async () => {
+test('anchored_secret_dropped and anchored_secret_repointed are returned when volumes are enabled', async () => {
   const platform = await startPlatform({ settings: { volumes: { enabled: true } } })
   const api = platform.api(platform.acme.token)
   const volume = 'vol_01JD0000000000000000000000'
@@ -149,8 +149,8 @@ test('anchored_secret_dropped and anchored_secret_repointed, where volumes are o
   await platform.stop()
 })
 
-describe('an engine is away', () => {
-  test('store_unavailable: etcd is killed under a write, paused under a read', {
+describe('while a store is unavailable', () => {
+  test('store_unavailable is returned when etcd is killed during a write or paused during a read', {
     timeout: 120_000,
   }, async () => {
     const etcd = await startEtcd()
@@ -181,7 +181,7 @@ describe('an engine is away', () => {
     await etcd.stop()
   })
 
-  test('secrets_store_unavailable and registry_credential_store_unavailable: sealed', async () => {
+  test('secrets_store_unavailable and registry_credential_store_unavailable are returned while the secrets store is sealed', async () => {
     const [secretsStore, registry] = await Promise.all([
       startSecretsStore(),
       startRegistry({ htpasswd: { username: 'puller', password: 'correct horse' } }),
@@ -208,20 +208,20 @@ describe('an engine is away', () => {
   })
 })
 
-describe('both directions', () => {
+describe('the catalogue and the rules', () => {
   const raised = gatherRaisedCodes()
 
-  test('no code without a rule or an owner that is still to come', () => {
+  test('every code has a rule or a planned owner', () => {
     expect(CODES).toHaveLength(83 + 50)
     expect(CODES.filter((code) => !raised.has(code) && BUILT.includes(entryOf(code).capability))).toEqual([])
   })
 
-  test('no rule without a code', () => {
+  test('every rule raises a code of the catalogue', () => {
     for (const { code } of [...FIELD_RULES, ...CROSS_RULES]) expect(CODES).toContain(code)
     expect(raised.size).toBeGreaterThan(50)
   })
 
-  test('no code that can be raised was left unreceived', () => {
+  test('every code that can be raised was received over HTTP', () => {
     const wanted = CODES.filter((code) => raised.has(code) && !INVARIANTS.includes(code))
     expect(wanted.filter((code) => !received.has(code))).toEqual([])
     const toCome = CODES.filter((code) => !raised.has(code)).length
@@ -237,7 +237,7 @@ describe('both directions', () => {
   })
 })
 
-test('GET /api/v1/errors is the catalogue', async () => {
+test('GET /api/v1/errors returns the catalogue', async () => {
   const api = world.platform.api(world.tokens.viewer)
   const { body } = await api.get('/api/v1/errors')
   const catalogue = CODES.map((code) => {

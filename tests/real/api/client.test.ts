@@ -1,4 +1,5 @@
-// The client against a real platform: every endpoint decodes, and events survive a proxy that cuts them again and again.
+// The client library against a real platform: it decodes the responses of every endpoint, and loses no event through a
+// proxy that keeps cutting the stream.
 
 import { randomUUID } from 'node:crypto'
 import { type Client, createClient, type Result, readAll, walkPages } from '@holdfast/client'
@@ -33,7 +34,7 @@ const body = (name: string, more: object = {}) => ({
   ...more,
 })
 
-describe('every endpoint', () => {
+describe('the client decodes the responses of', () => {
   test('deployments, with ETag and If-Match', async () => {
     const { deployments } = client
     const planned = await value(deployments.dryRunCreate(body('web')))
@@ -61,7 +62,7 @@ describe('every endpoint', () => {
     await value(deployments.remove('web'))
   })
 
-  test('an intent that is sent twice is done once', async () => {
+  test('an operation that is sent twice with one key and done once', async () => {
     const idempotencyKey = randomUUID()
     const first = await value(client.deployments.create(body('once'), { idempotencyKey }))
     const again = await value(client.deployments.create(body('once'), { idempotencyKey }))
@@ -110,7 +111,7 @@ describe('every endpoint', () => {
     })
   })
 
-  test('registries, regions, quotas, audit, events, errors', async () => {
+  test('registries, regions, quotas, audit entries, events and error codes', async () => {
     const { enforcement, regions } = await value(client.scheduler.regions())
     expect([enforcement, regions.find(({ name }) => name === 'dach')?.countries]).toEqual([
       true,
@@ -129,7 +130,7 @@ describe('every endpoint', () => {
     )
   })
 
-  test('tenants and tokens, as the platform', async () => {
+  test('tenants and tokens, as a platform-admin', async () => {
     const { tenants } = createClient({ baseUrl: platform.baseUrl, token: platform.platformToken })
     const made = await value(tenants.create({ name: 'initech' }))
     expect(await value(tenants.change(made.id, { quotas: { nodes: 3 } }, { ifMatch: '1' }))).toMatchObject({
@@ -146,8 +147,8 @@ describe('every endpoint', () => {
   })
 })
 
-describe('lists', () => {
-  test('are walked to their end, page by page', async () => {
+describe('lists of the client', () => {
+  test('are read to their end, page by page', async () => {
     for (const name of ['p1', 'p2', 'p3']) await value(client.deployments.create(body(name)))
     const sizes: number[] = []
     const small = walkPages((page) => client.deployments.list({ ...page, limit: 2 }))
@@ -158,8 +159,8 @@ describe('lists', () => {
   })
 })
 
-describe('events through a proxy that cuts the stream', () => {
-  test('a hundred cuts: none lost, none twice, in order', async () => {
+describe('the event stream of the client', () => {
+  test('delivers each event once and in order through a hundred cut connections', async () => {
     const through = createClient({
       ...{ baseUrl: `http://127.0.0.1:${proxy.port}`, token: platform.acme.token },
       runtime: { wait: async () => {} },
@@ -183,15 +184,15 @@ describe('events through a proxy that cuts the stream', () => {
     }
     expect(cuts).toBeGreaterThanOrEqual(100)
     proxy.resume()
-    const told = await allAfter(nextCursor ?? '0-0')
-    expect(told.length).toBeGreaterThanOrEqual(100)
-    await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(told.length)
+    const listed = await allAfter(nextCursor ?? '0-0')
+    expect(listed.length).toBeGreaterThanOrEqual(100)
+    await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(listed.length)
     end.abort()
     await reading
-    expect(seen).toEqual(told)
+    expect(seen).toEqual(listed)
   })
 
-  /** Not folded: one at a time. */
+  /** Read one at a time, so that the server does not merge similar events. */
   async function allAfter(cursor: string): Promise<string[]> {
     const cursors: string[] = []
     for (let after = cursor; ; ) {

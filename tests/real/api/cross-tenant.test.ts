@@ -1,4 +1,4 @@
-// Every endpoint x every identity x every way in which token, header and path can disagree.
+// Tries every endpoint as every identity, with every mismatch between token, X-Tenant-ID header and tenant in the path.
 
 import { randomUUID } from 'node:crypto'
 import { codeOf, refusalFault } from '@holdfast/testkit/hostile/check-refusal'
@@ -17,7 +17,7 @@ let platform: Platform
 let platformTenant: string
 let identities: Identity[]
 let tenantIdentities: Identity[]
-/** What acme has, and what globex has and acme must not see. */
+/** Records of acme, and records of globex that acme must not see. */
 let own: MarkedTenant
 let foreign: MarkedTenant
 
@@ -43,7 +43,7 @@ interface TenantText {
   readonly means?: string
 }
 
-/** Ways to send X-Tenant-ID. */
+/** Variants of the X-Tenant-ID header. */
 function headerForms(): TenantText[] {
   const { acme, globex } = platform
   const header = (value: string) => [`X-Tenant-ID: ${value}`]
@@ -65,7 +65,7 @@ function headerForms(): TenantText[] {
   ]
 }
 
-/** Values of {tenant}. */
+/** Values for the path parameter {tenant}. */
 function pathForms(): string[] {
   const { acme, globex } = platform
   return [acme.id, globex.id, platformTenant, randomUUID(), 'acme', acme.id.toUpperCase(), '-']
@@ -87,12 +87,12 @@ function* everyKnock(): Generator<Knock> {
   }
 }
 
-test('every endpoint has a row of the role table, and every row an endpoint', () => {
+test('every endpoint has a row in the role table, and every row an endpoint', () => {
   const served = endpoints().map(({ method, path }) => `${method} ${path}`)
   expect(Object.keys(ROWS).sort()).toEqual(served.sort())
 })
 
-describe('the matrix', () => {
+describe('tokens, headers and paths that disagree', () => {
   test('every identity with every combination of token, header and path gets the documented outcome and no foreign byte', async () => {
     const existing = new Set([platform.acme.id, platform.globex.id, platformTenant])
     const before = await dumpTenants(platform)
@@ -145,14 +145,14 @@ async function knockFault(
 
 type Unseen = 'all' | 'own' | 'foreign'
 
-/** Whose marks must not be in the answer. A platform-admin sees the tenant that was chosen and no other. */
+/** Tenants whose marks must not be in the response. A platform-admin sees the chosen tenant only. */
 function foreignTo(tenant: string, role: string, chosen: string | undefined): Unseen {
   const acts = role === 'platform-admin' ? (chosen ?? tenant) : tenant
   if (acts === own.id) return 'foreign'
   return acts === foreign.id ? 'own' : 'all'
 }
 
-/** A refusal quotes what was sent: the request's own words are no leak. */
+/** A rejection quotes the request, so the words of the request are no leak. */
 function marksIn({ raw }: RawAnswer, unseen: Unseen, sent = ''): string | undefined {
   const tenants = unseen === 'all' ? [own, foreign] : unseen === 'own' ? [own] : [foreign]
   return tenants
@@ -163,7 +163,7 @@ function marksIn({ raw }: RawAnswer, unseen: Unseen, sent = ''): string | undefi
     .find((word) => raw.includes(word) && !sent.includes(word))
 }
 
-/** What the answer says when the request's own words are taken out of it. */
+/** The response without the words of the request. */
 function without(answer: RawAnswer | undefined, words: readonly string[]): object {
   if (answer === undefined) return { status: 0 }
   const { date: _date, 'x-request-id': _id, ...headers } = answer.headers
@@ -171,7 +171,7 @@ function without(answer: RawAnswer | undefined, words: readonly string[]): objec
   return { status: answer.status, headers, text }
 }
 
-/** Of each path parameter: what globex has, and something as long that nobody has. */
+/** For each path parameter: the value of globex, and a value of the same length that does not exist. */
 function objectPairs(): { [parameter: string]: (readonly [foreign: string, missing: string])[] } {
   const { deployment, tokenId, node } = foreign
   return {
@@ -199,7 +199,7 @@ const BODIES: { readonly [method: string]: unknown } = {
   PATCH: { name: 'x' },
 }
 
-/** One parameter at a time is the foreign or the missing thing; {tenant} is otherwise one's own. */
+/** One parameter at a time is foreign or missing; {tenant} is otherwise the caller's own. */
 function* everyPair(): Generator<{
   method: string
   pattern: string
@@ -219,7 +219,7 @@ function* everyPair(): Generator<{
 }
 
 describe("another tenant's object", () => {
-  test('answers exactly as a missing one, by any method, to any role', async () => {
+  test('gets the same response as a missing one, by any method, for any role', async () => {
     let compared = 0
     for (const { method, pattern, takesBody, parameter, pair } of everyPair()) {
       for (const { name, token = '' } of tenantIdentities) {
@@ -237,7 +237,7 @@ describe("another tenant's object", () => {
         }
         const [real, missing] = [await ask(pair[0]), await ask(pair[1])]
         expect(without(real, pair), `${method} ${pattern} by ${name}`).toEqual(without(missing, pair))
-        // Who refers to a label that nobody knows? Nobody.
+        // An unknown label has no consumers, so the list is empty in both cases.
         if (!pattern.endsWith('/consumers')) expect(real?.status).toBeGreaterThanOrEqual(400)
         compared += 1
       }
@@ -245,7 +245,7 @@ describe("another tenant's object", () => {
     console.log(`foreign and missing compared: ${compared} pairs`)
   })
 
-  test('named by X-Tenant-ID answers exactly as an unknown tenant, on every endpoint', async () => {
+  test('named by X-Tenant-ID gets the same response as an unknown tenant, on every endpoint', async () => {
     const unknown = randomUUID()
     for (const { method, path: pattern } of endpoints()) {
       for (const { name, token = '' } of tenantIdentities) {
@@ -260,7 +260,7 @@ describe("another tenant's object", () => {
     }
   })
 
-  test('is nothing that a deployment could depend on', async () => {
+  test('cannot be a dependency of a deployment', async () => {
     const api = platform.api(platform.acme.token)
     const depending = (on: string) =>
       api.post('/api/v1/deployments?dryRun=true', {
@@ -291,8 +291,8 @@ async function exchangeOnce(request: string): Promise<RawAnswer | undefined> {
   return answered[0]
 }
 
-describe('no foreign byte', () => {
-  /** Every list, from every place that globex knows. */
+describe('no byte of another tenant is returned', () => {
+  /** Every list, from every cursor that globex knows. */
   function queries(): string[] {
     const { deployment, cursor, eventCursor } = foreign
     return [
@@ -322,7 +322,7 @@ describe('no foreign byte', () => {
             id: own.node.id,
           })
           const answer = await exchangeOnce(requestText({ method, path: `${path}${query}`, token }))
-          // Who cannot be asked what runs there is told so, and nothing else (503).
+          // The replicas of an unreachable node are unknown, and the response has nothing but that (503).
           const most = path.endsWith('/containers') ? 503 : 499
           expect(answer?.status, `${method} ${path}${query}`).toBeLessThanOrEqual(most)
           expect(
@@ -333,11 +333,11 @@ describe('no foreign byte', () => {
         }
       }
     }
-    // The oracle can see: acme's own marks are there to be read.
+    // The check works: it finds acme's own marks.
     expect(read).toBeGreaterThan(20)
   })
 
-  test('in the open pages', async () => {
+  test('in the pages without authentication', async () => {
     for (const path of ['/healthz', '/readyz', '/docs', '/openapi.json', '/docs/errors/not_found']) {
       const answer = await exchangeOnce(requestText({ method: 'GET', path }))
       expect(answer?.status).toBe(200)
@@ -345,7 +345,7 @@ describe('no foreign byte', () => {
     }
   })
 
-  test('for a platform-admin who chose the other tenant, and it is audited there', async () => {
+  test('to a platform-admin who chose the other tenant, and the access is audited there', async () => {
     const chosen = { 'x-tenant-id': platform.acme.id }
     const listed = await platform.api().get('/api/v1/deployments', chosen)
     expect(listed.text).toContain(own.mark)
@@ -362,8 +362,8 @@ describe('no foreign byte', () => {
   })
 })
 
-// Last: from here on acme has a deployment of the same name.
-test('another tenant leaves its names free, and its Idempotency-Key', async () => {
+// Runs last, because acme has a deployment of the same name afterwards.
+test("another tenant's names and Idempotency-Keys are free", async () => {
   const api = platform.api(platform.acme.token)
   const body = { kind: 'Deployment', name: foreign.deployment.name, image: platform.image }
   const created = await api.post('/api/v1/deployments', body, { 'idempotency-key': foreign.idempotencyKey })

@@ -1,4 +1,4 @@
-// A deployment's life over HTTP, end to end: what each write leaves behind, and how it is read.
+// The life of a deployment over HTTP: the records that each write leaves behind, and how they are read.
 
 import type { DeploymentRecord } from '@holdfast/contract'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
@@ -25,7 +25,7 @@ const bodyOf = (name: string, parts: object = {}) => ({
 const read = async (name: string): Promise<DeploymentRecord> =>
   JSON.parse((await api.get(`${COLLECTION}/${name}`)).text)
 
-/** The folders of acme's keys in which a change happened between two dumps, one entry for each key. */
+/** The folders of acme's keys that changed between two dumps, with one entry per changed key. */
 async function changedFolders(work: () => Promise<unknown>): Promise<string[]> {
   const before = await dumpTenants(platform)
   await work()
@@ -35,7 +35,7 @@ async function changedFolders(work: () => Promise<unknown>): Promise<string[]> {
   return changed.map((key) => key.slice(prefix.length).split('/')[0] ?? '').sort()
 }
 
-test('a deployment is created, read, changed, and deleted', async () => {
+test('a deployment is created, read, updated and deleted', async () => {
   const created = await api.post(COLLECTION, bodyOf('web'))
   expect([created.status, created.headers.get('etag')]).toEqual([201, '"1"'])
   const record = await read('web')
@@ -59,7 +59,7 @@ test('a deployment is created, read, changed, and deleted', async () => {
   await expect.poll(async () => (await api.get(`${COLLECTION}/web`)).status).toBe(404)
 })
 
-test('one accepted write is one transaction: record, slot, archive entry, event, audit entry', async () => {
+test('one accepted write is one transaction of record, slot, archive entry, event and audit entry', async () => {
   const created = await changedFolders(() => api.post(COLLECTION, bodyOf('whole')))
   expect(created).toEqual(['arc', 'aud', 'dep', 'evt', 'slot'])
   const updated = await changedFolders(() => api.put(`${COLLECTION}/whole`, { replicas: 2 }))
@@ -78,7 +78,7 @@ test('one accepted write is one transaction: record, slot, archive entry, event,
   expect(new Set(revisions.map(([, { revision }]) => revision)).size).toBe(1)
 })
 
-test('the uid works wherever the name does', async () => {
+test('a uid is accepted in place of the deployment name', async () => {
   await api.post(COLLECTION, bodyOf('named'))
   const { uid } = await read('named')
   expect((await api.get(`${COLLECTION}/${uid}`)).body['name']).toBe('named')
@@ -91,7 +91,7 @@ test('the uid works wherever the name does', async () => {
   expect((await api.put(`${COLLECTION}/${uid}`, {})).body['field']).toBe('deployment_id')
 })
 
-test('PUT never creates', async () => {
+test('PUT never creates a deployment', async () => {
   const sent = bodyOf('absent')
   const answer = await api.put(`${COLLECTION}/absent`, sent)
   expect([answer.status, answer.codes]).toEqual([404, ['deployment_not_found']])
@@ -104,7 +104,7 @@ test('replicas 0 stops a deployment and deletes nothing', async () => {
   expect((await read('stopped')).status).toMatchObject({ phase: 'Stopped', replicas: { desired: 0 } })
 })
 
-test('the archive keeps the newest revisions, each as it was', async () => {
+test('the archive keeps the newest revisions of a deployment unchanged', async () => {
   await api.post(COLLECTION, bodyOf('archived'))
   for (let replicas = 2; replicas <= 5; replicas += 1) await api.put(`${COLLECTION}/archived`, { replicas })
   const { body } = await api.get('/api/v1/archives/deployments/archived')
@@ -121,7 +121,7 @@ test('the archive keeps the newest revisions, each as it was', async () => {
   expect(entries[0]?.author).toBe(`tok_${platform.acme.token.split('_')[1]}`)
 })
 
-test('equal specs have equal hashes, whatever the order sent; another spec has another', async () => {
+test('equal specs have equal hashes in any key order, and other specs have others', async () => {
   const { name: _name, ...rest } = bodyOf('x', { environment: { A: '1', B: '2' } })
   await api.post(COLLECTION, { name: 'hashed', ...rest })
   const before = await read('hashed')
@@ -131,20 +131,20 @@ test('equal specs have equal hashes, whatever the order sent; another spec has a
   expect(Object(other.body['deployment']).specHash).not.toBe(before.specHash)
 })
 
-test('every event of a life is there, in order, with its subject', async () => {
-  await api.post(COLLECTION, bodyOf('told'))
-  await api.put(`${COLLECTION}/told`, { replicas: 2 })
-  const { uid } = await read('told')
-  await api.delete(`${COLLECTION}/told`)
-  const told = async () => {
+test("every event of a deployment's life is listed in order with its subject", async () => {
+  await api.post(COLLECTION, bodyOf('listed'))
+  await api.put(`${COLLECTION}/listed`, { replicas: 2 })
+  const { uid } = await read('listed')
+  await api.delete(`${COLLECTION}/listed`)
+  const events = async () => {
     const { body } = await api.get(`/api/v1/events?subject=${uid}`)
     return Object.values(Object(body['items'])).map((event) => [Object(event).type, Object(event).reason])
   }
   const going = ['deployment.progressing', 'deleting']
-  // With the answer, and so before anything has stopped.
-  expect(await told()).toContainEqual(going)
+  // Written with the response, and so before any container has stopped.
+  expect(await events()).toContainEqual(going)
   await expect
-    .poll(told)
+    .poll(events)
     .toEqual([
       ['deployment.created', 'created'],
       ['deployment.updated', 'updated'],
@@ -153,7 +153,7 @@ test('every event of a life is there, in order, with its subject', async () => {
     ])
 })
 
-test('what one tenant has is nothing to another', async () => {
+test('a deployment of one tenant does not exist for another', async () => {
   await api.post(COLLECTION, bodyOf('private'))
   const { uid } = await read('private')
   const globex = platform.api(platform.globex.token)

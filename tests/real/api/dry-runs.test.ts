@@ -1,5 +1,5 @@
-// Every write accepts ?dryRun=true: it is judged and planned as a real write, and afterwards neither etcd nor the secrets
-// store has changed. Over HTTP against the whole server. See docs/design/admission.md#dry-runs
+// Every write accepts ?dryRun=true: it is validated and planned as a real write, and leaves etcd and the secrets store
+// unchanged (docs/design/admission.md#dry-runs).
 
 import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.stop())
 
-/** Of both parts of the keyspace, without what server replicas tell each other. */
+/** Both parts of the keyspace, without the messages between server replicas. */
 const OF_THE_SERVERS = /\/g\/(?:replica|shard)\//
 async function everything(): Promise<KeyDump> {
   const dump = await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`)
@@ -68,19 +68,22 @@ const WRITES: readonly [string, string, () => string, () => unknown, object][] =
   ],
 ]
 
-test.each(WRITES)('%s', async (_what, method, path, body, plan) => {
-  const before = await everything()
-  const key = { 'idempotency-key': uniqueName('tried') }
-  const answer = await acme.send(method, `${path()}?dryRun=true`, body(), method === 'POST' ? key : {})
-  expect(answer.status, answer.text).toBe(200)
-  const wished = 'id' in plan ? { id: nodeId } : plan
-  expect(answer.body).toMatchObject({ alterations: [], warnings: [], plan: wished })
-  expect(Object(answer.body['plan']).token).toBeUndefined()
-  expect(await everything()).toEqual(before)
-  expect(await eye.read('resources/kept', 1)).toEqual({ key: 'v-one' })
-})
+test.each(WRITES)(
+  'a dry run of %s returns its plan and stores nothing',
+  async (_what, method, path, body, plan) => {
+    const before = await everything()
+    const key = { 'idempotency-key': uniqueName('tried') }
+    const answer = await acme.send(method, `${path()}?dryRun=true`, body(), method === 'POST' ? key : {})
+    expect(answer.status, answer.text).toBe(200)
+    const expectedPlan = 'id' in plan ? { id: nodeId } : plan
+    expect(answer.body).toMatchObject({ alterations: [], warnings: [], plan: expectedPlan })
+    expect(Object(answer.body['plan']).token).toBeUndefined()
+    expect(await everything()).toEqual(before)
+    expect(await eye.read('resources/kept', 1)).toEqual({ key: 'v-one' })
+  },
+)
 
-test('a tenant made, changed and removed', async () => {
+test('dry runs of creating, updating and removing a tenant return their plans and store nothing', async () => {
   const admin = platform.api()
   const before = await everything()
   const asks = [
@@ -96,7 +99,7 @@ test('a tenant made, changed and removed', async () => {
   expect(await everything()).toEqual(before)
 })
 
-test('a refusal is the one in earnest', async () => {
+test('a dry run is rejected with the same codes as the real write', async () => {
   for (const query of ['', '?dryRun=true']) {
     const missing = await acme.delete(`/api/v1/deployments/nothing${query}`)
     expect([missing.status, missing.codes]).toEqual([404, ['deployment_not_found']])
@@ -105,7 +108,7 @@ test('a refusal is the one in earnest', async () => {
   }
 })
 
-test('every write that is described takes it, but for a machine that joins and a command that is opened', async () => {
+test('every documented write accepts dryRun, except for enrollment and exec', async () => {
   const { body } = await acme.get('/openapi.json')
   const paths: { [path: string]: { [method: string]: { parameters?: { name: string }[] } } } = Object(
     body['paths'],

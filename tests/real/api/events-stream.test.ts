@@ -1,5 +1,5 @@
-// Events followed over HTTP: in order, none lost across a break, bounded for whoever does not read, and ended when
-// the server stops or the token counts no more.
+// The event stream over HTTP: ordered, complete across reconnects, bounded for clients that do not read, and ended when
+// the server stops or the token is revoked.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.stop())
 
-interface Told {
+interface StreamedEvent {
   readonly id: string | undefined
   readonly event: string | undefined
   readonly data: string | undefined
@@ -33,9 +33,9 @@ interface Told {
 
 interface Reader {
   readonly response: Response
-  readonly told: Told[]
+  readonly received: StreamedEvent[]
   readonly text: string
-  /** Whether the server ended it in order. */
+  /** True if the server closed the stream cleanly. */
   readonly ended: boolean
   stop(): void
 }
@@ -56,7 +56,8 @@ async function follow(
   }).then((ended) => {
     reader.ended = ended
   })
-  return Object.defineProperty(reader, 'told', { get: () => parse(reader.text) }) as typeof reader & Reader
+  return Object.defineProperty(reader, 'received', { get: () => parse(reader.text) }) as typeof reader &
+    Reader
 }
 
 async function consume(response: Response, take: (text: string) => void): Promise<boolean> {
@@ -69,8 +70,8 @@ async function consume(response: Response, take: (text: string) => void): Promis
   }
 }
 
-/** Blocks with data, as a browser would hand them on. */
-function parse(text: string): Told[] {
+/** Blocks with data, as a browser would dispatch them. */
+function parse(text: string): StreamedEvent[] {
   const blocks = text.split('\n\n').slice(0, -1)
   const field = (block: string, name: string) =>
     block
@@ -83,17 +84,17 @@ function parse(text: string): Told[] {
 }
 
 const messagesOf = (reader: Reader): string[] =>
-  reader.told.map(({ data }) => String((JSON.parse(data ?? '{}') as Partial<ListedEvent>).message))
+  reader.received.map(({ data }) => String((JSON.parse(data ?? '{}') as Partial<ListedEvent>).message))
 
-let told = 0
-/** Written as the product writes them, several in one transaction. */
-async function tell(tenant: string, messages: readonly string[], data: object = {}): Promise<void> {
+let emitted = 0
+/** Writes events as the product does, several in one transaction. */
+async function emit(tenant: string, messages: readonly string[], data: object = {}): Promise<void> {
   await platform.server.store.transact((transaction) => {
     for (const message of messages) {
-      told += 1
+      emitted += 1
       recordEvent(transaction, clock, tenant as TenantId, {
-        ...{ type: 'quota.reached', severity: 'warning', reason: 'test', cause: `${told}`, message },
-        subject: { kind: 'Deployment', name: message.split(' ')[0] ?? '', uid: `dep_${told}` },
+        ...{ type: 'quota.reached', severity: 'warning', reason: 'test', cause: `${emitted}`, message },
+        subject: { kind: 'Deployment', name: message.split(' ')[0] ?? '', uid: `dep_${emitted}` },
         data: { ...data },
       })
     }
@@ -101,17 +102,17 @@ async function tell(tenant: string, messages: readonly string[], data: object = 
   })
 }
 
-/** A tenant of its own, so that no other test is heard. */
+/** A separate tenant, so that the stream has no events of other tests. */
 async function listener(name: string): Promise<{ id: string; token: string }> {
   const { body } = await platform.api().post('/api/v1/tenants', { name })
   const id = String(body['id'])
   return { id, token: await makeToken(platform.api(), id, 'tenant-admin') }
 }
 
-const untilTold = (reader: Reader, count: number) =>
-  waitUntil(() => reader.told.length >= count, { what: `${count} events, not ${reader.told.length}` })
+const untilReceived = (reader: Reader, count: number) =>
+  waitUntil(() => reader.received.length >= count, { what: `${count} events, not ${reader.received.length}` })
 
-test('what happens comes as it happens: cursor, type and the event as lists show it', async () => {
+test('events arrive as they happen, with cursor, type and the event as lists show it', async () => {
   const { id, token } = await listener('hears')
   const reader = await follow(token)
   expect(reader.response.status).toBe(200)
@@ -119,30 +120,32 @@ test('what happens comes as it happens: cursor, type and the event as lists show
   expect(reader.response.headers.get('cache-control')).toBe('no-store')
   const sent = { kind: 'Deployment', name: 'web', image: platform.image }
   expect((await platform.api(token).post('/api/v1/deployments', sent)).status).toBe(201)
-  await untilTold(reader, 1)
-  await tell(id, ['one', 'two', 'three'])
-  await untilTold(reader, 4)
+  await untilReceived(reader, 1)
+  await emit(id, ['one', 'two', 'three'])
+  await untilReceived(reader, 4)
   const { body } = await platform.api(token).get('/api/v1/events')
   const listed = Object.values(Object(body['items'])) as ListedEvent[]
   const shown = listed.slice(-4).map((event) => ({ id: event.cursor, event: event.type, data: event }))
-  expect(reader.told.map(({ data, ...rest }) => ({ ...rest, data: JSON.parse(data ?? '') }))).toEqual(shown)
+  expect(reader.received.map(({ data, ...rest }) => ({ ...rest, data: JSON.parse(data ?? '') }))).toEqual(
+    shown,
+  )
   reader.stop()
 })
 
-test('goes on behind the last event that was read, through breaks anywhere, none lost and none twice', async () => {
+test('a stream resumes behind the last event that was read, through any disconnects, none lost and none twice', async () => {
   const { id, token } = await listener('resumes')
   const seen: string[] = []
   let last: string | undefined
   for (let round = 0; round < 6; round += 1) {
-    // The first is connected before anything is told; later ones find a batch waiting, and one comes while they read.
+    // The first reader connects before any event; later ones find a batch waiting, and one event arrives while they read.
     const headers = last === undefined ? {} : { 'last-event-id': last }
-    if (round > 0) await tell(id, [`${round}a`, `${round}b`, `${round}c`])
+    if (round > 0) await emit(id, [`${round}a`, `${round}b`, `${round}c`])
     const reader = await follow(token, { headers })
-    await tell(id, [`${round}d`])
-    await untilTold(reader, round === 0 ? 1 : 2)
-    // Whoever breaks off has read only so far.
-    const read = reader.told.slice(0, round === 0 ? 1 : 2)
-    seen.push(...messagesOf({ ...reader, told: read }))
+    await emit(id, [`${round}d`])
+    await untilReceived(reader, round === 0 ? 1 : 2)
+    // A reader that disconnects has read only this many.
+    const read = reader.received.slice(0, round === 0 ? 1 : 2)
+    seen.push(...messagesOf({ ...reader, received: read }))
     last = read.at(-1)?.id
     reader.stop()
   }
@@ -156,28 +159,28 @@ test('goes on behind the last event that was read, through breaks anywhere, none
   reader.stop()
 })
 
-test('a reader knows where it began, and filters do not lose its place', async () => {
+test('a stream reports its starting cursor, and filters keep its position', async () => {
   const { id, token } = await listener('filters')
-  await tell(id, ['before'])
+  await emit(id, ['before'])
   const reader = await follow(token, { query: '?subject=wanted' })
   await waitUntil(() => reader.text.includes('id: '), { what: 'the place' })
-  await tell(id, ['other 1', 'wanted 1', 'other 2'])
-  await untilTold(reader, 1)
+  await emit(id, ['other 1', 'wanted 1', 'other 2'])
+  await untilReceived(reader, 1)
   expect(messagesOf(reader)).toEqual(['wanted 1'])
   reader.stop()
   const all = await follow(token, { query: '?after=0-0&severity=warning' })
-  await untilTold(all, 4)
+  await untilReceived(all, 4)
   expect(messagesOf(all)).toContain('before')
   all.stop()
 })
 
-test('is of one tenant, for whoever may read events', async () => {
+test('a stream is limited to one tenant and to roles that may read events', async () => {
   const { id, token } = await listener('apart')
   const other = await listener('elsewhere')
   const reader = await follow(token)
-  await tell(other.id, ['foreign'])
-  await tell(id, ['own'])
-  await untilTold(reader, 1)
+  await emit(other.id, ['foreign'])
+  await emit(id, ['own'])
+  await untilReceived(reader, 1)
   expect(messagesOf(reader)).toEqual(['own'])
   expect(reader.text).not.toContain('foreign')
   reader.stop()
@@ -185,8 +188,8 @@ test('is of one tenant, for whoever may read events', async () => {
   const cursor = (Object.values(Object(body['items'])) as ListedEvent[])[0]?.cursor
   for (const query of ['?after=0-0', `?after=${cursor}`, '?subject=foreign&after=0-0']) {
     const again = await follow(token, { query })
-    await tell(other.id, ['foreign'])
-    await tell(id, ['foreign in name alone'])
+    await emit(other.id, ['foreign'])
+    await emit(id, ['foreign in name alone'])
     await waitUntil(() => messagesOf(again).includes('foreign in name alone'), { what: 'its own' })
     expect(messagesOf(again)).not.toContain('foreign')
     again.stop()
@@ -197,7 +200,7 @@ test('is of one tenant, for whoever may read events', async () => {
   expect((await platform.api('hf_no').get(STREAM)).codes).toEqual(['unauthenticated'])
 })
 
-/** As retention does it. */
+/** Deletes the oldest events, as retention does. */
 async function forgetOldest(tenant: string, count: number): Promise<void> {
   const { store } = platform.server
   await store.fresh()
@@ -210,46 +213,46 @@ async function forgetOldest(tenant: string, count: number): Promise<void> {
   })
 }
 
-test('a place that is kept no more is told, in the stream and in the list', async () => {
+test('a cursor that retention has deleted is reported as truncated, in the stream and in the list', async () => {
   const { id, token } = await listener('forgets')
   const cursors = async (): Promise<string[]> => {
     const { body } = await platform.api(token).get('/api/v1/events')
     return (Object.values(Object(body['items'])) as ListedEvent[]).map(({ cursor }) => cursor)
   }
-  for (const message of ['a', 'b', 'c', 'd']) await tell(id, [message])
+  for (const message of ['a', 'b', 'c', 'd']) await emit(id, [message])
   const before = await cursors()
   const [first = ''] = before
   await forgetOldest(id, before.length - 2)
   const [oldest = ''] = await cursors()
   const truncated = { after: first, oldest }
   const reader = await follow(token, { headers: { 'last-event-id': first } })
-  await untilTold(reader, 3)
-  expect(reader.told[0]).toEqual({ id: undefined, event: 'truncated', data: JSON.stringify(truncated) })
+  await untilReceived(reader, 3)
+  expect(reader.received[0]).toEqual({ id: undefined, event: 'truncated', data: JSON.stringify(truncated) })
   expect(messagesOf(reader).slice(1)).toEqual(['c', 'd'])
   const listed = await platform.api(token).get(`/api/v1/events?after=${first}`)
   expect(listed.body['truncated']).toEqual(truncated)
   const whole = await platform.api(token).get(`/api/v1/events?after=${oldest}`)
   expect(whole.body['truncated']).toBeUndefined()
-  // Everything goes while the reader has read everything: that is no gap.
+  // All events are deleted after the reader has read them, so there is no gap.
   await forgetOldest(id, 10)
-  await tell(id, ['e'])
-  await untilTold(reader, 4)
+  await emit(id, ['e'])
+  await untilReceived(reader, 4)
   expect(messagesOf(reader).slice(1)).toEqual(['c', 'd', 'e'])
   reader.stop()
   const strange = await follow(token, { headers: { 'last-event-id': '999999999-0' } })
-  await untilTold(strange, 1)
-  expect(strange.told[0]?.event).toBe('truncated')
+  await untilReceived(strange, 1)
+  expect(strange.received[0]?.event).toBe('truncated')
   strange.stop()
 })
 
-test('a token has so many streams and no more; one that ends makes room', async () => {
+test('a token may open a limited number of streams, and closing one frees its slot', async () => {
   const { token } = await listener('greedy')
   const readers = await Promise.all(Array.from({ length: STREAMS_PER_TOKEN }, () => follow(token)))
   expect(readers.map(({ response }) => response.status)).toEqual(Array(STREAMS_PER_TOKEN).fill(200))
   const refused = await platform.api(token).get(STREAM)
   expect([refused.status, refused.codes]).toEqual([429, ['rate_limited']])
   expect(refused.headers.get('retry-after')).toBe('1')
-  expect((await platform.api(token).get('/api/v1/events')).status, 'other requests go on').toBe(200)
+  expect((await platform.api(token).get('/api/v1/events')).status, 'other requests still work').toBe(200)
   readers[0]?.stop()
   let again: Reader | undefined
   await waitUntil(
@@ -262,7 +265,7 @@ test('a token has so many streams and no more; one that ends makes room', async 
   for (const reader of [...readers, again]) reader?.stop()
 })
 
-test('a token that was revoked hears no more', { timeout: 30_000 }, async () => {
+test('a revoked token ends its stream', { timeout: 30_000 }, async () => {
   const { id, token } = await listener('revoked')
   const admin = platform.api(await makeToken(platform.api(), id, 'tenant-admin'))
   const reader = await follow(token)
@@ -270,7 +273,7 @@ test('a token that was revoked hears no more', { timeout: 30_000 }, async () => 
   await waitUntil(() => reader.ended, { what: 'the end of the stream', timeoutMs: 20_000 })
 })
 
-/** Sends the request and never reads. How much is held for it: packages/server/src/api/streams/event-stream.test.ts. */
+/** Sends the request and never reads. packages/server/src/api/streams/event-stream.test.ts covers how much is buffered. */
 function standStill(token: string): Promise<Socket> {
   const { host, port } = platform.config.listen
   return new Promise((resolve, reject) => {
@@ -283,23 +286,25 @@ function standStill(token: string): Promise<Socket> {
   })
 }
 
-test('readers that stand still keep nobody else waiting, however much is told', {
+test('readers that stop reading do not delay other readers, however many events there are', {
   timeout: 60_000,
 }, async () => {
   const { id, token } = await listener('stands-still')
   const sockets = await Promise.all(Array.from({ length: 8 }, () => standStill(token)))
   const block = 'x'.repeat(100_000)
-  for (let count = 0; count < 100; count += 1) await tell(id, [`part ${count}`], { block })
+  for (let count = 0; count < 100; count += 1) await emit(id, [`part ${count}`], { block })
   const reader = await follow(token, { query: '?after=0-0' })
   await waitUntil(() => messagesOf(reader).includes('part 99'), { what: 'one that reads gets it all' })
   reader.stop()
   for (const socket of sockets) socket.destroy()
 })
 
-test('the server stops though readers are there, and ends each in order', { timeout: 30_000 }, async () => {
+test('the server stops while readers are connected, and closes each stream cleanly', {
+  timeout: 30_000,
+}, async () => {
   const own = await startPlatform()
   const reader = await follow(own.acme.token, {}, own.baseUrl)
-  // Connected, and nothing asked yet: as a client's pool may have it.
+  // Connected without a request, like an idle connection in a client's pool.
   const silent = connect(own.config.listen)
   await once(silent, 'connect')
   const began = performance.now()

@@ -1,5 +1,5 @@
-// Running commands in containers through the API: on the replica that holds the node and on the one that does not,
-// with real engines and real agents.
+// Exec through the API, on the server replica that has the node's session and on the other one, with real engines and
+// agents.
 
 import { STREAM_CHANNELS } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
@@ -48,7 +48,7 @@ test.each([
   expect([client.text(stdout), client.text(stderr)]).toEqual(['out\n', 'err\n'])
 })
 
-test.each([0, 1])('input is taken whole and to its end, through replica %i', async (at) => {
+test.each([0, 1])('exec delivers the complete input to the command, through replica %i', async (at) => {
   const client = await run(places()[at] ?? '', { command: ['wc', '-c'], replica: 1 })
   for (let part = 0; part < 64; part += 1) client.send(stdin, Buffer.alloc(60_000, 'x'))
   client.send(stdin, '')
@@ -56,7 +56,7 @@ test.each([0, 1])('input is taken whole and to its end, through replica %i', asy
   expect(client.text(stdout).trim()).toBe(String(64 * 60_000))
 })
 
-test.each([0, 1])('a terminal of the size that it is told, through replica %i', async (at) => {
+test.each([0, 1])('exec resizes the terminal, through replica %i', async (at) => {
   const client = await run(places()[at] ?? '', { command: ['sh'], replica: 2, tty: true })
   for (const [cols, rows] of [
     [101, 33],
@@ -75,14 +75,14 @@ test.each([0, 1])('a terminal of the size that it is told, through replica %i', 
   expect(await client.ended()).toEqual({ exitCode: 9 })
 })
 
-test('a reader that does not read makes the command wait: memory is bounded at every hop', async () => {
+test('a client that does not read makes the command wait: memory is bounded at every hop', async () => {
   const before = process.memoryUsage().rss
   const client = await run(world.other.baseUrl, { command: ['busybox', 'yes'], replica: 1 })
   await waitUntil(() => client.received() > MIB, { what: 'it writes' })
   client.socket.pause()
   let steady = 0
   let peak = 0
-  // Until the whole path is full: nothing grows any more.
+  // Every buffer on the path is full now, so nothing grows.
   await waitUntil(
     () => {
       const { rss } = process.memoryUsage()
@@ -90,7 +90,7 @@ test('a reader that does not read makes the command wait: memory is bounded at e
       peak = Math.max(peak, rss)
       return steady > 50
     },
-    { what: 'nothing grows any more', intervalMs: 50 },
+    { what: 'nothing grows', intervalMs: 50 },
   )
   const [agent] = world.agents
   console.log(
@@ -101,11 +101,11 @@ test('a reader that does not read makes the command wait: memory is bounded at e
   expect(agent?.peakMiB()).toBeLessThan(150)
   const held = client.received()
   client.socket.resume()
-  await waitUntil(() => client.received() > held + MIB, { what: 'it goes on' })
+  await waitUntil(() => client.received() > held + MIB, { what: 'it continues' })
   client.socket.terminate()
 })
 
-test('a ticket works once, on whichever replica, and for nobody else', async () => {
+test('an exec ticket works once, on any replica, and for its own client only', async () => {
   const issued = await ticket(sh('true'))
   const path = (id: string, text: string) => `/api/v1/exec/${id}?ticket=${text}`
   const forged = await refusedUpgrade(`${world.platform.baseUrl}${path(issued.id, 'A'.repeat(43))}`)
@@ -118,7 +118,7 @@ test('a ticket works once, on whichever replica, and for nobody else', async () 
   expect(again).toMatchObject({ status: 401, body: { code: 'unauthenticated', field: 'ticket' } })
 })
 
-test('a ticket does not outlive the token that asked, nor does a command', async () => {
+test('an exec ticket does not outlive the token that requested it, nor does a command', async () => {
   const api = world.platform.api(world.platform.acme.token)
   const tokens = `/api/v1/tenants/${world.tenant}/tokens`
   const made = await api.post(tokens, {
@@ -136,7 +136,7 @@ test('a ticket does not outlive the token that asked, nor does a command', async
   expect(await running.ended()).toEqual({ error: 'closed' })
 })
 
-test('who may not is refused, and another tenant finds nothing', async () => {
+test('exec is rejected without permission, and another tenant finds nothing', async () => {
   const viewer = world.platform.api(await makeToken(world.platform.api(), world.tenant, 'viewer'))
   expect((await viewer.post(EXEC, sh('true'))).codes).toEqual(['permission_denied'])
   const stranger = world.platform.api(world.platform.globex.token)
@@ -148,7 +148,7 @@ test('who may not is refused, and another tenant finds nothing', async () => {
   expect((await api.post(EXEC, { command: Array(300).fill('x') })).codes).toEqual(['list_too_long'])
 })
 
-test('what is refused before the upgrade is an ordinary rejection', async () => {
+test('a request that is rejected before the upgrade gets an ordinary rejection', async () => {
   const { id, ticket: text } = await ticket(sh('true'))
   const url = `${world.platform.baseUrl}/api/v1/exec/${id}`
   const cases = [
@@ -162,12 +162,12 @@ test('what is refused before the upgrade is an ordinary rejection', async () => 
   }
   const plain = await fetch(`${url}?ticket=${text}`)
   expect([plain.status, Object(await plain.json()).code]).toEqual([400, 'header_invalid'])
-  // None of them has used it up.
+  // None of the rejected requests has used up the ticket.
   const client = await openExecClient(world.other.baseUrl, id, text)
   expect(await client.ended()).toEqual({ exitCode: 0 })
 })
 
-test('the audit names the program and the length, and no argument is in any record or log', async () => {
+test('the audit log names the program and the length, and no argument is in any record or log', async () => {
   const client = await run(world.other.baseUrl, { command: ['test', CANARY], replica: 1 })
   expect(await client.ended()).toEqual({ exitCode: 0 })
   const { body } = await world.platform.api(developer).get('/api/v1/audit')
@@ -180,7 +180,7 @@ test('the audit names the program and the length, and no argument is in any reco
     }),
   )
   expect(entries.map(({ action }) => action)).toContain('deployments:exec-open')
-  // A ticket that nobody uses keeps its record for a while.
+  // The record of an unused ticket exists until the ticket expires.
   await ticket({ command: ['test', CANARY] })
   const { root, config } = world.platform
   const dump = await dumpKeys(config.etcd.endpoints[0] ?? '', `${root}/`)
@@ -190,7 +190,7 @@ test('the audit names the program and the length, and no argument is in any reco
   expect(stored + logged).not.toContain(CANARY)
 })
 
-test('an agent that goes away ends the commands of its node with a reason', async () => {
+test('commands end with a reason when the agent of their node disconnects', async () => {
   const clients = await Promise.all(places().map((place) => run(place, sh('sleep 1000', 2))))
   await world.agents[1]?.stop()
   for (const client of clients) expect(await client.ended()).toEqual({ error: 'node_unreachable' })

@@ -1,5 +1,4 @@
-// What a tenant can make grow without a quota of its own is bounded all the same: the bytes of its events, and the
-// join tokens that nobody has used.
+// Records without a quota are bounded too: the bytes of a tenant's events, and its unused join tokens.
 
 import type { TenantId, TokenId } from '@holdfast/contract'
 import { applyRetention, boundBytes, type Retention } from '@holdfast/server/loops/retention'
@@ -25,8 +24,8 @@ async function storeWithTenant(): Promise<{ store: Store; tenant: TenantId }> {
   return { store, tenant: await world.addTenant(store) }
 }
 
-/** In one transaction, and so at one revision. */
-async function tell(store: Store, tenant: TenantId, names: readonly string[], bytes: number): Promise<void> {
+/** Writes all events in one transaction, and so at one revision. */
+async function emit(store: Store, tenant: TenantId, names: readonly string[], bytes: number): Promise<void> {
   await world.write(store, (transaction) => {
     for (const name of names)
       recordEvent(transaction, clock, tenant, {
@@ -42,7 +41,7 @@ const keep = (changes: Partial<Retention['events']>): Retention => ({
   audit: { days: 30, max: 10_000 },
 })
 
-async function toldNow(store: Store, tenant: TenantId, after?: string) {
+async function listEventNames(store: Store, tenant: TenantId, after?: string) {
   const query = {
     limit: 500,
     after,
@@ -62,31 +61,31 @@ const eventBytes = (store: Store, tenant: TenantId): number =>
 
 const KIB = 1024
 
-test('events are bounded by their bytes: the oldest go first, whole revisions at a time, and that is told', async () => {
+test('events are bounded by their bytes: the oldest whole revisions are deleted first, and readers are informed', async () => {
   const { store, tenant } = await storeWithTenant()
   for (const batch of ['a', 'b', 'c', 'd'])
-    await tell(store, tenant, [`${batch}1`, `${batch}2`, `${batch}3`], 50 * KIB)
-  const before = await toldNow(store, tenant)
+    await emit(store, tenant, [`${batch}1`, `${batch}2`, `${batch}3`], 50 * KIB)
+  const before = await listEventNames(store, tenant)
   expect(before.names).toHaveLength(12)
   const [seen = ''] = before.cursors
-  // Room for seven: the first two batches go, and not a part of the second.
+  // There is room for seven events: the first two batches are deleted, the second one completely.
   const retention = keep({ bytes: 7 * 52 * KIB })
   await boundBytes({ store, clock, retention })
-  const after = await toldNow(store, tenant, seen)
+  const after = await listEventNames(store, tenant, seen)
   expect([...after.names].sort()).toEqual(['c1', 'c2', 'c3', 'd1', 'd2', 'd3'])
   expect(after.cursors).toEqual(before.cursors.slice(6))
   expect(after.truncated).toEqual({ after: seen, oldest: before.cursors[6] })
   expect(eventBytes(store, tenant)).toBeLessThan(retention.events.bytes)
   await boundBytes({ store, clock, retention })
-  expect((await toldNow(store, tenant)).names).toHaveLength(6)
+  expect((await listEventNames(store, tenant)).names).toHaveLength(6)
 })
 
-test('one turn brings a tenant that is far above its bytes back below them, and touches no other', async () => {
+test('one retention pass brings a tenant far above its limit back below it, and touches no other tenant', async () => {
   const { store, tenant } = await storeWithTenant()
   const other = await world.addTenant(store)
-  await tell(store, other, ['mine'], 100 * KIB)
+  await emit(store, other, ['mine'], 100 * KIB)
   for (let batch = 0; batch < 60; batch += 1)
-    await tell(
+    await emit(
       store,
       tenant,
       [0, 1, 2, 3].map((each) => `${batch}-${each}`),
@@ -98,19 +97,19 @@ test('one turn brings a tenant that is far above its bytes back below them, and 
   await store.fresh()
   expect(eventBytes(store, tenant)).toBeLessThanOrEqual(retention.events.bytes)
   expect(eventBytes(store, tenant)).toBeGreaterThan(retention.events.bytes / 2)
-  expect((await toldNow(store, other)).names).toEqual(['mine'])
+  expect((await listEventNames(store, other)).names).toEqual(['mine'])
 })
 
-test('their number and their age bound them as well, from the front only', async () => {
+test('events are bounded by number and age as well, the oldest first', async () => {
   const { store, tenant } = await storeWithTenant()
-  for (const batch of ['a', 'b', 'c']) await tell(store, tenant, [`${batch}1`, `${batch}2`], 10)
+  for (const batch of ['a', 'b', 'c']) await emit(store, tenant, [`${batch}1`, `${batch}2`], 10)
   await applyRetention({ store, clock, retention: keep({ max: 3 }) })
-  expect((await toldNow(store, tenant)).names.sort()).toEqual(['c1', 'c2'])
+  expect((await listEventNames(store, tenant)).names.sort()).toEqual(['c1', 'c2'])
   await applyRetention({ store, clock, retention: keep({}) })
-  expect((await toldNow(store, tenant)).names).toHaveLength(2)
+  expect((await listEventNames(store, tenant)).names).toHaveLength(2)
   const later = { now: () => clock.now() + 31 * 24 * 3_600_000 }
   await applyRetention({ store, clock: later, retention: keep({}) })
-  expect((await toldNow(store, tenant)).names).toEqual([])
+  expect((await listEventNames(store, tenant)).names).toEqual([])
 })
 
 async function administrator(store: Store, tenant: TenantId): Promise<Caller> {
@@ -121,7 +120,7 @@ async function administrator(store: Store, tenant: TenantId): Promise<Caller> {
   return { tenant, token: id, role: 'tenant-admin', onBehalf: false, requestId: 'req' }
 }
 
-/** As if so many had been issued before. */
+/** Writes join tokens as if they had been issued before. */
 async function addJoinTokens(store: Store, tenant: TenantId, count: number): Promise<void> {
   const expiresAt = new Date(clock.now() + 15 * 60_000).toISOString()
   const made = { v: 1, tenant, residency: {}, controlPlane: false, secretHash: '', expiresAt }
@@ -132,7 +131,7 @@ async function addJoinTokens(store: Store, tenant: TenantId, count: number): Pro
     })
 }
 
-test('unused join tokens are bounded: one more than a thousand drops the oldest, and the expired ones are swept', async () => {
+test('unused join tokens are bounded: one more than a thousand drops the oldest, and expired ones are deleted', async () => {
   const { store, tenant } = await storeWithTenant()
   const other = await world.addTenant(store)
   const answers = createIdempotentAnswers(store, clock)

@@ -1,5 +1,5 @@
-// One body of a mebibyte, of each kind that could cost most, keeps the event loop for less than 100 ms and gets an
-// answer of a sensible size.
+// A one-mebibyte body of each expensive kind blocks the event loop for less than 100 ms and gets a response of a sensible
+// size.
 
 import { exchangeAlone } from '@holdfast/testkit/hostile/raw-connection'
 import { type ServerProcess, startServerProcess } from '@holdfast/testkit/hostile/start-server-process'
@@ -27,10 +27,10 @@ const filled = (unit: string, before: string, after: string): string =>
   deployment(before + unit.repeat(Math.floor(ROOM / Buffer.byteLength(unit))) + after)
 const members = (value: string, count = Math.floor(ROOM / (10 + value.length))): string =>
   Array.from({ length: count }, (_, at) => `"K${at}":${value}`).join(',')
-/** Just under what a body may hold in all. */
+/** Slightly under the size limit of a body. */
 const fewer = (value: string): string => members(value, 19_000)
 
-/** As JSON has them; each is what some search begins with again and again. */
+/** JSON fragments; each is the beginning of a pattern that a naive search would restart at again and again. */
 const UNITS = ['@', 'aa@', ' ', 'eyJaaaaaaaa.', '://a:', 'hf_', 'password=', '\\u0000']
 
 const BODIES: readonly (readonly [what: string, body: string])[] = [
@@ -59,7 +59,7 @@ async function measure(method: string, path: string, token: string, body: string
   const request = `${method} ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   let stallMs = Number.POSITIVE_INFINITY
   let bytes = 0
-  // The better of two: what the body costs, not what else the machine did.
+  // The better of two runs, to measure the body and not the load of the machine.
   for (let round = 0; round < 2; round += 1) {
     const { answers } = await exchangeAlone(server.port, request)
     stallMs = Math.min(stallMs, (await server.health()).worstStallMs)
@@ -69,7 +69,7 @@ async function measure(method: string, path: string, token: string, body: string
   return { stallMs, bytes }
 }
 
-test('a deployment of a mebibyte', async () => {
+test('a deployment of one mebibyte blocks the event loop only briefly', async () => {
   const slow: string[] = []
   let worst = 0
   for (const [what, body] of BODIES) {
@@ -82,7 +82,7 @@ test('a deployment of a mebibyte', async () => {
   expect(slow).toEqual([])
 })
 
-test('small records sent as a mebibyte', async () => {
+test('other records of one mebibyte block the event loop only briefly', async () => {
   const { acme, platformToken, registryHost } = platform
   const many = `{${fewer('1')}}`
   const rows = [

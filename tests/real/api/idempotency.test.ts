@@ -1,4 +1,4 @@
-// `Idempotency-Key` on POST: the first 2xx answer again, byte for byte, and nothing done twice.
+// `Idempotency-Key` on POST: a retry gets the first 2xx response byte for byte, and nothing is done twice.
 
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
@@ -33,7 +33,7 @@ const bodyOf = (name: string, parts: object = {}) => ({
 })
 const keyed = (key: string) => ({ 'idempotency-key': key })
 
-test('the same request again gets the first answer again, from every server, and stores nothing new', async () => {
+test('a retry with the same Idempotency-Key gets the first response from every server and stores nothing new', async () => {
   const first = await api.post(COLLECTION, bodyOf('web'), keyed('a'))
   expect(first.status).toBe(201)
   await api.put(`${COLLECTION}/web`, { replicas: 5 })
@@ -49,7 +49,7 @@ test('the same request again gets the first answer again, from every server, and
   expect(await dumpTenants(platform)).toEqual(before)
 })
 
-test('the order of keys and white space in the body do not make another request', async () => {
+test('a retry may differ in key order and white space', async () => {
   const { kind, name, image } = bodyOf('spaced')
   const first = await api.post(COLLECTION, { kind, name, image }, keyed('spaced'))
   const again = await api.post(COLLECTION, JSON.stringify({ image, name, kind }, null, 2), keyed('spaced'))
@@ -57,7 +57,7 @@ test('the order of keys and white space in the body do not make another request'
   expect(again.text).toBe(first.text)
 })
 
-test('another body with the same key is refused, whatever else is wrong with it', async () => {
+test('another body with the same Idempotency-Key is rejected, whatever else is wrong with it', async () => {
   await api.post(COLLECTION, bodyOf('taken'), keyed('b'))
   const before = await dumpTenants(platform)
   expect((await api.post(COLLECTION, bodyOf('other'), keyed('b'))).codes).toEqual(['idempotency_key_reused'])
@@ -65,14 +65,14 @@ test('another body with the same key is refused, whatever else is wrong with it'
   expect(await dumpTenants(platform)).toEqual(before)
 })
 
-test('a key belongs to its tenant', async () => {
+test('an Idempotency-Key belongs to its tenant', async () => {
   const globex = platform.api(platform.globex.token)
   const mine = await api.post(COLLECTION, bodyOf('mine'), keyed('shared'))
   const theirs = await globex.post(COLLECTION, bodyOf('mine', { replicas: 2 }), keyed('shared'))
   expect([mine.status, theirs.status]).toEqual([201, 201])
 })
 
-test('a refusal keeps nothing: the mended request may use its key', async () => {
+test('a rejected request does not consume its Idempotency-Key', async () => {
   const before = await dumpTenants(platform)
   expect((await api.post(COLLECTION, bodyOf('mended', { replicas: -1 }), keyed('c'))).status).toBe(422)
   expect((await api.post(COLLECTION, bodyOf('web'), keyed('c'))).codes).toEqual(['deployment_exists'])
@@ -80,11 +80,11 @@ test('a refusal keeps nothing: the mended request may use its key', async () => 
   expect((await api.post(COLLECTION, bodyOf('mended'), keyed('c'))).status).toBe(201)
 })
 
-describe('at the same time', () => {
+describe('concurrent requests with one Idempotency-Key', () => {
   test.each([
     ['one server', 1],
     ['two servers', 2],
-  ])('50 times the same request on %s: one deployment, one answer', async (_about, servers) => {
+  ])('create one deployment and get one response, 50 times at once on %s', async (_about, servers) => {
     const name = `crowd-${servers}`
     const apis = [api, other.api(platform.acme.token)]
     const answers = await Promise.all(
@@ -99,7 +99,7 @@ describe('at the same time', () => {
     expect(keys.filter((key) => key.includes(`/arc/${name}/`))).toHaveLength(1)
   })
 
-  test('two bodies with one key: one of them is stored, the other refused', async () => {
+  test('with two different bodies: one is stored, the other rejected', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         api.post(COLLECTION, bodyOf(index % 2 === 0 ? 'even' : 'odd'), keyed('contended')),
@@ -116,7 +116,7 @@ describe('at the same time', () => {
     expect(stored.filter((name) => name === 'even' || name === 'odd')).toEqual([winner])
   })
 
-  test('the last free slot of a quota: the retry is answered as the first', async () => {
+  test('for the last free slot of a quota: the retry gets the first response', async () => {
     const { body } = await platform.api().post('/api/v1/tenants', { name: 'single' })
     const tenant = { 'x-tenant-id': String(body['id']), ...keyed('only') }
     await platform.api().send('PATCH', `/api/v1/tenants/${body['id']}`, { quotas: { deployments: 1 } })
@@ -127,7 +127,7 @@ describe('at the same time', () => {
   })
 })
 
-test('a token is answered once: its retry has the record without the secret', async () => {
+test('a token is returned once, and a retry gets the record without the secret', async () => {
   const path = `/api/v1/tenants/${platform.acme.id}/tokens`
   const sent = { name: 'ci', role: 'developer', expiresAt: '2099-01-01T00:00:00Z' }
   const first = await api.post(path, sent, keyed('token'))
@@ -142,7 +142,7 @@ test('a token is answered once: its retry has the record without the secret', as
   expect(JSON.stringify(await dumpTenants(platform))).not.toContain(secretHalf)
 })
 
-test('a tenant is made once', async () => {
+test('a tenant is created once for one Idempotency-Key', async () => {
   const make = () => platform.api().post('/api/v1/tenants', { name: 'twice' }, keyed('tenant'))
   const answers = await Promise.all([make(), make(), make()])
   answers.push(await make())

@@ -1,4 +1,5 @@
-// `holdfast-server init` with an operator's token: from an empty secrets store to identities and a first token, and again.
+// `holdfast-server init` with an operator's token: it turns an empty secrets store into identities and a first token, and
+// can be run again.
 
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -40,7 +41,7 @@ function main(...args: string[]): Promise<{ code: number; stdout: string; stderr
   })
 }
 
-test('it sets the secrets store up, says what it did, gives what the configuration lacks, and may be repeated', {
+test('init sets up the secrets store, prints the missing configuration, and may be repeated', {
   timeout: 120_000,
 }, async () => {
   const bare = await configFile({})
@@ -50,16 +51,16 @@ test('it sets the secrets store up, says what it did, gives what the configurati
 
   const first = await main('init', '--config', bare, '--operator-token-file', tokenFile)
   expect(first.code, first.stderr).toBe(0)
-  const made = JSON.parse(first.stdout)
-  expect(made.token).toMatch(/^hf_/)
-  expect(Object.keys(made.secretsStore)).toEqual(['api', 'broker'])
+  const printed = JSON.parse(first.stdout)
+  expect(printed.token).toMatch(/^hf_/)
+  expect(Object.keys(printed.secretsStore)).toEqual(['api', 'broker'])
   for (const what of ['approle', 'policy holdfast-api', 'policy holdfast-broker', 'token role', 'AppRole'])
     expect(first.stderr).toContain(what)
-  for (const value of [made.token, made.secretsStore.api.secretId, rootToken])
+  for (const value of [printed.token, printed.secretsStore.api.secretId, rootToken])
     expect(first.stderr).not.toContain(value)
 
-  // What it printed is a configuration that stands.
-  const whole = await configFile(made.secretsStore)
+  // The printed configuration is valid.
+  const whole = await configFile(printed.secretsStore)
   expect((await main('check-config', '--config', whole)).code).toBe(0)
   const again = await main('init', '--config', whole, '--operator-token-file', tokenFile)
   expect([again.code, JSON.parse(again.stdout)]).toEqual([0, {}])
@@ -69,7 +70,7 @@ test('it sets the secrets store up, says what it did, gives what the configurati
   expect(replaced.stdout).toMatch(/^hf_\S+\n$/)
 })
 
-test('a token that may not, and a file that is not there, are told in a sentence', async () => {
+test('init explains a token without permission and a missing file in one sentence', async () => {
   const bare = await configFile({})
   const wrong = join(folder.path, 'wrong-token')
   writeFileSync(wrong, 'hvs.not-a-token')
@@ -82,7 +83,7 @@ test('a token that may not, and a file that is not there, are told in a sentence
   expect((await main('init', '--operator-token-file')).code).toBe(2)
 })
 
-test('a namespace that is granted later is in the policy of every tenant after the next time', {
+test('init adds a namespace that was granted later to the policies of every tenant', {
   timeout: 120_000,
 }, async () => {
   const first = await main(
@@ -111,7 +112,7 @@ test('a namespace that is granted later is in the policy of every tenant after t
   expect(again.code, again.stderr).toBe(0)
   expect(again.stderr).toContain('mounts and policies of 1 tenants')
   expect(await policy()).toContain('/data/payments/*')
-  // What is taken back is out of them again; the others that share the store count on the usual ones.
+  // Removing the namespace removes it from the policies again; other tests share the store and need the default ones.
   const usual = await main(
     'init',
     '--config',

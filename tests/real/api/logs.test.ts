@@ -1,4 +1,4 @@
-// Reading logs through the API: merged over replicas and nodes, with real engines and real agents.
+// Reading logs through the API, merged over replicas and nodes, with real engines and agents.
 
 import { request } from 'node:http'
 import { waitUntil } from '@holdfast/testkit'
@@ -48,7 +48,7 @@ async function read(path: string, baseUrl = world.platform.baseUrl): Promise<Lin
   return parse(await response.text())
 }
 
-/** A follower that reads as fast as it is let; a `slow` one reads a piece at each `resume`. */
+/** A log follower that reads as fast as it can; a `slow` one reads one chunk at each `resume`. */
 function follow(path: string, { baseUrl = world.platform.baseUrl, slow = false } = {}) {
   const parts: string[] = []
   let kept = 0
@@ -67,7 +67,7 @@ function follow(path: string, { baseUrl = world.platform.baseUrl, slow = false }
       if (part.includes('{"skipped"')) missed = true
       parts.push(part)
       kept += part.length
-      // A flood is counted and not kept.
+      // Most of a flood is counted and discarded.
       while (kept > 4 * MIB) kept -= parts.shift()?.length ?? 0
     })
     response.on('end', () => {
@@ -80,10 +80,10 @@ function follow(path: string, { baseUrl = world.platform.baseUrl, slow = false }
   const follower = {
     resume: () => {},
     bytes: () => bytes,
-    /** It was told that it missed something. */
+    /** True after the server reported a gap. */
     missed: () => missed,
     ended: () => ended,
-    /** Whole lines, of what is kept. */
+    /** The complete lines that were kept. */
     lines: (): Line[] => parse(text().slice(text().indexOf('{'), text().lastIndexOf('\n') + 1)),
     text,
     close: () => sent.destroy(),
@@ -91,7 +91,7 @@ function follow(path: string, { baseUrl = world.platform.baseUrl, slow = false }
   return follower
 }
 
-test('both replicas of the server give all lines of all containers in the order of time', async () => {
+test('both server replicas return all log lines of all containers in the order of time', async () => {
   for (const baseUrl of [world.platform.baseUrl, world.other.baseUrl]) {
     const lines = await read('/counted/logs?tail=10000', baseUrl)
     expect(lines).toHaveLength(602)
@@ -102,7 +102,7 @@ test('both replicas of the server give all lines of all containers in the order 
       [2, 'node-2'],
     ] as const) {
       const own = lines.filter((line) => line.replica === replica)
-      // The engine reads the two outputs apart and stamps them as it reads: between them there is no order.
+      // The engine reads stdout and stderr separately and timestamps them as it reads, so their relative order is undefined.
       const of = (stream: string) => own.filter((line) => line.stream === stream).map(({ text }) => text)
       expect(of('stdout')).toEqual(Array.from({ length: 300 }, (_, index) => `line ${index + 1}`))
       expect(of('stderr')).toEqual(['bad'])
@@ -114,7 +114,7 @@ test('both replicas of the server give all lines of all containers in the order 
   }
 })
 
-test('tail is of the merged whole, since and replica choose', async () => {
+test('tail applies to the merged lines, and since and replica filter them', async () => {
   const all = await read('/counted/logs?tail=10000')
   expect(await read('/counted/logs')).toEqual(all.slice(-100))
   expect(await read('/counted/logs?tail=7')).toEqual(all.slice(-7))
@@ -136,12 +136,12 @@ test.each([
   'replica=0',
   'replica=7',
   'follow=yes',
-])('%s is refused', async (query) => {
+])('logs reject %s', async (query) => {
   const answer = await world.platform.api(developer).get(`/api/v1/deployments/counted/logs?${query}`)
   expect(answer.codes).toEqual(['query_parameter_invalid'])
 })
 
-test('who may not is refused, another tenant finds nothing, and reading is audited', async () => {
+test('logs are rejected without permission, another tenant finds nothing, and reading is audited', async () => {
   const path = '/api/v1/deployments/counted/logs'
   const viewer = world.platform.api(await makeToken(world.platform.api(), world.tenant, 'viewer'))
   expect((await viewer.get(path)).codes).toEqual(['permission_denied'])
@@ -156,7 +156,7 @@ test('who may not is refused, another tenant finds nothing, and reading is audit
 })
 
 test.each([0, 1])(
-  'what is followed comes once, in order, behind what was kept, through replica %i',
+  'followed lines arrive once and in order behind the stored ones, through replica %i',
   async (at) => {
     const name = `talking-${at}`
     await world.deploy(name, [
@@ -179,7 +179,7 @@ test.each([0, 1])(
   },
 )
 
-test('containers that write as fast as the engine takes it and a slow follower: the gap is told, and memory is bounded', {
+test('a slow follower of containers that write at full speed is informed of the gap, and memory is bounded', {
   timeout: 180_000,
 }, async () => {
   await world.deploy('flood', ['busybox', 'yes', 'x'.repeat(8_000)])
@@ -189,7 +189,7 @@ test('containers that write as fast as the engine takes it and a slow follower: 
   const began = performance.now()
   let peak = 0
   await waitUntil(() => follower.bytes() > 0, { what: 'it is followed' })
-  // What lies in the buffers between is read first.
+  // The chunks that are already buffered are read first.
   while (!follower.missed() && performance.now() - began < 120_000) {
     await new Promise((resolve) => setTimeout(resolve, 50))
     follower.resume()
@@ -209,11 +209,11 @@ test('containers that write as fast as the engine takes it and a slow follower: 
   expect(gaps[0]).toEqual({ replica: 2, lines: expect.any(Number), bytes: expect.any(Number) })
   expect(peak - before).toBeLessThan(128 * MIB)
   for (const agent of world.agents) expect(agent.peakMiB()).toBeLessThan(150)
-  // The node was not slowed down in what it has to say otherwise.
+  // The flood has not slowed down the other messages of the node.
   expect((await world.platform.api(developer).get('/api/v1/nodes')).text).not.toContain('unreachable')
 })
 
-test('a follower sees a container that comes later, and ends with the token', async () => {
+test('a follower receives the lines of containers that start later, and ends with the token', async () => {
   const api = world.platform.api(world.platform.acme.token)
   const tokens = `/api/v1/tenants/${world.tenant}/tokens`
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
@@ -224,18 +224,18 @@ test('a follower sees a container that comes later, and ends with the token', as
   const follower = follow('/restarting/logs?follow=true')
   developer = kept
   const runs = () => follower.lines().filter(({ replica, text }) => replica === 1 && text.startsWith('run'))
-  await waitUntil(() => runs().length >= 3, { what: 'it was started anew, and read' })
+  await waitUntil(() => runs().length >= 3, { what: 'it was restarted, and read' })
   await api.delete(`${tokens}/${made.body['id']}`)
-  await waitUntil(() => follower.ended(), { what: 'the token counts no more' })
+  await waitUntil(() => follower.ended(), { what: 'the revoked token ends the stream' })
 })
 
-test('a node that cannot be asked is named, and the others are read', async () => {
+test('logs name an unreachable node and return the lines of the others', async () => {
   const follower = follow('/counted/logs?follow=true&tail=1')
   await waitUntil(() => follower.lines().length > 0, { what: 'it is followed' })
   await world.agents[1]?.stop()
   const gap = { unavailable: { replica: 2, node: 'node-2', reason: 'node_unreachable' } }
   await waitUntil(() => follower.lines().some(({ unavailable }) => unavailable !== undefined), {
-    what: 'the follower is told',
+    what: 'the follower is informed',
   })
   expect(follower.lines()).toContainEqual(gap)
   follower.close()

@@ -1,4 +1,4 @@
-// What an operator sees: health, readiness, metrics, the OpenAPI document, and the commands of the server as a process.
+// The server for an operator: health, readiness, metrics, the OpenAPI document, and the commands of the server process.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 const REDOCLY = join(ROOT, 'node_modules/.bin/redocly')
 const MAIN = join(ROOT, 'packages/server/src/main.ts')
 
-/** An operation that does not exist has no answers to document, and an invariant of ours is never to be broken. */
+/** No operation documents this code: the operation does not exist, or the code reports a bug of the server. */
 const ANSWERED_NOWHERE = [
   'method_not_allowed',
   'secret_generate_would_persist',
@@ -52,8 +52,8 @@ function run(file: string, args: readonly string[], input?: string): Promise<Ran
   })
 }
 
-describe('health', () => {
-  test('says connected, to anybody', async () => {
+describe('GET /healthz', () => {
+  test('reports connected without authentication', async () => {
     const anybody = createApiClient(platform.baseUrl, undefined)
     const { status, body } = await anybody.get('/healthz')
     expect([status, body]).toEqual([200, { status: 'ok', keyValueStore: 'connected' }])
@@ -61,7 +61,7 @@ describe('health', () => {
   })
 
   test.each(['/healthz', '/readyz', '/docs'])(
-    'HEAD %s answers anybody what GET does, without a body',
+    'HEAD %s returns the headers of GET without authentication and without a body',
     async (path) => {
       const [got, head] = await Promise.all(
         ['GET', 'HEAD'].map((method) => fetch(`${platform.baseUrl}${path}`, { method })),
@@ -78,7 +78,7 @@ describe('health', () => {
     },
   )
 
-  test('says disconnected within seconds when etcd is paused or gone, and connected again after', {
+  test('reports disconnected within seconds after etcd is paused or gone, and connected again afterwards', {
     timeout: 120_000,
   }, async () => {
     const etcd = await startEtcd()
@@ -91,7 +91,7 @@ describe('health', () => {
     const expectAway = async () => {
       const began = performance.now()
       const answers = await Promise.all(['/healthz', '/readyz', '/healthz'].map((path) => anybody.get(path)))
-      // The probe ends after 2.5 s; other calls of the store after 10 s.
+      // The probe has a deadline of 2.5 s; other calls to the store have 10 s.
       expect(performance.now() - began).toBeLessThan(8_000)
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
       expect(answers[0]?.body).toEqual({ status: 'degraded', keyValueStore: 'disconnected' })
@@ -112,7 +112,7 @@ describe('health', () => {
 })
 
 describe('metrics', () => {
-  test('are for the platform alone unless configuration opens them', async () => {
+  test('are for the platform only unless configuration opens them', async () => {
     expect((await createApiClient(platform.baseUrl, undefined).get('/metrics')).codes).toEqual([
       'unauthenticated',
     ])
@@ -122,7 +122,7 @@ describe('metrics', () => {
     await open.stop()
   })
 
-  test('are clean by promtool, and count requests and rejections', async () => {
+  test('pass promtool, and count requests and rejections', async () => {
     const acme = platform.api(platform.acme.token)
     await acme.post('/api/v1/deployments', { kind: 'Job' })
     await acme.get('/api/v1/deployments')
@@ -140,7 +140,7 @@ describe('metrics', () => {
 })
 
 describe('the OpenAPI document', () => {
-  test('is clean by redocly', { timeout: 120_000 }, async () => {
+  test('passes redocly', { timeout: 120_000 }, async () => {
     const folder = makeTempFolder('openapi')
     const file = join(folder.path, 'openapi.json')
     writeFileSync(file, (await createApiClient(platform.baseUrl, undefined).get('/openapi.json')).text)
@@ -150,7 +150,7 @@ describe('the OpenAPI document', () => {
     folder.remove()
   })
 
-  test('has every endpoint, and every code as an example with its status', async () => {
+  test('lists every endpoint, and every code as an example with its status', async () => {
     const { body } = await createApiClient(platform.baseUrl, undefined).get('/openapi.json')
     const { paths, components } = Object(body)
     for (const { method, path } of platform.server.endpoints) {
@@ -169,8 +169,8 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('answers', () => {
-  test('carry a request id of their own, which the log carries too', async () => {
+describe('responses', () => {
+  test('carry a unique request id, which the log line has too', async () => {
     const answers = await Promise.all([1, 2].map(() => platform.api().get('/api/v1/quotas')))
     const ids = answers.map(({ headers }) => headers.get('x-request-id') ?? '')
     expect(new Set(ids).size).toBe(2)
@@ -180,7 +180,7 @@ describe('answers', () => {
     }
   })
 
-  test('log lines are JSON with method, route, status, tenant and token id, and no secret half', async () => {
+  test('are logged as JSON with method, route, status, tenant and token id, without the secret part of the token', async () => {
     const secretHalf = platform.acme.token.split('_').slice(2).join('_')
     await platform.api(platform.acme.token).get('/api/v1/deployments')
     await expect
@@ -198,7 +198,7 @@ describe('answers', () => {
   })
 })
 
-describe('the server as a process', () => {
+describe('the server process', () => {
   const folder = makeTempFolder('server')
   const file = join(folder.path, 'server.yaml')
   let baseUrl: string
@@ -228,7 +228,7 @@ describe('the server as a process', () => {
 
   const main = (...args: string[]) => run(process.execPath, [MAIN, ...args])
 
-  test('check-config passes a sound file and names every fault of another at once', async () => {
+  test('check-config accepts a valid file and lists every fault of an invalid one at once', async () => {
     expect((await main('check-config', '--config', file)).code).toBe(0)
     const wrong = join(folder.path, 'wrong.yaml')
     writeFileSync(wrong, 'publicUrl: nowhere\nlisten: {port: 0}\ncolour: red\netcd: {endpoints: []}\n')
@@ -239,7 +239,7 @@ describe('the server as a process', () => {
     expect((await main('check-config', '--config', join(folder.path, 'none.yaml'))).code).toBe(1)
   })
 
-  test('what is no command is named with those that are, and help is no mistake', async () => {
+  test('lists the known commands when one is unknown, and prints help with exit code 0', async () => {
     const { code, stdout, stderr } = await main('dance')
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toBe(
@@ -250,7 +250,7 @@ describe('the server as a process', () => {
     expect(help.stdout).toContain('holdfast-server init')
   })
 
-  test('init prints one token, alone, once; --reissue voids it and prints another', {
+  test('init prints one token once, and --reissue revokes it and prints another', {
     timeout: 120_000,
   }, async () => {
     const first = await main('init', '--config', file)
@@ -279,14 +279,14 @@ describe('the server as a process', () => {
     expect(actions).toEqual(['platform:init', 'tokens:reissue'])
   })
 
-  test('SIGTERM drains and ends it with 0', async () => {
+  test('drains and exits with 0 on SIGTERM', async () => {
     if (server === undefined) throw new Error('it does not run')
     const gone = once(server, 'exit')
     server.kill('SIGTERM')
     expect(await gone).toEqual([0, null])
   })
 
-  test('without its etcd it does not start silently', { timeout: 180_000 }, async () => {
+  test('fails to start with an explanation while etcd is unavailable', { timeout: 180_000 }, async () => {
     const lost = join(folder.path, 'lost.yaml')
     const port = await freePort()
     const text = JSON.stringify({

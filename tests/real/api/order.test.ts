@@ -1,5 +1,5 @@
-// The order of rejections is public behaviour: whole answers, pinned by a golden. A change of the golden is a change
-// of the interface.
+// The order of rejections is public behavior: complete responses are compared with a golden file. Changing that file
+// changes the interface.
 
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { startPlatform } from '@holdfast/testkit/platform/start-platform'
@@ -23,7 +23,7 @@ afterAll(() => world.platform.stop())
 const POST = '/api/v1/deployments'
 const TOO_LARGE = `[${'"",'.repeat(400_000)}`
 
-/** Each request has a fault of two neighbouring phases; the later one is not even looked at. */
+/** Each request has faults of two adjacent phases; the later phase must not be reached. */
 const PHASES: readonly [string, Sent | ((world: World) => Sent)][] = [
   ['authentication before path', { as: 'forged', path: '/api/v1/nowhere', body: {} }],
   ['authentication before method', { as: 'nobody', method: 'PATCH', path: POST, body: {} }],
@@ -69,17 +69,17 @@ const PHASES: readonly [string, Sent | ((world: World) => Sent)][] = [
     (w) => ({ body: bodyWith(w, { replicas: -1, uid: 'dep_x', colour: 'red', name: '!' }) }),
   ],
   [
-    'the body before the world',
+    'the body before checks against the store',
     (w) => ({
-      body: bodyWith(w, { name: 'web', stopGracePeriod: 'soon', dependsOn: { nobody: 'started' } }),
+      body: bodyWith(w, { name: 'web', stopGracePeriod: 'soon', dependsOn: { missing: 'started' } }),
     }),
   ],
   [
-    'revision before the world',
+    'revision before checks against the store',
     () => ({
       method: 'PUT',
       path: `${POST}/web`,
-      body: { dependsOn: { nobody: 'started' } },
+      body: { dependsOn: { missing: 'started' } },
       headers: { 'if-match': '"9"' },
     }),
   ],
@@ -164,12 +164,12 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
     }),
   ],
   [
-    'the world, all of it: name, dependsOn, image, nodeId, secrets, routes, quota',
+    'all checks against the store: name, dependsOn, image, nodeId, secrets, routes, quota',
     (w) => ({
       as: 'full',
       body: bodyWith(w, {
         name: 'only',
-        dependsOn: { nobody: 'started', 'no-one': 'healthy' },
+        dependsOn: { missing: 'started', 'no-one': 'healthy' },
         image: `${w.platform.image}-unheard-of`,
         nodeId: 'node_01JD0000000000000000000000',
         secrets: [{ name: 'BOUND', vault_path: `deployments/${BOUND_LABEL}` }],
@@ -179,7 +179,7 @@ const BODIES: readonly [string, (world: World) => Sent][] = [
   ],
 ]
 
-/** What differs from run to run, by name. */
+/** Replaces parts that differ from run to run with their names. */
 function normalised({ status, text, headers }: ApiAnswer): object {
   const { platform, fullTenant, uid } = world
   const names: [string, string][] = [
@@ -195,7 +195,7 @@ function normalised({ status, text, headers }: ApiAnswer): object {
   return { status, type: headers.get('content-type'), body: JSON.parse(stable) }
 }
 
-test('the order of rejections is the golden one', async () => {
+test('the order of rejections equals the golden file', async () => {
   const answers: { [about: string]: object } = {}
   for (const [about, sent] of [...PHASES, ...BODIES]) {
     answers[about] = normalised(await provoke(world, typeof sent === 'function' ? sent(world) : sent))

@@ -1,4 +1,5 @@
-// What one request does not look at is there behind a cursor: nothing that happened is left out in silence.
+// Searching old events: one request reads a limited number of events and returns a cursor to the others, so that no
+// matching event is left out.
 
 import type { EventPage, TenantId } from '@holdfast/contract'
 import { readTimeline } from '@holdfast/server/operations/deployments/read/read-timeline'
@@ -22,8 +23,8 @@ async function storeWithTenant(): Promise<{ store: Store; tenant: TenantId }> {
 const AT_ONCE = 100
 const BIRTH = 'created'
 
-/** `uid` is told of once for each message. */
-async function tell(store: Store, tenant: TenantId, uid: string, messages: readonly string[]): Promise<void> {
+/** Writes one event about `uid` for each message. */
+async function emit(store: Store, tenant: TenantId, uid: string, messages: readonly string[]): Promise<void> {
   for (let from = 0; from < messages.length; from += AT_ONCE)
     await world.write(store, (transaction) => {
       for (const message of messages.slice(from, from + AT_ONCE))
@@ -38,10 +39,10 @@ async function tell(store: Store, tenant: TenantId, uid: string, messages: reado
 const NOISE = MAX_SCANNED + 50
 const noise = Array.from({ length: NOISE }, (_, at) => `noise ${at}`)
 
-test('of many events each that matches is found, by going on from where an answer stopped', async () => {
+test('every matching event among many is found by following the cursors', async () => {
   const { store, tenant } = await storeWithTenant()
-  await tell(store, tenant, 'dep_quiet', ['first', 'second'])
-  await tell(store, tenant, 'dep_loud', noise)
+  await emit(store, tenant, 'dep_quiet', ['first', 'second'])
+  await emit(store, tenant, 'dep_loud', noise)
   const ask = async (query: Partial<EventQuery>): Promise<EventPage> => {
     const none = { after: undefined, before: undefined, type: undefined, severity: undefined }
     const listed = await listEvents(store, tenant, { ...none, limit: 1, subject: 'dep_quiet', ...query })
@@ -49,36 +50,36 @@ test('of many events each that matches is found, by going on from where an answe
     return listed.value
   }
   const messages = ({ items }: EventPage) => items.map(({ message }) => message)
-  // Backwards: an answer without anything is no end while it names a cursor.
+  // Backwards, an empty page is not the end while it has a cursor.
   const newest = await ask({})
   expect([messages(newest), newest.earlierCursor]).toEqual([[], expect.any(String)])
   const older = await ask({ before: newest.earlierCursor })
   expect(messages(older)).toEqual(['second'])
   const oldest = await ask({ before: older.earlierCursor })
   expect([messages(oldest), oldest.earlierCursor]).toEqual([['first'], undefined])
-  // What came meanwhile follows from the first answer's cursor; forwards nothing is skipped either.
-  await tell(store, tenant, 'dep_quiet', ['third'])
+  // New events follow the first response's cursor, and reading forwards skips nothing either.
+  await emit(store, tenant, 'dep_quiet', ['third'])
   expect(messages(await ask({ after: newest.nextCursor ?? '' }))).toEqual(['third'])
   const onwards = await ask({ after: oldest.items[0]?.cursor, limit: 2 })
   expect(messages(onwards)).toEqual(['second'])
   expect(messages(await ask({ after: onwards.nextCursor ?? '', limit: 2 }))).toEqual(['third'])
-  // The story of a deployment names where it was not looked further, and /events goes on from there.
+  // The timeline of a deployment has a cursor where its search stopped, and /events continues from there.
   const storied = await readTimeline(store, tenant, { uid: 'dep_quiet', nodeIds: [] })
   expect(storied.timeline.map(({ message }) => message)).toEqual(['third'])
   expect(messages(await ask({ before: storied.earlierCursor, limit: 9 }))).toEqual(['first', 'second'])
 })
 
-test('a story that is told from its beginning names no older one, whatever else has happened before', async () => {
+test('a timeline that starts with the creation has no cursor to older events', async () => {
   const { store, tenant } = await storeWithTenant()
-  await tell(store, tenant, 'dep_loud', noise)
-  await tell(store, tenant, 'dep_new', [BIRTH])
-  await tell(store, tenant, 'dep_new', ['changed'])
+  await emit(store, tenant, 'dep_loud', noise)
+  await emit(store, tenant, 'dep_new', [BIRTH])
+  await emit(store, tenant, 'dep_new', ['changed'])
   await store.fresh()
   const { timeline, earlierCursor } = await readTimeline(store, tenant, { uid: 'dep_new', nodeIds: [] })
   expect([timeline.length, earlierCursor]).toEqual([2, undefined])
 })
 
-test('both ways at once, and what is no cursor, are refused', async () => {
+test('after and before together, or an invalid cursor, are rejected', async () => {
   const { store, tenant } = await storeWithTenant()
   const ask = (query: Pick<EventQuery, 'after' | 'before'>) =>
     listEvents(store, tenant, {

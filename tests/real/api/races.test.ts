@@ -1,4 +1,4 @@
-// Many at once, on one server and on two: one name has one owner, a revision is left once, a quota is exact.
+// Concurrent requests on one server and on two: a name has one owner, a revision has one successor, a quota is exact.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments } from '@holdfast/server/store/records'
@@ -32,7 +32,7 @@ afterAll(async () => {
 const together = <T>(count: number, ask: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => ask(index)))
 
-/** How often each answer came: `{"201": 1, "deployment_exists": 999}`. */
+/** The number of responses of each kind: `{"201": 1, "deployment_exists": 999}`. */
 function tally(answers: readonly ApiAnswer[]): { [answer: string]: number } {
   const counts: { [answer: string]: number } = {}
   for (const { status, codes } of answers) {
@@ -61,11 +61,11 @@ async function usedDeployments(api: ApiClient): Promise<number> {
 describe.each([
   ['one server', 1],
   ['two servers', 2],
-])('%s', (_about, servers) => {
+])('concurrent requests on %s', (_about, servers) => {
   const pick = ({ one, two }: { one: ApiClient; two: ApiClient }, index: number) =>
     index % servers === 0 ? one : two
 
-  test('1,000 POSTs of one name: one 201 and 999 deployment_exists', PATIENCE, async () => {
+  test('1,000 POSTs of one name create it once and return 999 deployment_exists', PATIENCE, async () => {
     const tenant = await newTenant()
     const answers = await together(1000, (index) => pick(tenant, index).post(COLLECTION, bodyOf('web')))
     expect(tally(answers)).toEqual({ 201: 1, deployment_exists: 999 })
@@ -76,7 +76,7 @@ describe.each([
     expect(keys.filter((key) => key.includes('/arc/'))).toHaveLength(1)
   })
 
-  test('1,000 PUTs with If-Match, round after round: one success per revision', PATIENCE, async () => {
+  test('1,000 PUTs with If-Match in rounds have one success per revision', PATIENCE, async () => {
     const tenant = await newTenant()
     await tenant.one.post(COLLECTION, bodyOf('web'))
     for (let revision = 1; revision <= 4; revision += 1) {
@@ -95,7 +95,7 @@ describe.each([
     }
   })
 
-  test('1,000 PUTs with If-Match at once: exactly one success', PATIENCE, async () => {
+  test('1,000 PUTs with one If-Match have exactly one success', PATIENCE, async () => {
     const tenant = await newTenant()
     await tenant.one.post(COLLECTION, bodyOf('web'))
     const answers = await together(1000, (index) =>
@@ -104,7 +104,7 @@ describe.each([
     expect(tally(answers)).toEqual({ 200: 1, revision_conflict: 999 })
   })
 
-  test('400 POSTs under a quota of 200: exactly 200 succeed, and 200 are used', PATIENCE, async () => {
+  test('400 POSTs under a quota of 200 have exactly 200 successes', PATIENCE, async () => {
     const tenant = await newTenant({ deployments: 200 })
     const answers = await together(400, (index) => pick(tenant, index).post(COLLECTION, bodyOf(`d${index}`)))
     expect(tally(answers)).toEqual({ 201: 200, quota_exceeded: 200 })
@@ -126,7 +126,7 @@ describe.each([
     expect(revisions.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, index) => index + 2))
   })
 
-  test('POST, PUT and DELETE of one name against each other end in one state', PATIENCE, async () => {
+  test('POST, PUT and DELETE of one name end in one consistent state', PATIENCE, async () => {
     const tenant = await newTenant({ deployments: 1 })
     const answers = await together(300, (index) => {
       const api = pick(tenant, index)
@@ -154,7 +154,7 @@ describe.each([
   })
 })
 
-test('a server that knows an older record still asks the registry', PATIENCE, async () => {
+test('a server with an outdated record still resolves the image', PATIENCE, async () => {
   const etcd = new URL(platform.config.etcd.endpoints[0] ?? '')
   const proxy = await startChaosProxy(etcd.hostname, Number(etcd.port))
   const endpoints = [`http://${proxy.host}:${proxy.port}`]
@@ -174,11 +174,11 @@ test('a server that knows an older record still asks the registry', PATIENCE, as
   await proxy.stop()
 })
 
-test('while it is being deleted a deployment keeps its name and takes no change', PATIENCE, async () => {
+test('a deployment that is being deleted keeps its name and rejects changes', PATIENCE, async () => {
   const tenant = await newTenant()
   await tenant.one.post(COLLECTION, bodyOf('web'))
   const address = inTenant(tenant.id as TenantId, deployments, 'web')
-  // Marked by hand: what the loop finishes is over too soon to be seen.
+  // The deletion mark is written here, because the controller would finish too soon to observe it.
   await platform.server.store.transact((transaction) => {
     const stored = transaction.get(address)
     if (stored !== undefined) transaction.put(address, { ...stored, deleting: true })
@@ -192,7 +192,7 @@ test('while it is being deleted a deployment keeps its name and takes no change'
   expect((await tenant.two.post(COLLECTION, waits)).codes).toEqual(['dependency_not_found'])
 })
 
-test('DELETE frees name, slot and archive when it is done', PATIENCE, async () => {
+test('DELETE frees name, slot and archive when it is complete', PATIENCE, async () => {
   const tenant = await newTenant({ deployments: 1 })
   await tenant.one.post(COLLECTION, bodyOf('web'))
   const uid = Object((await tenant.one.get(`${COLLECTION}/web`)).body)['uid']

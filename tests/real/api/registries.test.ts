@@ -1,4 +1,4 @@
-// The image check against real registries, and the tenant's credentials for them.
+// The image check against real registries, and a tenant's registry credentials.
 
 import { freePort, type Registry, startRegistry } from '@holdfast/testkit'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
@@ -34,7 +34,7 @@ afterAll(async () => {
   await Promise.all([open.stop(), guarded.stop()])
 })
 
-/** Under a new name each time. */
+/** Creates it under a new name each time. */
 function create(image: string, headers = {}): Promise<ApiAnswer> {
   serial += 1
   return api.post(COLLECTION, { kind: 'Deployment', name: `r${serial}`, image }, headers)
@@ -58,8 +58,8 @@ async function storyOf({ body }: ApiAnswer) {
   return Array.from<{ type: string; reason: string; message: string }>(Object(status['timeline']))
 }
 
-describe('the check', () => {
-  test('a tag that is there is pinned to its digest, announced', async () => {
+describe('the image check', () => {
+  test('pins an existing tag to its digest and reports it', async () => {
     const { reference, digest } = await open.pushSampleImage('shop/web', '1.0')
     const answer = await create(reference)
     expect(answer.status).toBe(201)
@@ -69,7 +69,7 @@ describe('the check', () => {
     )
   })
 
-  test('a digest that is there is not altered', async () => {
+  test('leaves an existing digest unchanged', async () => {
     const { digest } = await open.pushSampleImage('shop/web', '1.0')
     const reference = `${open.host}/shop/web@${digest}`
     const answer = await create(reference)
@@ -77,7 +77,7 @@ describe('the check', () => {
     expect(answer.text).not.toContain('image_digest_resolved')
   })
 
-  test('absent is said for a tag, a digest and a repository, and passes once the image is pushed', async () => {
+  test('rejects a missing tag, digest or repository, and accepts it once the image is pushed', async () => {
     const { digest } = await open.pushSampleImage('shop/web', '1.0')
     const unknown = digest.replaceAll(/[0-9a-f]{8}$/g, '00000000')
     for (const reference of ['shop/web:9.9', `shop/web@${unknown}`, 'shop/nothing:1.0']) {
@@ -87,7 +87,7 @@ describe('the check', () => {
     await expect.poll(async () => (await create(`${open.host}/shop/web:9.9`)).status).toBe(201)
   })
 
-  test('the digest stays when the tag moves, until the image text changes', async () => {
+  test('keeps the digest when the tag moves, until the image text changes', async () => {
     const { reference, digest } = await open.pushSampleImage('shop/moving', '1.0')
     const name = Object((await create(reference)).body['deployment'])['name']
     await open.moveTag('shop/moving', '1.0')
@@ -95,11 +95,11 @@ describe('the check', () => {
     expect(imageOf(same)).toEqual({ reference, digest })
   })
 
-  test('a registry that is down lets the deployment through with a warning', async () => {
+  test('accepts the deployment with a warning while the registry is down', async () => {
     const image = `${down}/shop/web:1.0`
     const answer = await create(image)
     expectUnreachable(answer, image, /could not be asked: /)
-    // And its story says what it waits for, behind what was asked.
+    // The deployment's timeline then shows the reason for the wait, after the create.
     const [first, second] = (await storyOf(answer)).toReversed()
     expect(first).toMatchObject({ type: 'deployment.created' })
     expect(second).toMatchObject({
@@ -108,7 +108,7 @@ describe('the check', () => {
     })
   })
 
-  test('a registry that hangs lets it through with a warning, within seconds', async () => {
+  test('accepts the deployment with a warning within seconds when the registry hangs', async () => {
     const hanging = await startRegistry()
     const registries = [{ host: hanging.host, plainHttp: true, allowAddress: true }]
     const other = await startPlatform({ registry: hanging, settings: { registries } })
@@ -118,11 +118,11 @@ describe('the check', () => {
     const sent = { kind: 'Deployment', name: 'web', image }
     const answer = await other.api(other.acme.token).post(COLLECTION, sent)
     expectUnreachable(answer, image, /time/)
-    // The check ends after 3 s; the registry hangs for as long as the test wants.
+    // The check has a deadline of 3 s; the registry hangs as long as the test needs.
     expect(performance.now() - began).toBeLessThan(15_000)
     hanging.resume()
     await hanging.pushSampleImage('shop/web', '1.0')
-    // The answer "unreachable" is kept for ten seconds; then the first resolution that succeeds fixes the digest.
+    // The result "unreachable" is cached for ten seconds; then the first successful resolution pins the digest.
     await expect
       .poll(
         async () => imageOf(await other.api(other.acme.token).put(`${COLLECTION}/web`, { image })).digest,
@@ -136,7 +136,7 @@ describe('the check', () => {
     await hanging.stop()
   })
 
-  test('a PUT without image asks no registry; one that sends it back does', async () => {
+  test('sends no request for a PUT without image, and one for a PUT with the same image', async () => {
     const image = `${down}/shop/kept:1.0`
     const name = Object((await create(image)).body['deployment'])['name']
     expect((await api.put(`${COLLECTION}/${name}`, { replicas: 2 })).body['warnings']).toEqual([])
@@ -144,7 +144,7 @@ describe('the check', () => {
     expect(again.text).toContain('registry_unreachable')
   })
 
-  test('an unlisted registry is never asked', async () => {
+  test('never contacts a registry that is not listed', async () => {
     const unlisted = await startRegistry()
     const { reference } = await unlisted.pushSampleImage('shop/web', '1.0')
     expect((await create(reference)).codes).toEqual(['registry_not_allowed'])
@@ -152,8 +152,8 @@ describe('the check', () => {
   })
 })
 
-describe('credentials', () => {
-  test('without one 401 is a warning, with a wrong one too, with the right one the image is found', async () => {
+describe('registry credentials', () => {
+  test('turn a 401 warning into a pinned image, and wrong ones leave the warning', async () => {
     const { reference, digest } = await guarded.pushSampleImage('inner/app', '1.0')
     expectUnreachable(await create(reference), reference, /./)
     const path = credentialPath(guarded.host)
@@ -175,7 +175,7 @@ describe('credentials', () => {
     expectUnreachable(answer, reference, /./)
   })
 
-  test('are listed by host, removed, and then no longer used', async () => {
+  test('are listed by host, and are no longer used once removed', async () => {
     await api.put(credentialPath(guarded.host), ACCOUNT)
     const { body } = await api.get('/api/v1/registries')
     const hosts: { host: string; credential: boolean }[] = Object(body['items'])
@@ -187,7 +187,7 @@ describe('credentials', () => {
     expectUnreachable(await create(reference), reference, /./)
   })
 
-  test('are in no answer, no log line and no key', async () => {
+  test('are in no response, log line or key', async () => {
     const answer = await api.put(credentialPath(guarded.host), ACCOUNT)
     const keys = await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`)
     const everything = [answer.text, JSON.stringify(keys), ...platform.logLines].join('\n')
@@ -195,7 +195,7 @@ describe('credentials', () => {
     expect(everything).not.toContain(Buffer.from(ACCOUNT.password).toString('base64').slice(0, -4))
   })
 
-  test('written many times at once end as one of those that were sent, and it works', async () => {
+  test('that are written concurrently end as one of those sent, and it works', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => api.put(credentialPath(guarded.host), ACCOUNT)),
     )
@@ -204,7 +204,7 @@ describe('credentials', () => {
     expect(imageOf(await create(reference))).toEqual({ reference, digest })
   })
 
-  test('written and removed against each other never end as a credential without material', async () => {
+  test('that are written and removed concurrently never end as a record without material', async () => {
     const path = credentialPath(guarded.host)
     for (let round = 0; round < 6; round += 1) {
       const answers = await Promise.all(

@@ -1,4 +1,4 @@
-// A host and path belongs to one deployment of a tenant: over HTTP, on two servers, with many at once.
+// A route (host and path) belongs to one deployment of a tenant: over HTTP, on two servers, with concurrent requests.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, type StoredDeployment } from '@holdfast/server/store/records'
@@ -52,7 +52,7 @@ interface Claim {
   readonly deployment: string
 }
 
-/** As etcd has them: `host path name`. */
+/** The claims stored in etcd, as `host path name`. */
 async function claimsOf(tenant: string): Promise<string[]> {
   const dump = Object.entries(await dumpTenants(platform))
   const own = dump.filter(([key]) => key.includes(`/${tenant}/route/`))
@@ -71,8 +71,8 @@ async function routesOf(api: ApiClient, name: string): Promise<string[]> {
 const codes = ({ status, codes: given }: ApiAnswer): string =>
   given.length === 0 ? `${status}` : given.join('+')
 
-describe('the field', () => {
-  test('is stored, read, listed, archived and part of the specHash', async () => {
+describe('the routes of a deployment', () => {
+  test('are stored, read, listed, archived and part of the specHash', async () => {
     const { one, two } = await newTenant()
     const made = await post(one, 'web', [{ host: 'a.example', port: 80 }])
     expect(made.status, made.text).toBe(201)
@@ -89,7 +89,7 @@ describe('the field', () => {
     expect(Object(list.body['items'])[0].routes).toEqual([route('a.example', '/', 81)])
   })
 
-  test('a dry run takes no route, refuses one that is taken, and names the change', async () => {
+  test('are not claimed by a dry run, which rejects taken ones and lists the change', async () => {
     const { id, one } = await newTenant()
     const dry = await one.post(`${COLLECTION}?dryRun=true`, bodyOf('web', [route('a.example')]))
     expect(dry.status).toBe(200)
@@ -104,8 +104,8 @@ describe('the field', () => {
   })
 })
 
-describe('a host and path', () => {
-  test('that another deployment has is refused with its name, and nothing is stored', async () => {
+describe('a route', () => {
+  test("of another deployment is rejected with that deployment's name, and nothing is stored", async () => {
     const { id, one, two } = await newTenant()
     await post(one, 'web', [route('a.example'), route('a.example', '/api')])
     const before = await dumpTenants(platform)
@@ -126,7 +126,7 @@ describe('a host and path', () => {
     ])
   })
 
-  test('of another tenant is free: its nodes are other machines', async () => {
+  test('of another tenant is free, because that tenant has other machines', async () => {
     const [acme, globex] = [await newTenant(), await newTenant()]
     expect((await post(acme.one, 'web', [route('a.example')])).status).toBe(201)
     expect((await post(globex.two, 'shop', [route('a.example')])).status).toBe(201)
@@ -140,7 +140,7 @@ describe('a host and path', () => {
     ['null', null],
     ['an empty list', []],
     ['other routes', [route('c.example')]],
-  ])('is free as soon as an update says %s, and not before', async (_about, next) => {
+  ])('is free as soon as an update sends %s, and not before', async (_about, next) => {
     const { one, two } = await newTenant()
     await post(one, 'web', [route('a.example')])
     expect((await post(two, 'shop', [route('a.example')])).codes).toEqual(['route_conflict'])
@@ -151,7 +151,7 @@ describe('a host and path', () => {
     expect((await put(one, 'web', [route('a.example')])).codes).toEqual(['route_conflict'])
   })
 
-  test('stays with its deployment when that exchanges its routes, and when it keeps some of them', async () => {
+  test('stays with its deployment when the routes are reordered or some are kept', async () => {
     const { id, one } = await newTenant()
     await post(one, 'web', [route('a.example', '/', 1), route('b.example', '/', 2), route('c.example')])
     const exchanged = [route('b.example', '/', 1), route('a.example', '/', 2), route('d.example')]
@@ -161,7 +161,7 @@ describe('a host and path', () => {
     expect(await claimsOf(id)).toEqual(['a.example / web'])
   })
 
-  test('comes back with a rollback where it is free, and goes with one to a revision without it', async () => {
+  test('returns with a rollback if it is free, and is released by a rollback to a revision without it', async () => {
     const { id, one, two } = await newTenant()
     await post(one, 'web', [route('a.example')])
     await put(one, 'web', null)
@@ -178,41 +178,35 @@ describe('a host and path', () => {
     expect(await claimsOf(id)).toEqual([])
   })
 
-  test(
-    'is still its deployment’s while that is being deleted, and free when it is gone',
-    PATIENCE,
-    async () => {
-      const { id, one, two } = await newTenant()
-      await post(one, 'web', [route('a.example'), route('b.example')])
-      const address = inTenant(id, deployments, 'web')
-      const mark = (change: Partial<StoredDeployment>) =>
-        platform.server.store.transact((transaction) => {
-          const stored = transaction.get(address)
-          if (stored !== undefined) transaction.put(address, { ...stored, ...change })
-          return { kind: 'commit', result: undefined }
-        })
-      // Marked by hand: what the loop finishes is over too soon to be seen.
-      await mark({ deleting: true })
-      expect((await post(two, 'shop', [route('b.example')])).codes).toEqual(['route_conflict'])
-      await mark({ deleting: false })
-      expect((await one.delete(`${COLLECTION}/web`)).status).toBe(202)
-      await expect
-        .poll(async () => (await one.get(`${COLLECTION}/web`)).status, { timeout: 30_000 })
-        .toBe(404)
-      expect(await claimsOf(id)).toEqual([])
-      expect((await post(two, 'shop', [route('b.example')])).status).toBe(201)
-    },
-  )
+  test('belongs to its deployment until that is completely deleted', PATIENCE, async () => {
+    const { id, one, two } = await newTenant()
+    await post(one, 'web', [route('a.example'), route('b.example')])
+    const address = inTenant(id, deployments, 'web')
+    const mark = (change: Partial<StoredDeployment>) =>
+      platform.server.store.transact((transaction) => {
+        const stored = transaction.get(address)
+        if (stored !== undefined) transaction.put(address, { ...stored, ...change })
+        return { kind: 'commit', result: undefined }
+      })
+    // The deletion mark is written here, because the controller would finish too soon to observe it.
+    await mark({ deleting: true })
+    expect((await post(two, 'shop', [route('b.example')])).codes).toEqual(['route_conflict'])
+    await mark({ deleting: false })
+    expect((await one.delete(`${COLLECTION}/web`)).status).toBe(202)
+    await expect.poll(async () => (await one.get(`${COLLECTION}/web`)).status, { timeout: 30_000 }).toBe(404)
+    expect(await claimsOf(id)).toEqual([])
+    expect((await post(two, 'shop', [route('b.example')])).status).toBe(201)
+  })
 })
 
-describe('many at once', () => {
+describe('concurrent claims', () => {
   const tally = (answers: readonly ApiAnswer[]) => {
     const counts: { [answer: string]: number } = {}
     for (const answer of answers) counts[codes(answer)] = (counts[codes(answer)] ?? 0) + 1
     return counts
   }
 
-  test('100 POSTs with one route between them, on two servers: one has it', PATIENCE, async () => {
+  test('100 POSTs with one route between them on two servers have one success', PATIENCE, async () => {
     const { id, one, two } = await newTenant()
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
@@ -224,7 +218,7 @@ describe('many at once', () => {
     expect(await claimsOf(id)).toEqual([`h${winner}.example / d${winner}`, `wanted.example / d${winner}`])
   })
 
-  test('100 PUTs for one route: one has it', PATIENCE, async () => {
+  test('100 PUTs for one route have one success', PATIENCE, async () => {
     const { id, one, two } = await newTenant()
     const names = Array.from({ length: 20 }, (_, n) => `d${n}`)
     await Promise.all(names.map((name) => post(one, name)))
@@ -237,51 +231,47 @@ describe('many at once', () => {
     expect(await claimsOf(id)).toEqual(kept.flat().sort())
   })
 
-  test(
-    'updates, deletions and creations against each other: claims are what the records say',
-    PATIENCE,
-    async () => {
-      const { id, one, two } = await newTenant()
-      const names = ['a', 'b', 'c', 'd']
-      await Promise.all(names.map((name) => post(one, name)))
-      const draw = (n: number) => [route(`h${n % 5}.example`), route(`h${(n * 7) % 5}.example`, `/p${n % 2}`)]
-      const answers = await Promise.all(
-        Array.from({ length: 300 }, (_, n) => {
-          const api = n % 2 === 0 ? one : two
-          const name = names[(n * 13) % 4] ?? 'a'
-          if (n % 29 === 0) return api.delete(`${COLLECTION}/${name}`)
-          if (n % 11 === 0) return post(api, name, draw(n))
-          return put(api, name, n % 3 === 0 ? null : draw(n))
-        }),
+  test('updates, deletions and creations leave exactly the claims of the records', PATIENCE, async () => {
+    const { id, one, two } = await newTenant()
+    const names = ['a', 'b', 'c', 'd']
+    await Promise.all(names.map((name) => post(one, name)))
+    const draw = (n: number) => [route(`h${n % 5}.example`), route(`h${(n * 7) % 5}.example`, `/p${n % 2}`)]
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, n) => {
+        const api = n % 2 === 0 ? one : two
+        const name = names[(n * 13) % 4] ?? 'a'
+        if (n % 29 === 0) return api.delete(`${COLLECTION}/${name}`)
+        if (n % 11 === 0) return post(api, name, draw(n))
+        return put(api, name, n % 3 === 0 ? null : draw(n))
+      }),
+    )
+    const known = new Set([
+      '200',
+      '201',
+      '202',
+      'route_conflict',
+      'deployment_exists',
+      'deployment_not_found',
+    ])
+    const given = answers.flatMap((answer) => codes(answer).split('+'))
+    expect(given.filter((code) => !known.has(code))).toEqual([])
+    expect(given.filter((code) => code === 'route_conflict').length).toBeGreaterThan(0)
+    await expect
+      .poll(
+        async () => {
+          const { text } = await one.get(COLLECTION)
+          return text.includes('Deleting')
+        },
+        { timeout: 30_000 },
       )
-      const known = new Set([
-        '200',
-        '201',
-        '202',
-        'route_conflict',
-        'deployment_exists',
-        'deployment_not_found',
-      ])
-      const given = answers.flatMap((answer) => codes(answer).split('+'))
-      expect(given.filter((code) => !known.has(code))).toEqual([])
-      expect(given.filter((code) => code === 'route_conflict').length).toBeGreaterThan(0)
-      await expect
-        .poll(
-          async () => {
-            const { text } = await one.get(COLLECTION)
-            return text.includes('Deleting')
-          },
-          { timeout: 30_000 },
-        )
-        .toBe(false)
-      const kept = await Promise.all(names.map((name) => routesOf(two, name)))
-      expect(await claimsOf(id)).toEqual(kept.flat().sort())
-      expect(new Set(kept.flat().map((line) => line.replace(/ \w$/, ''))).size).toBe(kept.flat().length)
-    },
-  )
+      .toBe(false)
+    const kept = await Promise.all(names.map((name) => routesOf(two, name)))
+    expect(await claimsOf(id)).toEqual(kept.flat().sort())
+    expect(new Set(kept.flat().map((line) => line.replace(/ \w$/, ''))).size).toBe(kept.flat().length)
+  })
 
   test(
-    '16 routes beside a graph of more dependencies than are compared are refused and not lost',
+    '16 routes on a deployment with more dependencies than are compared are rejected and not lost',
     PATIENCE,
     async () => {
       const { id, one } = await newTenant()
@@ -302,7 +292,7 @@ describe('many at once', () => {
       const next = { routes: routes.map(({ host }) => route(`n-${host}`)), dependsOn: within.dependsOn }
       expect(codes(await one.put(`${COLLECTION}/within`, next))).toBe('200')
       expect(await claimsOf(id)).toHaveLength(16)
-      // Those that are gone are compared too: nobody may have made them meanwhile.
+      // Absent claims are compared too, because another request may have created them since.
       await Promise.all(Array.from({ length: 150 }, (_, n) => one.delete(`${COLLECTION}/leaf-${n}`)))
       const left = async () => (await one.get(`${COLLECTION}?limit=500`)).text.includes('"name":"leaf-')
       await expect.poll(left, { timeout: 60_000 }).toBe(false)

@@ -1,5 +1,5 @@
-// Does the server do what its own OpenAPI document says? schemathesis makes requests from the document, sound and unsound
-// ones, and holds each answer against it: no 5xx, only declared statuses, types, headers and shapes.
+// Does the server do what its OpenAPI document says? schemathesis generates valid and invalid requests from the document
+// and checks each response against it: no 5xx, only declared statuses, types, headers and shapes.
 
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const EXAMPLES = LONG ? 300 : 12
 const SEED = Number(env.HOLDFAST_SEED ?? (LONG ? Date.now() % 1_000_000_000 : 20_260_101))
-/** Four thousand requests, one after another: over a minute for the first of them where the machine is busy. */
+/** Four thousand requests in sequence: the slowest run takes over a minute on a busy machine. */
 const RUN_MS = LONG ? 3_600_000 : 240_000
 const CHECKS = [
   'not_a_server_error',
@@ -35,7 +35,7 @@ beforeAll(async () => {
   writeFileSync(documentPath, JSON.stringify(addExamples(document, examples)))
 })
 
-/** What exists, what may leave, and bodies that are accepted. */
+/** Names of existing records, of records that may be deleted, and bodies that are accepted. */
 async function makeExamples(): Promise<Examples> {
   const { acme, image, registryHost } = platform
   const api = platform.api(acme.token)
@@ -97,7 +97,7 @@ interface Run {
   readonly filters: readonly string[]
 }
 
-/** One worker: with threads, Python 3.11 fails by itself now and then ("AST constructor recursion depth mismatch"). */
+/** One worker: with threads, Python 3.11 itself fails now and then ("AST constructor recursion depth mismatch"). */
 function runSchemathesis({ token, filters }: Run): Promise<{ code: number | null; output: string }> {
   const args = [
     ...[
@@ -136,12 +136,12 @@ function report(what: string, output: string): void {
 }
 
 /**
- * schemathesis asks again for ids that it has seen. So what takes nodes away is asked apart, where it sees none but those
- * that it removes; and so is the one that answers 503 by right: no agent is there to be asked about the node.
+ * schemathesis requests ids that it has seen again. Requests that remove nodes therefore run separately, where it sees only
+ * the nodes that it removes. So does the endpoint that rightly answers 503: there is no agent for the node.
  */
 const APART = '^(deleteNodesId|deleteNodesNodeNameClaim|getNodesIdContainers)$'
 
-test('as a tenant-admin, every endpoint but the one by which it would revoke its own token', {
+test('schemathesis as tenant-admin finds no fault, on every endpoint except revoking its own token', {
   timeout: RUN_MS,
 }, async () => {
   const token = await makeToken(platform.api(), platform.acme.id, 'tenant-admin')
@@ -157,14 +157,16 @@ test('as a tenant-admin, every endpoint but the one by which it would revoke its
   expect(code, output.slice(-6_000)).toBe(0)
 })
 
-test('as a tenant-admin, what takes nodes away', { timeout: RUN_MS }, async () => {
+test('schemathesis as tenant-admin finds no fault on endpoints that remove nodes', {
+  timeout: RUN_MS,
+}, async () => {
   const token = await makeToken(platform.api(), platform.acme.id, 'tenant-admin')
   const { code, output } = await runSchemathesis({ token, filters: ['--include-operation-id-regex', APART] })
   report('tenant-admin, taking nodes away', output)
   expect(code, output.slice(-6_000)).toBe(0)
 })
 
-test('as the platform-admin, what only they may call', { timeout: RUN_MS }, async () => {
+test('schemathesis as platform-admin finds no fault on platform endpoints', { timeout: RUN_MS }, async () => {
   const filters = [
     ...['--include-path-regex', '^/api/v1/tenants|^/api/v1/nodes/.id.$|^/metrics'],
     ...['--exclude-operation-id-regex', APART],
@@ -175,19 +177,19 @@ test('as the platform-admin, what only they may call', { timeout: RUN_MS }, asyn
 })
 
 /**
- * A tenant that is removed takes the other examples with it; no agent is there to be asked; a stream that is accepted does
- * not end (tests/real/api/events-stream.test.ts).
+ * Excluded: removing a tenant would remove the other examples, there is no agent to ask, and an accepted stream does not
+ * end (tests/real/api/events-stream.test.ts covers it).
  */
 const NEVER_DONE = [
   'DELETE /api/v1/tenants/{tenant}',
   'GET /api/v1/nodes/{id}/containers',
   'GET /api/v1/events/stream',
-  // No container runs here; and nobody can be shown what an upgraded connection says.
+  // No container runs here, and schemathesis cannot read an upgraded connection.
   'POST /api/v1/deployments/{name}/exec',
   'GET /api/v1/exec/{id}',
 ]
 
-test('every endpoint was seen to succeed, so the shape of its success was held against the document', () => {
+test('schemathesis saw every endpoint succeed, so that each success was checked against the document', () => {
   const succeeded = new Set<string>()
   for (const line of platform.logLines) {
     const entry: { msg: string; method: string; route: string; status: number } = JSON.parse(line)

@@ -1,5 +1,5 @@
-// Messages whose end two readers could see at different places. Each gets at most one answer, a 400 that ends the
-// connection; nothing behind it is ever taken as a request, and a sound request before it keeps its own answer.
+// Request smuggling: messages whose end two parsers could see at different places. Each gets at most one response, a 400
+// that closes the connection. Bytes behind it are never run as a request, and a valid request before it gets its response.
 
 import { refusalFault } from '@holdfast/testkit/hostile/check-refusal'
 import { exchangeAlone, openRawConnection } from '@holdfast/testkit/hostile/raw-connection'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop())
 
 const POST = 'POST /api/v1/deployments HTTP/1.1'
-/** What a second reader would see behind the first message: it must never be carried out. */
+/** The request that a second parser would see behind the first message. It must never be executed. */
 const smuggled = () => `DELETE /api/v1/deployments/standing HTTP/1.1\r\n${head()}Content-Length: 0\r\n\r\n`
 const head = () => `Host: a\r\nAuthorization: Bearer ${platform.acme.token}\r\n`
 const port = () => platform.config.listen.port
@@ -26,7 +26,7 @@ async function standing(): Promise<void> {
 
 type Row = readonly [what: string, message: () => string]
 
-/** Not to be read at all: 400, and the connection ends. */
+/** Unreadable messages: 400, and the connection closes. */
 const BROKEN: readonly Row[] = [
   [
     'Content-Length and Transfer-Encoding',
@@ -76,7 +76,7 @@ const BROKEN: readonly Row[] = [
     () => `${POST}\r\n${head()}Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n`,
   ],
   [
-    'a chunk longer than told',
+    'a chunk longer than declared',
     () => `${POST}\r\n${head()}Transfer-Encoding: chunked\r\n\r\n2\r\n{}{}\r\n0\r\n\r\n`,
   ],
   ['chunks with bare LFs', () => `${POST}\r\n${head()}Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n`],
@@ -92,8 +92,8 @@ const BROKEN: readonly Row[] = [
   ['HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
 ]
 
-describe('a message that cannot be read', () => {
-  test.each(BROKEN)('%s: 400, once, and the connection ends', async (_what, message) => {
+describe('a message that cannot be parsed', () => {
+  test.each(BROKEN)('is answered with one 400 that closes the connection: %s', async (_what, message) => {
     await standing()
     const before = await dumpTenants(platform)
     const { answers, closed, stray } = await exchangeAlone(port(), `${message()}${smuggled()}`, {
@@ -107,7 +107,7 @@ describe('a message that cannot be read', () => {
   })
 })
 
-/** Read to their end, and refused with a code for a header; the request behind them is another request. */
+/** Parsed to their end and rejected with a code for a header; the request behind them is a separate request. */
 const REFUSED: readonly (readonly [what: string, header: string, code: string])[] = [
   ['a coding inside chunks', 'Transfer-Encoding: gzip, chunked', 'Transfer-Encoding'],
   [
@@ -125,8 +125,8 @@ const REFUSED: readonly (readonly [what: string, header: string, code: string])[
   ['an expectation', 'Transfer-Encoding: chunked\r\nExpect: 200-ok', 'Expect'],
 ]
 
-describe('a message that is read and refused', () => {
-  test.each(REFUSED)('%s', async (_what, header, field) => {
+describe('a message that is parsed and rejected', () => {
+  test.each(REFUSED)('names the header: %s', async (_what, header, field) => {
     const { answers } = await exchangeAlone(
       port(),
       `${POST}\r\n${head()}${header}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
@@ -135,7 +135,7 @@ describe('a message that is read and refused', () => {
     expect(JSON.parse(answers[0]?.text ?? '{}')).toMatchObject({ code: 'header_invalid', field })
   })
 
-  test('two Authorization headers are no credential, whichever comes first', async () => {
+  test('two Authorization headers are no credential, in either order', async () => {
     const request = `GET /api/v1/deployments HTTP/1.1\r\n${head()}Authorization: Bearer other\r\n\r\n`
     const { answers } = await exchangeAlone(port(), request)
     expect(answers.map(({ status }) => status)).toEqual([401])
@@ -145,7 +145,7 @@ describe('a message that is read and refused', () => {
     ['GET', 'Content-Length: 5\r\n\r\nhello'],
     ['GET', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
     ['DELETE', 'Content-Length: 5\r\n\r\nhello'],
-  ])('a %s with a body', async (method, rest) => {
+  ])('a %s with a body is rejected', async (method, rest) => {
     const { answers } = await exchangeAlone(
       port(),
       `${method} /api/v1/deployments/x HTTP/1.1\r\n${head()}${rest}`,
@@ -155,7 +155,7 @@ describe('a message that is read and refused', () => {
     ])
   })
 
-  test('chunk extensions are legal and skipped; endless ones end the connection', async () => {
+  test('chunk extensions are skipped, and endless ones close the connection', async () => {
     const chunked = (extension: string) =>
       `${POST}\r\n${head()}Transfer-Encoding: chunked\r\n\r\n2;${extension}\r\n{}\r\n0\r\n\r\n`
     const legal = await exchangeAlone(port(), chunked('a=b'))
@@ -168,7 +168,7 @@ describe('a message that is read and refused', () => {
     expect(endless.closed).toBe(true)
   })
 
-  test('headers over 16 KiB are 431 and the end of the connection', async () => {
+  test('headers over 16 KiB are answered 431 and close the connection', async () => {
     const request = `GET /api/v1/deployments HTTP/1.1\r\n${head()}X-A: ${'a'.repeat(17_000)}\r\n\r\n`
     const { answers, closed } = await exchangeAlone(port(), request, { answers: Number.POSITIVE_INFINITY })
     expect({ statuses: answers.map(({ status }) => status), closed }).toEqual({
@@ -177,7 +177,7 @@ describe('a message that is read and refused', () => {
     })
   })
 
-  test('a body that is too large is answered though it was not read', async () => {
+  test('a body that is too large is answered without being read', async () => {
     const body = 'a'.repeat(3 * 1024 * 1024)
     const request = `${POST}\r\n${head()}Content-Length: ${body.length}\r\n\r\n${body}`
     const { answers, closed } = await exchangeAlone(port(), request, { answers: Number.POSITIVE_INFINITY })
@@ -188,20 +188,20 @@ describe('a message that is read and refused', () => {
   })
 })
 
-describe('requests behind one another', () => {
+describe('pipelined requests', () => {
   const create = (name: string) => {
     const body = JSON.stringify({ kind: 'Deployment', name, image: platform.image })
     return `${POST}\r\n${head()}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   }
 
-  test('each gets its answer, in order', async () => {
+  test('are answered in order', async () => {
     await standing()
     const requests = [create('first'), create('standing'), `GET /healthz HTTP/1.1\r\n${head()}\r\n`].join('')
     const { answers } = await exchangeAlone(port(), requests, { answers: 3 })
     expect(answers.map(({ status }) => status)).toEqual([201, 409, 200])
   })
 
-  test('garbage behind a request that is carried out does not answer for it', async () => {
+  test('are answered when garbage follows', async () => {
     const { answers, closed } = await exchangeAlone(port(), `${create('second')}GARBAGE\r\n\r\n`, {
       answers: Number.POSITIVE_INFINITY,
       timeoutMs: 5_000,
@@ -210,7 +210,7 @@ describe('requests behind one another', () => {
     expect(closed).toBe(true)
   })
 
-  test('a body longer than told is no second request, and the first has its own answer', async () => {
+  test('a body longer than declared is not run as a second request, and the first gets its own response', async () => {
     const { answers, closed } = await exchangeAlone(port(), `${create('third')}{"kind":"Deployment"}`, {
       answers: Number.POSITIVE_INFINITY,
       timeoutMs: 5_000,
@@ -219,7 +219,7 @@ describe('requests behind one another', () => {
     expect(closed).toBe(true)
   })
 
-  test('a request that breaks off is not carried out', async () => {
+  test('a request that breaks off is not executed', async () => {
     const whole = create('fourth')
     const { answers } = await exchangeAlone(port(), whole.slice(0, -5), {
       half: true,
@@ -232,7 +232,7 @@ describe('requests behind one another', () => {
   })
 })
 
-test('a head that comes byte by byte is ended after ten seconds, whatever still drips', async () => {
+test('a head that arrives byte by byte is ended after ten seconds', async () => {
   const connection = openRawConnection(port())
   const started = performance.now()
   const dripping = setInterval(() => connection.write('X'), 500)

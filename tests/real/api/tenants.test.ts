@@ -1,4 +1,4 @@
-// Tenants, tokens, quotas and the audit trail over HTTP.
+// Tenants, tokens, quotas and the audit log over HTTP.
 
 import { startChaosProxy } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
@@ -54,7 +54,7 @@ async function auditOf(api: ApiClient, headers = {}): Promise<AuditItem[]> {
 }
 
 describe('tenants', () => {
-  test('are made, read, changed and listed', async () => {
+  test('are created, read, updated and listed', async () => {
     const { id, path } = await newTenant('initech')
     const read = await admin.get(path)
     expect(read.body).toMatchObject({ id, name: 'initech', platform: false, quotas: {}, revision: 1 })
@@ -77,7 +77,7 @@ describe('tenants', () => {
     expect((await admin.get('/api/v1/tenants?limit=500')).text).toContain('"initrode"')
   })
 
-  test('a tenant reads itself and no other; only the platform lists and writes', async () => {
+  test('read themselves and no other tenant, and only the platform lists and writes them', async () => {
     expect((await acme.get(`/api/v1/tenants/${platform.acme.id}`)).body['name']).toBe('acme')
     expect((await acme.get(`/api/v1/tenants/${platform.globex.id}`)).codes).toEqual(['tenant_not_found'])
     expect((await acme.get('/api/v1/tenants')).codes).toEqual(['permission_denied'])
@@ -88,7 +88,7 @@ describe('tenants', () => {
     ])
   })
 
-  test('removal voids the tokens at once and leaves no key behind', async () => {
+  test('lose their tokens at once when removed, and leave no key behind', async () => {
     const { id, path, token } = await newTenant('leaving')
     const own = platform.api(token)
     await own.post(COLLECTION, bodyOf('web'), { 'idempotency-key': 'x' })
@@ -104,7 +104,7 @@ describe('tenants', () => {
     expect(Object.keys(left).filter((key) => key.includes(id) || key.includes(tokenId))).toEqual([])
   })
 
-  test('the platform itself cannot be removed', async () => {
+  test('the platform tenant cannot be removed', async () => {
     const { body } = await admin.get('/api/v1/tenants?limit=500')
     const items: { id: string; platform: boolean }[] = Object(body['items'])
     const own = items.find((tenant) => tenant.platform)
@@ -113,7 +113,7 @@ describe('tenants', () => {
 })
 
 describe('tokens', () => {
-  test('are issued once, listed without secrets, and never above their issuer', async () => {
+  test('are returned once, listed without secrets, and never exceed the role of their issuer', async () => {
     const path = `/api/v1/tenants/${platform.acme.id}/tokens`
     const sent = { name: 'ci', role: 'developer', expiresAt: inSeconds(60) }
     const { body, status } = await acme.post(path, sent)
@@ -127,13 +127,15 @@ describe('tokens', () => {
     expect((await viewer.post(path, sent)).codes).toEqual(['permission_denied'])
     const raised = { ...sent, role: 'platform-admin' }
     expect((await acme.post(path, raised)).codes).toEqual(['permission_denied'])
-    expect((await admin.post(path, raised)).codes, 'of a tenant, whoever asks').toEqual(['permission_denied'])
+    expect((await admin.post(path, raised)).codes, 'of a tenant, for any issuer').toEqual([
+      'permission_denied',
+    ])
     expect((await acme.post(path, { ...sent, expiresAt: undefined })).codes).toEqual(['field_type_invalid'])
   })
 
-  test('end when they expire', async () => {
+  test('expire', async () => {
     const path = `/api/v1/tenants/${platform.acme.id}/tokens`
-    // Long enough to be used once, also where the disk is slow.
+    // Long enough to be used once, even with a slow disk.
     const { body } = await acme.post(path, { name: 'short', role: 'viewer', expiresAt: inSeconds(5) })
     const short = platform.api(String(body['token']))
     expect((await short.get(COLLECTION)).status).toBe(200)
@@ -142,7 +144,7 @@ describe('tokens', () => {
       .toEqual(['unauthenticated'])
   })
 
-  test('a revoked one is refused at once, by every server, for reads and writes', async () => {
+  test('are rejected by every server as soon as they are revoked, for reads and writes', async () => {
     const path = `/api/v1/tenants/${platform.acme.id}/tokens`
     for (let round = 0; round < 30; round += 1) {
       const { body } = await acme.post(path, { name: 'r', role: 'developer', expiresAt: inSeconds(60) })
@@ -160,7 +162,7 @@ describe('tokens', () => {
     expect((await acme.get(COLLECTION)).text).not.toContain('never-')
   })
 
-  test('a revoked one is refused by a server that hears of it late', async () => {
+  test('that are revoked are rejected by a server whose watch lags', async () => {
     const etcd = new URL(platform.config.etcd.endpoints[0] ?? '')
     const proxy = await startChaosProxy(etcd.hostname, Number(etcd.port))
     const late = await startReplica(platform, {
@@ -179,7 +181,7 @@ describe('tokens', () => {
     await proxy.stop()
   })
 
-  test('whatever is wrong with a token, the answer is the same', async () => {
+  test('get the same rejection, whatever is wrong with them', async () => {
     const [id = '', secret = ''] = platform.acme.token.slice(3).split(/_(.*)/s)
     const wrong = [
       `hf_${id}_${secret.slice(0, -1)}${secret.endsWith('A') ? 'B' : 'A'}`,
@@ -197,7 +199,7 @@ describe('tokens', () => {
 })
 
 describe('quotas', () => {
-  test('each kind shows what is used and its limit; a tenant has its own or the default', async () => {
+  test("show used and limit of each kind, with the tenant's own limits or the defaults", async () => {
     const { path, token } = await newTenant('counted')
     const own = platform.api(token)
     const before = (await own.get('/api/v1/quotas')).body['items']
@@ -222,8 +224,8 @@ describe('quotas', () => {
   })
 })
 
-describe('the audit trail', () => {
-  test('has exactly one entry for each accepted write, and none for anything else', async () => {
+describe('the audit log', () => {
+  test('has exactly one entry for each accepted write, and no other', async () => {
     const { id, path, token } = await newTenant('audited')
     const own = platform.api(token)
     const tokens = `${path}/tokens`
@@ -270,14 +272,14 @@ describe('the audit trail', () => {
     expect(entries[1]).toMatchObject({ subject: { kind: 'Deployment', name: 'web' }, revision: 2 })
   })
 
-  test('of the platform holds what it did as itself', async () => {
+  test("of the platform has the platform's own writes", async () => {
     await newTenant('founded')
     const entries = await auditOf(admin)
     expect(entries.map(({ action }) => action)).toContain('tenants:create')
     expect(entries.every(({ onBehalf }) => !onBehalf)).toBe(true)
   })
 
-  test('what was refused is in the log alone, with who and why', async () => {
+  test('has no rejected requests; those are in the server log with identity and reason', async () => {
     const before = await dumpTenants(platform)
     const answer = await acme.post(COLLECTION, { ...bodyOf('bad'), replicas: -1 })
     expect(await dumpTenants(platform)).toEqual(before)
@@ -289,7 +291,7 @@ describe('the audit trail', () => {
 })
 
 describe('lists', () => {
-  test('go in pages, each thing once, in order', async () => {
+  test('are paged in order, with each item once', async () => {
     const { token } = await newTenant('paged')
     const own = platform.api(token)
     const names = Array.from({ length: 7 }, (_, index) => `d${index}`)
@@ -316,7 +318,7 @@ describe('lists', () => {
     expect(new Set(audit.map(({ id }) => id)).size).toBe(13)
   })
 
-  test('events are read on from a cursor, none lost and none twice', async () => {
+  test('of events continue from a cursor, none lost and none twice', async () => {
     const { token } = await newTenant('eventful')
     const own = platform.api(token)
     const seen: string[] = []

@@ -1,4 +1,4 @@
-// The server behind its own certificate: clients that know the authority are served, plain HTTP and strangers are not.
+// TLS: clients that trust the server's authority are served; plain HTTP and other clients are not.
 
 import { request } from 'node:https'
 import { type Certificates, makeCertificates } from '@holdfast/testkit'
@@ -27,7 +27,7 @@ function statusOver(port: string, ca?: string): Promise<number> {
   })
 }
 
-test('who knows the authority is served, nobody else', async () => {
+test('only clients that trust the authority are served', async () => {
   const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
   const secure = await startReplica(platform, {}, { tls })
   const { port } = new URL(secure.baseUrl)
