@@ -30,9 +30,7 @@ const SECOND_MS = 1000
 export function startLoops({ config, log, store, engine, secrets, pressure }: LoopDeps): Repeating[] {
   const { retention } = config
   const loop = (name: string, everyMs: number, work: () => Promise<void>) =>
-    repeat(everyMs, work, (error) =>
-      log.warn({ loop: name, error: String(error) }, 'a loop failed and goes on'),
-    )
+    repeat(everyMs, work, (error) => log.warn({ loop: name, error: String(error) }, 'loop failed, retrying'))
   const removing = loop('removals', 30 * SECOND_MS, () =>
     finishRemovals({
       store,

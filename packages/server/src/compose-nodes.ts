@@ -76,7 +76,7 @@ function lead({ config, log, store }: NodeSideDeps, replica: string, leads: bool
     ...{ store, clock, replica, leads, url: config.cluster?.url ?? config.publicUrl },
     brokers: roles.includes('broker'),
     ...(nodeName === undefined ? {} : { nodeName }),
-    onError: (error) => log.warn({ error: String(error) }, 'leadership stumbled and goes on'),
+    onError: (error) => log.warn({ error: String(error) }, 'leadership loop failed, retrying'),
   })
 }
 
@@ -91,20 +91,20 @@ function startControllers(deps: NodeSideDeps, leadership: Leadership, detector: 
   const placing = startPlacing({
     ...{ store, clock, leadership, quotas, residency: config.residency, random: Math.random },
     onError: (error, deployment) =>
-      log.warn({ deployment, error: String(error) }, 'a deployment was not reconciled and is tried again'),
+      log.warn({ deployment, error: String(error) }, 'deployment reconciliation failed, retrying'),
   })
   const silence = startLivenessWatch({
     ...{ store, clock, leadership, detector, times: gatewayTimes(config), checkMs: LIVENESS_CHECK_MS },
-    onError: (error) => log.warn({ error: String(error) }, 'nodes that nobody holds were not judged'),
+    onError: (error) => log.warn({ error: String(error) }, 'liveness check of disconnected nodes failed'),
   })
   const digests = startDigestFixing({
     ...{ store, clock, leadership, broker, random: Math.random },
-    onError: (error, image) => log.warn({ image, error: String(error) }, 'an image was not asked for again'),
+    onError: (error, image) => log.warn({ image, error: String(error) }, 'image digest check failed'),
   })
   const rotations = startRotations({
     ...{ store, clock, leadership, archiveRevisions: config.retention.archiveRevisions },
     onError: (error, credential) =>
-      log.warn({ credential, error: String(error) }, 'a rotation was not moved on and is tried again'),
+      log.warn({ credential, error: String(error) }, 'rotation step failed, retrying'),
   })
   return {
     async stop() {

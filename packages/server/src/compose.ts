@@ -41,15 +41,15 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
   const engine = connectEtcd(config, log)
   const store = await openStore({
     ...{ engine, clock, ids, root: config.etcd.root },
-    onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'a stored record cannot be read'),
+    onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'stored record cannot be decoded'),
     onWentBack: (seen, found) =>
       log.error({ seen, found }, 'etcd went back, as one restored from a backup: restart this server'),
   })
   const secrets = writes(config) ? connectSecretsWriter(config) : undefined
   const pressure = createStorePressure(engine, config.etcd.quotaBytes, (alarms) =>
     alarms.length === 0
-      ? log.info({}, 'etcd raises no alarm any more')
-      : log.error({ alarms }, 'etcd raises an alarm: see docs/guides/configuration.md'),
+      ? log.info({}, 'etcd alarms cleared')
+      : log.error({ alarms }, 'etcd alarm raised, see docs/guides/configuration.md'),
   )
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
   const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)

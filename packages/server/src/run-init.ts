@@ -49,7 +49,7 @@ async function withPlatform<T>(config: Config, work: (parts: InitializeDeps) => 
     clock,
     ids,
     root: config.etcd.root,
-    onUnreadable: (key) => log.error({ key }, 'a stored record cannot be read'),
+    onUnreadable: (key) => log.error({ key }, 'stored record cannot be decoded'),
   })
   try {
     return await work({ store, clock, ids, secrets: connectSecretsWriter(config) })

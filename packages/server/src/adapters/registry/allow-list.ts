@@ -1,7 +1,8 @@
-// The registries that may be talked to, as origins ready to dial. A bad entry throws at start: it is the operator's
-// configuration, never a tenant's input.
+// Builds the connections to the allowed registries. An invalid entry throws at start, because it comes from the operator's
+// configuration and never from a tenant.
 
 import { isIP } from 'node:net'
+import { defined } from '@holdfast/contract'
 import { parseRegistryHost } from '@holdfast/core'
 import type { RegistryEntry } from '../../ports/registry.ts'
 import { createOrigin, type Origin, splitHostPort } from './http-exchange.ts'
@@ -9,7 +10,7 @@ import { isDialable, pinnedLookup, type Resolve } from './pinned-lookup.ts'
 
 export interface AllowedRegistry {
   readonly origin: Origin
-  /** Where tokens may be asked for, by canonical `host:port`; the registry's own host is among them. */
+  /** Allowed token servers by canonical `host:port`, including the registry itself. */
   readonly realms: ReadonlyMap<string, Origin>
 }
 
@@ -36,8 +37,7 @@ export function closeAllowList(list: ReadonlyMap<string, AllowedRegistry>): void
 function buildRegistry(entry: RegistryEntry, resolve: Resolve): AllowedRegistry {
   const lookup = pinnedLookup(resolve, entry.allowAddress === true)
   const secure = entry.plainHttp !== true
-  const ca = entry.ca === undefined ? {} : { ca: entry.ca }
-  const originOf = (host: string) => createOrigin({ secure, host, lookup, ...ca })
+  const originOf = (host: string) => createOrigin({ secure, host, lookup, ...defined({ ca: entry.ca }) })
   const endpoint = requireHost(entry.endpoint ?? entry.host, entry)
   const origin = originOf(endpoint)
   const realms = new Map([[endpoint, origin]])
@@ -48,14 +48,15 @@ function buildRegistry(entry: RegistryEntry, resolve: Resolve): AllowedRegistry 
   return { origin, realms }
 }
 
-/** NOTE net.connect asks no lookup for an address literal, so literals are judged here, once. */
+/** net.connect does not call the lookup for IP literals, so they are checked here. */
 function requireHost(text: string, entry: RegistryEntry): string {
   const host = parseRegistryHost(text)
-  if (host === undefined) throw new TypeError(`registry ${text} is no host:port`)
+  if (host === undefined) throw new TypeError(`registry ${text} is not a host:port`)
   const { hostname } = splitHostPort(host)
   if (isIP(hostname) !== 0 && !(entry.allowAddress === true && isDialable(hostname, true))) {
     throw new TypeError(`registry ${host} is an address that its entry does not allow`)
   }
-  if (isIP(hostname) === 0 && hostname.includes(':')) throw new TypeError(`registry ${host} is no address`)
+  if (isIP(hostname) === 0 && hostname.includes(':'))
+    throw new TypeError(`registry ${host} is not an address`)
   return host
 }

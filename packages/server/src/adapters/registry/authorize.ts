@@ -1,5 +1,5 @@
-// The Authorization header that a challenge asks for: Basic for the registry itself, or a token from a realm on the
-// registry's own host or on the entry's list. A realm anywhere else is refused before a packet is sent.
+// Resolves the Authorization header for a registry's challenge: Basic for the registry itself, or a token from an allowed
+// token server. A realm anywhere else is rejected before a connection is opened.
 
 import { isRepository, parseRegistryHost } from '@holdfast/core'
 import type { RegistryCredential, UnreachableCause } from '../../ports/registry.ts'
@@ -19,7 +19,7 @@ export interface AuthorizeRequest {
 }
 
 const TOKEN_CAP = 64 * 1024
-/** What may stand in a header; a longer or stranger token is no token. */
+/** Characters and length that are valid in a header. */
 const TOKEN = /^[\x21-\x7e]{1,16384}$/
 const REALM_PATH = /^\/[A-Za-z0-9._~/-]{0,512}$/
 
@@ -53,23 +53,23 @@ async function resolveToken(
   return answer.kind === 'failed' ? refused(answer.cause) : readToken(answer)
 }
 
-/** A realm that carries userinfo, a query, a fragment or an odd path is refused rather than cleaned. */
+/** A realm with userinfo, a query, a fragment or an unusual path is rejected, not repaired. */
 function findRealm(
   realm: string,
   registry: AllowedRegistry,
 ): { readonly origin: Origin; readonly path: string } | undefined {
   const scheme = registry.origin.secure ? 'https://' : 'http://'
   if (!realm.startsWith(scheme)) return undefined
-  const rest = realm.slice(scheme.length)
-  const slash = rest.indexOf('/')
-  const path = slash === -1 ? '/' : rest.slice(slash)
-  const host = canonicalHost(slash === -1 ? rest : rest.slice(0, slash), registry.origin.secure)
+  const address = realm.slice(scheme.length)
+  const slash = address.indexOf('/')
+  const path = slash === -1 ? '/' : address.slice(slash)
+  const host = canonicalHost(slash === -1 ? address : address.slice(0, slash), registry.origin.secure)
   const origin = host === undefined ? undefined : registry.realms.get(host)
   const plain = REALM_PATH.test(path) && !path.includes('/..')
   return origin === undefined || !plain ? undefined : { origin, path }
 }
 
-/** parseRegistryHost adds the port of HTTPS; a plain URL without a port means 80. */
+/** parseRegistryHost adds port 443; for plain HTTP the default is 80. */
 function canonicalHost(text: string, secure: boolean): string | undefined {
   return parseRegistryHost(secure || /:\d+$/.test(text) ? text : `${text}:80`)
 }
@@ -87,6 +87,7 @@ function tokenIn(body: Buffer): string | undefined {
     const token = 'token' in found ? found.token : 'access_token' in found ? found.access_token : undefined
     return typeof token === 'string' && TOKEN.test(token) ? token : undefined
   } catch {
+    // Not JSON: the response is invalid.
     return undefined
   }
 }

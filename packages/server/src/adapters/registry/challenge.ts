@@ -1,5 +1,5 @@
-// What a registry's 401 asks for. RFC 9110 11.6.1, read strictly: one challenge per header line, quoted or token values,
-// no parameter twice. Anything else is no challenge, and nothing is sent in reply to it.
+// Parses the challenge of a registry's 401 (RFC 9110 11.6.1) strictly: one challenge per header line, quoted or token values,
+// no repeated parameter. Anything else is ignored, and no credential is sent.
 
 export type Challenge =
   | { readonly kind: 'basic' }

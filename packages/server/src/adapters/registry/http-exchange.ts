@@ -1,6 +1,5 @@
-// One HTTP request and its whole answer under a deadline and a size cap. Follows no redirect, decodes no path, adds no
-// header. A failure is a cause word and whether the request may have been read; no text of the peer is kept.
-// The secrets store adapter uses it too.
+// One HTTP request and its complete response under a deadline and a size limit. It follows no redirects, decodes no paths and
+// adds no headers. A failure is a cause without any text of the peer. Also used by the secrets store adapter.
 
 import {
   Agent,
@@ -11,11 +10,12 @@ import {
 } from 'node:http'
 import { request as requestSecure, Agent as SecureAgent } from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
+import { defined } from '@holdfast/contract'
 import { ADDRESS_REFUSED } from './pinned-lookup.ts'
 
 export interface Origin {
   readonly secure: boolean
-  /** An IPv6 address stands here without brackets. */
+  /** IPv6 addresses are without brackets. */
   readonly hostname: string
   readonly port: number
   readonly agent: Agent
@@ -23,7 +23,7 @@ export interface Origin {
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'LIST'
-  /** Sent as it stands: the caller builds it from checked segments. */
+  /** Sent unchanged; the caller builds it from checked segments. */
   readonly path: string
   readonly headers: { readonly [name: string]: string }
   readonly body?: string
@@ -48,13 +48,13 @@ export interface ExchangeFailure {
     | 'too_large'
     | 'address_refused'
     | 'answer_invalid'
-  /** False only when nothing of the request can have been read by the peer. */
+  /** False only if the peer cannot have read any part of the request. */
   readonly sent: boolean
 }
 
 interface Attempt {
   readonly result: ExchangeAnswer | ExchangeFailure
-  /** It failed on a connection kept from an earlier request. */
+  /** It failed on a connection reused from an earlier request. */
   readonly stale: boolean
 }
 
@@ -67,13 +67,12 @@ export interface OriginOptions {
 }
 
 export function createOrigin(options: OriginOptions): Origin {
-  const kept = {
+  const settings = {
     keepAlive: true,
     timeout: 30_000,
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
-    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+    ...defined({ ca: options.ca, lookup: options.lookup }),
   }
-  const agent = options.secure ? new SecureAgent(kept) : new Agent(kept)
+  const agent = options.secure ? new SecureAgent(settings) : new Agent(settings)
   return { secure: options.secure, agent, ...splitHostPort(options.host) }
 }
 
@@ -82,7 +81,7 @@ export function splitHostPort(host: string): { hostname: string; port: number } 
   return { hostname: host.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(host.slice(colon + 1)) }
 }
 
-/** Never rejects. A read that met a dead kept connection is tried once more. */
+/** The promise never rejects. A read that failed on a reused connection is retried once. */
 export async function exchange(
   origin: Origin,
   request: ExchangeRequest,
@@ -137,7 +136,7 @@ function followStage(socket: Socket, secure: boolean, stage: { now: Stage }): vo
 
 function answerOf(outgoing: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Stays attached: an error after the answer has begun would otherwise end the process.
+    // Stays attached: an error after the response has begun would otherwise crash the process.
     outgoing.on('error', reject)
     outgoing.once('response', resolve)
     outgoing.once('upgrade', (_answer, socket) => {

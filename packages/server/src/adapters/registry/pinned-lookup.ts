@@ -1,5 +1,5 @@
-// The name resolution of one registry connection: resolve once, judge every address, hand on exactly what was judged.
-// net.connect dials what its lookup returns, so nothing can change between the check and the dial.
+// Name resolution for a registry connection: resolves once, checks every address and returns exactly the checked addresses.
+// net.connect uses them directly, so DNS rebinding between check and connection is impossible.
 
 import { promises as dns, type LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -7,12 +7,12 @@ import { classifyAddress } from '../../net/address-class.ts'
 
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** How an error of ours travels through node:http to whoever names the cause. */
+/** The error code by which a rejected address is recognized after node:http. */
 export const ADDRESS_REFUSED = 'HOLDFAST_ADDRESS_REFUSED'
 
 export const resolveBySystem: Resolve = (hostname) => dns.lookup(hostname, { all: true })
 
-/** One refused address among several refuses the name: a mixed answer is how rebinding looks. */
+/** One rejected address rejects the whole name, because a mixed result indicates DNS rebinding. */
 export function isDialable(address: string, allowAddress: boolean): boolean {
   const found = classifyAddress(address)
   return found === 'public' || (found === 'private' && allowAddress)
@@ -37,10 +37,10 @@ async function resolveChecked(
 ): Promise<[LookupAddress, ...LookupAddress[]]> {
   const [first, ...others] = await resolve(hostname)
   if (first === undefined) throw coded('ENOTFOUND')
-  const sound = [first, ...others].every(
+  const isAllowed = [first, ...others].every(
     ({ address, family }) => isIP(address) === family && isDialable(address, allowAddress),
   )
-  if (!sound) throw coded(ADDRESS_REFUSED)
+  if (!isAllowed) throw coded(ADDRESS_REFUSED)
   return [first, ...others]
 }
 

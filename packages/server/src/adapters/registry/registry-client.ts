@@ -1,7 +1,8 @@
-// Does this registry hold a manifest for this exact reference, and under which digest? HEAD is tried first, GET where HEAD
-// is not conclusive. An image is absent only on the registry's own 404. See docs/design/admission.md#image-checks
+// Checks whether a registry has a manifest for a reference, and its digest. Sends HEAD first, and GET if HEAD has too little
+// information. An image is absent only after a 404 of the registry itself.
 
 import { createHash } from 'node:crypto'
+import { defined } from '@holdfast/contract'
 import { isDigest, isRepository, isTag } from '@holdfast/core'
 import type {
   ManifestAnswer,
@@ -18,7 +19,7 @@ import { type Resolve, resolveBySystem } from './pinned-lookup.ts'
 
 export interface RegistryClientOptions {
   readonly allowList: readonly RegistryEntry[]
-  /** For one whole check: resolution, tokens, HEAD and GET. */
+  /** For the complete check: resolution, tokens, HEAD and GET. */
   readonly deadlineMs?: number
   readonly capBytes?: number
   readonly resolve?: Resolve
@@ -32,8 +33,8 @@ const ACCEPT = [
 ].join(', ')
 const ABSENT_CODES: readonly unknown[] = ['MANIFEST_UNKNOWN', 'NAME_UNKNOWN', 'NOT_FOUND']
 
-type Sent = ExchangeAnswer | { readonly kind: 'unreachable'; readonly cause: UnreachableCause }
-type Send = (method: 'HEAD' | 'GET') => Promise<Sent>
+type SendResult = ExchangeAnswer | { readonly kind: 'unreachable'; readonly cause: UnreachableCause }
+type Send = (method: 'HEAD' | 'GET') => Promise<SendResult>
 
 export function createRegistryClient(options: RegistryClientOptions): Registry {
   const { allowList, deadlineMs = 3000, capBytes = 4 * 1024 * 1024, resolve = resolveBySystem } = options
@@ -49,7 +50,7 @@ export function createRegistryClient(options: RegistryClientOptions): Registry {
   }
 }
 
-/** The path of the request is built from these two, so they are judged here whoever parsed them. */
+/** The path of the request is built from these two, so they are checked again here. */
 function isValid({ repository, reference }: ManifestQuery): boolean {
   return isRepository(repository) && (isTag(reference) || isDigest(reference))
 }
@@ -62,7 +63,7 @@ interface Session {
   readonly capBytes: number
 }
 
-/** Anonymous until the registry asks; the header it then gets is kept for this check alone. */
+/** Anonymous until the registry sends a challenge. The Authorization header is used for this check only. */
 function openSession(session: Session): Send {
   const { registry, query, signal } = session
   let authorization: string | undefined
@@ -70,7 +71,7 @@ function openSession(session: Session): Send {
     exchange(registry.origin, {
       method,
       path: `/v2/${query.repository}/manifests/${query.reference}`,
-      headers: { accept: ACCEPT, ...(authorization === undefined ? {} : { authorization }) },
+      headers: { accept: ACCEPT, ...defined({ authorization }) },
       signal,
       capBytes: session.capBytes,
     })
@@ -95,7 +96,7 @@ async function resolveManifest(send: Send, reference: string): Promise<ManifestA
   const get = await send('GET')
   if (get.kind === 'unreachable') return get
   if (get.status === 404) return isRegistryAnswer(get) ? { kind: 'absent' } : unreachable('answer_invalid')
-  return get.status === 200 ? judgeBody(get, reference) : unreachable(explainStatus(get.status))
+  return get.status === 200 ? checkBody(get, reference) : unreachable(explainStatus(get.status))
 }
 
 function digestHeader(answer: ExchangeAnswer): string | undefined {
@@ -103,8 +104,8 @@ function digestHeader(answer: ExchangeAnswer): string | undefined {
   return others.length === 0 && isDigest(digest) ? digest : undefined
 }
 
-/** The bytes decide; a header that says otherwise makes the answer a lie. */
-function judgeBody(answer: ExchangeAnswer, reference: string): ManifestAnswer {
+/** Computes the digest of the body. A different digest in the header makes the response invalid. */
+function checkBody(answer: ExchangeAnswer, reference: string): ManifestAnswer {
   const claimed = digestHeader(answer)
   const expected = isDigest(reference) ? reference : claimed
   const algorithm = expected?.startsWith('sha512:') ? 'sha512' : 'sha256'
@@ -117,7 +118,7 @@ function matching(digest: string, reference: string): ManifestAnswer {
   return { kind: 'exists', digest }
 }
 
-/** A proxy or a web page in front of a registry also says 404; a registry names itself or the error. */
+/** Distinguishes a registry's own 404, which has a version header or an error code, from that of a proxy or web server. */
 function isRegistryAnswer(answer: ExchangeAnswer): boolean {
   const version = answer.headers['docker-distribution-api-version']?.[0] ?? ''
   return (
@@ -130,6 +131,7 @@ function errorCodes(body: Buffer): unknown[] {
     const { errors }: { errors?: unknown } = Object(JSON.parse(body.toString('utf8')))
     return Array.isArray(errors) ? errors.map((error) => Object(error).code) : []
   } catch {
+    // Not JSON: not an error of a registry.
     return []
   }
 }

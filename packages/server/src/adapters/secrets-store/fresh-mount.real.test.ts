@@ -33,13 +33,13 @@ async function writerOfStore(refusals: number, deadlineMs: number) {
   return { seen, writer: createSecretsWriter({ client, namespaces }) }
 }
 
-test('provisioning waits until the fresh mount takes its settings', async () => {
+test('provisioning waits until a new mount accepts its settings', async () => {
   const { seen, writer } = await writerOfStore(3, 5000)
   expect(await writer.provisionTenant(tenantId())).toEqual({ kind: 'ok' })
   expect(seen).toEqual(['mounts', 'config', 'config', 'config', 'config', 'acl'])
 })
 
-test('a mount that never does ends at the deadline', async () => {
+test('provisioning fails at the deadline if a mount never accepts its settings', async () => {
   const { writer } = await writerOfStore(Number.POSITIVE_INFINITY, 200)
   const outcome = await writer.provisionTenant(tenantId())
   expect(outcome).toMatchObject({ kind: 'unavailable', cause: 'timeout' })

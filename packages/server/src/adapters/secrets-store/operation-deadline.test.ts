@@ -5,19 +5,21 @@ import { withinDeadline } from './store-call.ts'
 
 const DEADLINE_MS = 5_000
 const client = createSecretsStoreClient({
-  ...{ address: 'https://store.example:8200', auth: { token: secret('t') }, deadlineMs: DEADLINE_MS },
+  address: 'https://store.example:8200',
+  auth: { token: secret('t') },
+  deadlineMs: DEADLINE_MS,
 })
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('an operation that takes too long is told so', async () => {
+test('an operation beyond its deadline returns a timeout', async () => {
   const late = client.within((signal) => withinDeadline(new Promise<never>(() => {}), signal))
   await vi.advanceTimersByTimeAsync(DEADLINE_MS)
   expect(await late).toEqual({ kind: 'unavailable', cause: 'timeout', applied: 'no' })
 })
 
-test('the deadline of one that is over goes off for nobody, however it ended', async () => {
+test('the deadline of an operation that has ended never aborts its signal', async () => {
   const signals: AbortSignal[] = []
   const note = (signal: AbortSignal) => void signals.push(signal)
   await client.within(async (signal) => note(signal))
@@ -27,7 +29,7 @@ test('the deadline of one that is over goes off for nobody, however it ended', a
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, false])
 })
 
-test('who has its answer listens no longer', async () => {
+test('a finished wait removes its abort listener', async () => {
   await client.within(async (signal) => {
     const left = vi.spyOn(signal, 'removeEventListener')
     expect(await withinDeadline(Promise.resolve('answer'), signal)).toBe('answer')

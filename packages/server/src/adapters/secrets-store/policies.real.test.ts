@@ -27,7 +27,7 @@ async function statusOf(token: string, method: string, path: string, body?: unkn
   return answer.status
 }
 
-test('the mount wants check-and-set of everybody and keeps more versions than the usual ten', async () => {
+test('a tenant mount requires check-and-set and keeps more than ten versions', async () => {
   const tenant = await real.newTenant()
   const path = `kv-${tenant}/data/deployments/web`
   expect(await statusOf(real.store.rootToken, 'POST', path, { data: { A: 'no cas' } })).toBe(400)
@@ -38,7 +38,7 @@ test('the mount wants check-and-set of everybody and keeps more versions than th
   ])
 })
 
-test('a stolen token of the API reads nothing and cannot make itself more', async () => {
+test('a stolen API token reads no secrets and cannot extend its permissions', async () => {
   const tenant = await real.newTenant()
   await real.writer.writeVersion(tenant, web, document(), 0)
   const registryHost = 'registry.example.com:443'
@@ -73,7 +73,7 @@ test('a stolen token of the API reads nothing and cannot make itself more', asyn
   expect(await statusOf(token, 'GET', `${mount}/metadata/deployments/web`)).toBe(200)
 })
 
-test('the broker mints children of single tenants, and a child reaches its own tenant alone', async () => {
+test('the broker creates child tokens for single tenants, and a child reads only its tenant', async () => {
   const [mine, other] = [await real.newTenant(), await real.newTenant()]
   for (const tenant of [mine, other]) await real.writer.writeVersion(tenant, web, document(), 0)
   const token = await stealToken(real.platform.broker)
@@ -105,7 +105,7 @@ test('the broker mints children of single tenants, and a child reaches its own t
   expect(await statusOf(token, 'POST', 'auth/token/create', { policies: [`broker-${mine}`] })).toBe(403)
 })
 
-test('of every path that holds data the API reads none, and a child of one tenant none of the others', async () => {
+test('the API reads no data path, and a child token reads no path of another tenant', async () => {
   const tenants = [await real.newTenant(), await real.newTenant(), await real.newTenant()]
   const paths: [tenant: string, path: string][] = []
   for (const tenant of tenants) {

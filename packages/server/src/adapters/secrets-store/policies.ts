@@ -1,5 +1,5 @@
-// What each identity may do in the store, as policy text (JSON, which the store's language contains). "OpenBao
-// layout", row 26: the API's identity reads no secret data, the broker's reads one tenant at a time.
+// The policies of both identities in the secrets store, as JSON. The API's identity reads no secret data; the broker's reads
+// one tenant at a time. See docs/design/secrets.md#policies.
 
 import type { TenantId } from '@holdfast/contract'
 import { mountOf, REGISTRIES, requireNamespaces } from './secret-path.ts'
@@ -20,9 +20,9 @@ const OWN_TOKEN: Rules = {
 }
 
 /**
- * NOTE a policy's `+` stands for a whole segment, so `kv-+` cannot be said: the rules hold for every mount of the
- * store's namespace. What they allow elsewhere is a write to a path of the same shape, never a read. Unmounting is
- * allowed because removing a tenant removes its material; it is no more than destroying each version, allowed anyway.
+ * The wildcard `+` matches a complete segment, so `kv-+` is not possible and the rules apply to every mount of the store's
+ * namespace. In other mounts they allow writes to paths of the same form, but never reads. Unmounting is allowed because
+ * removing a tenant removes its material.
  */
 export function apiPolicy(granted: readonly string[]): string {
   const rules: { [path: string]: Rule } = {
@@ -45,7 +45,7 @@ export function apiPolicy(granted: readonly string[]): string {
   return policyText(rules)
 }
 
-/** It mints children for tenants by the token role and can do nothing else. */
+/** Allows only the creation of tenant tokens through the token role. */
 export function brokerPolicy(): string {
   return policyText({
     ...OWN_TOKEN,
@@ -57,7 +57,7 @@ export function tenantPolicyName(tenant: TenantId): string {
   return `${BROKER_POLICY_PREFIX}${tenant}`
 }
 
-/** What a child token for this tenant reads: the granted namespaces and the registry credentials of its one mount. */
+/** Read access to the granted namespaces and the registry credentials of one tenant's mount. */
 export function tenantPolicy(tenant: TenantId, granted: readonly string[]): string {
   const mount = mountOf(tenant)
   if (mount === undefined) throw new TypeError('a tenant id is a UUID')

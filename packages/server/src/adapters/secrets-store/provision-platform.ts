@@ -1,5 +1,5 @@
-// Sets the store up for the platform, with a privileged identity: policies, the token role and the two AppRoles.
-// "OpenBao layout". May be repeated: it overwrites what it wrote before and leaves everything else alone.
+// Sets up the secrets store for the platform with a privileged identity: policies, the token role and the two AppRoles.
+// Idempotent: it overwrites its own objects and changes nothing else.
 
 import { type Secret, secret } from '../../ports/secret.ts'
 import type { Denied, Unavailable } from '../../ports/secrets-store.ts'
@@ -9,7 +9,7 @@ import { type CallOutcome, member, unavailable } from './store-call.ts'
 
 export interface Identity {
   readonly roleId: string
-  /** Fresh at every call; earlier ones stay valid, so that servers that run with them are not cut off. */
+  /** New at every call. Earlier ones stay valid, so that running servers keep access. */
   readonly secretId: Secret
 }
 export interface PlatformIdentities {
@@ -19,12 +19,12 @@ export interface PlatformIdentities {
 }
 
 type Failure = Denied | Unavailable
-/** One write after another; the first that fails ends the row. */
+/** Writes are sequential; the first failure ends the setup. */
 type Write = (path: string, body: unknown) => Promise<CallOutcome>
 
 const CHILD_SECONDS = 300
 
-/** `done`: what was made or found made, a line for each. */
+/** `done` has one line for each object that was created or overwritten. */
 export interface PlatformSetUp {
   readonly kind: 'ok'
   readonly done: readonly string[]
@@ -80,11 +80,11 @@ function platformWrites(namespaces: readonly string[]): readonly (readonly [stri
       { policy: apiPolicy(namespaces) },
     ],
     [
-      `policy ${BROKER_IDENTITY}: makes tokens of five minutes that read one tenant`,
+      `policy ${BROKER_IDENTITY}: creates tokens that read one tenant for five minutes`,
       `sys/policies/acl/${BROKER_IDENTITY}`,
       { policy: brokerPolicy() },
     ],
-    [`token role ${BROKER_IDENTITY}: bounds those tokens`, `auth/token/roles/${BROKER_IDENTITY}`, children],
+    [`token role ${BROKER_IDENTITY}: limits those tokens`, `auth/token/roles/${BROKER_IDENTITY}`, children],
     [`AppRole ${API_IDENTITY}`, `auth/approle/role/${API_IDENTITY}`, roleOf(API_IDENTITY)],
     [`AppRole ${BROKER_IDENTITY}`, `auth/approle/role/${BROKER_IDENTITY}`, roleOf(BROKER_IDENTITY)],
   ]
@@ -100,7 +100,7 @@ function roleOf(policy: string) {
   }
 }
 
-/** A second enabling is refused; whether that is the reason, the list of methods says. */
+/** Enabling the method twice is rejected, so a rejection is followed by a check whether it is already enabled. */
 async function requireAppRole(
   client: SecretsStoreClient,
   write: Write,

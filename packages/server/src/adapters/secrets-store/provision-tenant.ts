@@ -1,5 +1,5 @@
-// Makes a tenant's place in the store: its mount, the mount's settings, and the policy by which the broker reads it.
-// "OpenBao layout". Each step may find itself done already, by an earlier call or by one at the same time.
+// Creates a tenant's mount in the secrets store, the mount's settings, and the policy by which the broker reads it. Each step
+// accepts that an earlier or concurrent call has already done it.
 
 import type { TenantId } from '@holdfast/contract'
 import { sleep } from '../../lib/sleep.ts'
@@ -10,7 +10,7 @@ import type { SecretsStoreClient } from './secrets-store-client.ts'
 import { type CallOutcome, member, unavailable } from './store-call.ts'
 
 const MOUNT = JSON.stringify({ type: 'kv', options: { version: '2' } })
-/** A version in use is never the thousandth: no write is accepted that would make it so (operations/secrets). */
+/** Versions in use never reach the limit, because operations/secrets rejects such writes. */
 const SETTINGS = JSON.stringify({ max_versions: 1000, cas_required: true })
 const RETRY_MS = 25
 
@@ -33,7 +33,7 @@ export async function provisionTenant(
   return outcome(await client.call({ method: 'POST', path, body, signal }))
 }
 
-/** A mount that exists is refused; that it is one of ours, the store itself says. */
+/** The store rejects an existing mount; its type is then checked. */
 async function ensureMount(client: SecretsStoreClient, mount: string, signal: AbortSignal): Promise<Outcome> {
   const path = `sys/mounts/${mount}`
   const made = await client.call({ method: 'POST', path, body: MOUNT, signal })
@@ -47,7 +47,7 @@ async function ensureMount(client: SecretsStoreClient, mount: string, signal: Ab
   return type === 'kv' && version === '2' ? { kind: 'ok' } : unavailable('answer_invalid', 'no')
 }
 
-/** A new mount refuses every call for a moment while it prepares itself. */
+/** A new mount rejects every call for a moment, so the call is retried until the deadline. */
 async function ensureSettings(
   client: SecretsStoreClient,
   mount: string,
@@ -61,7 +61,7 @@ async function ensureSettings(
   }
 }
 
-/** Unmounts: every version of every secret of the tenant is gone with it. Repeating it is ok. */
+/** Removes the mount with every secret of the tenant. Idempotent. */
 export async function removeTenant(
   client: SecretsStoreClient,
   tenant: TenantId,

@@ -16,7 +16,7 @@ function tenantId(text: string): TenantId {
 }
 const at = (namespace: string, label: string) => storePath(TENANT, 'data', { namespace, label }, GRANTED)
 
-test('a sound path is built from its parts', () => {
+test('a valid path is built from its parts', () => {
   expect(at('deployments', 'web')).toBe(`kv-${TENANT}/data/deployments/web`)
   expect(storePath(TENANT, 'metadata', { registryHost: 'localhost:5000' }, GRANTED)).toBe(
     `kv-${TENANT}/metadata/registries/localhost_5000`,
@@ -52,7 +52,7 @@ test.each([
   expect(at(namespace, label)).toBeUndefined()
 })
 
-test('whatever the parts, a path that is built matches the grammar', () => {
+test('every path that is built matches the grammar, for arbitrary parts', () => {
   const fragment = fc.oneof(
     fc.string(),
     fc.constantFrom(
@@ -78,7 +78,7 @@ test('whatever the parts, a path that is built matches the grammar', () => {
   fc.assert(property, { numRuns: 10_000 })
 })
 
-test('each registry has its own segment', () => {
+test('each registry has its own path segment', () => {
   const hosts = [
     'a.b:443',
     'a.b:5000',
@@ -95,7 +95,7 @@ test('each registry has its own segment', () => {
   expect(registryPath('registry.example.com')).toBeUndefined()
 })
 
-test('what cannot be granted is a fault of configuration', () => {
+test('a namespace that cannot be granted is a configuration error', () => {
   expect(requireNamespaces(['a', 'b', 'a'])).toEqual(['a', 'b'])
   for (const bad of ['registries', '', '*', '+', 'a/b', '..']) {
     expect(() => requireNamespaces([bad])).toThrow(TypeError)

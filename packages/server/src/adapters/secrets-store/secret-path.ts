@@ -1,14 +1,14 @@
-// Where a secret lies in the store. The path is built from parts that match a whole-string grammar; nothing is
-// decoded, trimmed or repaired, and the mount comes from the tenant alone. Whoever asks, this file judges again.
+// Builds the path of a secret in the store. Every part must match its grammar completely; nothing is decoded, trimmed or
+// repaired, and the mount depends on the tenant alone. Parts are checked here again, whatever the caller has checked.
 
 import { isTenantId, type TenantId } from '@holdfast/contract'
 import { isCredentialLabel, parseRegistryHost } from '@holdfast/core'
 import type { SecretPath } from '../../ports/secrets-store.ts'
 
-/** Ours: registry credentials. No deployment may reference it. */
+/** The platform's namespace for registry credentials. Deployments may not reference it. */
 export const REGISTRIES = 'registries'
 
-/** The list that validator, policies and client share. A namespace that is ours or no label is a fault of configuration. */
+/** The namespaces for rules, policies and client. A reserved or invalid one is a configuration error. */
 export function requireNamespaces(namespaces: readonly string[]): readonly string[] {
   for (const namespace of namespaces) {
     if (!isCredentialLabel(namespace) || namespace === REGISTRIES) {
@@ -38,13 +38,13 @@ function secretPath(
   path: { namespace: string; label: string },
   granted: readonly string[],
 ): string | undefined {
-  const sound = granted.includes(path.namespace) && isCredentialLabel(path.label)
-  return sound ? `${path.namespace}/${path.label}` : undefined
+  const isValid = granted.includes(path.namespace) && isCredentialLabel(path.label)
+  return isValid ? `${path.namespace}/${path.label}` : undefined
 }
 
 /**
- * One segment for one canonical `host:port`: brackets go, each `:` becomes `_`, which no host contains. Injective: a
- * name has exactly one `_` then, an IPv6 address at least three, and the last one always stands before the port.
+ * One segment for a canonical `host:port`: brackets are removed and each `:` becomes `_`, which no host contains. Two hosts
+ * never share a segment: a name has exactly one `_`, an IPv6 address at least three, and the last one precedes the port.
  */
 export function registryPath(host: string): string | undefined {
   if (parseRegistryHost(host) !== host) return undefined

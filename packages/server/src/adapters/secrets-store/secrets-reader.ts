@@ -1,5 +1,5 @@
-// What the broker's identity does in the store: read one version of one path, with a child token that reaches that
-// tenant's mount and no other. "OpenBao layout". A child lives 5 minutes and is used for at most 4.
+// Reads secrets with the broker's identity: one version of one path, with a child token that can access only that tenant's
+// mount. A child token lives 5 minutes and is used for at most 4.
 
 import type { TenantId } from '@holdfast/contract'
 import { type Secret, secret } from '../../ports/secret.ts'
@@ -22,7 +22,7 @@ const CHILD_TTL = '5m'
 interface Child {
   readonly kind: 'child'
   readonly token: Secret
-  /** Of which login of ours it is: with the token of that login it dies. */
+  /** The login whose token created it. It is revoked with that token. */
   readonly login: number
 }
 type Minted = Child | Denied | Unavailable
@@ -54,15 +54,15 @@ function pathOfVersion(
   granted: readonly string[],
 ): string | undefined {
   const from = storePath(tenant, 'data', path, granted)
-  // 0 would mean "the newest" to the store; a reader always names the version that it was told.
+  // The store treats 0 as the newest version; readers always name an exact one.
   return from === undefined || !Number.isSafeInteger(version) || version < 1
     ? undefined
     : `${from}?version=${version}`
 }
 
 /**
- * A refusal may mean that the child is dead. Whether its parent died, minting another one shows; only then is the path asked
- * again, so that one that we may not read is asked once.
+ * A denied read may mean that the child token was revoked. A new child is created, and the read is repeated only if its
+ * parent is a new login, so that a path without permission is read once.
  */
 async function readAs(
   client: SecretsStoreClient,
@@ -72,15 +72,15 @@ async function readAs(
 ): Promise<ReadResult> {
   const child = await withinDeadline(children.of(tenant), call.signal)
   if (child.kind !== 'child') return child
-  const first = judgeRead(await client.callAs(child.token, call))
+  const first = decodeRead(await client.callAs(child.token, call))
   if (first.kind !== 'denied') return first
   children.forget(tenant)
   const next = await withinDeadline(children.of(tenant), call.signal)
   if (next.kind !== 'child') return next
-  return next.login === child.login ? first : judgeRead(await client.callAs(next.token, call))
+  return next.login === child.login ? first : decodeRead(await client.callAs(next.token, call))
 }
 
-function judgeRead(answer: CallOutcome): ReadResult {
+function decodeRead(answer: CallOutcome): ReadResult {
   if (answer.kind === 'refused') return unavailable('answer_invalid', 'no')
   if (answer.kind !== 'ok') return answer
   const document = decodeDocument(member(answer.body, 'data', 'data'))
@@ -102,12 +102,12 @@ interface ChildTokens {
   forget(tenant: TenantId): void
 }
 
-/** Calls for one tenant share one minting. Only successes are kept, and those past their use are dropped at the next one. */
+/** Caches one child token per tenant and shares its creation. Failures are not cached. */
 function childTokens(client: SecretsStoreClient): ChildTokens {
   const kept = new Map<TenantId, { readonly until: number; readonly minted: Promise<Minted> }>()
   const dropOld = (now: number) => {
     for (const [tenant, { until }] of kept) {
-      // Insertion order is age order, so the first that is still good ends the walk.
+      // Entries are in order of age, so the first valid one ends the loop.
       if (until > now) return
       kept.delete(tenant)
     }

@@ -1,5 +1,5 @@
-// The client of the secrets store, OpenBao or Vault: an address, an identity, and calls that end within a deadline.
-// What is said with it is in secrets-writer, secrets-reader and provision-platform.
+// The client of the secrets store, OpenBao or Vault: an address, an identity, and calls that end within a deadline. The calls
+// themselves are in secrets-writer, secrets-reader and provision-platform.
 
 import { performance } from 'node:perf_hooks'
 import { withTimeoutSignal } from '../../lib/with-deadline.ts'
@@ -18,24 +18,24 @@ import { openSession, type StoreAuth } from './store-session.ts'
 export interface SecretsStoreClientOptions {
   /** `https://host:port`. */
   readonly address: string
-  /** The store's own namespace, where it has them. */
+  /** Namespace inside the store, if it supports them. */
   readonly namespace?: string
-  /** PEM of the authority of its certificate; absent: the system's. */
+  /** PEM of the authority of its certificate; default: the system's authorities. */
   readonly ca?: string
   readonly auth: StoreAuth
-  /** For one operation with all that it needs, login included. */
+  /** For one complete operation, including a login. */
   readonly deadlineMs?: number
   readonly nowMs?: () => number
 }
 
 export interface SecretsStoreClient extends SecretsStoreHealth {
-  /** One operation, whose calls share the signal. The deadline ends with it, and goes off for none that is over. */
+  /** Runs one operation; its calls share the signal, which aborts at the deadline. */
   within<T>(operation: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** With this client's identity. After a 403 with a dead token it logs in anew, once. */
+  /** Calls with this client's identity. After a 403 with an expired token it logs in again, once. */
   call(call: StoreCall): Promise<CallOutcome>
-  /** With a token of the caller's own. */
+  /** Calls with the caller's own token. */
   callAs(token: Secret, call: StoreCall): Promise<CallOutcome>
-  /** How often it has logged in: with each, the token before it and all that came of that are done. */
+  /** Number of logins. Each one invalidates the previous token and its child tokens. */
   logins(): number
   nowMs(): number
   close(): void
@@ -60,7 +60,7 @@ export function createSecretsStoreClient(options: SecretsStoreClientOptions): Se
     health: async () => {
       const path = 'sys/health?standbyok=true&perfstandbyok=true'
       const signal = AbortSignal.timeout(deadlineMs)
-      return judgeHealth(await callStore(address, { method: 'GET', path, signal }, undefined))
+      return toHealth(await callStore(address, { method: 'GET', path, signal }, undefined))
     },
     logins: () => session.logins,
     nowMs,
@@ -68,7 +68,7 @@ export function createSecretsStoreClient(options: SecretsStoreClientOptions): Se
   }
 }
 
-function judgeHealth(answer: CallOutcome): Done | Unavailable {
+function toHealth(answer: CallOutcome): Done | Unavailable {
   if (answer.kind === 'ok') return { kind: 'ok' }
   return answer.kind === 'unavailable' ? answer : unavailable('answer_invalid', 'no')
 }

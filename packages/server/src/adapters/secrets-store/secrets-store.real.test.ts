@@ -119,7 +119,7 @@ test('a tenant that was never provisioned has no place to write to', async () =>
   expect(outcome).toMatchObject({ kind: 'unavailable', cause: 'mount_missing', applied: 'no' })
 })
 
-test('a revoked token is replaced by a new login, a living one that may not is denied', async () => {
+test('a revoked token is replaced by a new login; a valid one without permission is denied', async () => {
   const tenant = await real.newTenant()
   const client = real.open(real.platform.api)
   const mine = createSecretsWriter({ client, namespaces })
@@ -136,7 +136,7 @@ test('a revoked token is replaced by a new login, a living one that may not is d
   expect((await mine.currentVersion(tenant, web)).kind).toBe('absent')
 })
 
-test('children that were revoked are minted anew', async () => {
+test('revoked child tokens are replaced', async () => {
   const tenant = await real.newTenant()
   await real.writer.writeVersion(tenant, web, document(), 0)
   const client = real.open(real.platform.broker)
@@ -149,7 +149,7 @@ test('children that were revoked are minted anew', async () => {
   expect((await mine.readVersion(tenant, web, 1)).kind).toBe('ok')
 })
 
-test('a child is used for four minutes and then left', async () => {
+test('a child token is used for four minutes and then replaced', async () => {
   const tenant = await real.newTenant()
   await real.writer.writeVersion(tenant, web, document(), 0)
   let now = 0
@@ -172,7 +172,7 @@ test('a child is used for four minutes and then left', async () => {
   expect(new Set(used).size).toBe(2)
 })
 
-test('a token is renewed before it ends and got anew after it ended', async () => {
+test('a token is renewed before it expires and replaced after it expired', async () => {
   let now = 0
   const client = real.open(real.platform.api, { nowMs: () => now })
   const before = {
@@ -226,7 +226,7 @@ test('a sealed store is unavailable at once and works again when unsealed', asyn
   expect(await real.readValues(tenant, 1)).toEqual([['PASSWORD', CANARY]])
 })
 
-test('a hung store ends every call at the deadline, and a write that was sent is of unknown effect', async () => {
+test('a hung store ends every call at the deadline, and the outcome of a sent write is unknown', async () => {
   const tenant = await real.newTenant()
   const client = real.open(real.platform.api, { deadlineMs: 2_000 })
   const mine = createSecretsWriter({ client, namespaces })
@@ -247,14 +247,14 @@ test('a hung store ends every call at the deadline, and a write that was sent is
   expect(inspect([write, read, health], { depth: 9 })).not.toContain(CANARY)
 })
 
-test('nobody there: the write was certainly not applied', async () => {
+test('a write to an unreachable store is certainly not applied', async () => {
   const client = real.open({ token: secret(CANARY) }, { address: `http://127.0.0.1:${await freePort()}` })
   const mine = createSecretsWriter({ client, namespaces })
   const outcome = await mine.writeVersion(tenantId(), web, document(), 0)
   expect(outcome).toEqual({ kind: 'unavailable', cause: 'connection', applied: 'no' })
 })
 
-test('values show in no text that is made of clients, documents and outcomes', async () => {
+test('secret values appear in no text form of clients, documents and outcomes', async () => {
   const tenant = await real.newTenant()
   await real.writer.writeVersion(tenant, web, document(), 0)
   const found = await real.reader.readVersion(tenant, web, 1)

@@ -1,5 +1,5 @@
-// What the API's identity does in the store: new versions with check-and-set, version numbers, destruction. It has no
-// call that reads secret data, and its policy would refuse one.
+// Writes secrets with the API's identity: new versions with check-and-set, version numbers, destruction. It has no call that
+// reads secret data, and its policy denies one.
 
 import type { TenantId } from '@holdfast/contract'
 import type {
@@ -19,7 +19,7 @@ import { requireNamespaces, storePath } from './secret-path.ts'
 import type { SecretsStoreClient } from './secrets-store-client.ts'
 import { type CallOutcome, member, unavailable } from './store-call.ts'
 
-interface Store {
+interface WriterContext {
   readonly client: SecretsStoreClient
   readonly granted: readonly string[]
 }
@@ -28,7 +28,7 @@ export function createSecretsWriter(options: {
   readonly client: SecretsStoreClient
   readonly namespaces: readonly string[]
 }): SecretsWriter {
-  const store: Store = { client: options.client, granted: requireNamespaces(options.namespaces) }
+  const store: WriterContext = { client: options.client, granted: requireNamespaces(options.namespaces) }
   return {
     health: () => store.client.health(),
     provisionTenant: (tenant) =>
@@ -45,7 +45,7 @@ export function createSecretsWriter(options: {
 }
 
 async function writeVersion(
-  store: Store,
+  store: WriterContext,
   tenant: TenantId,
   path: SecretPath,
   document: SecretDocument,
@@ -62,7 +62,7 @@ async function writeVersion(
   return typeof version === 'number' ? { kind: 'ok', version } : unavailable('answer_invalid', 'unknown')
 }
 
-/** The store refuses a stale `cas` with a status that means other faults too; the version number tells them apart. */
+/** The status for a stale `cas` has other meanings too, so the current version number decides whether it is a conflict. */
 function explainRefusal(
   found: VersionList | Absent | Denied | Unavailable,
   cas: number,
@@ -73,7 +73,7 @@ function explainRefusal(
 }
 
 async function readVersions(
-  store: Store,
+  store: WriterContext,
   tenant: TenantId,
   path: SecretPath,
   signal: AbortSignal,
@@ -103,7 +103,7 @@ function decodeVersions(data: unknown): VersionList | Absent | undefined {
 }
 
 async function destroyVersions(
-  store: Store,
+  store: WriterContext,
   tenant: TenantId,
   path: SecretPath,
   versions: readonly number[],
@@ -117,7 +117,7 @@ async function destroyVersions(
 }
 
 async function deleteAll(
-  store: Store,
+  store: WriterContext,
   tenant: TenantId,
   path: SecretPath,
   signal: AbortSignal,
@@ -129,7 +129,7 @@ async function deleteAll(
   return live.length === 0 ? { kind: 'ok' } : destroyVersions(store, tenant, path, live, signal)
 }
 
-/** Written out by hand: a Map knows no `__proto__`, and JSON.stringify of a Secret would redact it. */
+/** Builds the JSON by hand, because JSON.stringify would redact a Secret and an object could not hold `__proto__`. */
 function documentText(document: SecretDocument): string {
   const members = [...document].map(
     ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value.reveal())}`,

@@ -1,6 +1,7 @@
-// One call of the secrets store's HTTP API under a deadline, as a value. Error texts of the store are never kept, because
-// they may quote what was sent. Only features that OpenBao and Vault share are used.
+// One call of the secrets store's HTTP API under a deadline. Error texts of the store are dropped, because they may quote the
+// request. Only features that OpenBao and Vault share are used.
 
+import { defined } from '@holdfast/contract'
 import { untilAborted } from '../../lib/with-deadline.ts'
 import type { Secret } from '../../ports/secret.ts'
 import type { Absent, Denied, Unavailable, UnavailableCause } from '../../ports/secrets-store.ts'
@@ -21,7 +22,7 @@ export interface StoreCall {
   readonly signal: AbortSignal
 }
 
-/** `refused` is a 400: the store understood and said no, for instance to a stale `cas`. */
+/** `refused` is a 400: the store rejected the request, for example because of a stale `cas`. */
 export type CallOutcome =
   | { readonly kind: 'ok'; readonly body: unknown }
   | { readonly kind: 'refused' }
@@ -46,10 +47,10 @@ export function openAddress(
   const secure = url.protocol === 'https:'
   const plain = url.pathname === '/' && url.search === '' && url.username === '' && url.password === ''
   if (!plain || !(secure || url.protocol === 'http:')) {
-    throw new TypeError('the address of the secrets store is a URL of scheme, host and port')
+    throw new TypeError('the address of the secrets store must be a URL with scheme, host and port only')
   }
   const host = `${url.hostname}:${url.port || (secure ? 443 : 80)}`
-  return { origin: createOrigin({ secure, host, ...(ca === undefined ? {} : { ca }) }), namespace }
+  return { origin: createOrigin({ secure, host, ...defined({ ca }) }), namespace }
 }
 
 export async function callStore(
@@ -62,15 +63,17 @@ export async function callStore(
     path: `/v1/${call.path}`,
     headers: {
       'x-vault-request': 'true',
-      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(token === undefined ? {} : { 'x-vault-token': token.reveal() }),
-      ...(to.namespace === undefined ? {} : { 'x-vault-namespace': to.namespace }),
+      ...defined({
+        'content-type': call.body === undefined ? undefined : 'application/json',
+        'x-vault-token': token?.reveal(),
+        'x-vault-namespace': to.namespace,
+      }),
     },
-    ...(call.body === undefined ? {} : { body: call.body }),
+    ...defined({ body: call.body }),
     signal: call.signal,
     capBytes: CAP_BYTES,
   })
-  return answer.kind === 'failed' ? explainLoss(answer, call) : judgeAnswer(answer, call)
+  return answer.kind === 'failed' ? explainLoss(answer, call) : classifyAnswer(answer, call)
 }
 
 function explainLoss(failure: ExchangeFailure, call: StoreCall): Unavailable {
@@ -78,13 +81,13 @@ function explainLoss(failure: ExchangeFailure, call: StoreCall): Unavailable {
   return unavailable(cause, failure.sent && call.method !== 'GET' ? 'unknown' : 'no')
 }
 
-function judgeAnswer({ status, body }: ExchangeAnswer, call: StoreCall): CallOutcome {
+function classifyAnswer({ status, body }: ExchangeAnswer, call: StoreCall): CallOutcome {
   if (status === 400) return { kind: 'refused' }
   if (status === 403) return { kind: 'denied' }
   if (status === 404) return { kind: 'absent' }
   if (status === 413) return unavailable('too_large', 'no')
   if (status === 429) return unavailable('rate_limited', 'no')
-  // A 5xx can come after the write was handed to the other members: it proves nothing.
+  // After a 5xx a write may have been replicated, so its outcome is unknown.
   const applied = call.method === 'GET' ? 'no' : 'unknown'
   if (status === 503) return unavailable('sealed', applied)
   if (status >= 500) return unavailable('server_error', applied)
@@ -98,6 +101,7 @@ function parseBody(body: Buffer): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(body.toString('utf8')) }
   } catch {
+    // Not JSON: the caller returns answer_invalid.
     return undefined
   }
 }
@@ -106,7 +110,7 @@ export function unavailable(cause: UnavailableCause, applied: Unavailable['appli
   return { kind: 'unavailable', cause, applied }
 }
 
-/** What lies at this path of keys in a JSON value, or undefined. */
+/** The value at this path of keys in a JSON value, or undefined. */
 export function member(value: unknown, ...keys: readonly string[]): unknown {
   let found = value
   for (const key of keys) {

@@ -1,5 +1,5 @@
-// Which token a call carries: a given one, or one got by AppRole, logged in at the first call, renewed before it ends,
-// and replaced when the store no longer knows it. No timers: an idle server holds no token alive.
+// The token of calls to the secrets store: a given one, or one from an AppRole login. It logs in at the first call, renews
+// before expiry and logs in again after a revocation. There are no timers: an idle server renews nothing.
 
 import { type Secret, secret } from '../../ports/secret.ts'
 import type { Denied, Unavailable } from '../../ports/secrets-store.ts'
@@ -14,7 +14,7 @@ export interface Granted {
 
 export interface StoreSession {
   current(): Promise<Granted | Unavailable>
-  /** After a 403: another token when the one that was used is dead; denied when it lives and simply may not. */
+  /** After a 403: a new token if the used one is no longer valid; denied if it is valid and lacks permission. */
   replace(used: Secret): Promise<Granted | Denied | Unavailable>
   readonly logins: number
 }
@@ -45,19 +45,19 @@ function openRoleSession(options: SessionOptions, auth: { roleId: string; secret
   let lease: Lease | undefined
   let logins = 0
   const login = shareWhileRunning(async () => {
-    const asked = options.nowMs()
+    const startedAt = options.nowMs()
     const body = JSON.stringify({ role_id: auth.roleId, secret_id: auth.secretId.reveal() })
     const answer = await post(options, 'auth/approle/login', body, undefined)
-    lease = leaseOf(answer, undefined, asked)
+    lease = leaseOf(answer, undefined, startedAt)
     if (lease !== undefined) logins += 1
     return lease === undefined ? explainLogin(answer) : granted(lease)
   })
-  /** Says whether the token lives; a living one lives longer afterwards. */
+  /** Checks that the token is valid, and extends it. */
   const renew = shareWhileRunning(async (): Promise<CallOutcome> => {
-    const [held, asked] = [lease, options.nowMs()]
+    const [held, startedAt] = [lease, options.nowMs()]
     if (held === undefined) return { kind: 'denied' }
     const answer = await post(options, 'auth/token/renew-self', '{}', held.token)
-    if (lease === held) lease = leaseOf(answer, held.token, asked) ?? held
+    if (lease === held) lease = leaseOf(answer, held.token, startedAt) ?? held
     return answer
   })
   const current = async (): Promise<Granted | Unavailable> => {
@@ -91,7 +91,7 @@ function post(
   return callStore(options.address, { method: 'POST', path, body, signal }, token)
 }
 
-/** Renewal starts at two thirds; the last tenth is left unused, so that no call starts on a token about to end. */
+/** Renewal starts at two thirds of the lifetime. The last tenth is not used, so that no call starts with an expiring token. */
 function leaseOf(answer: CallOutcome, held: Secret | undefined, now: number): Lease | undefined {
   if (answer.kind !== 'ok') return undefined
   const token = member(answer.body, 'auth', 'client_token')
@@ -110,7 +110,7 @@ function granted(lease: Lease): Granted {
   return { kind: 'token', token: lease.token }
 }
 
-/** Calls that come while one is under way wait for that one. */
+/** Concurrent calls share one run. */
 function shareWhileRunning<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined
   return () => {
