@@ -2,7 +2,7 @@
 // never in silence; and parts of a large matrix count only with the decision that names them.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
-import { type Placing, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
+import { type PlacementController, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
 import { DECISION_BOUNDS, retainDecisions } from '@holdfast/server/loops/retain-decisions'
 import { applyRetention, boundBytes } from '@holdfast/server/loops/retention'
@@ -192,7 +192,7 @@ describe('what is kept', () => {
 })
 
 /** Whoever comes is in charge at once: what is looked at is the writes, and only one lives at a time. */
-const inCharge = (on: Store): Placing =>
+const inCharge = (on: Store): PlacementController =>
   startPlacing({
     ...{ store: on, clock, random: Math.random, resyncMs: 3_600_000, onError: () => {} },
     ...{ quotas: { limit: () => 100 }, residency: { enforcement: true, regions: {} } },

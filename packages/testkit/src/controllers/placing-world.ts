@@ -10,7 +10,7 @@ import type {
   ResidencyRules,
   TenantId,
 } from '@holdfast/contract'
-import { type Placing, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
+import { type PlacementController, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
 import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leading'
 import type { Clock } from '@holdfast/server/ports/clock'
@@ -179,7 +179,7 @@ export async function eventsOf(store: Store, tenant: TenantId): Promise<Event[]>
 
 export interface Controllers {
   readonly leadership: Leadership
-  readonly placing: Placing
+  readonly placing: PlacementController
   readonly errors: unknown[]
   stop(): Promise<void>
 }

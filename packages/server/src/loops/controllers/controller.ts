@@ -1,4 +1,4 @@
-// What the controller of deployments is given and what it knows while it runs.
+// The dependencies of the deployment controller, and its state while it runs.
 
 import type { NodeId, ResidencyRules, TenantId } from '@holdfast/contract'
 import type { Clock } from '../../ports/clock.ts'
@@ -18,9 +18,9 @@ export interface PlacingDeps {
   readonly leadership: Pick<Leadership, 'owns' | 'fenced' | 'subscribe'>
   readonly quotas: Pick<Quotas, 'limit'>
   readonly residency: ResidencyRules
-  /** Deployments worked on at once: their transactions travel together (PERFORMANCE 2.1). */
+  /** How many deployments are reconciled at once; their transactions are committed as a group. */
   readonly concurrency?: number
-  /** Every deployment is looked at again after so long, whatever an event missed. */
+  /** The resync interval: every deployment is requeued this often, in case a change was missed. */
   readonly resyncMs?: number
   random(): number
   onError(error: unknown, deployment: string): void
@@ -30,8 +30,8 @@ export interface KnownTenant {
   readonly view: TenantView
   readonly waiting: WaitingList
   readonly dependents: Dependents
-  readonly sightings: ObservationDedup
-  /** After a takeover agents need a moment to be heard: nothing is overdue before. */
+  readonly observed: ObservationDedup
+  /** After a takeover agents need time to report: no replica is overdue before. */
   readonly listensUntil: number
 }
 
@@ -42,27 +42,27 @@ export interface Controller {
   readonly due: DelayedQueue
 }
 
-/** What the queue is keyed by: a name has one deployment at a time, also while the old one is being deleted. */
+/** The queue key of a deployment. A name belongs to one deployment at a time, also while it is being deleted. */
 export const keyOf = (tenant: TenantId, name: string): string => `${tenant}/${name}`
-/** A node that is to be emptied: no deployment has such a name. */
+/** Marks the queue key of a node that is being drained or released; no deployment name contains it. */
 export const NODE_MARK = '@'
 export const nodeKeyOf = (tenant: TenantId, id: NodeId): string => `${tenant}/${NODE_MARK}${id}`
 export const TENANT_LENGTH = 36
 
-/** As long as an agent may take to come back after the control plane was away (DECISIONS 5: a heartbeat every 10 s). */
+/** The longest time that agents need to reconnect after an outage of the control plane: two heartbeat intervals. */
 const LISTENING_MS = 20_000
 
 export function tenantOf(controller: Controller, id: TenantId): KnownTenant {
   const known = controller.tenants.get(id)
   if (known !== undefined) return known
   const { store, quotas, clock } = controller.deps
-  const made = {
+  const created = {
     view: createTenantView(store, quotas, id),
     waiting: createWaitingList(),
     dependents: createDependents(),
-    sightings: createObservationDedup(),
+    observed: createObservationDedup(),
     listensUntil: clock.now() + LISTENING_MS,
   }
-  controller.tenants.set(id, made)
-  return made
+  controller.tenants.set(id, created)
+  return created
 }

@@ -1,4 +1,4 @@
-// What a decision took is given back when it comes to nothing: room that nobody has must not stay counted.
+// A reservation is released when its plan is not written: unused capacity must not stay reserved.
 
 import type { TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** Each as large as the machine. */
+/** Each requests the whole node. */
 const putDeployments = (store: Store, ...names: string[]): Promise<void> =>
   write(store, (transaction) => {
     for (const name of names) {
@@ -36,7 +36,10 @@ const putDeployments = (store: Store, ...names: string[]): Promise<void> =>
 
 function startOn(store: Store) {
   const placing = startPlacing({
-    ...{ store, clock, quotas: { limit: () => 100 }, residency: { enforcement: true, regions: {} } },
+    store,
+    clock,
+    quotas: { limit: () => 100 },
+    residency: { enforcement: true, regions: {} },
     leadership: {
       owns: () => true,
       fenced: (_tenant, decide) => store.transact(decide),
@@ -50,7 +53,7 @@ function startOn(store: Store) {
   return placing
 }
 
-/** `web` is deleted while the first decision is on its way to the store. */
+/** `web` is deleted while its first plan is being written. */
 async function withoutWeb() {
   const keyspace = createMemoryKeyspace()
   const user = await openOver(keyspace)
@@ -73,7 +76,7 @@ async function withoutWeb() {
   }
 }
 
-test('a deployment that is gone before its first replica is placed leaves its room to others', async () => {
+test('a deployment that is deleted before its first replica is placed releases its capacity', async () => {
   const { user, isOver, assigned } = await withoutWeb()
   await putDeployments(user, 'web')
   await expect.poll(isOver, PATIENCE).toBe(true)
@@ -81,7 +84,7 @@ test('a deployment that is gone before its first replica is placed leaves its ro
   await expect.poll(assigned, PATIENCE).toBe(1)
 })
 
-test('and to one that was refused because of it, at once', async () => {
+test('a deployment that was refused because of a deleted one is placed at once', async () => {
   const { user, assigned } = await withoutWeb()
   await putDeployments(user, 'web', 'other')
   await expect.poll(assigned, PATIENCE).toBe(1)

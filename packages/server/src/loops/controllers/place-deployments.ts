@@ -1,5 +1,5 @@
-// The controller of deployments: whatever changes of a tenant whose shard is ours leads to a look at the deployments it
-// concerns, and a look leads to one fenced transaction or to nothing. DESIGN 4, SAFETY 4b.
+// The deployment controller: a change of a tenant whose shard this process owns enqueues the deployments that it concerns, and
+// reconciling a deployment leads to one fenced transaction or to nothing. See docs/design/leadership.md#work-queue
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, tenants } from '../../store/records.ts'
@@ -21,8 +21,8 @@ import { createDelayedQueue } from './queue/delayed-queue.ts'
 import { createKeyQueue, exponentialBackoff } from './queue/key-queue.ts'
 import { noticeChange } from './queue/notice-changes.ts'
 
-export interface Placing {
-  /** Deployments that wait for a look, have one, or rest after a failure. */
+export interface PlacementController {
+  /** Keys that are queued, running or backing off after a failure. */
   readonly pending: number
   stop(): Promise<void>
 }
@@ -30,10 +30,10 @@ export interface Placing {
 const CONCURRENCY = 256
 const RESYNC_MS = 60_000
 const DUE_MS = 200
-const FIRST_REST_MS = 50
-const LONGEST_REST_MS = 10_000
+const FIRST_BACKOFF_MS = 50
+const LONGEST_BACKOFF_MS = 10_000
 
-export function startPlacing(deps: PlacingDeps): Placing {
+export function startPlacing(deps: PlacingDeps): PlacementController {
   const { store, leadership, concurrency = CONCURRENCY, resyncMs = RESYNC_MS } = deps
   const queue = createKeyQueue({
     concurrency,
@@ -41,23 +41,23 @@ export function startPlacing(deps: PlacingDeps): Placing {
       key[TENANT_LENGTH + 1] === NODE_MARK
         ? finishLeaving(controller, key)
         : reconcileDeployment(controller, key),
-    restMs: exponentialBackoff(FIRST_REST_MS, LONGEST_REST_MS, deps.random),
+    backoffMs: exponentialBackoff(FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS, deps.random),
     onError: (key, error) => deps.onError(error, key),
   })
   const controller: Controller = { deps, tenants: new Map(), queue, due: createDelayedQueue() }
   const unwatch = store.subscribe((changes) => {
-    // All of it is noted before anything is looked at: a look takes what it is compared with from the cache, which has all of
-    // it, and would decide on a view that has half.
+    // The whole batch is applied before anything is reconciled. The cache already holds the batch, and a plan must not be made
+    // from a view that holds only a part of it.
     const keys = new Set<string>()
-    const noting: Controller = { ...controller, queue: { add: (key) => void keys.add(key) } }
-    for (const change of changes) noticeChange(noting, change)
+    const applying: Controller = { ...controller, queue: { add: (key) => void keys.add(key) } }
+    for (const change of changes) noticeChange(applying, change)
     for (const key of keys) queue.add(key)
   })
   const unfollow = leadership.subscribe((change) => followShards(controller, change))
   for (const { record } of store.list(tenants)) enqueueAll(controller, record.id)
   const onError = (error: unknown) => deps.onError(error, '')
-  const resync = repeat(resyncMs, async () => lookAtAll(controller), onError)
-  const dueLooks = repeat(DUE_MS, async () => lookAtDue(controller), onError)
+  const resync = repeat(resyncMs, async () => resyncAll(controller), onError)
+  const delayed = repeat(DUE_MS, async () => requeueDue(controller), onError)
   return {
     get pending() {
       return queue.size
@@ -65,7 +65,7 @@ export function startPlacing(deps: PlacingDeps): Placing {
     async stop() {
       unwatch()
       unfollow()
-      await dueLooks.stop()
+      await delayed.stop()
       await resync.stop()
       await queue.stop()
     },
@@ -82,23 +82,23 @@ function enqueueAll(controller: Controller, tenant: TenantId): void {
   for (const { record } of store.list(deployments, tenant)) queue.add(keyOf(tenant, record.spec.name))
 }
 
-function lookAtAll(controller: Controller): void {
+function resyncAll(controller: Controller): void {
   for (const { view } of controller.tenants.values()) view.refresh()
   for (const { record } of controller.deps.store.list(tenants)) enqueueAll(controller, record.id)
 }
 
-/** Whose is another's now is not looked at: a look asks first. */
-function lookAtDue({ due, deps, queue }: Controller): void {
-  for (const key of due.take(deps.clock.now())) queue.add(key)
+/** A key whose shard has moved to another process is ignored when it is reconciled. */
+function requeueDue({ due, deps, queue }: Controller): void {
+  for (const key of due.removeDue(deps.clock.now())) queue.add(key)
 }
 
-/** What was known of a lost shard is forgotten; of a gained one everything is looked at. */
+/** Forgets the tenants of lost shards, and enqueues every deployment of gained ones. */
 function followShards(controller: Controller, { gained, lost }: ShardChange): void {
-  const gone = new Set([...lost, ...gained])
+  const changed = new Set([...lost, ...gained])
   for (const tenant of controller.tenants.keys())
-    if (gone.has(shardOf(tenant))) controller.tenants.delete(tenant)
+    if (changed.has(shardOf(tenant))) controller.tenants.delete(tenant)
   if (gained.length === 0) return
-  const came = new Set(gained)
+  const own = new Set(gained)
   for (const { record } of controller.deps.store.list(tenants))
-    if (came.has(shardOf(record.id))) enqueueAll(controller, record.id)
+    if (own.has(shardOf(record.id))) enqueueAll(controller, record.id)
 }

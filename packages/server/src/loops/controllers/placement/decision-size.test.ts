@@ -1,5 +1,5 @@
-// A decision is one transaction: whatever is decided at once, it stays within what a transaction can hold (SAFETY 4a), and what
-// it was decided on is what it compares.
+// A plan is written in one transaction: however large the deployment, the plan stays within the limits of a transaction, and
+// compares the records that it was made from.
 
 import type { DeploymentSpec } from '@holdfast/contract'
 import { expect, test } from 'vitest'
@@ -12,7 +12,7 @@ import { reconcileDeployment } from './reconcile-deployment.ts'
 import { createTenantView } from './tenant-view.ts'
 
 const MOST = 120
-/** More than a transaction holds: a rollout that was on its way. */
+/** More replicas than a transaction holds compares. */
 const MANY = 130
 
 function decide({ deps, next }: ReturnType<typeof aRollout>) {
@@ -26,20 +26,20 @@ const onSsd: DeploymentSpec['placement'] = {
   constraints: [{ label: 'disk', operator: 'in', values: ['ssd'] }],
 }
 
-test('what is not wished any more goes, whatever its node is: no node is compared for it', () => {
+test('surplus replicas are removed without comparing their nodes', () => {
   const decision = decide(aRollout(MANY, MANY, { replicas: 0, placement: inFrance }))
   expect(decision.kept.every(({ desired }) => desired === 'removed')).toBe(true)
   expect(decision.nodesToCompare.size).toBe(0)
 })
 
-test('what must go from where it may not be goes in parts, each with its node compared', () => {
+test('barred replicas are stopped in batches, each with its node compared', () => {
   const { kept, nodesToCompare: nodeIds } = decide(aRollout(MANY, MANY, { placement: inFrance }))
   const going = kept.filter(({ desired }) => desired === 'removed').map(({ nodeId }) => nodeId)
   expect(going).toHaveLength(25)
   expect(nodeIds).toEqual(new Set(going))
 })
 
-test('what stays where a constraint does not want it is told of some nodes: the matrix names all', () => {
+test('stranded replicas are reported for some nodes, and the matrix names all', () => {
   const decision = decide(aRollout(MANY, MANY, { placement: onSsd }))
   const { within } = decision.events()
   expect(within.filter(({ type }) => type === 'deployment.displaced')).toHaveLength(25)
@@ -47,7 +47,7 @@ test('what stays where a constraint does not want it is told of some nodes: the 
   expect(within.length + decision.nodesToCompare.size).toBeLessThan(MOST)
 })
 
-test('what goes because it was never ready is compared as it was seen, as far as a transaction holds it', () => {
+test('replicas that are removed because they were never ready are compared with their observations', () => {
   const { nodesToCompare: nodeIds, observationsToCompare: seenIds } = decide(
     aRollout(2, 2, {}, { state: 'starting' }),
   )
@@ -57,14 +57,14 @@ test('what goes because it was never ready is compared as it was seen, as far as
   expect(many.nodesToCompare.size + many.observationsToCompare.length).toBe(110)
 })
 
-test('what is confirmed gone is dropped in parts', () => {
+test('assignments that are confirmed gone are dropped in batches', () => {
   const decision = decide(aRollout(MANY, 5, { replicas: 0 }, { gone: true, state: 'stopped' }))
   expect(decision.rollout.dropped).toHaveLength(80)
   expect(decision.kept).toHaveLength(MANY - 80)
   expect(decision.isSettled).toBe(false)
 })
 
-test('what was decided is compared at once: nothing comes in between', async () => {
+test('a plan is compared at once, before anything else runs', async () => {
   const { deps, next } = aRollout(1, 2)
   const view = createTenantView(deps.store, deps.quotas, tenant)
   let isCompared = false
@@ -73,10 +73,12 @@ test('what was decided is compared at once: nothing comes in between', async () 
     throw new Error('enough was seen')
   }
   const none = { forget: () => undefined, wait: () => undefined }
-  const known = { view, waiting: none, dependents: none, sightings: none, listensUntil: 0 }
+  const known = { view, waiting: none, dependents: none, observed: none, listensUntil: 0 }
   const controller = {
     deps: { ...deps, leadership: { owns: () => true, fenced } },
-    ...{ tenants: new Map([[tenant, known]]), queue: { add: () => undefined }, due: createDelayedQueue() },
+    tenants: new Map([[tenant, known]]),
+    queue: { add: () => undefined },
+    due: createDelayedQueue(),
   }
   const looked = reconcileDeployment(controller as unknown as Controller, keyOf(tenant, next.spec.name))
   expect(isCompared).toBe(true)

@@ -1,5 +1,5 @@
-// A node that is to be emptied and on which nothing is left. One that its tenant gives back goes: its record, its name and
-// its quota slot. One that was drained stays, closed. DECISIONS 1 and 5.
+// Finishes a node that is being drained or released once no replica is left on it. A released node loses its record, its name
+// and its quota slot; a drained one stays, cordoned.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { isDraining, stageDrained } from '../../../operations/nodes/drain-node.ts'

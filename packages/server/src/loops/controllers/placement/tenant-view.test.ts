@@ -1,4 +1,4 @@
-// The view that is kept up change by change decides as one that is made anew from all records does.
+// A view that is updated change by change decides like one that is rebuilt from all records.
 
 import type { Assignment, AssignmentId, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import type { Workload } from '@holdfast/core'
@@ -24,7 +24,7 @@ import { createTenantView } from './tenant-view.ts'
 const tenant: TenantId = someTenant()
 const quotas = { limit: () => 1_000 }
 
-/** The cache's records, as a map: what a view reads of a store, and nothing of what one does. */
+/** Cached records in a map, with the part of a store that a view reads. */
 function records() {
   const kept = new Map<string, CachedRecord<unknown>>()
   let revision = 0
@@ -97,7 +97,7 @@ const workload: Workload = {
 }
 
 describe('a tenant view', () => {
-  test('after any changes decides as one made anew', () => {
+  test('decides like a rebuilt one after any changes', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const { store, put, delete: remove } = records()
@@ -122,15 +122,15 @@ describe('a tenant view', () => {
           if (each.kind === 'node' || each.kind === 'no node') view.applyNode(nodeId(index))
           else view.applyPlacement(uidOf(index))
         }
-        const anew = createSchedulingView(gatherTenantFacts(store, quotas, tenant))
-        expect(view.scheduling.candidates(workload)).toEqual(anew.candidates(workload))
-        expect(view.scheduling.place(workload, 3)).toEqual(anew.place(workload, 3))
+        const rebuilt = createSchedulingView(gatherTenantFacts(store, quotas, tenant))
+        expect(view.scheduling.candidates(workload)).toEqual(rebuilt.candidates(workload))
+        expect(view.scheduling.place(workload, 3)).toEqual(rebuilt.place(workload, 3))
       }),
       { numRuns: 500 },
     )
   })
 
-  test('what is decided counts at once, until the cache shows more than it was decided on', () => {
+  test('holds a reservation until the cache shows a newer record than the one it was planned from', () => {
     const { store, put } = records()
     put(nodes, nodeId(1), aNode(1, 250, true))
     put(nodeNames, 'n1', { v: 1, claims: [{ tenant, nodeId: nodeId(1), state: 'active' }] })
@@ -149,7 +149,7 @@ describe('a tenant view', () => {
     }
     view.reserve(uidOf(1), reserved, decidedOn)
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
-    // The echo of the older record changes nothing; the failure of the decision does.
+    // The echo of the older record does not end the reservation; a release does.
     expect(view.applyPlacement(uidOf(1))).toBe('none')
     expect(view.scheduling.place(free, 1).unplaced).toBe(1)
     view.release(uidOf(1))

@@ -1,4 +1,4 @@
-// A tenant's machines and a deployment that runs on them, as a cache shows them: no engine, nothing is written.
+// For tests only: the nodes of a tenant and a deployment that runs on them, as cached records without a store.
 
 import { randomUUID } from 'node:crypto'
 import type { AssignmentId, DeploymentSpec, DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
@@ -73,7 +73,7 @@ interface Rollout {
   readonly next: StoredDeployment
 }
 
-/** So many replicas run on the machines, each ready, of something that is not wished any more. */
+/** Ready replicas of an outdated revision, spread over the nodes. */
 export function aRollout(
   replicas: number,
   machines: number,

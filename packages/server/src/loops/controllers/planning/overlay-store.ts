@@ -1,5 +1,5 @@
-// The records as they would be: what is foreseen lies over what the cache shows, and nothing of it is ever written. So it is
-// kept as it is, neither made bytes nor read back: a plan of a hundred replicas looks at them tens of thousands of times.
+// Records of a dry run, laid over those of the cache and never written. They are kept as objects and not encoded, because a
+// plan of a hundred replicas reads them tens of thousands of times.
 
 import type { TenantId } from '@holdfast/contract'
 import type { CachedRecord } from '../../../store/cache/record-index.ts'
@@ -10,7 +10,7 @@ export interface OverlayStore extends Pick<Store, 'get' | 'list'> {
   put<T>(collection: Collection<T>, id: string, record: T): void
 }
 
-/** Of one tenant alone: nothing global is foreseen. */
+/** For one tenant: global records are always read from the cache. */
 export function createOverlayStore(
   store: Pick<Store, 'get' | 'list' | 'keysOf' | 'revision'>,
   owner: TenantId,
@@ -22,13 +22,13 @@ export function createOverlayStore(
     folders.set(folder, known)
     return known
   }
-  // A folder is of one collection, and `put` lets nothing else into it.
-  const foreseen = <T>(collection: Collection<T>, id: string) =>
+  // `put` is the only writer, so a folder holds records of its own collection only.
+  const overlaid = <T>(collection: Collection<T>, id: string) =>
     folders.get(collection.folder)?.get(id) as CachedRecord<T> | undefined
   const get: OverlayStore['get'] = (address) => {
     const { collection, tenant, id } = address
     if (tenant !== owner) return store.get(address)
-    const known = foreseen(collection, id)
+    const known = overlaid(collection, id)
     if (known !== undefined) return known
     const found = store.get(address)
     if (found !== undefined) folderOf(collection).set(id, found)

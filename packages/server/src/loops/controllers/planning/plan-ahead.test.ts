@@ -1,5 +1,5 @@
-// A plan takes as many decisions as the rollout, in the process that answers everybody: others have their turns meanwhile,
-// and one tenant's plans are made one after another.
+// A dry run makes as many decisions as the rollout, in the process that serves the API: it must pause for other work, and the
+// dry runs of one tenant run one after another.
 
 import { randomUUID } from 'node:crypto'
 import type { TenantId } from '@holdfast/contract'
@@ -12,7 +12,7 @@ const question = (next: StoredDeployment) => ({ stored: undefined, next, restart
 
 afterEach(() => void vi.restoreAllMocks())
 
-test('a long plan leaves others their turns, and is whole', async () => {
+test('a long dry run pauses for other work and covers every replica', async () => {
   const { deps, next } = aRollout(100, 20)
   let turns = 0
   let isDone = false
@@ -21,18 +21,18 @@ test('a long plan leaves others their turns, and is whole', async () => {
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  const foreseen = await createPlanner(deps)(tenant, question(next))
+  const planned = await createPlanner(deps)(tenant, question(next))
   isDone = true
   expect(turns).toBeGreaterThan(2)
-  expect(foreseen?.steps.flatMap(({ replicas }) => replicas.map(({ replica }) => replica))).toHaveLength(100)
-  expect(foreseen?.steps.every(({ kind }) => kind === 'replace')).toBe(true)
-  expect(foreseen?.steps[0]?.replicas[0]?.why).toMatch(/^of 20 nodes that fit/)
+  expect(planned?.steps.flatMap(({ replicas }) => replicas.map(({ replica }) => replica))).toHaveLength(100)
+  expect(planned?.steps.every(({ kind }) => kind === 'replace')).toBe(true)
+  expect(planned?.steps[0]?.replicas[0]?.why).toMatch(/^of 20 nodes that fit/)
 })
 
-test('who asks for many at once is told so, and keeps no other tenant waiting', async () => {
+test('a tenant with too many dry runs is rejected, and does not delay other tenants', async () => {
   const { deps, next } = aRollout(3, 20)
   const planAhead = createPlanner(deps)
-  // A loaded machine must not decide which of them pauses.
+  // With a frozen clock the load of the machine has no influence on the pauses.
   vi.spyOn(performance, 'now').mockReturnValue(0)
   const asked = Array.from({ length: 12 }, () => planAhead(tenant, question(next)))
   const other = planAhead(randomUUID() as TenantId, question(next))

@@ -1,11 +1,11 @@
-// When time alone may change a decision: the deployments that are to be looked at again, and when. A few at any moment, so
-// they are simply gone through.
+// Deployments to be requeued at a given time, because time alone may change the decision about them. There are few at any
+// moment, so a scan of all of them is enough.
 
 export interface DelayedQueue {
-  /** Replaces what was noted of the key; undefined: nothing is due. */
+  /** Replaces the time of the key; undefined removes it. */
   note(key: string, at: number | undefined): void
-  /** Whose time has come; they are forgotten, since a look notes them anew. */
-  take(now: number): string[]
+  /** Returns and removes the keys whose time has come. */
+  removeDue(now: number): string[]
 }
 
 export function createDelayedQueue(): DelayedQueue {
@@ -15,10 +15,10 @@ export function createDelayedQueue(): DelayedQueue {
       if (at === undefined) due.delete(key)
       else due.set(key, at)
     },
-    take(now) {
-      const come = [...due].filter(([, at]) => at <= now).map(([key]) => key)
-      for (const key of come) due.delete(key)
-      return come
+    removeDue(now) {
+      const keys = [...due].filter(([, at]) => at <= now).map(([key]) => key)
+      for (const key of keys) due.delete(key)
+      return keys
     },
   }
 }

@@ -1,4 +1,5 @@
-// Deployments that wait for another one to be ready or running: what changes of that one wakes exactly those. DECISIONS 4.
+// Deployments that wait for a dependency to be ready or running: a change of the dependency requeues exactly those.
+// See docs/design/rollouts.md#dependencies
 
 export interface Dependents {
   wait(name: string, on: readonly string[]): void

@@ -25,7 +25,7 @@ describe('a key queue', () => {
     queue = createKeyQueue({
       concurrency: 2,
       work,
-      restMs: (failures) => failures * 100,
+      backoffMs: (failures) => failures * 100,
       onError: (key) => errors.push(key),
     })
   })
@@ -33,7 +33,7 @@ describe('a key queue', () => {
     vi.useRealTimers()
   })
 
-  test('works on as many keys at once as it may, in the order of arrival', async () => {
+  test('runs keys in the order of arrival, up to its concurrency', async () => {
     for (const key of ['a', 'b', 'c']) queue.add(key)
     expect(keys()).toEqual(['a', 'b'])
     turns[0]?.end()
@@ -41,7 +41,7 @@ describe('a key queue', () => {
     expect(keys()).toEqual(['a', 'b', 'c'])
   })
 
-  test('never works on one key twice at once; changes meanwhile lead to one more turn', async () => {
+  test('never runs one key twice at once, and runs it once more after changes', async () => {
     queue.add('a')
     for (let count = 0; count < 5; count += 1) queue.add('a')
     expect(keys()).toEqual(['a'])
@@ -54,7 +54,7 @@ describe('a key queue', () => {
     expect(queue.size).toBe(0)
   })
 
-  test('a failure rests, longer each time, and a change ends the rest', async () => {
+  test('backs off longer after each failure, until a change ends the backoff', async () => {
     queue.add('a')
     turns[0]?.end(new Error('no'))
     await vi.advanceTimersByTimeAsync(99)
@@ -72,7 +72,7 @@ describe('a key queue', () => {
     expect(errors).toEqual(['a', 'a'])
   })
 
-  test('stopped, it begins nothing and waits for what runs', async () => {
+  test('starts nothing once stopped, and waits for running keys', async () => {
     for (const key of ['a', 'b', 'c']) queue.add(key)
     const stopped = queue.stop()
     queue.add('d')
@@ -83,12 +83,12 @@ describe('a key queue', () => {
   })
 })
 
-test('rests double up to the longest, with jitter between half and all', () => {
+test('a backoff doubles up to the longest, with jitter down to half', () => {
   expect([1, 2, 3, 60].map(exponentialBackoff(100, 1_000, () => 1))).toEqual([100, 200, 400, 1_000])
   expect(exponentialBackoff(100, 1_000, () => 0)(1)).toBe(50)
 })
 
-test('work that ends at once leaves others their turn', async () => {
+test('a key queue pauses for other work of the process', async () => {
   let worked = 0
   const queue = createKeyQueue({
     concurrency: 64,
@@ -97,7 +97,7 @@ test('work that ends at once leaves others their turn', async () => {
       const until = performance.now() + 2
       while (performance.now() < until);
     },
-    restMs: () => 0,
+    backoffMs: () => 0,
     onError: () => undefined,
   })
   for (let key = 0; key < 100; key += 1) queue.add(String(key))

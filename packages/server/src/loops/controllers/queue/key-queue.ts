@@ -1,48 +1,48 @@
-// Work by key: each key at most once at a time, as many keys at once as given, a change while a key is being worked on
-// leads to exactly one more turn. A failure rests for a while, longer each time; a new change ends the rest. DESIGN 4.
+// A work queue by key. Each key runs at most once at a time, and a change while it runs leads to exactly one more run. A failed
+// key backs off exponentially; a new change ends the backoff. See docs/design/leadership.md#work-queue
 
 export interface KeyQueue {
-  /** The key needs a look, now. */
+  /** Enqueues the key; nothing happens if it is queued already. */
   add(key: string): void
-  /** Keys that wait, run or rest after a failure. */
+  /** Keys that are queued, running or backing off after a failure. */
   readonly size: number
-  /** Takes no more and waits for what runs. */
+  /** Accepts no more keys and waits for the running ones. */
   stop(): Promise<void>
 }
 
 export interface KeyQueueOptions {
   readonly concurrency: number
   work(key: string): Promise<void>
-  /** How long a key rests after so many failures in a row. */
-  restMs(failures: number): number
+  /** The backoff after this many failures in a row. */
+  backoffMs(failures: number): number
   onError(key: string, error: unknown): void
 }
 
 interface Entry {
-  state: 'waiting' | 'running' | 'resting'
-  /** Changed while running. */
+  state: 'queued' | 'running' | 'backing off'
+  /** A change arrived while the key was running. */
   again: boolean
   failures: number
   timer?: NodeJS.Timeout
 }
 
-interface Running extends KeyQueueOptions {
+interface QueueState extends KeyQueueOptions {
   readonly entries: Map<string, Entry>
-  readonly turns: Set<Promise<void>>
+  readonly runs: Set<Promise<void>>
   /** In the order of arrival, from `next` on. */
-  waiting: string[]
+  queued: string[]
   next: number
   stopped: boolean
-  /** When the first key of this turn of the event loop was begun. */
+  /** When the first key of this turn of the event loop was started. */
   since?: number | undefined
 }
 
 export function createKeyQueue(options: KeyQueueOptions): KeyQueue {
-  const queue: Running = {
+  const queue: QueueState = {
     ...options,
     entries: new Map(),
-    turns: new Set(),
-    waiting: [],
+    runs: new Set(),
+    queued: [],
     next: 0,
     stopped: false,
   }
@@ -54,51 +54,51 @@ export function createKeyQueue(options: KeyQueueOptions): KeyQueue {
     async stop() {
       queue.stopped = true
       for (const { timer } of queue.entries.values()) clearTimeout(timer)
-      await Promise.all(queue.turns)
+      await Promise.all(queue.runs)
     },
   }
 }
 
-function add(queue: Running, key: string): void {
+function add(queue: QueueState, key: string): void {
   if (queue.stopped) return
   const entry = queue.entries.get(key)
   if (entry?.state === 'running') entry.again = true
-  else if (entry?.state === 'resting') enqueue(queue, key, entry)
+  else if (entry?.state === 'backing off') enqueue(queue, key, entry)
   else if (entry === undefined) {
-    const made: Entry = { state: 'waiting', again: false, failures: 0 }
-    queue.entries.set(key, made)
-    enqueue(queue, key, made)
+    const created: Entry = { state: 'queued', again: false, failures: 0 }
+    queue.entries.set(key, created)
+    enqueue(queue, key, created)
   }
 }
 
-function enqueue(queue: Running, key: string, entry: Entry): void {
+function enqueue(queue: QueueState, key: string, entry: Entry): void {
   clearTimeout(entry.timer)
-  entry.state = 'waiting'
-  queue.waiting.push(key)
+  entry.state = 'queued'
+  queue.queued.push(key)
   pump(queue)
 }
 
 const CUT_AFTER = 1_000
 
-function pump(queue: Running): void {
-  while (!queue.stopped && queue.turns.size < queue.concurrency && queue.next < queue.waiting.length) {
+function pump(queue: QueueState): void {
+  while (!queue.stopped && queue.runs.size < queue.concurrency && queue.next < queue.queued.length) {
     if (!hasTime(queue)) return
-    const key = queue.waiting[queue.next] ?? ''
+    const key = queue.queued[queue.next] ?? ''
     queue.next += 1
     const entry = queue.entries.get(key)
     if (entry !== undefined) start(queue, key, entry)
   }
-  // Cut now and then, not at each turn: the front of a long array is dear to remove.
-  if (queue.next > CUT_AFTER || queue.next === queue.waiting.length) {
-    queue.waiting = queue.waiting.slice(queue.next)
+  // The front of a long array is expensive to remove, so it is removed only now and then.
+  if (queue.next > CUT_AFTER || queue.next === queue.queued.length) {
+    queue.queued = queue.queued.slice(queue.next)
     queue.next = 0
   }
 }
 
-/** Work that needs no answer of anybody goes on without a pause: after so long, others have their turn. */
+/** The longest time without a pause: work that awaits no I/O would otherwise block the event loop. */
 const SLICE_MS = 10
 
-function hasTime(queue: Running): boolean {
+function hasTime(queue: QueueState): boolean {
   const now = performance.now()
   if (queue.since === undefined) {
     queue.since = now
@@ -110,38 +110,38 @@ function hasTime(queue: Running): boolean {
   return now - queue.since < SLICE_MS
 }
 
-function start(queue: Running, key: string, entry: Entry): void {
+function start(queue: QueueState, key: string, entry: Entry): void {
   entry.state = 'running'
   entry.again = false
-  const turn = queue.work(key).then(
+  const run = queue.work(key).then(
     () => finish(queue, key, entry),
     (error: unknown) => fail(queue, key, entry, error),
   )
-  queue.turns.add(turn)
-  void turn.finally(() => {
-    queue.turns.delete(turn)
+  queue.runs.add(run)
+  void run.finally(() => {
+    queue.runs.delete(run)
     pump(queue)
   })
 }
 
-function finish(queue: Running, key: string, entry: Entry): void {
+function finish(queue: QueueState, key: string, entry: Entry): void {
   entry.failures = 0
   if (entry.again) enqueue(queue, key, entry)
   else queue.entries.delete(key)
 }
 
-function fail(queue: Running, key: string, entry: Entry, error: unknown): void {
+function fail(queue: QueueState, key: string, entry: Entry, error: unknown): void {
   queue.onError(key, error)
   entry.failures += 1
   if (queue.stopped) return
   if (entry.again) enqueue(queue, key, entry)
   else {
-    entry.state = 'resting'
-    entry.timer = setTimeout(() => enqueue(queue, key, entry), queue.restMs(entry.failures))
+    entry.state = 'backing off'
+    entry.timer = setTimeout(() => enqueue(queue, key, entry), queue.backoffMs(entry.failures))
   }
 }
 
-/** Doubles from the first to the longest rest, between half and all of it, so that what failed together returns apart. */
+/** Doubles from the first to the longest backoff, with jitter down to half, so that keys that failed together retry apart. */
 export function exponentialBackoff(firstMs: number, longestMs: number, random: () => number) {
   return (failures: number): number => {
     const full = Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 30))

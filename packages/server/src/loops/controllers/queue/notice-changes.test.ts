@@ -5,7 +5,7 @@ import { type Controller, tenantOf } from '../controller.ts'
 import { createDelayedQueue } from './delayed-queue.ts'
 import { noticeChange } from './notice-changes.ts'
 
-test('of a tenant that is gone nothing is kept', () => {
+test('a removed tenant is forgotten', () => {
   const store = { get: () => undefined, list: () => [] }
   const deps = { store, quotas: { limit: () => 1 }, clock: { now: () => 0 } } as unknown as Controller['deps']
   const controller: Controller = {

@@ -1,5 +1,5 @@
-// Which deployments does a change concern? Their keys are enqueued and the tenant's view is kept up; nothing is decided here.
-// DESIGN 4: an unplaced deployment is looked at again when something happens that one of its refusals waits for.
+// Which deployments does a change concern? Their keys are enqueued and the tenant's view is updated; nothing is decided here. A
+// deployment without a node is requeued by a change that may remove one of its refusals. See docs/design/leadership.md#work-queue
 
 import type { DeploymentUid, NodeId, TenantId } from '@holdfast/contract'
 import type { Change } from '../../../store/cache/record-index.ts'
@@ -16,7 +16,7 @@ export function noticeChange(controller: Controller, { kind, key }: Change): voi
   else if (folder === nodes.folder) noticeNode(controller, tenant, id as NodeId)
   else if (folder !== observations.folder) return
   else if (kind === 'put') noticeObservation(controller, tenant, id)
-  else controller.tenants.get(tenant)?.sightings.forget(id)
+  else controller.tenants.get(tenant)?.observed.forget(id)
 }
 
 function noticeGlobal(controller: Controller, folder: string, id: string): void {
@@ -29,13 +29,13 @@ function noticeGlobal(controller: Controller, folder: string, id: string): void 
   const tenant = id as TenantId
   const known = controller.tenants.get(tenant)
   if (known === undefined) return
-  // Its view is made anew should the record only be unreadable.
+  // If the record is only unreadable, the view is rebuilt with the next change.
   if (store.get(globally(tenants, id)) === undefined) controller.tenants.delete(tenant)
   known.view.applyQuota()
-  wake(controller, tenant, known.waiting.curedBy('quota'))
+  requeue(controller, tenant, known.waiting.curedBy('quota'))
 }
 
-function wake({ queue }: Pick<Controller, 'queue'>, tenant: TenantId, names: Iterable<string>): void {
+function requeue({ queue }: Pick<Controller, 'queue'>, tenant: TenantId, names: Iterable<string>): void {
   for (const name of names) queue.add(keyOf(tenant, name))
 }
 
@@ -43,44 +43,44 @@ function noticeDeployment(controller: Controller, tenant: TenantId, name: string
   const { store } = controller.deps
   const known = controller.tenants.get(tenant)
   const stored = store.get(inTenant(tenant, deployments, name))?.record
-  wake(controller, tenant, known?.dependents.waitingFor(name) ?? [])
+  requeue(controller, tenant, known?.dependents.waitingFor(name) ?? [])
   if (stored === undefined) {
     known?.waiting.forget(name)
     known?.dependents.forget(name)
   } else {
-    // Its requests may be others now.
-    applyPlacement(controller, tenant, stored.uid)
+    // The requests of its replicas may have changed.
+    applyToView(controller, tenant, stored.uid)
     controller.queue.add(keyOf(tenant, name))
   }
 }
 
 function noticePlacement(controller: Controller, tenant: TenantId, uid: DeploymentUid): void {
-  applyPlacement(controller, tenant, uid)
+  applyToView(controller, tenant, uid)
   const placement = controller.deps.store.get(inTenant(tenant, placements, uid))?.record
   if (placement === undefined) return
   controller.queue.add(keyOf(tenant, placement.name))
-  wake(controller, tenant, controller.tenants.get(tenant)?.dependents.waitingFor(placement.name) ?? [])
+  requeue(controller, tenant, controller.tenants.get(tenant)?.dependents.waitingFor(placement.name) ?? [])
 }
 
-function applyPlacement({ queue, tenants }: Controller, tenant: TenantId, uid: DeploymentUid): void {
+function applyToView({ queue, tenants }: Controller, tenant: TenantId, uid: DeploymentUid): void {
   const known = tenants.get(tenant)
   const change = known?.view.applyPlacement(uid) ?? 'none'
   if (known && change === 'freed') {
-    wake({ queue }, tenant, known.waiting.curedBy('placements'))
+    requeue({ queue }, tenant, known.waiting.curedBy('placements'))
     for (const id of known.view.leaving()) queue.add(nodeKeyOf(tenant, id))
   }
-  if (known && change === 'grown') wake({ queue }, tenant, known.waiting.curedByGrowth())
+  if (known && change === 'grown') requeue({ queue }, tenant, known.waiting.curedByGrowth())
 }
 
 function noticeNode(controller: Controller, tenant: TenantId, id: NodeId): void {
   const { view, waiting, dependents } = tenantOf(controller, tenant)
   const kinds = view.applyNode(id)
-  for (const kind of kinds) wake(controller, tenant, waiting.curedBy(kind))
+  for (const kind of kinds) requeue(controller, tenant, waiting.curedBy(kind))
   const disposition = view.dispositionOf(id)
-  // One that returns may still have what is wished: its replicas count again. One with other labels may not have it any more.
+  // The replicas of a returning node may serve again, and a node with other labels may no longer qualify for its replicas.
   if (disposition !== 'staying' || kinds.includes('node_status') || kinds.includes('node_labels'))
     for (const name of view.deploymentsOn(id))
-      wake(controller, tenant, [name, ...dependents.waitingFor(name)])
+      requeue(controller, tenant, [name, ...dependents.waitingFor(name)])
   if (disposition === 'leaving') controller.queue.add(nodeKeyOf(tenant, id))
 }
 
@@ -89,8 +89,8 @@ function noticeObservation(controller: Controller, tenant: TenantId, id: string)
   const observed = store.get(inTenant(tenant, observations, id))?.record
   const placement = observed && store.get(inTenant(tenant, placements, observed.deployment))?.record
   if (observed === undefined || placement === undefined) return
-  const { sightings, dependents } = tenantOf(controller, tenant)
-  // Those that wait for it to be started ask for more than it does itself.
-  wake(controller, tenant, dependents.waitingFor(placement.name))
-  if (sightings.isNews(id, observed)) controller.queue.add(keyOf(tenant, placement.name))
+  const { observed: dedup, dependents } = tenantOf(controller, tenant)
+  // Deployments that depend on it may wait for states that do not matter to itself.
+  requeue(controller, tenant, dependents.waitingFor(placement.name))
+  if (dedup.isNews(id, observed)) controller.queue.add(keyOf(tenant, placement.name))
 }

@@ -1,11 +1,11 @@
-// Who waits for whom, who is due when, and which report is worth a look.
+// Dependents, delayed keys, and the observations that can change a decision.
 
 import { describe, expect, test } from 'vitest'
 import { createDelayedQueue } from './delayed-queue.ts'
 import { createDependents } from './dependents.ts'
 import { createObservationDedup } from './observation-dedup.ts'
 
-test('a change wakes exactly those that wait for it', () => {
+test('a change of a dependency requeues exactly its dependents', () => {
   const dependents = createDependents()
   dependents.wait('web', ['db', 'cache'])
   dependents.wait('job', ['db'])
@@ -18,42 +18,42 @@ test('a change wakes exactly those that wait for it', () => {
   expect(dependents.waitingFor('cache')).toEqual(['web'])
 })
 
-test('who is due is told once, the newest word counts', () => {
+test('a delayed key is returned once, at its newest time', () => {
   const due = createDelayedQueue()
   due.note('a', 10)
   due.note('b', 20)
   due.note('c', 10)
   due.note('c', undefined)
   due.note('b', 15)
-  expect(due.take(9)).toEqual([])
-  expect(due.take(15)).toEqual(['a', 'b'])
-  expect(due.take(100)).toEqual([])
+  expect(due.removeDue(9)).toEqual([])
+  expect(due.removeDue(15)).toEqual(['a', 'b'])
+  expect(due.removeDue(100)).toEqual([])
 })
 
-describe('a report is worth a look', () => {
+describe('an observation can change a decision', () => {
   const seen = { state: 'starting' as const, reason: '', restarts: 0, gone: false }
 
-  test('not while a container is on its way', () => {
-    const sightings = createObservationDedup()
+  test('not while a container is starting', () => {
+    const dedup = createObservationDedup()
     for (const state of ['pulling', 'starting', 'running'] as const)
-      expect(sightings.isNews('rep_1', { ...seen, state })).toBe(false)
-    expect(sightings.isNews('rep_1', { ...seen, state: 'ready' })).toBe(true)
-    expect(sightings.isNews('rep_1', { ...seen, state: 'ready' })).toBe(false)
+      expect(dedup.isNews('rep_1', { ...seen, state })).toBe(false)
+    expect(dedup.isNews('rep_1', { ...seen, state: 'ready' })).toBe(true)
+    expect(dedup.isNews('rep_1', { ...seen, state: 'ready' })).toBe(false)
   })
 
   test.each([
-    ['trouble', { reason: 'image_pull_failed' }],
-    ['another secret that is not to be had', { about: 'DB: denied' }],
+    ['a problem', { reason: 'image_pull_failed' }],
+    ['another unresolved secret', { about: 'DB: denied' }],
     ['an exit', { restarts: 1 }],
-    ['being gone', { gone: true }],
-    ['being ready', { state: 'ready' as const }],
-    ['having failed', { state: 'failed' as const }],
-  ])('when it tells of %s, and when that is over', (_what, changes) => {
-    const sightings = createObservationDedup()
-    expect(sightings.isNews('rep_1', { ...seen, ...changes })).toBe(true)
-    expect(sightings.isNews('rep_1', seen)).toBe(true)
-    expect(sightings.isNews('rep_1', { ...seen, ...changes })).toBe(true)
-    sightings.forget('rep_1')
-    expect(sightings.isNews('rep_1', seen)).toBe(false)
+    ['a removal', { gone: true }],
+    ['readiness', { state: 'ready' as const }],
+    ['a failure', { state: 'failed' as const }],
+  ])('when it reports %s, and when that is over', (_what, changes) => {
+    const dedup = createObservationDedup()
+    expect(dedup.isNews('rep_1', { ...seen, ...changes })).toBe(true)
+    expect(dedup.isNews('rep_1', seen)).toBe(true)
+    expect(dedup.isNews('rep_1', { ...seen, ...changes })).toBe(true)
+    dedup.forget('rep_1')
+    expect(dedup.isNews('rep_1', seen)).toBe(false)
   })
 })

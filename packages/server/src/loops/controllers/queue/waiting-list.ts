@@ -1,20 +1,20 @@
-// Deployments of which a replica fits nowhere, by the kind of change that may cure them: such a change wakes exactly those.
-// DESIGN 4: retried when an event arrives that one of its refusals waits for, not by polling.
+// Deployments with a replica that fits on no node, by the kind of change that may help: such a change requeues exactly those,
+// so there is no polling. See docs/design/leadership.md#work-queue
 
 import type { RetryTrigger } from '@holdfast/core'
 
 export interface WaitingList {
-  wait(name: string, cures: readonly RetryTrigger[], goesWithOthers: boolean): void
+  wait(name: string, cures: readonly RetryTrigger[], hasAffinity: boolean): void
   forget(name: string): void
   curedBy(kind: RetryTrigger): string[]
-  /** Replicas only came: that helps nobody but those that go with others. */
+  /** New replicas help only deployments with affinity. */
   curedByGrowth(): string[]
 }
 
 export function createWaitingList(): WaitingList {
   const waiting = new Map<
     string,
-    { readonly cures: readonly RetryTrigger[]; readonly goesWithOthers: boolean }
+    { readonly cures: readonly RetryTrigger[]; readonly hasAffinity: boolean }
   >()
   const byCure = new Map<RetryTrigger, Set<string>>()
   const forget = (name: string): void => {
@@ -23,9 +23,9 @@ export function createWaitingList(): WaitingList {
   }
   return {
     forget,
-    wait(name, cures, goesWithOthers) {
+    wait(name, cures, hasAffinity) {
       forget(name)
-      waiting.set(name, { cures, goesWithOthers })
+      waiting.set(name, { cures, hasAffinity })
       for (const kind of cures) {
         const names = byCure.get(kind) ?? new Set<string>()
         byCure.set(kind, names.add(name))
@@ -33,6 +33,6 @@ export function createWaitingList(): WaitingList {
     },
     curedBy: (kind) => [...(byCure.get(kind) ?? [])],
     curedByGrowth: () =>
-      [...(byCure.get('placements') ?? [])].filter((name) => waiting.get(name)?.goesWithOthers),
+      [...(byCure.get('placements') ?? [])].filter((name) => waiting.get(name)?.hasAffinity),
   }
 }
