@@ -38,7 +38,7 @@ export interface NodeSide {
   /** Many nodes fell silent at once and none is given up for now, for the metrics; said by who leads. */
   holdsSilentNodes(): boolean
   readonly openStream: OpenNodeStream
-  readonly takeUpgrade: HandleUpgrade
+  readonly handleUpgrade: HandleUpgrade
   closeSessions(): void
   stop(): Promise<void>
 }
@@ -59,7 +59,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
     callNode: (tenant, nodeId) => askContainers(gateway, tenant, nodeId),
     internalCall: gateway.internalCallHandler,
     openStream: gateway.openStream,
-    takeUpgrade: (...upgrade) => roles.includes('gateway') && gateway.takeUpgrade(...upgrade),
+    handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
     holdsSilentNodes: () => controllers !== undefined && detector.holding,
     closeSessions: gateway.close,
     async stop() {

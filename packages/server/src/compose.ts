@@ -78,7 +78,7 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
     ...{ store, clock, openStream, failedTickets, publicUrl: config.publicUrl, log },
     newRequestId: () => `req_${ids.ulid()}`,
   })
-  serveUpgrades(http.server, [execs.take, nodeSide.takeUpgrade])
+  serveUpgrades(http.server, [execs.take, nodeSide.handleUpgrade])
   const loops = secrets === undefined ? [] : startLoops({ config, log, store, engine, secrets, pressure })
   return {
     ...{ http, store, endpoints },

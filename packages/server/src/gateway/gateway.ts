@@ -1,5 +1,5 @@
-// The gateway: where agents dial in. It proves who they are, tells each node what it is to have, takes in what they
-// report, and knows which of them are there. DESIGN 3, SAFETY 4e.
+// The gateway accepts the connections of agents. It authenticates each node, sends it the desired set, stores its reports and
+// tracks which nodes are connected. See docs/design/agent.md#session
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -25,22 +25,22 @@ import { DEFAULT_TIMES } from './timings.ts'
 
 export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandler'> {
   readonly openStream: OpenNodeStream
-  /** An agent's upgrade, or that of another replica. False where it is neither. */
-  takeUpgrade: HandleUpgrade
-  /** A socket that is open already. */
+  /** Handles an upgrade of an agent or of another server replica. False for any other upgrade. */
+  handleUpgrade: HandleUpgrade
+  /** Accepts a socket that is already open. */
   accept(socket: AgentSocket): void
   readonly counts: Readonly<GatewayCounts>
-  /** Open now. */
+  /** The number of open sessions. */
   readonly sessions: number
-  /** Agents are told, and dial another replica. */
+  /** Agents are notified and connect to another replica. */
   close(): void
 }
 
-/** A report of some hundred containers, or the list of a machine's containers. */
+/** Fits a report of some hundred containers, or the list of all containers of a machine. */
 const MAX_MESSAGE_BYTES = 512 * 1024
 /** How long a peer may take to close its side when the server stops. */
-const FAREWELL_MS = 1_000
-/** Sockets without a hello, each of which may hold one message. */
+const CLOSE_TIMEOUT_MS = 1_000
+/** The limit on sockets that have not sent a hello; each may buffer one message. */
 const MAX_WAITING = 1_000
 
 export function createGateway(deps: GatewayDeps): Gateway {
@@ -58,16 +58,16 @@ export function createGateway(deps: GatewayDeps): Gateway {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // Answered by us, and only to who reads the answers.
+    // Pings are answered by the connection, which sends no pongs to a peer that does not read them.
     autoPong: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => AGENT_SUBPROTOCOL,
   })
-  const takeUpgrade: HandleUpgrade = (request, socket, head) =>
-    upgrade(parts, upgrades, request, socket, head) || parts.streams.takeUpgrade(request, socket, head)
+  const handleUpgrade: HandleUpgrade = (request, socket, head) =>
+    upgrade(parts, upgrades, request, socket, head) || parts.streams.handleUpgrade(request, socket, head)
   return {
     openStream: parts.streams.open,
-    takeUpgrade,
+    handleUpgrade,
     accept: (socket) => acceptConnection(parts, socket),
     callNode: parts.calls.callNode,
     internalCallHandler: parts.calls.internalCallHandler,
@@ -85,7 +85,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       // A peer that does not answer must not keep the server from stopping.
       setTimeout(() => {
         for (const socket of sockets) socket.terminate()
-      }, FAREWELL_MS).unref()
+      }, CLOSE_TIMEOUT_MS).unref()
     },
   }
 }
@@ -112,7 +112,7 @@ function createParts(context: GatewayContext): GatewayParts {
   }
 }
 
-/** Sessions that a former process under the same id held: their grace begins anew, and silence is ours to tell. */
+/** Restores the sessions of an earlier process with the same id, so that this one can detect their silence. */
 function restoreOwnSessions({ context: { store }, held }: GatewayParts): void {
   for (const { record: tenant } of store.list(tenants))
     for (const { record: node } of store.list(nodes, tenant.id))
@@ -137,7 +137,7 @@ function upgrade(
 function upgradeFault({ waiting }: GatewayParts, { headers }: IncomingMessage): number | undefined {
   const offered = String(headers['sec-websocket-protocol'] ?? '').split(',')
   if (!offered.some((name) => name.trim() === AGENT_SUBPROTOCOL)) return 400
-  // The oldest gives way: silent ones must not keep those out that have something to say.
+  // The oldest is closed, so that idle sockets cannot lock out new agents.
   const [oldest] = waiting
   if (waiting.size >= MAX_WAITING && oldest !== undefined) {
     waiting.delete(oldest)

@@ -1,4 +1,4 @@
-// What the parts of the gateway share: its sessions, its indexes, and the sockets that have not said hello yet.
+// The state that the parts of the gateway share: sessions, indexes, and the sockets that have not sent a hello yet.
 
 import type { GatewayContext } from './deps.ts'
 import type { DesiredIndex } from './desired/desired-index.ts'
@@ -14,7 +14,7 @@ export interface Connection {
   readonly nonce: string
   readonly helloUntil: number
   opening: boolean
-  /** A farewell was said. */
+  /** A close message was sent; later messages are ignored. */
   ended: boolean
   session: Session | undefined
 }
@@ -27,6 +27,6 @@ export interface GatewayParts {
   readonly calls: NodeCalls
   readonly streams: NodeStreams
   readonly openings: SessionRateLimit
-  /** Sockets that have not said hello yet. */
+  /** Sockets that have not sent a hello yet. */
   readonly waiting: Set<Connection>
 }

@@ -4,15 +4,15 @@ import type { Config } from '../config/schema.ts'
 import type { FailureTimes } from '../liveness/failure-detector.ts'
 
 export interface GatewayTimes extends FailureTimes {
-  /** How long a socket may stand open without a hello. */
+  /** How long a socket may stay open without a hello. */
   readonly helloMs: number
-  /** From one session of a node to the next that it may open: each may write events. */
+  /** The minimum time between two sessions of one node, because each session may write events. */
   readonly reopenMs: number
-  /** Between two complete sets of one session. */
+  /** The time between two complete sets of one session. */
   readonly resyncMs: number
-  /** One timer for all sessions looks at them so often. */
+  /** The interval of the timer that checks all sessions. */
   readonly sweepMs: number
-  /** How long the other side of a call may take. */
+  /** The timeout of a call to a node or to another replica. */
   readonly callMs: number
 }
 
@@ -30,7 +30,7 @@ export const DEFAULT_TIMES: GatewayTimes = {
   callMs: 5_000,
 }
 
-/** As the configuration has them; the store counts as away after one and a half beats without an answer of it. */
+/** The configured times. The store is considered unavailable after one and a half heartbeat intervals without an answer. */
 export function gatewayTimes({ liveness }: Pick<Config, 'liveness'>): GatewayTimes {
   const { heartbeatSeconds, unreachableSeconds, failedSeconds, massWindowSeconds, massHoldSeconds } = liveness
   return {

@@ -76,7 +76,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     replica,
   })
   const server: Server = tls === undefined ? createServer() : createTlsServer(tls)
-  serveUpgrades(server, [gateway.takeUpgrade])
+  serveUpgrades(server, [gateway.handleUpgrade])
   const internalCalls: number[] = []
   server.on('request', async (request, response) => {
     const body = await text(request)

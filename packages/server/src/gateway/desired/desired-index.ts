@@ -1,5 +1,5 @@
-// What each node is to have: the placement records turned round, from deployments to nodes, and kept up change by change;
-// and beside it what the nodes of a tenant are to lead in.
+// The desired assignments of each node, derived from the placement records and updated change by change, together with the
+// tenant's route table. See docs/design/agent.md#desired-set
 
 import {
   type Assignment,
@@ -16,26 +16,27 @@ import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createRouteTable, type RouteTable } from '../routes/route-table.ts'
 import { createUnreadable } from './unreadable.ts'
 
-export interface Wish {
+/** An assignment with the placement that contains it. */
+export interface DesiredAssignment {
   readonly tenant: TenantId
-  /** The id under which the placement is kept. */
+  /** The id of the placement record. */
   readonly placementId: string
   readonly placement: StoredPlacement
   readonly assignment: Assignment
 }
 
-/** Told of each assignment whose wish, and of each deployment whose routes are new, others or gone for the node. */
+/** Called for each assignment or routed deployment that is new, changed or gone for the node. */
 export type OnDesiredChange = (node: NodeAddress, changed: AssignmentId | DeploymentUid) => void
 
-/** By tenant and node: whatever a record says, nothing of one tenant reaches a node of another. */
-type DesiredByNode = Map<string, Map<AssignmentId, Wish>>
+/** Keyed by tenant and node, so that a wrong node id in a record cannot send one tenant's data to another tenant's node. */
+type DesiredByNode = Map<string, Map<AssignmentId, DesiredAssignment>>
 const keyOf = ({ tenant, nodeId }: NodeAddress): string => `${tenant}/${nodeId}`
 
 export interface DesiredIndex {
-  desiredRolloutOf(node: NodeAddress, assignmentId: AssignmentId): Wish | undefined
-  wishesOf(node: NodeAddress): Wish[]
-  /** A placement of the tenant cannot be read: what is known is then not all there is. */
-  isWhole(tenant: TenantId): boolean
+  assignmentOf(node: NodeAddress, assignmentId: AssignmentId): DesiredAssignment | undefined
+  assignmentsOf(node: NodeAddress): DesiredAssignment[]
+  /** False while a placement of the tenant cannot be read, because its assignments may then be missing here. */
+  isComplete(tenant: TenantId): boolean
   readonly routes: RouteTable
   apply(changes: readonly Change[], onChange: OnDesiredChange): void
 }
@@ -47,7 +48,7 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
   const known = new Map<string, readonly Assignment[]>()
   const unreadable = createUnreadable()
 
-  const take = (tenant: TenantId, placementId: string, gone: boolean, onChange: OnDesiredChange): void => {
+  const update = (tenant: TenantId, placementId: string, gone: boolean, onChange: OnDesiredChange): void => {
     const placement = gone ? undefined : store.get(inTenant(tenant, placements, placementId))?.record
     unreadable.note(tenant, placementId, gone || placement !== undefined)
     if (!gone && placement === undefined) return
@@ -58,29 +59,29 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
     else known.set(key, after)
     const kept = new Set(after.map(({ nodeId, id }) => `${nodeId}/${id}`))
     for (const { nodeId, id } of before) {
-      if (!kept.has(`${nodeId}/${id}`) && forget(byNode, { tenant, nodeId }, id))
+      if (!kept.has(`${nodeId}/${id}`) && remove(byNode, { tenant, nodeId }, id))
         onChange({ tenant, nodeId }, id)
     }
     if (placement === undefined) return
     for (const assignment of after) {
       const { nodeId, id } = assignment
-      const old = enter(byNode, { tenant, placementId, placement, assignment })
-      if (old === undefined || isOther(old.assignment, assignment)) onChange({ tenant, nodeId }, id)
+      const old = add(byNode, { tenant, placementId, placement, assignment })
+      if (old === undefined || isChanged(old.assignment, assignment)) onChange({ tenant, nodeId }, id)
     }
   }
 
   for (const { record } of store.list(tenants))
-    for (const { id } of store.keysOf(placements, record.id)) take(record.id, id, false, () => {})
+    for (const { id } of store.keysOf(placements, record.id)) update(record.id, id, false, () => {})
   const routes = createRouteTable(store, unreadable)
   return {
-    desiredRolloutOf: (node, assignmentId) => byNode.get(keyOf(node))?.get(assignmentId),
-    wishesOf: (node) => [...(byNode.get(keyOf(node))?.values() ?? [])],
-    isWhole: unreadable.isWhole,
+    assignmentOf: (node, assignmentId) => byNode.get(keyOf(node))?.get(assignmentId),
+    assignmentsOf: (node) => [...(byNode.get(keyOf(node))?.values() ?? [])],
+    isComplete: unreadable.isComplete,
     routes,
     apply(changes, onChange) {
       for (const { kind, key } of changes) {
         if (key.folder === placements.folder && key.tenant !== undefined)
-          take(key.tenant, key.id, kind === 'delete', onChange)
+          update(key.tenant, key.id, kind === 'delete', onChange)
       }
       routes.apply(changes, onChange)
     },
@@ -88,10 +89,10 @@ export function createDesiredIndex(store: IndexStore): DesiredIndex {
 }
 
 /**
- * The item as the agent gets it; undefined where the record lacks its template. An assignment is immutable but for
- * `desired`, which only moves on, so the place of that word is the item's generation.
+ * The assignment as the agent receives it; undefined if the record lacks its template. Only `desired` of an assignment ever
+ * changes, and only forward, so its position in that order is the item's generation.
  */
-export function itemOf({ placement, assignment }: Wish): DesiredItem | undefined {
+export function itemOf({ placement, assignment }: DesiredAssignment): DesiredItem | undefined {
   const { id, templateHash, desired } = assignment
   const template = placement.templates[templateHash]
   if (template === undefined) return undefined
@@ -102,22 +103,22 @@ export function itemOf({ placement, assignment }: Wish): DesiredItem | undefined
 export const generationOf = ({ desired }: Pick<Assignment, 'desired'>): number =>
   DESIRED_STATES.indexOf(desired) + 1
 
-const isOther = (old: Assignment, now: Assignment): boolean =>
+const isChanged = (old: Assignment, now: Assignment): boolean =>
   old.desired !== now.desired || old.templateHash !== now.templateHash
 
-function enter(byNode: DesiredByNode, wish: Wish): Wish | undefined {
-  const { nodeId, id } = wish.assignment
-  const key = keyOf({ tenant: wish.tenant, nodeId })
-  const wishes = byNode.get(key) ?? new Map<AssignmentId, Wish>()
-  byNode.set(key, wishes)
-  const old = wishes.get(id)
-  wishes.set(id, wish)
+function add(byNode: DesiredByNode, added: DesiredAssignment): DesiredAssignment | undefined {
+  const { nodeId, id } = added.assignment
+  const key = keyOf({ tenant: added.tenant, nodeId })
+  const assignments = byNode.get(key) ?? new Map<AssignmentId, DesiredAssignment>()
+  byNode.set(key, assignments)
+  const old = assignments.get(id)
+  assignments.set(id, added)
   return old
 }
 
-function forget(byNode: DesiredByNode, node: NodeAddress, id: AssignmentId): boolean {
-  const wishes = byNode.get(keyOf(node))
-  const found = wishes?.delete(id) ?? false
-  if (wishes?.size === 0) byNode.delete(keyOf(node))
+function remove(byNode: DesiredByNode, node: NodeAddress, id: AssignmentId): boolean {
+  const assignments = byNode.get(keyOf(node))
+  const found = assignments?.delete(id) ?? false
+  if (assignments?.size === 0) byNode.delete(keyOf(node))
   return found
 }

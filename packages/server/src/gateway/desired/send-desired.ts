@@ -1,6 +1,6 @@
-// The desired set on its way to a node: all of it at first and again each minute, in between what changed. SAFETY 4e. What
-// the node is to lead in goes with it, in one message with what changed at the same time: a node that is to stop its replica
-// knows by then where the others are.
+// Sends the desired set to a node: complete at the start of a session and at each resync, and as deltas in between. Routes
+// travel in the same message as the assignments that changed with them, so a node that must stop its replica already knows
+// where the others are. See docs/design/agent.md#desired-set
 
 import {
   type AssignmentId,
@@ -16,38 +16,35 @@ import type { GatewayContext, NodeAddress } from '../deps.ts'
 import type { GatewayParts } from '../parts.ts'
 import { guardSession } from '../session/guard-session.ts'
 import { type Session, send } from '../session/session.ts'
-import { type DesiredIndex, itemOf, type Wish } from './desired-index.ts'
+import { type DesiredAssignment, type DesiredIndex, itemOf } from './desired-index.ts'
 
 /**
- * All that is wished of the node. Where not all of it can be read it is sent as a change, which takes nothing away:
- * what could not be seen must not look as if it were not wished.
+ * Sends the complete desired set. If part of it cannot be read it is sent as a delta, which removes nothing, because an
+ * unreadable assignment must not be mistaken for a removed one.
  */
 export function sendComplete(
   { store, counts, log }: GatewayContext,
   index: DesiredIndex,
   session: Session,
 ): void {
-  const wishes = index.wishesOf(session)
-  const items = wishes.map(itemOf).filter((item) => item !== undefined)
+  const assignments = index.assignmentsOf(session)
+  const items = assignments.map(itemOf).filter((item) => item !== undefined)
   const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items) }
   const routes = allRoutes(index, session)
-  if (items.length < wishes.length || !index.isWhole(session.tenant)) {
-    log.warn({ nodeId: session.nodeId }, 'a placement cannot be read: the node is sent no complete set')
+  if (items.length < assignments.length || !index.isComplete(session.tenant)) {
+    log.warn({ nodeId: session.nodeId }, 'placement unreadable, sending a delta instead of the complete set')
     if (send(session.socket, { type: 'delta', ...set, gone: [], ...routes })) counts.deltas += 1
     return
   }
-  const isWhole = index.routes.isWhole(session.tenant)
-  if (send(session.socket, { type: 'complete', ...set, ...(isWhole ? routes : {}) })) counts.completes += 1
-  if (isWhole || routes.routes === undefined) return
-  log.warn(
-    { nodeId: session.nodeId },
-    'a deployment cannot be read: the node is told of no route that is gone',
-  )
+  const isComplete = index.routes.isComplete(session.tenant)
+  if (send(session.socket, { type: 'complete', ...set, ...(isComplete ? routes : {}) })) counts.completes += 1
+  if (isComplete || routes.routes === undefined) return
+  log.warn({ nodeId: session.nodeId }, 'deployment unreadable, no route is removed from the node')
   const nothing = { ...set, items: [], templates: {}, gone: [] }
   if (send(session.socket, { type: 'delta', ...nothing, ...routes })) counts.deltas += 1
 }
 
-/** Nothing for a node that does not route: it may be of a version that knows no routes. */
+/** Omitted for a node without a router, because its agent may be older than routes. */
 function allRoutes({ routes }: DesiredIndex, session: Session): Pick<Complete, 'routes'> {
   return routes.isRouter(session) ? { routes: routes.routesFor(session) } : {}
 }
@@ -59,13 +56,13 @@ export interface Deltas {
   close(): void
 }
 
-/** Changes of one turn of the event loop go out together. */
+/** Collects the changes of one turn of the event loop and sends each node one delta. */
 export function createDeltas(parts: GatewayParts): Deltas {
   const { context, index, held } = parts
   const dirty = new Map<NodeId, Set<Changed>>()
-  let planned: NodeJS.Immediate | undefined
+  let scheduled: NodeJS.Immediate | undefined
   const flush = (): void => {
-    planned = undefined
+    scheduled = undefined
     for (const [nodeId, ids] of dirty) {
       const session = held.all.get(nodeId)
       if (session?.socket !== undefined)
@@ -78,9 +75,9 @@ export function createDeltas(parts: GatewayParts): Deltas {
       if (held.all.get(nodeId)?.tenant !== tenant) return
       const ids = dirty.get(nodeId) ?? new Set<Changed>()
       dirty.set(nodeId, ids.add(changed))
-      planned ??= setImmediate(flush)
+      scheduled ??= setImmediate(flush)
     },
-    close: () => clearImmediate(planned),
+    close: () => clearImmediate(scheduled),
   }
 }
 
@@ -94,10 +91,10 @@ function sendDelta(
   const gone: string[] = []
   for (const id of changed) {
     if (isDeploymentUid(id)) continue
-    const wish: Wish | undefined = index.desiredRolloutOf(session, id)
-    const item = wish && itemOf(wish)
+    const assigned: DesiredAssignment | undefined = index.assignmentOf(session, id)
+    const item = assigned && itemOf(assigned)
     if (item !== undefined) items.push(item)
-    if (wish !== undefined) continue
+    if (assigned !== undefined) continue
     gone.push(id)
     session.reports?.newest.delete(id)
     session.reports?.unwritten.delete(id)

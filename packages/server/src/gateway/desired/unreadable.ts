@@ -6,7 +6,7 @@ import type { TenantId } from '@holdfast/contract'
 export interface Unreadable {
   note(tenant: TenantId, id: string, readable: boolean): void
   has(tenant: TenantId, id: string): boolean
-  isWhole(tenant: TenantId): boolean
+  isComplete(tenant: TenantId): boolean
 }
 
 export function createUnreadable(): Unreadable {
@@ -20,6 +20,6 @@ export function createUnreadable(): Unreadable {
       else byTenant.set(tenant, ids)
     },
     has: (tenant, id) => byTenant.get(tenant)?.has(id) ?? false,
-    isWhole: (tenant) => !byTenant.has(tenant),
+    isComplete: (tenant) => !byTenant.has(tenant),
   }
 }

@@ -1,8 +1,10 @@
-// One question to a node, from whichever replica, to whichever holds the node's socket. SPEC 2.8, DESIGN 3.
+// Calls a node from any server replica: directly if its socket is here, otherwise through the replica that holds it. See
+// docs/design/agent.md#session
 
 import {
   type Answer,
   decode,
+  defined,
   type Infer,
   list,
   machineContainerShape,
@@ -19,10 +21,10 @@ import { createProofCheck, proveRequest } from './cluster-proof.ts'
 import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
 
-/** What is asked of agents; the other method of the protocol is asked of the server. */
+/** The methods that the server calls on agents. The protocol's other methods are called by agents. */
 export type NodeMethod = 'containers'
 
-/** `unreachable`: nobody holds the node's socket, or no answer came in time. Never an empty list. */
+/** `unreachable`: no replica holds the node's socket, or no answer came in time. It never stands for an empty list. */
 const nodeAnswerShape = object({
   kind: oneOf(['answered', 'unreachable', 'failed']),
   containers: optional(list(machineContainerShape)),
@@ -46,15 +48,15 @@ export interface InternalAnswer {
 
 export interface NodeCalls {
   callNode(tenant: TenantId, nodeId: NodeId, method: NodeMethod): Promise<NodeAnswer>
-  /** For POST /internal/nodes/{id}/call of this replica. */
+  /** Serves POST /internal/nodes/{id}/call of this replica. */
   internalCallHandler(request: InternalRequest): Promise<InternalAnswer>
-  /** An agent's answer; one that nobody waits for is dropped. */
+  /** Resolves the call that this answer belongs to. Answers without a pending call are dropped. */
   settle(session: Session, answer: Answer): void
-  /** The socket is gone: nobody needs to wait until the deadline. */
+  /** Resolves all calls of a session whose socket is closed, so that no caller waits for the timeout. */
   abandon(session: Session): void
 }
 
-interface Waiting {
+interface PendingCall {
   readonly session: Session
   resolve(answer: NodeAnswer): void
 }
@@ -62,38 +64,38 @@ interface Waiting {
 const PATH = /^\/internal\/nodes\/([A-Za-z0-9_]{1,64})\/call$/
 const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/call`
 
-/** `held`: the session of that tenant's node, where its socket is here. */
+/** `held` returns the session of the tenant's node if its socket is on this replica. */
 export function createNodeCalls(
   context: GatewayContext,
   held: (tenant: string, nodeId: string) => Session | undefined,
 ): NodeCalls {
-  const waiting = new Map<string, Waiting>()
+  const pending = new Map<string, PendingCall>()
   const isProven = createProofCheck(context.clusterKey, context.clock)
-  const ask = (session: Session, method: NodeMethod) => askSession(context, waiting, session, method)
+  const callHere = (session: Session, method: NodeMethod) => callSession(context, pending, session, method)
   return {
     async callNode(tenant, nodeId, method) {
       const session = held(tenant, nodeId)
-      return session === undefined ? forward(context, { tenant, nodeId }, method) : ask(session, method)
+      return session === undefined ? forward(context, { tenant, nodeId }, method) : callHere(session, method)
     },
     async internalCallHandler({ headers, path, body }) {
       const [, nodeId = ''] = PATH.exec(path) ?? []
       if (!isProven(headers.authorization, { method: 'POST', path, body })) return { status: 401, body: '{}' }
-      const wanted = readCall(body)
-      if (nodeId === '' || wanted === undefined) return { status: 400, body: '{}' }
-      // Not forwarded again: a record that is behind must not send a call round in circles.
-      const session = held(wanted.tenant, nodeId)
-      const answer = session === undefined ? UNREACHABLE : await ask(session, wanted.method)
+      const call = readCall(body)
+      if (nodeId === '' || call === undefined) return { status: 400, body: '{}' }
+      // Not forwarded again: an outdated record must not send a call in circles.
+      const session = held(call.tenant, nodeId)
+      const answer = session === undefined ? UNREACHABLE : await callHere(session, call.method)
       return { status: 200, body: JSON.stringify(answer) }
     },
     settle(session, { id, containers, error }) {
-      const one = waiting.get(id)
-      if (one === undefined || one.session !== session) return
-      if (error !== undefined) one.resolve({ kind: 'failed', reason: error.slice(0, 256) })
-      else if (containers !== undefined) one.resolve({ kind: 'answered', containers })
-      else one.resolve({ kind: 'failed', reason: 'the answer holds nothing' })
+      const call = pending.get(id)
+      if (call === undefined || call.session !== session) return
+      if (error !== undefined) call.resolve({ kind: 'failed', reason: error.slice(0, 256) })
+      else if (containers !== undefined) call.resolve({ kind: 'answered', containers })
+      else call.resolve({ kind: 'failed', reason: 'the answer is empty' })
     },
     abandon(session) {
-      for (const one of waiting.values()) if (one.session === session) one.resolve(UNREACHABLE)
+      for (const call of pending.values()) if (call.session === session) call.resolve(UNREACHABLE)
     },
   }
 }
@@ -107,9 +109,9 @@ function readCall(body: string): { tenant: string; method: NodeMethod } | undefi
   }
 }
 
-function askSession(
+function callSession(
   { ids, times }: GatewayContext,
-  waiting: Map<string, Waiting>,
+  pending: Map<string, PendingCall>,
   session: Session,
   method: NodeMethod,
 ): Promise<NodeAnswer> {
@@ -117,11 +119,11 @@ function askSession(
   return new Promise((resolve) => {
     const settle = (answer: NodeAnswer): void => {
       clearTimeout(timer)
-      waiting.delete(id)
+      pending.delete(id)
       resolve(answer)
     }
     const timer = setTimeout(() => settle(UNREACHABLE), times.callMs)
-    waiting.set(id, { session, resolve: settle })
+    pending.set(id, { session, resolve: settle })
     if (!send(session.socket, { type: 'call', id, method })) settle(UNREACHABLE)
   })
 }
@@ -133,13 +135,18 @@ async function forward(context: GatewayContext, node: NodeAddress, method: NodeM
   const url = new URL(pathOf(node.nodeId), base)
   const body = JSON.stringify({ tenant: node.tenant, method })
   const authorization = proveRequest(clusterKey, clock, { method: 'POST', path: url.pathname, body })
-  const ca = clusterCa === undefined ? {} : { ca: clusterCa }
   try {
-    const answer = await postJson({ url, body, authorization, deadlineMs: times.callMs, ...ca })
+    const answer = await postJson({
+      url,
+      body,
+      authorization,
+      deadlineMs: times.callMs,
+      ...defined({ ca: clusterCa }),
+    })
     if (answer.status === 200) return decode(nodeAnswerShape, JSON.parse(answer.body))
-    log.warn({ base, status: answer.status }, 'another server replica refused a call to a node')
+    log.warn({ base, status: answer.status }, 'peer replica rejected a call to a node')
   } catch (error) {
-    log.warn({ base, error: String(error) }, 'another server replica did not answer a call to a node')
+    log.warn({ base, error: String(error) }, 'peer replica did not answer a call to a node')
   }
   return UNREACHABLE
 }

@@ -1,5 +1,5 @@
-// How one server replica proves to another that it belongs to the same cluster: an HMAC with the key that both have, over
-// all that the request says, a time and a number used once. `Authorization: Cluster <ms>.<nonce>.<hmac>`
+// Authenticates requests between server replicas: an HMAC with the shared cluster key over the whole request, a timestamp and
+// a nonce. `Authorization: Cluster <ms>.<nonce>.<hmac>`
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
@@ -26,7 +26,7 @@ function hmacOf(key: Secret, { method, path, body }: ProvenRequest, at: string, 
     .digest('base64url')
 }
 
-/** Each proof counts once: nonces are remembered as long as their time is accepted. */
+/** Each proof is valid once: nonces are remembered for as long as their timestamps are accepted. */
 export function createProofCheck(key: Secret, clock: Clock) {
   const seen = new Map<string, number>()
   return (authorization: string | undefined, request: ProvenRequest): boolean => {

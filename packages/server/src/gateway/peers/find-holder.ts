@@ -1,10 +1,10 @@
-// Which other server replica holds a node's socket, and where it is asked.
+// Finds the other server replica that holds a node's socket.
 
 import { nodes, serverReplicas } from '../../store/records.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
 
-/** Undefined where nobody else does. */
+/** The URL of that replica; undefined if no other replica holds the socket. */
 export function findHolder(
   { store, replica }: Pick<GatewayContext, 'store' | 'replica'>,
   { tenant, nodeId }: NodeAddress,

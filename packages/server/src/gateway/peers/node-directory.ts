@@ -1,4 +1,4 @@
-// Whose node is it? A hello names a node and no tenant; the record decides.
+// Finds the tenant that owns a node. A hello contains only a node id, so the tenant comes from the node's record.
 
 import { asNodeId, type NodeId, type TenantId } from '@holdfast/contract'
 import type { Change } from '../../store/cache/record-index.ts'
@@ -7,7 +7,7 @@ import type { GatewayDeps, NodeAddress } from '../deps.ts'
 
 export interface NodeDirectory {
   tenantOf(nodeId: NodeId): TenantId | undefined
-  /** The nodes whose records the changes touch, after the directory took them up. */
+  /** Updates the directory and returns the nodes whose records changed. */
   apply(changes: readonly Change[]): NodeAddress[]
 }
 

@@ -1,4 +1,4 @@
-// One POST to another server replica, with a deadline and a bound on the answer.
+// Sends one POST to another server replica, with a timeout and a size limit for the answer.
 
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -26,17 +26,17 @@ export function postJson({ url, body, authorization, deadlineMs, ca }: Post): Pr
   }
   const options = { method: 'POST', headers, signal: AbortSignal.timeout(deadlineMs) }
   return new Promise((resolve, reject) => {
-    const asked =
+    const request =
       url.protocol === 'https:'
         ? requestHttps(url, { ...options, ...(ca === undefined ? {} : { ca }) })
         : requestHttp(url, options)
-    asked.on('error', reject)
-    asked.on('response', (response) => {
+    request.on('error', reject)
+    request.on('response', (response) => {
       const chunks: Buffer[] = []
       let bytes = 0
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
-        if (bytes > MAX_ANSWER_BYTES) asked.destroy(new Error('the answer is too long'))
+        if (bytes > MAX_ANSWER_BYTES) request.destroy(new Error('the answer is too long'))
         else chunks.push(chunk)
       })
       response.on('error', reject)
@@ -44,6 +44,6 @@ export function postJson({ url, body, authorization, deadlineMs, ca }: Post): Pr
         resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }),
       )
     })
-    asked.end(body)
+    request.end(body)
   })
 }

@@ -1,4 +1,4 @@
-// What of a report is stored, when not all that it is compared with can be read (SAFETY 2 row 31).
+// Which observations of a report are stored when a record that they are compared with cannot be read?
 
 import type { Observation, TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
@@ -27,12 +27,20 @@ let close = () => {}
 afterEach(() => close())
 
 const ready = (name: string): Observation => ({
-  ...{ assignmentId: assignmentIdOf(name), generation: 1, seq: 1, state: 'ready', containerId: null },
-  ...{ startedAt: null, exitCode: null, restarts: 0, reason: '', gone: false },
+  assignmentId: assignmentIdOf(name),
+  generation: 1,
+  seq: 1,
+  state: 'ready',
+  containerId: null,
+  startedAt: null,
+  exitCode: null,
+  restarts: 0,
+  reason: '',
+  gone: false,
 })
 
-/** A session that has heard of each of them, before any of it is stored. */
-async function heard(...names: string[]) {
+/** A session that has accepted a report for each replica but stored none of them yet. */
+async function acceptedReports(...names: string[]) {
   const keyspace = createMemoryKeyspace()
   const store = await openOver(keyspace)
   close = () => store.close()
@@ -61,18 +69,18 @@ async function heard(...names: string[]) {
 const seen = (store: Store, name: string) =>
   store.get(inTenant(tenant, observations, assignmentIdOf(name)))?.record.state
 
-test('a placement that cannot be read holds back what is said of its own replicas, and nothing else', async () => {
-  const { store, reports, poison, report } = await heard('broken', 'sound')
+test('an unreadable placement holds back the reports of its own replicas only', async () => {
+  const { store, reports, poison, report } = await acceptedReports('broken', 'readable')
   await poison(store.keyspace.tenantKey(tenant, placements.folder, uidOf('broken')))
   expect(await report()).toBe('written')
   await store.fresh()
-  expect([seen(store, 'broken'), seen(store, 'sound')]).toEqual([undefined, 'ready'])
+  expect([seen(store, 'broken'), seen(store, 'readable')]).toEqual([undefined, 'ready'])
   expect([...reports.unwritten.keys()]).toEqual([assignmentIdOf('broken')])
   expect(await report()).toBe('held')
 })
 
-test('what was seen before and cannot be read gives way to what is seen now', async () => {
-  const { store, reports, poison, report } = await heard('web', 'other')
+test('a new observation replaces a stored one that cannot be read', async () => {
+  const { store, reports, poison, report } = await acceptedReports('web', 'other')
   await poison(store.keyspace.tenantKey(tenant, observations.folder, assignmentIdOf('web')))
   expect(await report()).toBe('written')
   await store.fresh()

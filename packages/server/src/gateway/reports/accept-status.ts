@@ -25,8 +25,8 @@ export function acceptReports(
   const { newest, unwritten } = session.reports
   for (const observation of reported) {
     const { assignmentId } = observation
-    const wish = index.desiredRolloutOf(session, assignmentId)
-    if (wish === undefined || !isValid(observation, generationOf(wish.assignment))) continue
+    const assigned = index.assignmentOf(session, assignmentId)
+    if (assigned === undefined || !isValid(observation, generationOf(assigned.assignment))) continue
     const before = newest.get(assignmentId) ?? storedBefore(context, session, assignmentId)
     if (before !== undefined && !isForward(before, observation, newest.has(assignmentId))) continue
     newest.set(assignmentId, observation)
@@ -135,9 +135,10 @@ function stageReports(
   const at = timestamp(context.clock)
   for (const observation of batch) {
     const id = observation.assignmentId
-    const wish = index.desiredRolloutOf(session, id)
+    const assigned = index.assignmentOf(session, id)
     // Also compared at commit: a report must not restore the record of an assignment that was dropped.
-    const placement = wish && getOr(transaction, inTenant(tenant, placements, wish.placementId), UNREADABLE)
+    const placement =
+      assigned && getOr(transaction, inTenant(tenant, placements, assigned.placementId), UNREADABLE)
     if (placement === UNREADABLE) held.add(observation)
     if (placement === undefined || placement === UNREADABLE) continue
     const before = getOr(transaction, inTenant(tenant, observations, id), undefined)

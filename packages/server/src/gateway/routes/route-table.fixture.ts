@@ -1,4 +1,4 @@
-// For tests of the table of routes: records in memory, and an agent that is told of changes alone.
+// In-memory records for tests of the route table, and an agent that receives changes only.
 
 import type {
   Assignment,
@@ -36,7 +36,7 @@ export const UIDS = [0, 1, 2].map((n) => `dep_${id26(n)}` as DeploymentUid)
 export const NAMES = ['web', 'api']
 export const IDS = [0, 1, 2, 3, 4].map((n) => `rep_${id26(n)}` as AssignmentId)
 
-/** Records in memory, in the product's own index: what a cache is without an engine. */
+/** Records in memory, indexed as in the product's cache but without an engine. */
 export function createRecords() {
   const keyspace = createKeyspace('/t')
   const index = createRecordIndex(keyspace, () => {})
@@ -58,7 +58,7 @@ export function createRecords() {
       keysOf: (collection: Collection<unknown>, tenant: TenantId) => index.keysOf(collection, tenant),
     },
     put: <T>(address: Address<T>, record: T) => putBytes(address, encodeRecord(address.collection, record)),
-    spoil: (address: Address<unknown>) => putBytes(address, Buffer.from('{}')),
+    corrupt: (address: Address<unknown>) => putBytes(address, Buffer.from('{}')),
     delete(address: Address<unknown>): Change[] {
       const key = index.delete(keyOf(address))
       return key === undefined ? [] : [{ kind: 'delete', key }]
@@ -68,16 +68,36 @@ export function createRecords() {
 export type Records = ReturnType<typeof createRecords>
 
 export const aNode = (id: NodeId, changes: Partial<StoredNode>): StoredNode => ({
-  ...{ v: 1, id, name: id.replace('_', '-'), generation: 1, publicKey: '', encryptionKey: '', labels: {} },
-  ...{ attested: {}, controlPlane: false, schedulable: true, capacity: { cpuMillis: 1, memoryBytes: 1 } },
-  ...{ engine: { version: '', apiVersion: '' }, status: 'ready' as const, statusSince: TIME },
-  ...{ session: { replica: null, epoch: 0, bootId: '' }, createdAt: TIME, slot: 0 },
+  v: 1,
+  id,
+  name: id.replace('_', '-'),
+  generation: 1,
+  publicKey: '',
+  encryptionKey: '',
+  labels: {},
+  attested: {},
+  controlPlane: false,
+  schedulable: true,
+  capacity: { cpuMillis: 1, memoryBytes: 1 },
+  engine: { version: '', apiVersion: '' },
+  status: 'ready' as const,
+  statusSince: TIME,
+  session: { replica: null, epoch: 0, bootId: '' },
+  createdAt: TIME,
+  slot: 0,
   ...changes,
 })
 
 export const aPlacement = (uid: DeploymentUid, assignments: Assignment[]) => ({
-  ...{ v: 1, uid, name: 'web', revision: 1, everAssigned: true, assignments, templates: {} },
-  ...{ reportedRefusals: '', reportedPhase: '' },
+  v: 1,
+  uid,
+  name: 'web',
+  revision: 1,
+  everAssigned: true,
+  assignments,
+  templates: {},
+  reportedRefusals: '',
+  reportedPhase: '',
 })
 
 export const anAssignment = (
@@ -85,12 +105,29 @@ export const anAssignment = (
   nodeId: NodeId,
   desired: Assignment['desired'],
 ): Assignment => ({
-  ...{ id, replica: 1, nodeId, revision: 1, templateHash: 'h', desired, assignedAt: TIME },
+  id,
+  replica: 1,
+  nodeId,
+  revision: 1,
+  templateHash: 'h',
+  desired,
+  assignedAt: TIME,
 })
 
 export const anObservation = (id: AssignmentId, state: Observation['state'], reason = '') => ({
-  ...{ v: 1, assignmentId: id, generation: 1, seq: 1, state, reason, containerId: null, startedAt: null },
-  ...{ exitCode: null, restarts: 0, gone: false, at: TIME, deployment: UIDS[0] as DeploymentUid },
+  v: 1,
+  assignmentId: id,
+  generation: 1,
+  seq: 1,
+  state,
+  reason,
+  containerId: null,
+  startedAt: null,
+  exitCode: null,
+  restarts: 0,
+  gone: false,
+  at: TIME,
+  deployment: UIDS[0] as DeploymentUid,
   nodeId: NODES[0] as NodeId,
 })
 
@@ -104,40 +141,46 @@ export function begin() {
   const records = createRecords()
   for (const tenant of TENANTS)
     records.put(globally(tenants, tenant), {
-      ...{ v: 1, id: tenant, name: 't', createdAt: TIME, platform: false, quotas: {}, revision: 1 },
+      v: 1,
+      id: tenant,
+      name: 't',
+      createdAt: TIME,
+      platform: false,
+      quotas: {},
+      revision: 1,
       deleting: false,
     })
   return records
 }
 
-/** All that a node is told, and nothing else, gathered as an agent would. */
+/** Collects what a node receives, as an agent would, and nothing else. */
 export function createListener(records: Records) {
   const index = createDesiredIndex(records.store)
   const known = new Map<string, Map<DeploymentUid, RoutedDeployment>>()
   const nameOf = ({ tenant, nodeId }: NodeAddress) => `${tenant} ${nodeId}`
-  const heard: string[] = []
+  const notified: string[] = []
   return {
     index,
-    heard,
+    notified,
     apply(changes: Change[]) {
       index.apply(changes, (node, changed) => {
         if (!changed.startsWith('dep_')) return
         const uid = changed as DeploymentUid
-        heard.push(`${nameOf(node)} ${uid}`)
+        notified.push(`${nameOf(node)} ${uid}`)
         const own = known.get(nameOf(node)) ?? new Map()
         known.set(nameOf(node), own)
         own.set(uid, undefined)
       })
       for (const [name, own] of known) {
         const [tenant, nodeId] = name.split(' ') as [TenantId, NodeId]
-        for (const [uid, said] of own) {
-          const route = said === undefined ? index.routes.routeFor({ tenant, nodeId }, uid) : undefined
+        for (const [uid, known] of own) {
+          const route = known === undefined ? index.routes.routeFor({ tenant, nodeId }, uid) : undefined
           if (route === null) own.delete(uid)
           else if (route !== undefined) own.set(uid, route)
         }
       }
     },
-    /** At a new session: the complete set. */
+    /** Receives the complete set, as at the start of a session. */
     restart(node: NodeAddress) {
       const all = index.routes.routesFor(node).map((routed) => [routed.deployment, routed] as const)
       known.set(nameOf(node), new Map(all))
@@ -146,7 +189,7 @@ export function createListener(records: Records) {
   }
 }
 
-/** Written apart from the table: one look at all records. */
+/** Computes the routes from all records at once, independently of the table. */
 export function expectedRoutes({ store }: Records, { tenant, nodeId }: NodeAddress): RoutedDeployment[] {
   const own = store.get(inTenant(tenant, nodes, nodeId))?.record.peerAddress
   return store
@@ -170,13 +213,13 @@ export function expectedRoutes({ store }: Records, { tenant, nodeId }: NodeAddre
     .sort((left, right) => (left.name < right.name ? -1 : 1))
 }
 
-/** An assignment is one deployment's and stays on its node: both follow from its id. */
+/** The assignment's id determines its deployment and its node, as in real records neither ever changes. */
 export function ofReplica(uid: DeploymentUid, n: number, desired: Assignment['desired']): Assignment {
   const number = Number(uid.slice(4)) * 3 + n
   return anAssignment(`rep_${id26(number)}` as AssignmentId, NODES[number % NODES.length] as NodeId, desired)
 }
 
-/** Two tenants with the same ids in all their records, everything running and routed. */
+/** Two tenants with the same ids in all records; everything is running and routed. */
 export function beginRunning(): Records {
   const records = begin()
   for (const owner of TENANTS) {

@@ -1,5 +1,5 @@
-// The table of routes over random histories of records: what it knows after each change is what a look at all records
-// would say, whoever is told only of changes knows the same, and nothing of one tenant is ever told to another.
+// The route table over random histories of records. After each change it matches a computation from all records, a node that
+// receives only changes knows the same, and no tenant learns anything about another one.
 
 import {
   type Assignment,
@@ -40,9 +40,9 @@ import {
 } from './route-table.fixture.ts'
 
 type Step = (records: Records) => Change[]
-/** A run alone takes seconds; the machine may be busy. */
+/** A run takes seconds, but the machine may be busy. */
 const RUNS = inRun(300, 5_000)
-const PATIENCE_MS = 300_000
+const TIMEOUT_MS = 300_000
 
 const one = <T>(list: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...list)
 const tenant = one(TENANTS)
@@ -57,10 +57,10 @@ const nodeStep = fc
   )
   .map(([owner, nodeId, status, address]): Step => {
     const host = address === 'shared' ? 'shared' : `${nodeId.at(-1)}-${address}`
-    const said = address === '' ? {} : { peerAddress: `${owner[0]}-${host}:80` }
-    return (records) => records.put(inTenant(owner, nodes, nodeId), aNode(nodeId, { status, ...said }))
+    const advertised = address === '' ? {} : { peerAddress: `${owner[0]}-${host}:80` }
+    return (records) => records.put(inTenant(owner, nodes, nodeId), aNode(nodeId, { status, ...advertised }))
   })
-/** A deployment's uid is never that of another name: it follows from the name, and a second life has another one. */
+/** A deployment's uid follows from its name, and a recreated deployment gets another one; no two names share a uid. */
 const deploymentStep = fc
   .tuple(tenant, one([0, 1]), rarely, fc.subarray(['a.example', 'b.example']), rarely)
   .map(([owner, n, again, hosts, deleting]): Step => {
@@ -126,7 +126,7 @@ const isRemovalOf = ({ kind, key }: Change, { tenant, nodeId }: NodeAddress): bo
 const everyNode = TENANTS.flatMap((owner) => NODES.map((nodeId) => ({ tenant: owner, nodeId })))
 
 test(
-  'whatever the history: told of changes alone, every node knows what a look at all records says',
+  'nodes that receive only changes know the same routes as a computation from all records',
   () => {
     let peersSeen = 0
     fc.assert(
@@ -137,7 +137,7 @@ test(
         for (const batch of history) {
           const changes = batch.flatMap((step) => step(records))
           listener.apply(changes)
-          // A node whose record went has no session any more, even if it has a record again by now.
+          // A node whose record was deleted has lost its session, even if it has a record again by now.
           for (const node of everyNode)
             if (changes.some((change) => isRemovalOf(change, node))) sessions.delete(node)
           const fresh = createDesiredIndex(records.store).routes
@@ -151,7 +151,7 @@ test(
               sessions.delete(node)
               continue
             }
-            // A node says another address with a new session, and that begins with a complete set.
+            // A node advertises a new address only in a new session, which begins with a complete set.
             if (sessions.get(node) !== address) listener.restart(node)
             sessions.set(node, address)
             const byName = listener.knows(node).sort((left, right) => (left.name < right.name ? -1 : 1))
@@ -164,11 +164,11 @@ test(
     )
     expect(peersSeen).toBeGreaterThan(10_000)
   },
-  PATIENCE_MS,
+  TIMEOUT_MS,
 )
 
 test(
-  'nothing of one tenant is told to another: neither its addresses nor that something changed',
+  'no tenant is notified about the routes of another one or receives its addresses',
   () => {
     fc.assert(
       fc.property(histories, (history) => {
@@ -176,11 +176,11 @@ test(
         const listener = createListener(records)
         for (const batch of history) {
           for (const step of batch) {
-            listener.heard.length = 0
+            listener.notified.length = 0
             const changes = step(records)
             listener.apply(changes)
             const owner = changes[0]?.key.tenant
-            expect(listener.heard.every((line) => line.startsWith(String(owner)))).toBe(true)
+            expect(listener.notified.every((line) => line.startsWith(String(owner)))).toBe(true)
           }
           for (const node of everyNode)
             for (const { peers } of listener.index.routes.routesFor(node))
@@ -190,7 +190,7 @@ test(
       { numRuns: RUNS },
     )
   },
-  PATIENCE_MS,
+  TIMEOUT_MS,
 )
 
 describe('one tenant with two nodes', () => {
@@ -202,9 +202,9 @@ describe('one tenant with two nodes', () => {
     const records = begin()
     const listener = createListener(records)
     const put = <T>(address: Address<T>, record: T): string[] => {
-      listener.heard.length = 0
+      listener.notified.length = 0
       listener.apply(records.put(address, record))
-      return listener.heard.map((line) => line.split(' ')[1] ?? '')
+      return listener.notified.map((line) => line.split(' ')[1] ?? '')
     }
     for (const [nodeId, address] of [
       [one, '10.0.0.1:81'],
@@ -218,7 +218,7 @@ describe('one tenant with two nodes', () => {
   const placed = (desired: Assignment['desired'] = 'running') =>
     aPlacement(web, [anAssignment(first, one, desired), anAssignment(second, two, 'running')])
 
-  test('a peer is one while its replica is ready, is to run, and its node is ready; who has it is not told of it', () => {
+  test('a node is a peer while it is ready and has a ready replica that is to run, and is not notified about its own', () => {
     const { put, peersOf } = start()
     expect(put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))).toEqual([
       one,
@@ -243,7 +243,7 @@ describe('one tenant with two nodes', () => {
     expect(peersOf(two)).toEqual([])
   })
 
-  test('a record that is written again with nothing new in it tells nobody', () => {
+  test('rewriting a record without changes notifies no node', () => {
     const { put } = start()
     put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
     put(inTenant(ACME, placements, web), placed())
@@ -256,28 +256,28 @@ describe('one tenant with two nodes', () => {
     expect(put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))).toEqual([])
   })
 
-  test('what cannot be read changes nothing of what is known, and is not all there is', () => {
+  test('an unreadable record leaves the route table as it is and marks it incomplete', () => {
     const { records, listener, put, peersOf } = start()
     put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
     put(inTenant(ACME, placements, web), placed())
     put(inTenant(ACME, observations, first), anObservation(first, 'ready'))
-    listener.heard.length = 0
-    listener.apply(records.spoil(inTenant(ACME, deployments, 'web')))
-    expect(listener.heard).toEqual([])
+    listener.notified.length = 0
+    listener.apply(records.corrupt(inTenant(ACME, deployments, 'web')))
+    expect(listener.notified).toEqual([])
     expect(peersOf(two)).toEqual(['10.0.0.1:81'])
-    expect([ACME, GLOBEX].map((owner) => listener.index.routes.isWhole(owner))).toEqual([false, true])
+    expect([ACME, GLOBEX].map((owner) => listener.index.routes.isComplete(owner))).toEqual([false, true])
     const later = createDesiredIndex(records.store)
-    expect(later.routes.isWhole(ACME)).toBe(false)
+    expect(later.routes.isComplete(ACME)).toBe(false)
     put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
-    expect(listener.index.routes.isWhole(ACME)).toBe(true)
+    expect(listener.index.routes.isComplete(ACME)).toBe(true)
   })
 
-  test('of a deployment whose placement cannot be read nothing is said: its peers are not none', () => {
+  test('a deployment with an unreadable placement is omitted from the routes instead of listed without peers', () => {
     const { records, put } = start()
     put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
-    records.spoil(inTenant(ACME, placements, web))
+    records.corrupt(inTenant(ACME, placements, web))
     const { routes } = createDesiredIndex(records.store)
-    expect(routes.isWhole(ACME)).toBe(false)
+    expect(routes.isComplete(ACME)).toBe(false)
     expect(routes.routesFor(at(one))).toEqual([])
     expect(routes.routeFor(at(one), web)).toBeUndefined()
     expect(routes.routeFor(at(one), UIDS[2] as DeploymentUid)).toBeNull()

@@ -28,115 +28,117 @@ import type { GatewayDeps, NodeAddress } from '../deps.ts'
 import { createUnreadable, type Unreadable } from '../desired/unreadable.ts'
 import { createTenantRoutes, type Router, type RoutesOf, type TenantRoutes } from './tenant-routes.ts'
 
-/** Told of each node that is to hear something else of a deployment than before. */
+/** Called for each node whose view of a deployment changed. */
 export type OnRouteChange = (node: NodeAddress, deployment: DeploymentUid) => void
 
 export interface RouteTable {
-  /** A node that did not say where its router is reached is told of no routes. */
+  /** Whether the node advertised the address of its router. Only such nodes receive routes. */
   isRouter(node: NodeAddress): boolean
-  /** The routed deployments of the tenant, as the node is to know them. */
+  /** The routed deployments of the tenant, with the peers of each as this node must know them. */
   routesFor(node: NodeAddress): RoutedDeployment[]
-  /** Null where the deployment is not routed; undefined where nothing can be said of it. */
+  /** Null if the deployment is not routed; undefined if its placement cannot be read. */
   routeFor(node: NodeAddress, deployment: DeploymentUid): RoutedDeployment | null | undefined
-  /** Whether `routesFor` is all there is. */
-  isWhole(tenant: TenantId): boolean
+  /** False while a record of the tenant cannot be read, so that `routesFor` may lack a deployment. */
+  isComplete(tenant: TenantId): boolean
   apply(changes: readonly Change[], onChange: OnRouteChange): void
 }
 
 type TableStore = Pick<GatewayDeps['store'], 'list' | 'keysOf' | 'get'>
 
-/** `unplaced` knows the placements that cannot be read, before the table is told of the change that made them so. */
+/** `unplaced` contains the unreadable placements and must be updated before each `apply`. */
 export function createRouteTable(
   store: TableStore,
-  unplaced: Pick<Unreadable, 'has' | 'isWhole'>,
+  unplaced: Pick<Unreadable, 'has' | 'isComplete'>,
 ): RouteTable {
   const byTenant = new Map<TenantId, TenantRoutes>()
   const unreadable = createUnreadable()
-  let tell: OnRouteChange = () => {}
+  let notify: OnRouteChange = () => {}
   const routesOf = (tenant: TenantId): TenantRoutes => {
     const known = byTenant.get(tenant)
     if (known !== undefined) return known
-    const made = createTenantRoutes((nodeId, uid) => tell({ tenant, nodeId }, uid))
-    byTenant.set(tenant, made)
-    return made
+    const created = createTenantRoutes((nodeId, uid) => notify({ tenant, nodeId }, uid))
+    byTenant.set(tenant, created)
+    return created
   }
-  const takers = createTakers(store, unreadable, (tenant) => byTenant.get(tenant), routesOf)
-  const canSay = (tenant: TenantId, uid: DeploymentUid): boolean => !unplaced.has(tenant, uid)
+  const updates = createUpdates(store, unreadable, (tenant) => byTenant.get(tenant), routesOf)
+  const isReadable = (tenant: TenantId, uid: DeploymentUid): boolean => !unplaced.has(tenant, uid)
 
   for (const { record } of store.list(tenants))
     for (const collection of [nodes, deployments])
       for (const { id } of store.keysOf(collection, record.id))
-        takers.get(collection.folder)?.(record.id, id, false)
+        updates.get(collection.folder)?.(record.id, id, false)
   return {
     isRouter: ({ tenant, nodeId }) => byTenant.get(tenant)?.isRouter(nodeId) ?? false,
     routesFor: ({ tenant, nodeId }) =>
-      (byTenant.get(tenant)?.routesFor(nodeId) ?? []).filter(({ deployment }) => canSay(tenant, deployment)),
+      (byTenant.get(tenant)?.routesFor(nodeId) ?? []).filter(({ deployment }) =>
+        isReadable(tenant, deployment),
+      ),
     routeFor: ({ tenant, nodeId }, uid) =>
-      canSay(tenant, uid) ? (byTenant.get(tenant)?.routeFor(nodeId, uid) ?? null) : undefined,
-    isWhole: (tenant) => unreadable.isWhole(tenant) && unplaced.isWhole(tenant),
+      isReadable(tenant, uid) ? (byTenant.get(tenant)?.routeFor(nodeId, uid) ?? null) : undefined,
+    isComplete: (tenant) => unreadable.isComplete(tenant) && unplaced.isComplete(tenant),
     apply(changes, onChange) {
-      tell = onChange
+      notify = onChange
       for (const { kind, key } of changes)
-        if (key.tenant !== undefined) takers.get(key.folder)?.(key.tenant, key.id, kind === 'delete')
+        if (key.tenant !== undefined) updates.get(key.folder)?.(key.tenant, key.id, kind === 'delete')
     },
   }
 }
 
-/** Takes in that a record was put or deleted. */
-type Taker = (tenant: TenantId, id: string, gone: boolean) => void
+/** Applies that a record was put or deleted. */
+type Update = (tenant: TenantId, id: string, gone: boolean) => void
 
-/** `known` is undefined for a tenant of which nothing was worth keeping yet. */
-function createTakers(
+/** One update function per collection. `known` is undefined for a tenant without routers and routed deployments. */
+function createUpdates(
   store: Pick<TableStore, 'get'>,
   unreadable: Unreadable,
   known: (tenant: TenantId) => TenantRoutes | undefined,
   make: (tenant: TenantId) => TenantRoutes,
-): ReadonlyMap<string, Taker> {
+): ReadonlyMap<string, Update> {
   const isServing = (tenant: TenantId, id: string): boolean =>
     isReady(store.get(inTenant(tenant, observations, id))?.record)
-  const takeReplicas = (
+  const updateReplicas = (
     tenant: TenantId,
     routes: TenantRoutes,
     placement: StoredPlacement | undefined,
     uid: DeploymentUid,
   ) => {
-    const wished = runningOf(placement)
-    routes.setReplicas(uid, wished)
-    for (const id of wished.keys()) routes.setReady(id, isServing(tenant, id))
+    const running = runningOf(placement)
+    routes.setReplicas(uid, running)
+    for (const id of running.keys()) routes.setReady(id, isServing(tenant, id))
   }
-  const takeNode: Taker = (tenant, id, gone) => {
+  const updateNode: Update = (tenant, id, gone) => {
     const node = gone ? undefined : store.get(inTenant(tenant, nodes, id))?.record
     if (!gone && node === undefined) return
     const router = routerOf(node)
     const routes = router === undefined ? known(tenant) : make(tenant)
     routes?.setRouter(asNodeId(id), router)
   }
-  const takeDeployment: Taker = (tenant, name, gone) => {
+  const updateDeployment: Update = (tenant, name, gone) => {
     const stored = gone ? undefined : store.get(inTenant(tenant, deployments, name))?.record
     unreadable.note(tenant, name, gone || stored !== undefined)
     if (!gone && stored === undefined) return
-    const routed = routedIn(stored)
+    const routed = routedDeployment(stored)
     const routes = routed === undefined ? known(tenant) : make(tenant)
     if (routes?.setRoutes(name, routed) !== true || routed === undefined) return
-    takeReplicas(tenant, routes, store.get(inTenant(tenant, placements, routed.uid))?.record, routed.uid)
+    updateReplicas(tenant, routes, store.get(inTenant(tenant, placements, routed.uid))?.record, routed.uid)
   }
-  const takePlacement: Taker = (tenant, id, gone) => {
+  const updatePlacement: Update = (tenant, id, gone) => {
     const routes = known(tenant)
     const uid = asDeploymentUid(id)
     if (routes === undefined || !routes.isRouted(uid)) return
     const placement = gone ? undefined : store.get(inTenant(tenant, placements, id))?.record
-    if (gone || placement !== undefined) takeReplicas(tenant, routes, placement, uid)
+    if (gone || placement !== undefined) updateReplicas(tenant, routes, placement, uid)
   }
-  const takeObservation: Taker = (tenant, id) => {
+  const updateObservation: Update = (tenant, id) => {
     const routes = known(tenant)
     const assignment = asAssignmentId(id)
-    if (routes?.isWished(assignment)) routes.setReady(assignment, isServing(tenant, id))
+    if (routes?.isRunning(assignment)) routes.setReady(assignment, isServing(tenant, id))
   }
   return new Map([
-    [nodes.folder, takeNode],
-    [deployments.folder, takeDeployment],
-    [placements.folder, takePlacement],
-    [observations.folder, takeObservation],
+    [nodes.folder, updateNode],
+    [deployments.folder, updateDeployment],
+    [placements.folder, updatePlacement],
+    [observations.folder, updateObservation],
   ])
 }
 
@@ -145,14 +147,14 @@ function routerOf(node: StoredNode | undefined): Router | undefined {
   return { address: node.peerAddress, ready: node.status === 'ready' }
 }
 
-/** What is being deleted is not to be reached any more, though its routes are still its own. */
-function routedIn(stored: StoredDeployment | undefined): RoutesOf | undefined {
+/** A deployment that is being deleted is no longer reachable, though it still owns its routes. */
+function routedDeployment(stored: StoredDeployment | undefined): RoutesOf | undefined {
   if (stored === undefined || stored.deleting) return undefined
   const { uid, spec } = stored
   return (spec.routes ?? []).length === 0 ? undefined : { uid, routes: spec.routes ?? [] }
 }
 
-/** Those that are to be stopped or removed take nothing new, whatever they are still able to. */
+/** Assignments that are to be stopped or removed receive no new requests, even while they could still serve. */
 function runningOf(placement: StoredPlacement | undefined): ReadonlyMap<AssignmentId, NodeId> {
   const running = (placement?.assignments ?? []).filter(({ desired }) => desired === 'running')
   return new Map(running.map(({ id, nodeId }) => [id, nodeId]))

@@ -1,9 +1,9 @@
-// The routed deployments of one tenant, and which of its nodes can take what is forwarded to them: those that route, are
-// ready, and have a ready replica. Plain bookkeeping; route-table.ts tells it what records say.
+// The routed deployments of one tenant and the peers of each: the nodes that have a router, are ready and have a ready replica.
+// route-table.ts fills it from the records. See docs/design/routing.md#peer-forwarding
 
 import type { AssignmentId, DeploymentUid, NodeId, Route, RoutedDeployment } from '@holdfast/contract'
 
-/** A node that routes: it said where its router takes what others forward. */
+/** The address where a node's router accepts requests that other nodes forward. */
 export interface Router {
   readonly address: string
   readonly ready: boolean
@@ -13,9 +13,9 @@ interface Routed {
   readonly uid: DeploymentUid
   readonly name: string
   routes: readonly Route[]
-  /** The assignments that are to run, and where. */
-  readonly wished: Map<AssignmentId, NodeId>
-  /** Those of them that are ready; no node without one. */
+  /** The nodes of the assignments whose desired state is running. */
+  readonly running: Map<AssignmentId, NodeId>
+  /** The ready ones among them, by node; nodes without one are absent. */
   readonly readyOn: Map<NodeId, Set<AssignmentId>>
 }
 
@@ -27,32 +27,32 @@ export interface RoutesOf {
 export interface TenantRoutes {
   isRouter(nodeId: NodeId): boolean
   isRouted(uid: DeploymentUid): boolean
-  /** Whether it is an assignment of a routed deployment that is to run. */
-  isWished(id: AssignmentId): boolean
-  /** In the order of their names. */
+  /** Whether this is an assignment of a routed deployment whose desired state is running. */
+  isRunning(id: AssignmentId): boolean
+  /** Sorted by name. */
   routesFor(nodeId: NodeId): RoutedDeployment[]
   routeFor(nodeId: NodeId, uid: DeploymentUid): RoutedDeployment | undefined
   setRouter(nodeId: NodeId, router: Router | undefined): void
-  /** Undefined where the deployment of that name is not routed. True where it is new: then its replicas are to be said. */
+  /** Pass undefined if the deployment is not routed. Returns true if it is new, so that its replicas must be set next. */
   setRoutes(name: string, routes: RoutesOf | undefined): boolean
-  setReplicas(uid: DeploymentUid, wished: ReadonlyMap<AssignmentId, NodeId>): void
+  setReplicas(uid: DeploymentUid, running: ReadonlyMap<AssignmentId, NodeId>): void
   setReady(id: AssignmentId, ready: boolean): void
 }
 
 interface State {
-  /** Hears of each node that routes and is to know something else of a deployment than before. */
-  readonly tell: (nodeId: NodeId, uid: DeploymentUid) => void
+  /** Called for each node with a router whose view of a deployment changed. */
+  readonly notify: (nodeId: NodeId, uid: DeploymentUid) => void
   readonly routers: Map<NodeId, Router>
   readonly byUid: Map<DeploymentUid, Routed>
   readonly byName: Map<string, Routed>
   readonly byAssignment: Map<AssignmentId, Routed>
-  /** What has a ready replica on the node. */
+  /** The deployments with a ready replica on the node. */
   readonly readyOn: Map<NodeId, Set<Routed>>
 }
 
-export function createTenantRoutes(tell: State['tell']): TenantRoutes {
+export function createTenantRoutes(notify: State['notify']): TenantRoutes {
   const state: State = {
-    tell,
+    notify,
     routers: new Map(),
     byUid: new Map(),
     byName: new Map(),
@@ -63,7 +63,7 @@ export function createTenantRoutes(tell: State['tell']): TenantRoutes {
   return {
     isRouter: (nodeId) => routers.has(nodeId),
     isRouted: (uid) => byUid.has(uid),
-    isWished: (id) => byAssignment.has(id),
+    isRunning: (id) => byAssignment.has(id),
     routesFor: (nodeId) =>
       [...byName.values()]
         .sort((left, right) => (left.name < right.name ? -1 : 1))
@@ -74,85 +74,85 @@ export function createTenantRoutes(tell: State['tell']): TenantRoutes {
     },
     setRouter: (nodeId, router) => setRouter(state, nodeId, router),
     setRoutes: (name, given) => setRoutes(state, name, given),
-    setReplicas: (uid, wished) => setReplicas(state, uid, wished),
+    setReplicas: (uid, running) => setReplicas(state, uid, running),
     setReady: (id, ready) => setReady(state, id, ready),
   }
 }
 
 function setRouter(state: State, nodeId: NodeId, router: Router | undefined): void {
-  const before = openAddress(state.routers.get(nodeId))
+  const before = readyAddress(state.routers.get(nodeId))
   if (router === undefined) state.routers.delete(nodeId)
   else state.routers.set(nodeId, router)
-  if (before === openAddress(router)) return
-  for (const routed of state.readyOn.get(nodeId) ?? []) tellAll(state, routed, nodeId)
+  if (before === readyAddress(router)) return
+  for (const routed of state.readyOn.get(nodeId) ?? []) notifyRouters(state, routed, nodeId)
 }
 
 function setRoutes(state: State, name: string, given: RoutesOf | undefined): boolean {
   const before = state.byName.get(name)
   const known = before?.uid === given?.uid ? before : undefined
-  if (before !== undefined && known === undefined) forget(state, before)
+  if (before !== undefined && known === undefined) removeRouted(state, before)
   if (given === undefined || (known !== undefined && sameRoutes(known.routes, given.routes))) return false
-  const routed = known ?? { ...given, name, wished: new Map(), readyOn: new Map() }
+  const routed = known ?? { ...given, name, running: new Map(), readyOn: new Map() }
   routed.routes = given.routes
   state.byUid.set(given.uid, routed)
   state.byName.set(name, routed)
-  tellAll(state, routed)
+  notifyRouters(state, routed)
   return known === undefined
 }
 
-function setReplicas(state: State, uid: DeploymentUid, wished: ReadonlyMap<AssignmentId, NodeId>): void {
+function setReplicas(state: State, uid: DeploymentUid, running: ReadonlyMap<AssignmentId, NodeId>): void {
   const routed = state.byUid.get(uid)
   if (routed === undefined) return
-  for (const id of [...routed.wished.keys()]) if (!wished.has(id)) drop(state, routed, id)
-  for (const [id, nodeId] of wished) {
-    routed.wished.set(id, nodeId)
+  for (const id of [...routed.running.keys()]) if (!running.has(id)) removeReplica(state, routed, id)
+  for (const [id, nodeId] of running) {
+    routed.running.set(id, nodeId)
     state.byAssignment.set(id, routed)
   }
 }
 
-/** Who has the replica knows it by itself, so the others are told, and only when their peers are others. */
+/** The node that runs the replica observes it directly, so only the others are notified, and only if their peers change. */
 function setReady(state: State, id: AssignmentId, ready: boolean): void {
   const routed = state.byAssignment.get(id)
-  const nodeId = routed?.wished.get(id)
+  const nodeId = routed?.running.get(id)
   if (routed === undefined || nodeId === undefined) return
   const before = routed.readyOn.has(nodeId)
   if (ready) addTo(routed.readyOn, nodeId, id)
-  else takeFrom(routed.readyOn, nodeId, id)
+  else removeFrom(routed.readyOn, nodeId, id)
   if (before === routed.readyOn.has(nodeId)) return
-  if (before) takeFrom(state.readyOn, nodeId, routed)
+  if (before) removeFrom(state.readyOn, nodeId, routed)
   else addTo(state.readyOn, nodeId, routed)
-  if (state.routers.get(nodeId)?.ready) tellAll(state, routed, nodeId)
+  if (state.routers.get(nodeId)?.ready) notifyRouters(state, routed, nodeId)
 }
 
-function drop(state: State, routed: Routed, id: AssignmentId): void {
+function removeReplica(state: State, routed: Routed, id: AssignmentId): void {
   setReady(state, id, false)
-  routed.wished.delete(id)
+  routed.running.delete(id)
   state.byAssignment.delete(id)
 }
 
-function forget(state: State, routed: Routed): void {
-  for (const id of [...routed.wished.keys()]) drop(state, routed, id)
+function removeRouted(state: State, routed: Routed): void {
+  for (const id of [...routed.running.keys()]) removeReplica(state, routed, id)
   state.byUid.delete(routed.uid)
   state.byName.delete(routed.name)
-  tellAll(state, routed)
+  notifyRouters(state, routed)
 }
 
-function tellAll({ routers, tell }: State, { uid }: Routed, but?: NodeId): void {
-  for (const nodeId of routers.keys()) if (nodeId !== but) tell(nodeId, uid)
+function notifyRouters({ routers, notify }: State, { uid }: Routed, except?: NodeId): void {
+  for (const nodeId of routers.keys()) if (nodeId !== except) notify(nodeId, uid)
 }
 
-/** Where a node takes what is forwarded, while it does. */
-const openAddress = (router: Router | undefined): string | undefined =>
+/** The address to which requests may be forwarded; undefined while the node is not ready. */
+const readyAddress = (router: Router | undefined): string | undefined =>
   router?.ready ? router.address : undefined
 
-/** In one order, so that the same peers are the same text; a node never forwards to itself. */
+/** Peers are sorted, so that equal sets compare equal. A node never forwards to itself. */
 function viewOf(
   { uid, name, routes, readyOn }: Routed,
   routers: ReadonlyMap<NodeId, Router>,
   own: NodeId,
 ): RoutedDeployment {
   const addresses = [...readyOn.keys()]
-    .flatMap((nodeId) => openAddress(routers.get(nodeId)) ?? [])
+    .flatMap((nodeId) => readyAddress(routers.get(nodeId)) ?? [])
     .filter((address) => address !== routers.get(own)?.address)
   return { deployment: uid, name, routes: [...routes], peers: [...new Set(addresses)].sort() }
 }
@@ -167,7 +167,7 @@ function addTo<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
   sets.set(key, set.add(value))
 }
 
-function takeFrom<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
+function removeFrom<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
   const set = sets.get(key)
   set?.delete(value)
   if (set?.size === 0) sets.delete(key)

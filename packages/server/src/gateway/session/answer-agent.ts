@@ -1,15 +1,15 @@
-// What an agent may ask: the environment of a container that this node is to have, and the tenant's credential for a
-// registry from which it has an image to pull; for nothing else. Both come sealed from the broker to the node's key and are
-// only relayed here. DECISIONS 8, SAFETY 2 row 25.
+// Answers the calls of agents: the environment of a container assigned to the node, and the tenant's credential for a registry
+// that hosts an image it must pull. The broker seals both to the node's key; the gateway only relays them. See
+// docs/design/secrets.md#dispatch
 
 import type { Answer, AssignmentId, Call } from '@holdfast/contract'
 import type { Assigned } from '../../ports/broker.ts'
 import type { GatewayContext } from '../deps.ts'
-import type { DesiredIndex, Wish } from '../desired/desired-index.ts'
+import type { DesiredAssignment, DesiredIndex } from '../desired/desired-index.ts'
 import { type Session, send } from './session.ts'
 
-/** Of one window: as many containers as a node can well make in that time. */
-const ASKS_IN_WINDOW = 200
+/** The limit per rate-limit window: more containers than a node can create in that time. */
+const CALLS_IN_WINDOW = 200
 
 export async function answerAgent(
   context: GatewayContext,
@@ -17,9 +17,11 @@ export async function answerAgent(
   session: Session,
   call: Call,
 ): Promise<void> {
-  session.asks += 1
+  session.agentCalls += 1
   const answer =
-    session.asks > ASKS_IN_WINDOW ? { error: 'too_many_asks' } : await relay(context, index, session, call)
+    session.agentCalls > CALLS_IN_WINDOW
+      ? { error: 'too_many_asks' }
+      : await relay(context, index, session, call)
   send(session.socket, { type: 'answer', id: call.id, ...answer })
 }
 
@@ -41,31 +43,39 @@ async function environmentAnswer(
   session: Session,
   { assignmentId, attempt }: { readonly assignmentId: AssignmentId; readonly attempt: string },
 ): Promise<Partial<Answer>> {
-  const wish = index.desiredRolloutOf(session, assignmentId)
-  if (wish?.assignment.desired !== 'running') return { error: 'not_assigned' }
-  const asked = broker.sealEnvironment({ ...assignedOf(session, wish), attempt })
-  return asked.catch((): Partial<Answer> => ({ error: 'broker_unavailable' }))
+  const assigned = index.assignmentOf(session, assignmentId)
+  if (assigned?.assignment.desired !== 'running') return { error: 'not_assigned' }
+  const sealed = broker.sealEnvironment({ ...brokerRequest(session, assigned), attempt })
+  return sealed.catch((): Partial<Answer> => ({ error: 'broker_unavailable' }))
 }
 
-/** A cause may hold what must not be told; the broker has logged its own. */
+/** Errors are not passed on, because they may contain secrets; the broker logs its own. */
 async function credentialAnswer(
   { broker }: GatewayContext,
   index: DesiredIndex,
   session: Session,
   host: string,
 ): Promise<Partial<Answer>> {
-  const wish = index.wishesOf(session).find((one) => pullsFrom(one, host))
-  if (wish === undefined) return { error: 'host_not_in_use' }
+  const assigned = index.assignmentsOf(session).find((each) => pullsFrom(each, host))
+  if (assigned === undefined) return { error: 'host_not_in_use' }
   const unavailable: Partial<Answer> = { error: 'credential_unavailable' }
-  const answer = await broker.sealCredential({ ...assignedOf(session, wish), host }).catch(() => unavailable)
+  const answer = await broker
+    .sealCredential({ ...brokerRequest(session, assigned), host })
+    .catch(() => unavailable)
   return answer.error === undefined ? answer : unavailable
 }
 
-const assignedOf = ({ tenant, nodeId }: Session, { placement, assignment }: Wish): Assigned => ({
-  ...{ tenant, nodeId, deployment: placement.uid, assignmentId: assignment.id },
+const brokerRequest = (
+  { tenant, nodeId }: Session,
+  { placement, assignment }: DesiredAssignment,
+): Assigned => ({
+  tenant,
+  nodeId,
+  deployment: placement.uid,
+  assignmentId: assignment.id,
 })
 
-function pullsFrom({ placement, assignment }: Wish, host: string): boolean {
+function pullsFrom({ placement, assignment }: DesiredAssignment, host: string): boolean {
   const image = placement.templates[assignment.templateHash]?.image
   return assignment.desired === 'running' && image?.startsWith(`${host}/`) === true
 }

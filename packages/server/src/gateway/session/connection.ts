@@ -7,7 +7,7 @@ import type { Connection, GatewayParts } from '../parts.ts'
 import { acceptOrphans } from '../reports/accept-orphans.ts'
 import { acceptReports } from '../reports/accept-status.ts'
 import { flushReports } from '../reports/flush-reports.ts'
-import { endStreams, takeFrame, takeStreamWord } from '../streams/session-streams.ts'
+import { deliverFrame, endStreams, receiveStreamMessage } from '../streams/session-streams.ts'
 import { answerAgent } from './answer-agent.ts'
 import { guardSession } from './guard-session.ts'
 import { openSession } from './open-session.ts'
@@ -108,7 +108,7 @@ function receiveFrame(parts: GatewayParts, connection: Connection, frame: Buffer
   }
   session.heardAt = performance.now()
   guardSession(parts, session, () => {
-    const fate = takeFrame(session, frame)
+    const fate = deliverFrame(session, frame)
     if (fate === 'beyond') end(parts, connection, 'protocol_violation')
     else if (fate === 'late' && isTooMuch(session, frame.length)) end(parts, connection, 'too_many_messages')
   })
@@ -144,7 +144,7 @@ function isTooMuch(session: Session, bytes: number): boolean {
     session.messages = 0
     session.bytes = 0
     session.writes = 0
-    session.asks = 0
+    session.agentCalls = 0
     session.earned = 0
   }
   session.messages += 1
@@ -182,7 +182,7 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   if ('session' in message && message.session !== session.epoch) return
   session.heardAt = performance.now()
   if (message.type === 'answer') calls.settle(session, message)
-  if (message.type === 'credit' || message.type === 'end') takeStreamWord(session, message)
+  if (message.type === 'credit' || message.type === 'end') receiveStreamMessage(session, message)
   if (message.type === 'call')
     answerAgent(context, index, session, message).catch((error: unknown) =>
       context.log.warn(

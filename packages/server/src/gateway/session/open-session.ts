@@ -1,7 +1,7 @@
 // Opens a session from a verified hello in one transaction: the epoch increases, which makes older sessions void, and the
 // node's record names this replica as the holder. See docs/design/agent.md#session.
 
-import type { Hello, TenantId } from '@holdfast/contract'
+import { defined, type Hello, type TenantId } from '@holdfast/contract'
 import { isLabelKey, isLabelValue } from '@holdfast/core'
 import { type AttestedLabels, attestLabels, markOf } from '../../operations/nodes/attest-labels.ts'
 import { labelsRefusedEvent, nodeSubject } from '../../operations/nodes/node-events.ts'
@@ -16,8 +16,8 @@ import type { OpenedSession } from './session.ts'
 import { isProven } from './verify-hello.ts'
 
 /**
- * Undefined for an unknown node, a wrong key, an old generation and a node that was let in just now alike. When it resolves the cache has everything that
- * an older session wrote, so the first complete set is never older than the session.
+ * Undefined if the hello is rejected: unknown node, wrong key, old generation, or too soon after the last session. Once it
+ * resolves, the cache contains everything that an older session wrote, so the first complete set is never outdated.
  */
 export async function openSession(
   { context, directory, openings }: Pick<GatewayParts, 'context' | 'directory' | 'openings'>,
@@ -35,7 +35,7 @@ export async function openSession(
     letIn ||= openings.take(node.id, performance.now())
     if (!letIn) return { kind: 'abort', result: undefined }
     const labels = judgeLabels(hello.labels, node)
-    const next = takeUp(context, node, hello, labels)
+    const next = openedNode(context, node, hello, labels)
     transaction.put(inTenant(tenant, nodes, node.id), next)
     recordOpening(context, transaction, tenant, node, next, labels)
     const { generation, session, status } = next
@@ -49,18 +49,17 @@ export async function openSession(
   return opened
 }
 
-function takeUp(
+function openedNode(
   { clock, replica }: GatewayContext,
   node: StoredNode,
-  { bootId, engine, capacity, peerAddress: said }: Hello,
+  { bootId, engine, capacity, peerAddress: advertised }: Hello,
   { labels, refused }: AttestedLabels,
 ): StoredNode {
-  const { peerAddress: _before, refusedMark: _told, ...kept } = node
-  const [peerAddress, refusedMark] = [validPeerAddress(said), markOf(refused)]
+  const { peerAddress: _address, refusedMark: _mark, ...kept } = node
+  const [peerAddress, refusedMark] = [validPeerAddress(advertised), markOf(refused)]
   return {
     ...kept,
-    ...(refusedMark === undefined ? {} : { refusedMark }),
-    ...(peerAddress === undefined ? {} : { peerAddress }),
+    ...defined({ refusedMark, peerAddress }),
     labels,
     engine,
     capacity,
@@ -83,13 +82,21 @@ function recordOpening(
   const record = (event: NewEvent) => recordEvent(transaction, clock, tenant, event)
   if (node.status !== 'ready')
     record({
-      ...{ type: 'node.ready', severity: 'info', subject, cause, reason: node.status },
+      type: 'node.ready',
+      severity: 'info',
+      subject,
+      cause,
+      reason: node.status,
       message: `Node ${node.name} is ready; it was ${node.status}.`,
       data: { was: node.status },
     })
   if (!sameLabels(node.labels, next.labels))
     record({
-      ...{ type: 'node.labels_changed', severity: 'info', subject, cause, reason: 'advertised' },
+      type: 'node.labels_changed',
+      severity: 'info',
+      subject,
+      cause,
+      reason: 'advertised',
       message: `Node ${node.name} advertises other labels than before.`,
       data: { before: node.labels, after: next.labels },
     })
@@ -101,10 +108,10 @@ type Labels = Hello['labels']
 
 /** Malformed labels are not quoted, because they would reach logs and terminals. */
 function judgeLabels(advertised: Labels, { attested }: StoredNode): AttestedLabels {
-  const given = Object.entries(advertised)
-  const sound = given.filter(([key, value]) => isLabelKey(key) && isLabelValue(value))
-  const { labels, refused } = attestLabels(Object.fromEntries(sound), attested)
-  if (sound.length === given.length) return { labels, refused }
+  const entries = Object.entries(advertised)
+  const wellFormed = entries.filter(([key, value]) => isLabelKey(key) && isLabelValue(value))
+  const { labels, refused } = attestLabels(Object.fromEntries(wellFormed), attested)
+  if (wellFormed.length === entries.length) return { labels, refused }
   return {
     labels,
     refused: [...refused, { label: '(malformed)', advertised: '(malformed)', attested: null }],

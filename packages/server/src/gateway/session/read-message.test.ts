@@ -5,11 +5,19 @@ const read = (message: object | string) =>
   readAgentMessage(Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)))
 
 const OBSERVATION = {
-  ...{ assignmentId: 'rep_1', generation: 1, seq: 1, state: 'ready', containerId: null, startedAt: null },
-  ...{ exitCode: null, restarts: 0, reason: '', gone: false },
+  assignmentId: 'rep_1',
+  generation: 1,
+  seq: 1,
+  state: 'ready',
+  containerId: null,
+  startedAt: null,
+  exitCode: null,
+  restarts: 0,
+  reason: '',
+  gone: false,
 }
 
-test('unknown fields are left out at any depth', () => {
+test('drops unknown fields of an agent message at any depth', () => {
   const observations = [{ ...OBSERVATION, mood: { good: true } }]
   expect(read({ type: 'status', session: 1, observations, sent: 'now' })).toEqual({
     type: 'status',
@@ -23,20 +31,20 @@ test('unknown fields are left out at any depth', () => {
 })
 
 test.each([
-  ['a field of another type', { type: 'heartbeat', session: '1' }],
+  ['a field of the wrong type', { type: 'heartbeat', session: '1' }],
   [
-    'a field inside of another type',
+    'a nested field of the wrong type',
     { type: 'status', session: 1, observations: [{ ...OBSERVATION, seq: 'x' }] },
   ],
-  ['a field that is missing', { type: 'status', session: 1 }],
-  ['a list for an object', { type: 'status', session: 1, observations: [[]] }],
-  ['a type that is no text', { type: 7 }],
-  ['credit that takes away', { type: 'credit', stream: 1, bytes: -1 }],
-])('%s is no message', (_what, message) => {
+  ['a missing field', { type: 'status', session: 1 }],
+  ['a list instead of an object', { type: 'status', session: 1, observations: [[]] }],
+  ['a type that is not a string', { type: 7 }],
+  ['negative credit', { type: 'credit', stream: 1, bytes: -1 }],
+])('rejects an agent message with %s', (_what, message) => {
   expect(read(message)).toBeUndefined()
 })
 
-test('a type that only a newer agent knows is told apart', () => {
+test('distinguishes an unknown message type from an invalid message', () => {
   expect(read({ type: 'dance', partners: 2 })).toBe('unknown')
   expect(read({ type: 'constructor' })).toBe('unknown')
 })

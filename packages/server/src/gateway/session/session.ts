@@ -15,7 +15,7 @@ import type { StreamReader } from '../../ports/node-streams.ts'
 /** The part of a WebSocket that the gateway uses; the simulation implements it without a network. */
 export interface AgentSocket {
   readonly readyState: number
-  /** What `readyState` is while both sides may send. */
+  /** The value of `readyState` while both sides may send. */
   readonly OPEN: number
   readonly bufferedAmount: number
   send(data: string | Buffer): void
@@ -35,7 +35,7 @@ export interface Session {
   readonly epoch: number
   /** Undefined once the connection is gone. */
   socket: AgentSocket | undefined
-  /** Monotonic: the last frame of any kind. */
+  /** The monotonic time of the last frame of any kind. */
   heardAt: number
   /** The status in the node's record, as far as this replica knows. */
   reportedStatus: NodeStatus
@@ -47,8 +47,8 @@ export interface Session {
   messages: number
   bytes: number
   writes: number
-  /** Calls to the broker for this node. */
-  asks: number
+  /** Calls of this node that were relayed to the broker in this window. */
+  agentCalls: number
   /** Additional messages that are allowed because they answer the server's own. */
   earned: number
   /** Open streams by number. */
@@ -60,9 +60,9 @@ export interface Session {
 /** A stream that is open on the node, as its server end sees it. */
 export interface HeldStream {
   readonly reader: StreamReader
-  /** What the node may still send. */
+  /** The bytes that the node may still send. */
   credit: number
-  /** What the node still takes. */
+  /** The bytes that the node can still receive. */
   room: number
 }
 
@@ -78,14 +78,14 @@ export const newSession = (opened: OpenedSession, socket: AgentSocket | undefine
   messages: 0,
   bytes: 0,
   writes: 0,
-  asks: 0,
+  agentCalls: 0,
   earned: 0,
   streams: new Map(),
   nextStream: 1,
   reports: undefined,
 })
 
-/** Made at the first report: an idle node needs none. */
+/** Created at the first report, because an idle node needs none. */
 export interface Reports {
   /** The newest accepted in this session. */
   readonly newest: Map<AssignmentId, Observation>

@@ -1,4 +1,4 @@
-// Frames as they travel: channel (1 byte), stream (4 bytes, big endian), payload.
+// The binary frames of streams: channel (1 byte), stream number (4 bytes, big endian), payload.
 
 import { decode, endShape, STREAM_ERRORS, STREAM_HEADER_BYTES } from '@holdfast/contract'
 import type { StreamEnd } from '../../ports/node-streams.ts'
@@ -13,7 +13,7 @@ export function frameOf(channel: number, stream: number, payload: Buffer): Buffe
 
 export const frameBytes = (payload: Buffer): number => STREAM_HEADER_BYTES + payload.length
 
-/** The peer's own words are not passed on: one of ours, or none. */
+/** Reads an `end` message. Unknown error texts of the peer are replaced by `closed`, so that none reaches a client. */
 export function readEnd(message: unknown): StreamEnd {
   const { exitCode, error } = decode(endShape, message)
   const known = STREAM_ERRORS.find((each) => each === error)

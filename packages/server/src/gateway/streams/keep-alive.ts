@@ -1,4 +1,4 @@
-// Is the other side of a socket still there? Asked by a ping; who has not answered by the next one is gone.
+// Pings a socket at an interval and terminates it if no pong arrived before the next ping.
 
 import type { WebSocket } from 'ws'
 
@@ -8,7 +8,7 @@ export function keepAlive(socket: WebSocket, everyMs: number): void {
     answered = true
   })
   const timer = setInterval(() => {
-    // One that is not read cannot be heard.
+    // A paused socket delivers no pongs.
     if (!answered && !socket.isPaused) socket.terminate()
     answered = false
     if (socket.readyState === socket.OPEN) socket.ping()

@@ -1,9 +1,9 @@
-// A stream to a node, from whichever replica, to whichever holds the node's socket. The one asks the other over a socket
-// of its own, proven by the key of the cluster; it is not passed on again. DESIGN 3.
+// Opens a stream to a node from any server replica. If another replica holds the node's socket, the stream is forwarded once,
+// over a WebSocket of its own that the cluster key authenticates. See docs/design/agent.md#streams
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { branded, decode, type NodeId, object, openShape, type TenantId } from '@holdfast/contract'
+import { branded, decode, defined, type NodeId, object, openShape, type TenantId } from '@holdfast/contract'
 import { WebSocket, WebSocketServer } from 'ws'
 import { answerUpgrade } from '../../net/upgrade.ts'
 import type { NodeStream, OpenNodeStream, StreamReader, StreamRequest } from '../../ports/node-streams.ts'
@@ -17,19 +17,19 @@ import { linkPeer, MAX_PEER_MESSAGE } from './peer-link.ts'
 import { endedStream, openSessionStream } from './session-streams.ts'
 
 const { type: _type, stream: _stream, ...requestFields } = openShape.fields
-const askedShape = object({ tenant: branded<TenantId>(), ...requestFields })
+const forwardedShape = object({ tenant: branded<TenantId>(), ...requestFields })
 
 const PATH = /^\/internal\/nodes\/([A-Za-z0-9_]{1,64})\/stream$/
 const pathOf = (nodeId: NodeId): string => `/internal/nodes/${nodeId}/stream`
-/** What is asked, as base64url of JSON; the proof covers it. */
+/** The stream request, as base64url of JSON; the proof covers it. */
 const REQUEST_HEADER = 'x-holdfast-stream'
 const ALIVE_MS = 15_000
 const SUBPROTOCOL = 'holdfast.stream.v1'
 
 export interface NodeStreams {
   readonly open: OpenNodeStream
-  /** An upgrade of another replica. False where it is none of that. */
-  takeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
+  /** Handles an upgrade of another replica. False for any other upgrade. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
 }
 
 export type HeldSession = (tenant: string, nodeId: string) => Session | undefined
@@ -37,7 +37,10 @@ export type HeldSession = (tenant: string, nodeId: string) => Session | undefine
 export function createNodeStreams(context: GatewayContext, held: HeldSession): NodeStreams {
   const isProven = createProofCheck(context.clusterKey, context.clock)
   const upgrades = new WebSocketServer({
-    ...{ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: MAX_PEER_MESSAGE },
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: MAX_PEER_MESSAGE,
     handleProtocols: () => SUBPROTOCOL,
   })
   return {
@@ -46,33 +49,34 @@ export function createNodeStreams(context: GatewayContext, held: HeldSession): N
       if (session !== undefined) return openSessionStream(session, request, reader)
       return openElsewhere(context, { tenant, nodeId }, request, reader)
     },
-    takeUpgrade(request, socket, head) {
+    handleUpgrade(request, socket, head) {
       const [, nodeId] = PATH.exec(request.url ?? '') ?? []
       if (nodeId === undefined) return false
-      const asked = readAsked(request, isProven)
-      const session = typeof asked === 'object' ? held(asked.tenant, nodeId) : undefined
-      if (typeof asked !== 'object') answerUpgrade(socket, asked)
+      const forwarded = readForwarded(request, isProven)
+      const session = typeof forwarded === 'object' ? held(forwarded.tenant, nodeId) : undefined
+      if (typeof forwarded !== 'object') answerUpgrade(socket, forwarded)
       else if (session === undefined) answerUpgrade(socket, 404)
       else
         upgrades.handleUpgrade(request, socket, head, (peer) => {
-          const { tenant, ...wanted } = asked
-          servePeer(peer, session, wanted)
+          const { tenant, ...opening } = forwarded
+          servePeer(peer, session, opening)
         })
       return true
     },
   }
 }
 
-type Asked = StreamRequest & { readonly tenant: TenantId }
+type ForwardedRequest = StreamRequest & { readonly tenant: TenantId }
 
-function readAsked(
+/** The request, or the HTTP status with which the upgrade is rejected. */
+function readForwarded(
   { url = '', headers }: IncomingMessage,
   isProven: ReturnType<typeof createProofCheck>,
-): Asked | number {
+): ForwardedRequest | number {
   const body = Buffer.from(String(headers[REQUEST_HEADER] ?? ''), 'base64url').toString('utf8')
   if (!isProven(headers.authorization, { method: 'GET', path: url, body })) return 401
   try {
-    return decode(askedShape, JSON.parse(body))
+    return decode(forwardedShape, JSON.parse(body))
   } catch {
     return 400
   }
@@ -139,14 +143,16 @@ function openElsewhere(
 function dialPeer(
   { clusterKey, clusterCa, clock, times }: GatewayContext,
   url: URL,
-  asked: Asked,
+  forwarded: ForwardedRequest,
 ): WebSocket {
-  const body = JSON.stringify(asked)
+  const body = JSON.stringify(forwarded)
   const authorization = proveRequest(clusterKey, clock, { method: 'GET', path: url.pathname, body })
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   return new WebSocket(url, SUBPROTOCOL, {
     headers: { authorization, [REQUEST_HEADER]: Buffer.from(body).toString('base64url') },
-    ...{ handshakeTimeout: times.callMs, perMessageDeflate: false, maxPayload: MAX_PEER_MESSAGE },
-    ...(clusterCa === undefined ? {} : { ca: clusterCa }),
+    handshakeTimeout: times.callMs,
+    perMessageDeflate: false,
+    maxPayload: MAX_PEER_MESSAGE,
+    ...defined({ ca: clusterCa }),
   })
 }

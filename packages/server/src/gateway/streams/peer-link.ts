@@ -1,5 +1,5 @@
-// One stream between two server replicas, over a socket of its own: the same frames and words as with an agent, under the
-// number 0. Credit goes through from end to end, so a hop in between holds no more than the reader has room for.
+// One stream between two server replicas over its own socket, with the frames and messages of the agent protocol and stream
+// number 0. Credit is passed from end to end, so a replica in between buffers no more than the reader allows.
 
 import { creditShape, decode, STREAM_HEADER_BYTES, STREAM_PAYLOAD_BYTES } from '@holdfast/contract'
 import { WebSocket } from 'ws'
@@ -16,7 +16,7 @@ export interface PeerLink {
   end(end: StreamEnd): void
 }
 
-/** The reader is told of the end once, also where the socket breaks without a word. */
+/** The reader receives the end exactly once, also if the socket breaks without one. */
 export function linkPeer(socket: WebSocket, reader: StreamReader): PeerLink {
   let ended = false
   const finish = (end: StreamEnd): void => {
@@ -27,28 +27,29 @@ export function linkPeer(socket: WebSocket, reader: StreamReader): PeerLink {
     if (ended || !Buffer.isBuffer(data)) return
     try {
       if (isBinary) reader.data(data[0] ?? 0, data.subarray(STREAM_HEADER_BYTES))
-      else takeWord(JSON.parse(data.toString('utf8')), reader, finish)
+      else readMessage(JSON.parse(data.toString('utf8')), reader, finish)
     } catch {
       socket.terminate()
     }
   })
   socket.on('close', () => finish({ error: 'node_unreachable' }))
+  // A socket error is followed by its close, which is handled above.
   socket.on('error', () => {})
-  const say = (data: Buffer | string): void => {
+  const sendData = (data: Buffer | string): void => {
     if (socket.readyState === WebSocket.OPEN) socket.send(data)
   }
   return {
-    credit: (bytes) => say(JSON.stringify({ type: 'credit', stream: STREAM, bytes })),
-    frame: (channel, payload) => say(frameOf(channel, STREAM, payload)),
+    credit: (bytes) => sendData(JSON.stringify({ type: 'credit', stream: STREAM, bytes })),
+    frame: (channel, payload) => sendData(frameOf(channel, STREAM, payload)),
     end(end) {
       ended = true
-      say(JSON.stringify({ type: 'end', stream: STREAM, ...end }))
+      sendData(JSON.stringify({ type: 'end', stream: STREAM, ...end }))
       socket.close()
     },
   }
 }
 
-function takeWord(message: unknown, reader: StreamReader, finish: (end: StreamEnd) => void): void {
+function readMessage(message: unknown, reader: StreamReader, finish: (end: StreamEnd) => void): void {
   const type = typeof message === 'object' && message !== null && 'type' in message ? message.type : undefined
   if (type === 'credit') reader.room(decode(creditShape, message).bytes)
   if (type === 'end') finish(readEnd(message))

@@ -1,5 +1,5 @@
-// The streams of one session, on the replica that holds its socket. What the node sends beyond the credit it was
-// given is no word of this protocol, so no node can fill this process. They end with the session.
+// The streams of one session, on the replica that holds its socket; they end with the session. A node that sends more than its
+// credit violates the protocol, so no node can exhaust this process's memory.
 
 import {
   type AgentMessage,
@@ -11,8 +11,8 @@ import type { NodeStream, StreamEnd, StreamReader, StreamRequest } from '../../p
 import { type HeldStream, type Session, send, sendFrame } from '../session/session.ts'
 import { frameBytes, frameOf, readEnd } from './frames.ts'
 
-/** A node answers what it is sent: each such frame lets it say a little more than it otherwise may. */
-const WORDS_PER_OPENING = 4
+/** Additional messages that the rate limit allows per opened stream, because the node must answer it. */
+const MESSAGES_PER_STREAM = 4
 
 export function openSessionStream(
   session: Session,
@@ -25,7 +25,7 @@ export function openSessionStream(
   if (!send(session.socket, { type: 'open', stream: id, ...request }))
     return endedStream(reader, 'node_unreachable')
   session.nextStream += 1
-  session.earned += WORDS_PER_OPENING
+  session.earned += MESSAGES_PER_STREAM
   const held: HeldStream = { reader, credit: 0, room: 0 }
   streams.set(id, held)
   return {
@@ -51,7 +51,7 @@ export function openSessionStream(
   }
 }
 
-/** Told later, as every end is: whoever opens it has it in hand by then. */
+/** Reports the end asynchronously, so that the caller has its stream before `end` is called. */
 export function endedStream(reader: StreamReader, error: NonNullable<StreamEnd['error']>): NodeStream {
   let open = true
   setImmediate(() => open && reader.end({ error }))
@@ -65,8 +65,8 @@ export function endedStream(reader: StreamReader, error: NonNullable<StreamEnd['
   }
 }
 
-/** `late`: of a stream that is closed here, as may happen for a moment. `beyond`: more than it may. */
-export function takeFrame(session: Session, frame: Buffer): 'taken' | 'late' | 'beyond' {
+/** `late`: its stream is already closed here, which is normal for a moment. `beyond`: more than the credit allows. */
+export function deliverFrame(session: Session, frame: Buffer): 'delivered' | 'late' | 'beyond' {
   const payloadBytes = frame.length - STREAM_HEADER_BYTES
   if (payloadBytes < 0 || payloadBytes > STREAM_PAYLOAD_BYTES) return 'beyond'
   const held = session.streams.get(frame.readUInt32BE(1))
@@ -74,10 +74,10 @@ export function takeFrame(session: Session, frame: Buffer): 'taken' | 'late' | '
   if (frame.length > held.credit) return 'beyond'
   held.credit -= frame.length
   held.reader.data(frame[0] ?? 0, frame.subarray(STREAM_HEADER_BYTES))
-  return 'taken'
+  return 'delivered'
 }
 
-export function takeStreamWord(
+export function receiveStreamMessage(
   { streams }: Session,
   message: Extract<AgentMessage, { type: 'credit' | 'end' }>,
 ): void {
@@ -92,7 +92,7 @@ export function takeStreamWord(
   }
 }
 
-/** The socket is gone. */
+/** Call this once the socket is closed. */
 export function endStreams({ streams }: Session): void {
   const open = [...streams.values()]
   streams.clear()
