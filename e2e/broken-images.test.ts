@@ -1,5 +1,5 @@
-// An image that does not run is taken back or held by itself while people use what ran before, and nobody who uses it
-// notices; the story says which, why and what to do. All at once on one lab.
+// An update to an image that does not run is rolled back or paused automatically while clients use the previous revision,
+// without a failed request. The events state the cause and the remedy. All cases run at once on one lab.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, placements } from '@holdfast/server/store/records'
@@ -12,9 +12,9 @@ import { type ReadyWatch, watchReady } from '@holdfast/testkit/scenarios/watch-r
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const REPLICAS = 2
-/** Of each deployment, over the routers of all three nodes. */
+/** Requests per second for each deployment, over the routers of all three nodes. */
 const PER_SECOND = 40
-/** As often as the floors of admission let it be asked; whoever serves well has the file. */
+/** The shortest interval that admission accepts. A healthy container has the file /well. */
 const CHECK = {
   type: 'exec',
   interval: '5s',
@@ -28,14 +28,14 @@ const GOOD = `touch /well; ${SERVE} wait`
 
 interface Broken {
   readonly name: string
-  /** What the shell of the container runs. */
+  /** The script that the container's shell runs. */
   readonly script: string
   readonly lacksLayer?: true
-  /** One of them, once all of them serve. */
-  readonly fallsIll?: true
+  /** One replica becomes unhealthy once all of them serve. */
+  readonly becomesUnhealthy?: true
   readonly masks?: readonly Mask[]
   readonly update: { readonly failureAction: 'rollback' | 'pause'; readonly progressDeadline: string }
-  /** What was served well goes ill before anybody can know: one fewer for that moment. */
+  /** One fewer where a ready replica becomes unhealthy, because no check can report it in advance. */
   readonly fewestReady: number
 }
 
@@ -55,7 +55,7 @@ const BROKEN: readonly Broken[] = [
   {
     name: 'unhealthy-later',
     script: GOOD,
-    fallsIll: true,
+    becomesUnhealthy: true,
     // Both successors are started at once, and either may be ready first.
     masks: [
       [
@@ -81,30 +81,30 @@ const BROKEN: readonly Broken[] = [
   },
 ]
 
-let whole: LabPlatform
+let cluster: LabPlatform
 const loads = new Map<string, Load>()
 const watches = new Map<string, ReadyWatch>()
 
 beforeAll(async () => {
-  whole = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
-  await Promise.all(BROKEN.map(({ name }) => runWell(name)))
+  cluster = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
+  await Promise.all(BROKEN.map(({ name }) => runGoodRevision(name)))
 })
 afterAll(async () => {
   for (const watch of watches.values()) watch.stop()
   await Promise.all([...loads.values()].map((load) => load.stop()))
-  await whole?.stop()
+  await cluster?.stop()
 })
 
 const pathOf = (name: string): string => `/api/v1/deployments/${name}`
 
 function push(name: string, tag: string, script: string) {
   const image = { page: `${name} ${tag}`, command: ['/bin/sh', '-c', script] }
-  return whole.lab.registry.pushBusyboxImage(`acme/${name}`, tag, image)
+  return cluster.lab.registry.pushBusyboxImage(`acme/${name}`, tag, image)
 }
 
-/** Runs, is known to run well, and is used. */
-async function runWell(name: string): Promise<void> {
-  const api = whole.api('acme')
+/** Deploys a good revision, waits until it is recorded as last good, and starts the load. */
+async function runGoodRevision(name: string): Promise<void> {
+  const api = cluster.api('acme')
   const host = `${name}.example`
   const { reference } = await push(name, 'one', GOOD)
   const body = {
@@ -113,15 +113,17 @@ async function runWell(name: string): Promise<void> {
     image: reference,
     replicas: REPLICAS,
     healthCheck: CHECK,
-    // The watch is no longer than the deadline.
+    // The watch window is no longer than the progress deadline.
     update: { progressDeadline: '1s' },
     routes: [{ host, path: '/', port: 8080 }],
   }
   const { status, text } = await api.post('/api/v1/deployments', body)
   expect(status, text).toBe(201)
   await untilPhase(api, name, 'Running')
-  await waitUntil(() => lastGoodRevision(name) === 1, { what: `revision 1 of ${name} is known to be good` })
-  const targets = whole.lab.nodes
+  await waitUntil(() => lastGoodRevision(name) === 1, {
+    what: `revision 1 of ${name} is the last good revision`,
+  })
+  const targets = cluster.lab.nodes
     .filter(({ tenant }) => tenant === 'acme')
     .map(({ address }) => `http://${address}:80`)
   await waitUntil(
@@ -130,13 +132,13 @@ async function runWell(name: string): Promise<void> {
       what: `every router serves ${host}`,
     },
   )
-  watches.set(name, watchReady(whole.platform.server.store, whole.platform.acme.id, name))
+  watches.set(name, watchReady(cluster.platform.server.store, cluster.platform.acme.id, name))
   loads.set(name, startLoad({ targets, host, perSecond: PER_SECOND }))
 }
 
 function lastGoodRevision(name: string): number | undefined {
-  const { store } = whole.platform.server
-  const tenant = whole.platform.acme.id as TenantId
+  const { store } = cluster.platform.server
+  const tenant = cluster.platform.acme.id as TenantId
   const uid = store.get(inTenant(tenant, deployments, name))?.record.uid
   return uid && store.get(inTenant(tenant, placements, uid))?.record.lastGood?.revision
 }
@@ -153,10 +155,10 @@ async function pushBroken({ name, script, lacksLayer }: Broken): Promise<string>
   return reference
 }
 
-/** The manifest is served as before. The layer is of this image alone. */
+/** Deletes a layer that only this image has. The registry still serves the manifest. */
 async function removeLastLayer(repository: string, digest: string): Promise<void> {
   const call = (path: string, method: string) =>
-    fetch(`${whole.lab.registry.url}/v2/${repository}/${path}`, {
+    fetch(`${cluster.lab.registry.url}/v2/${repository}/${path}`, {
       method,
       headers: { accept: 'application/vnd.oci.image.manifest.v1+json' },
       signal: AbortSignal.timeout(10_000),
@@ -176,11 +178,11 @@ interface Placed {
 }
 
 async function placedOf(name: string): Promise<Placed[]> {
-  return Object((await whole.api('acme').get(`${pathOf(name)}/placements`)).body['items'])
+  return Object((await cluster.api('acme').get(`${pathOf(name)}/placements`)).body['items'])
 }
 
-/** It was ready, and is no more, while the update is still watched. */
-async function fallIll(name: string): Promise<void> {
+/** Makes a ready replica unhealthy while the update is still watched. */
+async function becomeUnhealthy(name: string): Promise<void> {
   const serving = () => placedOf(name).then((all) => all.filter(isServing))
   const isServing = ({ revision, state }: Placed) => revision === 2 && state === 'ready'
   await waitUntil(async () => (await serving()).length === REPLICAS, {
@@ -188,14 +190,14 @@ async function fallIll(name: string): Promise<void> {
     timeoutMs: 60_000,
   })
   const one = (await serving()).find(({ replica }) => replica === 1)
-  await whole.node(one?.nodeName ?? '').exec(['docker', 'exec', one?.containerId ?? '', 'rm', '/well'])
+  await cluster.node(one?.nodeName ?? '').exec(['docker', 'exec', one?.containerId ?? '', 'rm', '/well'])
 }
 
-/** The failure is told, and what is left is what ran before, besides one that is held to be looked at. */
-async function untilTakenBack({ name, update }: Broken): Promise<void> {
+/** Waits until the failure is reported and only the previous revision runs, plus one failed replica kept for inspection when paused. */
+async function untilReverted({ name, update }: Broken): Promise<void> {
   const held = update.failureAction === 'pause' ? 1 : 0
   const reason = held === 1 ? 'update_paused' : 'rollback'
-  const api = whole.api('acme')
+  const api = cluster.api('acme')
   let seen: unknown
   await waitUntil(
     async () => {
@@ -203,17 +205,17 @@ async function untilTakenBack({ name, update }: Broken): Promise<void> {
       const placed = await placedOf(name)
       seen = [body['status'], placed]
       const old = placed.filter(({ revision, state }) => revision === 1 && state === 'ready')
-      const { phase, reason: told } = Object(body['status'])
+      const { phase, reason: reportedReason } = Object(body['status'])
       return (
         phase === 'Degraded' &&
-        told === reason &&
+        reportedReason === reason &&
         old.length === REPLICAS &&
         placed.length === REPLICAS + held
       )
     },
     { what: `${name} is ${reason}, with revision 1 running`, timeoutMs: 80_000 },
   ).catch((error: Error) => {
-    throw new Error(`${error.message} It was: ${JSON.stringify(seen)}`)
+    throw new Error(`${error.message} Last state: ${JSON.stringify(seen)}`)
   })
 }
 
@@ -224,25 +226,30 @@ function unnoticed({ name, fewestReady }: Pick<Broken, 'name' | 'fewestReady'>):
   expect(watches.get(name)?.lowest()).toBeGreaterThanOrEqual(fewestReady)
 }
 
-test.concurrent.for(BROKEN)('$name: $update.failureAction', async (broken, { expect: expectHere }) => {
-  const { name, update } = broken
-  const api = whole.api('acme')
-  const image = await pushBroken(broken)
-  const sent = await api.put(pathOf(name), { image, update })
-  expect(sent.status, sent.text).toBe(200)
-  if (broken.fallsIll === true) await fallIll(name)
-  await untilTakenBack(broken)
-  await expectHere(await storyOf(api, name, broken.masks)).toMatchFileSnapshot(`golden/timeline-${name}.txt`)
-  unnoticed(broken)
-  // What was stored is what was sent, and another one leaves the failure behind.
-  expect((await api.get(pathOf(name))).body['revision']).toBe(2)
-  const { reference } = await push(name, 'two', GOOD)
-  expect((await api.put(pathOf(name), { image: reference, update: {} })).status).toBe(200)
-  await untilPhase(api, name, 'Running')
-  unnoticed({ name, fewestReady: REPLICAS })
-})
+test.concurrent.for(BROKEN)(
+  '$name: failure action $update.failureAction',
+  async (broken, { expect: expectHere }) => {
+    const { name, update } = broken
+    const api = cluster.api('acme')
+    const image = await pushBroken(broken)
+    const sent = await api.put(pathOf(name), { image, update })
+    expect(sent.status, sent.text).toBe(200)
+    if (broken.becomesUnhealthy === true) await becomeUnhealthy(name)
+    await untilReverted(broken)
+    await expectHere(await storyOf(api, name, broken.masks)).toMatchFileSnapshot(
+      `golden/timeline-${name}.txt`,
+    )
+    unnoticed(broken)
+    // The stored revision is the one that was sent, and the next update clears the failure.
+    expect((await api.get(pathOf(name))).body['revision']).toBe(2)
+    const { reference } = await push(name, 'two', GOOD)
+    expect((await api.put(pathOf(name), { image: reference, update: {} })).status).toBe(200)
+    await untilPhase(api, name, 'Running')
+    unnoticed({ name, fewestReady: REPLICAS })
+  },
+)
 
-test('what the load was, in all', async () => {
+test('loses no request during all failed updates', async () => {
   const results = await Promise.all([...loads.values()].map((load) => load.stop()))
   const sum = (of: (result: (typeof results)[number]) => number) =>
     results.reduce((total, result) => total + of(result), 0)

@@ -1,4 +1,4 @@
-// Logs and exec of the CLI into real containers, on a lab: a server, an agent, a Docker Engine.
+// The CLI commands logs and exec with real containers, on a lab with a server, an agent and a Docker Engine.
 
 import { join } from 'node:path'
 import { bundledCli, type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
@@ -8,23 +8,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const NODE = join(import.meta.dirname, '../node_modules/.bin/node')
 
-let whole: LabPlatform
+let cluster: LabPlatform
 beforeAll(async () => {
-  whole = await startLabPlatform({ nodesPerTenant: { acme: 1, globex: 1 } })
+  cluster = await startLabPlatform({ nodesPerTenant: { acme: 1, globex: 1 } })
 }, 300_000)
-afterAll(() => whole?.stop(), 120_000)
+afterAll(() => cluster?.stop(), 120_000)
 
-/** The replica that no agent dials: it asks the other one. */
+/** The server replica to which no agent is connected: it forwards to the other one. */
 const asAcme = () => ({
-  HOLDFAST_URL: whole.platform.baseUrl,
-  HOLDFAST_TOKEN: whole.platform.acme.token,
+  HOLDFAST_URL: cluster.platform.baseUrl,
+  HOLDFAST_TOKEN: cluster.platform.acme.token,
 })
 const cli = (words: readonly string[], options: CliOptions = {}) =>
   runCli(words, { ...options, env: asAcme() })
 
-test('a container that the CLI applied is read and entered by it', async () => {
+test('applies a deployment, reads its logs and executes a command in it', async () => {
   const command = JSON.stringify(['sh', '-c', 'echo hello from inside; exec sleep 3600'])
-  const input = `kind: Deployment\nname: web\nimage: ${whole.image}\ncommand: ${command}\nstopGracePeriod: 1s\n`
+  const input = `kind: Deployment\nname: web\nimage: ${cluster.image}\ncommand: ${command}\nstopGracePeriod: 1s\n`
   const applied = await cli(['apply', '-f', '-', '--wait'], { input })
   expect(applied).toMatchObject({ code: 0, stdout: 'deployment/web created\ndeployment/web running\n' })
   expect(await cli(['logs', 'web'])).toEqual({ code: 0, stdout: '1 | hello from inside\n', stderr: '' })
@@ -46,9 +46,9 @@ test('a container that the CLI applied is read and entered by it', async () => {
   expect(await cli(['delete', 'web', '--wait'])).toMatchObject({ code: 0 })
 }, 180_000)
 
-test('a shell in a container at a real terminal: its prompt, its window, and the way out', async () => {
+test('opens a shell in a container at a real terminal, with prompt, window size and clean exit', async () => {
   const command = JSON.stringify(['sh', '-c', 'while true; do echo tick; sleep 1; done'])
-  const input = `kind: Deployment\nname: shell\nimage: ${whole.image}\ncommand: ${command}\nstopGracePeriod: 1s\n`
+  const input = `kind: Deployment\nname: shell\nimage: ${cluster.image}\ncommand: ${command}\nstopGracePeriod: 1s\n`
   expect(await cli(['apply', '-f', '-', '--wait'], { input })).toMatchObject({ code: 0 })
   const screen = await openScreen(asAcme(), 90, 20)
   try {
@@ -58,11 +58,11 @@ test('a shell in a container at a real terminal: its prompt, its window, and the
     await screen.type('stty size')
     await screen.until(/^20 90$/m)
     await screen.resize(70, 15)
-    // Told when it changed: the shell is asked again until it knows.
+    // The new size arrives some time after the resize: poll until the shell has it.
     await screen.type('until [ "$(stty size)" = "15 70" ]; do sleep 0.1; done; echo seen')
     await screen.until(/^seen$/m)
-    // Ctrl-C is the container's: it ends what runs there and not the session.
-    // Between the two, what a key means changes: each is pressed once the command, or the prompt, is seen to be there.
+    // Ctrl-C goes to the container: it ends the command there, not the session. Each key is sent only once the command or the
+    // prompt is on the screen, because its meaning depends on that.
     await screen.type('echo running; sleep 600')
     await screen.until(/^running$/m)
     await screen.press('C-c')

@@ -1,5 +1,5 @@
-// A refusal says what would cure it, as data: done exactly so on real machines, the node takes the replica and runs
-// it, and with less than that it does not. What was decided meanwhile is answered for every moment of the run.
+// A rejected node states its remedy as data. Applied exactly so on real machines, the remedy lets the node run the replica;
+// a smaller change does not. For every moment of the run the recorded decision matches the events.
 
 import type { ChangeKind, Cure, DeploymentUid, ListedEvent, TenantId } from '@holdfast/contract'
 import { decisions } from '@holdfast/server/store/records'
@@ -8,7 +8,7 @@ import { decisionsOf } from '@holdfast/testkit/controllers/decided'
 import { applyCure, put, recordOf, smallerThan, type Ward } from '@holdfast/testkit/scenarios/apply-cure'
 import {
   type CureCase,
-  firstSaid,
+  firstAdvertised,
   LANES,
   type Lane,
   runThere,
@@ -26,9 +26,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const CURES = 50
 const MOMENTS = 100
-/** From the change to the container: decided, told, pulled, started, reported, on six machines at once. */
+/** From the change to a running container: decided, sent, pulled, started and reported, on six nodes at once. */
 const RUNS_MS = 60_000
-/** Short; but all machines are at work at once on one: whoever is slow for some seconds is not to be called silent. */
+/** Short, but all nodes share one machine: a node that is slow for some seconds must not become unreachable. */
 const LIVENESS = { heartbeatSeconds: 1, unreachableSeconds: 8, failedSeconds: 40 }
 const NODES = { acme: 5, globex: 2 }
 const TENANTS = ['acme', 'globex'] as const
@@ -36,13 +36,13 @@ const TENANTS = ['acme', 'globex'] as const
 interface Cured {
   readonly name: string
   readonly kinds: readonly ChangeKind[]
-  /** A smaller change was tried before, in vain. */
+  /** A smaller change was tried before, without effect. */
   readonly triedLess: boolean
   readonly appliedAt: number
   readonly tookMs: number
 }
 
-let whole: LabPlatform
+let cluster: LabPlatform
 const cured: Cured[] = []
 
 const namesOf = (tenant: (typeof TENANTS)[number]): string[] =>
@@ -50,21 +50,21 @@ const namesOf = (tenant: (typeof TENANTS)[number]): string[] =>
 
 beforeAll(async () => {
   const all = TENANTS.flatMap(namesOf)
-  whole = await startLabPlatform({
+  cluster = await startLabPlatform({
     nodesPerTenant: NODES,
     settings: { liveness: LIVENESS },
-    offers: Object.fromEntries(all.map((node) => [node, firstSaid(node)])),
+    offers: Object.fromEntries(all.map((node) => [node, firstAdvertised(node)])),
   })
 })
-afterAll(() => whole?.stop())
+afterAll(() => cluster?.stop())
 
 async function wardOf(name: string): Promise<Ward> {
-  const node = whole.node(name)
+  const node = cluster.node(name)
   const { tenant } = node
-  const api = whole.api(tenant)
+  const api = cluster.api(tenant)
   const { body } = await api.get('/api/v1/nodes')
   const found = Object.values(Object(body['items'])).find((each) => Object(each).name === name)
-  return { whole, tenant, api, node, nodeId: String(Object(found).id), said: firstSaid(name) }
+  return { cluster, tenant, api, node, nodeId: String(Object(found).id), advertised: firstAdvertised(name) }
 }
 
 async function runLane({ node, cases, beside }: Lane, other: Ward): Promise<void> {
@@ -89,7 +89,7 @@ async function cureOne(ward: Ward, each: CureCase, other: Ward): Promise<Cured> 
   const on = await untilRuns(ward, name)
   const tookMs = performance.now() - from
   if (each.anywhere !== true) expect([name, on]).toEqual([name, node.name])
-  expect(await containersOn(whole, on)).toContain(`${name} running`)
+  expect(await containersOn(cluster, on)).toContain(`${name} running`)
   await put(api, name, { replicas: 0 })
   await untilPhase(api, name, 'Stopped')
   return { name, kinds, triedLess: less !== undefined, appliedAt, tookMs }
@@ -98,24 +98,24 @@ async function cureOne(ward: Ward, each: CureCase, other: Ward): Promise<Cured> 
 const kindsOf = ({ changes }: Cure): ChangeKind[] => changes.map(({ kind }) => kind).sort()
 
 async function create({ api, node }: Ward, each: CureCase, other: Ward): Promise<void> {
-  const { name, wishes = {}, namesOther } = each
-  const { constraints = [], ...rest } = wishes.placement ?? {}
+  const { name, requirements = {}, namesOther } = each
+  const { constraints = [], ...rest } = requirements.placement ?? {}
   const { status, text } = await api.post('/api/v1/deployments', {
     kind: 'Deployment',
     name,
-    image: whole.image,
+    image: cluster.image,
     replicas: 1,
-    ...wishes,
+    ...requirements,
     ...(namesOther === true ? { nodeId: other.nodeId } : {}),
     placement: { ...rest, constraints: [staysOn(node.name, each), ...constraints] },
   })
   expect(status, text).toBe(201)
 }
 
-/** Once it was decided that a replica fits nowhere: what the lane's node says, which is among what the deployment is told. */
+/** Waits until a replica fits nowhere and returns the remedy of this lane's node, which is part of the explanation. */
 async function cureFor({ api, node }: Ward, name: string): Promise<Cure> {
   await waitUntil(async () => REASONS.has((await recordOf(api, name)).status.reason), {
-    what: `${name} is refused`,
+    what: `${name} fits nowhere`,
   })
   const { candidates, cure } = await whyOf(api, name)
   const own = candidates.find(({ nodeName }) => nodeName === node.name)
@@ -126,10 +126,10 @@ async function cureFor({ api, node }: Ward, name: string): Promise<Cure> {
 
 const REASONS: ReadonlySet<string> = new Set(['unschedulable', 'quota_reached', 'residency_no_match'])
 
-/** What has no check is ready some seconds later; nobody waits for that here. */
+/** Containers without a health check become ready some seconds later; this test does not wait for that. */
 const RUNS: ReadonlySet<string> = new Set(['running', 'ready'])
 
-/** Says where. */
+/** Returns the node on which it runs. */
 async function untilRuns({ api }: Ward, name: string): Promise<string> {
   const { replicas } = await recordOf(api, name)
   let placed: PlacedReplica[] = []
@@ -142,11 +142,11 @@ async function untilRuns({ api }: Ward, name: string): Promise<string> {
     { what: `${name} runs`, timeoutMs: RUNS_MS },
   ).catch(async (error: Error) => {
     const why = JSON.stringify(await whyOf(api, name))
-    throw new Error(`${error.message} Placed: ${JSON.stringify(placed)}. Why: ${why}`)
+    throw new Error(`${error.message} Placed: ${JSON.stringify(placed)}. Explanation: ${why}`)
   })
 }
 
-test('what cures a refusal, done exactly so, makes the node run the replica; less of it does not', async () => {
+test('the remedy of a rejection, applied exactly, lets the node run the replica; less does not', async () => {
   const other = await wardOf('acme-3')
   const lanes = await Promise.allSettled(LANES.map((lane) => runLane(lane, other)))
   const faults = lanes.flatMap((lane) => (lane.status === 'rejected' ? [String(lane.reason)] : []))
@@ -163,41 +163,41 @@ function printRemedies(): void {
   const tried = cured.filter(({ triedLess }) => triedLess).length
   const kinds = [...counts].map(([kind, count]) => `${kind} ${count}`).join(', ')
   console.log(
-    `${cured.length} cures, ${tried} of them after less in vain (${kinds}); running ${Math.round(median)} ms after the change, ${Math.round(slowest)} ms at the most`,
+    `${cured.length} remedies, ${tried} of them after a smaller change without effect (${kinds}); running ${Math.round(median)} ms after the change, ${Math.round(slowest)} ms at most`,
   )
 }
 
-test('a refusal that stays is one record, however often it is tried', async () => {
+test('stores one decision record for an unchanged rejection, however often placement is retried', async () => {
   const ward = await wardOf('acme-3')
   const { api } = ward
   await runThere(ward, 'heavy', 1)
-  const body = { kind: 'Deployment', name: 'never', image: whole.image, replicas: 1 }
+  const body = { kind: 'Deployment', name: 'never', image: cluster.image, replicas: 1 }
   const resources = { cpuMillis: 1_000_000, memoryBytes: 0 }
   expect((await api.post('/api/v1/deployments', { ...body, resources })).status).toBe(201)
   await waitUntil(async () => REASONS.has((await recordOf(api, 'never')).status.reason), { what: 'refused' })
   const { uid } = await recordOf(api, 'never')
-  const before = await decisionsOf(whole.platform.server.store, tenantId('acme'), uid)
+  const before = await decisionsOf(cluster.platform.server.store, tenantId('acme'), uid)
   for (let round = 1; round <= 20; round += 1)
     await put(api, 'heavy', { resources: { cpuMillis: 100 + round, memoryBytes: round } })
   const free = 4000 - 120
   await waitUntil(
     async () => JSON.stringify(await whyOf(api, 'never')).includes(`"free":{"cpuMillis":${free}}`),
-    { what: 'the last number is known' },
+    { what: 'the last replica count is observed' },
   )
-  const after = await decisionsOf(whole.platform.server.store, tenantId('acme'), uid)
+  const after = await decisionsOf(cluster.platform.server.store, tenantId('acme'), uid)
   expect([before.length, after.length]).toEqual([1, 1])
 })
 
-const tenantId = (tenant: (typeof TENANTS)[number]): TenantId => whole.platform[tenant].id as TenantId
+const tenantId = (tenant: (typeof TENANTS)[number]): TenantId => cluster.platform[tenant].id as TenantId
 
-test('for every moment of the run the answer is what the events prove', async () => {
+test('answers for every moment of the run with the decision that the events prove', async () => {
   let moments = 0
   let records = 0
   for (const tenant of TENANTS) {
-    const api = whole.api(tenant)
-    const told = await allEvents(api)
+    const api = cluster.api(tenant)
+    const tenantEvents = await allEvents(api)
     const ofDeployments = Map.groupBy(
-      told.filter(({ subject }) => subject.kind === 'Deployment'),
+      tenantEvents.filter(({ subject }) => subject.kind === 'Deployment'),
       ({ subject }) => subject.name,
     )
     for (const [name, events] of ofDeployments) {
@@ -206,15 +206,15 @@ test('for every moment of the run the answer is what the events prove', async ()
       records += await checkRecords(tenant, uid, events)
       checkOrder(name, events)
     }
-    const kept = whole.platform.server.store.keysOf(decisions, tenantId(tenant))
+    const kept = cluster.platform.server.store.keysOf(decisions, tenantId(tenant))
     const bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
-    console.log(`${tenant}: ${told.length} events, ${kept.length} decisions of ${bytes} bytes`)
+    console.log(`${tenant}: ${tenantEvents.length} events, ${kept.length} decisions of ${bytes} bytes`)
   }
   console.log(`${moments} moments, ${records} decisions`)
   expect(moments).toBeGreaterThanOrEqual(MOMENTS)
 }, 120_000)
 
-/** None was placed before its cure: with less of it nothing happened. */
+/** No deployment was placed before its remedy: the smaller change had no effect. */
 function checkOrder(name: string, events: readonly ListedEvent[]): void {
   const applied = cured.find((each) => each.name === name)
   const refusal = events.find(isRefusal)
@@ -223,13 +223,13 @@ function checkOrder(name: string, events: readonly ListedEvent[]): void {
   for (const { time } of after) expect([name, Date.parse(time) >= applied.appliedAt]).toEqual([name, true])
 }
 
-/** One for each change: none is missing, and none says what the one before it said. */
+/** One record for each change: none is missing, and none repeats its predecessor. */
 async function checkRecords(
   tenant: (typeof TENANTS)[number],
   uid: DeploymentUid,
   events: readonly ListedEvent[],
 ): Promise<number> {
-  const kept = await decisionsOf(whole.platform.server.store, tenantId(tenant), uid)
+  const kept = await decisionsOf(cluster.platform.server.store, tenantId(tenant), uid)
   expect(kept.map(({ number }) => number)).toEqual(kept.map((_, index) => index + 1))
   const scheduled = new Set(
     events.filter(({ type }) => type === 'deployment.scheduled').map(({ time }) => time),
@@ -237,13 +237,13 @@ async function checkRecords(
   for (const [index, record] of kept.entries()) {
     const last = kept[index - 1]
     if (last === undefined || scheduled.has(record.decidedAt)) continue
-    expect(saidOf(record)).not.toEqual(saidOf(last))
+    expect(decisionOf(record)).not.toEqual(decisionOf(last))
   }
   return kept.length
 }
 
 type Kept = Awaited<ReturnType<typeof decisionsOf>>[number]
-const saidOf = ({ phase, reason, revision, candidates }: Kept) => ({
+const decisionOf = ({ phase, reason, revision, candidates }: Kept) => ({
   phase,
   reason,
   revision,

@@ -1,4 +1,4 @@
-// A deployment that was accepted becomes healthy containers on the tenant's own nodes, and goes when it is told to.
+// An accepted deployment becomes healthy containers on the tenant's own nodes, and is removed when it is deleted.
 
 import { waitUntil, watchMachineStalls } from '@holdfast/testkit'
 import {
@@ -15,10 +15,10 @@ const ACME = ['acme-1', 'acme-2', 'acme-3', 'acme-4', 'acme-5']
 const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'] }
 const CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETUID', 'SETGID', 'KILL', 'NET_BIND_SERVICE']
 
-let whole: LabPlatform
+let cluster: LabPlatform
 
 beforeAll(async () => {
-  whole = await startLabPlatform({
+  cluster = await startLabPlatform({
     nodesPerTenant: { acme: 5, globex: 1 },
     offers: {
       'acme-1': { labels: { disk: 'ssd' } },
@@ -28,27 +28,27 @@ beforeAll(async () => {
     },
   })
 })
-afterAll(() => whole?.stop())
+afterAll(() => cluster?.stop())
 
 const everywhere = async (): Promise<string[]> =>
-  (await Promise.all(ACME.map((name) => containersOn(whole, name)))).flat().sort()
+  (await Promise.all(ACME.map((name) => containersOn(cluster, name)))).flat().sort()
 
-test('three replicas run healthy on three nodes of the tenant, and nowhere else', async () => {
-  const api = whole.api('acme')
-  const body = { kind: 'Deployment', name: 'web', image: whole.image, replicas: 3, healthCheck: CHECK }
+test('runs three healthy replicas on three nodes of the tenant, and nowhere else', async () => {
+  const api = cluster.api('acme')
+  const body = { kind: 'Deployment', name: 'web', image: cluster.image, replicas: 3, healthCheck: CHECK }
   expect((await api.post('/api/v1/deployments', body)).status).toBe(201)
   await untilPhase(api, 'web', 'Running')
   const placed = await placementsOf(api, 'web')
   expect(placed.map(({ state }) => state)).toEqual(['ready', 'ready', 'ready'])
   expect(new Set(placed.map(({ nodeName }) => nodeName)).size).toBe(3)
-  for (const { nodeName } of placed) expect(await containersOn(whole, nodeName)).toEqual(['web running'])
+  for (const { nodeName } of placed) expect(await containersOn(cluster, nodeName)).toEqual(['web running'])
   expect(await everywhere()).toHaveLength(3)
-  expect(await containersOn(whole, 'globex-1')).toEqual([])
+  expect(await containersOn(cluster, 'globex-1')).toEqual([])
 })
 
-test('the engine shows the check, and no option outside of the safe set', async () => {
-  const [placed] = await placementsOf(whole.api('acme'), 'web')
-  const { Config, HostConfig, NetworkSettings } = await inspect(whole, placed?.nodeName ?? '', 'web')
+test('sets the health check on the container, and no option outside of the safe set', async () => {
+  const [placed] = await placementsOf(cluster.api('acme'), 'web')
+  const { Config, HostConfig, NetworkSettings } = await inspect(cluster, placed?.nodeName ?? '', 'web')
   expect(Config.Healthcheck.Test).toEqual(['CMD', ...CHECK.command])
   expect(HostConfig).toMatchObject({
     Privileged: false,
@@ -64,16 +64,16 @@ test('the engine shows the check, and no option outside of the safe set', async 
   expect(added.map((name) => name.replace(/^CAP_/, '')).sort()).toEqual([...CAPABILITIES].sort())
   for (const option of ['Binds', 'Devices', 'Mounts', 'VolumesFrom', 'PortBindings', 'Sysctls'])
     expect(Object.keys(HostConfig[option] ?? {}), option).toEqual([])
-  expect(Object.keys(NetworkSettings.Networks)).toEqual([`hf-${whole.platform.acme.id}`])
+  expect(Object.keys(NetworkSettings.Networks)).toEqual([`hf-${cluster.platform.acme.id}`])
 })
 
-test('a neighbour on the same node reaches it by its name', async () => {
-  const api = whole.api('acme')
+test('resolves the name of a deployment from another container on the same node', async () => {
+  const api = cluster.api('acme')
   const [placed] = await placementsOf(api, 'web')
   const body = {
     kind: 'Deployment',
     name: 'caller',
-    image: whole.image,
+    image: cluster.image,
     replicas: 1,
     placement: { affinity: ['web'] },
   }
@@ -81,15 +81,15 @@ test('a neighbour on the same node reaches it by its name', async () => {
   await untilPhase(api, 'caller', 'Running')
   const [caller] = await placementsOf(api, 'caller')
   expect((await placementsOf(api, 'web')).map(({ nodeName }) => nodeName)).toContain(caller?.nodeName)
-  const node = whole.node(caller?.nodeName ?? '')
+  const node = cluster.node(caller?.nodeName ?? '')
   expect(await node.exec(['docker', 'exec', 'caller', 'nslookup', 'web'])).toMatch(/Address.*: \d+\.\d+/)
   expect(placed).toBeDefined()
   await api.delete('/api/v1/deployments/caller')
   await waitUntil(async () => (await everywhere()).length === 3, { what: 'the caller is gone' })
 })
 
-test('0 replicas stop it on all nodes; DELETE removes it', async () => {
-  const api = whole.api('acme')
+test('stops all containers at 0 replicas and removes the deployment on DELETE', async () => {
+  const api = cluster.api('acme')
   expect((await api.put('/api/v1/deployments/web', { replicas: 0 })).status).toBe(200)
   await untilPhase(api, 'web', 'Stopped')
   await waitUntil(async () => (await everywhere()).length === 0, { what: 'nothing runs' })
@@ -103,16 +103,16 @@ test('0 replicas stop it on all nodes; DELETE removes it', async () => {
   expect(await everywhere()).toEqual([])
 })
 
-test('what fits nowhere names every node with every reason; one fix places it within 2 s', async () => {
-  const api = whole.api('acme')
+test('names every node with every reason when nothing fits, and places within 2 s of one fix', async () => {
+  const api = cluster.api('acme')
   const { body: listed } = await api.get('/api/v1/nodes')
   const ids = new Map<string, string>(
     Object.values(Object(listed['items'])).map((node) => [Object(node).name, Object(node).id]),
   )
   const change = (name: string, verb: string) => api.post(`/api/v1/nodes/${ids.get(name)}/${verb}`, undefined)
   for (const name of ['acme-1', 'acme-2', 'acme-5']) expect((await change(name, 'cordon')).status).toBe(200)
-  const operator = whole.platform.api()
-  const asAcme = { 'x-tenant-id': whole.platform.acme.id }
+  const operator = cluster.platform.api()
+  const asAcme = { 'x-tenant-id': cluster.platform.acme.id }
   const patched = await operator.send(
     'PATCH',
     `/api/v1/nodes/${ids.get('acme-4')}`,
@@ -123,13 +123,13 @@ test('what fits nowhere names every node with every reason; one fix places it wi
   const wanted = {
     kind: 'Deployment',
     name: 'picky',
-    image: whole.image,
+    image: cluster.image,
     replicas: 1,
     resources: { cpuMillis: 1000, memoryBytes: 0 },
     placement: { constraints: [{ label: 'disk', operator: 'in', values: ['ssd'] }] },
   }
   expect((await api.post('/api/v1/deployments', wanted)).status).toBe(201)
-  const told = await expect
+  const event = await expect
     .poll(async () =>
       (await eventsOf(api, 'deployment.unschedulable')).find(({ subject }) => subject.name === 'picky'),
     )
@@ -138,7 +138,7 @@ test('what fits nowhere names every node with every reason; one fix places it wi
       (await eventsOf(api, 'deployment.unschedulable')).find(({ subject }) => subject.name === 'picky'),
     )
   const candidates: { nodeName: string; refusals: { filter: string; fix: string }[] }[] = Object(
-    told?.data,
+    event?.data,
   ).candidates
   const reasons = new Map(
     candidates.map(({ nodeName, refusals }) => [nodeName, refusals.map(({ filter }) => filter)]),
@@ -165,8 +165,8 @@ test('what fits nowhere names every node with every reason; one fix places it wi
   expect((await change('acme-1', 'uncordon')).status).toBe(200)
   await waitUntil(async () => (await placementsOf(api, 'picky')).length === 1, { what: 'it is placed' })
   const tookMs = performance.now() - fixedAt
-  // The fix and the decision are each written before the next is done: that takes what the machine's disk takes.
+  // The fix and the decision are each written to disk before the next step, so allow for the stalls of the machine's disk.
   expect(tookMs - 3 * (await stalls())).toBeLessThan(2000)
   await untilPhase(api, 'picky', 'Running')
-  expect(await containersOn(whole, 'acme-1')).toEqual(['picky running'])
+  expect(await containersOn(cluster, 'acme-1')).toEqual(['picky running'])
 })

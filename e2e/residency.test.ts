@@ -28,27 +28,27 @@ import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform
 import { watchReady } from '@holdfast/testkit/scenarios/watch-ready'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
-/** After the label is there. */
+/** The time limit from the new label to a running container. */
 const CURED_MS = 2000
 const { country: COUNTRY, region: REGION, blockedCountries: BLOCKED } = RESIDENCY_LABELS
 
-let whole: LabPlatform
+let cluster: LabPlatform
 
 beforeAll(async () => {
-  whole = await startResidencyLab()
+  cluster = await startResidencyLab()
 })
-afterAll(() => whole?.stop())
+afterAll(() => cluster?.stop())
 
 const at = (name: string) => `/api/v1/deployments/${name}`
 
 async function statusOf(name: string) {
-  return Object((await whole.api('acme').get(at(name))).body['status'])
+  return Object((await cluster.api('acme').get(at(name))).body['status'])
 }
 
 async function remove(...names: readonly string[]): Promise<void> {
-  for (const name of names) expect((await whole.api('acme').delete(at(name))).status).toBe(202)
+  for (const name of names) expect((await cluster.api('acme').delete(at(name))).status).toBe(202)
   for (const name of names)
-    await waitUntil(async () => (await whole.api('acme').get(at(name))).status === 404, {
+    await waitUntil(async () => (await cluster.api('acme').get(at(name))).status === 404, {
       what: `${name} is gone`,
     })
 }
@@ -59,24 +59,24 @@ async function untilOn(name: string, numbers: readonly number[]): Promise<void> 
   let seen: string[] = []
   await waitUntil(
     async () => {
-      seen = await homesOf(whole, name)
+      seen = await homesOf(cluster, name)
       return seen.join() === onNodes(numbers).join()
     },
     { what: `${name} runs on ${numbers.join()} and nowhere else`, timeoutMs: 60_000, intervalMs: 200 },
   ).catch((error: Error) => {
-    throw new Error(`${error.message} It was: ${seen.join()}`)
+    throw new Error(`${error.message} It was on: ${seen.join()}`)
   })
 }
 
-test('what each demand is stored as, and where its containers are', async () => {
+test('stores each residency demand and runs its containers only on matching nodes', async () => {
   for (const { labels, nodes, ...row } of ALLOWED) {
-    const stored = await deploy(whole, { ...row, replicas: nodes.length })
+    const stored = await deploy(cluster, { ...row, replicas: nodes.length })
     const announced = Object.entries(labels).map(([label, value]) => ({ [label]: value }))
     expect([row.name, stored]).toEqual([row.name, { announced, labels, warnings: [] }])
   }
   for (const { name, nodes } of ALLOWED) {
-    await untilPhase(whole.api('acme'), name, 'Running')
-    expect([name, await homesOf(whole, name)]).toEqual([name, onNodes(nodes)])
+    await untilPhase(cluster.api('acme'), name, 'Running')
+    expect([name, await homesOf(cluster, name)]).toEqual([name, onNodes(nodes)])
   }
   await remove(...ALLOWED.map(({ name }) => name))
 })
@@ -85,26 +85,26 @@ const block = (residency: object): string => JSON.stringify({ placement: { resid
 
 test.each<[string, object, string, string, unknown]>([
   [
-    'a region that nobody declares',
+    'an undeclared region',
     { placement: { residency: { region: 'moon' } } },
     ...(['residency_region_undeclared', 'placement.residency.region'] as const),
     'one of alpine, apac, dach, eea, eu, na, nordics',
   ],
   [
-    'a label by hand',
+    'a residency label set by the user',
     { labels: { [COUNTRY]: 'DE', [BLOCKED]: 'US,CN' } },
     ...(['residency_label_handwritten', `labels["${COUNTRY}"]`] as const),
     block({ country: 'DE', blockedCountries: ['US', 'CN'] }),
   ],
   [
-    'the same said twice',
+    'the same demand twice',
     { placement: { residency: { region: 'eu' } }, labels: { [REGION]: 'eu' } },
     ...(['residency_declared_twice', `labels["${REGION}"]`] as const),
     expect.any(String),
   ],
 ])('refused: %s', async (_about, sent, code, field, expected) => {
-  const api = whole.api('acme')
-  const body = { kind: 'Deployment', name: 'refused', image: whole.image, ...sent }
+  const api = cluster.api('acme')
+  const body = { kind: 'Deployment', name: 'refused', image: cluster.image, ...sent }
   const answer = await api.post('/api/v1/deployments', body)
   expect([answer.status, Object(answer.body['rejections'])[0]]).toMatchObject([
     422,
@@ -113,69 +113,69 @@ test.each<[string, object, string, string, unknown]>([
   expect((await api.get(at('refused'))).status).toBe(404)
 })
 
-/** Stored, and the answer lists what the reachable nodes advertise. */
+/** The deployment is stored, and the response lists the locations that the reachable nodes advertise. */
 async function waits(
   row: Row,
   labels: Labels,
   countries: readonly string[],
   regions = ['alpine'],
 ): Promise<void> {
-  const stored = await deploy(whole, row)
+  const stored = await deploy(cluster, row)
   const advertised = { countries, regions }
   expect(stored).toMatchObject({
     labels,
     warnings: [{ code: 'residency_no_match', field: 'placement.residency', advertised }],
   })
-  await untilPhase(whole.api('acme'), row.name, 'Waiting')
+  await untilPhase(cluster.api('acme'), row.name, 'Waiting')
   expect(await statusOf(row.name)).toMatchObject({ reason: 'residency_no_match', replicas: { placed: 0 } })
-  expect(await homesOf(whole, row.name)).toEqual([])
+  expect(await homesOf(cluster, row.name)).toEqual([])
 }
 
 const ALL = ['DE', 'FR', 'US']
 
-test('what nobody answers waits, and starts by itself with the label that was missing', async () => {
-  // The only machine in Japan is another tenant's: it is not listed, and takes nothing.
+test('an unmet demand waits, and starts automatically once a node has the missing label', async () => {
+  // The only machine in Japan belongs to another tenant: it is not listed and receives no replica.
   await waits({ name: 'japan', residency: { country: 'JP' } }, { [COUNTRY]: 'JP' }, ALL)
   const elsewhere = { name: 'elsewhere', residency: { blockedCountries: ALL } }
   await waits(elsewhere, { [BLOCKED]: 'DE,FR,US' }, ALL)
-  // A machine that reports no country is in none that is blocked.
+  // A machine without a country is in no blocked country.
   const none = { node: 'acme-4', labels: NOWHERE, deployment: 'elsewhere' }
-  expect(await curedBy(whole, none)).toBeLessThan(CURED_MS)
+  expect(await curedBy(cluster, none)).toBeLessThan(CURED_MS)
   await untilOn('elsewhere', [4])
 
   await waits({ name: 'states', residency: { country: 'US' } }, { [COUNTRY]: 'US' }, ['DE', 'FR'])
   await waits({ name: 'america', residency: { region: 'na' } }, { [REGION]: 'na' }, ['DE', 'FR'])
-  const env = { HOLDFAST_URL: whole.platform.baseUrl, HOLDFAST_TOKEN: whole.platform.acme.token }
+  const env = { HOLDFAST_URL: cluster.platform.baseUrl, HOLDFAST_TOKEN: cluster.platform.acme.token }
   const { code, stdout } = await runCli(['why', 'states'], { env })
   expect([code, stdout]).toEqual([0, expect.stringContaining('0 of 5 nodes fit: 5 not in the required')])
   expect(stdout).toContain(`To run it, do one of these:\n  - Set ${NODE_COUNTRY}=US on acme-4.\n`)
   const states = { node: 'acme-4', labels: inCountry('US'), deployment: 'states' }
-  expect(await curedBy(whole, states)).toBeLessThan(CURED_MS)
+  expect(await curedBy(cluster, states)).toBeLessThan(CURED_MS)
   await untilOn('states', [4])
   await untilOn('america', [4])
-  // It stood there because nothing was said of where that is.
+  // It ran there only because the machine had no country.
   await untilOn('elsewhere', [])
   await remove('elsewhere', 'states', 'america')
 })
 
-test('a machine that is not heard answers nothing, and a region is answered by the label of one that is', async () => {
-  const silent = whole.node('acme-4')
-  whole.lab.pauseAgent(silent)
-  onTestFinished(() => whole.lab.resumeAgent(silent))
-  await relabel(whole, 'acme-5', inCountry('FR'))
-  await waitUntil(async () => (await nodeCalled(whole, 'acme-4')).status === 'unreachable', {
+test('ignores the labels of an unreachable machine and satisfies a region by a reachable one', async () => {
+  const silent = cluster.node('acme-4')
+  cluster.lab.pauseAgent(silent)
+  onTestFinished(() => cluster.lab.resumeAgent(silent))
+  await relabel(cluster, 'acme-5', inCountry('FR'))
+  await waitUntil(async () => (await nodeCalled(cluster, 'acme-4')).status === 'unreachable', {
     what: 'acme-4 is unreachable',
   })
   const peak = { name: 'peak', residency: { country: 'FR', region: 'alpine' } }
   await waits(peak, { [COUNTRY]: 'FR', [REGION]: 'alpine' }, ['DE', 'FR'], [])
   await waits({ name: 'states', residency: { country: 'US' } }, { [COUNTRY]: 'US' }, ['DE', 'FR'], [])
   const alpine = { node: 'acme-5', labels: inRegion('FR', 'alpine'), deployment: 'peak' }
-  expect(await curedBy(whole, alpine)).toBeLessThan(CURED_MS)
+  expect(await curedBy(cluster, alpine)).toBeLessThan(CURED_MS)
   await untilOn('peak', [5])
-  whole.lab.resumeAgent(silent)
+  cluster.lab.resumeAgent(silent)
   await untilOn('states', [4])
   expect(await statusOf('japan')).toMatchObject({ phase: 'Waiting', reason: 'residency_no_match' })
-  expect(await homesOf(whole, 'japan')).toEqual([])
+  expect(await homesOf(cluster, 'japan')).toEqual([])
   await remove('japan', 'peak', 'states')
 })
 
@@ -184,7 +184,7 @@ const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], i
 async function untilAt(name: string, node: string, replicas: number): Promise<void> {
   await waitUntil(
     async () => {
-      const placed = await placementsOf(whole.api('acme'), name)
+      const placed = await placementsOf(cluster.api('acme'), name)
       const there = placed.filter(({ nodeName, state }) => nodeName === node && state === 'ready')
       return placed.length === replicas && there.length === replicas
     },
@@ -193,7 +193,7 @@ async function untilAt(name: string, node: string, replicas: number): Promise<vo
 }
 
 const lastOf = async (type: string, name: string) =>
-  (await eventsOf(whole.api('acme'), type))
+  (await eventsOf(cluster.api('acme'), type))
     .filter(({ subject }) => subject.name === name)
     .toSorted((left, right) => left.time.localeCompare(right.time))
     .at(-1)
@@ -203,46 +203,46 @@ const displacedFrom = (nodeName: string, parts: object) => ({
   data: { nodeName, ...parts },
 })
 
-test('what may no longer be where it runs is moved, and nobody who uses it notices', async () => {
+test('moves replicas whose machine no longer qualifies, without a failed request', async () => {
   const routes = [{ host: hostOf('shop'), path: '/', port: 8080 }]
   const placement = { residency: { country: 'DE' } }
-  await deploy(whole, { name: 'shop', replicas: 2, more: { routes, healthCheck: CHECK, placement } })
-  await untilPhase(whole.api('acme'), 'shop', 'Running')
+  await deploy(cluster, { name: 'shop', replicas: 2, more: { routes, healthCheck: CHECK, placement } })
+  await untilPhase(cluster.api('acme'), 'shop', 'Running')
   await untilOn('shop', [1, 2])
-  for (const node of nodesOf(whole, 'acme')) await untilServed(whole, node, 'shop')
-  const ready = watchReady(whole.platform.server.store, whole.platform.acme.id, 'shop')
-  const targets = nodesOf(whole, 'acme').map((node) => edgeOf(whole, node))
+  for (const node of nodesOf(cluster, 'acme')) await untilServed(cluster, node, 'shop')
+  const ready = watchReady(cluster.platform.server.store, cluster.platform.acme.id, 'shop')
+  const targets = nodesOf(cluster, 'acme').map((node) => edgeOf(cluster, node))
   const load = startLoad({ targets, host: hostOf('shop'), perSecond: 100 })
 
-  await relabel(whole, 'acme-2', NOWHERE)
+  await relabel(cluster, 'acme-2', NOWHERE)
   await untilAt('shop', 'acme-1', 2)
   await untilOn('shop', [1, 1])
-  const wish = { [NODE_COUNTRY]: 'DE' }
+  const required = { [NODE_COUNTRY]: 'DE' }
   expect(await lastOf('deployment.displaced', 'shop')).toMatchObject(
     displacedFrom('acme-2', {
       label: NODE_COUNTRY,
-      required: wish,
+      required,
       reported: { [NODE_COUNTRY]: null },
       replicas: [{ to: 'acme-1' }],
     }),
   )
-  // Another demand is another place, by the same rule.
+  // A changed demand moves the replica by the same rule.
   const moved = { placement: { residency: { country: 'FR', region: 'alpine' } } }
-  expect((await whole.api('acme').put(at('shop'), moved)).status).toBe(200)
+  expect((await cluster.api('acme').put(at('shop'), moved)).status).toBe(200)
   await untilAt('shop', 'acme-5', 2)
   await untilOn('shop', [5, 5])
   const { sent, answered, failures, slowestMs } = await load.stop()
-  console.log(`${sent} requests meanwhile: ${failures.length} failed, slowest ${slowestMs} ms`)
+  console.log(`${sent} requests during the moves: ${failures.length} failed, slowest ${slowestMs} ms`)
   expect([failures, answered, ready.lowest()]).toEqual([[], sent, 2])
   ready.stop()
 })
 
-test('where nothing else takes it, it is stopped; it is back with the label', async () => {
+test('stops a replica that no other node can run, and starts it again with the label', async () => {
   const began = Date.now()
-  await relabel(whole, 'acme-5', inCountry('FR'))
+  await relabel(cluster, 'acme-5', inCountry('FR'))
   await untilOn('shop', [])
-  console.log(`shop was stopped ${Date.now() - began} ms after its agent was told to restart`)
-  // The engine shows it before the agent has told it.
+  console.log(`shop was stopped ${Date.now() - began} ms after its agent began to restart`)
+  // The engine shows it before the agent has reported it.
   await expect
     .poll(() => statusOf('shop'))
     .toMatchObject({ phase: 'Degraded', reason: 'residency_no_match', replicas: { placed: 0 } })
@@ -253,20 +253,20 @@ test('where nothing else takes it, it is stopped; it is back with the label', as
     .poll(() => lastOf('deployment.stalled', 'shop'))
     .toMatchObject({ reason: 'residency_no_match' })
   const back = { node: 'acme-5', labels: inRegion('FR', 'alpine'), deployment: 'shop' }
-  expect(await curedBy(whole, back)).toBeLessThan(CURED_MS)
-  await untilPhase(whole.api('acme'), 'shop', 'Running')
+  expect(await curedBy(cluster, back)).toBeLessThan(CURED_MS)
+  await untilPhase(cluster.api('acme'), 'shop', 'Running')
   await untilOn('shop', [5, 5])
-  await relabel(whole, 'acme-2', inCountry('DE'))
+  await relabel(cluster, 'acme-2', inCountry('DE'))
   await remove('shop')
 })
 
-/** It was heard, and it counts for nothing. */
+/** The machine is connected, and its labels are ignored. */
 async function isNoCandidate(deployment: string, refusedTimes: number): Promise<void> {
-  const api = whole.api('acme')
+  const api = cluster.api('acme')
   await waitUntil(async () => (await refusedLabels()).length === refusedTimes, {
-    what: `its labels were refused for the ${refusedTimes}. time`,
+    what: `its labels were rejected ${refusedTimes} times`,
   })
-  await untilLabels(whole, 'acme-4', {})
+  await untilLabels(cluster, 'acme-4', {})
   await untilNodesReady(api, 5)
   expect(await statusOf(deployment)).toMatchObject({ phase: 'Waiting', reason: 'residency_no_match' })
   const { body } = await api.get(`${at(deployment)}/why`)
@@ -274,23 +274,23 @@ async function isNoCandidate(deployment: string, refusedTimes: number): Promise<
   expect(Object(own).refusals).toContainEqual(
     expect.objectContaining({ filter: 'residency_country', reported: { [NODE_COUNTRY]: null } }),
   )
-  expect(await homesOf(whole, deployment)).toEqual([])
+  expect(await homesOf(cluster, deployment)).toEqual([])
 }
 
 const refusedLabels = async () =>
-  (await eventsOf(whole.api('acme'), 'node.labels_refused'))
+  (await eventsOf(cluster.api('acme'), 'node.labels_refused'))
     .filter(({ subject }) => subject.name === 'acme-4')
     .toSorted((left, right) => left.time.localeCompare(right.time))
     .map(({ data }) => Object(data).refused)
 
-/** As whoever holds the machine would: it leaves at once and joins under its old name. */
+/** Leaves and joins again under the old name, as an attacker with control over the machine would. */
 async function rejoin(offer: Parameters<LabPlatform['enrollAgain']>[1]): Promise<void> {
-  const { id } = await nodeCalled(whole, 'acme-4')
-  expect((await whole.api('acme').delete(`/api/v1/nodes/${id}?force=true`)).status).toBe(202)
-  expect(await whole.enrollAgain(whole.node('acme-4'), offer)).not.toBe(id)
+  const { id } = await nodeCalled(cluster, 'acme-4')
+  expect((await cluster.api('acme').delete(`/api/v1/nodes/${id}?force=true`)).status).toBe(202)
+  expect(await cluster.enrollAgain(cluster.node('acme-4'), offer)).not.toBe(id)
 }
 
-test('a machine that lies about where it is gets nothing, however often it joins', async () => {
+test('places nothing on a machine that reports a false location, however often it joins', async () => {
   const lie = { [NODE_COUNTRY]: 'CH', [NODE_REGION]: 'dach' }
   const refused = (attested: string | null) => [
     { label: NODE_COUNTRY, advertised: 'CH', attested },
@@ -298,7 +298,7 @@ test('a machine that lies about where it is gets nothing, however often it joins
   ]
   const vault = { name: 'vault', residency: { country: 'CH', region: 'dach' } }
   await waits(vault, { [COUNTRY]: 'CH', [REGION]: 'dach' }, ALL)
-  await relabel(whole, 'acme-4', lie, {})
+  await relabel(cluster, 'acme-4', lie, {})
   await isNoCandidate('vault', 1)
   await rejoin({ labels: lie })
   await isNoCandidate('vault', 2)
@@ -306,30 +306,30 @@ test('a machine that lies about where it is gets nothing, however often it joins
   await isNoCandidate('vault', 3)
   expect(await refusedLabels()).toEqual([refused('US'), refused(null), refused('US')])
   expect(await lastOf('deployment.scheduled', 'vault')).toBeUndefined()
-  expect(await madeOn(whole, 'acme-4', 'vault')).toEqual([])
-  // What a tenant administrator attests counts, of the same machine.
+  expect(await madeOn(cluster, 'acme-4', 'vault')).toEqual([])
+  // The attestation of a tenant administrator is valid for the same machine.
   await rejoin({ residency: { country: 'CH' } })
   await untilOn('vault', [4])
-  expect(await madeOn(whole, 'acme-4', 'vault')).toHaveLength(1)
+  expect(await madeOn(cluster, 'acme-4', 'vault')).toHaveLength(1)
   await remove('vault')
 })
 
-test('without enforcement what runs stays and nothing is placed; with it, it starts by itself', async () => {
-  const api = whole.api('acme')
-  const starts = async () => [...(await startsOn(whole, 'acme-1')), ...(await startsOn(whole, 'acme-2'))]
+test('without enforcement keeps what runs and places nothing; with it, placement resumes', async () => {
+  const api = cluster.api('acme')
+  const starts = async () => [...(await startsOn(cluster, 'acme-1')), ...(await startsOn(cluster, 'acme-2'))]
   const german = { residency: { country: 'DE' }, replicas: 2 }
-  await deploy(whole, { name: 'kept', ...german })
+  await deploy(cluster, { name: 'kept', ...german })
   await untilPhase(api, 'kept', 'Running')
   const before = await starts()
-  const { regions } = whole.platform.config.residency
-  await whole.restartServers({ residency: { enforcement: false, regions } })
+  const { regions } = cluster.platform.config.residency
+  await cluster.restartServers({ residency: { enforcement: false, regions } })
   expect((await api.get('/api/v1/scheduler/regions')).body).toMatchObject({ enforcement: false })
-  expect(await deploy(whole, { name: 'held', ...german })).toMatchObject({
+  expect(await deploy(cluster, { name: 'held', ...german })).toMatchObject({
     labels: { [COUNTRY]: 'DE' },
     warnings: [{ code: 'residency_enforcement_off', field: 'placement.residency' }],
   })
-  // By then the controllers have decided with these settings.
-  await deploy(whole, { name: 'free' })
+  // Once this one runs, the controllers have decided with these settings.
+  await deploy(cluster, { name: 'free' })
   await untilPhase(api, 'free', 'Running')
   await untilPhase(api, 'held', 'Waiting')
   expect(await statusOf('held')).toMatchObject({ reason: 'residency_enforcement_off' })
@@ -339,10 +339,10 @@ test('without enforcement what runs stays and nothing is placed; with it, it sta
   expect(candidates?.map(({ refusals }) => refusals[0]?.code)).toEqual(
     Array(5).fill('residency_enforcement_off'),
   )
-  expect(await homesOf(whole, 'held')).toEqual([])
+  expect(await homesOf(cluster, 'held')).toEqual([])
   await remove('free')
   expect([await statusOf('kept'), await starts()]).toMatchObject([{ phase: 'Running' }, before])
-  await whole.restartServers({ residency: { enforcement: true, regions } })
+  await cluster.restartServers({ residency: { enforcement: true, regions } })
   await untilPhase(api, 'held', 'Running')
   await untilOn('held', [1, 2])
   expect(await starts()).toEqual(expect.arrayContaining(before))

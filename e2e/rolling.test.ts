@@ -1,6 +1,5 @@
-// Whatever is asked of a deployment while people use it, nobody who uses it notices: a new image, more and fewer
-// replicas, a restart, a machine that is emptied, an earlier revision. Load goes through the router of every node,
-// over kept and over new connections.
+// Changes to a deployment under load lose no request: a new image, more and fewer replicas, a restart, a drained machine,
+// an earlier revision. The load goes through the router of every node, over kept and over new connections.
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'
@@ -15,13 +14,13 @@ const HOST = 'shop.example'
 const SHOP = '/api/v1/deployments/shop'
 const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], interval: '5s' }
 
-let whole: LabPlatform
+let cluster: LabPlatform
 let images: readonly string[]
 let load: Load
 let ready: ReadyWatch
 
 beforeAll(async () => {
-  whole = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
+  cluster = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
   images = await Promise.all(['one', 'two'].map(pushPage))
   const body = {
     kind: 'Deployment',
@@ -31,10 +30,10 @@ beforeAll(async () => {
     healthCheck: CHECK,
     routes: [{ host: HOST, path: '/', port: 8080 }],
   }
-  expect((await whole.api('acme').post('/api/v1/deployments', body)).status).toBe(201)
-  await untilPhase(whole.api('acme'), 'shop', 'Running')
-  ready = watchReady(whole.platform.server.store, whole.platform.acme.id, 'shop')
-  const targets = whole.lab.nodes.filter(({ tenant }) => tenant === 'acme').map(edgeOf)
+  expect((await cluster.api('acme').post('/api/v1/deployments', body)).status).toBe(201)
+  await untilPhase(cluster.api('acme'), 'shop', 'Running')
+  ready = watchReady(cluster.platform.server.store, cluster.platform.acme.id, 'shop')
+  const targets = cluster.lab.nodes.filter(({ tenant }) => tenant === 'acme').map(edgeOf)
   await waitUntil(async () => (await Promise.all(targets.map(answers))).every(Boolean), {
     what: 'every router serves the shop',
   })
@@ -43,13 +42,13 @@ beforeAll(async () => {
 afterAll(async () => {
   ready?.stop()
   await load?.stop()
-  await whole?.stop()
+  await cluster?.stop()
 })
 
 const edgeOf = ({ address }: { readonly address: string }): string => `http://${address}:80`
 
 async function pushPage(page: string): Promise<string> {
-  const { reference } = await whole.lab.registry.pushBusyboxImage('acme/shop', page, { page })
+  const { reference } = await cluster.lab.registry.pushBusyboxImage('acme/shop', page, { page })
   return reference
 }
 
@@ -59,12 +58,12 @@ async function answers(target: string): Promise<boolean> {
   return (await probe.stop()).failures.length === 0
 }
 
-/** Everything that was asked for stands, and nothing else: the revision runs on every replica that there is. */
+/** Waits until the revision runs on the desired number of replicas, and no other replica is left. */
 async function untilSettled(revision: unknown, replicas: number): Promise<void> {
   await waitUntil(
     async () => {
-      const placed = await placementsOf(whole.api('acme'), 'shop')
-      const { body } = await whole.api('acme').get(SHOP)
+      const placed = await placementsOf(cluster.api('acme'), 'shop')
+      const { body } = await cluster.api('acme').get(SHOP)
       const { phase, runningRevision } = Object(body['status'])
       return (
         phase === 'Running' &&
@@ -73,17 +72,17 @@ async function untilSettled(revision: unknown, replicas: number): Promise<void> 
         placed.every(({ state }) => state === 'ready')
       )
     },
-    { what: `revision ${String(revision)} runs ${replicas} times`, timeoutMs: 90_000 },
+    { what: `${replicas} replicas of revision ${String(revision)} run`, timeoutMs: 90_000 },
   )
 }
 
 async function put(change: object): Promise<unknown> {
-  const { status, body, text } = await whole.api('acme').put(SHOP, change)
+  const { status, body, text } = await cluster.api('acme').put(SHOP, change)
   expect(status, text).toBe(200)
   return Object(body['deployment']).revision
 }
 
-/** What users saw since the last look. */
+/** The number of requests that earlier checks have covered. */
 let counted = 0
 function unnoticed(lowestReady: number): void {
   const seen: LoadResult = load.result()
@@ -93,7 +92,7 @@ function unnoticed(lowestReady: number): void {
   expect(ready.lowest()).toBeGreaterThanOrEqual(lowestReady)
 }
 
-test(`${ROLLOUTS} new images one after another`, async () => {
+test(`rolls out ${ROLLOUTS} new images one after another without a failed request`, async () => {
   for (let round = 1; round <= ROLLOUTS; round += 1) {
     const revision = await put({ image: images[round % 2] })
     await untilSettled(revision, 3)
@@ -102,24 +101,24 @@ test(`${ROLLOUTS} new images one after another`, async () => {
   expect([...load.result().texts.keys()].sort()).toEqual(['one', 'two'])
 })
 
-test('more replicas and fewer: nothing is restarted', async () => {
-  const before = await placementsOf(whole.api('acme'), 'shop')
+test('scales up and down without restarting the other replicas', async () => {
+  const before = await placementsOf(cluster.api('acme'), 'shop')
   await untilSettled(await put({ replicas: 5 }), 5)
-  expect(await placementsOf(whole.api('acme'), 'shop')).toEqual(expect.arrayContaining(before))
+  expect(await placementsOf(cluster.api('acme'), 'shop')).toEqual(expect.arrayContaining(before))
   await untilSettled(await put({ replicas: 3 }), 3)
-  expect(await placementsOf(whole.api('acme'), 'shop')).toEqual(before)
+  expect(await placementsOf(cluster.api('acme'), 'shop')).toEqual(before)
   unnoticed(3)
 })
 
-test('a restart', async () => {
-  const { status, body } = await whole.api('acme').post(`${SHOP}/restart`, undefined)
+test('restarts all replicas without a failed request', async () => {
+  const { status, body } = await cluster.api('acme').post(`${SHOP}/restart`, undefined)
   expect(status).toBe(200)
   await untilSettled(Object(body['deployment']).revision, 3)
   unnoticed(3)
 })
 
-test('a machine is emptied, and takes work again', async () => {
-  const api = whole.api('acme')
+test('drains a machine and places on it again without a failed request', async () => {
+  const api = cluster.api('acme')
   const { body } = await api.get('/api/v1/nodes')
   const node = Object.values(Object(body['items'])).find((each) => Object(each).name === 'acme-2')
   const id = String(Object(node).id)
@@ -135,17 +134,17 @@ test('a machine is emptied, and takes work again', async () => {
   expect((await api.post(`/api/v1/nodes/${id}/uncordon`, undefined)).status).toBe(200)
 })
 
-test('back to an earlier revision', async () => {
-  const { status, body, text } = await whole.api('acme').post(`${SHOP}/rollback`, { revision: 2 })
+test('rolls back to an earlier revision without a failed request', async () => {
+  const { status, body, text } = await cluster.api('acme').post(`${SHOP}/rollback`, { revision: 2 })
   expect(status, text).toBe(200)
   await untilSettled(Object(body['deployment']).revision, 3)
   unnoticed(3)
 })
 
-test('what the load was, in all', async () => {
+test('loses no request over all changes', async () => {
   const { sent, answered, failures, reconnects, slowestMs } = await load.stop()
   console.log(
-    `${sent} requests at ${PER_SECOND} a second over three routers: ${failures.length} failed, ${reconnects} sent again on a new connection, slowest ${slowestMs} ms`,
+    `${sent} requests at ${PER_SECOND} a second over three routers: ${failures.length} failed, ${reconnects} repeated on a new connection, slowest ${slowestMs} ms`,
   )
   expect(answered).toBe(sent)
 })

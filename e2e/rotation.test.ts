@@ -1,6 +1,6 @@
-// A password is changed while three deployments log in with it 20 times a second, and none of the logins fails: a
-// real Redis whose user takes two passwords, through every phase, with the servers killed after each step, and taken
-// back from each phase; on the old engine and on the new.
+// A password is rotated while three deployments log in with it 20 times a second, and no login fails. A real Redis whose user
+// accepts two passwords goes through every phase, with the servers killed after each step, and with an abort from each phase,
+// on both supported engine versions.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -25,16 +25,16 @@ import { createStoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 const ROUNDS = LONG ? 3 : 1
-/** Half a dozen restarts of consumers one after another: a minute on two quiet cores. */
+/** Half a dozen restarts of consumers in sequence need a minute on two idle cores. */
 const PATIENCE = { timeout: LONG ? 3_600_000 : 300_000 }
-/** About what a step takes. */
+/** About how long a step takes. */
 const STEP_MS = 40
-/** In the long run who answers also leads, and each death costs the time until the other has taken over. */
+/** In the long run the answering servers also lead, so each kill costs a change of leader. */
 const ANSWERING = ['api', 'broker', ...(LONG ? ['controllers'] : [])]
 
-let whole: LabPlatform
+let cluster: LabPlatform
 let world: RedisWorld
-/** They take turns: the first is asked. */
+/** The first one receives the requests; after a kill the other one is first. */
 const answering: ServerProcess[] = []
 let leading: ServerProcess
 let began = 0
@@ -42,24 +42,24 @@ let began = 0
 let wrong = 0
 
 beforeAll(async () => {
-  // What decides, moves consumers and hands secrets out are processes that can be killed; here are only the doors.
-  whole = await startLabPlatform({
+  // Controllers, API and broker run in processes that can be killed; only the gateway runs in this one.
+  cluster = await startLabPlatform({
     nodesPerTenant: { acme: 2, globex: 1 },
     settings: { roles: ['api', 'gateway'] },
   })
-  const start = (roles: readonly string[]) => startServerProcess(whole.platform, roles)
+  const start = (roles: readonly string[]) => startServerProcess(cluster.platform, roles)
   const [leader, ...others] = await Promise.all([start(['controllers']), start(ANSWERING), start(ANSWERING)])
   leading = leader
   answering.push(...others)
-  world = await startRedisWorld(whole)
+  world = await startRedisWorld(cluster)
   began = performance.now()
 })
 afterAll(async () => {
-  await whole?.stop()
+  await cluster?.stop()
   await Promise.all([leading, ...answering].map((server) => server?.remove()))
 })
 
-/** Since the first login, in all containers that ever were. */
+/** Logins so far, in all containers that ever ran. */
 let before = 0
 afterEach(async ({ task }) => {
   const { logins, containers, missed, refused } = await world.tally()
@@ -72,19 +72,19 @@ afterEach(async ({ task }) => {
   before = logins
 })
 
-const api = () => whole.api('acme')
+const api = () => cluster.api('acme')
 
-function asked() {
+function nextServer() {
   const [first] = answering
   if (first === undefined) throw new Error('no server was started')
-  return { server: first, api: first.api(whole.platform.acme.token) }
+  return { server: first, api: first.api(cluster.platform.acme.token) }
 }
 
-/** One step of a rotation, by whoever is asked. */
+/** One step of a rotation. */
 type Step = (phase: string) => Promise<void>
 
 const step: Step = async (phase) => {
-  const { status, body, text } = await rotate(asked().api, phase)
+  const { status, body, text } = await rotate(nextServer().api, phase)
   expect(status, text).toBe(200)
   if (phase !== 'abort') expect(onlyCredential(body).next).toEqual(NEXT[phase])
 }
@@ -96,25 +96,25 @@ const NEXT: { readonly [phase: string]: readonly string[] } = {
   retire: ['stage'],
 }
 
-/** Who answered dies at once, and who has to go on with a cutover dies too; the other is asked next. */
+/** Kills the server that answered, and for a cutover also the leader that continues it. The next request goes to the other server. */
 const stepAndKill: Step = async (phase) => {
   await step(phase)
-  const dead = phase === 'cutover' ? [asked().server, leading] : [asked().server]
+  const dead = phase === 'cutover' ? [nextServer().server, leading] : [nextServer().server]
   await Promise.all(dead.map((each) => each.kill()))
   answering.reverse()
   await Promise.all(dead.map((each) => each.start()))
 }
 
-/** Who is asked dies at some moment of the step; the other is asked the same again, as a careful client would. */
+/** Kills the server at a random moment of the step, and repeats the request at the other one, as a careful client would. */
 const stepThroughDeath: Step = async (phase) => {
   const once = { 'idempotency-key': randomUUID() }
-  const dying = asked()
+  const dying = nextServer()
   const lost = rotate(dying.api, phase, once).catch(() => undefined)
   await pause(Math.random() * STEP_MS)
   await dying.server.kill()
   await lost
   answering.reverse()
-  const { status, text } = await rotate(asked().api, phase, once)
+  const { status, text } = await rotate(nextServer().api, phase, once)
   expect(status, text).toBe(200)
   await dying.server.start()
 }
@@ -124,13 +124,13 @@ async function isRefused(phase: string): Promise<void> {
   expect([status, codes], text).toEqual([409, ['rotation_transition_invalid']])
 }
 
-/** Redis takes so many, on both machines. */
-const takesPasswords = async (count: number) =>
+/** The number of passwords that Redis accepts is this, on both machines. */
+const acceptsPasswords = async (count: number) =>
   expect((await world.tally()).passwords).toEqual([count, count])
 
-/** Versions that the secrets store still holds, by its own word. */
+/** Versions that the secrets store still holds, read from the store itself. */
 async function heldVersions(): Promise<number[]> {
-  const eye = createStoreEye({ ...(await sharedSecretsStore()), tenant: whole.platform.acme.id })
+  const eye = createStoreEye({ ...(await sharedSecretsStore()), tenant: cluster.platform.acme.id })
   return eye.liveVersions(APP_PATH)
 }
 
@@ -140,130 +140,140 @@ const raised = (from: Versions, names: readonly string[], by: number): Versions 
     Object.entries(from).map(([name, version]) => [name, names.includes(name) ? version + by : version]),
   )
 
-async function rotateWhole(take: Step): Promise<void> {
+async function rotateFully(step: Step): Promise<void> {
   const first = await world.secretsVersions()
   const idle = await rotationOf(api())
   expect(idle).toMatchObject({ phase: 'idle', next: ['stage'], versions: { old: null, new: null } })
   expect(idle.consumers.map(({ deployment }) => deployment).sort()).toEqual(CONSUMERS)
   await isRefused('overlap')
 
-  await take('stage')
+  await step('stage')
   const { versions } = await rotationOf(api())
   expect(versions.new).toBeGreaterThan(Number(versions.old))
   await isRefused('cutover')
-  // A container that is made now is told nothing of it.
+  // A container that starts now must not receive the staged password.
   await world.applyPasswords()
-  await takesPasswords(1)
+  await acceptsPasswords(1)
 
-  await take('overlap')
+  await step('overlap')
   await isRefused('retire')
   await world.applyPasswords()
-  await takesPasswords(2)
+  await acceptsPasswords(2)
   expect(await world.secretsVersions()).toEqual(first)
 
-  await take('cutover')
+  await step('cutover')
   await isRefused('retire')
   const proved = await untilRotation(api(), 'every consumer has proved the new password', allProved)
   expect(proved.consumers.map(({ pinned }) => pinned)).toEqual(CONSUMERS.map(() => versions.new))
   expect(await world.secretsVersions()).toEqual(raised(first, CONSUMERS, 1))
-  await takesPasswords(2)
+  await acceptsPasswords(2)
   expect(await heldVersions()).toContain(versions.old)
 
-  await take('retire')
+  await step('retire')
   expect(await rotationOf(api())).toMatchObject({ phase: 'idle', next: ['stage'], blockedBy: [] })
   await waitUntil(async () => !(await heldVersions()).includes(Number(versions.old)), {
     what: 'the old password is destroyed',
     timeoutMs: 100_000,
   })
-  // From here on Redis takes the new one alone.
+  // From here on Redis accepts only the new password.
   await world.applyPasswords()
-  await takesPasswords(1)
+  await acceptsPasswords(1)
   expect(await world.secretsVersions()).toEqual(raised(first, CONSUMERS, 1))
 }
 
-/** Idle at once, with what was used before. */
-async function takeBack(take: Step): Promise<void> {
+/** Aborts: the rotation is idle at once and the previous version is in use. */
+async function abort(step: Step): Promise<void> {
   const { versions } = await rotationOf(api())
-  await take('abort')
+  await step('abort')
   const { phase, consumers } = await rotationOf(api())
   expect(phase).toBe('idle')
   expect(consumers.map(({ pinned }) => pinned)).toEqual(CONSUMERS.map(() => versions.old))
 }
 
-async function takeBackEarly(take: Step): Promise<void> {
+async function abortEarly(step: Step): Promise<void> {
   const first = await world.secretsVersions()
-  await take('stage')
-  await takeBack(take)
-  await take('stage')
-  await take('overlap')
+  await step('stage')
+  await abort(step)
+  await step('stage')
+  await step('overlap')
   await world.applyPasswords()
-  await takesPasswords(2)
-  await takeBack(take)
+  await acceptsPasswords(2)
+  await abort(step)
   await world.applyPasswords()
-  await takesPasswords(1)
+  await acceptsPasswords(1)
   expect(await world.secretsVersions()).toEqual(first)
 }
 
-/** Back from where so many have moved; the last of them is the one that tells Redis what to take. */
-async function takeBackCutover(take: Step, count: number): Promise<void> {
+/** Aborts a cutover after this many consumers have moved. The last of them is the one that configures Redis. */
+async function abortCutover(step: Step, count: number): Promise<void> {
   const first = await world.secretsVersions()
-  await take('stage')
-  await take('overlap')
+  await step('stage')
+  await step('overlap')
   await world.applyPasswords()
-  await take('cutover')
-  const { versions } = await untilRotation(api(), `${count} have moved`, (rotation) => {
+  await step('cutover')
+  const { versions } = await untilRotation(api(), `${count} consumers have moved`, (rotation) => {
     const moved = rotation.consumers.filter(({ pinned }) => pinned === rotation.versions.new)
     return moved.length >= count && (count < CONSUMERS.length || allProved(rotation))
   })
-  await take('abort')
-  const { consumers } = await untilRotation(api(), 'all are back', ({ phase }) => phase === 'idle')
+  await step('abort')
+  const { consumers } = await untilRotation(
+    api(),
+    'all consumers have moved back',
+    ({ phase }) => phase === 'idle',
+  )
   expect(consumers.map(({ pinned }) => pinned)).toEqual(CONSUMERS.map(() => versions.old))
   const last = await world.secretsVersions()
   const moved = CONSUMERS.filter((name) => last[name] !== first[name])
   expect(moved.length).toBeGreaterThanOrEqual(count)
   expect(last).toEqual(raised(first, moved, 2))
   await world.applyPasswords()
-  await takesPasswords(1)
+  await acceptsPasswords(1)
 }
 
-test.runIf(LONG)('stage, overlap, cutover, retire, of deployments that have run for long', async () => {
-  await world.untilAllGood()
-  await rotateWhole(step)
-})
-
-test(
-  `stage, overlap, cutover, retire, and servers are killed after every step, ${ROUNDS} times`,
-  PATIENCE,
+test.runIf(LONG)(
+  'rotates through all phases with long-running deployments, without a failed login',
   async () => {
-    for (let round = 0; round < ROUNDS; round += 1) await rotateWhole(stepAndKill)
+    await world.untilAllGood()
+    await rotateFully(step)
   },
 )
 
-test.runIf(LONG)(`the same, and servers are killed amid every step, ${ROUNDS} times`, async () => {
-  for (let round = 0; round < ROUNDS; round += 1) await rotateWhole(stepThroughDeath)
+test(
+  `rotates through all phases ${ROUNDS} times with servers killed after every step, without a failed login`,
+  PATIENCE,
+  async () => {
+    for (let round = 0; round < ROUNDS; round += 1) await rotateFully(stepAndKill)
+  },
+)
+
+test.runIf(LONG)(
+  `rotates through all phases ${ROUNDS} times with servers killed amid every step`,
+  async () => {
+    for (let round = 0; round < ROUNDS; round += 1) await rotateFully(stepThroughDeath)
+  },
+)
+
+test('aborts from stage and from overlap without moving a consumer', PATIENCE, async () => {
+  await abortEarly(step)
 })
 
-test('taken back from stage and from overlap: nobody is moved', PATIENCE, async () => {
-  await takeBackEarly(step)
+test('aborts from cutover after all consumers have moved', PATIENCE, async () => {
+  await abortCutover(step, CONSUMERS.length)
 })
 
-test('taken back from cutover, when all have moved', PATIENCE, async () => {
-  await takeBackCutover(step, CONSUMERS.length)
+test.runIf(LONG)('aborts from cutover after some consumers have moved', async () => {
+  await abortCutover(step, 2)
 })
 
-test.runIf(LONG)('taken back from cutover, when some have moved', async () => {
-  await takeBackCutover(step, 2)
-})
-
-test.runIf(LONG)('taken back, and servers are killed after and amid every step', async () => {
-  for (const take of [stepAndKill, stepThroughDeath]) {
-    await takeBackEarly(take)
-    await takeBackCutover(take, 2)
-    await takeBackCutover(take, CONSUMERS.length)
+test.runIf(LONG)('aborts with servers killed after and amid every step', async () => {
+  for (const step of [stepAndKill, stepThroughDeath]) {
+    await abortEarly(step)
+    await abortCutover(step, 2)
+    await abortCutover(step, CONSUMERS.length)
   }
 })
 
-test('an operator who forgot to tell Redis: one consumer waits, nobody is shut out, and all of it is taken back', async () => {
+test('a password that Redis was never configured with stops one consumer, locks none out, and can be aborted', async () => {
   await step('stage')
   await step('overlap')
   await step('cutover')
@@ -276,11 +286,11 @@ test('an operator who forgot to tell Redis: one consumer waits, nobody is shut o
   expect(moved).toMatchObject([{ deployment: 'shop', proved: false }])
   await isRefused('retire')
   await step('abort')
-  await untilRotation(api(), 'all are back', ({ phase }) => phase === 'idle')
+  await untilRotation(api(), 'all consumers have moved back', ({ phase }) => phase === 'idle')
   wrong = (await world.tally()).refused
 })
 
-test.runIf(LONG)('in the end the secrets store holds the password that is used, and no other', async () => {
+test.runIf(LONG)('leaves only the password in use in the secrets store', async () => {
   const [first] = (await rotationOf(api())).consumers
   await waitUntil(async () => String(await heldVersions()) === String(first?.pinned), {
     what: 'every other version is destroyed',

@@ -1,6 +1,6 @@
-// Two hundred secrets are written, generated, rotated and used by running containers on whole machines of both engine
-// lines; then everything that the product wrote down or said is searched for each of them, in every form. A value is
-// never read out of a container: it is hashed inside.
+// Two hundred secrets are written, generated, rotated and used by running containers on full nodes of both engine versions.
+// Then everything that the product wrote or sent is searched for each value, in every encoding. A value is never read out of
+// a container: it is hashed inside.
 
 import { hash, randomBytes } from 'node:crypto'
 import { sharedSecretsStore } from '@holdfast/testkit'
@@ -36,11 +36,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const canaries = createCanaryValues()
 const REGISTRY = { username: 'robot', password: String(canaries.document(1)['k0']).slice(0, 24) }
-/** Stands rightly in everything: where it is found, a value would be found. */
+/** A public value that is expected everywhere: finding it proves that the search would find a secret in the same place. */
 const MARK = `mark-${randomBytes(8).toString('hex')}`
 
-let whole: LabPlatform
-/** Answers half of the requests and hands secrets out: what it logs goes through the same hands as in production. */
+let cluster: LabPlatform
+/** Answers half of the requests and serves secrets, so that its log is written exactly as in production. */
 let server: ServerProcess
 const answers: string[] = []
 const streams: (() => void)[] = []
@@ -48,28 +48,28 @@ const labels = new Set<string>()
 const names = new Set<string>()
 
 beforeAll(async () => {
-  whole = await startLabPlatform({
+  cluster = await startLabPlatform({
     nodesPerTenant: { acme: 2, globex: 1 },
     etcdMembers: 3,
     registry: { htpasswd: REGISTRY },
   })
-  server = await startServerProcess(whole.platform, ['api', 'broker'])
-  const { acme, globex, baseUrl } = whole.platform
+  server = await startServerProcess(cluster.platform, ['api', 'broker'])
+  const { acme, globex, baseUrl } = cluster.platform
   for (const { token } of [acme, globex])
     streams.push(recordStream(`${baseUrl}/api/v1/events/stream`, token, answers))
   for (const tenant of ['acme', 'globex'])
-    await accepted(api(tenant).put(`/api/v1/registries/${whole.lab.registry.host}/credential`, REGISTRY))
+    await accepted(api(tenant).put(`/api/v1/registries/${cluster.lab.registry.host}/credential`, REGISTRY))
 })
 afterAll(async () => {
   for (const end of streams) end()
-  await whole?.stop()
+  await cluster?.stop()
   await server?.remove()
 })
 
-const api = (tenant: string): ApiClient => recording(whole.api(tenant), answers)
-const besideApi = (): ApiClient => recording(server.api(whole.platform.acme.token), answers)
+const api = (tenant: string): ApiClient => recording(cluster.api(tenant), answers)
+const besideApi = (): ApiClient => recording(server.api(cluster.platform.acme.token), answers)
 const eyeOf = async (tenant: 'acme' | 'globex') =>
-  createStoreEye({ ...(await sharedSecretsStore()), tenant: whole.platform[tenant].id })
+  createStoreEye({ ...(await sharedSecretsStore()), tenant: cluster.platform[tenant].id })
 
 function entry(name: string, label: string, material: object = {}) {
   labels.add(label)
@@ -77,29 +77,29 @@ function entry(name: string, label: string, material: object = {}) {
 }
 function deployment(name: string, over: object) {
   names.add(name)
-  return { kind: 'Deployment', name, image: whole.image, replicas: 1, stopGracePeriod: '1s', ...over }
+  return { kind: 'Deployment', name, image: cluster.image, replicas: 1, stopGracePeriod: '1s', ...over }
 }
 
-async function accepted(asked: Promise<ApiAnswer>): Promise<ApiAnswer> {
-  const answer = await asked
+async function accepted(request: Promise<ApiAnswer>): Promise<ApiAnswer> {
+  const answer = await request
   expect(answer.status, answer.text).toBeLessThan(300)
   return answer
 }
 
 const create = async (client: ApiClient, body: object) => accepted(client.post('/api/v1/deployments', body))
 
-/** Of what a shell makes of each text inside the container. */
+/** Hashes of the texts as the shell inside the container expands them. */
 async function hashesIn(node: string, container: string, texts: readonly string[]): Promise<string[]> {
   const script = texts.map((text) => `printf %s "${text}" | sha256sum`).join('\n')
-  const said = await whole.node(node).exec(['docker', 'exec', container, '/bin/sh', '-c', script])
-  return said
+  const output = await cluster.node(node).exec(['docker', 'exec', container, '/bin/sh', '-c', script])
+  return output
     .trim()
     .split('\n')
     .map((line) => line.slice(0, 64))
 }
 const hashOf = (text: string): string => hash('sha256', text, 'hex')
 
-test('containers on both engines are given what was written, what was generated, and what is made of both', async () => {
+test('containers on both engines receive written, generated and composed secrets', async () => {
   const written = canaries.document(40)
   const keys = keysOf(40)
   await create(
@@ -119,21 +119,21 @@ test('containers on both engines are given what was written, what was generated,
   const generated = await (await eyeOf('acme')).read('resources/web-key', 1)
   canaries.learn(generated)
   const placed = await placementsOf(api('acme'), 'web')
-  expect(placed.map(({ nodeName }) => nodeName).sort()).toEqual(nodesOf(whole, 'acme'))
+  expect(placed.map(({ nodeName }) => nodeName).sort()).toEqual(nodesOf(cluster, 'acme'))
   const proofs = new Set<string>()
   for (const { nodeName } of placed) {
     const names = [...keys.map((key) => `$DB_${key}`), '$KEY_k0', '$URL', '$MODE']
     const url = `redis://app:${written['k1']}@db/${generated['k0']}`
-    const given = [...keys.map((key) => String(written[key])), String(generated['k0']), url, 'lab']
-    expect(await hashesIn(nodeName, 'web', names)).toEqual(given.map(hashOf))
-    proofs.add((await inspect(whole, nodeName, 'web')).Config.Labels['holdfast.io/proof'])
+    const expected = [...keys.map((key) => String(written[key])), String(generated['k0']), url, 'lab']
+    expect(await hashesIn(nodeName, 'web', names)).toEqual(expected.map(hashOf))
+    proofs.add((await inspect(cluster, nodeName, 'web')).Config.Labels['holdfast.io/proof'])
   }
   expect(proofs.size).toBe(2)
 })
 
-test('a path of one tenant is another one in the next, and its first version is taken by itself', async () => {
+test('separates equal paths of two tenants, and starts a waiting container with the first version', async () => {
   const globex = api('globex')
-  const [node = ''] = nodesOf(whole, 'globex')
+  const [node = ''] = nodesOf(cluster, 'globex')
   await create(globex, deployment('web', { secrets: [entry('DB', 'web-db')] }))
   await untilPhase(globex, 'web', 'Degraded')
   const { body } = await globex.get('/api/v1/deployments/web')
@@ -141,9 +141,9 @@ test('a path of one tenant is another one in the next, and its first version is 
     reason: 'secret_unresolved',
     message: expect.stringContaining('Secret DB (resources/web-db) has no material'),
   })
-  expect(await containersOn(whole, node)).toEqual([])
-  const told = await eventsOf(globex, 'secret.unresolved')
-  expect(told.map(({ data }) => Object(data).cause)).toEqual(['missing'])
+  expect(await containersOn(cluster, node)).toEqual([])
+  const unresolved = await eventsOf(globex, 'secret.unresolved')
+  expect(unresolved.map(({ data }) => Object(data).cause)).toEqual(['missing'])
   const values = canaries.document(30)
   await accepted(globex.put('/api/v1/secrets/resources/web-db', { values, generate: { keys: ['own'] } }))
   canaries.learn(await (await eyeOf('globex')).read('resources/web-db', 1))
@@ -153,7 +153,7 @@ test('a path of one tenant is another one in the next, and its first version is 
   )
 })
 
-test('a credential is rotated: to written values and on, to generated ones and back', async () => {
+test('rotates a credential to written values, then stages generated ones and aborts', async () => {
   const client = besideApi()
   const rotate = (body: object) =>
     accepted(client.post('/api/v1/deployments/shop/secrets/rotate', { secret: 'APP', ...body }))
@@ -164,7 +164,7 @@ test('a credential is rotated: to written values and on, to generated ones and b
   await untilPhase(api('acme'), 'shop', 'Running')
   await rotate({ phase: 'stage', values: canaries.document(15) })
   await rotate({ phase: 'overlap' })
-  // Its container is made anew and holds both.
+  // Its container is recreated and has both versions.
   await accepted(client.post('/api/v1/deployments/shop/restart', undefined))
   await untilRevision(api('acme'), 'shop', 2)
   await rotate({ phase: 'cutover' })
@@ -176,7 +176,7 @@ test('a credential is rotated: to written values and on, to generated ones and b
   await rotate({ phase: 'abort' })
 })
 
-test('values come with requests that are repeated, refused, only tried, taken over, and taken away', async () => {
+test('accepts values in repeated, rejected, dry-run, updating and deleted requests', async () => {
   const client = besideApi()
   const once = { 'idempotency-key': randomBytes(16).toString('hex') }
   const body = deployment('once', { secrets: [entry('S', 'once', { values: canaries.document(15) })] })
@@ -209,7 +209,7 @@ test('values come with requests that are repeated, refused, only tried, taken ov
   await accepted(client.delete('/api/v1/deployments/gone'))
 })
 
-/** Those that containers hold now, by what the secrets store says. */
+/** Values that containers use now, read from the secrets store. */
 async function inUse(): Promise<string[]> {
   const [acme, globex] = [await eyeOf('acme'), await eyeOf('globex')]
   const documents = await Promise.all([
@@ -225,7 +225,7 @@ async function inUse(): Promise<string[]> {
 async function knownOf(tenant: 'acme' | 'globex'): Promise<Known> {
   const { body } = await api(tenant).get('/api/v1/nodes')
   const nodeIds = Object.values<{ id: string }>(Object(body['items'])).map(({ id }) => id)
-  return { tenant: whole.platform[tenant].id, deployments: [...names], labels: [...labels], nodeIds }
+  return { tenant: cluster.platform[tenant].id, deployments: [...names], labels: [...labels], nodeIds }
 }
 
 test('no value is anywhere but in the secrets store and in the configuration of its containers', async () => {
@@ -236,21 +236,21 @@ test('no value is anywhere but in the secrets store and in the configuration of 
   )
   await untilPhase(api('acme'), MARK, 'Running')
   for (const tenant of ['acme', 'globex'] as const)
-    answers.push(...(await readEverything(whole, api(tenant), await knownOf(tenant))))
-  const platformApi = recording(whole.platform.api(), answers)
+    answers.push(...(await readEverything(cluster, api(tenant), await knownOf(tenant))))
+  const platformApi = recording(cluster.platform.api(), answers)
   for (const path of ['/metrics', '/api/v1/tenants']) await accepted(platformApi.get(path))
 
-  const logs = [...whole.platform.logLines, ...whole.gateway.logLines, server.said()]
+  const logs = [...cluster.platform.logLines, ...cluster.gateway.logLines, server.output()]
   const used = await inUse()
   const [marked] = await placementsOf(api('acme'), MARK)
   const node = marked?.nodeName ?? ''
-  const assignment = (await inspect(whole, node, MARK)).Config.Labels['holdfast.io/assignment']
+  const assignment = (await inspect(cluster, node, MARK)).Config.Labels['holdfast.io/assignment']
 
   const started = performance.now()
   const search = searchFor([...canaries.all, MARK, assignment])
-  const held = new Set(whole.lab.nodes.flatMap((each) => [...searchEngine(each, search)]))
+  const held = new Set(cluster.lab.nodes.flatMap((each) => [...searchEngine(each, search)]))
   expect(used.filter((value) => !held.has(value)).map(hashOf)).toEqual([])
-  const found = [...(await searchArtefacts(whole, { logs, answers }, search))]
+  const found = [...(await searchArtefacts(cluster, { logs, answers }, search))]
   const isMark = (value: string) => value === MARK || value === assignment
   const sees = found.filter(([, values]) => [...values].some(isMark)).map(([place]) => place)
   expect(sees).toEqual(expect.arrayContaining(placesOfMark(node)))
@@ -258,19 +258,19 @@ test('no value is anywhere but in the secrets store and in the configuration of 
     [...values].filter((value) => !isMark(value)).map(() => place),
   )
   console.log(
-    `${canaries.all.size} values, ${used.length} of them in containers; ${answers.length} answers, ${logs.length} lines: ` +
+    `${canaries.all.size} values, ${used.length} of them in containers; ${answers.length} responses, ${logs.length} log lines: ` +
       `${leaks.length} leaks, the mark in ${sees.length} places, searched in ${Math.round(performance.now() - started)} ms`,
   )
   expect(canaries.all.size).toBeGreaterThanOrEqual(200)
   expect(leaks).toEqual([])
 })
 
-/** Of every kind of artefact one. */
+/** One place for every kind of artifact. */
 const placesOfMark = (node: string) => [
   'logs of the servers',
   'answers',
   'audit log of the secrets store',
-  ...(whole.etcd?.members ?? []).flatMap(({ name }) => [
+  ...(cluster.etcd?.members ?? []).flatMap(({ name }) => [
     expect.stringMatching(`^${name}: data/member/wal/`),
     `${name}: data/member/snap/db`,
   ]),

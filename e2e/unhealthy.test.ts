@@ -1,30 +1,30 @@
-// A replica whose check begins to fail makes the deployment Degraded, and one that recovers makes it Running again.
+// A replica whose health check begins to fail makes the deployment Degraded; when it recovers, the deployment is Running again.
 
 import { waitUntil } from '@holdfast/testkit'
 import { placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-let whole: LabPlatform
+let cluster: LabPlatform
 
 beforeAll(async () => {
-  whole = await startLabPlatform({ nodesPerTenant: { acme: 1, globex: 1 } })
+  cluster = await startLabPlatform({ nodesPerTenant: { acme: 1, globex: 1 } })
 })
-afterAll(() => whole?.stop())
+afterAll(() => cluster?.stop())
 
-test('what the check says is what the status says', async () => {
-  const api = whole.api('acme')
+test('reports Degraded while the health check fails and Running once it passes again', async () => {
+  const api = cluster.api('acme')
   const body = {
     kind: 'Deployment',
     name: 'moody',
-    image: whole.image,
+    image: cluster.image,
     replicas: 1,
     healthCheck: { type: 'exec', command: ['test', '!', '-e', '/ill'], interval: '5s', retries: 3 },
   }
   expect((await api.post('/api/v1/deployments', body)).status).toBe(201)
   await untilPhase(api, 'moody', 'Running')
   const [placed] = await placementsOf(api, 'moody')
-  const node = whole.node(placed?.nodeName ?? '')
+  const node = cluster.node(placed?.nodeName ?? '')
   await node.exec(['docker', 'exec', 'moody', 'touch', '/ill'])
   await untilPhase(api, 'moody', 'Degraded')
   const { body: record } = await api.get('/api/v1/deployments/moody')
@@ -40,6 +40,6 @@ test('what the check says is what the status says', async () => {
       const types = Object.values(Object(listed['items'])).map((event) => Object(event).type)
       return types.includes('deployment.degraded') && types.includes('deployment.running')
     },
-    { what: 'both were told' },
+    { what: 'both events were emitted' },
   )
 })

@@ -13,7 +13,6 @@ import { isBelow, repositoryFiles } from './texts/repository-files.ts'
 const NOT_YET: readonly string[] = [
   'bench',
   'docs/invariants.md',
-  'e2e',
   'packages/agent',
   'packages/core',
   'packages/server',

@@ -1,4 +1,4 @@
-// What people do about a refusal: every change of a cure, through the API or at the machine, and exactly as far as it says.
+// Applies the changes of a remedy exactly as stated, through the API or on the machine.
 
 import {
   type Change,
@@ -20,30 +20,30 @@ import { isOn } from './check-history.ts'
 import { placementsOf, untilPhase } from './lab-reads.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
 
-/** What a machine was last told to say of itself, and what its join token attests. */
-interface Said {
+/** The labels that a machine advertises, and the location that its join token attests. */
+interface Advertised {
   readonly labels: { readonly [key: string]: string }
   readonly residency: { readonly country?: string; readonly region?: string }
 }
 
-/** One node and those of its tenant who see to it. */
+/** One node, the API client of its tenant, and what the node advertises now. */
 export interface Ward {
-  readonly whole: LabPlatform
+  readonly cluster: LabPlatform
   readonly tenant: string
   readonly api: ApiClient
   readonly node: LabNode
   readonly nodeId: string
-  said: Said
+  advertised: Advertised
 }
 
-/** When it resolves, all of it has come to be. */
+/** Resolves once all changes are in effect. */
 export async function applyCure(ward: Ward, name: string, changes: readonly Change[]): Promise<void> {
   await reviseDeployment(ward, name, changes)
-  // Whatever is to come beside it needs the room of the quota itself.
+  // Raise the quota first: the other changes may need its room.
   for (const change of changes.toSorted(quotaFirst)) await DONE[change.kind]?.(ward, change, name)
-  const said = changes.reduce(saidAfter, ward.said)
+  const advertised = changes.reduce(advertisedAfter, ward.advertised)
   if (changes.some(({ kind }) => kind === 'make_ready')) await start(ward)
-  if (said !== ward.said) await tell(ward, said)
+  if (advertised !== ward.advertised) await advertise(ward, advertised)
 }
 
 const quotaFirst = (left: Change, right: Change): number =>
@@ -67,10 +67,10 @@ export async function act({ api, nodeId }: Ward, verb: 'cordon' | 'uncordon' | '
   expect(status, text).toBeLessThan(300)
 }
 
-/** The platform's administrator alone may. */
-export async function setQuota({ whole, tenant }: Ward, containers: number): Promise<void> {
-  const { id } = tenant === 'acme' ? whole.platform.acme : whole.platform.globex
-  const { status, text } = await whole.platform
+/** Only the platform administrator may change quotas. */
+export async function setQuota({ cluster, tenant }: Ward, containers: number): Promise<void> {
+  const { id } = tenant === 'acme' ? cluster.platform.acme : cluster.platform.globex
+  const { status, text } = await cluster.platform
     .api()
     .send('PATCH', `/api/v1/tenants/${id}`, { quotas: { containers } })
   expect(status, text).toBe(200)
@@ -89,40 +89,43 @@ async function nodeOf({ api, nodeId }: Pick<Ward, 'api' | 'nodeId'>): Promise<No
   return decodeKnown(nodeShape, (await api.get(`/api/v1/nodes/${nodeId}`)).body)
 }
 
-interface Wishes extends Pick<DeploymentRecord, 'resources'> {
+interface Requirements extends Pick<DeploymentRecord, 'resources'> {
   readonly nodeId: DeploymentRecord['nodeId'] | undefined
   readonly placement: DeploymentRecord['placement'] | undefined
 }
 
-/** All of it in one revision. */
+/** Applies all changes in one revision. */
 async function reviseDeployment({ api }: Ward, name: string, changes: readonly Change[]): Promise<void> {
   const { nodeId, placement, resources } = await recordOf(api, name)
-  const before: Wishes = { nodeId, placement, resources }
-  const after = changes.reduce(wishesAfter, before)
+  const before: Requirements = { nodeId, placement, resources }
+  const after = changes.reduce(requirementsAfter, before)
   if (after !== before) await put(api, name, after)
 }
 
-function wishesAfter(wishes: Wishes, change: Change): Wishes {
-  const { placement = {} } = wishes
+function requirementsAfter(requirements: Requirements, change: Change): Requirements {
+  const { placement = {} } = requirements
   const { constraints = [], affinity = [], antiAffinity = [] } = placement
   const isOther = (name: string): boolean => name !== change.deployment
   switch (change.kind) {
     case 'name_node':
-      return { ...wishes, nodeId: change.nodeId }
+      return { ...requirements, nodeId: change.nodeId }
     case 'lower_request':
-      return { ...wishes, resources: { ...wishes.resources, ...change.resources } }
+      return { ...requirements, resources: { ...requirements.resources, ...change.resources } }
     case 'change_constraint': {
       const left = constraints.filter((each) => !isSame(each, change.constraint))
-      return { ...wishes, placement: { ...placement, constraints: left } }
+      return { ...requirements, placement: { ...placement, constraints: left } }
     }
     case 'change_affinity':
-      return { ...wishes, placement: { ...placement, affinity: affinity.filter(isOther) } }
+      return { ...requirements, placement: { ...placement, affinity: affinity.filter(isOther) } }
     case 'change_anti_affinity':
-      return { ...wishes, placement: { ...placement, antiAffinity: antiAffinity.filter(isOther) } }
+      return { ...requirements, placement: { ...placement, antiAffinity: antiAffinity.filter(isOther) } }
     case 'change_residency':
-      return { ...wishes, placement: { ...placement, residency: demandAfter(placement.residency, change) } }
+      return {
+        ...requirements,
+        placement: { ...placement, residency: demandAfter(placement.residency, change) },
+      }
     default:
-      return wishes
+      return requirements
   }
 }
 
@@ -141,7 +144,7 @@ function demandAfter(
   return { ...others, blockedCountries: blockedCountries.filter((country) => country !== value) }
 }
 
-/** What else runs there asks for so much less. */
+/** Lowers the requests of the other deployments on the node by this much. */
 async function freeRoom(
   api: ApiClient,
   node: string,
@@ -170,10 +173,10 @@ async function freeRoom(
   expect(left).toEqual({ cpuMillis: 0, memoryBytes: 0 })
 }
 
-/** One that does not run is started there, and one that is not there at all is made. */
-async function placeBeside({ api, nodeId, node, whole }: Ward, name: string): Promise<void> {
+/** Starts the deployment on the node, and creates it if it does not exist. */
+async function placeBeside({ api, nodeId, node, cluster }: Ward, name: string): Promise<void> {
   const known = await api.get(`/api/v1/deployments/${name}`)
-  const body = { kind: 'Deployment', name, image: whole.image, replicas: 1, nodeId }
+  const body = { kind: 'Deployment', name, image: cluster.image, replicas: 1, nodeId }
   if (known.status === 404) expect((await api.post('/api/v1/deployments', body)).status).toBe(201)
   else await put(api, name, { replicas: 1, nodeId })
   await waitUntil(
@@ -184,40 +187,40 @@ async function placeBeside({ api, nodeId, node, whole }: Ward, name: string): Pr
   )
 }
 
-function saidAfter(said: Said, { kind, label = '', value }: Change): Said {
-  if (kind !== 'set_label' && kind !== 'attest_label') return said
-  const { [label]: _before, ...others } = said.labels
+function advertisedAfter(advertised: Advertised, { kind, label = '', value }: Change): Advertised {
+  if (kind !== 'set_label' && kind !== 'attest_label') return advertised
+  const { [label]: _before, ...others } = advertised.labels
   const labels = value === undefined ? others : { ...others, [label]: value }
-  if (kind === 'set_label' || value === undefined) return { ...said, labels }
+  if (kind === 'set_label' || value === undefined) return { ...advertised, labels }
   const place = label === NODE_COUNTRY ? { country: value } : label === NODE_REGION ? { region: value } : {}
-  return { labels, residency: { ...said.residency, ...place } }
+  return { labels, residency: { ...advertised.residency, ...place } }
 }
 
-/** So that it can be seen that the agent has come with the newest. */
-const TIMES_TOLD = 'told'
+/** A label that is raised with each change; it shows when the agent has connected with the newest labels. */
+const GENERATION = 'generation'
 
-/** In the configuration of the agent; where it is attested otherwise than before, the machine is enrolled anew. */
-export async function tell(ward: Ward, said: Said): Promise<void> {
-  const { whole, node } = ward
-  const told = String(Number(ward.said.labels[TIMES_TOLD] ?? 0) + 1)
-  const isAttested = said.residency === ward.said.residency
-  const labels = { ...said.labels, [TIMES_TOLD]: told }
-  ward.said = { ...said, labels }
-  if (isAttested) await whole.relabel(node, labels)
-  else await whole.enrollAgain(node, ward.said)
+/** Sets the labels in the agent's configuration. If the attested location changes, the machine is enrolled again. */
+export async function advertise(ward: Ward, advertised: Advertised): Promise<void> {
+  const { cluster, node } = ward
+  const generation = String(Number(ward.advertised.labels[GENERATION] ?? 0) + 1)
+  const isAttested = advertised.residency === ward.advertised.residency
+  const labels = { ...advertised.labels, [GENERATION]: generation }
+  ward.advertised = { ...advertised, labels }
+  if (isAttested) await cluster.relabel(node, labels)
+  else await cluster.enrollAgain(node, ward.advertised)
   await waitUntil(
     async () => {
       const { status, labels: shown } = await nodeOf(ward)
-      return status === 'ready' && shown[TIMES_TOLD] === told
+      return status === 'ready' && shown[GENERATION] === generation
     },
-    { what: `${node.name} says what it was told` },
+    { what: `${node.name} advertises its new labels` },
   )
 }
 
 async function start(ward: Ward): Promise<void> {
-  const { whole, node } = ward
-  if (isOn(node)) await whole.lab.restartAgent(node)
-  else await whole.lab.powerOn(node)
+  const { cluster, node } = ward
+  if (isOn(node)) await cluster.lab.restartAgent(node)
+  else await cluster.lab.powerOn(node)
   await untilStatus(ward, 'ready')
 }
 
@@ -227,16 +230,16 @@ export async function untilStatus(ward: Ward, wanted: Node['status']): Promise<v
   })
 }
 
-/** Less of the same, or the same less one thing; undefined where there is nothing in between. */
+/** A smaller change, or all changes but one; undefined if there is nothing in between. */
 export function smallerThan(changes: readonly Change[]): Change[] | undefined {
   const [only, ...others] = changes
-  // An agent that is told something is started by it.
+  // Changing its labels starts an agent.
   const out = changes.find(({ kind }) => kind !== 'make_ready')
   if (others.length > 0) return changes.filter((change) => change !== out)
   if (only === undefined) return undefined
   const { kind, resources, limit } = only
   if (kind === 'raise_quota') return [{ ...only, limit: (limit ?? 0) - 1 }]
-  // To say it without having it attested.
+  // The label is advertised but not attested.
   if (kind === 'attest_label') return [{ ...only, kind: 'set_label' }]
   if (kind !== 'free' && kind !== 'lower_request') return undefined
   const step = kind === 'free' ? -1 : 1

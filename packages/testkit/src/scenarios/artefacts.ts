@@ -1,5 +1,5 @@
-// Everything that the product writes down or says, in whatever place: where a secret value may not be. The engine's
-// own configuration of a container, in which its environment has to stand, is told apart.
+// Searches everything that the product writes or sends for secret values. The engine's own configuration of a container is
+// excluded, because the environment has to be in it.
 
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,30 +8,34 @@ import type { ApiClient } from '../platform/api-client.ts'
 import type { ValueSearch } from '../secrets/find-values.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
 
-/** Values by the place in which they were found: `<artefact>: <file, where it is a folder>`. */
+/** Values by the place in which they were found: `<artifact>: <file, if it is a folder>`. */
 export type Finds = ReadonlyMap<string, ReadonlySet<string>>
 
-export interface Said {
-  /** Every line of every server. */
+export interface Recorded {
+  /** Every log line of every server. */
   readonly logs: readonly string[]
-  /** Every answer of the API, and what it streamed. */
+  /** Every response of the API, streams included. */
   readonly answers: readonly string[]
 }
 
-/** All but the secrets store's own storage and the engine's configuration of containers. */
-export async function searchArtefacts(whole: LabPlatform, said: Said, search: ValueSearch): Promise<Finds> {
+/** Searches everything except the storage of the secrets store and the engine's configuration of containers. */
+export async function searchArtefacts(
+  cluster: LabPlatform,
+  recorded: Recorded,
+  search: ValueSearch,
+): Promise<Finds> {
   const { auditLogPath } = await sharedSecretsStore()
   const texts: [string, Uint8Array][] = [
-    ['logs of the servers', Buffer.from(said.logs.join('\n'))],
-    ['answers', Buffer.from(said.answers.join('\n'))],
+    ['logs of the servers', Buffer.from(recorded.logs.join('\n'))],
+    ['answers', Buffer.from(recorded.answers.join('\n'))],
     ['audit log of the secrets store', readFileSync(auditLogPath)],
   ]
   const folders: [string, Finds][] = [
-    ...(whole.etcd?.members ?? []).map(({ name, dataDir }): [string, Finds] => [
+    ...(cluster.etcd?.members ?? []).map(({ name, dataDir }): [string, Finds] => [
       name,
       search.inFolder(dirname(dataDir)),
     ]),
-    ...whole.lab.nodes.map((node): [string, Finds] => [node.name, search.inFolder(node.folder, isEngines)]),
+    ...cluster.lab.nodes.map((node): [string, Finds] => [node.name, search.inFolder(node.folder, isEngines)]),
   ]
   return new Map(
     [
@@ -48,22 +52,22 @@ const nameAll =
     found,
   ]
 
-/** Docker's configuration of a container; containerd's record and bundle of it. */
+/** Docker's configuration of a container, and containerd's record and bundle of it. */
 const CONFIGURATION =
   /^(?:lib\/docker\/containers\/[0-9a-f]{64}\/config\.v2\.json|lib\/containerd\/io\.containerd\.metadata\.v1\.bolt\/meta\.db|run\/containerd\/io\.containerd\.runtime\.v2\.task\/moby\/[0-9a-f]{64}\/config\.json)$/
-/** The network of a container, and its file system, whose layers are searched where they are kept. */
+/** The network and the mounted file system of a container. Its layers are searched where they are stored. */
 const MOUNTED =
   /^lib\/docker\/(?:overlay2\/[^/]+\/merged|rootfs)$|^run\/docker\/netns$|\/moby\/[0-9a-f]{64}\/rootfs$/
 
 const isEngines = (path: string): boolean => CONFIGURATION.test(path) || MOUNTED.test(path)
 
-/** In Docker's own configuration of the containers of a node. */
+/** Searches Docker's own configuration of the containers of a node. */
 export function searchEngine(node: LabNode, search: ValueSearch): Set<string> {
   const found = search.inFolder(`${node.folder}/lib/docker/containers`)
   return new Set([...found.values()].flatMap((values) => [...values]))
 }
 
-/** What may stand for each parameter of a path, of one tenant. */
+/** The values of one tenant that can be put in place of each path parameter. */
 export interface Known {
   readonly tenant: string
   readonly deployments: readonly string[]
@@ -71,9 +75,9 @@ export interface Known {
   readonly nodeIds: readonly string[]
 }
 
-/** The answer of every GET of the API that ends, with everything that is known in place of its parameters. */
-export async function readEverything(whole: LabPlatform, api: ApiClient, known: Known): Promise<string[]> {
-  const paths = whole.platform.server.endpoints
+/** Responses of every GET endpoint that is not a stream, for all known values of its parameters. */
+export async function readEverything(cluster: LabPlatform, api: ApiClient, known: Known): Promise<string[]> {
+  const paths = cluster.platform.server.endpoints
     .filter(({ method, path }) => method === 'GET' && !ENDLESS.includes(path))
     .flatMap(({ path, query }) => {
       const all = query.includes('limit') ? '?limit=500' : ''
@@ -97,6 +101,6 @@ function fill(path: string, known: Known): string[] {
     '{code}': ['secret_material_would_persist'],
   }
   const filled = values[parameter] ?? []
-  if (filled.length === 0) throw new Error(`nothing stands for ${parameter} of ${path}`)
+  if (filled.length === 0) throw new Error(`no value is known for ${parameter} of ${path}`)
   return filled.flatMap((value) => fill(path.replace(parameter, value), known))
 }

@@ -1,14 +1,14 @@
-// Random secret values to be looked for later, of all sorts of characters, and an API client that keeps what it was answered.
+// Random secret values with all kinds of characters, to be searched for later, and an API client that records its responses.
 
 import { randomBytes } from 'node:crypto'
 import type { ApiClient } from '../platform/api-client.ts'
 
 export interface CanaryValues {
-  /** Every one that was made or learnt. */
+  /** Every value that was generated here or added. */
   readonly all: ReadonlySet<string>
-  /** A document of so many new values, with keys k0, k1, … */
+  /** A document of this many new values, with keys k0, k1, … */
   document(count: number): { [key: string]: string }
-  /** Values that somebody else made. */
+  /** Adds values that were generated elsewhere. */
   learn(document: { readonly [key: string]: string }): void
 }
 
@@ -37,7 +37,7 @@ export function createCanaryValues(): CanaryValues {
 
 export const keysOf = (count: number): string[] => Array.from({ length: count }, (_, at) => `k${at}`)
 
-/** Keeps every answer, head and body. */
+/** Records every response, headers and body. */
 export function recording(api: ApiClient, answers: string[]): ApiClient {
   const send: ApiClient['send'] = async (...request) => {
     const answer = await api.send(...request)
@@ -54,7 +54,7 @@ export function recording(api: ApiClient, answers: string[]): ApiClient {
   }
 }
 
-/** Keeps what a stream of the API says until it is ended. */
+/** Records a stream of the API until the returned function is called. */
 export function recordStream(url: string, token: string, answers: string[]): () => void {
   const ended = new AbortController()
   const listen = async () => {

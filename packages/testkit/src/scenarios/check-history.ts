@@ -1,5 +1,5 @@
-// Watches every placement of a lab run as it is written: no assignment ever names a node that is not its tenant's own.
-// At the end the machines are asked too: no container stands on a foreign one, and no assignment has two.
+// Watches every placement of a lab run as it is written: an assignment may only name a node of its own tenant. At the end the
+// machines are checked too: none runs a container of another tenant, and no assignment has two containers.
 
 import { nodes, placements } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
@@ -7,7 +7,7 @@ import { inTenant } from '@holdfast/server/store/transaction'
 import type { Lab } from '@holdfast/testkit'
 
 export interface HistoryCheck {
-  /** Throws with all that was found. */
+  /** Throws with all violations. */
   finish(tenantIds: { readonly [tenant: string]: string }): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export function checkHistory(store: Store, lab: Lab): HistoryCheck {
       seen += placed.length
       for (const { id, nodeId } of placed)
         if (store.get(inTenant(key.tenant, nodes, nodeId)) === undefined)
-          found.push(`${id} of tenant ${key.tenant} is on ${nodeId}, which is not its own`)
+          found.push(`${id} of tenant ${key.tenant} is on ${nodeId}, which belongs to another tenant`)
     }
   })
   return {
@@ -37,7 +37,7 @@ export function checkHistory(store: Store, lab: Lab): HistoryCheck {
   }
 }
 
-/** A machine without power shows nothing and runs nothing. */
+/** A machine without power cannot be checked, and runs nothing. */
 export function isOn(node: Lab['nodes'][number]): boolean {
   try {
     return node.engine.pid > 0
@@ -48,8 +48,8 @@ export function isOn(node: Lab['nodes'][number]): boolean {
 
 async function checkMachine(node: Lab['nodes'][number], tenantId: string): Promise<string[]> {
   const ours = ['--filter', 'label=holdfast.io/assignment']
-  const told = await node.exec(['docker', 'ps', '--all', ...ours, '--format', LABELS])
-  const lines = told.split('\n').filter((line) => line !== '')
+  const listed = await node.exec(['docker', 'ps', '--all', ...ours, '--format', LABELS])
+  const lines = listed.split('\n').filter((line) => line !== '')
   const foreign = lines.filter((line) => !line.startsWith(`${tenantId} `))
   const twice = lines.filter((line, at) => lines.indexOf(line) !== at)
   return [

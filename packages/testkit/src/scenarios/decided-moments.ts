@@ -1,5 +1,5 @@
-// What was decided about a deployment at a moment, as its events prove it: the matrix of the newest refusal until
-// something is placed or stopped, or nothing. Each moment is asked of the API and compared.
+// The decision about a deployment at a given moment, as its events prove it: the candidates of the newest rejection until a
+// replica is placed or stopped. The API is queried for each moment and compared.
 
 import {
   type Candidate,
@@ -16,7 +16,7 @@ import type { ApiClient } from '../platform/api-client.ts'
 
 const PAGE = 500
 const REFUSED: ReadonlySet<string> = new Set(['deployment.unschedulable', 'deployment.stalled'])
-/** After these no refusal is in force, unless one is told with them. */
+/** Events that end a rejection, unless they contain one. */
 const ENDS: ReadonlySet<string> = new Set([
   'deployment.scheduled',
   'deployment.running',
@@ -29,7 +29,7 @@ const PHASES: { readonly [type: string]: string } = {
   'deployment.progressing': 'Progressing',
 }
 
-/** All that a tenant was told of, the oldest first. */
+/** All events of a tenant, oldest first. */
 export async function allEvents(api: ApiClient): Promise<ListedEvent[]> {
   const all: ListedEvent[] = []
   for (let after = '0-0'; ; ) {
@@ -54,28 +54,28 @@ export async function whyOf(api: ApiClient, name: string, at?: number): Promise<
   return decodeKnown(whyShape, body)
 }
 
-/** Asks at each event, just before it, and between it and the next one; gives how many moments that were. */
+/** Queries at each event, just before it, and halfway to the next. Returns the number of moments. */
 export async function checkMoments(
   api: ApiClient,
   name: string,
-  told: readonly ListedEvent[],
+  listed: readonly ListedEvent[],
 ): Promise<number> {
-  const times = [...new Set(told.filter(isOfDecision).map(({ time }) => Date.parse(time)))]
+  const times = [...new Set(listed.filter(isOfDecision).map(({ time }) => Date.parse(time)))]
   const moments = new Set<number>()
   for (const [index, time] of times.entries()) {
     const next = times[index + 1] ?? time + 1000
     for (const at of [time - 1, time, Math.floor((time + next) / 2)]) moments.add(at)
   }
-  for (const at of moments) await checkMoment(api, name, told, at)
+  for (const at of moments) await checkMoment(api, name, listed, at)
   return moments.size
 }
 
 const isOfDecision = (event: ListedEvent): boolean =>
   isRefusal(event) || ENDS.has(event.type) || event.type in PHASES
 
-async function checkMoment(api: ApiClient, name: string, told: readonly ListedEvent[], at: number) {
+async function checkMoment(api: ApiClient, name: string, listed: readonly ListedEvent[], at: number) {
   const answer = await whyOf(api, name, at)
-  const past = told.filter((event) => isOfDecision(event) && Date.parse(event.time) <= at)
+  const past = listed.filter((event) => isOfDecision(event) && Date.parse(event.time) <= at)
   const where = `${name} at ${new Date(at).toISOString()}`
   const last = past.at(-1)
   if (last === undefined) {
@@ -87,7 +87,7 @@ async function checkMoment(api: ApiClient, name: string, told: readonly ListedEv
     where,
     refusal === undefined ? [] : shown(matrixOf(refusal)),
   ])
-  // What was decided since then without an event changes neither.
+  // A decision without an event, made since then, changes neither.
   expect([where, answer.decidedAt !== null && answer.decidedAt >= last.time]).toEqual([where, true])
   const phase = PHASES[last.type]
   if (phase !== undefined) expect([where, answer.phase]).toEqual([where, phase])
@@ -104,7 +104,7 @@ function inForce(past: readonly ListedEvent[]): ListedEvent | undefined {
   return isOver ? undefined : refusal
 }
 
-/** What runs beside moves with each replica, and what would help with it; that makes no other decision. */
+/** These details change with other replicas on the node. A changed detail is not another decision. */
 const MOVES: ReadonlySet<string> = new Set(['quota', 'resources', 'affinity', 'anti_affinity'])
 
 export const shown = (candidates: readonly Candidate[]) =>

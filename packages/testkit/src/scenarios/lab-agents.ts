@@ -1,5 +1,5 @@
-// The agents of a lab: enrolled by their own command with a join token that a tenant administrator asked for, and run as
-// processes of their node, so that they go with its power.
+// The agents of a lab. Each is enrolled by its own command with a join token that a tenant administrator requested, and runs as
+// a process of its node, so that it ends when the node loses power.
 
 import { join } from 'node:path'
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
@@ -9,15 +9,15 @@ import type { ApiClient } from '../platform/api-client.ts'
 const ROOT = join(import.meta.dirname, '../../../..')
 const NODE = join(ROOT, 'node_modules/.bin/node')
 const AGENT = join(ROOT, 'packages/agent/src/main.ts')
-/** Of a node that is not enrolled yet: there is no agent to run. */
+/** Used for a node that is not enrolled yet. */
 const NO_AGENT: ManagedProcess = { pid: 0, kill: async () => {}, pause: () => {}, resume: () => {} }
 
 type Labels = { readonly [key: string]: string }
 
-/** What a node says of itself when it is enrolled. */
+/** Labels and location of a node at enrollment. */
 export interface Offer {
   readonly labels?: Labels
-  /** What its join token attests; it advertises it too. */
+  /** The location that its join token attests and that it advertises. */
   readonly residency?: { readonly country?: string; readonly region?: string }
   readonly cpuMillis?: number
 }
@@ -29,11 +29,11 @@ interface ServerPlace {
 }
 
 export interface LabAgents {
-  /** For the lab: does nothing on a node that is not enrolled yet. */
+  /** Called by the lab; does nothing on a node that is not enrolled yet. */
   startAgent(node: LabNode): Promise<ManagedProcess>
-  /** Gives the node's id. */
+  /** Returns the node's id. */
   enroll(node: LabNode, api: ApiClient, place: ServerPlace, offer?: Offer): Promise<string>
-  /** What its agent advertises from its next start on. */
+  /** Sets the labels that the agent advertises from its next start. */
   configure(node: LabNode, labels: Labels): void
 }
 
@@ -45,20 +45,20 @@ export function createLabAgents(): LabAgents {
     configure: (node, labels) => void configured.set(node, labels),
     async enroll(node, api, place, offer = {}) {
       const { residency } = offer
-      const asked = { nodeName: node.name, ...(residency === undefined ? {} : { residency }) }
-      const issued = await api.post('/api/v1/nodes/join-tokens', asked)
+      const request = { nodeName: node.name, ...(residency === undefined ? {} : { residency }) }
+      const issued = await api.post('/api/v1/nodes/join-tokens', request)
       if (issued.status !== 201) throw new Error(`no join token: ${issued.text}`)
-      const told = await node.exec([NODE, AGENT, 'enroll', ...enrollWords(node, place, offer)], {
+      const output = await node.exec([NODE, AGENT, 'enroll', ...enrollWords(node, place, offer)], {
         env: { HOLDFAST_JOIN_TOKEN: String(issued.body['token']) },
       })
       enrolled.add(node)
       configured.delete(node)
-      return /node_[0-9A-Z]{26}/.exec(told)?.[0] ?? ''
+      return /node_[0-9A-Z]{26}/.exec(output)?.[0] ?? ''
     },
   }
 }
 
-/** Enrolled is not yet connected: what is deployed before that goes to whichever node came first. */
+/** Waits for connections: an enrolled node that is not connected yet would be passed over by a deployment. */
 export async function untilNodesReady(api: ApiClient, count: number): Promise<void> {
   const areReady = async (): Promise<boolean> => {
     const { body } = await api.get('/api/v1/nodes')
@@ -99,7 +99,7 @@ function enrollWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
 const labelWords = (labels: Labels): string[] =>
   Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`])
 
-/** Undefined: nothing was said since it was enrolled. */
+/** Undefined: the labels have not changed since enrollment. */
 const configuredWords = (labels: Labels | undefined): string[] =>
   labels !== undefined && Object.keys(labels).length === 0 ? ['--labels', 'none'] : labelWords(labels ?? {})
 
@@ -111,7 +111,7 @@ function runAgent(node: LabNode, labels: Labels | undefined): ManagedProcess {
   })
 }
 
-/** In the clear, on the ports of a node: 80 from outside, 8081 from the tenant's other nodes. */
+/** Plain HTTP on the ports of a node: 80 for clients, 8081 for the tenant's other nodes. */
 function routingWords({ address, caddy }: LabNode): string[] {
   return [
     '--routes-listen',

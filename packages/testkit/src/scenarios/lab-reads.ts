@@ -1,4 +1,4 @@
-// What the tests on the lab look at: the API as a tenant, and the machines themselves.
+// Reads for tests on the lab: the API as a tenant, and the machines themselves.
 
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from '../platform/api-client.ts'
@@ -6,25 +6,25 @@ import type { LabPlatform } from './start-lab-platform.ts'
 
 const OURS = ['--filter', 'label=holdfast.io/assignment']
 
-/** Name and state of each of our containers on a machine, as its engine tells it. */
-export async function containersOn(whole: LabPlatform, name: string): Promise<string[]> {
-  return linesOf(whole, name, ['docker', 'ps', '--all', ...OURS, '--format', '{{.Names}} {{.State}}'])
+/** Name and state of each managed container on a machine, as its engine lists it. */
+export async function containersOn(cluster: LabPlatform, name: string): Promise<string[]> {
+  return linesOf(cluster, name, ['docker', 'ps', '--all', ...OURS, '--format', '{{.Names}} {{.State}}'])
 }
 
-export async function containerIds(whole: LabPlatform, name: string): Promise<string[]> {
-  return linesOf(whole, name, ['docker', 'ps', '--all', '--no-trunc', ...OURS, '--format', '{{.ID}}'])
+export async function containerIds(cluster: LabPlatform, name: string): Promise<string[]> {
+  return linesOf(cluster, name, ['docker', 'ps', '--all', '--no-trunc', ...OURS, '--format', '{{.ID}}'])
 }
 
-async function linesOf(whole: LabPlatform, name: string, command: readonly string[]): Promise<string[]> {
-  const told = await whole.node(name).exec(command)
-  return told
+async function linesOf(cluster: LabPlatform, name: string, command: readonly string[]): Promise<string[]> {
+  const output = await cluster.node(name).exec(command)
+  return output
     .split('\n')
     .filter((line) => line !== '')
     .sort()
 }
 
-export async function inspect(whole: LabPlatform, node: string, container: string) {
-  const [found] = JSON.parse(await whole.node(node).exec(['docker', 'inspect', container]))
+export async function inspect(cluster: LabPlatform, node: string, container: string) {
+  const [found] = JSON.parse(await cluster.node(node).exec(['docker', 'inspect', container]))
   return found
 }
 
@@ -48,11 +48,11 @@ export async function untilPhase(api: ApiClient, name: string, phase: string): P
     },
     { what: `${name} is ${phase}`, timeoutMs: 60_000 },
   ).catch((error: Error) => {
-    throw new Error(`${error.message} It was: ${JSON.stringify(seen)}`)
+    throw new Error(`${error.message} Last status: ${JSON.stringify(seen)}`)
   })
 }
 
-/** The containers of this revision run, and none of another. */
+/** Waits until only containers of this revision run. */
 export async function untilRevision(api: ApiClient, name: string, revision: unknown): Promise<void> {
   await waitUntil(
     async () => {
@@ -64,35 +64,35 @@ export async function untilRevision(api: ApiClient, name: string, revision: unkn
   )
 }
 
-/** The secrets store's failure is remembered for 30 s, and an agent asks again after 30 s at the latest. */
-const HEALED_MS = 90_000
+/** The server caches a failure of the secrets store for 30 s, and the agent's backoff is at most 30 s. */
+const RECOVERED_MS = 90_000
 
-/** Gives how long it took, in milliseconds. */
+/** Returns how long it took, in milliseconds. */
 export async function untilHealed(api: ApiClient, name: string): Promise<number> {
   const started = performance.now()
   await waitUntil(
     async () => Object((await api.get(`/api/v1/deployments/${name}`)).body['status']).phase === 'Running',
-    { what: `${name} has healed`, timeoutMs: HEALED_MS },
+    { what: `${name} has recovered`, timeoutMs: RECOVERED_MS },
   )
   return performance.now() - started
 }
 
-interface ToldEvent {
+interface ListedEvent {
   readonly time: string
   readonly reason: string
   readonly subject: { readonly name: string }
   readonly data: unknown
 }
 
-export async function eventsOf(api: ApiClient, type: string): Promise<ToldEvent[]> {
+export async function eventsOf(api: ApiClient, type: string): Promise<ListedEvent[]> {
   const { body } = await api.get(`/api/v1/events?type=${type}&limit=500`)
   return Object(body['items'])
 }
 
-/** Of each of our containers on a machine its id and when it was started: the same text means that nothing was touched. */
-export async function startsOn(whole: LabPlatform, name: string): Promise<string[]> {
-  const ids = await containerIds(whole, name)
+/** Id and start time of each managed container on a machine. Equal results mean that no container was touched. */
+export async function startsOn(cluster: LabPlatform, name: string): Promise<string[]> {
+  const ids = await containerIds(cluster, name)
   if (ids.length === 0) return []
   const facts = '{{.Id}} {{.State.StartedAt}} {{.RestartCount}} {{.State.Status}}'
-  return linesOf(whole, name, ['docker', 'inspect', '--format', facts, ...ids])
+  return linesOf(cluster, name, ['docker', 'inspect', '--format', facts, ...ids])
 }

@@ -1,4 +1,4 @@
-// How long a node may be silent: as shipped in the long run, a tenth of it otherwise.
+// Heartbeat interval and failure limits: the defaults in the long run, a tenth of them otherwise.
 
 import { LONG } from '../long-run.ts'
 

@@ -1,7 +1,7 @@
-// A real Redis whose user `app` may have several passwords, and three deployments that log in to it with the one they were
-// given, 20 times a second, each time on a new connection. On every machine of the tenant stands one of each, and on each
-// machine the name `redis` is the one beside. Who counts is Redis: each login writes how many were tried before it in its
-// container, so that what a container failed at is known when it is long gone.
+// A real Redis whose user `app` may have several passwords, and three deployments that log in with the one in their secret,
+// 20 times a second, each time on a new connection. Every machine of the tenant runs one of each, and the name `redis` resolves
+// to the one on the same machine. Redis keeps the counts: each login writes how many attempts its container has made, so that
+// failed logins of a removed container are known.
 
 import type { TenantId } from '@holdfast/contract'
 import { placements } from '@holdfast/server/store/records'
@@ -14,9 +14,9 @@ import { nodesOf } from './routed-page.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
 
 const CLIENTS = ['cart', 'mail', 'shop'] as const
-/** The container that tells Redis which passwords `app` has: exactly those that it was itself given, in one command. */
+/** The container that sets the passwords of `app` in Redis to exactly those in its own secret, in one command. */
 const USERS = 'redis-users'
-/** Of the credential that is rotated. */
+/** Deployments that use the rotated credential. */
 export const CONSUMERS = [...CLIENTS, USERS].sort()
 
 const GENERATE = { keys: ['password'], length: 32, charset: 'alphanumeric' }
@@ -26,62 +26,62 @@ const APP = { name: 'APP', vault_path: APP_PATH, anchor: 'external' }
 
 const IDLE = "trap 'exit 0' TERM; sleep 100000 & wait"
 
-/** The configuration goes through a pipe: no password stands in a command line. */
+/** The configuration goes through a pipe, so that no password is in a command line. */
 const SERVE =
   'printf \'save ""\\nuser default off\\nuser admin on >%s ~* &* +@all\\n\' "$ADMIN_password" | exec redis-server -'
 
 const APPLY = `
   wanted=">$APP_password"
   for more in "$APP_password_NEXT" "$APP_password_PREVIOUS"; do [ -z "$more" ] || wanted="$wanted >$more"; done
-  printf 'AUTH admin %s\\nACL SETUSER app on resetpass %s ~* +@all\\n' "$ADMIN_password" "$wanted" | redis-cli -h redis >/tmp/told
-  [ "$(grep -c OK /tmp/told)" = 2 ] || exit 1
+  printf 'AUTH admin %s\\nACL SETUSER app on resetpass %s ~* +@all\\n' "$ADMIN_password" "$wanted" | redis-cli -h redis >/tmp/reply
+  [ "$(grep -c OK /tmp/reply)" = 2 ] || exit 1
   touch /tmp/applied
   ${IDLE}`
 
-/** One login: AUTH on a new connection, then the two counts, which Redis takes from who is logged in only. */
+/** One login: AUTH on a new connection, then the two counts, which Redis accepts only after a login. */
 const LOG_IN = `
   trap 'exit 0' TERM
   me=$(hostname)
   tried=0
   while :; do
     tried=$((tried + 1))
-    told=$(printf 'AUTH app %s\\r\\nHSET tried %s %s\\r\\nHINCRBY done %s 1\\r\\nQUIT\\r\\n' "$APP_password" $me $tried $me | nc -w 5 redis 6379)
-    case "$told" in +OK*:*) [ -e /tmp/in ] || touch /tmp/in ;; *) echo "failed login $tried: $told" ;; esac
+    reply=$(printf 'AUTH app %s\\r\\nHSET tried %s %s\\r\\nHINCRBY done %s 1\\r\\nQUIT\\r\\n' "$APP_password" $me $tried $me | nc -w 5 redis 6379)
+    case "$reply" in +OK*:*) [ -e /tmp/in ] || touch /tmp/in ;; *) echo "failed login $tried: $reply" ;; esac
     sleep 0.03
   done`
 
 /**
- * A revision that failed goes back to the last good one, and that one keeps its password as long: after 45 s of the long run
- * every revision here is good, and never in the short one.
+ * A failed revision rolls back to the last good one, so the watch window decides how long the old password is needed. In the
+ * long run every revision is good after 45 s, in the short run never.
  */
-const PACE = { interval: '5s', timeout: LONG ? '10s' : '5m' }
-const isThere = (file: string) => ({ type: 'exec', command: ['test', '-f', file], ...PACE })
+const CHECK_TIMES = { interval: '5s', timeout: LONG ? '10s' : '5m' }
+const isThere = (file: string) => ({ type: 'exec', command: ['test', '-f', file], ...CHECK_TIMES })
 
 interface Tally {
   readonly containers: number
   readonly logins: number
-  /** By the clients' count: tried and not done, in containers that logged in before or after. */
+  /** Counted by the clients: attempts that never succeeded, in containers with at least one login. */
   readonly missed: number
-  /** By Redis' count: wrong passwords, whoever sent them. */
+  /** Counted by Redis: wrong passwords, from any client. */
   readonly refused: number
-  /** How many passwords Redis takes from `app`, on each machine. */
+  /** Number of passwords that Redis accepts for `app`, on each machine. */
   readonly passwords: readonly number[]
 }
 
 export interface RedisWorld {
   tally(): Promise<Tally>
-  /** The operator's part: a container made now is given what is to be accepted, and says so to Redis. */
+  /** The operator's step: recreates the container that sets the passwords in Redis. */
   applyPasswords(): Promise<void>
-  /** Every consumer has run for so long that what it runs is what a failed update would go back to. */
+  /** Waits until the running revision of every consumer is its last good one. */
   untilAllGood(): Promise<void>
-  /** Of each consumer. */
+  /** Secrets version of each consumer. */
   secretsVersions(): Promise<{ [deployment: string]: number }>
 }
 
-export async function startRedisWorld(whole: LabPlatform): Promise<RedisWorld> {
-  const api = whole.api('acme')
-  const nodes = nodesOf(whole, 'acme')
-  const { reference: image } = await whole.lab.registry.pushRedisImage('acme/redis', '1.0')
+export async function startRedisWorld(cluster: LabPlatform): Promise<RedisWorld> {
+  const api = cluster.api('acme')
+  const nodes = nodesOf(cluster, 'acme')
+  const { reference: image } = await cluster.lab.registry.pushRedisImage('acme/redis', '1.0')
   const deploy = async (name: string, script: string, more: object) => {
     const command = ['/bin/sh', '-c', script]
     const body = { kind: 'Deployment', name, image, replicas: nodes.length, command, ...more }
@@ -90,7 +90,7 @@ export async function startRedisWorld(whole: LabPlatform): Promise<RedisWorld> {
     await untilPhase(api, name, 'Running')
   }
   const generated = (entry: object) => ({ ...entry, generate: GENERATE })
-  const check = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '6379'], ...PACE }
+  const check = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '6379'], ...CHECK_TIMES }
   await deploy('redis', SERVE, {
     secrets: [generated(ADMIN)],
     healthCheck: check,
@@ -109,17 +109,17 @@ export async function startRedisWorld(whole: LabPlatform): Promise<RedisWorld> {
   }
   await Promise.all(CLIENTS.map((name) => deploy(name, LOG_IN, client)))
   return {
-    tally: async () => sumUp(await Promise.all(nodes.map((node) => readTally(whole, node)))),
+    tally: async () => sumUp(await Promise.all(nodes.map((node) => readTally(cluster, node)))),
     async applyPasswords() {
       const { status, body, text } = await api.post(`/api/v1/deployments/${USERS}/restart`, undefined)
       expect(status, text).toBe(200)
-      await untilRevision(whole, USERS, Object(body['deployment']).revision)
+      await untilRevision(cluster, USERS, Object(body['deployment']).revision)
     },
     async untilAllGood() {
-      const { server, acme } = whole.platform
+      const { server, acme } = cluster.platform
       const placed = () => server.store.list(placements, acme.id as TenantId).map(({ record }) => record)
       await waitUntil(() => placed().every(({ lastGood, revision }) => lastGood?.revision === revision), {
-        what: 'every revision is good',
+        what: 'every revision is the last good one',
         timeoutMs: 180_000,
       })
     },
@@ -135,11 +135,11 @@ const versionOf = ({ body }: ApiAnswer): [string, number] => [
   Number(body['secretsVersion']),
 ]
 
-/** The containers of this revision run, and none of another. */
-async function untilRevision(whole: LabPlatform, name: string, revision: unknown): Promise<void> {
+/** Waits until only containers of this revision run. */
+async function untilRevision(cluster: LabPlatform, name: string, revision: unknown): Promise<void> {
   await waitUntil(
     async () => {
-      const { body } = await whole.api('acme').get(`/api/v1/deployments/${name}`)
+      const { body } = await cluster.api('acme').get(`/api/v1/deployments/${name}`)
       const { phase, runningRevision } = Object(body['status'])
       return phase === 'Running' && runningRevision === revision
     },
@@ -150,9 +150,9 @@ async function untilRevision(whole: LabPlatform, name: string, revision: unknown
 const ASK =
   'printf \'AUTH admin %s\\nHGETALL tried\\nECHO :\\nHGETALL done\\nECHO :\\nACL GETUSER app\\nECHO :\\nINFO commandstats\\n\' "$ADMIN_password" | redis-cli'
 
-async function readTally(whole: LabPlatform, node: string): Promise<Tally> {
-  const told = await whole.node(node).exec(['docker', 'exec', 'redis', 'sh', '-c', ASK])
-  const [tried = '', done = '', user = '', stats = ''] = told.replace(/^OK\n/, '').split('\n:\n')
+async function readTally(cluster: LabPlatform, node: string): Promise<Tally> {
+  const output = await cluster.node(node).exec(['docker', 'exec', 'redis', 'sh', '-c', ASK])
+  const [tried = '', done = '', user = '', stats = ''] = output.replace(/^OK\n/, '').split('\n:\n')
   const [triedBy, doneBy] = [countsIn(tried), countsIn(done)]
   const missed = [...triedBy].map(([container, count]) => Math.max(0, count - (doneBy.get(container) ?? 0)))
   const refused = Number(/cmdstat_auth:.*failed_calls=(\d+)/.exec(stats)?.[1] ?? Number.NaN)
@@ -161,7 +161,7 @@ async function readTally(whole: LabPlatform, node: string): Promise<Tally> {
     logins: sum(doneBy.values()),
     missed: sum(missed),
     refused,
-    // Redis keeps and shows their hashes.
+    // Redis stores and lists hashes of the passwords.
     passwords: [user.match(/^[0-9a-f]{64}$/gm)?.length ?? 0],
   }
 }
@@ -179,7 +179,7 @@ function sumUp(tallies: readonly Tally[]): Tally {
 
 const sum = (counts: Iterable<number>): number => [...counts].reduce((all, each) => all + each, 0)
 
-/** A hash as redis-cli prints it: a line for each field, then one for its value. */
+/** Parses a hash as redis-cli prints it: a line for each field, followed by one for its value. */
 function countsIn(lines: string): Map<string, number> {
   const words = lines.split('\n')
   return new Map(

@@ -1,5 +1,5 @@
-// Machines in three countries on a lab: what each was attested, what its agent says, where the containers of a
-// deployment really are, and how long a wait lasted after the label that ended it.
+// Machines in three countries on a lab: the attested location of each, the labels that its agent advertises, the machines that
+// run the containers of a deployment, and the time from a label to the placement it allowed.
 
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { waitUntil, watchMachineStalls } from '@holdfast/testkit'
@@ -10,7 +10,7 @@ import { type LabPlatform, startLabPlatform } from './start-lab-platform.ts'
 
 export type Labels = { readonly [key: string]: string }
 
-/** acme-5 stands in France and belongs to a region that does not cover France: its own label says so. */
+/** acme-5 is in France but advertises a region that does not cover France. */
 const OFFERS = {
   'acme-1': { residency: { country: 'DE' } },
   'acme-2': { residency: { country: 'DE' } },
@@ -34,7 +34,7 @@ export const inRegion = (country: string, region: string): Labels => ({
   [NODE_COUNTRY]: country,
   [NODE_REGION]: region,
 })
-/** An agent that is given no label keeps those of its enrollment: one that says nothing of where it is says something else. */
+/** An agent without labels keeps those of its enrollment, so "no location" needs another label. */
 export const NOWHERE: Labels = { zone: 'z' }
 
 export interface Row {
@@ -44,24 +44,24 @@ export interface Row {
   readonly more?: object
 }
 
-/** What the answer to a new deployment says of where it may be. */
+/** The residency part of the response to a new deployment. */
 interface Stored {
-  /** The labels that the demand is stored as, in the order in which they were announced. */
+  /** The labels of the stored demand, in the order of the response. */
   readonly announced: readonly unknown[]
   readonly labels: unknown
   readonly warnings: unknown
 }
 
 export async function deploy(
-  whole: LabPlatform,
+  cluster: LabPlatform,
   { name, residency, replicas = 1, more = {} }: Row,
 ): Promise<Stored> {
-  const { status, body, text } = await whole.api('acme').post('/api/v1/deployments', {
+  const { status, body, text } = await cluster.api('acme').post('/api/v1/deployments', {
     kind: 'Deployment',
     name,
-    image: whole.image,
+    image: cluster.image,
     replicas,
-    // One replica on each node that is allowed: where they are then says which ones are.
+    // Each replica needs its own node, so the nodes in use show which ones are allowed.
     placement: { antiAffinity: [name], ...(residency === undefined ? {} : { residency }) },
     ...more,
   })
@@ -74,40 +74,40 @@ export async function deploy(
   }
 }
 
-interface ToldNode {
+interface ListedNode {
   readonly id: string
   readonly name: string
   readonly status: string
   readonly labels: Labels
 }
 
-export async function nodeCalled(whole: LabPlatform, name: string): Promise<ToldNode> {
-  const { body } = await whole.api('acme').get('/api/v1/nodes')
-  const told: ToldNode[] = Object(body['items'])
-  return told.find((node) => node.name === name) ?? { id: '', name, status: '', labels: {} }
+export async function nodeCalled(cluster: LabPlatform, name: string): Promise<ListedNode> {
+  const { body } = await cluster.api('acme').get('/api/v1/nodes')
+  const listed: ListedNode[] = Object(body['items'])
+  return listed.find((node) => node.name === name) ?? { id: '', name, status: '', labels: {} }
 }
 
-/** Ends when the session with these labels is there; `counting`: those of them that were attested. */
+/** Waits until the session with these labels is open; `accepted` lists those that are accepted, because attested. */
 export async function relabel(
-  whole: LabPlatform,
+  cluster: LabPlatform,
   name: string,
   labels: Labels,
-  counting: Labels = labels,
+  accepted: Labels = labels,
 ): Promise<void> {
-  await whole.relabel(whole.node(name), labels)
-  await untilLabels(whole, name, counting)
+  await cluster.relabel(cluster.node(name), labels)
+  await untilLabels(cluster, name, accepted)
 }
 
-export async function untilLabels(whole: LabPlatform, name: string, labels: Labels): Promise<void> {
+export async function untilLabels(cluster: LabPlatform, name: string, labels: Labels): Promise<void> {
   let seen: Labels = {}
   await waitUntil(
     async () => {
-      seen = (await nodeCalled(whole, name)).labels
+      seen = (await nodeCalled(cluster, name)).labels
       return sameText(seen, labels)
     },
     { what: `${name} advertises ${JSON.stringify(labels)}` },
   ).catch((error: Error) => {
-    throw new Error(`${error.message} It was: ${JSON.stringify(seen)}`)
+    throw new Error(`${error.message} Last labels: ${JSON.stringify(seen)}`)
   })
 }
 
@@ -116,22 +116,22 @@ const sameText = (left: Labels, right: Labels): boolean =>
 
 const CONTAINER = '{{.Label "holdfast.io/deployment-name"}} {{.State}}'
 
-/** The machines on which an engine has containers of the deployment, and in which state, whoever they belong to. */
-export async function homesOf(whole: LabPlatform, deployment: string): Promise<string[]> {
+/** The machines whose engine has containers of the deployment, with their state, for all tenants. */
+export async function homesOf(cluster: LabPlatform, deployment: string): Promise<string[]> {
   const homes = await Promise.all(
-    [...nodesOf(whole, 'acme'), ...nodesOf(whole, 'globex')].map(async (name) => {
-      const told = await whole.node(name).exec(['docker', 'ps', '--all', '--format', CONTAINER])
-      const own = told.split('\n').filter((line) => line.split(' ')[0] === deployment)
+    [...nodesOf(cluster, 'acme'), ...nodesOf(cluster, 'globex')].map(async (name) => {
+      const listed = await cluster.node(name).exec(['docker', 'ps', '--all', '--format', CONTAINER])
+      const own = listed.split('\n').filter((line) => line.split(' ')[0] === deployment)
       return own.map((line) => `${name} ${line.split(' ')[1]}`)
     }),
   )
   return homes.flat().sort()
 }
 
-/** Every container of the deployment that the machine's engine ever made since it was started. */
-export async function madeOn(whole: LabPlatform, node: string, deployment: string): Promise<string[]> {
+/** Every container of the deployment that the machine's engine has created since its start. */
+export async function madeOn(cluster: LabPlatform, node: string, deployment: string): Promise<string[]> {
   const until = Math.ceil(Date.now() / 1000)
-  const told = await whole
+  const listed = await cluster
     .node(node)
     .exec([
       'docker',
@@ -149,29 +149,29 @@ export async function madeOn(whole: LabPlatform, node: string, deployment: strin
       '--format',
       '{{.Actor.ID}}',
     ])
-  return told.split('\n').filter((line) => line !== '')
+  return listed.split('\n').filter((line) => line !== '')
 }
 
-/** The label, and what is decided because of it. */
+/** The label and the decision are written one after the other. */
 const WRITES = 2
 
-const timesOf = async (whole: LabPlatform, type: string, name: string): Promise<number[]> =>
-  (await eventsOf(whole.api('acme'), type))
+const timesOf = async (cluster: LabPlatform, type: string, name: string): Promise<number[]> =>
+  (await eventsOf(cluster.api('acme'), type))
     .filter(({ subject }) => subject.name === name)
     .map(({ time }) => Date.parse(time))
 
 /**
- * Between the session that brought the label and the decision that placed the deployment, in milliseconds, as the events tell
- * it, without what the machine itself stood still at the steps between. Nobody asks for anything meanwhile.
+ * Milliseconds between the session with the label and the decision that placed the deployment, by the times of their events,
+ * less the stalls of the machine. No other request is made in between.
  */
 export async function curedBy(
-  whole: LabPlatform,
+  cluster: LabPlatform,
   { node, labels, deployment }: { node: string; labels: Labels; deployment: string },
 ): Promise<number> {
-  const newest = async (type: string, name: string) => Math.max(0, ...(await timesOf(whole, type, name)))
+  const newest = async (type: string, name: string) => Math.max(0, ...(await timesOf(cluster, type, name)))
   const before = await newest('deployment.scheduled', deployment)
   const stalls = await watchMachineStalls()
-  await relabel(whole, node, labels)
+  await relabel(cluster, node, labels)
   const placed = await waitUntil(
     async () => {
       const at = await newest('deployment.scheduled', deployment)
@@ -182,7 +182,7 @@ export async function curedBy(
   const stalledMs = await stalls()
   const waited = placed - (await newest('node.labels_changed', node))
   console.log(
-    `${deployment} was placed ${waited} ms after the label of ${node}; the machine stood still for up to ${stalledMs} ms`,
+    `${deployment} was placed ${waited} ms after the label of ${node}; the machine stalled for up to ${stalledMs} ms`,
   )
   expect(waited).toBeGreaterThanOrEqual(0)
   return waited - WRITES * stalledMs

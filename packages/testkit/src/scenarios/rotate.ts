@@ -1,4 +1,4 @@
-// A rotation as an operator drives it, and what it is seen to do on the way.
+// Drives a rotation as an operator does, and checks its course.
 
 import type { CredentialRotation } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
@@ -6,8 +6,8 @@ import { expect } from 'vitest'
 import { LONG } from '../long-run.ts'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
 
-/** Whom the operator asks; the credential is everybody's. */
-const ASKED = '/api/v1/deployments/shop/secrets'
+/** The deployment through which the operator rotates the shared credential. */
+const SECRETS_PATH = '/api/v1/deployments/shop/secrets'
 const GENERATE = { keys: ['password'], length: 40, charset: 'alphanumeric' }
 
 export function rotate(
@@ -16,18 +16,18 @@ export function rotate(
   headers: { [name: string]: string } = {},
 ): Promise<ApiAnswer> {
   const material = phase === 'stage' ? { generate: GENERATE } : {}
-  return api.post(`${ASKED}/rotate`, { phase, secret: 'APP', ...material }, headers)
+  return api.post(`${SECRETS_PATH}/rotate`, { phase, secret: 'APP', ...material }, headers)
 }
 
 export async function rotationOf(api: ApiClient): Promise<CredentialRotation> {
-  const { status, body, text } = await api.get(`${ASKED}/rotation`)
+  const { status, body, text } = await api.get(`${SECRETS_PATH}/rotation`)
   expect(status, text).toBe(200)
   return onlyCredential(body)
 }
 
 export const onlyCredential = (body: ApiAnswer['body']): CredentialRotation => Object(body['credentials'])[0]
 
-/** Reads until it holds, and looks at each reading that consumers are moved one after another. */
+/** Polls until the condition holds. In every state, at most one consumer may be moving. */
 export async function untilRotation(
   api: ApiClient,
   what: string,
@@ -45,12 +45,12 @@ export async function untilRotation(
       giveUp: () => (last === undefined ? undefined : tooManyMoving(last)),
     },
   ).catch((error: Error) => {
-    throw new Error(`${error.message} It was: ${JSON.stringify(last)}`)
+    throw new Error(`${error.message} Last state: ${JSON.stringify(last)}`)
   })
   return found
 }
 
-/** Only one at a time is on its way to the new version. */
+/** Returns a message if more than one consumer is on its way to the new version. */
 function tooManyMoving({ phase, next, versions, consumers }: CredentialRotation): string | undefined {
   if (phase !== 'cutover' || !next.includes('retire')) return undefined
   const moving = consumers.filter(({ pinned, proved }) => pinned === versions.new && !proved)

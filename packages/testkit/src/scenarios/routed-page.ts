@@ -1,4 +1,4 @@
-// A deployment that is reached from outside, and the routers through which it is.
+// A deployment with a public route, and the routers that serve it.
 
 import { startLoad, waitUntil } from '@holdfast/testkit'
 import { expect } from 'vitest'
@@ -7,38 +7,39 @@ import type { LabPlatform } from './start-lab-platform.ts'
 
 export interface RoutedPage {
   readonly tenant: string
-  /** Of the deployment; its host is `<name>.example`. */
+  /** Name of the deployment; its host is `<name>.example`. */
   readonly name: string
   readonly replicas: number
 }
 
 const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], interval: '5s' }
 
-export const edgeOf = (whole: LabPlatform, node: string): string => `http://${whole.node(node).address}:80`
+export const edgeOf = (cluster: LabPlatform, node: string): string =>
+  `http://${cluster.node(node).address}:80`
 
 export const hostOf = (name: string): string => `${name}.example`
 
-export const nodesOf = (whole: LabPlatform, tenant: string): string[] =>
-  whole.lab.nodes.filter((node) => node.tenant === tenant).map(({ name }) => name)
+export const nodesOf = (cluster: LabPlatform, tenant: string): string[] =>
+  cluster.lab.nodes.filter((node) => node.tenant === tenant).map(({ name }) => name)
 
-/** Ends when it runs and the router of every node of its tenant leads to it. */
+/** Resolves once it runs and the router of every node of its tenant routes to it. */
 export async function deployRouted(
-  whole: LabPlatform,
+  cluster: LabPlatform,
   { tenant, name, replicas }: RoutedPage,
 ): Promise<void> {
-  const { reference: image } = await whole.lab.registry.pushBusyboxImage(`${tenant}/${name}`, '1.0', {
+  const { reference: image } = await cluster.lab.registry.pushBusyboxImage(`${tenant}/${name}`, '1.0', {
     page: name,
   })
   const routes = [{ host: hostOf(name), path: '/', port: 8080 }]
   const body = { kind: 'Deployment', name, image, replicas, healthCheck: CHECK, routes }
-  const { status, text } = await whole.api(tenant).post('/api/v1/deployments', body)
+  const { status, text } = await cluster.api(tenant).post('/api/v1/deployments', body)
   expect(status, text).toBe(201)
-  await untilPhase(whole.api(tenant), name, 'Running')
-  for (const node of nodesOf(whole, tenant)) await untilServed(whole, node, name)
+  await untilPhase(cluster.api(tenant), name, 'Running')
+  for (const node of nodesOf(cluster, tenant)) await untilServed(cluster, node, name)
 }
 
-export async function untilServed(whole: LabPlatform, node: string, name: string): Promise<void> {
-  await waitUntil(() => isServed(edgeOf(whole, node), hostOf(name)), { what: `${node} serves ${name}` })
+export async function untilServed(cluster: LabPlatform, node: string, name: string): Promise<void> {
+  await waitUntil(() => isServed(edgeOf(cluster, node), hostOf(name)), { what: `${node} serves ${name}` })
 }
 
 async function isServed(target: string, host: string): Promise<boolean> {

@@ -1,5 +1,5 @@
-// A server of the platform as a process of its own, so that it can be killed as a machine would kill it, and come back with
-// the same configuration at the same address.
+// A server of the platform in its own process, so that it can be killed with SIGKILL and restarted with the same configuration
+// at the same address.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,13 +18,13 @@ import type { Platform } from '../platform/start-platform.ts'
 const MAIN = join(import.meta.dirname, '../../../../packages/server/src/main.ts')
 
 export interface ServerProcess {
-  /** Everything that it logged, over all of its lives. */
-  said(): string
+  /** Everything that it has logged, over all restarts. */
+  output(): string
   api(token: string): ApiClient
   kill(): Promise<void>
-  /** Ends when it answers. */
+  /** Resolves once it answers. */
   start(): Promise<void>
-  /** Kills it and takes its files away. */
+  /** Kills it and removes its files. */
   remove(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export async function startServerProcess(
   let running = run()
   await untilReady(running, url)
   return {
-    said: () => readFileSync(logFile, 'utf8'),
+    output: () => readFileSync(logFile, 'utf8'),
     api: (token) => createApiClient(url, token),
     kill: () => running.kill(),
     async start() {
@@ -72,7 +72,7 @@ async function settingsOf({ config }: Platform, port: number, url: string, roles
     registries,
     rates,
     etcd: { endpoints: etcd.endpoints, root: etcd.root },
-    // A secret shows itself to nobody but who asks for it.
+    // A secret has to be revealed explicitly before it can be serialized.
     cluster: { key: cluster?.key?.reveal(), ca: cluster?.ca },
     secretsStore: { address, ...(await provision(address, rootToken)) },
   }

@@ -1,5 +1,5 @@
-// The whole product on this machine: a lab of nodes with real engines, two server replicas on real etcd, secrets store and
-// registry, and an agent on each node that was enrolled as a person would enroll it.
+// The complete product on this machine: a lab of nodes with real engines, two server replicas on real etcd, secrets store and
+// registry, and an agent on each node, enrolled by the agent's own command.
 
 import type { Config } from '@holdfast/server/config/schema'
 import {
@@ -19,37 +19,37 @@ import { createLabAgents, type Offer, untilNodesReady } from './lab-agents.ts'
 
 export interface LabPlatform {
   readonly lab: Lab
-  /** Serves the API; the other replica, behind TLS, is where the agents dial in. */
+  /** Serves the API. Agents connect to the other replica, which uses TLS. */
   readonly platform: Platform
   readonly gateway: Replica
-  /** The gateway ends, and another process takes its address. */
-  replaceGateway(meanwhile?: () => Promise<void>): Promise<void>
-  /** Both servers end, and others take their addresses, with these settings over those of the platform. */
+  /** Ends the gateway, runs the callback, and starts another process at the same address. */
+  replaceGateway(during?: () => Promise<void>): Promise<void>
+  /** Replaces both servers at the same addresses, with these settings over those of the platform. */
   restartServers(settings: Partial<Config>): Promise<void>
-  /** etcd, which must be the platform's own, is killed, then all servers end; later all of it is there again. */
-  withoutControlPlane(meanwhile: () => Promise<void>): Promise<void>
-  /** Its own one; absent: the shared one. */
+  /** Kills etcd, which must not be shared, ends all servers, runs the callback, and starts everything again. */
+  withoutControlPlane(during: () => Promise<void>): Promise<void>
+  /** The platform's own etcd; undefined if it uses the shared one. */
   readonly etcd: EtcdCluster | undefined
-  /** A reference of a runnable image in the lab's registry. */
+  /** A runnable image in the lab's registry. */
   readonly image: string
-  /** As tenant-admin. */
+  /** A client as tenant-admin. */
   api(tenant: string): ApiClient
   node(name: string): LabNode
-  /** Its agent is started again with these labels in its configuration, and no others. */
+  /** Restarts its agent with exactly these labels in its configuration. */
   relabel(node: LabNode, labels: { readonly [key: string]: string }): Promise<void>
-  /** With a new join token; gives the node's id. */
+  /** Enrolls with a new join token; returns the node's id. */
   enrollAgain(node: LabNode, offer?: Offer): Promise<string>
   stop(): Promise<void>
 }
 
 export interface LabPlatformOptions extends Pick<LabOptions, 'nodesPerTenant' | 'engine' | 'registry'> {
-  /** By the node's name. */
+  /** Labels and location by node name. */
   readonly offers?: { readonly [node: string]: Offer }
-  /** Of the servers, over those of the test platform. */
+  /** Server settings over those of the test platform. */
   readonly settings?: { readonly [name: string]: unknown }
-  /** How many members an etcd of its own has; absent: the shared one. */
+  /** Number of members for an etcd of its own; absent: the shared one. */
   readonly etcdMembers?: number
-  /** One of its own, for a test that takes it away; absent: the shared one. */
+  /** A separate secrets store, for a test that stops it; absent: the shared one. */
   readonly secretsStore?: SecretsStore
 }
 
@@ -92,9 +92,9 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
     get gateway() {
       return gateway
     },
-    async replaceGateway(meanwhile = async () => {}) {
+    async replaceGateway(during = async () => {}) {
       await gateway.stop()
-      await meanwhile()
+      await during()
       gateway = await gatewayAgain()
     },
     async restartServers(settings) {
@@ -102,12 +102,12 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
       await Promise.all([gateway.stop(), front.stop()])
       await bothAgain(settings)
     },
-    async withoutControlPlane(meanwhile) {
-      if (etcd === undefined) throw new Error('The etcd is shared with other tests: it may not go.')
+    async withoutControlPlane(during) {
+      if (etcd === undefined) throw new Error('withoutControlPlane needs its own etcd: set etcdMembers')
       await checkSoFar()
       await killAll(etcd)
       await Promise.all([gateway.stop(), front.stop()])
-      await meanwhile()
+      await during()
       await Promise.all(etcd.members.map((member) => member.restart()))
       await bothAgain()
     },
@@ -134,7 +134,7 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   }
 }
 
-/** The machines, an etcd if the test wants its own, and the first server; no agent is enrolled yet. */
+/** Starts the machines, an etcd if the test needs its own, and the first server. No agent is enrolled yet. */
 async function prepareLab(options: LabPlatformOptions, agents: ReturnType<typeof createLabAgents>) {
   const { etcdMembers } = options
   const etcd = etcdMembers === undefined ? undefined : await startEtcd({ members: etcdMembers })

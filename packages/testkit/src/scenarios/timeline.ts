@@ -1,5 +1,5 @@
-// The story of a deployment as its status tells it, in lines that a person reads, oldest first; what differs from run to run
-// is masked, so that the lines can be kept and looked at.
+// The events of a deployment as readable lines, oldest first. Parts that differ from run to run are masked, so that the lines
+// can be compared with a golden file.
 
 import type { ApiClient } from '../platform/api-client.ts'
 
@@ -18,7 +18,7 @@ const MASKS: readonly Mask[] = [
   [/\b[0-9]{1,3}(\.[0-9]{1,3}){3}(:[0-9]+)?/g, '<address>'],
   [/sha256:[0-9a-f]{64}/g, '<digest>'],
   [/\bacme-[0-9]+/g, '<node>'],
-  // Seconds of a measured time have a fraction; those of a rule have none.
+  // Measured times have a fraction of a second; configured ones have none.
   [/\b[0-9]+\.[0-9] s\b/g, '<n> s'],
 ]
 
@@ -28,7 +28,7 @@ export async function storyOf(api: ApiClient, name: string, masks: readonly Mask
   const steps: Step[] = Object.values(Object(body['timeline']))
   const lines = [...steps.toReversed().map(lineOf), '', `${phase} (${reason}): ${message}`]
   return [...MASKS, ...masks].reduce(
-    (told, [pattern, mask]) => told.replaceAll(pattern, mask),
+    (text, [pattern, mask]) => text.replaceAll(pattern, mask),
     `${lines.join('\n')}\n`,
   )
 }

@@ -1,5 +1,5 @@
-// The lowest number of ready replicas that the store ever showed of a deployment, change by change: what a rollout promises
-// is about every moment and not about its end.
+// The lowest number of ready replicas of a deployment that the store ever showed, because a rollout's guarantee is about every
+// moment, not only its end.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, observations, placements } from '@holdfast/server/store/records'
@@ -7,7 +7,7 @@ import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 
 export interface ReadyWatch {
-  /** Of the time since it was last asked, or since the watch began. */
+  /** The lowest number since the last call, or since the watch began. */
   lowest(): number
   stop(): void
 }
@@ -29,9 +29,9 @@ export function watchReady(store: Store, tenantId: string, name: string): ReadyW
   })
   return {
     lowest() {
-      const told = least
+      const lowestSeen = least
       least = readyNow()
-      return told
+      return lowestSeen
     },
     stop,
   }

@@ -1,44 +1,44 @@
-// A tenant gives a machine up: its replicas move to the tenant's other nodes, the claim ends when nothing is left,
-// and only then does the machine take work of another tenant. A dead machine is removed by force.
+// A tenant releases a machine: its replicas move to the tenant's other nodes, the claim ends when none is left, and only then
+// can another tenant claim the machine. A dead machine is removed by force.
 
 import { waitUntil } from '@holdfast/testkit'
 import { containersOn, eventsOf, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-let whole: LabPlatform
+let cluster: LabPlatform
 
 beforeAll(async () => {
-  whole = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
-  const api = whole.api('acme')
-  const body = { kind: 'Deployment', name: 'web', image: whole.image, replicas: 3 }
+  cluster = await startLabPlatform({ nodesPerTenant: { acme: 3, globex: 1 } })
+  const api = cluster.api('acme')
+  const body = { kind: 'Deployment', name: 'web', image: cluster.image, replicas: 3 }
   expect((await api.post('/api/v1/deployments', body)).status).toBe(201)
   await untilPhase(api, 'web', 'Running')
 })
-afterAll(() => whole?.stop())
+afterAll(() => cluster?.stop())
 
 const nodesOfWeb = async (): Promise<string[]> =>
-  (await placementsOf(whole.api('acme'), 'web')).map(({ nodeName }) => nodeName).sort()
+  (await placementsOf(cluster.api('acme'), 'web')).map(({ nodeName }) => nodeName).sort()
 
-test('its replicas move away, and then the name is free', async () => {
-  const api = whole.api('acme')
+test('moves the replicas of a released node and then frees its name', async () => {
+  const api = cluster.api('acme')
   expect(await nodesOfWeb()).toEqual(['acme-1', 'acme-2', 'acme-3'])
-  const released = await api.delete('/api/v1/nodes/acme-3/claim', { 'x-tenant-id': whole.platform.acme.id })
+  const released = await api.delete('/api/v1/nodes/acme-3/claim', { 'x-tenant-id': cluster.platform.acme.id })
   expect(released.status).toBe(202)
   await waitUntil(async () => (await eventsOf(api, 'node.claim_released')).length === 1, {
     what: 'the claim has ended',
     timeoutMs: 60_000,
   })
-  expect(await containersOn(whole, 'acme-3')).toEqual([])
+  expect(await containersOn(cluster, 'acme-3')).toEqual([])
   await untilPhase(api, 'web', 'Running')
   expect(new Set(await nodesOfWeb())).toEqual(new Set(['acme-1', 'acme-2']))
-  const taken = await whole.api('globex').post('/api/v1/nodes/join-tokens', { nodeName: 'acme-3' })
-  expect(taken.status).toBe(201)
+  const issued = await cluster.api('globex').post('/api/v1/nodes/join-tokens', { nodeName: 'acme-3' })
+  expect(issued.status).toBe(201)
 })
 
-test('a dead machine is removed by force, and its replicas are replaced', async () => {
-  const api = whole.api('acme')
-  await whole.lab.powerOff(whole.node('acme-2'))
+test('removes a dead machine by force and replaces its replicas', async () => {
+  const api = cluster.api('acme')
+  await cluster.lab.powerOff(cluster.node('acme-2'))
   const { body } = await api.get('/api/v1/nodes')
   const dead = Object.values(Object(body['items'])).find((node) => Object(node).name === 'acme-2')
   expect((await api.delete(`/api/v1/nodes/${Object(dead).id}?force=true`)).status).toBe(202)
@@ -46,5 +46,5 @@ test('a dead machine is removed by force, and its replicas are replaced', async 
     what: 'all replicas are on the last node',
   })
   await untilPhase(api, 'web', 'Running')
-  expect(await containersOn(whole, 'acme-1')).toEqual(['web running', 'web.1 running', 'web.2 running'])
+  expect(await containersOn(cluster, 'acme-1')).toEqual(['web running', 'web.1 running', 'web.2 running'])
 })
