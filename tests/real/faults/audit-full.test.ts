@@ -1,5 +1,5 @@
-// The disk of the secrets store's audit log is full: it does nothing that it cannot log, which for us is a store that
-// is sealed. What needs it fails closed and leaves nothing behind, everything else goes on, and room is all it takes.
+// The disk of the secrets store's audit log is full, and the store refuses every call that it cannot log, as if it were
+// sealed. Operations with secrets fail and leave nothing behind, others continue, and free space is the only fix needed.
 
 import { join } from 'node:path'
 import { openRealStore, type RealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
@@ -25,7 +25,7 @@ let store: SecretsStore
 let real: RealStore
 let platform: Platform
 let world: DispatchWorld
-/** Of the broker, in milliseconds. */
+/** Delays of the broker, in milliseconds. */
 let now = 0
 
 beforeAll(async () => {
@@ -57,11 +57,11 @@ async function auditOnlyTo(file: string): Promise<void> {
   expect([made.status, left.status]).toEqual([204, 204])
 }
 
-/** The first line that does not fit takes the rest of the last page. */
+/** The first line that does not fit fills the last page. */
 const nothingIsLogged = () =>
   waitUntil(async () => !(await asOperator('GET', 'mounts')).ok, { what: 'the audit log takes nothing' })
 
-test('what needs secrets fails closed and stores nothing, the rest goes on, and room heals it', async () => {
+test('while the audit log is full, operations with secrets fail and store nothing, others continue, and free space heals it', async () => {
   const api = platform.api(platform.acme.token)
   const eye = createStoreEye({ ...store, tenant: platform.acme.id })
   const create = (name: string, material?: object) =>

@@ -1,6 +1,6 @@
-// The disk of one etcd member changes what was written. With the checks that docs/guides/configuration.md asks for
-// that is never silent: a member that starts compares itself with the others and refuses; of one that runs the others
-// raise the alarm, and nothing is written until the operator has acted.
+// The disk of one etcd member corrupts data. With the checks from docs/guides/configuration.md this is never silent: a
+// starting member compares itself with the others and refuses to start; for a running member the others raise an alarm,
+// and nothing is written until the operator has acted.
 
 import { deployments } from '@holdfast/server/store/records'
 import { putDeployment, someTenant } from '@holdfast/server/store/records.fixture'
@@ -45,13 +45,13 @@ async function sameEverywhere({ members }: EtcdCluster, revision: number): Promi
   return new Set(hashes).size === 1
 }
 
-test('a member that starts with other bytes refuses to, two are enough meanwhile, and an empty one takes its place', async () => {
+test('a corrupt member refuses to start, two members are enough, and an empty one replaces it', async () => {
   const { cluster, member, create, kept, engine, store } = await damaged([
     '--feature-gates=InitialCorruptCheck=true',
   ])
   await member.restart({ wait: false })
   await waitUntil(() => !isAlive(member.pid), { what: 'the member has refused to start' })
-  expect(await create('meanwhile')).toBe('created')
+  expect(await create('with-two')).toBe('created')
   expect(await kept()).toBe(true)
   expect((await engine.status()).map(({ endpoint }) => endpoint)).not.toContain(member.endpoint)
 
@@ -61,17 +61,17 @@ test('a member that starts with other bytes refuses to, two are enough meanwhile
   await waitUntil(() => sameEverywhere(cluster, store.revision), { what: 'all members hold the same' })
 })
 
-test('other bytes in a member that runs are an alarm: nothing is written until it is replaced and the alarm is taken back', async () => {
+test('a corrupt running member raises an alarm: nothing is written until it is replaced and the alarm is cleared', async () => {
   const { member, open, create, kept, engine } = await damaged(['--corrupt-check-time=1s'])
   const hasty = await open(1_000)
   await member.restart({ wait: false })
   const alarms = async () => (await engine.status()).flatMap((one) => one.alarms)
   await waitUntil(async () => (await alarms()).includes('CORRUPT'), { what: 'the alarm is raised' })
-  // A busy machine may not get as far as asking, in that time.
+  // A busy machine may time out before the write is answered.
   const answer = await waitUntil(
     async () => {
-      const said = await create('during', hasty).catch(String)
-      return said === 'created' || said.includes('corrupt cluster') ? said : undefined
+      const outcome = await create('during', hasty).catch(String)
+      return outcome === 'created' || outcome.includes('corrupt cluster') ? outcome : undefined
     },
     { what: 'the write is answered' },
   )

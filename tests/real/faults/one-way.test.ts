@@ -1,5 +1,5 @@
-// Partitions of one direction only: what is said arrives and the answer does not, or the other way round. Whoever
-// waits for the silent side notices in time and goes another way or comes back; nothing is done twice.
+// Network partitions in one direction: messages arrive and responses do not, or the reverse. The waiting side notices in
+// time and uses another connection or reconnects; nothing is done twice.
 
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import { someTenant } from '@holdfast/server/store/records.fixture'
@@ -15,7 +15,7 @@ import { startWriteLoad } from '@holdfast/testkit/store/write-load'
 import { expect, onTestFinished, test } from 'vitest'
 
 const DIRECTIONS = ['toServer', 'toClient'] as const
-/** Of each wait: many times what it takes, and far less than for ever. */
+/** The limit of each wait: many times the usual duration. */
 const IN_TIME = { timeoutMs: 20_000 }
 
 async function proxyOf(url: string) {
@@ -26,7 +26,7 @@ async function proxyOf(url: string) {
 }
 
 test.each(DIRECTIONS)(
-  'server and etcd, %s: writes and the watch go another way, each write is made once',
+  'server and etcd partitioned %s: writes and the watch use another connection, and each write is made once',
   async (direction) => {
     const { endpoints } = await sharedEtcd()
     const [endpoint = ''] = endpoints
@@ -47,30 +47,30 @@ test.each(DIRECTIONS)(
     }
     await writesAreBack('writes are under way')
     broken.proxy.stall(direction)
-    // In two seconds by its own deadline; without that the connection itself would be given up after fifteen.
+    // Its own deadline ends the stream in two seconds; without it the connection would time out after fifteen.
     await waitUntil(() => one.counts.resumes > 0, {
       what: 'the watch has left its stream',
       timeoutMs: 10_000,
     })
-    await writesAreBack('writes go on')
+    await writesAreBack('writes continue')
     await one.store.fresh()
-    // What was held back is delivered now, to whoever is still there for it.
+    // Delayed messages are delivered now, to connections that still exist.
     broken.proxy.resume()
-    await writesAreBack('writes go on after that')
+    await writesAreBack('writes continue after that')
     await load.stop()
     await one.store.fresh()
     const truth = await readTruth(direct, one.store.keyspace, tenant)
     expect(checkWrites(truth, load.ledger)).toEqual([])
     expect(checkEveryEvent(truth, log)).toEqual([])
-    // Not to and fro: the silent way is left once, a busy machine may cost another turn.
+    // It does not go to and fro: the silent connection is left once, and a busy machine may cost another change.
     expect(one.counts.resumes).toBeLessThan(5)
   },
 )
 
 test.each(DIRECTIONS)(
-  'node and server, %s: the session is given up, and made anew when the way is free',
+  'node and server partitioned %s: the session ends, and is reopened when the network is back',
   async (direction) => {
-    // The server speaks often: only the deadline of the other side can notice that it is not heard.
+    // The server sends often, so only the agent's deadline can detect that its messages are lost.
     const times = { heartbeatMs: 500, unreachableMs: 2_000, failedMs: 600_000, sweepMs: 20, resyncMs: 50 }
     const { url, store, gateway } = await gatewayForTest({ times })
     const tenant = await addTenant(store)
@@ -80,9 +80,9 @@ test.each(DIRECTIONS)(
     const way = await proxyOf(url)
     const agent = runSession(way.url, node, { steadyMs: 10_000, openMs: 1_000, reconnectDelayMs: () => 50 })
     onTestFinished(() => agent.session.close())
-    const isTold = (id: string) =>
+    const isAssigned = (id: string) =>
       waitUntil(() => agent.told.some(({ items }) => items.some(({ assignmentId }) => assignmentId === id)), {
-        what: 'the node is told its work',
+        what: 'the node receives its work',
         ...IN_TIME,
       })
     const status = async (wanted: string) =>
@@ -90,23 +90,23 @@ test.each(DIRECTIONS)(
         what: `it is ${wanted}`,
         ...IN_TIME,
       })
-    await isTold(first.id)
+    await isAssigned(first.id)
     const item = agent.told[0]?.items[0]
     if (item === undefined) throw new Error('no item')
 
     const [before, endsBefore] = [gateway.counts.sessionsOpened, agent.ends()]
     way.proxy.stall(direction)
-    await waitUntil(() => gateway.sessions === 0, { what: 'the server has given the session up', ...IN_TIME })
-    await waitUntil(() => agent.ends() > endsBefore, { what: 'the agent has given it up', ...IN_TIME })
+    await waitUntil(() => gateway.sessions === 0, { what: 'the server has ended the session', ...IN_TIME })
+    await waitUntil(() => agent.ends() > endsBefore, { what: 'the agent has ended it', ...IN_TIME })
     await status('unreachable')
     agent.session.report([readyObservation(item, 1)])
     await place(store, tenant, [first, second], uid)
     expect(gateway.counts.sessionsOpened).toBe(before)
 
     way.proxy.resume()
-    await isTold(second.id)
+    await isAssigned(second.id)
     await status('ready')
-    const what = 'what was reported meanwhile is stored'
+    const what = 'the report of that time is stored'
     const stored = await waitUntil(() => observationOf(store, tenant, first.id), { what, ...IN_TIME })
     expect(stored.seq).toBe(1)
     expect(gateway.sessions).toBe(1)
@@ -115,7 +115,7 @@ test.each(DIRECTIONS)(
     const types = await eventTypes(store, tenant)
     const readies = types.filter((type) => type === 'node.ready').length
     expect(readies).toBeGreaterThan(1)
-    // Told in turns, and nothing else of it.
+    // The two events alternate, and there are no others.
     expect(types.filter((type) => type === 'node.unreachable')).toHaveLength(readies - 1)
     expect(types).toHaveLength(2 * readies - 1)
   },

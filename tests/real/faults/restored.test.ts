@@ -1,5 +1,5 @@
-// etcd is put back to an older backup under servers that run: they notice by its revision, and neither serve nor
-// write anything from what they knew; one that starts anew reads what there is, and no node loses a container for it.
+// etcd is restored from an older backup while servers run. They notice by its revision and neither serve nor write
+// anything from their cache; a restarted server reads the restored records, and no node loses a container.
 
 import { createOrphanWatch } from '@holdfast/agent/converge/orphan-watch'
 import { type Complete, joinTemplates } from '@holdfast/contract'
@@ -41,14 +41,14 @@ const create = (store: Store, name: string) =>
 const namesIn = (store: Store) => store.list(deployments, tenant).map(({ record }) => record.spec.name)
 const wentBack = { name: 'StoreUnavailableError', message: expect.stringContaining('went back') }
 
-test('a server that runs on says so of every call, and writes nothing; one that starts anew has what there is', async () => {
+test('a running server fails every call and writes nothing, and a restarted one serves the restored records', async () => {
   const root = `/${uniqueName('restored')}`
   const open = async () => {
-    const told: number[] = []
+    const detected: number[] = []
     const options = { endpoints: cluster.endpoints, root, deadlineMs: 5_000 }
-    const one = await openTestStore({ ...options, onWentBack: (seen, found) => told.push(seen - found) })
+    const one = await openTestStore({ ...options, onWentBack: (seen, found) => detected.push(seen - found) })
     onTestFinished(() => one.close())
-    return { ...one, told }
+    return { ...one, detected }
   }
   const [reading, writing] = [await open(), await open()]
   await create(reading.store, 'kept')
@@ -59,17 +59,17 @@ test('a server that runs on says so of every call, and writes nothing; one that 
   const { revision } = await direct.range({ key: root, countOnly: true })
 
   await expect(reading.store.fresh()).rejects.toMatchObject(wentBack)
-  // Of a record that etcd has no longer: every compare fails, whatever is tried.
+  // The record no longer exists in etcd, so every compare fails.
   const change = writing.store.transact((transaction) => {
     if (transaction.get(inTenant(tenant, deployments, 'lost-1')) === undefined) throw new Error('not seen')
     putDeployment(transaction, tenant, 'lost-1', { revision: 2 })
     return { kind: 'commit', result: undefined }
   })
   await expect(change).rejects.toMatchObject(wentBack)
-  for (const { store, told } of [reading, writing]) {
+  for (const { store, detected } of [reading, writing]) {
     await expect(create(store, 'new')).rejects.toMatchObject(wentBack)
     await expect(store.fresh()).rejects.toMatchObject(wentBack)
-    expect(told).toHaveLength(1)
+    expect(detected).toHaveLength(1)
   }
   expect((await direct.range({ key: root, countOnly: true })).revision).toBe(revision)
 
@@ -78,7 +78,7 @@ test('a server that runs on says so of every call, and writes nothing; one that 
   expect(await create(store, 'new')).toBe('created')
 })
 
-test('no node loses a container: its server tells it nothing new, and a new one shows it an older revision', async () => {
+test('no node loses a container: its running server sends nothing new, and a restarted one sends an older revision', async () => {
   const times = { resyncMs: 100, sweepMs: 20 }
   const options = { endpoints: cluster.endpoints, root: `/${uniqueName('restored')}`, deadlineMs: 5_000 }
   const running = await startTestGateway({ ...options, times })
@@ -88,26 +88,26 @@ test('no node loses a container: its server tells it nothing new, and a new one 
   const backup = await backUp(cluster)
   const assignment = anAssignment(node.nodeId)
   await place(running.store, owner, [assignment])
-  // More than is written anew before the node is back.
+  // More revisions than are written again before the node is back.
   for (let each = 0; each < 20; each += 1) await write(direct, uniqueName('elsewhere'))
   const agent = await openRaw(running.url, node)
   await backup.restore()
 
-  // Whoever comes is sent away; who is there is told what it was told before.
+  // New sessions are refused; existing ones keep receiving the same set.
   const stranger = await dialRaw(running.url)
   stranger.send(helloOf(other, (await stranger.next('challenge')).nonce))
   expect(await stranger.next('close')).toMatchObject({ code: 'unavailable' })
   const setsIn = ({ heard }: RawAgent) => heard.filter((message) => message.type === 'complete')
-  const toldBefore = setsIn(agent).length
-  await waitUntil(() => setsIn(agent).length > toldBefore + 1, { what: 'the set is told again' })
+  const setsBefore = setsIn(agent).length
+  await waitUntil(() => setsIn(agent).length > setsBefore + 1, { what: 'the set is sent again' })
   expect(agent.heard.filter(({ type }) => type === 'delta')).toEqual([])
   const idsIn = (set: Complete) => joinTemplates(set).map(({ assignmentId }) => assignmentId)
   for (const set of setsIn(agent)) expect(idsIn(set)).toEqual([assignment.id])
 
   await running.stop()
-  const anew = await startTestGateway(options)
-  onTestFinished(() => anew.stop())
-  const returned = await openRaw(anew.url, node)
+  const restarted = await startTestGateway(options)
+  onTestFinished(() => restarted.stop())
+  const returned = await openRaw(restarted.url, node)
   const [after] = setsIn(returned)
   if (after === undefined) throw new Error('no complete set')
   expect(idsIn(after)).toEqual([])

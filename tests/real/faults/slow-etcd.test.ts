@@ -1,5 +1,5 @@
-// etcd is there and slow: its members stand still half of the time, and once for longer than a write may take.
-// Clients that send again with the same key, some of them before they were answered, get one thing made for each key.
+// etcd is slow: its members are paused half of the time, and once for longer than the deadline of a write. Clients retry
+// with the same Idempotency-Key, some before they got a response, and each key creates one record.
 
 import { type EtcdCluster, startEtcd } from '@holdfast/testkit'
 import { slowDown } from '@holdfast/testkit/faults/duty'
@@ -13,9 +13,9 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const CLIENTS = 8
-/** Longer than the store waits for a batch of writes, so that answers are lost. */
+/** Longer than the store waits for a batch of writes, so that responses are lost. */
 const STANDSTILL_MS = 3_500
-/** A request waits for a current view and for its write, ten seconds each, and five to find out what became of it. */
+/** A request waits ten seconds for a current view and ten for its write, and five to find out its outcome. */
 const ANSWERED_MS = 25_000
 
 let cluster: EtcdCluster
@@ -33,7 +33,7 @@ afterAll(async () => {
   await cluster?.stop()
 })
 
-/** Tokens too: nothing in them would keep a second one from being made. */
+/** Tokens too, because a duplicate of them would not be rejected. */
 function requestOf(client: number, turn: number) {
   const name = `c${client}-${turn}`
   if (client % 2 === 0)
@@ -53,7 +53,7 @@ async function load(isOver: () => boolean): Promise<Outcome[]> {
       outcomes.push(
         await sendUntilMade({
           ...{ servers, token: platform.acme.token, key: `${index}-${turn}`, ...requestOf(index, turn) },
-          // Half of them do not wait for the answer.
+          // Half of the clients retry before they got a response.
           ...(index % 4 < 2 ? {} : { patienceMs: 400 }),
         }),
       )
@@ -74,7 +74,7 @@ async function listed(path: string): Promise<string[]> {
   return names
 }
 
-test('every answer comes in time, and each key makes one thing, whatever became of its first answer', async () => {
+test('every response comes in time, and each Idempotency-Key creates one record, whatever its first outcome was', async () => {
   let over = false
   const running = load(() => over)
   await slowDown(cluster, { cycles: 6, halfMs: 250, allAtOnceMs: STANDSTILL_MS })

@@ -1,4 +1,4 @@
-// A node is drained over HTTP: closed at once, told, and over when nothing is left on it.
+// Draining a node over HTTP: it is cordoned at once, an event is emitted, and the drain ends when the node is empty.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { stageDrained } from '@holdfast/server/operations/nodes/drain-node'
@@ -25,13 +25,13 @@ const store = () => platform.server.store
 const node = (name: string) => makeNode(platform.baseUrl, acme, name)
 const drain = (id: string, headers = {}) => acme.send('POST', `${NODES}/${id}/drain`, undefined, headers)
 const read = async (id: string) => (await acme.get(`${NODES}/${id}`)).body
-/** What a controller does when an assignment has left a placement. */
-const lookAgain = (id: string): Promise<boolean> =>
+/** Ends a drain as a controller does after an assignment has left a placement. */
+const recheckDrain = (id: string): Promise<boolean> =>
   store().transact((transaction) =>
     stageDrained({ store: store(), clock }, transaction, platform.acme.id as TenantId, id as NodeId),
   )
 
-test('a node on which nothing runs is drained at once, and stays closed until it is opened', async () => {
+test('a node without replicas is drained at once and stays cordoned until it is uncordoned', async () => {
   const id = await node('empty')
   const answer = await drain(id)
   expect([answer.status, answer.body['schedulable'], answer.body['draining']]).toEqual([202, false, true])
@@ -47,17 +47,17 @@ test('a node on which nothing runs is drained at once, and stays closed until it
   expect((await acme.post(`${NODES}/${id}/uncordon`, undefined)).body['schedulable']).toBe(true)
 })
 
-test('a node with a replica is draining until the replica has gone, and says so once', async () => {
+test('a node with a replica is draining until the replica is gone, and emits one event', async () => {
   const id = await node('busy')
   const assigned = await assign(store(), platform.acme.id, id)
   const first = await drain(id)
   expect([first.status, first.body['draining'], first.body['schedulable']]).toEqual([202, true, false])
   expect((await drain(id)).body['draining']).toBe(true)
   expect((await acme.post(`${NODES}/${id}/cordon`, undefined)).body['draining']).toBe(true)
-  expect(await lookAgain(id)).toBe(false)
+  expect(await recheckDrain(id)).toBe(false)
   expect(await read(id)).toMatchObject({ draining: true })
   await assigned.gone()
-  expect([await lookAgain(id), await lookAgain(id)]).toEqual([true, false])
+  expect([await recheckDrain(id), await recheckDrain(id)]).toEqual([true, false])
   expect((await read(id))['draining']).toBeUndefined()
   expect(await typesOf(acme, 'busy')).toEqual([
     'node.enrolled enrolled',
@@ -66,7 +66,7 @@ test('a node with a replica is draining until the replica has gone, and says so 
   ])
 })
 
-test('a cordoned node can be drained; uncordon ends it, and a machine that joins anew goes on with it', async () => {
+test('a cordoned node can be drained, uncordon ends the drain, and a node that enrolls again continues it', async () => {
   const id = await node('cordoned')
   const assigned = await assign(store(), platform.acme.id, id)
   await acme.post(`${NODES}/${id}/cordon`, undefined)
@@ -75,11 +75,11 @@ test('a cordoned node can be drained; uncordon ends it, and a machine that joins
   expect(await read(id)).toMatchObject({ draining: true, schedulable: false })
   const opened = await acme.post(`${NODES}/${id}/uncordon`, undefined)
   expect([opened.body['draining'], opened.body['schedulable']]).toEqual([undefined, true])
-  expect(await lookAgain(id), 'nothing is drained any more').toBe(false)
+  expect(await recheckDrain(id), 'the drain has ended').toBe(false)
   await assigned.gone()
 })
 
-test('is asked of one’s own nodes, by a tenant-admin, and once with one key', async () => {
+test('only a tenant-admin drains nodes of the own tenant, and once per Idempotency-Key', async () => {
   const id = await node('own')
   const globex = platform.api(platform.globex.token)
   expect((await globex.send('POST', `${NODES}/${id}/drain`)).codes).toEqual(['node_not_found'])

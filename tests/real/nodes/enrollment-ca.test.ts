@@ -1,5 +1,5 @@
-// A machine joins by the command that it was given and nothing else: the command pins the server's certificate, the
-// agent keeps what it pinned, and what is to be known of its engine is told.
+// A machine enrolls with the printed command and nothing else: the command pins the server's certificate, the agent
+// stores the pin, and warnings about its engine are shown.
 
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ afterAll(async () => {
   certificates.remove()
 })
 
-/** As a tenant administrator who trusts the authority asks for it. */
+/** A request of a tenant administrator who trusts the authority. */
 async function commandFor(nodeName: string): Promise<string> {
   const headers = { authorization: `Bearer ${platform.acme.token}`, 'content-type': 'application/json' }
   const url = new URL(JOIN_TOKENS, secure.baseUrl)
@@ -61,7 +61,7 @@ const rows: readonly [DockerLine, string][] = [
   ['old', 'Warning, engine_below_floor: The engine is 20.10.'],
   ['new', ''],
 ]
-test.each(rows)('the command of the answer enrolls a machine with the %s engine', async (line, warning) => {
+test.each(rows)('the returned command enrolls a machine with the %s engine', async (line, warning) => {
   const command = await commandFor(`pinned-${line}`)
   expect(command).toMatch(
     new RegExp(
@@ -90,7 +90,7 @@ test.each([
   ['29.5.0', ['engine_below_floor engine.version']],
   ['library-import', ['engine_below_floor engine.version']],
   ['29.5.1', undefined],
-])('what an enrollment with engine %s is told', async (version, expected) => {
+])('an enrollment with engine %s gets the expected warnings', async (version, expected) => {
   const nodeName = `floor-${version.replaceAll('.', '-')}`
   const token = await joinToken(platform.api(platform.acme.token), nodeName)
   const sent = enrollment(nodeName, token, { engine: { version, apiVersion: '1.56' } })

@@ -1,5 +1,5 @@
-// Machines join: join tokens, enrollment, one owner for each name, and where a machine may say it stands. Over HTTP
-// against the whole server.
+// Enrollment over HTTP: join tokens, enrollment, one owner for each node name, and which location labels of a machine are
+// accepted.
 
 import type { TenantId } from '@holdfast/contract'
 import { sweepJoinTokens } from '@holdfast/server/operations/nodes/clean-up-nodes'
@@ -34,7 +34,7 @@ const storedNode = (tenant: string, id: string) =>
   store().get(inTenant(tenant as TenantId, nodes, id))?.record
 const field = ({ body }: ApiAnswer) => body['field']
 
-/** How often each outcome came: a status of success, or the code. */
+/** The number of responses of each kind: a success status, or the code. */
 function countOutcomes(answers: readonly ApiAnswer[]): { [outcome: string]: number } {
   const counts: { [outcome: string]: number } = {}
   for (const { status, codes } of answers) {
@@ -45,13 +45,13 @@ function countOutcomes(answers: readonly ApiAnswer[]): { [outcome: string]: numb
 }
 
 describe('a join token', () => {
-  test('is answered once, with the command, and only a hash of its secret is stored', async () => {
-    const issued = await acme.post(`${NODES}/join-tokens`, { nodeName: 'told-once' })
+  test('is returned once with the command, and only a hash of its secret is stored', async () => {
+    const issued = await acme.post(`${NODES}/join-tokens`, { nodeName: 'shown-once' })
     expect(issued.status).toBe(201)
     const { token, command, expiresAt } = issued.body
     expect(token).toMatch(/^hfj_[0-9A-HJKMNP-TV-Z]{26}_[\w-]{43}$/)
     expect(command).toBe(
-      `holdfast-agent enroll --server ${platform.baseUrl} --token ${token} --name told-once`,
+      `holdfast-agent enroll --server ${platform.baseUrl} --token ${token} --name shown-once`,
     )
     const left = Date.parse(String(expiresAt)) - Date.now()
     expect(left).toBeGreaterThan(14 * 60_000)
@@ -61,7 +61,7 @@ describe('a join token', () => {
     expect(platform.logLines.join('')).not.toContain(secret.join('_'))
   })
 
-  test('a repeated request hears no secret twice', async () => {
+  test('is not returned again to a retried request', async () => {
     const ask = () =>
       acme.post(`${NODES}/join-tokens`, { nodeName: 'once' }, { 'idempotency-key': 'join-once' })
     const [first, again] = [await ask(), await ask()]
@@ -95,19 +95,19 @@ describe('a join token', () => {
       ['permission_denied'],
       'controlPlane',
     ],
-  ])('is refused with %s', async (_about, body, codes, at) => {
+  ])('is rejected with %s', async (_about, body, codes, at) => {
     const refused = await acme.post(`${NODES}/join-tokens`, body)
     expect(refused.codes).toEqual(codes)
     expect(field(refused)).toBe(at)
   })
 
-  test('is for a tenant-admin to issue', async () => {
+  test('is issued by a tenant-admin only', async () => {
     const developer = await makeToken(platform.api(), platform.acme.id, 'developer')
     const refused = await platform.api(developer).post(`${NODES}/join-tokens`, { nodeName: 'a' })
     expect(refused.codes).toEqual(['permission_denied'])
   })
 
-  test('that expired is swept, and another is not', async () => {
+  test('is deleted after it expired, and others are not', async () => {
     const [old = '', fresh = ''] = [await joinToken(acme, 'old'), await joinToken(acme, 'fresh')].map(
       (token) => token.split('_')[1],
     )
@@ -129,7 +129,7 @@ describe('a join token', () => {
 })
 
 describe('an enrollment', () => {
-  test('makes a node with a claim, an event and an audit entry, and uses up the token', async () => {
+  test('creates a node with a claim, an event and an audit entry, and uses up the token', async () => {
     const token = await joinToken(acme, 'first', { residency: { country: 'DE' } })
     const sent = enrollment('first', token, { labels: { rack: 'a', 'holdfast.io/country': 'DE' } })
     const made = await join(sent)
@@ -156,7 +156,7 @@ describe('an enrollment', () => {
     expect((await join(sent)).codes).toEqual(['join_token_invalid'])
   })
 
-  test('an unknown, wrong, used, expired or foreign token and a wrong name are one answer', async () => {
+  test('gets one response for an unknown, wrong, used, expired or foreign token and a wrong name', async () => {
     const token = await joinToken(acme, 'guarded')
     const [, id = ''] = token.split('_')
     const expired = await joinToken(acme, 'guarded')
@@ -242,19 +242,19 @@ describe('an enrollment', () => {
       ['field_type_invalid', 'field_type_invalid'],
       ['publicKey', 'encryptionKey'],
     ],
-  ])('is refused with %s, and its token stays good', async (_about, parts, codes, fields) => {
+  ])('is rejected with %s, and its token stays valid', async (_about, parts, codes, fields) => {
     const token = await joinToken(acme, 'picky')
     const refused = await join(enrollment('picky', token, { ...parts }))
     expect(refused.status).toBe(422)
-    const told: { field: string; code: string }[] = Object(refused.body['rejections'])
-    expect(told.map(({ field: at }) => at)).toEqual(expect.arrayContaining(fields))
-    expect(told.length).toBeLessThanOrEqual(codes.length)
+    const rejections: { field: string; code: string }[] = Object(refused.body['rejections'])
+    expect(rejections.map(({ field: at }) => at)).toEqual(expect.arrayContaining(fields))
+    expect(rejections.length).toBeLessThanOrEqual(codes.length)
     expect(refused.codes[0]).toBe(codes[0])
     expect(refused.text).not.toContain(token)
     expect((await join(enrollment('picky', token))).status).toBe(201)
   })
 
-  test('under the same name again: the same id, the next generation, new keys, and the old session is void', async () => {
+  test('under the same name keeps the id, has the next generation and new keys, and voids the old session', async () => {
     const id = await node('comes-back')
     await acme.post(`${NODES}/${id}/cordon`, undefined)
     const before = storedNode(platform.acme.id, id)
@@ -273,7 +273,7 @@ describe('an enrollment', () => {
     ])
   })
 
-  test('of a tenant that is removed is refused, and its names are free afterwards', async () => {
+  test('for a tenant that is being removed is rejected, and its names are free afterwards', async () => {
     const made = await platform.api().post('/api/v1/tenants', { name: 'initech' })
     const tenant = String(made.body['id'])
     const api = platform.api(await makeToken(platform.api(), tenant, 'tenant-admin'))
@@ -291,7 +291,7 @@ describe('an enrollment', () => {
     expect(store().get(globally(joinTokens, unused.split('_')[1] ?? ''))).toBeUndefined()
   })
 
-  test('beyond the quota is refused, under any concurrency exactly', async () => {
+  test('beyond the quota is rejected, exactly under any concurrency', async () => {
     const made = await platform.api().post('/api/v1/tenants', { name: 'small' })
     const tenant = String(made.body['id'])
     await platform.api().send('PATCH', `/api/v1/tenants/${tenant}`, { quotas: { nodes: 3 } })
@@ -309,11 +309,11 @@ describe('an enrollment', () => {
   })
 })
 
-describe('a thousand at once', { timeout: 300_000 }, () => {
+describe('a thousand concurrent enrollments', { timeout: 300_000 }, () => {
   const bodiesFor = (api: ApiClient, name: string, count: number) =>
     Promise.all(Array.from({ length: count }, async () => enrollment(name, await joinToken(api, name))))
 
-  test('of one join token: exactly one node', async () => {
+  test('with one join token create exactly one node', async () => {
     const replica = await startReplica(platform)
     const token = await joinToken(acme, 'raced')
     const bodies = Array.from({ length: 1000 }, () => enrollment('raced', token))
@@ -329,7 +329,7 @@ describe('a thousand at once', { timeout: 300_000 }, () => {
     await replica.stop()
   })
 
-  test('of one node name by two tenants: one owner', async () => {
+  test('for one node name by two tenants have one owner', async () => {
     const replica = await startReplica(platform)
     const bodies = (
       await Promise.all([bodiesFor(acme, 'wanted', 500), bodiesFor(globex, 'wanted', 500)])
@@ -360,11 +360,11 @@ describe('a thousand at once', { timeout: 300_000 }, () => {
   })
 })
 
-describe('where a machine says it stands', () => {
+describe('the location label of a machine', () => {
   const country = (value: string) => ({ labels: { 'holdfast.io/country': value, rack: 'r1' } })
   const labelsOf = async (id: string) => (await acme.get(`${NODES}/${id}`)).body['labels']
 
-  test('counts only as its join token attests it; another value is told and does not count', async () => {
+  test('is accepted only as its join token attests it; another value is reported and ignored', async () => {
     const id = await node('honest', { token: { residency: { country: 'DE' } }, sent: country('DE') })
     expect(await labelsOf(id)).toEqual({ 'holdfast.io/country': 'DE', rack: 'r1' })
     const spoofed = await node('spoofed', { token: { residency: { country: 'DE' } }, sent: country('US') })
@@ -375,14 +375,14 @@ describe('where a machine says it stands', () => {
     })
   })
 
-  test('is refused where nothing was attested, and so is all else under the platform’s own domain', async () => {
+  test("is rejected without attestation, as is any other label in the platform's domain", async () => {
     const labels = { 'holdfast.io/geo-region': 'eu', 'holdfast.io/tier': 'gold', rack: 'r2' }
     const id = await node('self-asserted', { sent: { labels } })
     expect(await labelsOf(id)).toEqual({ rack: 'r2' })
     expect(await typesOf(acme, 'self-asserted')).toContain('node.labels_refused not_attested')
   })
 
-  test('survives removal: who comes back carries what the new token attests, and nothing else', async () => {
+  test('is attested again after removal: the node has what the new token attests, and nothing else', async () => {
     const id = await node('flipper', { token: { residency: { country: 'DE' } }, sent: country('DE') })
     expect((await acme.delete(`${NODES}/${id}`)).status).toBe(202)
     const again = await node('flipper', { token: { residency: { country: 'DE' } }, sent: country('US') })
@@ -394,7 +394,7 @@ describe('where a machine says it stands', () => {
   })
 })
 
-test('failed joins are limited by address; those that succeed and those of others are not', async () => {
+test('failed enrollments are rate-limited by address; successful ones and other addresses are not', async () => {
   const limited = await startPlatform({
     settings: { rates: { requestsPerMinute: 1_000_000, burst: 1_000_000, failedJoinsPerMinute: 5 } },
   })
@@ -410,7 +410,7 @@ test('failed joins are limited by address; those that succeed and those of other
   const seconds = Number(refused.headers.get('retry-after'))
   expect(seconds).toBeGreaterThan(0)
   expect(seconds).toBeLessThanOrEqual(12)
-  // The rest of the interface goes on for the same address.
+  // The rest of the API still works for the same address.
   expect((await api.get(NODES)).status).toBe(200)
   await limited.stop()
 })

@@ -1,5 +1,5 @@
-// A machine that lies about where it stands, over HTTP and the agents' own protocol: what its join token did not
-// attest makes it no candidate, whatever it says, however often it leaves and joins again; and the events say so.
+// A machine that lies about its location, over HTTP and the agent protocol: labels that its join token did not attest
+// never make it a candidate, however often it leaves and enrolls again, and events report the refusal.
 
 import type { NodeId, ServerMessage } from '@holdfast/contract'
 import {
@@ -31,7 +31,7 @@ afterAll(() => platform.stop())
 
 type Labels = { readonly [key: string]: string }
 
-/** Joins with its own keys; `attested` is what the administrator gave the token. */
+/** Enrolls with new keys; `attested` is the location in the join token. */
 async function join(name: string, attested: object | undefined, labels: Labels): Promise<SimulatedNode> {
   const { identityKey, publicKey, encryptionKey } = makeSimulatedKeys()
   const token = await joinToken(acme, name, attested === undefined ? {} : { residency: attested })
@@ -45,11 +45,11 @@ async function join(name: string, attested: object | undefined, labels: Labels):
 
 interface Connected {
   readonly agent: RawAgent
-  /** The ids of all that it was ever told to have. */
-  readonly told: ReadonlySet<string>
+  /** The ids of all assignments that it was ever sent. */
+  readonly assigned: ReadonlySet<string>
 }
 
-/** Undefined: it was turned away, as a node is that was let in just now. */
+/** Undefined if the server closed the connection, as it does shortly after another session was opened. */
 async function tryToConnect(node: SimulatedNode, labels: Labels): Promise<RawAgent | undefined> {
   const agent = await dialRaw(platform.baseUrl)
   onTestFinished(() => agent.close())
@@ -64,21 +64,21 @@ async function tryToConnect(node: SimulatedNode, labels: Labels): Promise<RawAge
 
 let seq = 0
 
-/** Makes every container ready at once. */
+/** Reports every container ready at once. */
 async function connect(node: SimulatedNode, labels: Labels): Promise<Connected> {
   const agent = await waitUntil(() => tryToConnect(node, labels), { what: 'a session', intervalMs: 200 })
-  const told = new Set<string>()
+  const assigned = new Set<string>()
   const { session } = await agent.next('welcome')
   const answer = (message: ServerMessage): void => {
     if ((message.type !== 'delta' && message.type !== 'complete') || message.items.length === 0) return
-    for (const { assignmentId } of message.items) told.add(assignmentId)
+    for (const { assignmentId } of message.items) assigned.add(assignmentId)
     seq += 1
     const observations = message.items.map((item) => readyObservation(item, seq))
     agent.send({ type: 'status', session, observations })
   }
   agent.heard.forEach(answer)
   agent.socket.on('message', (data) => answer(JSON.parse(String(data))))
-  return { agent, told }
+  return { agent, assigned }
 }
 
 const deploy = (name: string, residency: object) =>
@@ -111,7 +111,7 @@ async function isNoCandidate(spoofer: string): Promise<void> {
   }
 }
 
-test('it flips its country, leaves, joins again, and never gets what must not be there', async () => {
+test('a node that changes its country label and enrolls again never gets workloads that must not be there', async () => {
   expect((await deploy('data', { country: 'DE' })).status).toBe(201)
   expect((await deploy('near', { region: 'dach' })).status).toBe(201)
   const lie = { [COUNTRY]: 'DE', [REGION]: 'dach' }
@@ -133,24 +133,24 @@ test('it flips its country, leaves, joins again, and never gets what must not be
   expect((await acme.get(`/api/v1/nodes/${honestly.nodeId}`)).body['labels']).toEqual({})
   await isNoCandidate('spoofer')
 
-  // Nor where the country that it hides is blocked.
+  // It is no candidate where the hidden country is blocked either.
   expect((await deploy('far', { blockedCountries: ['FR'] })).status).toBe(201)
   await waits('far')
   expect(await homeOf('far')).toEqual([])
   await acme.delete(`${DEPLOYMENTS}/far`)
 
-  // The same lie at another connection is one event.
+  // The same lie on another connection is one event.
   flipped.agent.close()
   const again = await connect(honestly, lie)
   await isNoCandidate('spoofer')
   expect(await refusedOf('spoofer')).toHaveLength(1)
 
-  // It deletes itself and comes back with a token that attests nothing, then with one that attests another country.
+  // It deletes itself and enrolls with a token that attests nothing, then with one that attests another country.
   again.agent.close()
   expect((await acme.delete(`/api/v1/nodes/${honestly.nodeId}`)).status).toBe(202)
-  const anew = await join('spoofer', undefined, lie)
-  expect(anew.nodeId).not.toBe(honestly.nodeId)
-  const second = await connect(anew, lie)
+  const reenrolled = await join('spoofer', undefined, lie)
+  expect(reenrolled.nodeId).not.toBe(honestly.nodeId)
+  const second = await connect(reenrolled, lie)
   await isNoCandidate('spoofer')
   expect(await refusedOf('spoofer')).toEqual([refusedAs('FR'), refusedAs(null)])
   second.agent.close()
@@ -158,16 +158,16 @@ test('it flips its country, leaves, joins again, and never gets what must not be
   await waits('data')
   expect((await refusedOf('spoofer')).at(-1)).toEqual(refusedAs('AT'))
   await isNoCandidate('spoofer')
-  for (const { told } of [first, flipped, again, second, third]) expect([...told]).toEqual([])
+  for (const { assigned } of [first, flipped, again, second, third]) expect([...assigned]).toEqual([])
 
-  // What an administrator attested counts, at once.
+  // An attested location is effective at once.
   const berlin = await join('berlin', { country: 'DE' }, { [COUNTRY]: 'DE' })
   const sound = await connect(berlin, { [COUNTRY]: 'DE' })
   await expect.poll(() => homeOf('data')).toEqual(['berlin'])
   await expect.poll(() => homeOf('near')).toEqual(['berlin'])
   await expect.poll(async () => (await statusOf('data'))['phase']).toBe('Running')
 
-  // It turns as well: its own word against the attested one takes what it had away.
+  // A label that contradicts the attested location takes its workloads away.
   sound.agent.close()
   await connect(berlin, { [COUNTRY]: 'FR' })
   await expect

@@ -1,5 +1,4 @@
-// What happens to machines that have joined: they are read, closed, released and removed, and deployments name them.
-// Over HTTP against the whole server.
+// Enrolled nodes over HTTP: they are read, cordoned, released and removed, and deployments refer to them.
 
 import type { TenantId } from '@holdfast/contract'
 import { finishRelease } from '@holdfast/server/operations/nodes/release-node'
@@ -37,8 +36,8 @@ const release = (api: ApiClient, name: string, tenant: string) =>
   api.delete(`${NODES}/${name}/claim`, asTenant(tenant))
 const field = ({ body }: ApiAnswer) => body['field']
 
-describe('reading', () => {
-  test('lists by name in pages, and only one’s own', async () => {
+describe('reading nodes', () => {
+  test('lists them by name in pages, and only those of the own tenant', async () => {
     const made = await platform.api().post('/api/v1/tenants', { name: 'lister' })
     const api = platform.api(await makeToken(platform.api(), String(made.body['id']), 'tenant-admin'))
     for (const name of ['p3', 'p1', 'p2']) await node(name, {}, api)
@@ -53,7 +52,7 @@ describe('reading', () => {
     expect(seen).toEqual(['p1', 'p2', 'p3'])
   })
 
-  test('a foreign node is a missing one, whatever is asked of it, and stays as it is', async () => {
+  test('a foreign node gets the responses of a missing one and stays unchanged', async () => {
     const id = await node('private', {}, globex)
     const before = await dumpTenants(platform)
     const asks: ((id: string) => Promise<ApiAnswer>)[] = [
@@ -72,14 +71,14 @@ describe('reading', () => {
     }
     const [foreign, missing] = [
       await release(acme, 'private', platform.acme.id),
-      await release(acme, 'nobody-has-it', platform.acme.id),
+      await release(acme, 'missing-node', platform.acme.id),
     ]
     expect(foreign.codes).toEqual(['node_not_found'])
-    expect(foreign.text.replaceAll('private', 'nobody-has-it')).toBe(missing.text)
+    expect(foreign.text.replaceAll('private', 'missing-node')).toBe(missing.text)
     expect(await dumpTenants(platform)).toEqual(before)
   })
 
-  test('what runs on a machine that cannot be asked is unknown, not nothing', async () => {
+  test('reports the containers of an unreachable machine as unknown, not as none', async () => {
     const id = await node('silent')
     const answer = await acme.get(`${NODES}/${id}/containers`)
     expect(answer.status).toBe(503)
@@ -88,7 +87,7 @@ describe('reading', () => {
 })
 
 describe('a node', () => {
-  test('is cordoned and uncordoned; what changes nothing is told once', async () => {
+  test('is cordoned and uncordoned, and a change without effect emits no event', async () => {
     const id = await node('closing')
     for (const schedulable of [false, false, true, true]) {
       const verb = schedulable ? 'uncordon' : 'cordon'
@@ -102,7 +101,7 @@ describe('a node', () => {
     ])
   })
 
-  test('becomes one of the control plane by a platform-admin alone, who alone removes it then', async () => {
+  test('is marked as control-plane node by a platform-admin only, who alone may then remove it', async () => {
     const id = await node('carrier')
     const patch = (api: ApiClient, body: unknown, headers = {}) =>
       api.send('PATCH', `${NODES}/${id}`, body, { ...asTenant(platform.acme.id), ...headers })
@@ -117,14 +116,14 @@ describe('a node', () => {
       await release(acme, 'carrier', platform.acme.id),
     ])
       expect(refused.codes).toEqual(['permission_denied'])
-    // Joining anew takes the mark from nobody.
+    // Enrolling again removes the mark from no node.
     await join(enrollment('carrier', await joinToken(acme, 'carrier')))
     expect((await acme.get(`${NODES}/${id}`)).body['controlPlane']).toBe(true)
     expect((await patch(platform.api(), { controlPlane: false })).body['controlPlane']).toBe(false)
     expect((await acme.delete(`${NODES}/${id}`)).status).toBe(202)
   })
 
-  test('on which nothing runs goes at once, with its name and its slot; If-Match is honoured', async () => {
+  test('without containers is removed at once with its name and its slot, and If-Match is honored', async () => {
     const id = await node('leaving')
     const stale = await acme.delete(`${NODES}/${id}`, { 'if-match': '"1"' })
     expect(stale.codes).toEqual(['revision_conflict'])
@@ -136,7 +135,7 @@ describe('a node', () => {
     expect(await node('leaving', {}, globex)).toMatch(/^node_/)
   })
 
-  test('that is dead is removed by force though a replica is assigned to it', async () => {
+  test('that has failed is removed by force though a replica is assigned to it', async () => {
     const id = await node('dead')
     const assigned = await assign(store(), platform.acme.id, id)
     const waiting = await acme.delete(`${NODES}/${id}`)
@@ -164,7 +163,7 @@ describe('a claim', () => {
     expect(await typesOf(acme, 'named')).toContain('node.claim_released released')
   })
 
-  test('that is being released lets one other tenant in, and ends with the last assignment', async () => {
+  test('that is being released admits one other tenant, and ends with the last assignment', async () => {
     const id = await node('handed-over')
     const assigned = await assign(store(), platform.acme.id, id)
     const early = await join(enrollment('handed-over', await joinToken(globex, 'handed-over')))
@@ -178,7 +177,7 @@ describe('a claim', () => {
       { own: false, state: 'releasing' },
       { own: true, state: 'active' },
     ])
-    // The first tenant may not come back now, and a third one not at all.
+    // Now the first tenant may not come back, and a third one may not enroll at all.
     const back = await join(enrollment('handed-over', await joinToken(acme, 'handed-over')))
     expect(back.codes).toEqual(['node_owned_by_another_tenant'])
     const third = await join(enrollment('handed-over', await joinToken(platform.api(), 'handed-over')))
@@ -195,7 +194,7 @@ describe('a claim', () => {
     expect((await globex.get(`${NODES}/${second}`)).body['claims']).toEqual([{ own: true, state: 'active' }])
   })
 
-  test('that is being released is taken back by joining again, while nobody else came', async () => {
+  test('that is being released is kept by enrolling again, if no other tenant came first', async () => {
     const id = await node('wavering')
     const assigned = await assign(store(), platform.acme.id, id)
     await release(acme, 'wavering', platform.acme.id)
@@ -208,11 +207,11 @@ describe('a claim', () => {
   })
 })
 
-describe('a deployment that names its node', () => {
+describe('a deployment with a nodeId', () => {
   const post = (api: ApiClient, name: string, nodeId: unknown) =>
     api.post('/api/v1/deployments', { kind: 'Deployment', name, image: platform.image, nodeId })
 
-  test('is accepted on a node of its tenant, also a closed one, and on no other', async () => {
+  test('is accepted on a node of its tenant, even a cordoned one, and on no other', async () => {
     const id = await node('chosen')
     await acme.post(`${NODES}/${id}/cordon`, undefined)
     const made = await post(acme, 'pinned', id)
@@ -230,7 +229,7 @@ describe('a deployment that names its node', () => {
     expect(Object(unpinned.body['deployment'])).not.toHaveProperty('nodeId')
   })
 
-  test('hears it when its tenant has no node at all', async () => {
+  test('is informed if its tenant has no node at all', async () => {
     const made = await platform.api().post('/api/v1/tenants', { name: 'bare' })
     const api = platform.api(await makeToken(platform.api(), String(made.body['id']), 'tenant-admin'))
     const refused = await post(api, 'lost', UNKNOWN)
@@ -253,12 +252,12 @@ describe('a deployment that names its node', () => {
     expect((await acme.put('/api/v1/deployments/stays', { replicas: 3 })).status).toBe(200)
   })
 
-  test('of the platform itself may go to a control-plane node', async () => {
+  test('of the platform itself may run on a control-plane node', async () => {
     const id = await node('own-carrier', { token: { controlPlane: true } }, platform.api())
     expect((await post(platform.api(), 'own', id)).status).toBe(201)
   })
 
-  test('races the removal of the node: whoever is second is told', async () => {
+  test('created while its node is removed: the second request is rejected', async () => {
     for (let round = 0; round < 20; round += 1) {
       const id = await node(`vanishing-${round}`)
       const [created, removed] = await Promise.all([

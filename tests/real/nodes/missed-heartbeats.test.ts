@@ -1,5 +1,5 @@
-// Who is given up, and who is not: many at once, the control plane itself away, and nodes that a server runs on. All
-// times are a hundredth of the shipped ones.
+// Which nodes are declared failed, and which are not: many at once, while the control plane is down, and control-plane
+// nodes. All times are a hundredth of the defaults.
 
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
 import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes'
@@ -22,10 +22,10 @@ const TIMES = {
     failedMs: failedMs / 100,
     sweepMs: 20,
   },
-  // The window is a twentieth: those that fell silent at once may be written down one slow write after another.
+  // A twentieth, because statuses of nodes that disconnected at once may be written slowly one after another.
   ...{ massWindowMs: massWindowMs / 20, massHoldMs: massHoldMs / 100 },
 }
-/** The last beat may have come that long before the cut. */
+/** The last heartbeat may have arrived that long before the connection was cut. */
 const SLACK_MS = 3 * TIMES.heartbeatMs
 
 async function agentsOf({ url }: TestGateway, nodes: readonly EnrolledNode[]): Promise<SimulatedAgents> {
@@ -34,7 +34,7 @@ async function agentsOf({ url }: TestGateway, nodes: readonly EnrolledNode[]): P
   return agents
 }
 
-/** Two of one tenant and one of another, beside two that stay. */
+/** Two nodes of one tenant and one of another, and two that stay connected. */
 async function fiveNodes({ store }: TestGateway) {
   const [first, second] = [await addTenant(store), await addTenant(store)]
   const [a = [], b = []] = [await enrollMany(store, first, 3), await enrollMany(store, second, 2)]
@@ -45,7 +45,7 @@ async function fiveNodes({ store }: TestGateway) {
   }
 }
 
-/** When each of them failed, in milliseconds after now. */
+/** The times in milliseconds from now until each node failed. */
 async function failuresOf({ store }: TestGateway, nodes: readonly EnrolledNode[]): Promise<number[]> {
   const began = performance.now()
   const failed = new Map<EnrolledNode, number>()
@@ -63,7 +63,7 @@ async function failuresOf({ store }: TestGateway, nodes: readonly EnrolledNode[]
   return [...failed.values()]
 }
 
-/** The heartbeat of a replica, and with `leads` its work for shards. */
+/** The heartbeat of a server replica, and with `leads` its shards. */
 function heartbeatFor(
   gateway: TestGateway,
   replica: string,
@@ -83,7 +83,7 @@ function heartbeatFor(
   return { leadership, stop }
 }
 
-test('three of five nodes of two tenants fall silent at once: nobody is given up for ten minutes, then they are', async () => {
+test('three of five nodes of two tenants disconnect at once: none is declared failed for ten minutes, then all three are', async () => {
   const gateway = await gatewayForTest({ times: TIMES })
   const { tenants, three, two } = await fiveNodes(gateway)
   await agentsOf(gateway, two)
@@ -95,11 +95,11 @@ test('three of five nodes of two tenants fall silent at once: nobody is given up
   const [began, ended] = ['mass-failure hold began', 'mass-failure hold ended']
   expect(gateway.logged.filter((line) => line.startsWith(began))).toHaveLength(1)
   await waitUntil(() => gateway.logged.some((line) => line.startsWith(ended)), { what: 'the hold is over' })
-  const told = await Promise.all(tenants.map((tenant) => eventTypes(gateway.store, tenant)))
-  expect(told.flat().filter((type) => type === 'node.unreachable')).toHaveLength(3)
+  const emitted = await Promise.all(tenants.map((tenant) => eventTypes(gateway.store, tenant)))
+  expect(emitted.flat().filter((type) => type === 'node.unreachable')).toHaveLength(3)
 })
 
-test('two of five are given up in time', async () => {
+test('two of five nodes that disconnect are declared failed in time', async () => {
   const gateway = await gatewayForTest({ times: TIMES })
   const { three, two } = await fiveNodes(gateway)
   await agentsOf(gateway, three)
@@ -107,11 +107,11 @@ test('two of five are given up in time', async () => {
   silenced.close()
   const failures = await failuresOf(gateway, two)
   expect(Math.min(...failures)).toBeGreaterThan(TIMES.failedMs - SLACK_MS)
-  // Had they been held, it would have been no earlier than that.
+  // A mass-failure hold would have delayed it until then.
   expect(Math.max(...failures)).toBeLessThan(TIMES.failedMs + TIMES.massHoldMs - SLACK_MS)
 })
 
-test('many at once whose sessions are held by two replicas: neither gives up its own', async () => {
+test('a mass failure with sessions on two server replicas is detected, and neither declares its own nodes failed', async () => {
   const [first, second] = await gatewaysForTest({ times: TIMES }, { times: TIMES })
   const { three, two } = await fiveNodes(first)
   heartbeatFor(first, 'server-1')
@@ -124,7 +124,7 @@ test('many at once whose sessions are held by two replicas: neither gives up its
   expect(Math.min(...failures)).toBeGreaterThan(TIMES.failedMs + TIMES.massHoldMs - SLACK_MS)
 })
 
-test('nodes of a replica that went with them are counted as silent, as nobody knows', async () => {
+test('nodes of a server replica that is gone too count as disconnected, because their state is unknown', async () => {
   const [first, second] = await gatewaysForTest({ times: TIMES }, { times: TIMES })
   const { three, two } = await fiveNodes(first)
   heartbeatFor(first, 'server-1')
@@ -139,7 +139,7 @@ test('nodes of a replica that went with them are counted as silent, as nobody kn
   expect(Math.min(...failures)).toBeGreaterThan(TIMES.failedMs + TIMES.massHoldMs - SLACK_MS)
 })
 
-test('the store was away: every node has its full time after that', async () => {
+test('after the store was unavailable every node has its full timeout', async () => {
   const pausable = createPausable()
   const gateway = await gatewayForTest({ times: { ...TIMES, awayMs: 300 }, wrap: pausable.wrap })
   const node = await enroll(gateway.store, await addTenant(gateway.store))
@@ -173,7 +173,7 @@ function upstreamFor(gateway: TestGateway, replica: string): Leadership {
   return leadership
 }
 
-test('the server was away: whoever takes over gives the nodes their full time, and those that dial again stay', async () => {
+test('after the server was down its successor gives the nodes their full timeout, and nodes that reconnect stay', async () => {
   const first = await gatewayForTest({ times: TIMES, replica: 'before' })
   const { stop } = heartbeatFor(first, 'before')
   const tenant = await addTenant(first.store)
@@ -197,7 +197,7 @@ test('the server was away: whoever takes over gives the nodes their full time, a
   )
 })
 
-test('a control-plane node is there while the server on it is, then its agent counts, and nothing is told', async () => {
+test('a control-plane node is alive while its server is, then while its agent is, and emits no event', async () => {
   // Longer than a busy machine may need for one heartbeat of the server.
   const times = { ...TIMES, unreachableMs: 2_000, failedMs: 2_500 }
   const gateway = await gatewayForTest({ times })

@@ -1,4 +1,4 @@
-// Containers that nobody wishes and that are too many to be removed: what becomes of the word of their node.
+// Orphaned containers that are too many to be removed: how the report of their node is handled.
 
 import { startSession } from '@holdfast/agent/session/start-session'
 import type { Event, TenantId } from '@holdfast/contract'
@@ -15,7 +15,7 @@ import { addTenant, enroll } from '@holdfast/testkit/session/session-records'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 
-async function told(store: Store, tenant: TenantId): Promise<Event[]> {
+async function orphanEvents(store: Store, tenant: TenantId): Promise<Event[]> {
   await store.fresh()
   const found = await store.read(
     events,
@@ -23,14 +23,16 @@ async function told(store: Store, tenant: TenantId): Promise<Event[]> {
   )
   return found.flatMap((event) => (event?.type === 'node.orphans_found' ? [event] : []))
 }
-const untilTold = (store: Store, tenant: TenantId, count: number) =>
-  waitUntil(async () => (await told(store, tenant)).length === count, { what: `${count} are told` })
-const say = (agent: OpenAgent, orphans: readonly string[], session = agent.session) =>
+const untilEmitted = (store: Store, tenant: TenantId, count: number) =>
+  waitUntil(async () => (await orphanEvents(store, tenant)).length === count, {
+    what: `${count} are reported`,
+  })
+const reportOrphans = (agent: OpenAgent, orphans: readonly string[], session = agent.session) =>
   agent.send({ type: 'status', session, observations: [], orphans: [...orphans] })
 const names = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `web.${String(at).padStart(2, '0')}`)
 
-/** All that was said before is done with: messages of a session are taken in order. */
+/** Waits until earlier messages are processed; messages of a session are handled in order. */
 async function settled(agent: OpenAgent): Promise<void> {
   agent.send({ type: 'call', id: 'last', method: 'containers' })
   await agent.next('answer')
@@ -42,18 +44,18 @@ async function oneNode(options: Parameters<typeof gatewayForTest>[0] = {}) {
   return { ...started, tenant, node: await enroll(started.store, tenant) }
 }
 
-test('they are told once, with how many, which, and what can be done', async () => {
+test('orphaned containers are reported once, with number, names and remedy', async () => {
   const { url, store, tenant, node } = await oneNode()
   const agent = await openRaw(url, node)
-  say(agent, [...names(25).toReversed(), 'b\u001b[2J', '', 'web.00'])
-  await untilTold(store, tenant, 1)
-  // The same again, from this session and from the next, is the same event.
-  const before = await told(store, tenant)
-  say(agent, names(25))
+  reportOrphans(agent, [...names(25).toReversed(), 'b\u001b[2J', '', 'web.00'])
+  await untilEmitted(store, tenant, 1)
+  // The same report, from this session or the next, is the same event.
+  const before = await orphanEvents(store, tenant)
+  reportOrphans(agent, names(25))
   const again = await openRaw(url, node)
-  say(again, names(25))
+  reportOrphans(again, names(25))
   await settled(again)
-  const after = await told(store, tenant)
+  const after = await orphanEvents(store, tenant)
   expect(after).toEqual(before)
   const [event] = after
   expect(event).toMatchObject({
@@ -65,19 +67,19 @@ test('they are told once, with how many, which, and what can be done', async () 
   expect(event?.message).toContain('runs 25 containers')
 })
 
-test('a word of an older session, or of another number, is not heard', async () => {
+test('an orphan report of an older session or with another session number is ignored', async () => {
   const { url, store, tenant, node } = await oneNode()
   const old = await openRaw(url, node)
   const agent = await openRaw(url, node)
-  say(old, names(5))
-  say(agent, names(6), agent.session + 1)
+  reportOrphans(old, names(5))
+  reportOrphans(agent, names(6), agent.session + 1)
   await settled(agent)
-  say(agent, names(7))
-  await untilTold(store, tenant, 1)
-  expect((await told(store, tenant))[0]?.data).toMatchObject({ count: 7 })
+  reportOrphans(agent, names(7))
+  await untilEmitted(store, tenant, 1)
+  expect((await orphanEvents(store, tenant))[0]?.data).toMatchObject({ count: 7 })
 })
 
-test('a node that tells of others again and again is heard once a minute', async () => {
+test('a node that keeps reporting other orphans is reported once a minute', async () => {
   const { store, tenant, node, url } = await oneNode()
   const { session: epoch } = await openRaw(url, node)
   const opened = {
@@ -91,16 +93,16 @@ test('a node that tells of others again and again is heard once a minute', async
   const log = { info() {}, warn() {} }
   const running = { store, clock, log, replica: 'server-1' } as unknown as GatewayContext
   for (let at = 0; at < 50; at += 1) await acceptOrphans(running, session, names(5 + at), at * 1000)
-  expect(await told(store, tenant)).toHaveLength(1)
+  expect(await orphanEvents(store, tenant)).toHaveLength(1)
   await acceptOrphans(running, session, names(60), 60_000)
-  expect(await told(store, tenant)).toHaveLength(2)
-  // Of a session that the node's record does not name any more.
+  expect(await orphanEvents(store, tenant)).toHaveLength(2)
+  // A session that the node's record no longer names.
   const older = newSession({ ...opened, epoch: epoch - 1 }, undefined, 0)
   await acceptOrphans(running, older, names(70), 200_000)
-  expect(await told(store, tenant)).toHaveLength(2)
+  expect(await orphanEvents(store, tenant)).toHaveLength(2)
 })
 
-test('the agent says it when there is a session, and again after each complete set until it is over', async () => {
+test('the agent reports orphans once it has a session, and again after each complete set until there are none', async () => {
   const { url, store, tenant, node } = await oneNode({ times: { resyncMs: 100, sweepMs: 20 } })
   const keys = makeSimulatedKeys()
   const sets: number[] = []
@@ -119,19 +121,19 @@ test('the agent says it when there is a session, and again after each complete s
     log: pino({ enabled: false }),
   })
   onTestFinished(() => session.close())
-  // Before there is anybody to hear it.
+  // Before there is a session.
   session.reportOrphans(names(4))
-  await untilTold(store, tenant, 1)
+  await untilEmitted(store, tenant, 1)
   session.reportOrphans([])
   const before = sets.length
   await waitUntil(() => sets.length > before + 2, { what: 'more sets have come' })
-  expect(await told(store, tenant)).toHaveLength(1)
+  expect(await orphanEvents(store, tenant)).toHaveLength(1)
 })
 
 test.each([
   [true, false],
   [false, false],
-])('the welcome says the role of the node: control plane %s', async (controlPlane, platform) => {
+])('the welcome has the role of the node: control plane %s', async (controlPlane, platform) => {
   const { url, store, tenant } = await oneNode()
   const node = await enroll(store, tenant, { controlPlane })
   const { heard } = await openRaw(url, node)

@@ -1,4 +1,5 @@
-// Versions of secrets under load and mishap: which are kept, who wins, and what a store that is away leaves behind.
+// Secret versions under concurrent requests and failures: which versions are kept, which request wins, and the state that
+// an unavailable secrets store leaves behind.
 
 import { sharedSecretsStore, startSecretsStore } from '@holdfast/testkit'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
@@ -21,8 +22,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.platform.stop())
 
-describe('versions', () => {
-  test('thirty writes: the pinned one stays, the newest one stays, the others are destroyed', async () => {
+describe('secret versions', () => {
+  test('of thirty writes: the pinned and the newest version stay, the others are destroyed', async () => {
     const label = world.newLabel()
     await world.write(label, { password: 'the pinned one' })
     await world.deploy(`${label}-user`, [label])
@@ -38,7 +39,7 @@ describe('versions', () => {
     expect(await world.leftIntents()).toEqual([])
   })
 
-  test('a write that would push a version in use out of the store is refused', async () => {
+  test('a write that would push a version in use out of the store is rejected', async () => {
     const label = world.newLabel()
     await world.write(label)
     await world.deploy(`${label}-user`, [label])
@@ -56,8 +57,8 @@ describe('versions', () => {
   })
 })
 
-describe('races', () => {
-  /** What is listed and what the store holds are the same, and nobody is pinned to what is gone. */
+describe('concurrent secret operations', () => {
+  /** The listed versions are those that the store holds, and no pin names a missing version. */
   async function expectSound(label: string): Promise<void> {
     await world.sweep()
     const live = await world.eye.liveVersions(`resources/${label}`)
@@ -67,7 +68,7 @@ describe('races', () => {
     expect(await world.leftIntents()).toEqual([])
   }
 
-  test('writers of one path, on two servers: each has its number, and one of them is the newest', async () => {
+  test('writers of one path on two servers each get a number, and one of them is the newest', async () => {
     const label = world.newLabel()
     const replica = await startReplica(world.platform)
     const clients = [world.api, replica.api(world.platform.acme.token)]
@@ -86,7 +87,7 @@ describe('races', () => {
     await replica.stop()
   })
 
-  test('a write against a delete', async () => {
+  test('a write concurrent with a delete ends in one consistent state', async () => {
     const label = world.newLabel()
     for (let round = 0; round < 10; round += 1) {
       await world.write(label)
@@ -96,7 +97,7 @@ describe('races', () => {
     }
   })
 
-  test('a delete against a deployment that begins to refer', async () => {
+  test('a delete concurrent with a deployment that starts to refer ends in one consistent state', async () => {
     const seen = new Set<number>()
     for (let round = 0; round < 10; round += 1) {
       const label = world.newLabel()
@@ -112,7 +113,7 @@ describe('races', () => {
 })
 
 describe('the secrets store', () => {
-  test('sealed: nothing is written; a delete stands and is finished when the store is back', async () => {
+  test('accepts no write while sealed, and a delete is completed after it is unsealed', async () => {
     const store = await startSecretsStore()
     const other = await startPlatform({ secretsStore: store })
     const own = other.api(other.acme.token)
@@ -134,7 +135,7 @@ describe('the secrets store', () => {
     await store.stop()
   })
 
-  test("the API's own identity reads no data of all that was written", async () => {
+  test('lets the identity of the API read no data at all', async () => {
     const { address } = await sharedSecretsStore()
     const { api: identity } = world.platform.config.secretsStore
     const answer = await fetch(`${address}/v1/auth/approle/login`, {

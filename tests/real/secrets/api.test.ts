@@ -1,4 +1,4 @@
-// /api/v1/secrets on a real etcd and a real secrets store: what is written, listed, refused and destroyed.
+// /api/v1/secrets on a real etcd and a real secrets store: writes, lists, rejections and deletions.
 
 import { sharedSecretsStore } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
@@ -22,8 +22,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.platform.stop())
 
-describe('a write', () => {
-  test('answers keys and version, never a value, and the store has exactly what was sent', async () => {
+describe('writing a secret', () => {
+  test('returns keys and version, never a value, and stores exactly the sent document', async () => {
     const label = world.newLabel()
     const first = await world.write(label, { user: 'orders', password: 'p-one' })
     expect(first.status, first.text).toBe(200)
@@ -36,7 +36,7 @@ describe('a write', () => {
     expect(await world.leftIntents()).toEqual([])
   })
 
-  test('takes a value that the platform writes itself: the name of a field, the id of the tenant or of the token', async () => {
+  test("accepts values that the platform writes itself: a field name, the tenant's id or the token's id", async () => {
     const { id, token } = world.platform.acme
     const caller = `tok_${token.split('_')[1]}`
     for (const value of [
@@ -65,7 +65,7 @@ describe('a write', () => {
     }
   })
 
-  test('generates by both ways, beside values, and each value differs', async () => {
+  test('generates values in both ways, beside sent values, and each value differs', async () => {
     const label = world.newLabel()
     const sent = {
       values: { user: 'orders' },
@@ -83,12 +83,12 @@ describe('a write', () => {
     expect((await world.eye.read(`resources/${label}`, 2))['k']).toMatch(/^[0-9a-f]{48}$/)
   })
 
-  test('a dry run judges all, names the version to be and stores nothing', async () => {
+  test('as a dry run validates everything, names the next version and stores nothing', async () => {
     const label = world.newLabel()
     const send = (body: object, to = at(label)) => world.api.put(`${to}?dryRun=true`, body)
     for (const version of [1, 2]) {
       const before = await dumpTenants(world.platform)
-      const answer = await send({ values: { a: 'unspeakable value' }, generate: { keys: ['b'] } })
+      const answer = await send({ values: { a: 'sentinel value' }, generate: { keys: ['b'] } })
       expect([answer.status, answer.body['plan']], answer.text).toMatchObject([
         200,
         { path: `resources/${label}`, version, keys: ['a', 'b'] },
@@ -103,7 +103,7 @@ describe('a write', () => {
     ])
   })
 
-  test('If-Match is the newest version: another is a conflict that leaves no version behind', async () => {
+  test('compares If-Match with the newest version, and a conflict leaves no version behind', async () => {
     const label = world.newLabel()
     const body = { values: { password: 'p-one' } }
     const send = (etag: string, query = '') =>
@@ -122,14 +122,14 @@ describe('a write', () => {
     expect(await world.leftIntents()).toEqual([])
   })
 
-  test('what has no revision to compare refuses If-Match instead of passing over it', async () => {
+  test('rejects If-Match for a secret without a revision instead of ignoring it', async () => {
     const answer = await world.api.delete('/api/v1/registries/nowhere/credential', { 'if-match': '"1"' })
     expect([answer.status, answer.codes]).toEqual([400, ['header_invalid']])
   })
 
-  test('tells an event and the audit list of it, without keys and values', async () => {
+  test('emits an event and an audit entry without keys and values', async () => {
     const label = world.newLabel()
-    await world.write(label, { unspeakable_key: 'unspeakable value' })
+    await world.write(label, { sentinel_key: 'sentinel value' })
     const path = `resources/${label}`
     const events = await world.api.get(
       `/api/v1/events?type=secret.written&subject=${encodeURIComponent(path)}`,
@@ -143,11 +143,11 @@ describe('a write', () => {
     )
     expect(own).toMatchObject([{ action: 'secrets:written', detail: { version: '1' } }])
     for (const text of [events.text, audit.text, ...world.platform.logLines])
-      expect(text).not.toContain('unspeakable')
+      expect(text).not.toContain('sentinel')
   })
 
   test.each(SECRET_WRITE_FAULTS.map(({ code, field }, index) => [code, field, index] as const))(
-    'refused as %s at %s leaves nothing in either store',
+    'rejected as %s at %s leaves nothing in either store',
     async (code, field, index) => {
       const { path = '', body } = SECRET_WRITE_FAULTS[index] ?? {}
       const before = await dumpTenants(world.platform)
@@ -160,7 +160,7 @@ describe('a write', () => {
     },
   )
 
-  test('a label belongs to one namespace, until its last version and reference are gone', async () => {
+  test('binds a label to one namespace until its last version and reference are gone', async () => {
     const label = world.newLabel()
     await world.write(label)
     const split = await world.api.put(at(label, 'deployments'), { values: { a: 'b' } })
@@ -171,7 +171,7 @@ describe('a write', () => {
     expect((await world.api.put(at(label, 'deployments'), { values: { a: 'b' } })).status).toBe(200)
   })
 
-  test('paths are not decoded: other encodings are no path at all', async () => {
+  test('does not decode paths: other encodings are no path at all', async () => {
     for (const path of [
       'resources/a%252Fb',
       'resources/%2e%2e',
@@ -187,8 +187,8 @@ describe('a write', () => {
   })
 })
 
-describe('quotas', () => {
-  test('a secret takes a slot with its first version and gives it back; another version takes none', async () => {
+describe('the quota of secrets', () => {
+  test('is used by the first version of a secret and released with it; other versions use none', async () => {
     const own = world.platform.api(world.platform.globex.token)
     await world.platform
       .api()
@@ -208,7 +208,7 @@ describe('quotas', () => {
   })
 })
 
-describe('reading', () => {
+describe('reading secrets', () => {
   let roles: { [role: string]: ApiClient }
   const [withMaterial, waiting, unused] = ['read-a', 'read-b', 'read-c']
   beforeAll(async () => {
@@ -225,7 +225,7 @@ describe('reading', () => {
     await world.deploy('reader-two', [withMaterial])
   })
 
-  test('GET /secrets: paths with material, versions, who is pinned to which, who refers', async () => {
+  test('GET /secrets lists paths with material, versions, pins and references', async () => {
     const listed = await world.listAll(SECRETS)
     expect(listed.map(({ path }) => path)).toEqual(listed.map(({ path }) => path).sort())
     const own = listed.find(({ resource }) => resource === withMaterial)
@@ -241,7 +241,7 @@ describe('reading', () => {
     expect(listed.find(({ resource }) => resource === waiting)).toBeUndefined()
   })
 
-  test('the names of keys are for those who may write', async () => {
+  test('shows key names only to roles that may write', async () => {
     for (const [role, client] of Object.entries(roles)) {
       const [first] = (await world.listAll(SECRETS, client)).filter(
         ({ resource }) => resource === withMaterial,
@@ -252,7 +252,7 @@ describe('reading', () => {
     }
   })
 
-  test('who may write and delete: secrets-admin and tenant-admin', async () => {
+  test('secrets-admin and tenant-admin may write and delete, other roles may not', async () => {
     for (const [role, client] of Object.entries(roles)) {
       const label = world.newLabel()
       const allowed = role === 'secrets-admin' || role === 'tenant-admin'
@@ -263,7 +263,7 @@ describe('reading', () => {
     }
   })
 
-  test('GET /secrets/resources: every path that is referred to, with material or without', async () => {
+  test('GET /secrets/resources lists every referenced path, with or without material', async () => {
     const listed = (await world.listAll(`${SECRETS}/resources`)).filter(({ resource }) =>
       [withMaterial, waiting, unused].includes(String(resource)),
     )
@@ -280,7 +280,7 @@ describe('reading', () => {
     ])
   })
 
-  test('consumers: each entry with the version that its containers are made with; none of an unknown label', async () => {
+  test('consumers lists each entry with the version of its containers, and none for an unknown label', async () => {
     const consumers = (label: string) => world.listAll(`${SECRETS}/resources/${label}/consumers`)
     const entry = { uid: expect.stringMatching(/^dep_/), anchor: 'external' }
     const path = `resources/${withMaterial}`
@@ -291,13 +291,13 @@ describe('reading', () => {
     expect(await consumers(waiting)).toMatchObject([
       { deployment: 'reader-one', secret: 'S1', version: null },
     ])
-    expect(await consumers('nobody-knows')).toEqual([])
+    expect(await consumers('unknown-label')).toEqual([])
     expect(await consumers(unused)).toEqual([])
     await world.write(waiting)
     expect(await consumers(waiting)).toMatchObject([{ version: 1 }])
   })
 
-  test('pages: no item is lost or shown twice, and a bad cursor is refused', async () => {
+  test('pages lose and repeat no item, and an invalid cursor is rejected', async () => {
     const whole = (await world.listAll(SECRETS)).map(({ path }) => path)
     expect((await world.listAll(SECRETS, world.api, 2)).map(({ path }) => path)).toEqual(whole)
     expect(await world.listAll(`${SECRETS}/resources`, world.api, 1)).toEqual(
@@ -310,8 +310,8 @@ describe('reading', () => {
   })
 })
 
-describe('deleting', () => {
-  test('destroys every version, and the numbering goes on', async () => {
+describe('deleting a secret', () => {
+  test('destroys every version, and the numbering continues', async () => {
     const label = world.newLabel()
     await world.deploy(`${label}-old`, [])
     await world.write(label)
@@ -324,7 +324,7 @@ describe('deleting', () => {
     expect((await world.write(label)).body).toMatchObject({ version: 2 })
   })
 
-  test('of what holds nothing: secret_not_found, whatever the path', async () => {
+  test('without material is rejected as secret_not_found, for any path', async () => {
     const label = world.newLabel()
     await world.write(label)
     for (const path of [
@@ -340,7 +340,7 @@ describe('deleting', () => {
     }
   })
 
-  test('while a deployment refers to it: secret_in_use names it, and nothing is destroyed', async () => {
+  test('that a deployment refers to is rejected with secret_in_use and its name, and nothing is destroyed', async () => {
     const label = world.newLabel()
     await world.write(label)
     await world.deploy(`${label}-user`, [label])
@@ -355,7 +355,7 @@ describe('deleting', () => {
     expect((await world.api.delete(at(label))).status).toBe(202)
   })
 
-  test('while replicas of an earlier revision still have it, or would go back to it', async () => {
+  test('that replicas of an earlier revision have, or a rollback would need, is rejected', async () => {
     const label = world.newLabel()
     await world.write(label)
     await world.placeTemplate(`${label}-rolling`, label)

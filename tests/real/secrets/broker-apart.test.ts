@@ -1,5 +1,5 @@
-// The broker as processes of its own, with the one identity that reads; the API and the gateway beside it hold none
-// and ask it. Brokers are killed, and the others go on.
+// Brokers as separate processes with the only identity that reads secrets; the API and the gateway hold none and call
+// them. Brokers are killed, and the others continue.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -97,7 +97,7 @@ const deploy = async (name: string) =>
     ...{ kind: 'Deployment', name, image: platform.image, replicas: 0 },
   })
 
-/** What only a node of the tenant gets: a session, a container to make, and its secret. */
+/** A node of the tenant with its session, and an assignment whose container needs a secret. */
 async function aNode() {
   const tenant = platform.acme.id as TenantId
   const keys = makeSimulatedKeys()
@@ -126,11 +126,11 @@ async function ask(
   return answer
 }
 
-test('an API without the identity that reads works through brokers, and goes on as long as one is left', {
+test('an API without the identity that reads secrets works through brokers, and continues as long as one is left', {
   timeout: 180_000,
 }, async () => {
   expect(platform.config.secretsStore.broker).toBeUndefined()
-  const unreachable = await deploy('nobody')
+  const unreachable = await deploy('unreachable')
   expect(unreachable.status, unreachable.text).toBe(201)
   expect(unreachable.text).toContain('broker_unavailable')
   const { node, agent, assignmentId } = await aNode()
@@ -147,10 +147,10 @@ test('an API without the identity that reads works through brokers, and goes on 
   })
 
   await waitUntil(() => brokers.some(({ output }) => output.join('').includes('ALARM')), {
-    what: 'the second ask is told as an alarm',
+    what: 'the second request raises an alarm',
   })
 
-  // One that hangs is given up after its deadline, and is the last to be asked for a while.
+  // A broker that hangs is abandoned after its deadline, and is tried last for a while.
   first.process.kill('SIGSTOP')
   expect(opened(node, await ask(agent, assignmentId)).environment).toEqual({ DB_password: CANARY })
   await kill(first)
@@ -162,14 +162,14 @@ test('an API without the identity that reads works through brokers, and goes on 
   const third = await startBroker()
   expect(opened(node, await ask(agent, assignmentId)).environment).toEqual({ DB_password: CANARY })
 
-  const said = [...platform.logLines, ...brokers.flatMap(({ output }) => output)].join('')
-  expect(said).not.toContain(CANARY)
+  const logged = [...platform.logLines, ...brokers.flatMap(({ output }) => output)].join('')
+  expect(logged).not.toContain(CANARY)
   const { status } = await fetch(`${third.url}/api/v1/deployments`)
   expect(status).not.toBe(200)
   agent.close()
 })
 
-test('a broker answers who belongs to the cluster, and others not; a process that is none has nothing to say', async () => {
+test('a broker serves only members of the cluster, and a process without the broker role returns nothing', async () => {
   const { url } = brokers.at(-1) ?? (await startBroker())
   const path = '/internal/broker/image'
   const body = JSON.stringify({ tenant: platform.acme.id, image: platform.image })

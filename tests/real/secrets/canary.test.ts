@@ -1,5 +1,5 @@
-// Secrets planted in every place of every request that can be refused, and looked for in answers, logs, etcd's own
-// files and the audit log of the secrets store. They may be nowhere.
+// Secrets planted in every place of every request that can be rejected, then searched for in responses, logs, etcd's
+// files and the audit log of the secrets store. They may be in none of them.
 
 import { readFileSync } from 'node:fs'
 import { type EtcdCluster, sharedSecretsStore, startEtcd } from '@holdfast/testkit'
@@ -18,12 +18,12 @@ let etcd: EtcdCluster
 let platform: Platform
 let world: World
 const canaries = createCanarySource()
-/** What was planted and came back, over all tests. */
+/** Planted secrets that came back, over all tests. */
 let sent = 0
 const codes = new Set<string>()
 
 beforeAll(async () => {
-  // Small snapshots, so that the records are in the database, the log and a snapshot when they are looked for.
+  // Small snapshots, so that the records are in the database, the log and a snapshot when the search runs.
   etcd = await startEtcd({ snapshotCount: 50 })
   platform = await startPlatform({ endpoints: etcd.endpoints })
   world = await prepareWorld(platform)
@@ -33,7 +33,7 @@ afterAll(async () => {
   await etcd.stop()
 })
 
-/** Sends it; a refusal must hold no canary, and what is accepted was only a dry run. */
+/** Sends a request. A rejection must hold no canary, and accepted requests must have been dry runs. */
 async function send(request: Sent, what: string): Promise<void> {
   const answer = await provoke(world, request)
   sent += 1
@@ -45,7 +45,7 @@ async function send(request: Sent, what: string): Promise<void> {
   note(findCanary(`${headers}\n${answer.text}`), `${request.method ?? 'POST'} ${request.path ?? ''}, ${what}`)
 }
 
-/** Every leak is told, not only the first. */
+/** Reports every leak, not only the first. */
 const leaks: string[] = []
 afterEach(() => {
   expect(leaks.splice(0).slice(0, 12)).toEqual([])
@@ -54,7 +54,7 @@ function note(found: string | undefined, where: string): void {
   if (found !== undefined) leaks.push(`${where}: ${found}`)
 }
 
-/** Admission in full, and nothing stored though a planting may happen to be accepted. */
+/** Runs the whole admission and stores nothing, even if a planted body is accepted. */
 function dry({ method = 'POST', path = '/api/v1/deployments', ...rest }: Sent): Sent {
   const writes = /^\/api\/v1\/deployments(?:\/[\w-]+)?$/.test(path) && ['POST', 'PUT'].includes(method)
   return { method, path: writes ? `${path}?dryRun=true` : path, ...rest }
@@ -62,7 +62,7 @@ function dry({ method = 'POST', path = '/api/v1/deployments', ...rest }: Sent): 
 
 const isDeployment = ({ path = '' }: Sent): boolean => path.startsWith('/api/v1/deployments')
 
-/** Everything that a deployment may hold, and what it may not hold yet. */
+/** Every field that a deployment may have, and fields that are reserved for later. */
 const fullBody = () => ({
   kind: 'Deployment',
   name: 'probe',
@@ -106,7 +106,7 @@ const fullBody = () => ({
   status: { phase: 'Running' },
 })
 
-/** Places where any text at all may be a secret. */
+/** Places where any text may be a secret. */
 const SECRET_PLACE = /\b(?:environment\.|composedEnvironment\.|values|password)/i
 
 async function plantEverywhere(request: Sent, text: () => string, wanted: (planting: Planting) => boolean) {
@@ -117,10 +117,10 @@ async function plantEverywhere(request: Sent, text: () => string, wanted: (plant
   }
 }
 
-describe('a secret in a body', () => {
+describe('a secret in a body is not quoted', () => {
   const shapes = canaries.shaped().length
 
-  test.each(['POST', 'PUT'])('of a known shape, anywhere in a deployment, by %s', async (method) => {
+  test.each(['POST', 'PUT'])('if it has a known shape, anywhere in a deployment, by %s', async (method) => {
     const path = method === 'POST' ? '/api/v1/deployments' : '/api/v1/deployments/web'
     for (let shape = 0; shape < shapes; shape += 1)
       await plantEverywhere(
@@ -130,16 +130,19 @@ describe('a secret in a body', () => {
       )
   })
 
-  test.each(['POST', 'PUT'])('of no shape, where a secret belongs in a deployment, by %s', async (method) => {
-    const path = method === 'POST' ? '/api/v1/deployments' : '/api/v1/deployments/web'
-    await plantEverywhere(
-      { method, path, body: { ...fullBody(), zz_unknown: 1 } },
-      () => canaries.bare().text,
-      ({ what }) => SECRET_PLACE.test(what) && !what.includes('key') && !what.includes('constraints'),
-    )
-  })
+  test.each(['POST', 'PUT'])(
+    'if it has no known shape, in secret fields of a deployment, by %s',
+    async (method) => {
+      const path = method === 'POST' ? '/api/v1/deployments' : '/api/v1/deployments/web'
+      await plantEverywhere(
+        { method, path, body: { ...fullBody(), zz_unknown: 1 } },
+        () => canaries.bare().text,
+        ({ what }) => SECRET_PLACE.test(what) && !what.includes('key') && !what.includes('constraints'),
+      )
+    },
+  )
 
-  test('of a known shape, anywhere in the small records', async () => {
+  test('if it has a known shape, anywhere in other records', async () => {
     const tenant = platform.acme.id
     const rows: readonly Sent[] = [
       {
@@ -168,7 +171,7 @@ describe('a secret in a body', () => {
         )
   })
 
-  test('of no shape, as a credential for a registry that is refused', async () => {
+  test('if it has no known shape, in a rejected registry credential', async () => {
     const path = `/api/v1/registries/${platform.registryHost}/credential`
     const secret = () => canaries.bare().text
     for (const body of [
@@ -190,7 +193,7 @@ describe('a secret in a body', () => {
     )
   })
 
-  test('that is no sound JSON', async () => {
+  test('if the body is invalid JSON', async () => {
     const [token, url] = canaries.shaped()
     for (const text of [token?.text ?? '', url?.text ?? '', canaries.bare().text]) {
       for (const body of [
@@ -211,8 +214,8 @@ describe('a secret in a body', () => {
   })
 })
 
-describe('a secret in the head of a request', () => {
-  test('as whatever is sent for authorization', async () => {
+describe('a secret in the path or headers of a request is not quoted', () => {
+  test('if it is sent for authorization', async () => {
     const base64 = (text: string) => Buffer.from(text).toString('base64')
     for (const value of [
       () => `Bearer ${canaries.bare().text}`,
@@ -229,7 +232,7 @@ describe('a secret in the head of a request', () => {
         )
   })
 
-  test('of a known shape, in every header that is read', async () => {
+  test('if it has a known shape, in every header that is read', async () => {
     const names = ['x-tenant-id', 'if-match', 'idempotency-key', 'content-type', 'content-encoding']
     for (const name of names)
       for (const { text } of canaries.shaped()) {
@@ -237,7 +240,7 @@ describe('a secret in the head of a request', () => {
         await send({ body: { zz: 1 }, headers }, name)
         await send({ method: 'PUT', path: '/api/v1/deployments/web', body: { zz: 1 }, headers }, name)
       }
-    // fetch sends these by itself.
+    // fetch sets these headers itself.
     for (const name of ['Host', 'Expect', 'Transfer-Encoding'])
       for (const { text } of canaries.shaped()) {
         const head = `GET /api/v1/deployments HTTP/1.1\r\nAuthorization: Bearer ${platform.acme.token}\r\n`
@@ -262,7 +265,7 @@ describe('a secret in the head of a request', () => {
       await send({ body: { zz: 1 }, headers: { [name]: canaries.bare().text } }, name)
   })
 
-  test('of a known shape, in a query', async () => {
+  test('if it has a known shape, in a query', async () => {
     for (const { text } of canaries.shaped()) {
       const shape = encodeURIComponent(text)
       for (const query of [
@@ -281,7 +284,7 @@ describe('a secret in the head of a request', () => {
     await send({ method: 'GET', path: `/api/v1/deployments?token=${canaries.bare().text}` }, 'token')
   })
 
-  test('of a known shape, in a path', async () => {
+  test('if it has a known shape, in a path', async () => {
     for (const { text } of canaries.shaped()) {
       for (const shape of [text, encodeURIComponent(text)]) {
         for (const { method, path } of platform.server.endpoints.filter((each) => each.path.includes('{'))) {
@@ -312,10 +315,10 @@ const bodyFor = (method: string) =>
   ['POST', 'PUT', 'PATCH'].includes(method) ? { body: { zz_unknown: 1 } } : {}
 
 describe('for every code that can be provoked', () => {
-  test('the request is sent again with secrets in it', async () => {
+  test('the same request with secrets in it is rejected without quoting them', async () => {
     const provocations = [...BODY_PROVOCATIONS, ...REQUEST_PROVOCATIONS]
     for (const { code, sent: make } of provocations) {
-      // A key that is taken refuses whatever comes with it, but no dry run.
+      // A used Idempotency-Key rejects any other request, but no dry run.
       const request = code === 'idempotency_key_reused' ? make(world) : dry(make(world))
       const cookie = { ...request.headers, cookie: canaries.bare().text, 'x-api-key': canaries.bare().text }
       await send({ ...request, headers: cookie }, code)
@@ -336,8 +339,8 @@ describe('for every code that can be provoked', () => {
   })
 })
 
-describe('a secret that is accepted', () => {
-  test('as a credential for a registry, is in the secrets store and nowhere else', async () => {
+describe('an accepted secret', () => {
+  test('in a registry credential is in the secrets store and nowhere else', async () => {
     const store = await sharedSecretsStore()
     const [username, password] = [canaries.bare().secret, canaries.bare().secret]
     const api = platform.api(platform.acme.token)
@@ -364,7 +367,7 @@ describe('a secret that is accepted', () => {
     for (const answer of seen) expect(findCanary(answer.text)).toBeUndefined()
   })
 
-  test('as an Idempotency-Key, is stored as a hash only', async () => {
+  test('sent as Idempotency-Key is stored only as a hash', async () => {
     const headers = { 'idempotency-key': canaries.shaped()[0]?.text ?? '' }
     const body = { kind: 'Deployment', name: 'once', image: platform.image }
     const api = platform.api(platform.acme.token)
@@ -374,8 +377,8 @@ describe('a secret that is accepted', () => {
     expect(findCanary(first.text)).toBeUndefined()
   })
 
-  test('as a token of ours, is answered once and kept as a hash only', async () => {
-    // The secret part may hold an underscore itself.
+  test('that is an API token is returned once and stored only as a hash', async () => {
+    // The secret part may contain an underscore too.
     const secrets = [platform.acme.token, platform.globex.token, platform.platformToken].map(
       (token) => /^hf_[^_]+_(.{40,})$/.exec(token)?.[1] ?? expect.fail('not a token'),
     )
@@ -384,7 +387,7 @@ describe('a secret that is accepted', () => {
   })
 })
 
-describe('after all of it', () => {
+describe('after all requests', () => {
   test("no canary is in the logs, in etcd's files, or in the audit log of the secrets store", async () => {
     console.log(`canaries: ${sent} requests, ${codes.size} codes`)
     const visible = 'visible-mark-of-this-test'
@@ -393,7 +396,7 @@ describe('after all of it', () => {
     const marked = { kind: 'Deployment', name: 'marked', image, labels: { mark: visible } }
     expect((await api.post('/api/v1/deployments', marked)).status).toBe(201)
     const folder = etcd.members[0]?.dataDir ?? ''
-    // The search can see: what was rightly stored is found.
+    // The search works: it finds text that was rightly stored.
     expect(searchFiles(folder, [visible]).length).toBeGreaterThan(0)
     expect(searchFiles(folder, CANARY_FORMS)).toEqual([])
     expect(platform.logLines.length).toBeGreaterThan(sent)

@@ -1,5 +1,5 @@
-// A server that is killed at any call of a write that brings secret material: afterwards there is the deployment with
-// its pinned version, or nothing; and once the janitor was there, no version that nobody pins.
+// A server is killed at any call of a write with secret material. Afterwards the deployment exists with its pinned
+// version, or nothing exists; and after the janitor has run, there is no version without a pin.
 
 import type { Json, TenantId } from '@holdfast/contract'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
@@ -42,7 +42,7 @@ import { createStoreEye, liveVersions } from '@holdfast/testkit/secrets/store-ey
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** What an abandoned intent waits, and more. */
+/** Longer than the time after which an intent is abandoned. */
 const LATER = { now: () => clock.now() + 120_000 }
 
 let platform: Platform
@@ -101,7 +101,7 @@ const labelsOf = (name: string): [path: string, label: string][] => [
   [`resources/${name}-two`, `${name}-two`],
 ]
 
-/** Everything that both stores hold of one deployment. */
+/** All records of one deployment in both stores. */
 async function seen(name: string) {
   await store.fresh()
   const versions = liveVersions(await storedVersions())
@@ -123,7 +123,7 @@ async function sweep(): Promise<void> {
   await sweepIntents({ store, clock: LATER, secrets: writer })
 }
 
-/** Whatever is listed is there, whatever is pinned is listed, and nothing else is left. */
+/** Every listed version exists, every pinned version is listed, and there are no others. */
 async function expectWhole(name: string): Promise<Awaited<ReturnType<typeof seen>>> {
   const before = await seen(name)
   for (const { live, listed, pinned } of before.labels) {
@@ -139,7 +139,7 @@ async function expectWhole(name: string): Promise<Awaited<ReturnType<typeof seen
   return after
 }
 
-/** Lets a process do its work until it dies; false where it came to an end before that. */
+/** Runs a process until it dies; false if it completed before that. */
 async function dies(
   atCall: number,
   moment: DeathMoment,
@@ -162,8 +162,8 @@ function named(): string {
   return `c${serial}`
 }
 
-describe.each(['before', 'after'] as const)('a server that dies %s a call is taken', (moment) => {
-  test('of a create: the deployment with its versions, or nothing', { timeout: 120_000 }, async () => {
+describe.each(['before', 'after'] as const)('a server that dies %s the store executes a call', (moment) => {
+  test('of a create leaves the deployment with its versions, or nothing', { timeout: 120_000 }, async () => {
     const ends = new Set<string>()
     let atCall = 1
     for (; ; atCall += 1) {
@@ -174,7 +174,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s a call is tak
       const { deployment, labels } = await expectWhole(name)
       ends.add(deployment === undefined ? 'nothing' : 'all')
       for (const { live } of labels) expect(live).toHaveLength(deployment === undefined ? 0 : 1)
-      // What became of it does not stand in the way of the next one.
+      // The remains do not block the next create.
       const again =
         deployment === undefined ? await create(deploymentDeps(store, writer), body(name)) : undefined
       expect(again?.ok ?? true).toBe(true)
@@ -182,11 +182,11 @@ describe.each(['before', 'after'] as const)('a server that dies %s a call is tak
       if (!died) break
     }
     expect(ends).toEqual(new Set(['nothing', 'all']))
-    // Judging, two intents and versions, the transaction: there were calls to die at.
+    // Validation, two intents, two versions and the transaction: there were enough calls to die at.
     expect(atCall).toBeGreaterThan(7)
   })
 
-  test('of a PUT with new values: the old version or the new one', { timeout: 120_000 }, async () => {
+  test('of a PUT with new values leaves the old version or the new one', { timeout: 120_000 }, async () => {
     let atCall = 1
     for (; ; atCall += 1) {
       const name = named()
@@ -202,7 +202,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s a call is tak
     expect(atCall).toBeGreaterThan(5)
   })
 
-  test('of the janitor: another one ends what it began', { timeout: 120_000 }, async () => {
+  test('of the janitor leaves work that another janitor completes', { timeout: 120_000 }, async () => {
     let atCall = 1
     for (; ; atCall += 1) {
       const name = named()
@@ -220,12 +220,12 @@ describe.each(['before', 'after'] as const)('a server that dies %s a call is tak
   })
 })
 
-test('an answer that is lost and cannot be asked for again: nothing is destroyed on a guess', async () => {
+test('no version is destroyed while the outcome of a write is unknown', async () => {
   const name = named()
   let lost = false
   const { endpoints } = await sharedEtcd()
   const opened = await openTestStore({
-    // As long as a busy machine may need for each of the calls before the one that is lost.
+    // Enough time on a busy machine for each call before the lost one.
     ...{ endpoints, root: platform.root, deadlineMs: 3_000 },
     wrap: (engine) => ({
       ...engine,
@@ -248,7 +248,7 @@ test('an answer that is lost and cannot be asked for again: nothing is destroyed
   expect(labels.map(({ live }) => live)).toEqual([[1], [1]])
 })
 
-/** An intent that nobody goes on with, with the version that it announces or without. */
+/** An abandoned intent, with or without the version that it announces. */
 async function abandon(label: string, written: boolean): Promise<StagedVersion> {
   const path = { namespace: 'deployments', label }
   const staged = await stageVersion(
@@ -263,32 +263,32 @@ async function abandon(label: string, written: boolean): Promise<StagedVersion> 
 
 const DOCUMENT = new Map([['K', secret('a value')]])
 
-/** Says that it wrote, and did not: what a process leaves that died before its request was out. */
+/** Reports a successful write without writing, like a process that died before it sent its request. */
 const forgetful = (): StoreCalls => ({
   ...writer,
   writeVersion: async (_tenant, _path, _document, cas) => ({ kind: 'ok', version: cas + 1 }),
 })
 
-/** What a writer does that comes late: whether it may. */
+/** Consumes the intent like a late writer; true if that is still allowed. */
 const pin = (staged: StagedVersion): Promise<boolean> =>
   store.transact((transaction) => {
     const mine = consumeIntent(transaction, staged)
     return mine ? { kind: 'commit', result: true } : { kind: 'abort', result: false }
   })
 
-describe('a number', () => {
-  test('that nobody goes on with is used up: the next writer has the next one, and the late one none', async () => {
+describe('a version number', () => {
+  test('of an abandoned write is used up: the next writer gets the next one, and the late writer fails', async () => {
     const name = named()
     const late = await abandon(name, false)
     const next = await stageVersion({ store, clock, secrets: writer }, caller, late.path, DOCUMENT)
     expect(next).toMatchObject({ ok: true, value: { version: 2 } })
     expect(await pin(late)).toBe(false)
     expect((await storedVersions())[`deployments/${name}`]).toEqual([-1, 2])
-    // A request that was on its way all the time finds the number taken.
+    // A request that was delayed in the network finds the number taken.
     expect(await writer.writeVersion(tenant, late.path, DOCUMENT, 0)).toEqual({ kind: 'conflict' })
   })
 
-  test('of several that were staged together: when one is given up, none of them can be pinned', async () => {
+  test('of several that were staged together cannot be pinned after one of them is abandoned', async () => {
     const name = named()
     const wanted = ['a', 'b'].map((which) => ({
       ...{ namespace: 'resources', label: `${name}-${which}`, values: new Map([['K', 'a value']]) },
@@ -326,7 +326,7 @@ describe('a number', () => {
     expect(left).toEqual([])
   })
 
-  test('of a registry is kept where it is the one that counts, and destroyed where it is not', async () => {
+  test('of a registry credential is kept if it is the current one, and destroyed if not', async () => {
     const registryHost = 'registry.test:443'
     const stage = async () => {
       const staged = await stageVersion({ store, clock, secrets: writer }, caller, { registryHost }, DOCUMENT)
@@ -349,7 +349,7 @@ describe('a number', () => {
     expect((await storedVersions())['registries/registry.test_443']).toEqual([1, -2])
   })
 
-  test('of a tenant that is gone is let go', async () => {
+  test('of a deleted tenant is released', async () => {
     const stranger = '11111111-1111-4111-8111-111111111111' as TenantId
     const intent = { v: 1, tenant: stranger, namespace: 'deployments', resource: named(), version: 1 }
     await store.transact((transaction) => {

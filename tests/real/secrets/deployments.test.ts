@@ -1,5 +1,5 @@
-// Secrets that come with deployments: staged, pinned, announced, or refused with nothing left behind, on a real store
-// of each kind.
+// Secrets sent with deployments, on a real etcd and a real secrets store: they are staged, pinned and reported, or rejected
+// with nothing left behind.
 
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
 import { credentials } from '@holdfast/server/store/records'
@@ -38,7 +38,7 @@ afterAll(() => platform.stop())
 
 const warningsOf = ({ body }: ApiAnswer) => (body['warnings'] as { code: string }[]).map(({ code }) => code)
 
-test('a variable that a stored key gives too is refused, and a later version keeps nobody from scaling', async () => {
+test('a variable that a stored key provides too is rejected, and a later version does not block scaling', async () => {
   const api = platform.api(platform.acme.token)
   const name = named()
   const write = (values: object) => api.put(`/api/v1/secrets/resources/${name}`, { values })
@@ -56,8 +56,8 @@ test('a variable that a stored key gives too is refused, and a later version kee
   expect(again.codes).toEqual(['environment_key_conflict'])
 })
 
-describe('material in a body', () => {
-  test('values become the first version, pinned; neither answer nor record holds them', async () => {
+describe('secret material in a deployment', () => {
+  test('becomes the first version and is pinned, and neither response nor record contains it', async () => {
     const name = named()
     const answer = await deployed.create(name, [withValues(name)])
     expect(answer.status, answer.text).toBe(201)
@@ -86,7 +86,7 @@ describe('material in a body', () => {
     expect(platform.logLines.join('\n')).not.toContain(VALUE)
   })
 
-  test('generate makes a value for each key, together with values one version', async () => {
+  test('is generated for each key, and makes one version together with sent values', async () => {
     const name = named()
     const generate = { keys: ['TOKEN', 'SALT'], length: 40, charset: 'alphanumeric' }
     const answer = await deployed.create(name, [withValues(name, { generate, anchor: 'process' })])
@@ -103,7 +103,7 @@ describe('material in a body', () => {
     ])
   })
 
-  test('generate where there is a version makes nothing, with a warning', async () => {
+  test('is not generated if there is a version already, with a warning', async () => {
     const name = named()
     await deployed.create(name, [withValues(name)])
     const before = (await deployed.world()).versions
@@ -116,7 +116,7 @@ describe('material in a body', () => {
     expect((await deployed.stored(name))?.pins).toEqual({ [name]: 1 })
   })
 
-  test('several labels at once, each with a version of its own', async () => {
+  test('for several labels makes one version each', async () => {
     const name = named()
     const labels = Array.from({ length: 32 }, (_, index) => `${name}-${index}`)
     const secrets = labels.map((label, index) => ({
@@ -127,14 +127,14 @@ describe('material in a body', () => {
     expect((await deployed.stored(name))?.pins).toEqual(Object.fromEntries(labels.map((label) => [label, 1])))
     const { keys, versions } = await deployed.world()
     for (const label of labels) expect(versions[`resources/${label}`]).toEqual([1])
-    const told = await deployed.api.get('/api/v1/events?type=secret.written&limit=500')
-    const written = (told.body['items'] as { data: unknown }[]).map(({ data }) => data)
+    const listed = await deployed.api.get('/api/v1/events?type=secret.written&limit=500')
+    const written = (listed.body['items'] as { data: unknown }[]).map(({ data }) => data)
     for (const label of labels) expect(written).toContainEqual({ path: `resources/${label}`, version: 1 })
-    expect(told.text).not.toContain('"K"')
+    expect(listed.text).not.toContain('"K"')
     expect(Object.keys(keys).filter((key) => key.includes('/intent/'))).toEqual([])
   })
 
-  test('every list at its limit fits; what is too much to replace at once is refused, and fits in steps', async () => {
+  test('fits with every list at its limit; an update too large for one transaction is rejected and fits in steps', async () => {
     const name = named()
     const others = Array.from({ length: 16 }, named)
     for (const other of others) await deployed.create(other, [])
@@ -170,7 +170,7 @@ describe('material in a body', () => {
     await expect.poll(() => deployed.stored(name), { timeout: 20_000 }).toBeUndefined()
   })
 
-  test('a dry run answers in full and stores nothing', async () => {
+  test('in a dry run gets a complete response and stores nothing', async () => {
     const name = named()
     const before = await deployed.world()
     const sent = { kind: 'Deployment', name, image: platform.image, secrets: [withValues(name)] }
@@ -182,7 +182,7 @@ describe('material in a body', () => {
     expect(await deployed.world()).toEqual(before)
   })
 
-  test('new values in a PUT are the next version, pinned and announced; the old one goes when nobody needs it', async () => {
+  test('in a PUT makes the next version, pinned and reported; the old one is destroyed once unused', async () => {
     const name = named()
     await deployed.create(name, [withValues(name)])
     const answer = await deployed.api.put(one(name), {
@@ -195,7 +195,7 @@ describe('material in a body', () => {
     expect((await deployed.world()).versions[`deployments/${name}`]).toEqual([-1, 2])
   })
 
-  test('a value that the deployment has in the open already is taken like any other', async () => {
+  test('may equal a value that the deployment has in plain text', async () => {
     const name = named()
     const host = 'orders.db.internal.example'
     await deployed.create(name, [], { environment: { DB_HOST: host } })
@@ -208,7 +208,7 @@ describe('material in a body', () => {
     expect(written.status, written.text).toBe(200)
   })
 
-  test('a create of the same name many times at once: one of them, and one version', async () => {
+  test('in concurrent creates of one name makes one deployment and one version', async () => {
     const name = named()
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => deployed.create(name, [withValues(name)])),
@@ -221,7 +221,7 @@ describe('material in a body', () => {
   })
 })
 
-test('the same create sent several times with one key is one deployment and one version', async () => {
+test('in one create sent several times with one key makes one deployment and one version', async () => {
   const name = named()
   const generate = { keys: ['TOKEN'] }
   const secrets = [{ name: 'DB', vault_path: `deployments/${name}`, generate, anchor: 'process' }]
@@ -236,8 +236,8 @@ test('the same create sent several times with one key is one deployment and one 
   expect(Object.keys(keys).filter((key) => key.includes('/intent/'))).toEqual([])
 })
 
-describe('refusals', () => {
-  test('a rule that needs the world refuses before anything is staged', async () => {
+describe('a deployment with secrets is rejected', () => {
+  test('by rules that read other records before anything is staged', async () => {
     const name = named()
     await deployed.create(name, [withValues(name)])
     await deployed.expectNothingStored(() => deployed.create(name, [withValues(name)]), ['deployment_exists'])
@@ -248,7 +248,7 @@ describe('refusals', () => {
     )
   })
 
-  test('a version that would make the store forget one in use is refused', async () => {
+  test('if its new version would push one in use out of the store', async () => {
     const [name, other] = [named(), named()]
     await deployed.create(name, [withValues(name)])
     const credential = await deployed.credentialOf(name)
@@ -267,7 +267,7 @@ describe('refusals', () => {
     expect(refusal.body['field']).toBe('secrets[0].values')
   })
 
-  test('names of keys that make a record too long for one transaction', async () => {
+  test('if its key names make a record too long for one transaction', async () => {
     const keys = Array.from({ length: 2_500 }, (_, index) => `K${index}_${'x'.repeat(90)}`)
     const values = Object.fromEntries(keys.map((key) => [key, 'v']))
     await deployed.expectNothingStored(
@@ -276,7 +276,7 @@ describe('refusals', () => {
     )
   })
 
-  test('a developer refers to secrets and brings none', async () => {
+  test('if a developer sends material instead of a reference', async () => {
     const token = await makeToken(platform.api(), platform.acme.id, 'developer')
     const [name, label] = [named(), named()]
     const send = (secrets: readonly object[]) =>
@@ -286,7 +286,7 @@ describe('refusals', () => {
     expect((await send([{ name: 'DB', vault_path: `deployments/${label}` }])).status).toBe(201)
   })
 
-  test('a sealed store refuses what brings material, stores nothing, and lets references through', async () => {
+  test('while the secrets store is sealed if it has material, stores nothing, and references are accepted', async () => {
     const name = named()
     await store.seal()
     try {
@@ -307,7 +307,7 @@ describe('refusals', () => {
     expect(await eye.numbersOf(`deployments/${name}`)).toEqual([])
   })
 
-  test('the quota of secrets counts versions, not references', async () => {
+  test('over the quota of secrets, which counts versions and not references', async () => {
     const id = platform.globex.id
     const globex = platform.api(platform.globex.token)
     await platform.api().send('PATCH', `/api/v1/tenants/${id}`, { quotas: { secrets: 2 } })
@@ -331,11 +331,11 @@ describe('refusals', () => {
   })
 })
 
-describe('a server without the step that takes material out', () => {
+describe('a server that fails to strip material from a record', () => {
   test.each([
     ['values', { PASSWORD: VALUE }, 'secret_material_would_persist'],
     ['generate', { keys: ['TOKEN'] }, 'secret_generate_would_persist'],
-  ])('%s are stopped where they would be stored, and nothing is staged', async (field, sent, code) => {
+  ])('stops %s before they are stored, and nothing is staged', async (field, sent, code) => {
     const name = named()
     await deployed.create(name, [])
     const secrets = connectSecretsWriter(platform.config)

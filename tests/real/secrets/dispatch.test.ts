@@ -1,5 +1,5 @@
-// From a node's ask to a sealed environment, on real etcd and a real secrets store: who gets what, who gets nothing,
-// and what happens while the store does not give it.
+// From a node's request to a sealed environment, on real etcd and a real secrets store: which node gets which secrets,
+// and what happens while the store is unavailable.
 
 import { openSealed } from '@holdfast/agent/session/open-sealed'
 import type { AssignmentId } from '@holdfast/contract'
@@ -27,7 +27,7 @@ const CANARY = `canary-${uniqueName('value')}`
 let real: RealStore
 let proxy: StoreProxy
 let world: DispatchWorld
-/** Of the broker, in milliseconds. */
+/** Delays of the broker, in milliseconds. */
 let now = 0
 beforeAll(async () => {
   real = await openRealStore()
@@ -45,7 +45,7 @@ beforeEach(async () => {
   onTestFinished(() => close())
 })
 
-/** One tenant with one node and one deployment that wants `deployments/db`. */
+/** One tenant with one node and one deployment that uses `deployments/db`. */
 async function oneContainer(values: { readonly [key: string]: string } = { password: CANARY }) {
   const tenant = await world.tenant()
   const node = await aNodeOf(world, tenant)
@@ -54,7 +54,7 @@ async function oneContainer(values: { readonly [key: string]: string } = { passw
   return { tenant, node, version, ask, path: `kv-${tenant}/data/deployments/db` }
 }
 
-test('the environment comes sealed to the node: constants, documents, templates, and nothing is read twice', async () => {
+test('a node receives its sealed environment of constants, documents and templates, and nothing is read twice', async () => {
   const tenant = await world.tenant()
   const node = await aNodeOf(world, tenant)
   const literal = '{{secret.db.user}} {{secret.none.here}} }} {{'
@@ -84,7 +84,7 @@ test('the environment comes sealed to the node: constants, documents, templates,
   expect(() => opened(other, answer)).toThrow()
 })
 
-test('while a rotation is on, the other version goes beside', async () => {
+test('during a rotation the environment has the other version too', async () => {
   const { tenant, node } = await oneContainer({ password: 'old' })
   await world.put(tenant, 'db', { password: 'new' })
   const rotation = { old: 1, new: 2, since: '', startedBy: 'web' } as const
@@ -100,7 +100,7 @@ test('while a rotation is on, the other version goes beside', async () => {
   expect(await given(2, 'cutover')).toEqual({ DB_password: 'new', DB_password_PREVIOUS: 'old' })
 })
 
-test('nobody is given what is not theirs: another node, another tenant, another assignment, one that is over', async () => {
+test('a request for another node, another tenant, another assignment or an ended one returns nothing', async () => {
   const { tenant, ask, path } = await oneContainer()
   const foreignTenant = await world.tenant()
   const [mate, foreign] = [await aNodeOf(world, tenant), await aNodeOf(world, foreignTenant)]
@@ -138,7 +138,7 @@ test('nobody is given what is not theirs: another node, another tenant, another 
   expect(proxy.count(path)).toBe(0)
 })
 
-test('a broker that no longer follows the records hands nothing out', { timeout: 60_000 }, async () => {
+test('a broker that no longer follows the records returns nothing', { timeout: 60_000 }, async () => {
   let cut = false
   const cutOff = await openDispatchWorld({
     ...{ real, address: proxy.address, nowMs: () => now },
@@ -160,17 +160,17 @@ test('a broker that no longer follows the records hands nothing out', { timeout:
   expect((await cutOff.broker.sealEnvironment(ask)).sealed).toBeDefined()
   await cutOff.store.fresh()
   cut = true
-  // Somebody writes: the view is now behind, and the broker cannot know of what.
+  // Another process writes, so the broker's view is behind and it cannot know of what.
   await world.tenant()
   const started = performance.now()
   expect(await cutOff.broker.sealEnvironment({ ...ask, attempt: 'b' })).toEqual({
     error: 'broker_unavailable',
   })
-  // Its deadline is 5 s; without it this would not end.
+  // The deadline of 5 s ends this call.
   expect(performance.now() - started).toBeLessThan(15_000)
 })
 
-test('an attempt is answered once; a second ask is an alarm, and another attempt is another matter', async () => {
+test('an attempt is answered once, a second request raises an alarm, and another attempt is answered', async () => {
   const { node, ask } = await oneContainer()
   const both = await Promise.all([world.broker.sealEnvironment(ask), world.broker.sealEnvironment(ask)])
   expect(both.map(({ error }) => error)).toEqual([undefined, 'already_answered'])
@@ -182,7 +182,7 @@ test('an attempt is answered once; a second ask is an alarm, and another attempt
   expect(opened(node, next).environment).toEqual({ DB_password: CANARY })
 })
 
-test('a credential for a registry goes to the node that pulls from it, sealed, and to no other', async () => {
+test('a registry credential is sealed for the node that pulls from it, and for no other', async () => {
   const tenant = await world.tenant()
   const [node, mate] = [await aNodeOf(world, tenant), await aNodeOf(world, tenant)]
   const keep = async (host: string, password: string) => {
@@ -209,7 +209,7 @@ test('a credential for a registry goes to the node that pulls from it, sealed, a
   const passwordIn = (sealed = '') => JSON.parse(openSealed(node.openingKey, sealed).toString())
   const { sealed } = await world.broker.sealCredential(inUse)
   expect(passwordIn(sealed)).toEqual({ host: inUse.host, username: 'robot', password: CANARY })
-  // An image leaves the port out that HTTPS implies.
+  // An image name omits the default port of HTTPS.
   const implied = await world.broker.sealCredential(await ask('implied.example'))
   expect(passwordIn(implied.sealed)).toMatchObject({ host: 'implied.example', password: `${CANARY}-443` })
   expect(await world.broker.sealCredential(await ask('none.example'))).toEqual({})
@@ -224,7 +224,7 @@ test('a credential for a registry goes to the node that pulls from it, sealed, a
   await real.store.unseal()
 })
 
-test('an attempt that got nothing may be asked for again', async () => {
+test('an attempt that got nothing may be repeated', async () => {
   const { tenant, node, ask } = await oneContainer()
   const template = { secrets: [secretEntry('DB', 'db', 2)] }
   const early = await world.place(node, template)
@@ -237,7 +237,7 @@ test('an attempt that got nothing may be asked for again', async () => {
   expect((await world.broker.sealEnvironment(ask)).sealed).toBeDefined()
 })
 
-test('what is missing is named: no version, a destroyed one, no key, two sources of one variable', async () => {
+test('an incomplete environment is named: no version, a destroyed one, no key, two sources of one variable', async () => {
   const tenant = await world.tenant()
   const node = await aNodeOf(world, tenant)
   const aboutOf = async (template: Parameters<DispatchWorld['place']>[1]) => {
@@ -261,7 +261,7 @@ test('what is missing is named: no version, a destroyed one, no key, two sources
   expect(world.logged.join()).not.toContain(CANARY)
 })
 
-test('a store that refuses is asked once in half a minute for a path, and heals by itself', async () => {
+test('a path that the store denies is read once in half a minute, and recovers automatically', async () => {
   const { tenant, node, ask, path } = await oneContainer()
   const policy = `${real.store.address}/v1/sys/policies/acl/broker-${tenant}`
   const headers = { 'x-vault-token': real.store.rootToken }
@@ -280,7 +280,7 @@ test('a store that refuses is asked once in half a minute for a path, and heals 
   expect(proxy.count(path)).toBe(2)
 })
 
-test('a credential that changed is asked for at once', async () => {
+test('a credential that changed is read at once', async () => {
   const { tenant, node, ask, path } = await oneContainer()
   await real.store.seal()
   expect((await world.broker.sealEnvironment(ask)).about).toBe('DB: store_unavailable')
@@ -291,7 +291,7 @@ test('a credential that changed is asked for at once', async () => {
   expect(proxy.count(path)).toBeLessThanOrEqual(2)
 })
 
-test('a sealed store: every path once, whoever asks, and all of them when it is back', async () => {
+test('a sealed store is asked for every path once, by any number of requests, and all recover when it is back', async () => {
   const tenant = await world.tenant()
   const node = await aNodeOf(world, tenant)
   const labels = ['one', 'two', 'three']
@@ -317,7 +317,7 @@ test('a sealed store: every path once, whoever asks, and all of them when it is 
     expect(opened(node, answer).environment).toEqual({ DB_password: CANARY })
 })
 
-test('one tenant of which every read hangs costs the others nothing', { timeout: 120_000 }, async () => {
+test('one tenant whose reads all hang does not delay the others', { timeout: 120_000 }, async () => {
   const slow = await oneContainer()
   const quick = await oneContainer()
   let slowestMs = 0
@@ -332,7 +332,7 @@ test('one tenant of which every read hangs costs the others nothing', { timeout:
     slowestMs = Math.max(slowestMs, ...times)
     return times.sort((a, b) => a - b)[Math.floor(count * 0.99)] ?? 0
   }
-  /** Several of a hundred each: a machine that stands still for a moment spoils one of them. */
+  /** Several batches of a hundred, so that a short pause of the machine affects only one of them. */
   const turnsOf = async (what: string): Promise<number[]> => {
     const turns: number[] = []
     for (const turn of ['a', 'b', 'c', 'd']) turns.push(await p99(`${what}-${turn}`, 100))
@@ -350,10 +350,10 @@ test('one tenant of which every read hangs costs the others nothing', { timeout:
   slowestMs = 0
   const beside = Math.min(...(await turnsOf('beside')))
   for (const answer of await Promise.all(held)) expect(answer.about).toBe('DB: store_unavailable')
-  // Their deadline is 5 s; the read itself hangs for 30.
+  // The requests have a deadline of 5 s; the read itself hangs for 30.
   expect(await heldMs).toBeLessThan(15_000)
   expect(proxy.count(slow.path, from)).toBe(1)
-  // The smallest times of a loaded machine scatter; a wait of the slow tenant's is 5 s.
+  // The smallest times scatter on a loaded machine; waiting for the slow tenant would take 5 s.
   expect(beside).toBeLessThan(2 * Math.max(normal, 10))
   expect(slowestMs).toBeLessThan(4_000)
   proxy.calm()
@@ -368,7 +368,7 @@ test('one tenant of which every read hangs costs the others nothing', { timeout:
   expect(opened(slow.node, healed).environment).toEqual({ DB_password: CANARY })
 })
 
-test('ten thousand hostile paths in templates: what reaches the store is of the grammar and of the tenant', {
+test('ten thousand hostile paths in templates reach the store only within the grammar and the tenant', {
   timeout: 300_000,
 }, async () => {
   const tenant = await world.tenant()
@@ -376,7 +376,7 @@ test('ten thousand hostile paths in templates: what reaches the store is of the 
   const hostile = hostilePaths()
   expect(hostile.length).toBeGreaterThan(10_000)
   const from = proxy.seen.length
-  // Many at a time in one template: all of its entries are asked for.
+  // One template has many paths, and all of its entries are requested.
   for (let at = 0; at < hostile.length; at += 100) {
     const secrets = hostile
       .slice(at, at + 100)

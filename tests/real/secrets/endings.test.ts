@@ -1,5 +1,5 @@
-// What is left when something ends that secrets hang on: a deployment in the middle of a rotation, a secret that an
-// archived revision refers to, a node's key, a tenant.
+// The state that is left when something with secrets ends: a deployment during a rotation, a secret of an archived
+// revision, a node's key, a tenant.
 
 import { openRealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
 import { nodes } from '@holdfast/server/store/records'
@@ -33,7 +33,7 @@ async function remove(name: string): Promise<void> {
   await expect.poll(() => world.deployment(name), { timeout: 20_000 }).toBeUndefined()
 }
 
-test('the deployment that began a rotation is deleted: another consumer goes on with it', async () => {
+test('when the deployment that began a rotation is deleted, another consumer continues it', async () => {
   const label = uniqueName('db')
   await world.write(label)
   const [first, other] = [uniqueName('a'), uniqueName('b')]
@@ -48,7 +48,7 @@ test('the deployment that began a rotation is deleted: another consumer goes on 
   expect(await live(label)).toEqual([2])
 })
 
-test('the only consumer is deleted: who refers to the path next may end the rotation', async () => {
+test('when the only consumer is deleted, the next one to refer to the path may end the rotation', async () => {
   const label = uniqueName('db')
   await world.write(label)
   const [first, next] = [uniqueName('a'), uniqueName('b')]
@@ -62,7 +62,7 @@ test('the only consumer is deleted: who refers to the path next may end the rota
   expect([rotationOf(label), await live(label)]).toEqual([undefined, [1]])
 })
 
-test('a secret in rotation that nobody refers to any more is deleted with both versions', async () => {
+test('a secret in rotation without references is deleted with both versions', async () => {
   const label = uniqueName('db')
   await world.write(label)
   const name = uniqueName('a')
@@ -75,7 +75,7 @@ test('a secret in rotation that nobody refers to any more is deleted with both v
   expect([world.credential(label), await live(label)]).toEqual([undefined, []])
 })
 
-test('a rollback to a revision whose secret is gone: taken, without material, until it is written again', async () => {
+test('a rollback to a revision whose secret is gone is accepted, and waits until the secret is written again', async () => {
   const label = uniqueName('db')
   await world.write(label)
   const name = uniqueName('a')
@@ -92,7 +92,7 @@ test('a rollback to a revision whose secret is gone: taken, without material, un
   expect(await live(label)).toEqual([2])
 })
 
-test('a node that enrolled again: what is sealed from then on is for its new key alone', async () => {
+test('after a node enrolls again, environments are sealed for its new key only', async () => {
   const real = await openRealStore()
   const own = await openDispatchWorld({ real })
   onTestFinished(() => {
@@ -116,7 +116,7 @@ test('a node that enrolled again: what is sealed from then on is for its new key
   expect(opened(other, answer).environment).toEqual({ DB_password: 'a password' })
 })
 
-test('a tenant is deleted with its secrets, in rotation or not: neither store holds anything of it', async () => {
+test('a deleted tenant with secrets, in rotation or not, leaves nothing in either store', async () => {
   const { platform } = world
   const admin = platform.api()
   const made = await admin.post('/api/v1/tenants', { name: uniqueName('leaving') })

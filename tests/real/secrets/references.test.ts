@@ -1,4 +1,5 @@
-// Who uses which version, and who refers to what: pins, shared paths, anchors, on a real store of each kind.
+// Which deployment uses which version and refers to which path: pins, shared paths and anchors on a real etcd and a real
+// secrets store.
 
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => platform.stop())
 
 describe('pins', () => {
-  test('a PUT, a scale, a restart and a rollback each take the newest version, announced', async () => {
+  test('move to the newest version with a PUT, a scale, a restart and a rollback, and it is reported', async () => {
     const name = named()
     await deployed.create(name, [withValues(name)])
     const steps: (() => Promise<ApiAnswer>)[] = [
@@ -48,7 +49,7 @@ describe('pins', () => {
     expect((await deployed.stored(name))?.revision).toBe(version)
   })
 
-  test('a reference without material is accepted and uses the first version there will be', async () => {
+  test('of a reference without material move to the first version once there is one', async () => {
     const name = named()
     const answer = await deployed.create(name, [{ name: 'DB', vault_path: `deployments/${name}` }])
     expect(answer.status, answer.text).toBe(201)
@@ -67,7 +68,7 @@ describe('pins', () => {
 })
 
 describe('references', () => {
-  test('two deployments share a path; the record goes with the last reference and version', async () => {
+  test('of two deployments share a path, whose record goes with the last reference and version', async () => {
     const [first, second, label] = [named(), named(), named()]
     await deployed.create(first, [withValues(label)])
     const answer = await deployed.create(second, [{ name: 'OTHER', vault_path: `deployments/${label}` }])
@@ -80,7 +81,7 @@ describe('references', () => {
     expect(await deployed.credentialOf(label)).toMatchObject({ versions: [{ version: 1 }] })
   })
 
-  test('without a version the record goes with its last reference, and the namespace is free again', async () => {
+  test('without a version free the namespace when the last one goes', async () => {
     const [name, label] = [named(), named()]
     await deployed.create(name, [{ name: 'DB', vault_path: `deployments/${label}` }])
     await deployed.api.delete(one(name))
@@ -89,7 +90,7 @@ describe('references', () => {
     expect(other.status, other.text).toBe(201)
   })
 
-  test('a label in a second namespace is refused, whoever asks, and stores nothing', async () => {
+  test('to a label in a second namespace are rejected for any caller, and nothing is stored', async () => {
     const [name, label] = [named(), named()]
     await deployed.create(name, [withValues(label)])
     const split = { ...withValues(label), vault_path: `resources/${label}` }
@@ -109,7 +110,7 @@ describe('anchors', () => {
   const volume = 'vol_01JD0000000000000000000000'
   const mount = { volume, target: '/data', type: 'volume', readOnly: false }
 
-  test('an anchored entry is neither dropped nor repointed while its volume is mounted, and released with it', async () => {
+  test('keep an entry from being dropped or repointed while its volume is mounted, and release it with the volume', async () => {
     const name = named()
     const anchored = withValues(name, { anchor: `volume(${volume})` })
     const answer = await deployed.create(name, [anchored], { volumes: [mount] })
@@ -133,7 +134,7 @@ describe('anchors', () => {
     expect((await deployed.stored(name))?.pins).toBeUndefined()
   })
 
-  test('material for an anchored entry is a version that the pin does not move to, also where nothing else is sent', async () => {
+  test('material for an anchored entry is stored as a version and moves no pin, even if nothing else is sent', async () => {
     const name = named()
     const anchored = withValues(name, { anchor: `volume(${volume})` })
     await deployed.create(name, [anchored], { volumes: [mount] })

@@ -1,5 +1,5 @@
-// The versions of a tenant's credential for a registry, when writes and removals cross each other and when a server
-// ends in between: what counts is in the secrets store, and what does not count is gone from it.
+// Versions of a tenant's registry credential when writes and removals overlap or a server dies in between: the current
+// version is in the secrets store, and all others are gone from it.
 
 import type { TenantId } from '@holdfast/contract'
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
@@ -19,7 +19,7 @@ import { createStoreEye, type StoreEye } from '@holdfast/testkit/secrets/store-e
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-/** What an abandoned intent waits, and more. */
+/** Longer than the time after which an intent is abandoned. */
 const LATER = { now: () => clock.now() + 120_000 }
 const AWAY = { kind: 'unavailable', cause: 'connection', applied: 'no' } as const
 
@@ -46,7 +46,7 @@ afterAll(async () => {
   await platform.stop()
 })
 
-/** A registry that nobody used before, as this server sees it and as one does whose calls take another course. */
+/** An unused registry, seen by a normal server and by one whose calls are intercepted. */
 function registryOf() {
   serial += 1
   const host = `registry-${serial}.example.com:443`
@@ -67,7 +67,7 @@ function registryOf() {
 
 const sweepLater = () => sweepIntents({ store: observer.store, clock: LATER, secrets })
 
-test('a slow write that counts after a removal keeps its version', async () => {
+test('a slow write that commits after a removal keeps its version', async () => {
   const { put, remove, pinned, live } = registryOf()
   const written = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
@@ -82,7 +82,7 @@ test('a slow write that counts after a removal keeps its version', async () => {
   await written.promise
   expect((await put('the quick one')).ok).toBe(true)
   const removed = await remove({
-    // The first thing that a removal asks of the secrets store, when its record is gone.
+    // The first call of a removal to the secrets store, after its record is gone.
     ...letBefore(async () => {
       goOn.resolve()
       expect((await slow).ok).toBe(true)
@@ -95,7 +95,7 @@ test('a slow write that counts after a removal keeps its version', async () => {
   expect(await live()).toEqual([1])
 })
 
-/** Something else happens before the first of these calls. */
+/** Runs another operation before the first of these calls. */
 function letBefore(happen: () => Promise<void>): Pick<SecretsWriter, 'currentVersion' | 'destroyVersion'> {
   let happened: Promise<void> | undefined
   const first = (): Promise<void> => (happened ??= happen())
@@ -105,7 +105,7 @@ function letBefore(happen: () => Promise<void>): Pick<SecretsWriter, 'currentVer
   }
 }
 
-test('what was removed while the secrets store was away is destroyed when it is back', async () => {
+test('a credential removed while the secrets store was unavailable is destroyed once it is back', async () => {
   const { put, remove, pinned, live } = registryOf()
   await put('removed soon')
   const away = { currentVersion: async () => AWAY, destroyVersion: async () => AWAY }
@@ -115,7 +115,7 @@ test('what was removed while the secrets store was away is destroyed when it is 
   expect(await live()).toEqual([])
 })
 
-test('what was replaced is destroyed a minute later, and what replaced it is not', async () => {
+test('a replaced credential is destroyed a minute later, and its replacement is not', async () => {
   const { put, pinned, live } = registryOf()
   for (const password of ['the first', 'the second', 'the third']) await put(password)
   expect(await live()).toEqual([1, 2, 3])

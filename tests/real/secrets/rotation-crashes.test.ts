@@ -1,6 +1,5 @@
-// A server that is killed at any call of a step of a rotation, or while it moves the consumers, or that sees late
-// what others did: the step is done or not done, nothing is done twice, no version that is listed is gone and none
-// that is not is left.
+// A server is killed at any call of a rotation step or while it moves the consumers, or its watch lags. The step is done or
+// not done, nothing is done twice, every listed version exists, and no other version is left.
 
 import { connectSecretsWriter } from '@holdfast/server/connect-engines'
 import type { Caller } from '@holdfast/server/operations/caller'
@@ -19,7 +18,7 @@ import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
 import { openTestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** What an abandoned intent waits, and more. */
+/** Longer than the time after which an intent is abandoned. */
 const LATER = { now: () => clock.now() + 120_000 }
 
 let world: RotatingWorld
@@ -61,7 +60,7 @@ const phaseOf = (label: string): string => {
   return rotation?.aborting === true ? 'aborting' : (rotation?.phase ?? 'idle')
 }
 
-/** Whatever is listed is there; and once the janitor was there, nothing else. */
+/** Every listed version exists; and after the janitor has run, there are no others. */
 async function expectWhole(label: string): Promise<void> {
   await world.store.fresh()
   expect(await live(world, label)).toEqual(expect.arrayContaining(listed(world, label) ?? []))
@@ -72,7 +71,7 @@ async function expectWhole(label: string): Promise<void> {
   expect(await live(world, label)).toEqual(listed(world, label))
 }
 
-/** Lets a process do the step until it dies; false where it came to an end before that. */
+/** Runs the step until the process dies; false if it completed before that. */
 async function dies(atCall: number, moment: DeathMoment, name: string, phase: string): Promise<boolean> {
   const process = createMortalProcess(atCall, moment)
   const opened = await open(process.wrapEngine)
@@ -86,71 +85,78 @@ async function dies(atCall: number, moment: DeathMoment, name: string, phase: st
   return died
 }
 
-describe.each(['before', 'after'] as const)('a server that dies %s a call is taken', (moment) => {
+describe.each(['before', 'after'] as const)('a server that dies %s the store executes a call', (moment) => {
   test.each([
     ['stage', [], 'idle', 'stage'],
     ['cutover', ['stage', 'overlap'], 'overlap', 'cutover'],
     ['retire', ['stage', 'overlap', 'cutover'], 'cutover', 'idle'],
     ['abort', ['stage', 'overlap'], 'overlap', 'idle'],
     ['abort', ['stage', 'overlap', 'cutover'], 'cutover', 'aborting'],
-  ] as const)('of %s after %j', { timeout: 120_000 }, async (phase, first, from, to) => {
-    const ends = new Set<string>()
-    let atCall = 1
-    for (; ; atCall += 1) {
-      const [label, name] = [uniqueName('db'), uniqueName('still')]
-      await world.write(label)
-      await world.deploy(name, [label], 0)
-      for (const each of first) expect((await world.rotate(name, bodyOf(each))).status).toBe(200)
-      const died = await dies(atCall, moment, name, phase)
-      await expectWhole(label)
-      ends.add(phaseOf(label))
-      if (phaseOf(label) === from) expect((await world.rotate(name, bodyOf(phase))).status).toBe(200)
-      await world.store.fresh()
-      expect(phaseOf(label)).toBe(to)
-      // Once at the cutover and once more at its abort, however often it was tried.
-      const counts = { cutover: 1, aborting: 2, idle: phase === 'retire' ? 1 : 0, stage: 0 }
-      expect(world.deployment(name)?.spec.secretsVersion).toBe(counts[to])
-      await expectWhole(label)
-      if (!died) break
-    }
-    // Where nothing is staged first, the first call that is taken is the transaction itself.
-    const both = moment === 'before' || phase === 'stage'
-    expect(ends).toEqual(new Set(both ? [from, to] : [to]))
-    expect(atCall).toBeGreaterThan(phase === 'stage' ? 4 : 1)
-  })
+  ] as const)(
+    'leaves the step %s after %j done or not done',
+    { timeout: 120_000 },
+    async (phase, first, from, to) => {
+      const ends = new Set<string>()
+      let atCall = 1
+      for (; ; atCall += 1) {
+        const [label, name] = [uniqueName('db'), uniqueName('still')]
+        await world.write(label)
+        await world.deploy(name, [label], 0)
+        for (const each of first) expect((await world.rotate(name, bodyOf(each))).status).toBe(200)
+        const died = await dies(atCall, moment, name, phase)
+        await expectWhole(label)
+        ends.add(phaseOf(label))
+        if (phaseOf(label) === from) expect((await world.rotate(name, bodyOf(phase))).status).toBe(200)
+        await world.store.fresh()
+        expect(phaseOf(label)).toBe(to)
+        // Incremented once by the cutover and once more by its abort, however often they were tried.
+        const counts = { cutover: 1, aborting: 2, idle: phase === 'retire' ? 1 : 0, stage: 0 }
+        expect(world.deployment(name)?.spec.secretsVersion).toBe(counts[to])
+        await expectWhole(label)
+        if (!died) break
+      }
+      // Without staging, the first executed call is the transaction itself.
+      const both = moment === 'before' || phase === 'stage'
+      expect(ends).toEqual(new Set(both ? [from, to] : [to]))
+      expect(atCall).toBeGreaterThan(phase === 'stage' ? 4 : 1)
+    },
+  )
 })
 
-describe('a server that sees late what another one did', () => {
+describe('a server whose watch lags', () => {
   test.each([
     ['overlap', ['stage'], 'abort', 'idle'],
     ['cutover', ['stage', 'overlap'], 'abort', 'idle'],
     ['retire', ['stage', 'overlap', 'cutover'], 'abort', 'aborting'],
     ['abort', ['stage', 'overlap', 'cutover'], 'retire', 'idle'],
-  ] as const)('%s after %j and an %s that it has not seen is refused', async (phase, first, unseen, end) => {
-    const [label, name] = [uniqueName('db'), uniqueName('still')]
-    await world.write(label)
-    await world.deploy(name, [label], 0)
-    for (const each of first) expect((await world.rotate(name, bodyOf(each))).status).toBe(200)
-    const late = createHeldWatch()
-    let told = (): void => {}
-    const { store, close } = await open((engine) => ({
-      ...late.wrap(engine),
-      transact: (...given) => engine.transact(...given).finally(() => told()),
-    }))
-    await store.fresh()
-    late.hold()
-    expect((await world.rotate(name, { phase: unseen })).status).toBe(200)
-    // It hears of it once the store has answered.
-    told = () => late.release()
-    const outcome = await rotate(store, writer, name, phase)
-    close()
-    expect(outcome).toMatchObject({ ok: false, rejections: [{ code: 'rotation_transition_invalid' }] })
-    await expectWhole(label)
-    expect(phaseOf(label)).toBe(end)
-  })
+  ] as const)(
+    'has %s after %j rejected because of an %s that it has not seen',
+    async (phase, first, unseen, end) => {
+      const [label, name] = [uniqueName('db'), uniqueName('still')]
+      await world.write(label)
+      await world.deploy(name, [label], 0)
+      for (const each of first) expect((await world.rotate(name, bodyOf(each))).status).toBe(200)
+      const late = createHeldWatch()
+      let onAnswer = (): void => {}
+      const { store, close } = await open((engine) => ({
+        ...late.wrap(engine),
+        transact: (...given) => engine.transact(...given).finally(() => onAnswer()),
+      }))
+      await store.fresh()
+      late.hold()
+      expect((await world.rotate(name, { phase: unseen })).status).toBe(200)
+      // Its watch catches up once the store has answered.
+      onAnswer = () => late.release()
+      const outcome = await rotate(store, writer, name, phase)
+      close()
+      expect(outcome).toMatchObject({ ok: false, rejections: [{ code: 'rotation_transition_invalid' }] })
+      await expectWhole(label)
+      expect(phaseOf(label)).toBe(end)
+    },
+  )
 })
 
-/** Each tenant's work is theirs: here is only one who works. */
+/** Shards are divided among servers; this is the only one. */
 const lonely = (store: Store): Parameters<typeof startMoves>[1] => ({
   owns: (tenant) => tenant === world.tenant,
   fenced: (_tenant, decide) => store.transact(decide),
@@ -159,17 +165,21 @@ const lonely = (store: Store): Parameters<typeof startMoves>[1] => ({
 const pins = (label: string, names: readonly string[]) =>
   names.map((name) => world.deployment(name)?.pins?.[label] ?? 1)
 
-describe('who moves the consumers dies at any of its writes', () => {
+describe('a server that dies while it moves the consumers', () => {
   test.each([
     ['before', 'cutover'],
     ['after', 'cutover'],
     ['before', 'abort'],
     ['after', 'abort'],
-  ] as const)('%s the store took it: %s', { timeout: 180_000 }, async (moment, phase) => {
-    let atWrite = 1
-    for (; await dieMoving(atWrite, moment, phase); atWrite += 1);
-    expect(atWrite).toBeGreaterThan(2)
-  })
+  ] as const)(
+    '%s the store executes a write is replaced by one that completes the %s',
+    { timeout: 180_000 },
+    async (moment, phase) => {
+      let atWrite = 1
+      for (; await dieMoving(atWrite, moment, phase); atWrite += 1);
+      expect(atWrite).toBeGreaterThan(2)
+    },
+  )
 })
 
 async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): Promise<boolean> {
@@ -194,10 +204,10 @@ async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): P
   }
   const died = await moveMortally(atWrite, moment, isOver)
   const errors: unknown[] = []
-  const heir = startMoves(world.store, lonely(world.store), errors)
-  await waitUntil(isOver, { what: 'the heir has ended it', timeoutMs: 30_000 })
+  const successor = startMoves(world.store, lonely(world.store), errors)
+  await waitUntil(isOver, { what: 'the successor has ended it', timeoutMs: 30_000 })
   for (const each of names) await world.settled(each)
-  await heir.stop()
+  await successor.stop()
   expect(errors).toEqual([])
   const times = phase === 'abort' ? 2 : 1
   expect(names.map((each) => world.deployment(each)?.spec.secretsVersion)).toEqual([times, times, times])
@@ -209,11 +219,11 @@ async function dieMoving(atWrite: number, moment: DeathMoment, phase: string): P
 
 async function moveMortally(atWrite: number, moment: DeathMoment, isOver: () => boolean): Promise<boolean> {
   const mortal = createMortal(atWrite, moment)
-  const doomed = await open(mortal.wrap)
-  const moves = startMoves(doomed.store, lonely(doomed.store), [])
+  const opened = await open(mortal.wrap)
+  const moves = startMoves(opened.store, lonely(opened.store), [])
   await waitUntil(() => mortal.dead || isOver(), { what: 'it is dead or done', timeoutMs: 30_000 })
   const died = mortal.dead
   await Promise.race([moves.stop(), mortal.death])
-  doomed.close()
+  opened.close()
   return died
 }

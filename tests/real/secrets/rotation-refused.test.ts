@@ -1,5 +1,5 @@
-// Steps of a rotation that are refused: out of order, for nothing, badly written, or by whom they may not be asked
-// for. What is refused changes no record and leaves no version behind.
+// Rotation steps that are rejected: out of order, without effect, malformed, or without permission. They change no record
+// and leave no version behind.
 
 import { credentials } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
@@ -22,7 +22,7 @@ afterAll(() => world.stop())
 const NEW = { values: { password: 'the second one' } }
 const rotationOf = (label: string) => world.credential(label)?.rotation
 
-test('a dry run of a step: what it would lead to, and nothing is stored', async () => {
+test('a dry run of a rotation step returns the resulting phase and stores nothing', async () => {
   const { label, name } = await begin(world, [uniqueName('web')], 1)
   const path = `${DEPLOYMENTS}/${name}/secrets/rotate?dryRun=true`
   for (const phase of ['stage', 'overlap', 'cutover']) {
@@ -45,7 +45,7 @@ test('a dry run of a step: what it would lead to, and nothing is stored', async 
   expect(refusal.codes).toEqual(['rotation_transition_invalid'])
 })
 
-describe('refused', () => {
+describe('a rotation step is rejected', () => {
   const STEPS = ['stage', 'overlap', 'cutover', 'retire', 'abort']
   const NEXT: { readonly [phase: string]: readonly string[] } = {
     idle: ['stage'],
@@ -54,7 +54,7 @@ describe('refused', () => {
     cutover: ['retire', 'abort'],
   }
 
-  test('every step out of order, from every phase', async () => {
+  test('out of order, from every phase', async () => {
     const { label, name } = await begin(world, [uniqueName('web')], 1)
     for (const phase of ['idle', 'stage', 'overlap', 'cutover']) {
       if (phase !== 'idle') await step(world, name, phase, phase === 'stage' ? NEW : {})
@@ -74,7 +74,7 @@ describe('refused', () => {
   })
 
   test.each<[string, string, object]>([
-    ['secret_name_invalid', 'secret', { phase: 'stage', secret: 'NOBODY' }],
+    ['secret_name_invalid', 'secret', { phase: 'stage', secret: 'UNKNOWN' }],
     ['secret_write_empty', 'values', { phase: 'stage' }],
     ['secret_write_empty', 'values', { phase: 'stage', values: {} }],
     ['rotation_transition_invalid', 'phase', {}],
@@ -89,7 +89,7 @@ describe('refused', () => {
       'generate.length',
       { phase: 'stage', generate: { keys: ['a'], length: 0 } },
     ],
-  ])('%s, field %s, and nothing is left behind', async (code, field, body) => {
+  ])('with %s at field %s, and leaves nothing behind', async (code, field, body) => {
     const label = uniqueName('db')
     await world.write(label)
     const name = uniqueName('still')
@@ -99,7 +99,7 @@ describe('refused', () => {
     expect([await live(world, label), world.credential(label)?.rotation]).toEqual([[1], undefined])
   })
 
-  test('a deployment without secrets, a path without a version, and one that is not there', async () => {
+  test('for a deployment without secrets, a path without a version, and a missing deployment', async () => {
     const [bare, empty] = [uniqueName('bare'), uniqueName('empty')]
     await world.deploy(bare, [], 0)
     await world.deploy(empty, [uniqueName('none')], 0)
@@ -107,13 +107,13 @@ describe('refused', () => {
       const answer = await world.rotate(name, { phase: 'stage', ...NEW })
       expect(answer.codes).toEqual(['rotation_transition_invalid'])
     }
-    expect((await world.rotate('nobody', { phase: 'stage' })).codes).toEqual(['deployment_not_found'])
-    expect((await world.api.get(`${DEPLOYMENTS}/nobody/secrets/rotation`)).codes).toEqual([
+    expect((await world.rotate('missing', { phase: 'stage' })).codes).toEqual(['deployment_not_found'])
+    expect((await world.api.get(`${DEPLOYMENTS}/missing/secrets/rotation`)).codes).toEqual([
       'deployment_not_found',
     ])
   })
 
-  test('consumers of two versions: there is no one version to go back to', async () => {
+  test('for consumers of two versions, because there is no single version to go back to', async () => {
     const names = [uniqueName('a'), uniqueName('b')]
     const { label } = await begin(world, names, 1)
     await world.write(label, { password: 'second' })
@@ -124,7 +124,7 @@ describe('refused', () => {
     expect(await live(world, label)).toEqual([1, 2])
   })
 
-  test('material that would make the store forget a version in use: secret_in_use', async () => {
+  test('with secret_in_use if its material would push a version in use out of the store', async () => {
     const [label, name] = [uniqueName('db'), uniqueName('still')]
     await world.write(label)
     await world.deploy(name, [label], 0)
@@ -141,7 +141,7 @@ describe('refused', () => {
     expect([await live(world, label), rotationOf(label)]).toEqual([[1], undefined])
   })
 
-  test('who may not', async () => {
+  test('without permission', async () => {
     const { name } = await begin(world, [uniqueName('web')], 1)
     const { platform } = world
     for (const role of ['viewer', 'developer']) {

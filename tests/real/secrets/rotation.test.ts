@@ -1,5 +1,5 @@
-// The rotation of credentials on a real etcd and a real secrets store, with agents that only report: whole, taken
-// back from each phase, proved, shared by deployments, and twice at once.
+// Credential rotation on a real etcd and a real secrets store, with agents that only report: complete, aborted from each
+// phase, proved, shared by deployments, and concurrent.
 
 import { uniqueName } from '@holdfast/testkit'
 import { eventsOf } from '@holdfast/testkit/controllers/placing-world'
@@ -43,8 +43,8 @@ const proved = async (name: string) =>
 const idle = (label: string) =>
   expect.poll(() => world.credential(label)?.rotation, { timeout: 20_000 }).toBeUndefined()
 
-describe('the whole of it', () => {
-  test('stage, overlap, cutover, retire: each says what follows and what it waits for', async () => {
+describe('a complete rotation', () => {
+  test('through stage, overlap, cutover and retire returns the next step and what it waits for', async () => {
     const { label, name } = await begin(world)
     await world.write(label, { password: 'the second one' })
     const staged = await step(world, name, 'stage')
@@ -76,17 +76,17 @@ describe('the whole of it', () => {
     await world.settled(name)
   })
 
-  test('it is told in events and audited, and no value is anywhere', async () => {
+  test('is in events and the audit log, and its value is nowhere', async () => {
     const { name, label } = await begin(world)
-    const value = 'unspeakable-rotated-value'
+    const value = 'sentinel-rotated-value'
     const texts = [(await step(world, name, 'stage', { values: { password: value } })).text]
     for (const phase of ['overlap', 'cutover']) texts.push((await step(world, name, phase)).text)
     await proved(name)
     texts.push((await step(world, name, 'retire')).text)
-    const told = (await eventsOf(world.store, world.tenant)).filter(({ subject }) => subject.name === name)
-    const advanced = told.filter(({ type }) => type === 'secret.rotation_advanced')
+    const emitted = (await eventsOf(world.store, world.tenant)).filter(({ subject }) => subject.name === name)
+    const advanced = emitted.filter(({ type }) => type === 'secret.rotation_advanced')
     expect(advanced.map(({ reason }) => reason)).toEqual(['stage', 'overlap', 'cutover', 'retire'])
-    expect(told.filter(({ reason }) => reason === 'rotated')).toHaveLength(1)
+    expect(emitted.filter(({ reason }) => reason === 'rotated')).toHaveLength(1)
     const written = await world.api.get(
       `/api/v1/events?type=secret.written&subject=${encodeURIComponent(`resources/${label}`)}`,
     )
@@ -104,7 +104,7 @@ describe('the whole of it', () => {
       expect(text).not.toContain(value)
   })
 
-  test('generated material, and a deployment without replicas: nothing waits', async () => {
+  test('of generated material in a deployment without replicas waits for nothing', async () => {
     const [label, name] = [uniqueName('db'), uniqueName('still')]
     await world.write(label)
     await world.deploy(name, [label], 0)
@@ -114,7 +114,7 @@ describe('the whole of it', () => {
     expect(Object.keys(await world.eye.read(`resources/${label}`, 2))).toEqual(['password'])
   })
 
-  test('all credentials of a deployment in one step, secretsVersion up by one', async () => {
+  test('of all credentials of a deployment in one step increments secretsVersion once', async () => {
     const labels = [uniqueName('a'), uniqueName('b')]
     const name = uniqueName('web')
     for (const label of labels) await world.write(label)
@@ -134,11 +134,11 @@ describe('the whole of it', () => {
   })
 })
 
-describe('abort', () => {
+describe('an aborted rotation', () => {
   test.each([
     ['stage', ['stage']],
     ['overlap', ['stage', 'overlap']],
-  ])('from %s: the new version goes, nothing is recreated', async (_from, phases) => {
+  ])('from %s destroys the new version and recreates nothing', async (_from, phases) => {
     const { label, name } = await begin(world)
     const { revision } = world.deployment(name) ?? {}
     await advance(name, ...phases)
@@ -146,12 +146,12 @@ describe('abort', () => {
     expect(shownIn(await step(world, name, 'abort'))[0]).toMatchObject({ phase: 'idle' })
     expect([await live(world, label), listed(world, label)]).toEqual([[1], [1]])
     expect(world.deployment(name)?.revision).toBe(revision)
-    // And it can be begun anew.
+    // A rotation can be started again.
     await advance(name, 'stage', 'abort')
     expect(await live(world, label)).toEqual([1])
   })
 
-  test('from cutover: back to the old version, which stays until nobody has the new one', async () => {
+  test('from cutover goes back to the old version and keeps the new one until no container has it', async () => {
     const { label, name } = await begin(world)
     await advance(name, 'stage', 'overlap', 'cutover')
     await proved(name)
@@ -165,7 +165,7 @@ describe('abort', () => {
     await world.settled(name)
   })
 
-  test('from a cutover that fails: the update goes back by itself, the abort ends it', async () => {
+  test('after a failed cutover: the update rolls back automatically, and the abort ends the rotation', async () => {
     const label = uniqueName('db')
     await world.write(label)
     const name = uniqueName('web')
@@ -183,11 +183,11 @@ describe('abort', () => {
   })
 })
 
-describe('proof', () => {
+describe('the proof of a rotation', () => {
   test.each([
     ['another one', { proof: 'forged' }],
     ['one of a container that is not ready', { state: 'running' } as const],
-  ])('%s is none: retire waits, and the abort leads back', async (_what, report) => {
+  ])('is not accepted from %s: retire waits, and the abort rolls back', async (_what, report) => {
     const [label, name] = [uniqueName('db'), uniqueName('web')]
     await world.write(label)
     await world.deploy(name, [label], 1, ({ secrets = [] }) => (secrets[0]?.version === 2 ? report : {}))
@@ -204,7 +204,7 @@ describe('proof', () => {
   })
 })
 
-test('what is staged is taken by cutover only: updates and restarts leave it alone', async () => {
+test('a staged version is applied by cutover only: updates and restarts leave it alone', async () => {
   const { label, name } = await begin(world)
   const pin = () => world.deployment(name)?.pins?.[label] ?? 1
   for (const phase of ['stage', 'overlap']) {
@@ -222,8 +222,8 @@ test('what is staged is taken by cutover only: updates and restarts leave it alo
   await step(world, name, 'retire')
 })
 
-describe('two deployments and one credential', () => {
-  test('the others follow one after another, and retire waits for all', async () => {
+describe('a rotation shared by two deployments', () => {
+  test('moves the others one after another, and retire waits for all', async () => {
     const names = [uniqueName('a'), uniqueName('b'), uniqueName('c')]
     const { label } = await begin(world, names, 1)
     const asked = names[1] ?? ''
@@ -238,12 +238,12 @@ describe('two deployments and one credential', () => {
     unwatch()
     expect(moves).toEqual([asked, names[0], names[2]])
     expect(names.map(secretsVersion)).toEqual([1, 1, 1])
-    // Whoever uses it may ask.
+    // Any consumer may request the next step.
     await step(world, names[2] ?? '', 'retire')
     expect(await live(world, label)).toEqual([2])
   })
 
-  test('a cutover that is aborted on the way: every one is back, and each counts it', async () => {
+  test('aborted during cutover brings every consumer back and increments each secretsVersion', async () => {
     const names = [uniqueName('a'), uniqueName('b')]
     const { label, name } = await begin(world, names, 1)
     await advance(name, 'stage', 'overlap', 'cutover')
@@ -255,7 +255,7 @@ describe('two deployments and one credential', () => {
     for (const each of names) await world.settled(each)
   })
 
-  test('two that begin at once: one does, and no version of the other is left', async () => {
+  test('begun twice at once starts once, and leaves no version of the other', async () => {
     const names = [uniqueName('a'), uniqueName('b')]
     const { label } = await begin(world, names, 1)
     for (let round = 0; round < 5; round += 1) {
@@ -267,7 +267,7 @@ describe('two deployments and one credential', () => {
     expect(await live(world, label)).toEqual([1])
   })
 
-  test('one that gives it up counts until its last container is gone', async () => {
+  test('waits for the last container of a deployment that drops the reference', async () => {
     const label = uniqueName('db')
     await world.write(label)
     const [name, other] = [uniqueName('a'), uniqueName('b')]
@@ -292,7 +292,7 @@ describe('two deployments and one credential', () => {
     expect(await live(world, label)).toEqual([2])
   })
 
-  test('one that comes in the middle has the old version, and retire waits for it', async () => {
+  test('gives a new consumer the old version, and retire waits for it', async () => {
     const { label, name } = await begin(world)
     await advance(name, 'stage', 'overlap', 'cutover')
     await proved(name)
@@ -307,7 +307,7 @@ describe('two deployments and one credential', () => {
   })
 })
 
-test('an Idempotency-Key: the first answer again, and one version', async () => {
+test('a retried rotation step with an Idempotency-Key gets the first response, and there is one version', async () => {
   const { label, name } = await begin(world, [uniqueName('web')], 1)
   const key = { 'Idempotency-Key': uniqueName('key') }
   const [first, second] = await Promise.all([
@@ -322,7 +322,7 @@ test('an Idempotency-Key: the first answer again, and one version', async () => 
   expect(await live(world, label)).toEqual([1, 2])
 })
 
-test('a restart and a stage at once: nothing that is pinned is ever destroyed', async () => {
+test('a restart concurrent with a stage never destroys a pinned version', async () => {
   const { label, name } = await begin(world, [uniqueName('web')], 1)
   for (let round = 0; round < 8; round += 1) {
     await world.write(label, { password: `round ${round}` })

@@ -1,5 +1,5 @@
-// What is told of a secret that is not to be had, on real etcd: once for each revision, secret and cause, and in the
-// status for as long as it is so. Agents only report; times pass by setting the clock.
+// Reports about an unavailable secret, on real etcd: one event for each revision, secret and cause, and the status for as
+// long as it lasts. Agents only report; the test sets the clock.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { deploymentView } from '@holdfast/server/operations/deployments/read/deployment-view'
@@ -57,7 +57,7 @@ afterEach(async () => {
 })
 
 const settled = () => expect.poll(() => controllers.placing.pending).toBe(0)
-const told = async () =>
+const unresolvedEvents = async () =>
   (await eventsOf(opened.store, tenant))
     .filter(({ type }) => type === 'secret.unresolved')
     .map(({ data }) => data)
@@ -67,7 +67,7 @@ const assignmentsOf = async ({ uid, spec }: StoredDeployment) => {
   return runningOf(opened.store, tenant, uid)
 }
 
-test('once for each revision, secret and cause, however often it comes and goes', async () => {
+test('an unresolved secret emits one event for each revision, secret and cause, however often it recurs', async () => {
   const { store } = opened
   const stored = await put(store, tenant, deploymentOf('web', { replicas: 2, ...SECRETS }))
   const both = await assignmentsOf(stored)
@@ -77,12 +77,12 @@ test('once for each revision, secret and cause, however often it comes and goes'
   }
   await report('DB: denied')
   const denied = { revision: 1, secret: 'DB', vault_path: 'resources/db', cause: 'denied' }
-  await expect.poll(told).toEqual([denied])
+  await expect.poll(unresolvedEvents).toEqual([denied])
   expect(statusOf(stored)).toMatchObject({ phase: 'Degraded', reason: 'secret_unresolved' })
   await expect.poll(() => placementOf(store, tenant, stored.uid)?.reportedPhase).toBe('Degraded')
   await report('CACHE: missing')
   const missing = { revision: 1, secret: 'CACHE', vault_path: 'resources/cache', cause: 'missing' }
-  await expect.poll(told).toEqual([denied, missing])
+  await expect.poll(unresolvedEvents).toEqual([denied, missing])
   const all = await eventsOf(store, tenant)
   await report('DB: denied')
   await report('CACHE: missing')
@@ -91,21 +91,23 @@ test('once for each revision, secret and cause, however often it comes and goes'
   await expect.poll(() => placementOf(store, tenant, stored.uid)?.reportedPhase).toBe('Running')
   expect(statusOf(stored)).toMatchObject({ phase: 'Running', reason: '' })
   await report('DB: denied')
-  expect(await told()).toEqual([denied, missing])
+  expect(await unresolvedEvents()).toEqual([denied, missing])
   const second = await revise(store, tenant, stored, { replicas: 3 })
   await assignmentsOf(second)
-  await expect.poll(told).toEqual([denied, missing, { ...denied, revision: 2 }])
+  await expect.poll(unresolvedEvents).toEqual([denied, missing, { ...denied, revision: 2 }])
 })
 
-test('nothing that a node makes up is told', async () => {
+test('an invalid report of a node is emitted with an unknown cause, without its text', async () => {
   const { store } = opened
   const stored = await put(store, tenant, deploymentOf('web', { replicas: 1, ...SECRETS }))
   for (const about of ['OTHER: denied', 'DB: nonsense', 'x'.repeat(500), '<script>'])
     await observe(store, tenant, stored.uid, await assignmentsOf(stored), waits(about))
-  await expect.poll(told).toEqual([{ revision: 1, secret: null, vault_path: null, cause: 'unknown' }])
+  await expect
+    .poll(unresolvedEvents)
+    .toEqual([{ revision: 1, secret: null, vault_path: null, cause: 'unknown' }])
 })
 
-test('a rollout that cannot be made leaves what runs alone, and fails at its deadline', async () => {
+test('a rollout without its secrets leaves running containers alone and fails at its deadline', async () => {
   const { store } = opened
   const first = await put(store, tenant, deploymentOf('web', { replicas: 2, ...SECRETS }))
   agents = startObedientAgents(store, tenant, first.uid, ({ secrets }) =>
@@ -133,5 +135,5 @@ test('a rollout that cannot be made leaves what runs alone, and fails at its dea
   const failed = story.find(({ type }) => type === 'deployment.rolled_back')
   expect(failed?.message).toContain('did not get its secrets within 60 s')
   expect(failed?.message).toContain('`holdfast rollout restart web`')
-  expect(await told()).toMatchObject([{ revision: 2, secret: 'DB', cause: 'store_unavailable' }])
+  expect(await unresolvedEvents()).toMatchObject([{ revision: 2, secret: 'DB', cause: 'store_unavailable' }])
 })
