@@ -1,4 +1,4 @@
-// The core of the CLI against a real platform and against servers that misbehave: contexts, exit codes, one clear sentence.
+// The core of the CLI against a real platform and against misbehaving servers: contexts, exit codes, one clear sentence.
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -35,8 +35,8 @@ const contextsFile = () => join(home, '.config/holdfast/config.yaml')
 const cli = (words: readonly string[], env: { [name: string]: string } = {}, input = '') =>
   runCli(words, { env: { HOME: home, ...env }, input })
 
-describe('contexts', () => {
-  test('login tries the token, keeps it in a file of its owner, and shows it nowhere', async () => {
+describe('contexts of the CLI', () => {
+  test('login verifies the token, stores it in a private file, and prints it nowhere', async () => {
     const { token } = platform.acme
     const ran = await cli(
       ['login', '--url', platform.baseUrl, '--name', 'acme', '--token-stdin'],
@@ -57,7 +57,7 @@ describe('contexts', () => {
     expect(listed.stdout).not.toContain(token)
   })
 
-  test('a wrong token is not kept, and is an exit code of its own', async () => {
+  test('login does not store a wrong token, and has its own exit code', async () => {
     const ran = await cli(['login', '--url', platform.baseUrl, '--name', 'bad'], {
       HOLDFAST_TOKEN: 'hf_no_such',
     })
@@ -66,7 +66,7 @@ describe('contexts', () => {
     expect(readFileSync(contextsFile(), 'utf8')).not.toContain('hf_no_such')
   })
 
-  test('use chooses among those that are known', async () => {
+  test('use selects a known context', async () => {
     expect(await cli(['context', 'use', 'acme'])).toMatchObject({ code: 0 })
     expect(await cli(['context', 'use', 'acmee'])).toMatchObject({
       code: 5,
@@ -74,7 +74,7 @@ describe('contexts', () => {
     })
   })
 
-  test('a file that others may read is told of, one that is none of ours is refused', async () => {
+  test('a context file that others may read gives a warning, and a foreign file is rejected', async () => {
     const path = join(home, 'odd.yaml')
     writeFileSync(path, 'contexts: {}\n', { mode: 0o644 })
     const listed = await cli(['get', 'deployments'], {
@@ -87,7 +87,7 @@ describe('contexts', () => {
   })
 })
 
-describe('what was typed wrongly', () => {
+describe('a usage error', () => {
   test.each([
     [['lgin'], "unknown command 'lgin'\n(Did you mean login?)"],
     [['context', 'lst'], "unknown command 'lst'\n(Did you mean list?)"],
@@ -96,20 +96,20 @@ describe('what was typed wrongly', () => {
     [['login', '--url', 'ftp://x'], 'It must be an address such as https://holdfast.example'],
     [['login'], 'no address given'],
     [['context', 'use'], "missing required argument 'context'"],
-  ])('%j is told with exit code 2', async (words, told) => {
+  ])('is explained with exit code 2: %j', async (words, message) => {
     const ran = await runCli(words)
     expect(ran).toMatchObject({ code: 2, stdout: '' })
-    expect(ran.stderr).toContain(told)
+    expect(ran.stderr).toContain(message)
   })
 
-  test('nobody is asked anything off a terminal', async () =>
+  test('is reported instead of a prompt when stdin is not a terminal', async () =>
     expect(await runCli(['login', '--url', platform.baseUrl])).toMatchObject({
       code: 2,
       stderr: 'error: no token given; use --token-stdin or HOLDFAST_TOKEN\n',
     }))
 })
 
-describe('a server that misbehaves', () => {
+describe('the CLI explains a server', () => {
   const login = (url: string, more: readonly string[] = [], env: { [name: string]: string } = {}) =>
     cli(['login', '--url', url, ...more], { HOLDFAST_TOKEN: 'hf_canary', ...env })
 
@@ -122,7 +122,7 @@ describe('a server that misbehaves', () => {
     return `http://127.0.0.1:${(odd.address() as AddressInfo).port}`
   }
 
-  test('that is not there', async () => {
+  test('that does not listen', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
     expect(await login(url)).toEqual({
       code: 7,
@@ -131,7 +131,7 @@ describe('a server that misbehaves', () => {
     })
   })
 
-  test("a proxy's page", async () => {
+  test('behind a proxy that returns its own page', async () => {
     const url = await serve(200, 'text/html', '<html>sign in</html>')
     expect(await login(url)).toMatchObject({
       code: 7,
@@ -139,7 +139,7 @@ describe('a server that misbehaves', () => {
     })
   })
 
-  test('one that never answers', async () => {
+  test('that never answers', async () => {
     const url = await serve(0, '', '')
     expect(await login(url, ['--timeout', '1s'])).toMatchObject({
       code: 7,
@@ -147,7 +147,7 @@ describe('a server that misbehaves', () => {
     })
   })
 
-  test('a certificate of an unknown authority', async () => {
+  test('with a certificate of an unknown authority', async () => {
     const certificates = await makeCertificates()
     const secure = createTlsServer({
       cert: certificates.pem('server.crt'),
@@ -164,7 +164,7 @@ describe('a server that misbehaves', () => {
     })
   })
 
-  test('a redirect is not followed with the token', async () => {
+  test('that redirects, and does not send it the token', async () => {
     odd = createServer(
       (_request, response) => void response.writeHead(302, { location: platform.baseUrl }).end(),
     )
@@ -176,7 +176,7 @@ describe('a server that misbehaves', () => {
 })
 
 describe('a token', () => {
-  test('from the file never goes to an address from elsewhere', async () => {
+  test('from the context file is never sent to an address from elsewhere', async () => {
     let seen: string | undefined = ''
     odd = createServer((request, response) => {
       seen = request.headers.authorization
@@ -194,11 +194,11 @@ describe('a token', () => {
   })
 })
 
-describe('output', () => {
+describe('output of the CLI', () => {
   const asAcme = () => ({ HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token })
   const get = (...words: string[]) => cli(['get', ...words], asAcme())
 
-  test('is data on stdout and talk on stderr', async () => {
+  test('is data on stdout and messages on stderr', async () => {
     expect(await get('deployments')).toEqual({ code: 0, stdout: '', stderr: 'no deployments\n' })
     const body = { kind: 'Deployment', name: 'shown', image: platform.image }
     expect((await platform.api(platform.acme.token).post('/api/v1/deployments', body)).status).toBe(201)
@@ -217,11 +217,11 @@ describe('output', () => {
   })
 
   test.each(['nodes', 'routes', 'events', 'registries', 'regions', 'quotas', 'audit'])(
-    'get %s',
+    'lists %s',
     async (kind) => expect(await get(kind)).toMatchObject({ code: 0 }),
   )
 
-  test('the regions that a manifest may name, with their countries', async () => {
+  test('lists the regions that a manifest may name, with their countries', async () => {
     expect((await get('regions')).stdout).toMatch(
       /^NAME +ENFORCED +COUNTRIES\n(.*\n)*dach +yes +AT, CH, DE\n/,
     )
@@ -232,7 +232,7 @@ describe('output', () => {
     })
   })
 
-  test('what is not there is an exit code of its own', async () => {
+  test('has its own exit code for a missing record', async () => {
     expect(await get('deployment', 'absent')).toMatchObject({ code: 5, stdout: '' })
     expect(await get('registry', 'absent')).toMatchObject({
       code: 5,
@@ -244,13 +244,13 @@ describe('output', () => {
     })
   })
 
-  test('verbose tells each request and never the token', async () => {
+  test('with --verbose shows each request and never the token', async () => {
     const { stderr, stdout } = await get('deployments', '--verbose')
     expect(stderr).toMatch(/^GET \/api\/v1\/deployments 200 \S+ \d+ms\n$/)
     expect(stderr + stdout).not.toContain(platform.acme.token)
   })
 
-  test('a reader that goes away ends it quietly', async () => {
+  test('ends quietly when its reader closes the pipe', async () => {
     const command = `"$NODE" "$CLI" get deployments -o json | head -c 1; echo "\${PIPESTATUS[0]}"`
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], {
       env: {
@@ -265,7 +265,7 @@ describe('output', () => {
     expect({ stdout, stderr }).toEqual({ stdout: '{0\n', stderr: '' })
   })
 
-  test('watching goes on until Ctrl-C, which is an exit code of its own', async () => {
+  test('with --watch continues until Ctrl-C, which has its own exit code', async () => {
     const ran = await runCli(['get', 'deployments', '-w'], {
       env: { HOME: home, ...asAcme() },
       onOutput: (_all, interrupt) => interrupt(),

@@ -1,4 +1,4 @@
-// What is delivered: one file that starts quickly, a package that installs and runs, completion with live names, help.
+// The delivered CLI: one file that starts quickly, a package that installs and runs, completion with live names, help.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -28,10 +28,10 @@ afterAll(async () => {
 })
 const asAcme = () => ({ HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.acme.token })
 
-describe('start-up', () => {
+describe('start-up of the CLI', () => {
   const RUNS = 20
   const ALLOWED_MS = 150
-  /** What bare node takes on a machine of two cores that does nothing else. */
+  /** Start-up time of bare node on an idle machine with two cores. */
   const CALM_NODE_MS = 35
 
   async function startMs(words: readonly string[], variables: { [name: string]: string }): Promise<number> {
@@ -40,7 +40,7 @@ describe('start-up', () => {
     return performance.now() - begun
   }
 
-  /** Of each: the median, which is told, and the least, which other work on the machine disturbs least. */
+  /** The median, which is printed, and the minimum, which other work on the machine disturbs least. */
   async function measure(starts: readonly (readonly string[])[], variables: { [name: string]: string }) {
     const times = starts.map((): number[] => [])
     for (let round = 0; round < RUNS; round += 1)
@@ -66,17 +66,19 @@ describe('start-up', () => {
     const [bare, help, get] = await measure(starts, { HOLDFAST_URL: url })
     empty.close()
     if (bare === undefined || help === undefined || get === undefined) throw new Error('nothing was measured')
-    const told = ({ median }: { median: number }) =>
+    const shownMs = ({ median }: { median: number }) =>
       `${median.toFixed(0)} ms (x${(median / bare.median).toFixed(1)})`
-    console.info(`start-up: bare node ${told(bare)}, --help ${told(help)}, get deployments ${told(get)}`)
-    // A machine that is busy with other things is slower at all of it, bare node included.
+    console.info(
+      `start-up: bare node ${shownMs(bare)}, --help ${shownMs(help)}, get deployments ${shownMs(get)}`,
+    )
+    // A busy machine is slower at all of it, bare node included.
     const allowed = ALLOWED_MS * Math.max(1, bare.least / CALM_NODE_MS)
     expect(help.least - bare.least).toBeLessThan(allowed)
     expect(get.least - bare.least).toBeLessThan(allowed)
   }, 120_000)
 })
 
-describe('the package', () => {
+describe('the CLI package', () => {
   test('installs from its file alone and runs', async () => {
     const built = dirname(await bundledCli())
     const target = join(folder.path, 'installed')
@@ -103,7 +105,7 @@ describe('completion', () => {
       .split('\n')
       .filter((word) => word !== '')
 
-  test('names what is there now', async () => {
+  test('offers existing names', async () => {
     const body = { kind: 'Deployment', name: 'live-one', image: platform.image }
     await platform.api(platform.acme.token).post('/api/v1/deployments', body)
     expect(await complete('describe', 'li')).toEqual(['live-one'])
@@ -118,7 +120,7 @@ describe('completion', () => {
     })
   })
 
-  test('in a real bash', async () => {
+  test('works in a real bash', async () => {
     const { stdout: script } = await runCli(['completion', 'bash'])
     const cli = await bundledCli()
     const text = `holdfast() { "${NODE}" "${cli}" "$@"; }\n${script}\nCOMP_WORDS=(holdfast node un); COMP_CWORD=2; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`
@@ -128,7 +130,7 @@ describe('completion', () => {
     expect(stdout).toBe('uncordon\n')
   })
 
-  test.each(['zsh', 'fish'])('for %s', async (shell) =>
+  test.each(['zsh', 'fish'])('has a script for %s', async (shell) =>
     expect(await runCli(['completion', shell])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('__complete'),
@@ -137,7 +139,7 @@ describe('completion', () => {
 })
 
 describe('help', () => {
-  test('names every command, and each has its page with examples', async () => {
+  test('lists every command, and each has a page with examples', async () => {
     const { code, stdout } = await runCli(['--help'])
     expect(code).toBe(0)
     for (const { name } of COMMANDS) expect(stdout).toContain(`  ${name.split(' ')[0]} `)
@@ -150,7 +152,7 @@ describe('help', () => {
     }
   })
 
-  test('runs nothing, and names the nearest of what nobody knows', async () => {
+  test('runs no command, and suggests the nearest known one', async () => {
     expect((await runCli(['help'])).stdout).toBe((await runCli(['--help'])).stdout)
     expect((await runCli(['help', 'rollout'])).stdout).toMatch(/^Usage: holdfast rollout /)
     expect((await runCli(['help', 'delete', 'web'])).stdout).toMatch(/^Usage: holdfast delete /)
@@ -163,8 +165,8 @@ describe('help', () => {
   })
 })
 
-describe('administration', () => {
-  test('tenants and tokens', async () => {
+describe('administration with the CLI', () => {
+  test('manages tenants and tokens', async () => {
     const admin = { env: { HOLDFAST_URL: platform.baseUrl, HOLDFAST_TOKEN: platform.platformToken } }
     const made = await runCli(['tenant', 'create', 'initech'], admin)
     const [, id = ''] = /^tenant\/(\S+) created\n$/.exec(made.stdout) ?? []

@@ -1,5 +1,5 @@
-// dev:up and dev:down as a person runs them: separate processes, a folder of their own, and nothing left behind, also when
-// one of them is killed half-way.
+// dev:up and dev:down as a developer runs them: separate processes, their own folder, and nothing left behind, even when
+// one of them is killed halfway.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ afterEach(async () => {
   home.remove()
 })
 
-/** Of the command line; not those of whoever runs the tests. */
+/** Settings of the CLI, without those of the developer who runs the tests. */
 const contextsFile = () => join(home.path, 'contexts.yaml')
 const OTHER = { url: 'https://holdfast.example', token: 'hf_other' }
 
@@ -44,7 +44,7 @@ function run(script: 'dev-up' | 'dev-down', variables: { [name: string]: string 
   return { child, ended }
 }
 
-/** Processes that name the platform's folder on their command line: all of them do. */
+/** All processes of the platform, found by its folder on their command lines. */
 function processesThere(): string[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
@@ -61,14 +61,14 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const listed = (): { name: string; pid: number }[] =>
   existsSync(join(folder, 'processes.json')) ? JSON.parse(read('processes.json')) : []
 
-/** Some engines run, others are on their way, and no server is there yet. */
+/** Some engines run, others are starting, and there is no server yet. */
 const halfWay = () =>
   waitUntil(() => listed().some(({ name }) => name === 'etcd-1' || name === 'registry'), {
     what: 'half of the platform is up',
   })
 const nothingRuns = () => waitUntil(() => processesThere().length === 0, { what: 'every process has gone' })
 
-test('up, used, and down again', { timeout: 180_000 }, async () => {
+test('dev:up starts a usable platform, and dev:down removes it', { timeout: 180_000 }, async () => {
   await writeContextsFile(contextsFile(), { current: 'other', contexts: { other: OTHER } })
   const up = await run('dev-up').ended
   expect(up).toMatchObject({ status: 0, text: expect.stringContaining('before dev:up it was other') })
@@ -143,7 +143,7 @@ test('up, used, and down again', { timeout: 180_000 }, async () => {
     status: 0,
     text: expect.stringMatching(/Stopped: etcd-1, .*keeper, registry, secrets-store, server\./),
   })
-  // None is current: what was meant for this platform must not reach the other one.
+  // No context is current, so that commands for this platform cannot reach another one.
   expect(await readContextsFile(contextsFile())).toEqual({
     ok: true,
     contexts: { contexts: { other: OTHER } },
@@ -152,7 +152,7 @@ test('up, used, and down again', { timeout: 180_000 }, async () => {
   expect(existsSync(folder)).toBe(false)
 })
 
-test('dev:up killed half-way: the platform goes by itself', async () => {
+test('dev:up killed halfway: the platform stops on its own', async () => {
   const up = run('dev-up')
   await halfWay()
   up.child.kill('SIGKILL')
@@ -160,7 +160,7 @@ test('dev:up killed half-way: the platform goes by itself', async () => {
   await waitUntil(() => !existsSync(folder), { what: 'the folder has gone' })
 })
 
-test('the keeper killed half-way: nothing runs on, and dev:down removes the rest', async () => {
+test('the keeper process killed halfway: nothing keeps running, and dev:down removes the rest', async () => {
   const up = run('dev-up')
   await halfWay()
   const keeper = listed().find(({ name }) => name === 'keeper')
@@ -175,7 +175,7 @@ test('the keeper killed half-way: nothing runs on, and dev:down removes the rest
   expect(existsSync(folder)).toBe(false)
 })
 
-test('dev:down half-way up ends it', async () => {
+test('dev:down during dev:up ends it', async () => {
   const up = run('dev-up')
   await halfWay()
   expect(await run('dev-down').ended).toMatchObject({ status: 0 })
@@ -184,14 +184,14 @@ test('dev:down half-way up ends it', async () => {
   expect(existsSync(folder)).toBe(false)
 })
 
-test('a start that fails leaves nothing behind and says why', async () => {
+test('a failed dev:up leaves nothing behind and prints the reason', async () => {
   const up = await run('dev-up', { HOLDFAST_ENGINES: join(home.path, 'no-engines') }).ended
   expect(up).toMatchObject({ status: 1, text: expect.stringContaining('npm run bootstrap') })
   expect(processesThere()).toEqual([])
   expect(existsSync(folder)).toBe(false)
 })
 
-test('a process that was given a recorded id since is left alone', async () => {
+test('dev:down leaves a process alone that has got a recorded id since', async () => {
   const stranger = spawn('sleep', ['60'])
   try {
     const { pid } = recordProcess(stranger.pid ?? 0)

@@ -1,4 +1,4 @@
-// Manifests through the CLI, against a real platform: what is stored, what is told, and with which exit code.
+// Manifests through the CLI against a real platform: the stored records, the output, and the exit codes.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,8 +28,8 @@ const manifest = (name: string, more = '') =>
 const record = async (name: string) =>
   (await world.platform.api(world.platform.acme.token).get(`/api/v1/deployments/${name}`)).body
 
-describe('apply', () => {
-  test('creates, changes, leaves alone, and tells every alteration', async () => {
+describe('holdfast apply', () => {
+  test('creates, changes, leaves alone, and prints every alteration', async () => {
     const path = write('web.yaml', manifest('web', 'replicas: 2\n'))
     const created = await world.cli(['apply', '-f', path, '--wait'])
     expect(created).toMatchObject({ code: 0, stdout: 'deployment/web created\ndeployment/web running\n' })
@@ -64,7 +64,7 @@ describe('apply', () => {
     )
   })
 
-  test('shows all refusals where they stand, and stores nothing of them', async () => {
+  test('shows all rejections at their position in the file, and stores nothing', async () => {
     const path = write(
       'bad.yaml',
       manifest('bad', 'replicas: -1\nhealthCheck:\n  type: exec\n  command: ["true"]\n  timeout: 5s\n'),
@@ -79,7 +79,7 @@ describe('apply', () => {
     expect(await record('bad')).toMatchObject({ code: 'deployment_not_found' })
   })
 
-  test('a refusal of the world stands in the file too', async () => {
+  test('shows rejections that depend on other records in the file too', async () => {
     const path = write(
       'gone.yaml',
       `kind: Deployment\nname: gone\nimage: ${world.platform.registryHost}/no/such:1\n`,
@@ -89,14 +89,14 @@ describe('apply', () => {
     expect(ran.stderr).toContain(`${path}:3:8: image_not_found at image\n`)
   })
 
-  test('a dry run plans and stores nothing', async () => {
+  test('--dry-run plans and stores nothing', async () => {
     const ran = await world.cli(['apply', '-f', write('dry.yaml', manifest('dry')), '--dry-run'])
     expect(ran.code).toBe(0)
     expect(ran.stdout).toMatch(/^deployment\/dry would be created\n {2}Replica 1 starts on n[12] \(/)
     expect(await record('dry')).toMatchObject({ code: 'deployment_not_found' })
   })
 
-  test('what fits nowhere is exit code 4, with every node and every reason', async () => {
+  test('exits with 4 and lists every node with its reason if a replica fits nowhere', async () => {
     const big = manifest('big', 'resources: {cpuMillis: 900000, memoryBytes: 0}\n')
     const ran = await world.cli(['apply', '-f', write('big.yaml', big), '--wait'])
     expect(ran).toMatchObject({ code: 4, stdout: 'deployment/big created\ndeployment/big not ready\n' })
@@ -105,7 +105,7 @@ describe('apply', () => {
   })
 })
 
-describe('diff', () => {
+describe('holdfast diff', () => {
   test('shows each field as it is and as it would be', async () => {
     await world.cli(['apply', '-f', write('d.yaml', manifest('d', 'replicas: 1\n'))])
     const ran = await world.cli([
@@ -120,7 +120,7 @@ describe('diff', () => {
     expect(await record('d')).toMatchObject({ replicas: 1 })
   })
 
-  test('is an exit code where that is asked for, and data', async () => {
+  test('has an exit code on request, and structured output', async () => {
     const same = write('e.yaml', manifest('e', 'replicas: 1\n'))
     const code = async (...words: string[]) => (await world.cli(['diff', '-f', ...words])).code
     expect([await code(same), await code(same, '--exit-code')]).toEqual([0, 1])
@@ -142,8 +142,8 @@ describe('diff', () => {
   })
 })
 
-describe('delete', () => {
-  test('by file and by name, until nothing is left', async () => {
+describe('holdfast delete', () => {
+  test('deletes by file and by name, and waits until nothing is left', async () => {
     const path = write(
       'old.yaml',
       `${manifest('old-a')}---\n${manifest('old-b', 'dependsOn: {old-a: started}\n')}`,
@@ -162,7 +162,7 @@ describe('delete', () => {
 })
 
 describe('without a platform', () => {
-  test('init writes what validate accepts, and overwrites nothing', async () => {
+  test('init writes a file that validate accepts, and overwrites nothing', async () => {
     expect(await world.cli(['init', 'fresh'], { cwd: folder })).toEqual({
       code: 0,
       stdout: 'fresh.yaml\n',
@@ -182,7 +182,7 @@ describe('without a platform', () => {
     expect(await world.cli(['init', 'Fresh'], { cwd: folder })).toMatchObject({ code: 2 })
   })
 
-  test('validate refuses no region that a platform may declare, and every other fault of residency', async () => {
+  test('validate accepts every region that a platform may declare, and reports other faults of residency', async () => {
     const manifest = (residency: string) =>
       `kind: Deployment\nname: web\nimage: registry.example/web:1.0\nplacement: { residency: ${residency} }\n`
     expect(await world.cli(['validate', '-f', '-'], { input: manifest('{ region: ours }') })).toMatchObject({
@@ -196,7 +196,7 @@ describe('without a platform', () => {
     expect(ran.stderr).toContain('placement_invalid at placement.residency.blockedCountries[0]')
   })
 
-  test('validate tells what the server would, and what cannot be read', async () => {
+  test('validate reports the faults that the server would, and unreadable files', async () => {
     const path = write('unsound.yaml', 'kind: Deployment\nname: Nö\nimage:\n')
     const ran = await world.cli(['validate', '-f', path])
     expect(ran).toMatchObject({ code: 3, stdout: '' })

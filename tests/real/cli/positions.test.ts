@@ -1,5 +1,5 @@
-// Every code that a body provokes on a real platform: the caret stands under the value, or under the key that should have
-// it; and the rules that the CLI asks offline say what the platform says.
+// For every code that a body provokes on a real platform, the caret is under the value or under the key that should have
+// it; and the rules that the CLI checks offline return the same rejections as the platform.
 
 import { isDeepStrictEqual } from 'node:util'
 import { locate } from '@holdfast/cli/manifest/locate'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.platform.stop())
 
-/** What only a server knows: its switches, and the world. */
+/** Codes that need the server: its settings and its records. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set([
   ...[
     'registry_not_allowed',
@@ -49,7 +49,7 @@ function valueAt(body: Json, steps: readonly PathStep[]): Json | undefined {
   }, body)
 }
 
-/** The key of the nearest that is there; of an element, or of nothing at all, the first key in it. */
+/** The key of the nearest existing parent; for a list element or an empty document, the first key in it. */
 function keyFor(body: JsonObject, steps: readonly PathStep[]): string {
   const missing = steps.findIndex((_, at) => valueAt(body, steps.slice(0, at + 1)) === undefined)
   const last = steps[missing - 1]
@@ -66,7 +66,7 @@ function expectCaret(text: string, name: string, body: JsonObject, field: string
   const under = text.slice(start, end)
   const value = valueAt(body, steps)
   if (steps.length > 0 && value !== undefined) {
-    // A block that goes over lines is no document by itself once it is cut out.
+    // A block over several lines is not a valid document on its own.
     const isBlock = typeof value === 'object' && value !== null && !name.endsWith('.json')
     if (!isBlock) expect(parse(under)).toEqual(value)
   } else if (steps.length > 0) expect(parse(under)).toBe(keyFor(body, steps))
@@ -75,12 +75,13 @@ function expectCaret(text: string, name: string, body: JsonObject, field: string
 const parse = (text: string): Json =>
   parseSource({ name: 'part.yaml', bytes: new TextEncoder().encode(text) }).manifests[0]?.value ?? null
 
-describe('every code of a body', () => {
+describe('the caret of a rejection', () => {
   const rows = BODY_PROVOCATIONS.map((row) => [row.code, row.field, row] as const)
 
-  test('there are many', () => expect(new Set(rows.map(([code]) => code)).size).toBeGreaterThan(25))
+  test('is checked for many codes', () =>
+    expect(new Set(rows.map(([code]) => code)).size).toBeGreaterThan(25))
 
-  test.each(rows)('%s at %s', async (code, _field, row) => {
+  test.each(rows)('is at the right place for %s at %s', async (code, _field, row) => {
     const sent = row.sent(world)
     const answer = await provoke(world, sent)
     const body: Json = JSON.parse(
@@ -118,7 +119,7 @@ describe('generated bodies', () => {
     fc.jsonValue({ maxDepth: 2 }),
     { maxKeys: 3 },
   )
-  /** Asked at once: the server judges them one after another anyway, and the wire is not waited for. */
+  /** Sent concurrently, so that the network does not add up. */
   const AT_ONCE = 8
   const COUNT = 5000
 
@@ -130,7 +131,7 @@ describe('generated bodies', () => {
         )
       : codes.every((code) => OF_THE_SERVER.has(code) || code === 'body_malformed')
 
-  test('are judged alike here and there, in the same order', async () => {
+  test('get the same rejections offline and from the server, in the same order', async () => {
     const seed = Date.now() % 2 ** 31
     const sound = arbitraryDeployment({ images: [world.platform.image] })
     const bodies = fc

@@ -1,4 +1,4 @@
-// Looking at what runs and changing how, through the CLI, on a real platform with agents that say "ready".
+// Reading and changing running deployments through the CLI, on a real platform with agents that report ready.
 
 import { tmpdir } from 'node:os'
 import { type CliWorld, startCliWorld } from '@holdfast/testkit/cli/start-world'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 describe('one deployment', () => {
-  test('describe shows its replicas and what happened', async () => {
+  test('describe shows its replicas and events', async () => {
     const { code, stdout } = await world.cli(['describe', 'deployment/web'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^Name: +web\nPhase: +Running\n/)
@@ -31,7 +31,7 @@ describe('one deployment', () => {
     expect(stdout).not.toContain('Replicas without a node')
   })
 
-  test('describe puts every node and every reason first where something waits', async () => {
+  test('describe lists every node and reason first while a replica waits', async () => {
     const { stdout } = await world.cli(['describe', 'big'])
     const refusals = stdout.indexOf('Replicas without a node:')
     expect(refusals).toBeGreaterThan(0)
@@ -39,7 +39,7 @@ describe('one deployment', () => {
     expect(stdout).toMatch(/n1 +\w+ +.*900000/)
   })
 
-  test('why now, then and as data', async () => {
+  test('why explains the present, an earlier time, and as data', async () => {
     const now = await world.cli(['why', 'big'])
     expect(now.stdout).toMatch(/^Pending, decided at 20/)
     expect(now.stdout).toContain('REASON')
@@ -51,8 +51,8 @@ describe('one deployment', () => {
   })
 })
 
-describe('explain', () => {
-  test('codes and fields, offline', async () => {
+describe('holdfast explain', () => {
+  test('explains codes and fields, offline', async () => {
     const offline = { env: { HOLDFAST_URL: '' } }
     expect((await world.cli(['explain', 'image_required'], offline)).stdout).toContain('# `image_required`')
     const field = (await world.cli(['explain', 'healthCheck.timeout'], offline)).stdout
@@ -66,8 +66,8 @@ describe('explain', () => {
   })
 })
 
-describe('events', () => {
-  test('of one thing, as a table and as data', async () => {
+describe('holdfast events', () => {
+  test('lists the events of one deployment, as a table and as data', async () => {
     const listed = await world.cli(['events', '--subject', 'web'])
     expect(listed.stdout).toMatch(/^AGE +SEVERITY +TYPE +SUBJECT +REASON +MESSAGE\n/)
     expect(listed.stdout).toContain('deployment.running')
@@ -78,9 +78,9 @@ describe('events', () => {
     expect(await world.cli(['events', '--type', 'no.such'])).toMatchObject({ code: 3 })
   })
 
-  test('as they happen, until Ctrl-C', async () => {
+  test('follows events until Ctrl-C', async () => {
     let seen = false
-    // What happens before the stream is open is not told: so it happens until it is.
+    // Events from before the stream is open are not shown, so they are repeated until one is.
     const keepHappening = async (): Promise<void> => {
       while (!seen) {
         await world.cli(['node', 'cordon', 'n2'])
@@ -104,8 +104,8 @@ describe('events', () => {
   })
 })
 
-describe('rollout', () => {
-  test('history, undo and status', async () => {
+describe('holdfast rollout', () => {
+  test('shows history and status, and rolls back', async () => {
     const image = (replicas: number) =>
       `kind: Deployment\nname: web\nimage: ${world.platform.image}\nreplicas: ${replicas}\nlabels: {n: "${replicas}"}\n`
     await world.cli(['apply', '-f', '-', '--wait'], { input: image(1) })
@@ -132,8 +132,8 @@ describe('rollout', () => {
   })
 })
 
-describe('nodes', () => {
-  test('list, cordon, uncordon, by name or id', async () => {
+describe('holdfast node', () => {
+  test('lists, cordons and uncordons, by name or id', async () => {
     expect((await world.cli(['node', 'list', '-o', 'name'])).stdout).toBe('node/n1\nnode/n2\n')
     expect(await world.cli(['node', 'cordon', 'n1'])).toMatchObject({ code: 0, stdout: 'node/n1 cordoned\n' })
     expect((await world.cli(['get', 'node', 'n1'])).stdout).toContain('cordoned')
@@ -145,7 +145,7 @@ describe('nodes', () => {
     expect(await world.cli(['node', 'cordon', 'n9'])).toMatchObject({ code: 5 })
   })
 
-  test('a join token is data, and what to type', async () => {
+  test('join-token prints the command as data and the instructions on stderr', async () => {
     const { code, stdout, stderr } = await world.cli(['node', 'join-token', 'n3', '--country', 'DE'])
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -154,7 +154,7 @@ describe('nodes', () => {
     expect(stderr).toMatch(/^valid once, until 20/)
   })
 
-  test('drain moves what runs there, remove lets the node go', async () => {
+  test('drain moves the replicas, and remove removes the node', async () => {
     expect(await world.cli(['node', 'drain', 'n2', '--wait'])).toMatchObject({
       code: 0,
       stdout: 'node/n2 draining\nnode/n2 drained\n',
@@ -167,8 +167,8 @@ describe('nodes', () => {
   })
 })
 
-describe('the rest', () => {
-  test('routes and registries', async () => {
+describe('other commands', () => {
+  test('list routes and registries', async () => {
     expect((await world.cli(['route', 'list'])).stdout).toMatch(/web\.example\.com +\/ +8080 +web +Running/)
     const host = world.platform.registryHost
     expect((await world.cli(['registry', 'list'])).stdout).toContain(host)
@@ -182,14 +182,14 @@ describe('the rest', () => {
     expect(await world.cli(['registry', 'login', host])).toMatchObject({ code: 2 })
   })
 
-  test('status once, off a terminal', async () => {
+  test('status prints once without a terminal', async () => {
     const { code, stdout } = await world.cli(['status'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^1 of 2 deployments running, /)
     expect(stdout).toContain('node.drained')
   })
 
-  test('no token in any output of any command, verbose or not', async () => {
+  test('no token is in any output of any command, verbose or not', async () => {
     const { COMMANDS } = await import('@holdfast/cli/commands/index')
     const { token } = world.platform.acme
     for (const { name, args = [] } of COMMANDS) {

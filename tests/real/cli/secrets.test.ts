@@ -1,4 +1,4 @@
-// Secrets from the command line: values come from files, stdin and the platform, and are in no output of any command.
+// Secrets through the CLI: values come from files, stdin and the platform, and are in no output of any command.
 
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.platform.stop()
 })
 
-/** With --verbose; whatever it printed is remembered. */
+/** Runs with --verbose and records all output. */
 async function cli(words: readonly string[], options: CliOptions = {}): Promise<CliRun> {
   const { baseUrl, acme } = world.platform
   const env = { HOLDFAST_URL: baseUrl, HOLDFAST_TOKEN: acme.token }
@@ -43,8 +43,8 @@ function file(name: string, content: string | Uint8Array): string {
   return path
 }
 
-describe('secret set', () => {
-  test('from files, byte for byte, from stdin, without its line break, and generated', async () => {
+describe('holdfast secret set', () => {
+  test('reads files byte for byte and stdin without its line break, and generates values', async () => {
     const pem = file('key.pem', `${CANARY}\nsecond line\n`)
     const set = ['secret', 'set', 'resources/orders-db', '--from-file', `pem=${pem}`]
     const made = await cli(
@@ -70,14 +70,14 @@ describe('secret set', () => {
     ['is given twice', ['resources/x', '--from-file', `a=${file('a', 'x')}`, '--from-stdin', 'a']],
     ['these options need --generate', ['resources/x', '--length', '40']],
     ['values are not accepted as arguments', ['resources/x', `password=${CANARY}`]],
-  ])('%s: a wrong use, never sent', async (why, words) => {
+  ])('is a usage error and sends nothing: %s', async (why, words) => {
     const ran = await cli(['secret', 'set', ...words])
     expect(ran).toMatchObject({ code: 2, stdout: '' })
     expect(ran.stderr).toContain(why)
     expect(await eye.numbersOf('resources/x')).toEqual([])
   })
 
-  test('typed at a terminal, and not shown there', async () => {
+  test('reads a value from a terminal without showing it', async () => {
     const { baseUrl, acme } = world.platform
     const screen = await openScreen({ HOLDFAST_URL: baseUrl, HOLDFAST_TOKEN: acme.token })
     const command = `${NODE} ${await bundledCli()} secret set resources/typed`
@@ -90,7 +90,7 @@ describe('secret set', () => {
     await world.api.delete('/api/v1/secrets/resources/typed')
   })
 
-  test('what the platform refuses is told with its code', async () => {
+  test('prints a rejection of the platform with its code', async () => {
     const empty = await cli(['secret', 'set', 'resources/x'])
     expect(empty).toMatchObject({ code: 3 })
     expect(empty.stderr).toContain('secret_write_empty at values')
@@ -103,8 +103,8 @@ describe('secret set', () => {
   })
 })
 
-describe('looking and deleting', () => {
-  test('list, consumers, delete', async () => {
+describe('reading and deleting secrets', () => {
+  test('list, consumers and delete show and remove them', async () => {
     await world.deploy('shop', ['orders-db', 'to-come'])
     const listed = await cli(['secret', 'list'])
     expect(listed.stdout).toMatch(/resources\/orders-db +1 +\d+s +shop +pem, password, salt, pepper/)
@@ -126,7 +126,7 @@ describe('looking and deleting', () => {
   })
 })
 
-describe('rotation', () => {
+describe('holdfast secret rotate', () => {
   const rotation = {
     deployment: 'shop',
     secretsVersion: 2,
@@ -151,7 +151,7 @@ describe('rotation', () => {
     ],
   }
 
-  test('what is sent is what was asked for, and the table names what blocks', async () => {
+  test('sends the requested step, and its table names what blocks the next one', async () => {
     const asked: unknown[] = []
     const peer = createServer(async (request, response) => {
       let body = ''
@@ -188,7 +188,7 @@ describe('rotation', () => {
   })
 })
 
-test('no value is in anything that was printed', () => {
+test('prints no value anywhere', () => {
   expect(seen).toContain('PUT /api/v1/secrets/resources/orders-db')
   expect(seen).not.toContain(CANARY)
 })

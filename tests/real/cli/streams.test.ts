@@ -1,4 +1,4 @@
-// Logs and exec through the CLI, as a process with pipes: what goes where, and with which exit code.
+// Logs and exec through the CLI, as a process with pipes: stdout, stderr and exit codes.
 
 import { type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
 import { startWirePeer, type WirePeer } from '@holdfast/testkit/cli/wire-peer'
@@ -13,8 +13,8 @@ afterAll(() => peer.stop())
 const cli = (words: readonly string[], options: CliOptions = {}) =>
   runCli(words, { ...options, env: { HOLDFAST_URL: peer.url, HOLDFAST_TOKEN: 'canary-token' } })
 
-describe('logs', () => {
-  test('lines are data, what is missing is talk', async () => {
+describe('holdfast logs', () => {
+  test('prints lines on stdout and notices about missing ones on stderr', async () => {
     const ran = await cli(['logs', 'web', '--tail', '5', '--replica', '2', '--since', '2026-01-31T12:00:00Z'])
     expect(ran).toEqual({
       code: 0,
@@ -24,15 +24,15 @@ describe('logs', () => {
     expect(peer.asked.at(-1)).toEqual({ tail: '5', replica: '2', since: '2026-01-31T12:00:00.000Z' })
   })
 
-  test('followed until Ctrl-C', async () => {
+  test('follows until Ctrl-C', async () => {
     const ran = await cli(['logs', '-f', 'web'], { onOutput: (_all, interrupt) => interrupt() })
     expect(ran.code).toBe(130)
     expect(ran.stdout).toContain('1 | first\n')
   })
 })
 
-describe('exec', () => {
-  test('output, error output and the exit code are those of the command', async () => {
+describe('holdfast exec', () => {
+  test('has the output, error output and exit code of the command', async () => {
     const ran = await cli([
       'exec',
       'web',
@@ -51,7 +51,7 @@ describe('exec', () => {
     })
   })
 
-  test('input is passed on to its end with -i, and is at its end without', async () => {
+  test('passes stdin to its end with -i, and none without', async () => {
     const input = 'x'.repeat(300_000)
     expect(await cli(['exec', '-i', 'web', '--', 'wc', '-c'], { input })).toEqual({
       code: 0,
@@ -65,13 +65,13 @@ describe('exec', () => {
     })
   })
 
-  test('a terminal is wanted with -t', async () =>
+  test('needs a terminal with -t', async () =>
     expect(await cli(['exec', '-it', 'web', '--', 'sh'])).toMatchObject({
       code: 2,
       stderr: 'error: -t needs a terminal, but stdin or stdout is not one\n',
     }))
 
-  test('a cut is told, without the ticket', async () => {
+  test('reports a lost connection without the ticket', async () => {
     const ran = await cli(['exec', 'web', '--verbose', '--', 'sh', '-c', 'echo here; sleep 30'], {
       onOutput: () => peer.cut(),
     })

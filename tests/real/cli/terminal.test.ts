@@ -1,4 +1,4 @@
-// What somebody at a terminal sees and types, in a real pseudo-terminal; and that the terminal is as before afterwards.
+// The CLI in a real pseudo-terminal: its output, its input, and that the terminal is restored afterwards.
 
 import { join } from 'node:path'
 import { bundledCli } from '@holdfast/testkit/cli/run-cli'
@@ -29,7 +29,7 @@ async function open(url: string, columns?: number, rows?: number): Promise<Scree
   return screen
 }
 
-/** Lines, echo and signals as a shell wants them. */
+/** Line mode, echo and signals as a shell expects them. */
 async function expectSane(): Promise<void> {
   await screen.type('clear; stty -a | tr " " "\\n" | grep -xE "icanon|echo|isig" | sort | tr "\\n" " "')
   await screen.until('echo icanon isig')
@@ -40,7 +40,7 @@ describe('at a terminal', () => {
     await open(world.platform.baseUrl)
     const text = `kind: Deployment\\nname: web\\nimage: ${world.platform.image}\\n`
     await screen.type(`printf '${text}' | holdfast apply -f - --wait 2>&1 | tail -n 3; echo "made $?"`)
-    // Words of its own: what an earlier command left on the screen is not taken for the end of this one.
+    // A unique marker, so that output of an earlier command is not mistaken for the end of this one.
     await screen.until('made 0')
     await screen.type(`clear; printf '${text}replicas: 2\\n' > /tmp/holdfast-$$.yaml; clear`)
     await screen.type(
@@ -53,7 +53,7 @@ describe('at a terminal', () => {
     await expectSane()
   })
 
-  test('status redraws, follows the window, and leaves the screen as it was', async () => {
+  test('status redraws, follows the window size, and restores the screen', async () => {
     await open(world.platform.baseUrl)
     await screen.type('echo before')
     await screen.until(/^before$/m)
@@ -70,7 +70,7 @@ describe('at a terminal', () => {
     await expectSane()
   })
 
-  test('what is wrong is told in the width of the window, and no word is broken', async () => {
+  test('errors are wrapped at the width of the window, and no word is broken', async () => {
     await open(world.platform.baseUrl, 60, 60)
     const wrong = `kind: Deployment\\nname: small\\nimage: ${world.platform.image}\\nreplicas: -1\\n`
     await screen.type(`printf '${wrong}' | holdfast apply -f -; echo "rc $?"`)
@@ -89,7 +89,7 @@ describe('at a terminal', () => {
     expect(await screen.styled()).not.toContain('\u001b[')
   })
 
-  test('exec -it passes every key, follows the window and sets the terminal back', async () => {
+  test('exec -it passes every key, follows the window size and restores the terminal', async () => {
     await open(peer.url, 90, 20)
     await screen.type('holdfast exec -it web -- sh -c "read a; echo got \\$a; exit 9"; echo "rc $?"')
     await expect.poll(() => peer.sizes.at(-1)).toEqual({ cols: 90, rows: 20 })
@@ -102,7 +102,7 @@ describe('at a terminal', () => {
     await expectSane()
   })
 
-  test('exec -t without -i passes no key on, so Ctrl-C ends it here', async () => {
+  test('exec -t without -i passes no key on, so that Ctrl-C ends it here', async () => {
     await open(peer.url)
     await screen.type('holdfast exec -t web -- sh -c "echo here; sleep 30"; echo "rc $?"')
     await screen.until(/^here$/m)
@@ -111,7 +111,7 @@ describe('at a terminal', () => {
     await expectSane()
   })
 
-  test('logs -f shows what would steer the terminal as text, and Ctrl-C ends it', async () => {
+  test('logs -f shows control sequences as text, and Ctrl-C ends it', async () => {
     await open(peer.url)
     await screen.type('holdfast logs -f web; echo "rc $?"')
     await screen.until('1 | \\u001b[31mred')
@@ -120,7 +120,7 @@ describe('at a terminal', () => {
     await expectSane()
   })
 
-  test('Ctrl-C at a hidden question ends the command', async () => {
+  test('Ctrl-C at a hidden prompt ends the command', async () => {
     await open(peer.url)
     await screen.type('holdfast secret set resources/x --prompt first --prompt second; echo "rc $?"')
     await screen.until('first:')
@@ -132,7 +132,7 @@ describe('at a terminal', () => {
     await expectSane()
   })
 
-  test('login asks for the token and does not show it', async () => {
+  test('login prompts for the token and does not show it', async () => {
     await open(world.platform.baseUrl)
     const { token } = world.platform.acme
     await screen.type(

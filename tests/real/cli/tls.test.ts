@@ -1,4 +1,4 @@
-// A platform with an authority of its own: who names its file is served, who does not is told why in one sentence.
+// A platform with its own certificate authority: the CLI works with its CA file, and explains in one sentence without.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
@@ -54,8 +54,8 @@ async function serve(cert: string): Promise<string> {
   return `https://127.0.0.1:${Object(odd.address()).port}`
 }
 
-describe('an authority of its own', () => {
-  test('is trusted by flag or by variable, and by nobody else', async () => {
+describe('a private certificate authority', () => {
+  test('is trusted by flag or by variable, and not otherwise', async () => {
     const ca = certificates.path('ca.crt')
     const served = { code: 0, stdout: '', stderr: 'no nodes\n' }
     expect(await get({}, '--ca-file', ca)).toEqual(served)
@@ -63,7 +63,7 @@ describe('an authority of its own', () => {
     expect(await get({})).toEqual({ code: 7, stdout: '', stderr: unknown(secure.baseUrl) })
   })
 
-  test('is kept by login, as a path that holds from anywhere', async () => {
+  test('is stored by login as an absolute path', async () => {
     writeFileSync(join(home, 'ca.pem'), certificates.pem('ca.crt'))
     const { token } = platform.acme
     const words = ['login', '--url', secure.baseUrl, '--name', 'own', '--token-stdin', '--ca-file', 'ca.pem']
@@ -86,7 +86,7 @@ describe('an authority of its own', () => {
     expect(ran.stderr).toMatch(/^error: https:\S+ the server's certificate .*\n$/)
   })
 
-  test('holds for the socket of exec too', async () => {
+  test('is used for the exec connection too', async () => {
     const tls = { cert: certificates.pem('server.crt'), key: certificates.pem('server.key') }
     const peer = await startWirePeer(tls)
     const env = { HOLDFAST_URL: peer.url, HOLDFAST_CA_FILE: certificates.path('ca.crt') }
@@ -103,15 +103,15 @@ describe('an authority of its own', () => {
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
       'contains an invalid certificate',
     ],
-  ])('%s is told as a wrong use', async (name, text, told) => {
+  ])('with the CA file %s is a usage error', async (name, text, fault) => {
     if (text !== undefined) writeFileSync(join(home, name), text)
     expect(await get({}, '--ca-file', name)).toEqual({
-      ...{ code: 2, stdout: '', stderr: `error: the CA file ${name} ${told}\n` },
+      ...{ code: 2, stdout: '', stderr: `error: the CA file ${name} ${fault}\n` },
     })
   })
 })
 
-test('a certificate that has expired', async () => {
+test('an expired certificate is explained', async () => {
   const url = await serve(await expiredCertificate(certificates))
   expect(await get({ HOLDFAST_URL: url, HOLDFAST_CA_FILE: certificates.path('ca.crt') })).toEqual({
     code: 7,

@@ -1,5 +1,5 @@
-// A deployment is restarted and rolled back over HTTP: what each leaves behind, what a dry run says of it, and that
-// its history can be read.
+// Restart and rollback of a deployment over HTTP: the records that each leaves behind, the plan of a dry run, and the
+// readable history.
 
 import type {
   ArchiveEntry,
@@ -55,7 +55,7 @@ async function storedOf(name: string) {
   return store.get(inTenant(platform.acme.id as TenantId, deployments, name))?.record
 }
 
-/** As an entry was written before it held what the image was. */
+/** An archive entry as it was written before entries contained the image digest. */
 async function forgetDigest(name: string, revision: number): Promise<void> {
   const entry = (await archived(name)).find((each) => each.revision === revision)
   if (entry === undefined) throw new Error('no such entry')
@@ -67,8 +67,8 @@ async function forgetDigest(name: string, revision: number): Promise<void> {
   })
 }
 
-describe('a restart', () => {
-  test('is a revision of its own with the same spec', async () => {
+describe('restarting a deployment', () => {
+  test('makes a revision with the same spec', async () => {
     const made = await make('again', { replicas: 2, environment: { A: '1' } })
     const { status, body, headers } = await restart('again')
     expect([status, headers.get('etag')]).toEqual([200, '"2"'])
@@ -87,14 +87,14 @@ describe('a restart', () => {
       (await api.get('/api/v1/audit')).body['items'],
     )
     expect(audit.at(-1)).toMatchObject({ action: 'deployments:restarted', revision: 2 })
-    // What comes after keeps it: the containers are still those of the restart.
+    // Later revisions keep the mark, because the containers are still those of the restart.
     await api.put(`${COLLECTION}/again`, { replicas: 3 })
     expect(await storedOf('again')).toMatchObject({ revision: 3, restartRevision: 2 })
     expect((await restart('again')).status).toBe(200)
     expect(await storedOf('again')).toMatchObject({ revision: 4, restartRevision: 4 })
   })
 
-  test('honours If-Match, Idempotency-Key and the uid, and refuses what is not there', async () => {
+  test('honors If-Match, Idempotency-Key and the uid, and is rejected for a missing deployment', async () => {
     const { uid } = await make('careful')
     expect((await restart('careful', { 'if-match': '"7"' })).codes).toEqual(['revision_conflict'])
     expect((await restart(uid, { 'if-match': '"1"' })).status).toBe(200)
@@ -103,12 +103,12 @@ describe('a restart', () => {
     expect(second.text).toBe(first.text)
     expect((await storedOf('careful'))?.revision).toBe(3)
     expect((await rollBack('careful', 1, key)).codes).toEqual(['idempotency_key_reused'])
-    expect((await restart('nobody')).codes).toEqual(['deployment_not_found'])
+    expect((await restart('missing')).codes).toEqual(['deployment_not_found'])
     expect((await restart(`dep_${'0'.repeat(26)}`)).body['field']).toBe('deployment_id')
     expect((await api.send('POST', `${COLLECTION}/careful/restart`, {})).codes).toEqual(['body_malformed'])
   })
 
-  test('is a developer’s, not a viewer’s', async () => {
+  test('is allowed for a developer and not for a viewer', async () => {
     await make('guarded')
     const as = async (role: string) => platform.api(await makeToken(platform.api(), platform.acme.id, role))
     const [viewer, developer] = [await as('viewer'), await as('developer')]
@@ -119,7 +119,7 @@ describe('a restart', () => {
     }
   })
 
-  test('is refused where the tenant has no room for another archive entry', async () => {
+  test('is rejected if the tenant has no quota for another archive entry', async () => {
     const { body } = await platform.api().post('/api/v1/tenants', { name: 'narrow' })
     const tenant = String(body['id'])
     const narrow = platform.api(await makeToken(platform.api(), tenant, 'tenant-admin'))
@@ -130,8 +130,8 @@ describe('a restart', () => {
   })
 })
 
-describe('a rollback', () => {
-  test('stores the archived spec again: what it had not is cleared, and nothing else is changed', async () => {
+describe('rolling back a deployment', () => {
+  test('stores the archived spec again: fields that it had not are cleared, and nothing else changes', async () => {
     const first = await make('back', { replicas: 2, environment: { A: '1' } })
     await api.put(`${COLLECTION}/back`, {
       ...{ replicas: 5, environment: { B: '2' }, labels: { a: 'b' }, command: ['true'] },
@@ -149,8 +149,12 @@ describe('a rollback', () => {
     expect(Object.keys(record)).not.toEqual(expect.arrayContaining(['labels']))
     expect(record.healthCheck).toBeUndefined()
     expect((await archived('back')).map(({ revision }) => revision)).toEqual([1, 2, 3])
-    const told = (await eventsOf(api, first.uid)).at(-1)
-    expect(told).toMatchObject({ type: 'deployment.updated', reason: 'rolled_back', data: { restored: 1 } })
+    const emitted = (await eventsOf(api, first.uid)).at(-1)
+    expect(emitted).toMatchObject({
+      type: 'deployment.updated',
+      reason: 'rolled_back',
+      data: { restored: 1 },
+    })
     const audit: { action: string }[] = Object((await api.get('/api/v1/audit')).body['items'])
     expect(audit.at(-1)?.action).toBe('deployments:rolled_back')
     // Forward again: a rollback is a revision like any other.
@@ -161,12 +165,12 @@ describe('a rollback', () => {
     })
   })
 
-  test('to the revision that stands is a new one nevertheless', async () => {
+  test('to the current revision makes a new one too', async () => {
     const { uid } = await make('standing')
     expect(deploymentOf(await rollBack(uid, 1)).revision).toBe(2)
   })
 
-  test('runs the digest that the revision ran, though its tag says another by now', async () => {
+  test('uses the digest of the old revision, though its tag has moved since', async () => {
     const registry = await sharedRegistry()
     const repository = uniqueRepository()
     const { reference, digest } = await registry.pushSampleImage(repository, '1.0')
@@ -177,14 +181,14 @@ describe('a rollback', () => {
     const back = await rollBack('pinned', 1)
     expect(deploymentOf(back).status.image).toEqual({ reference, digest })
     expect(back.body['alterations']).toEqual([])
-    // An entry of before digests were archived: the tag is resolved anew, and that is announced.
+    // An entry from before digests were archived: the tag is resolved again, and that is reported.
     await forgetDigest('pinned', 1)
     await api.put(`${COLLECTION}/pinned`, { image: platform.image })
-    const anew = await rollBack('pinned', 1)
-    expect(anew.body['alterations']).toMatchObject([{ code: 'image_digest_resolved' }])
+    const resolvedAgain = await rollBack('pinned', 1)
+    expect(resolvedAgain.body['alterations']).toMatchObject([{ code: 'image_digest_resolved' }])
   })
 
-  test('of an image that the registry holds no more is refused', async () => {
+  test('to an image that the registry no longer has is rejected', async () => {
     const registry = await sharedRegistry()
     const repository = uniqueRepository()
     const { reference, digest } = await registry.pushSampleImage(repository, '1.0')
@@ -196,7 +200,7 @@ describe('a rollback', () => {
     expect([answer.codes, answer.body['received']]).toEqual([['image_not_found'], reference])
   })
 
-  test('passes the ordinary admission, and stores nothing where that refuses', async () => {
+  test('passes the ordinary admission, and stores nothing if it is rejected', async () => {
     const gone = await makeNode(platform.baseUrl, api, 'passing')
     await make('placed', { nodeId: gone })
     await make('needed')
@@ -210,7 +214,7 @@ describe('a rollback', () => {
     expect((await rollBack('placed', 1)).codes).toEqual(['node_not_a_placement_candidate'])
     expect((await rollBack('needing', 1)).codes).toEqual(['dependency_not_found'])
     expect((await rollBack('placed', 9)).codes).toEqual(['archive_not_found'])
-    expect((await rollBack('nobody', 1)).codes).toEqual(['deployment_not_found'])
+    expect((await rollBack('missing', 1)).codes).toEqual(['deployment_not_found'])
     expect((await rollBack('placed', 1.5)).codes).toEqual(['field_type_invalid'])
     expect((await rollBack('placed', 2, { 'if-match': '"1"' })).codes).toEqual(['revision_conflict'])
     expect((await api.post(`${COLLECTION}/placed/rollback`, { revision: 1, x: 1 })).codes).toEqual([
@@ -219,7 +223,7 @@ describe('a rollback', () => {
     expect(await dumpTenants(platform)).toEqual(before)
   })
 
-  test('asked twice with one key is done once', async () => {
+  test('twice with one Idempotency-Key is done once', async () => {
     await make('twice')
     await api.put(`${COLLECTION}/twice`, { replicas: 4 })
     const key = { 'idempotency-key': 'back-once' }
@@ -259,17 +263,17 @@ async function place(name: string, templateHash: string, ready: readonly boolean
   await store.fresh()
 }
 
-interface ToldPlan {
+interface ReturnedPlan {
   readonly action: string
   readonly revision: number
   readonly changes: { readonly field: string }[]
   readonly steps: object[]
   readonly rollout: { readonly lowestReady: number; readonly summary: string }
 }
-const planOf = ({ body }: ApiAnswer): ToldPlan => Object(body['plan'])
+const planOf = ({ body }: ApiAnswer): ReturnedPlan => Object(body['plan'])
 
 describe('a dry run', () => {
-  test('says what would be recreated, in which order, and stores nothing', async () => {
+  test('lists which replicas would be recreated, in which order, and stores nothing', async () => {
     await make('planned', { replicas: 2 })
     await place('planned', 'what-it-was', [true, true])
     const before = await dumpTenants(platform)
@@ -312,7 +316,7 @@ describe('a dry run', () => {
   })
 })
 
-test('the story is told newest first, each step with what was asked', async () => {
+test('the timeline of a deployment is newest first, each step with its request', async () => {
   await make('storied')
   await api.put(`${COLLECTION}/storied`, { replicas: 3, environment: { A: 'b' } })
   await restart('storied')

@@ -1,5 +1,5 @@
-// Leadership over 64 shards on real etcd: everybody has a share, an owner that stands still loses its shards in time,
-// and nothing that it writes afterwards is taken. Timings are a tenth of the shipped ones.
+// Leadership over 64 shards on real etcd: every replica has a share, a paused owner loses its shards in time, and its
+// later writes are rejected. Timings are a tenth of the defaults.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -23,9 +23,9 @@ import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const ROUNDS = LONG ? 45 : 5
-/** 1.5 s at a tenth of the shipped timings, where 15 s are promised. */
+/** 1.5 s at a tenth of the default timings; 15 s are promised. */
 const TAKEOVER_MS = 1_500
-/** What two processes on a busy machine lose otherwise; a second silence would take far longer. */
+/** Delay of two processes on a busy machine; a second heartbeat timeout would take far longer. */
 const UNSEEN_MS = 300
 const LOOK_MS = 5
 
@@ -33,7 +33,7 @@ interface Replica extends Pausable {
   readonly id: string
   readonly store: Store
   readonly leadership: Leadership
-  /** Shards by its own belief. */
+  /** The shards that the replica believes to own. */
   readonly held: Set<number>
 }
 
@@ -79,17 +79,17 @@ async function startReplica(id: string): Promise<Replica> {
   return replica
 }
 
-/** How many shards each replica owns by the records. */
+/** The number of shards of each replica according to the records. */
 function shares(): { [owner: string]: number } {
   const counts: { [owner: string]: number } = {}
   for (let shard = 0; shard < SHARDS; shard += 1) {
-    const owner = observer.store.get(shardAddress(shard))?.record.owner ?? 'nobody'
+    const owner = observer.store.get(shardAddress(shard))?.record.owner ?? 'unowned'
     counts[owner] = (counts[owner] ?? 0) + 1
   }
   return counts
 }
 
-test('a lone replica takes every shard at once; those that come get their share, those that go leave theirs', async () => {
+test('a single replica owns every shard, new replicas get their share, and leaving ones release theirs', async () => {
   const a = await startReplica('a')
   await expect.poll(shares).toEqual({ a: 64 })
   const b = await startReplica('b')
@@ -97,7 +97,7 @@ test('a lone replica takes every shard at once; those that come get their share,
   await startReplica('c')
   await expect.poll(shares).toEqual({ a: 22, b: 21, c: 21 })
   await expect.poll(() => replicas.map(({ held }) => held.size)).toEqual([22, 21, 21])
-  // Nobody waits for the silence of one that said goodbye.
+  // No timeout is needed after a clean shutdown.
   const leftAfter = stopwatch()
   await b.leadership.stop()
   await expect.poll(() => shares().b ?? 0).toBe(0)
@@ -106,7 +106,7 @@ test('a lone replica takes every shard at once; those that come get their share,
   await expect.poll(() => a.held.size).toBe(32)
 })
 
-/** Writes as long as it believes to own the tenant, also while it stands still: that goes out when it is continued. */
+/** Writes as long as it believes to own the tenant. Writes of a paused process are sent when it continues. */
 function keepWriting({ id, store, leadership }: Replica): () => Promise<void> {
   let going = true
   const writing = (async () => {
@@ -128,7 +128,7 @@ async function ownerOf(log: WitnessLog, other?: string): Promise<string> {
   })
 }
 
-/** Since now, less what the machine held up meanwhile: all of it, or the process that has to act. */
+/** Time since now, without pauses of the whole machine or of the process that has to act. */
 function stopwatch(actor?: ChildProcess): () => number {
   const [began, heldUpMs, queuedMs] = [performance.now(), pace.heldUpMs(), queuedMsOf(actor)]
   return () => {
@@ -137,7 +137,7 @@ function stopwatch(actor?: ChildProcess): () => number {
   }
 }
 
-/** How long it has waited for a processor so far, as the kernel counts it. */
+/** The time that the process has waited for a processor, according to the kernel. */
 function queuedMsOf(process: ChildProcess | undefined): number {
   const path = `/proc/${process?.pid}/schedstat`
   return existsSync(path) ? Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6 : 0
@@ -149,7 +149,7 @@ async function takenAfter(log: WitnessLog, from: string, actor?: ChildProcess): 
   return tookMs()
 }
 
-test(`an owner that stands still loses its shards in time and writes nothing afterwards, ${ROUNDS} rounds`, async () => {
+test(`a paused owner loses its shards in time and writes nothing afterwards, ${ROUNDS} rounds`, async () => {
   const log = await watchWitness(observer.engine, root, tenant)
   const [a, b] = [await startReplica('a'), await startReplica('b')]
   const stops = [a, b].map(keepWriting)
@@ -162,7 +162,7 @@ test(`an owner that stands still loses its shards in time and writes nothing aft
     owner = await ownerOf(log, paused.id)
     const before = log.counts.get(paused.id)
     paused.resume()
-    // It is a live replica again, with its share, when it has found out that it was taken for dead.
+    // It is a live replica with a share again after it has noticed that it was declared dead.
     await waitUntil(() => paused.held.size > 0 && paused.held.size < SHARDS, { what: 'it has shards again' })
     if (log.owner !== paused.id) expect(log.counts.get(paused.id)).toBe(before)
     owner = await ownerOf(log)
@@ -211,20 +211,20 @@ async function stopAndContinue(
   }
 }
 
-test('a process that is really stopped and continued loses its shards in time and breaks no fence', async () => {
+test('a process that is stopped and continued loses its shards in time and passes no fence', async () => {
   const { took, breaches } = await stopAndContinue(0.1, ROUNDS)
   console.log(`processes stopped: slowest of ${took.length} takeovers ${Math.round(Math.max(...took))} ms`)
   expect(breaches).toEqual([])
   expect(Math.max(...took)).toBeLessThan(TAKEOVER_MS + UNSEEN_MS)
 })
 
-test.runIf(LONG)('the same at the shipped timings', async () => {
+test.runIf(LONG)('a process that is stopped loses its shards in time at the default timings', async () => {
   const { took, breaches } = await stopAndContinue(1, 5)
   expect(breaches).toEqual([])
   expect(Math.max(...took)).toBeLessThan(10 * TAKEOVER_MS)
 })
 
-test('a replica whose process stood still gives everything up, and takes up what is still its own', async () => {
+test('a replica whose process was paused releases all shards, and acquires again those that it still owns', async () => {
   const a = await startReplica('a')
   await expect.poll(() => a.held.size).toBe(SHARDS)
   const changes: string[] = []
@@ -236,7 +236,7 @@ test('a replica whose process stood still gives everything up, and takes up what
   await expect.poll(() => changes).toEqual(['lost 64', 'gained 64'])
 })
 
-test('two takers of one silent owner: each shard goes to one of them, and the dead one is forgotten', async () => {
+test('two replicas that replace one dead owner divide its shards, and its record is deleted', async () => {
   const dead = await startReplica('dead')
   await expect.poll(shares).toEqual({ dead: 64 })
   await startReplica('b')

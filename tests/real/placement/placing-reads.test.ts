@@ -1,5 +1,4 @@
-// What the API says of a deployment's replicas: where they are, how they fare, and why one is nowhere, now and
-// earlier.
+// Replicas of a deployment as the API shows them: their nodes, their states, and why one has no node, now and earlier.
 
 import type { Candidate, DeploymentUid, TenantId, Why } from '@holdfast/contract'
 import { nodes } from '@holdfast/server/store/records'
@@ -45,12 +44,12 @@ const why = async (name: string, at?: string): Promise<Why> =>
 const namesOf = (candidates: readonly Candidate[]) =>
   candidates.map(({ nodeName, refusals }) => [nodeName, refusals.map(({ filter }) => filter)])
 
-describe('a deployment from nowhere to running', () => {
+describe('a deployment from unplaced to running', () => {
   const [one, two] = [aNode('reads-1', { schedulable: false }), aNode('reads-2', { status: 'pending' })]
   let uid: DeploymentUid
   let uncured: string
 
-  test('nowhere: a summary in the status, the whole matrix in why, the same in a dry run', async () => {
+  test('unplaced: the status has a summary, /why has every node, and a dry run returns the same', async () => {
     await addNodes(platform.server.store, tenant, one, two)
     uid = await create('web', { replicas: 2 })
     await expect.poll(async () => (await why('web')).summary).toContain('0 of 2 nodes')
@@ -84,7 +83,7 @@ describe('a deployment from nowhere to running', () => {
     uncured = new Date().toISOString()
   })
 
-  test('placed: where each replica is; a dry run says where the next would go', async () => {
+  test('placed: each replica has a node, and a dry run shows the next one', async () => {
     await write(platform.server.store, (transaction) =>
       transaction.put(inTenant(tenant, nodes, one.id), { ...one, schedulable: true }),
     )
@@ -107,7 +106,7 @@ describe('a deployment from nowhere to running', () => {
     expect(dry.body.plan).toMatchObject({ action: 'update', placement: { placed: ['reads-1'], unplaced: 0 } })
   })
 
-  test('running: ready counts what agents said, and the timeline tells the story, newest first', async () => {
+  test('running: ready replicas are those that agents reported, and the timeline is newest first', async () => {
     const { store } = platform.server
     await observe(store, tenant, uid, runningOf(store, tenant, uid), { state: 'ready', containerId: 'c1' })
     await expect.poll(() => phaseOf('web')).toBe('Running')
@@ -127,7 +126,7 @@ describe('a deployment from nowhere to running', () => {
     expect((await why('web')).cure).toEqual([])
   })
 
-  test('at an earlier time, what was true then', async () => {
+  test('/why at an earlier time returns the decision of that time', async () => {
     const then = await why('web', uncured)
     expect(then.phase).toBe('Pending')
     expect(namesOf(then.candidates)).toEqual([
@@ -142,9 +141,9 @@ describe('a deployment from nowhere to running', () => {
 })
 
 test.each(['status', 'placements', 'why'])(
-  '%s of a missing deployment, and of a foreign one, is not found',
+  '%s of a missing or foreign deployment is not found',
   async (what) => {
-    const missing = await api.get(`${COLLECTION}/nobody/${what}`)
+    const missing = await api.get(`${COLLECTION}/missing/${what}`)
     expect(missing.status).toBe(404)
     expect(missing.body.code).toBe('deployment_not_found')
     const foreign = await platform.api(platform.globex.token).get(`${COLLECTION}/web/${what}`)
@@ -152,7 +151,7 @@ test.each(['status', 'placements', 'why'])(
   },
 )
 
-test('a time that is none is refused', async () => {
+test('/why rejects an invalid time', async () => {
   const { status, body } = await api.get(`${COLLECTION}/web/why?at=yesterday`)
   expect([status, body.code]).toEqual([400, 'query_parameter_invalid'])
 })

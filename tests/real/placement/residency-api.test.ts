@@ -47,7 +47,7 @@ beforeAll(async () => {
   await reachableNode('vienna', { country: 'AT' })
   await reachableNode('texas', { country: 'US', region: 'na' })
   await reachableNode('nowhere', {})
-  // Enrolled and never connected: what it says of itself does not count.
+  // Enrolled and never connected, so its labels are not used.
   await makeNode(platform.baseUrl, acme, 'absent', {
     token: { residency: { country: 'DE' } },
     sent: { labels: { 'holdfast.io/country': 'DE' } },
@@ -101,7 +101,7 @@ const ofResidency = ({ alterations }: Written) =>
     .filter(({ code }) => code === 'residency_stored_as_label')
     .map(({ field, from, to }) => [field, from, to])
 
-describe('what is refused', () => {
+describe('a residency demand is rejected', () => {
   test.each<[string, object, string[]]>([
     [
       'a country that is no two capital letters',
@@ -130,7 +130,7 @@ describe('what is refused', () => {
     ],
     ['an empty region', resident({ region: '' }), ['placement_invalid placement.residency.region']],
     [
-      'a region that nobody declares',
+      'an undeclared region',
       resident({ region: 'moon' }),
       ['residency_region_undeclared placement.residency.region'],
     ],
@@ -161,13 +161,13 @@ describe('what is refused', () => {
       { ...resident({ region: 'eu' }), labels: { [LABELS.country]: 'DE' } },
       [`residency_label_handwritten ${at(LABELS.country)}`],
     ],
-  ])('%s', async (_about, parts, expected) => {
+  ])('for %s', async (_about, parts, expected) => {
     const before = await dumpTenants(platform)
     expect(summary(refused(await create(parts)))).toEqual(expected)
     expect(await dumpTenants(platform)).toEqual(before)
   })
 
-  test('the answer lists the regions that are declared, as the list of regions does', async () => {
+  test('with the list of declared regions', async () => {
     const [first] = refused(await create(resident({ region: 'moon' })))
     expect(first).toMatchObject({
       received: 'moon',
@@ -175,7 +175,7 @@ describe('what is refused', () => {
     })
   })
 
-  test('the answer prints the block filled with what was submitted, and what the block says already', async () => {
+  test('with the block filled in from the sent labels and the existing block', async () => {
     const labels = { [LABELS.country]: 'DE', [LABELS.blocked]: 'US, CN' }
     const [first] = refused(await create({ ...resident({ region: 'eu' }), labels }))
     const block = {
@@ -185,7 +185,7 @@ describe('what is refused', () => {
     expect((await create(block)).status).toBe(201)
   })
 
-  test('a credential in the wrong place is quoted nowhere', async () => {
+  test('without quoting a credential in the wrong place', async () => {
     const token = `ghp_${'a1B2'.repeat(9)}`
     const answers = [
       await create(resident({ country: token, region: token, blockedCountries: [token] })),
@@ -199,7 +199,7 @@ describe('what is refused', () => {
   })
 })
 
-describe('what is stored', () => {
+describe('a stored residency demand', () => {
   const block = { country: 'AT', region: 'alpine', blockedCountries: ['US', 'CN'] }
   const labels = {
     [LABELS.country]: 'AT',
@@ -207,7 +207,7 @@ describe('what is stored', () => {
     [LABELS.blocked]: 'US,CN',
   }
 
-  test('the block as sent, the labels beside it, each announced', async () => {
+  test('is the block as sent, with the derived labels, each reported', async () => {
     const made = written(await create(resident(block)))
     expect(made.deployment).toMatchObject({ placement: { residency: block }, residencyLabels: labels })
     expect(made.deployment.labels).toBeUndefined()
@@ -219,13 +219,13 @@ describe('what is stored', () => {
     expect(made.warnings).toEqual([])
   })
 
-  test('a block that demands nothing is no demand: no label, no warning', async () => {
+  test('that is empty demands nothing: no label, no warning', async () => {
     const made = written(await create(resident({ blockedCountries: [] }), globex))
     expect(made.deployment).toMatchObject({ placement: { residency: { blockedCountries: [] } } })
     expect([made.deployment.residencyLabels, ofResidency(made), made.warnings]).toEqual([{}, [], []])
   })
 
-  test('what GET shows is sent back and changes nothing; labels of its own are not written', async () => {
+  test('can be sent back from GET without a change, and its labels are not stored separately', async () => {
     const { name } = written(await create(resident(block))).deployment
     const shown = (await acme.get(`${COLLECTION}/${name}`)).body
     const before = await dumpTenants(platform)
@@ -239,7 +239,7 @@ describe('what is stored', () => {
     expect(stray.deployment.residencyLabels).toEqual(labels)
   })
 
-  test('an update replaces the block with placement, and announces only what it makes', async () => {
+  test('is replaced by an update with placement, which reports only the labels that it derives', async () => {
     const { name } = written(await create(resident(block))).deployment
     const scaled = written(await update(name, { replicas: 3 }))
     expect([ofResidency(scaled), scaled.deployment.residencyLabels]).toEqual([[], labels])
@@ -250,7 +250,7 @@ describe('what is stored', () => {
     expect([freed.deployment.placement, freed.deployment.residencyLabels]).toEqual([undefined, {}])
   })
 
-  test('a label is judged against the block that would be stored', async () => {
+  test('validates a label against the block that would be stored', async () => {
     const { name } = written(await create(resident({ country: 'AT' }))).deployment
     const label = { labels: { [LABELS.country]: 'AT' } }
     expect(summary(refused(await update(name, label)))).toEqual([
@@ -265,7 +265,7 @@ describe('what is stored', () => {
   })
 })
 
-describe('what cannot be honoured now is stored, and the answer says why', () => {
+describe('a residency demand is stored, with a warning unless a node satisfies it', () => {
   const NO_MATCH = {
     code: 'residency_no_match',
     field: 'placement.residency',
@@ -287,13 +287,13 @@ describe('what cannot be honoured now is stored, and the answer says why', () =>
     ['a country of one node and a region of another', { country: 'AT', region: 'na' }, false],
     ['blocked countries, and a node that reports none', { blockedCountries: ['AT', 'US'] }, true],
     ['a country in a region that leaves it out', { region: 'alpine', blockedCountries: ['AT'] }, false],
-  ])('%s', async (_about, residency, honoured) => {
+  ])('for %s', async (_about, residency, honoured) => {
     const { deployment, warnings } = written(await create(resident(residency)))
     expect(warnings).toEqual(honoured ? [] : [NO_MATCH])
     expect(deployment.placement).toEqual({ residency })
   })
 
-  test('a tenant without a reachable node is told so, and nothing of the nodes of others', async () => {
+  test('for a tenant without a reachable node, without revealing the nodes of others', async () => {
     const { warnings } = written(await create(resident({ country: 'AT' }), globex))
     expect(warnings).toEqual([
       {
@@ -304,7 +304,7 @@ describe('what cannot be honoured now is stored, and the answer says why', () =>
     ])
   })
 
-  test('an update, a rollback, a restart and every dry run say it too, and so does the log', async () => {
+  test('by an update, a rollback, a restart, every dry run, and in the log', async () => {
     const tried = written(await acme.post(`${COLLECTION}?dryRun=true`, bodyOf(resident({ country: 'DE' }))))
     expect(tried.warnings).toEqual([NO_MATCH])
     const { name } = written(await create(resident({ country: 'AT' }))).deployment
@@ -329,7 +329,7 @@ describe('what cannot be honoured now is stored, and the answer says why', () =>
     expect(written(await update(name, { placement: null })).warnings).toEqual([])
   })
 
-  test('where residency is not enforced that is the case, also where a node matches', async () => {
+  test('if residency is not enforced, even if a node matches', async () => {
     const api = lenient.api(platform.acme.token)
     const body = bodyOf(resident({ country: 'AT' }))
     expect(written(await api.post(`${COLLECTION}?dryRun=true`, body)).warnings).toEqual([OFF])
@@ -342,7 +342,7 @@ describe('what cannot be honoured now is stored, and the answer says why', () =>
   })
 })
 
-test('the regions are shown with their countries, and whether they are enforced, to every role', async () => {
+test('every role sees the regions with their countries and whether they are enforced', async () => {
   const { status, body } = await acme.get('/api/v1/scheduler/regions')
   const { regions }: { regions?: { name: string; countries: string[] }[] } = body
   expect([status, body['enforcement']]).toEqual([200, true])
@@ -352,7 +352,7 @@ test('the regions are shown with their countries, and whether they are enforced,
   expect(shown.body).toEqual({ ...body, enforcement: false })
 })
 
-test('a region that is no longer declared stops no other change, and no rollback brings it back', async () => {
+test('a region that is no longer declared blocks no other change, and no rollback restores it', async () => {
   const { alpine: _gone, ...regions } = platform.config.residency.regions
   const { name } = written(await create(resident({ region: 'alpine' }))).deployment
   const later = await startReplica(platform, {

@@ -1,5 +1,5 @@
-// Streams, tickets and actions against clients that leave early, ask all at once, or ask again. The agent is one that
-// is told and says nothing.
+// Streams, tickets and actions against clients that disconnect early, send everything at once, or retry. The agent
+// receives messages and never answers.
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -40,7 +40,7 @@ afterAll(async () => {
   await platform.stop()
 })
 
-/** A replica on each of the nodes, as a controller would have placed it, and ready. */
+/** A ready replica on each of the nodes, as a controller would have placed it. */
 async function deploy(name: string, nodeIds: readonly NodeId[]): Promise<void> {
   const body = { kind: 'Deployment', name, image: platform.image, replicas: nodeIds.length }
   const made = await platform.api(platform.acme.token).post('/api/v1/deployments', body)
@@ -74,7 +74,7 @@ function oneMoreIsAsked(before: number) {
   return waitUntil(() => asked() > before, { what: 'the node is asked' })
 }
 
-/** Sends the head of a request and is gone, at once or when that has happened. */
+/** Sends the head of a request and disconnects, at once or after a condition. */
 async function leaveAtOnce(head: string, happened?: (before: number) => Promise<unknown>): Promise<void> {
   const { hostname, port } = new URL(platform.baseUrl)
   const before = asked()
@@ -85,7 +85,7 @@ async function leaveAtOnce(head: string, happened?: (before: number) => Promise<
   socket.resetAndDestroy()
 }
 
-test('who leaves before the command is opened takes no place', async () => {
+test('a client that disconnects before its command is opened occupies no slot', async () => {
   const token = await developer()
   for (let at = 0; at < COMMANDS_PER_TOKEN; at += 1) {
     const issued = await ticket(token)
@@ -100,7 +100,7 @@ test('who leaves before the command is opened takes no place', async () => {
   client.socket.terminate()
 })
 
-test('who opens all tickets at once gets no more commands than are allowed', async () => {
+test('a client that opens all tickets at once gets no more commands than allowed', async () => {
   const token = await developer()
   const issued = []
   for (let at = 0; at < COMMANDS_PER_TOKEN + 8; at += 1) issued.push(await ticket(token))
@@ -112,7 +112,7 @@ test('who opens all tickets at once gets no more commands than are allowed', asy
   expect(open).toHaveLength(COMMANDS_PER_TOKEN)
 })
 
-test('a command of no certain replica goes to one that can be asked', async () => {
+test('a command without a replica number runs on a reachable one', async () => {
   const lost = await enroll(platform.server.store, tenant, { status: 'failed' })
   await deploy('halved', [lost.nodeId, own])
   const acme = platform.api(platform.acme.token)
@@ -130,7 +130,7 @@ test.each([
   ['the events begin', '/api/v1/events/stream', undefined],
   ['the logs begin', '/api/v1/deployments/web/logs?follow=true', undefined],
   ['a node has answered', '/api/v1/deployments/web/logs', oneMoreIsAsked],
-])('who leaves before %s takes no place', async (_what, path, happened) => {
+])('a client that disconnects before %s occupies no slot', async (_what, path, happened) => {
   const token = await developer()
   const headers = { authorization: `Bearer ${token}` }
   for (let at = 0; at < STREAMS_PER_TOKEN; at += 1)
@@ -144,7 +144,7 @@ test.each([
   abort.abort()
 })
 
-test('a node that is asked for its logs and says nothing is named, and nobody waits for it for ever', async () => {
+test('a node that does not answer a log request is named, and no client waits forever', async () => {
   const { store } = platform.server
   const [first] = store.list(tokens)
   if (first === undefined) throw new Error('no token')
@@ -170,7 +170,7 @@ test('a node that is asked for its logs and says nothing is named, and nobody wa
 })
 
 test.each(['drain', 'cordon'])(
-  '%s with a key is answered once, also where nothing was to change',
+  '%s with an Idempotency-Key is executed once, even if nothing changes',
   async (verb) => {
     const acme = platform.api(platform.acme.token)
     const id = await makeNode(platform.baseUrl, acme, `twice-${verb}`)

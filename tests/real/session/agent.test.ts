@@ -1,4 +1,5 @@
-// The agent's own side against a gateway, over TLS: proof, desired sets, reports that survive a cut, sealed credentials.
+// The agent's session against a gateway over TLS: key proof, desired sets, reports that survive a lost connection, sealed
+// credentials.
 
 import type { DesiredChange } from '@holdfast/agent/ports/session'
 import { openSealed } from '@holdfast/agent/session/open-sealed'
@@ -43,7 +44,7 @@ afterAll(() => {
 const serverTls = () => ({ cert: certificates.pem('server.crt'), key: certificates.pem('server.key') })
 
 function runAgent(server: string, node: EnrolledNode, ca = certificates.pem('ca.crt')) {
-  const told: DesiredChange[] = []
+  const received: DesiredChange[] = []
   const logged: string[] = []
   const session = startSession(
     {
@@ -65,14 +66,14 @@ function runAgent(server: string, node: EnrolledNode, ca = certificates.pem('ca.
         engine: { version: '29.0.0', apiVersion: '1.52' },
         capacity: { cpuMillis: 1_000, memoryBytes: 1_000 },
       }),
-      onDesired: (change) => told.push(change),
+      onDesired: (change) => received.push(change),
       containers: async () => [],
       log: pino({ base: null }, { write: (line) => logged.push(line) }),
     },
     QUICK,
   )
   onTestFinished(() => session.close())
-  return { session, told, logged }
+  return { session, received, logged }
 }
 
 async function oneNode(options: Parameters<typeof gatewayForTest>[0] = {}) {
@@ -90,39 +91,39 @@ async function through(url: string): Promise<{ proxy: ChaosProxy; server: string
   return { proxy, server: `https://${proxy.host}:${proxy.port}` }
 }
 
-const firstItem = (told: DesiredChange[]) =>
-  waitUntil(() => told[0]?.items[0], { what: 'the agent is told its work', timeoutMs: 10_000 })
+const firstItem = (received: DesiredChange[]) =>
+  waitUntil(() => received[0]?.items[0], { what: 'the agent receives its work', timeoutMs: 10_000 })
 
-test('the agent is told its work, reports it, and answers', async () => {
+test('the agent receives its assignments, reports them, and answers calls', async () => {
   const { url, store, tenant, node, assignment, uid, gateway } = await oneNode()
-  const { session, told } = runAgent(url, node)
-  const item = await firstItem(told)
-  expect(told[0]).toMatchObject({ complete: true, gone: [] })
+  const { session, received } = runAgent(url, node)
+  const item = await firstItem(received)
+  expect(received[0]).toMatchObject({ complete: true, gone: [] })
   session.report([readyObservation(item, 1)])
   await waitUntil(() => observationOf(store, tenant, assignment.id), { what: 'the report is stored' })
   await place(store, tenant, [{ ...assignment, desired: 'stopped' }], uid)
-  await waitUntil(() => told[1], { what: 'the change has come' })
-  expect(told[1]).toMatchObject({ complete: false, items: [{ desired: 'stopped', generation: 2 }] })
+  await waitUntil(() => received[1], { what: 'the change has come' })
+  expect(received[1]).toMatchObject({ complete: false, items: [{ desired: 'stopped', generation: 2 }] })
   expect(await gateway.callNode(tenant, node.nodeId, 'containers')).toEqual({
     kind: 'answered',
     containers: [],
   })
 })
 
-test('a server whose certificate another authority signed is not talked to', async () => {
+test('the agent opens no session with a server whose certificate another authority signed', async () => {
   const { url, node, gateway } = await oneNode()
-  const { told, logged } = runAgent(url, node, strangers.pem('ca.crt'))
+  const { received, logged } = runAgent(url, node, strangers.pem('ca.crt'))
   const refusals = () => logged.filter((line) => line.includes('certificate')).length
   await waitUntil(() => refusals() > 1, { what: 'it has refused the server, and again' })
-  expect(told).toEqual([])
+  expect(received).toEqual([])
   expect(gateway.counts).toMatchObject({ sessionsOpened: 0, hellosRefused: 0 })
 })
 
-test('what was reported while there was no connection is said after the next complete set', async () => {
+test('reports made without a connection are sent after the next complete set', async () => {
   const { url, store, tenant, node, assignment, gateway } = await oneNode()
   const { proxy, server } = await through(url)
-  const { session, told } = runAgent(server, node)
-  const item = await firstItem(told)
+  const { session, received } = runAgent(server, node)
+  const item = await firstItem(received)
   proxy.refuseNew()
   proxy.cutAll()
   await waitUntil(() => gateway.sessions === 0, { what: 'the connection is gone' })
@@ -137,20 +138,20 @@ test('what was reported while there was no connection is said after the next com
 })
 
 test.each(['client', 'server'] as const)(
-  'a connection of which only the %s is left is given up, and made anew',
+  'a half-open connection of which only the %s is left is closed, and the agent reconnects',
   async (survivor) => {
-    // Three beats without a word are the end of a connection: longer than this process may be kept from running.
+    // Three missed heartbeats end a connection: longer than this process may be kept from running.
     const times = { heartbeatMs: 500, unreachableMs: 60_000, failedMs: 90_000, sweepMs: 20 }
     const { url, store, tenant, node, gateway } = await oneNode({ times })
     const { proxy, server } = await through(url)
-    const { told } = runAgent(server, node)
-    await firstItem(told)
+    const { received } = runAgent(server, node)
+    await firstItem(received)
     proxy.halfOpen(survivor)
     await waitUntil(() => gateway.counts.sessionsOpened === 2, { what: 'a new session is open' })
     const change = anAssignment(node.nodeId)
     await place(store, tenant, [change])
     await waitUntil(
-      () => told.some(({ complete, items }) => !complete && items[0]?.assignmentId === change.id),
+      () => received.some(({ complete, items }) => !complete && items[0]?.assignmentId === change.id),
       {
         what: 'it works',
       },
@@ -159,13 +160,13 @@ test.each(['client', 'server'] as const)(
   },
 )
 
-/** A broker that gives credentials and nothing else. */
+/** A broker that serves registry credentials only. */
 const brokerOf = (sealCredential: Broker['sealCredential']) => ({
   sealCredential,
   sealEnvironment: async () => ({ error: 'broker_unavailable' as const }),
 })
 
-test('a registry credential comes sealed to the node, and only of a registry that it pulls from', async () => {
+test('a registry credential is sealed for the node, and only for registries that it pulls from', async () => {
   const asked: CredentialAsk[] = []
   const key = { of: '' }
   const broker = brokerOf(async (ask) => {
@@ -177,8 +178,8 @@ test('a registry credential comes sealed to the node, and only of a registry tha
   })
   const { url, tenant, node } = await oneNode({ broker })
   key.of = node.encryptionKey
-  const { session, told } = runAgent(url, node)
-  const { assignmentId, deployment } = await firstItem(told)
+  const { session, received } = runAgent(url, node)
+  const { assignmentId, deployment } = await firstItem(received)
   const credential = await session.registryCredential('registry.example:5000')
   expect(credential).toEqual({ username: 'robot', password: 'canary-password' })
   await expect(session.registryCredential('other.example')).rejects.toThrow('host_not_in_use')
@@ -186,22 +187,22 @@ test('a registry credential comes sealed to the node, and only of a registry tha
   expect(asked).toEqual([{ tenant, nodeId, deployment, assignmentId, host: 'registry.example:5000' }])
 })
 
-test('no credential and no answer are not the same', async () => {
+test('the agent distinguishes a missing registry credential from no answer', async () => {
   let fails = false
   const broker = brokerOf(async () => {
     if (fails) throw new Error('the secrets store is sealed')
     return {}
   })
   const { url, node } = await oneNode({ broker })
-  const { session, told } = runAgent(url, node)
+  const { session, received } = runAgent(url, node)
   await expect(session.registryCredential('registry.example:5000')).rejects.toThrow('no session')
-  await firstItem(told)
+  await firstItem(received)
   expect(await session.registryCredential('registry.example:5000')).toBeUndefined()
   fails = true
   await expect(session.registryCredential('registry.example:5000')).rejects.toThrow('credential_unavailable')
 })
 
-test('what is sealed to one node another cannot open, nor who changes a bit of it', () => {
+test('a sealed message is opened neither by another node nor after one bit has changed', () => {
   const [mine, other] = [makeSimulatedKeys(), makeSimulatedKeys()]
   const sealed = seal(mine.encryptionKey, 'canary')
   expect(sealed).not.toBe(seal(mine.encryptionKey, 'canary'))

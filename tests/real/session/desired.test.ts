@@ -1,4 +1,4 @@
-// What a node is told: all of it first and again each minute, in between what changed.
+// The desired state that a node receives: the complete set first and then once a minute, and changes in between.
 
 import { performance } from 'node:perf_hooks'
 import { joinTemplates } from '@holdfast/contract'
@@ -18,28 +18,28 @@ import {
 } from '@holdfast/testkit/session/session-records'
 import { expect, test } from 'vitest'
 
-test('a change of a placement arrives as a delta with a newer revision, and only on the nodes it is for', async () => {
+test('a changed placement arrives as a delta with a newer revision, only at the nodes it concerns', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
   const [one, two] = [await enroll(store, tenant), await enroll(store, tenant)]
   const [first, second] = [await openRaw(url, one), await openRaw(url, two)]
   const [stays, changes] = [anAssignment(one.nodeId), anAssignment(two.nodeId)]
   const uid = await place(store, tenant, [stays, changes])
-  const told = await second.next('delta')
-  expect(told).toMatchObject({ session: 1, gone: [], items: [{ assignmentId: changes.id, generation: 1 }] })
+  const delta = await second.next('delta')
+  expect(delta).toMatchObject({ session: 1, gone: [], items: [{ assignmentId: changes.id, generation: 1 }] })
   expect((await first.next('delta')).items).toMatchObject([{ assignmentId: stays.id }])
 
   await place(store, tenant, [stays, { ...changes, desired: 'removed' }], uid)
   const removed = await second.next('delta')
   expect(removed.items).toMatchObject([{ assignmentId: changes.id, desired: 'removed', generation: 3 }])
-  expect(removed.revision).toBeGreaterThan(told.revision)
+  expect(removed.revision).toBeGreaterThan(delta.revision)
 
   await place(store, tenant, [stays], uid)
   expect(await second.next('delta')).toMatchObject({ items: [], gone: [changes.id] })
   expect(first.heard.filter(({ type }) => type === 'delta')).toHaveLength(1)
 })
 
-test('what changes together goes out together', async () => {
+test('changes of one transaction arrive in one delta', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
@@ -54,7 +54,7 @@ test('what changes together goes out together', async () => {
   expect(gateway.counts.deltas).toBe(1)
 })
 
-test('the complete set comes again and again, spread over the interval', async () => {
+test('the complete set is sent repeatedly, spread over the interval', async () => {
   const { url, store, gateway } = await gatewayForTest({ times: { resyncMs: 300, sweepMs: 20 } })
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
@@ -64,12 +64,12 @@ test('the complete set comes again and again, spread over the interval', async (
   const agent = await openRaw(url, node)
   for (let round = 0; round < 3; round += 1)
     expect((await agent.next('complete')).items).toMatchObject([{ assignmentId: assignment.id }])
-  // The first of them may come at once, as its place in the interval is drawn; the two after it may not.
+  // The first resync may come at once, because its time in the interval is random; the next two may not.
   expect(performance.now() - began).toBeGreaterThan(590)
   expect(gateway.counts.deltas).toBe(0)
 })
 
-test('a placement that cannot be read makes no set complete: nothing is taken away for it', async () => {
+test('an unreadable placement makes no set complete, so that no container is removed for it', async () => {
   const { url, store, engine, logged } = await gatewayForTest({ times: { resyncMs: 100, sweepMs: 20 } })
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
@@ -93,11 +93,11 @@ test('a placement that cannot be read makes no set complete: nothing is taken aw
   await waitUntil(() => completes() > before, { what: 'sets are complete again' })
 })
 
-test('a template goes out once for each deployment, however many replicas are made of it', async () => {
+test('a template is sent once for each deployment, for any number of replicas', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
-  // The hash leaves the name out: two deployments may share one and still be two.
+  // The hash does not include the name: two deployments may share it and are still separate.
   for (const name of ['one', 'two'])
     await write(store, (transaction) => {
       const placement = aPlacement(Array.from({ length: 100 }, () => anAssignment(node.nodeId)))
@@ -118,7 +118,7 @@ test('a template goes out once for each deployment, however many replicas are ma
   expect(joinTemplates(delta)).toMatchObject([{ template: { name: 'web' } }, { template: { name: 'web' } }])
 })
 
-/** As when one set is too long to be put into one text. */
+/** Fails as if the set were too long for one message. */
 function failingOnce() {
   let armed = false
   const wrapStore = (store: Store): Store => ({
@@ -136,7 +136,7 @@ function failingOnce() {
 }
 
 test.each(['complete', 'delta'] as const)(
-  'a %s that cannot be sent ends one session and no other',
+  'a %s message that cannot be sent ends one session and no other',
   async (type) => {
     const { wrapStore, arm } = failingOnce()
     const resyncMs = type === 'complete' ? 200 : 60_000

@@ -1,5 +1,5 @@
-// What an agent may ask for over its session, and what it may report of it: environments of its own assignments
-// alone, at a bounded rate, relayed as they are; reports whose texts are of our forms.
+// Environment requests and reports of an agent over its session: only for its own assignments, at a bounded rate, relayed
+// unchanged; and the texts of reports must have a known form.
 
 import type { Answer, AssignmentId } from '@holdfast/contract'
 import type { EnvironmentAsk, SealedAnswer } from '@holdfast/server/ports/broker'
@@ -31,10 +31,10 @@ async function ask(agent: OpenAgent, call: object): Promise<Partial<Answer>> {
   return answer
 }
 
-test('an ask of the node for its own running assignment reaches the broker, and its answer the node, unchanged', async () => {
+test("a node's request for its own running assignment reaches the broker, and the answer is relayed unchanged", async () => {
   const asked: EnvironmentAsk[] = []
   const answers: SealedAnswer[] = [
-    { sealed: 'what nobody here can read' },
+    { sealed: 'opaque ciphertext' },
     { error: 'secret_unresolved', about: 'DB: denied' },
     { error: 'already_answered' },
   ]
@@ -47,15 +47,15 @@ test('an ask of the node for its own running assignment reaches the broker, and 
   const { nodeId } = node
   const sent = { tenant, nodeId, deployment: uid, assignmentId: mine.id, attempt: 'one' }
   expect(asked).toEqual([sent, sent, sent])
-  const nobody = 'rep_01ARZ3NDEKTSV4RRFFQ69G5FAV' as AssignmentId
-  for (const assignmentId of [stopped.id, theirs.id, nobody])
+  const missing = 'rep_01ARZ3NDEKTSV4RRFFQ69G5FAV' as AssignmentId
+  for (const assignmentId of [stopped.id, theirs.id, missing])
     expect(await ask(agent, { assignmentId, attempt: 'one' })).toEqual({ error: 'not_assigned' })
   expect(await ask(agent, { assignmentId: mine.id })).toEqual({ error: 'not_answered_here' })
   expect(await ask(agent, { attempt: 'one' })).toEqual({ error: 'not_answered_here' })
   expect(asked).toHaveLength(3)
 })
 
-test('a broker that fails is a broker that is not there', async () => {
+test('a broker that throws is reported as unavailable', async () => {
   const { agent, mine } = await asking(async () => {
     throw new Error('whatever it was')
   })
@@ -63,7 +63,7 @@ test('a broker that fails is a broker that is not there', async () => {
   expect(answer).toEqual({ error: 'broker_unavailable' })
 })
 
-test('a node that asks without end is told so, and the broker hears of no more', async () => {
+test('a node that sends too many requests is rejected, and the broker does not receive them', async () => {
   let asked = 0
   const { agent, mine } = await asking(async () => {
     asked += 1
@@ -84,10 +84,10 @@ test('a node that asks without end is told so, and the broker hears of no more',
   expect(errors.filter((error) => error === 'too_many_asks')).toHaveLength(100)
 })
 
-test('what a report says of secrets is stored where it is of our form, and otherwise the report is not', async () => {
+test('a report about secrets is stored if its text has the known form, and dropped if not', async () => {
   const { store, gateway, tenant, agent, mine } = await asking(async () => ({}))
   const [item] = agent.items.filter(({ assignmentId }) => assignmentId === mine.id)
-  if (item === undefined) throw new Error('nothing is wished')
+  if (item === undefined) throw new Error('nothing is desired')
   let seq = 0
   const report = (changes: object) => {
     seq += 1

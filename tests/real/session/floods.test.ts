@@ -1,4 +1,4 @@
-// Peers that want too much: of memory, of places, of writes. None of it reaches the others.
+// Peers that use too much memory, too many connections or too many writes do not affect other nodes.
 
 import { once } from 'node:events'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
@@ -22,22 +22,22 @@ test('a ping before the hello is not answered, and ends the connection', async (
   expect(pongs).toBe(0)
 })
 
-test('pings of a node count as what it says', async () => {
+test('pings of a node are counted against its message limit', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   agent.socket.ping()
   await once(agent.socket, 'pong')
-  // It reads nothing from now on: each answer would stay with us.
+  // It stops reading, so that each pong would be buffered by the server.
   agent.socket.pause()
   for (let index = 0; index < 600; index += 1) agent.socket.ping(Buffer.alloc(125))
   await waitUntil(() => gateway.sessions === 0, { what: 'the node is cut' })
   agent.close()
 })
 
-/** So many may wait for their hello at the same time. */
+/** The number of connections that may wait for their hello at the same time. */
 const PLACES = 1_000
 
-test('sockets that say nothing keep nobody out', async () => {
+test('silent connections do not keep other nodes from connecting', async () => {
   const { url, store } = await gatewayForTest({ times: { helloMs: 60_000 } })
   const node = await enroll(store, await addTenant(store))
   const target = new URL(AGENT_PATH, url.replace('http', 'ws'))
@@ -47,12 +47,12 @@ test('sockets that say nothing keep nobody out', async () => {
   })
   await Promise.all(silent.map((socket) => once(socket, 'open')))
   expect((await openRaw(url, node)).session).toBe(1)
-  // The oldest gave way, and only that one.
+  // The oldest connection was closed, and only that one.
   await waitUntil(() => silent[0]?.readyState === WebSocket.CLOSED, { what: 'the oldest is gone' })
   expect(silent.filter(({ readyState }) => readyState === WebSocket.OPEN)).toHaveLength(PLACES - 1)
 })
 
-test('a node opens one session in its time, whatever it advertises, and leaves others theirs', async () => {
+test('a node opens one session per interval, whatever it advertises, and does not affect other nodes', async () => {
   const { url, store, gateway } = await gatewayForTest({ times: { reopenMs: 60_000 } })
   const tenant = await addTenant(store)
   const [hasty, other] = [await enroll(store, tenant), await enroll(store, tenant)]
@@ -69,10 +69,10 @@ test('a node opens one session in its time, whatever it advertises, and leaves o
   expect((await openRaw(url, other)).session).toBe(1)
 })
 
-test('a node whose turn was used up is let in when its time has come', async () => {
+test('a node over its session rate is admitted after the interval', async () => {
   const { url, store } = await gatewayForTest({ times: { reopenMs: 300 } })
   const node = await enroll(store, await addTenant(store))
-  // Its turn is used up by its hello, and what it hears back may come late.
+  // Its hello uses up the rate, and the response may arrive late.
   const began = performance.now()
   await openRaw(url, node)
   await waitUntil(
@@ -86,11 +86,11 @@ test('a node whose turn was used up is let in when its time has come', async () 
   expect(performance.now() - began).toBeGreaterThan(290)
 })
 
-test('a node that says more than its share of bytes is cut, however few its messages are', async () => {
+test('a node over its limit of bytes is disconnected, however few messages it sends', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   const error = 'x'.repeat(500_000)
-  for (let index = 0; index < 20; index += 1) agent.send({ type: 'answer', id: 'nobody asked', error })
+  for (let index = 0; index < 20; index += 1) agent.send({ type: 'answer', id: 'unsolicited', error })
   expect(await agent.next('close')).toMatchObject({ code: 'too_many_messages' })
   expect(gateway.counts.messages).toBeLessThan(30)
 })

@@ -1,4 +1,4 @@
-// Who gets a session, and what a session may see.
+// Which nodes get a session, and which records a session may see.
 
 import { request } from 'node:http'
 import { nodes } from '@holdfast/server/store/records'
@@ -27,7 +27,7 @@ test('a node that proves its key gets a session, a tenant and its complete set',
   expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
 })
 
-test('an unknown node, a wrong key, an old generation and a stale nonce are refused in the same words', async () => {
+test('an unknown node, a wrong key, an old generation and a stale nonce are rejected with the same text', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant, { generation: 2 })
@@ -54,7 +54,7 @@ test('an unknown node, a wrong key, an old generation and a stale nonce are refu
   expect(await nodeRecord(store, node)).toEqual(before)
 })
 
-test('a hello of yesterday, said again, opens nothing', async () => {
+test('a replayed hello opens no session', async () => {
   const { url, store } = await gatewayForTest()
   const node = await enroll(store, await addTenant(store))
   const first = await dialRaw(url)
@@ -66,7 +66,7 @@ test('a hello of yesterday, said again, opens nothing', async () => {
   expect(await replay.next('close')).toMatchObject({ code: 'session_refused' })
 })
 
-test('a stolen key reads the work of its own node and no other', async () => {
+test('a stolen key reads the assignments of its own node and no other', async () => {
   const { url, store } = await gatewayForTest()
   const [mine, theirs] = [await addTenant(store), await addTenant(store)]
   const [stolen, sibling, foreign] = [
@@ -77,7 +77,7 @@ test('a stolen key reads the work of its own node and no other', async () => {
   const own = anAssignment(stolen.nodeId)
   await place(store, mine, [own, anAssignment(sibling.nodeId)])
   await place(store, theirs, [anAssignment(foreign.nodeId)])
-  // Another tenant's record that names this node: it must not come through either.
+  // Another tenant's record that names this node must not be sent either.
   await place(store, theirs, [anAssignment(stolen.nodeId)])
   const agent = await openRaw(url, stolen)
   expect(agent.items.map(({ assignmentId }) => assignmentId)).toEqual([own.id])
@@ -99,7 +99,7 @@ test('a stolen key reads the work of its own node and no other', async () => {
   expect(await agent.next('answer')).toEqual({ type: 'answer', id: '1', error: 'host_not_in_use' })
 })
 
-test('a second session cuts the first, and what the first still says changes nothing', async () => {
+test('a second session ends the first, and later messages of the first change nothing', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const node = await enroll(store, await addTenant(store))
   const first = await openRaw(url, node)
@@ -110,13 +110,13 @@ test('a second session cuts the first, and what the first still says changes not
   expect(gateway.sessions).toBe(1)
 })
 
-test('a node enrolled anew, or removed, loses its session', async () => {
+test('a node that enrolls again, or is removed, loses its session', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
-  const [anew, removed] = [await enroll(store, tenant), await enroll(store, tenant)]
-  const agents = [await openRaw(url, anew), await openRaw(url, removed)]
+  const [enrolledAgain, removed] = [await enroll(store, tenant), await enroll(store, tenant)]
+  const agents = [await openRaw(url, enrolledAgain), await openRaw(url, removed)]
   await write(store, (transaction) => {
-    const address = inTenant(tenant, nodes, anew.nodeId)
+    const address = inTenant(tenant, nodes, enrolledAgain.nodeId)
     const record = transaction.get(address)
     if (record !== undefined) transaction.put(address, { ...record, generation: 2 })
     transaction.delete(inTenant(tenant, nodes, removed.nodeId))
@@ -124,7 +124,7 @@ test('a node enrolled anew, or removed, loses its session', async () => {
   for (const agent of agents) expect(await agent.next('close')).toMatchObject({ code: 'session_replaced' })
 })
 
-test('labels that are not attested do not count, and are told once', async () => {
+test('labels that are not attested are ignored and reported once', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant, { attested: { country: 'DE' } })
@@ -158,17 +158,17 @@ test.each([
   ['no JSON', 'hello'],
   ['no type', '{}'],
   ['a type of the other side', '{"type":"welcome","session":1}'],
-  ['a beat before the hello', '{"type":"heartbeat","session":1}'],
+  ['a heartbeat before the hello', '{"type":"heartbeat","session":1}'],
   ['a hello with less than is needed', '{"type":"hello","nodeId":"x","__proto__":{}}'],
-])('%s ends the connection', async (_what, said) => {
+])('a message with %s ends the connection', async (_what, sent) => {
   const { url } = await gatewayForTest()
   const agent = await dialRaw(url)
-  agent.send(said)
+  agent.send(sent)
   expect(await agent.next('close')).toMatchObject({ code: 'protocol_violation' })
   expect(await agent.closed()).toBe(1008)
 })
 
-test('what a newer agent says beside the known fields is not heard, and ends nothing', async () => {
+test('unknown fields of a newer agent are ignored, and the session continues', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const node = await enroll(store, await addTenant(store))
   const agent = await dialRaw(url)
@@ -183,20 +183,20 @@ test('what a newer agent says beside the known fields is not heard, and ends not
   expect(gateway.counts).toMatchObject({ violations: 0, sessionsCut: 0 })
 })
 
-test('who says no hello in time is sent away', async () => {
+test('a connection without a hello in time is closed', async () => {
   const { url } = await gatewayForTest({ times: { helloMs: 100, sweepMs: 20 } })
   const agent = await dialRaw(url)
   expect(await agent.next('close')).toMatchObject({ code: 'session_refused' })
 })
 
-test('a node that talks without end is cut', async () => {
+test('a node that sends messages without end is disconnected', async () => {
   const { url, store } = await gatewayForTest()
   const agent = await openRaw(url, await enroll(store, await addTenant(store)))
   for (let index = 0; index < 600; index += 1) agent.send({ type: 'heartbeat', session: agent.session })
   expect(await agent.next('close')).toMatchObject({ code: 'too_many_messages' })
 })
 
-test('other paths and other protocols are refused before there is a socket', async () => {
+test('other paths and other protocols are rejected before the upgrade', async () => {
   const { url } = await gatewayForTest()
   const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
   const statusOf = (path: string, protocol: string) =>

@@ -1,4 +1,4 @@
-// Is a node there? Written only when the answer changes, by whoever holds the session.
+// Node liveness: the status is written only when it changes, by the server replica that has the session.
 
 import { newSession } from '@holdfast/server/gateway/session/session'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
@@ -16,11 +16,11 @@ import { expect, test } from 'vitest'
 
 const QUICK = { heartbeatMs: 50, unreachableMs: 300, failedMs: 900, sweepMs: 20 }
 
-test('a silent node is unreachable, then failed, and ready when it comes back', async () => {
+test('a node without heartbeats becomes unreachable, then failed, and ready when it comes back', async () => {
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
-  // Before its first sign of life: what it hears back may come late.
+  // Measured before the first message, because the responses may arrive late.
   const began = performance.now()
   const agent = await openRaw(url, node)
   const status = async () => (await nodeRecord(store, node)).status
@@ -29,15 +29,15 @@ test('a silent node is unreachable, then failed, and ready when it comes back', 
   expect(await agent.closed()).toBe(1006)
   await waitUntil(async () => (await status()) === 'failed', { what: 'it is failed' })
   expect(performance.now() - began).toBeGreaterThan(890)
-  // One that beats: however long it takes to read what became of it.
+  // It sends heartbeats, however long it takes to read its status.
   const agents = await startSimulatedAgents({ url, nodes: [node] })
   expect(await status()).toBe('ready')
-  const told = ['node.ready', 'node.unreachable', 'node.failed', 'node.ready']
-  expect((await eventTypes(store, tenant)).sort()).toEqual(told.sort())
+  const expected = ['node.ready', 'node.unreachable', 'node.failed', 'node.ready']
+  expect((await eventTypes(store, tenant)).sort()).toEqual(expected.sort())
   agents.close()
 })
 
-test('a socket that closes is no silence: the time counts from the last sign of life', async () => {
+test('a closed socket does not make a node unreachable earlier: the timeout starts with the last message', async () => {
   const { url, store } = await gatewayForTest({ times: { ...QUICK, unreachableMs: 600, failedMs: 60_000 } })
   const node = await enroll(store, await addTenant(store))
   const heard = performance.now()
@@ -51,7 +51,7 @@ test('a socket that closes is no silence: the time counts from the last sign of 
   expect((await nodeRecord(store, node)).session.epoch).toBe(1)
 })
 
-test('a node that was cut for what it said, and does not come back, is unreachable and failed', async () => {
+test('a node that is disconnected for a protocol violation and stays away becomes unreachable, then failed', async () => {
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
@@ -59,13 +59,13 @@ test('a node that was cut for what it said, and does not come back, is unreachab
   agent.send('nonsense')
   expect(await agent.next('close')).toMatchObject({ code: 'protocol_violation' })
   await waitUntil(async () => (await nodeRecord(store, node)).status === 'failed', { what: 'it is failed' })
-  const told = ['node.ready', 'node.unreachable', 'node.failed']
-  expect((await eventTypes(store, tenant)).sort()).toEqual(told.sort())
+  const expected = ['node.ready', 'node.unreachable', 'node.failed']
+  expect((await eventTypes(store, tenant)).sort()).toEqual(expected.sort())
 })
 
-test('a session that was written but could not be opened is silent, and that is told', async () => {
+test('a session that was stored but could not be opened becomes unreachable', async () => {
   const late = createHeldWatch()
-  // As long as a busy machine may need for a write: only what is held back takes longer.
+  // As long as a busy machine may need for a write: only the delayed watch takes longer.
   const { url, store, gateway } = await gatewayForTest({ times: QUICK, wrap: late.wrap, deadlineMs: 4_000 })
   const node = await enroll(store, await addTenant(store))
   const agent = await dialRaw(url)
@@ -79,11 +79,11 @@ test('a session that was written but could not be opened is silent, and that is 
   expect(session).toMatchObject({ replica: 'server-1', epoch: 1 })
   expect(gateway.sessions).toBe(0)
   await waitUntil(async () => (await nodeRecord(store, node)).status === 'unreachable', {
-    what: 'the silence is told',
+    what: 'it is unreachable',
   })
 })
 
-test('beats and pings keep a node ready, and no heartbeat reaches the store', async () => {
+test('heartbeats and pings keep a node ready, and no heartbeat reaches the store', async () => {
   const { url, store, engine, gateway } = await gatewayForTest({ times: { ...QUICK, resyncMs: 100 } })
   const tenant = await addTenant(store)
   const enrolled = await Promise.all(Array.from({ length: 20 }, () => enroll(store, tenant)))
@@ -104,7 +104,7 @@ test('beats and pings keep a node ready, and no heartbeat reaches the store', as
   agents.close()
 })
 
-test('who holds a live socket takes back what another replica said of the node meanwhile', async () => {
+test('the server replica with a live session corrects a status that another replica wrote', async () => {
   const { url, store } = await gatewayForTest({
     times: { ...QUICK, unreachableMs: 60_000, failedMs: 90_000 },
   })
@@ -121,7 +121,7 @@ test('who holds a live socket takes back what another replica said of the node m
   })
 })
 
-test('a replica that starts again under its id gives the nodes it held their time anew', async () => {
+test('a server replica that restarts under its id gives its nodes their full timeout', async () => {
   const first = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(first.store)
   const node = await enroll(first.store, tenant)
@@ -131,26 +131,26 @@ test('a replica that starts again under its id gives the nodes it held their tim
   expect((await nodeRecord(first.store, node)).status).toBe('ready')
   const second = await gatewayForTest({ root: first.store.keyspace.root, times: QUICK })
   await waitUntil(async () => (await nodeRecord(second.store, node)).status === 'unreachable', {
-    what: 'the new process tells of the silence',
+    what: 'the new process reports it unreachable',
   })
 })
 
-test('our own standstill is not the silence of the nodes', async () => {
+test('a pause of the server process does not make nodes unreachable', async () => {
   const { url, store, gateway } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
   const agents = await startSimulatedAgents({ url, nodes: [await enroll(store, tenant)] })
   const lock = new Int32Array(new SharedArrayBuffer(4))
   for (let round = 0; round < 3; round += 1) {
     const from = gateway.counts.messages
-    // The whole process, as when its machine is frozen or its memory is being cleared.
+    // Blocks the whole process, as a frozen machine or a long garbage collection does.
     Atomics.wait(lock, 0, 0, 600)
-    await waitUntil(() => gateway.counts.messages > from + 2, { what: 'the node beats again' })
+    await waitUntil(() => gateway.counts.messages > from + 2, { what: 'heartbeats arrive again' })
   }
   expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
   agents.close()
 })
 
-test('a control-plane node has no such events', async () => {
+test('a control-plane node has no liveness events', async () => {
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant, { controlPlane: true })
@@ -159,7 +159,7 @@ test('a control-plane node has no such events', async () => {
   expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
 })
 
-test('checks again in the transaction whether a node may be declared failed', async () => {
+test('a node is checked again in the transaction that declares it failed', async () => {
   const { store } = await gatewayForTest({ replica: 'other' })
   const tenant = await addTenant(store)
   const status = 'unreachable' as const

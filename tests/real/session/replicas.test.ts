@@ -1,4 +1,4 @@
-// Two server replicas over one etcd: one session for a node wherever it dials, and calls that find their way.
+// Two server replicas over one etcd: a node has one session wherever it dials, and calls reach it from either replica.
 
 import type { MachineContainer } from '@holdfast/contract'
 import { proveRequest } from '@holdfast/server/gateway/peers/cluster-proof'
@@ -23,7 +23,7 @@ function answerCalls(agent: OpenAgent, answer: object): void {
   })
 }
 
-test('a node that dials another replica leaves the first, and its old session is cut there', async () => {
+test('a node that dials another server replica loses its old session on the first', async () => {
   const [one, two] = await gatewaysForTest({}, {})
   const tenant = await addTenant(one.store)
   const node = await enroll(one.store, tenant)
@@ -38,7 +38,7 @@ test('a node that dials another replica leaves the first, and its old session is
   expect((await nodeRecord(one.store, node)).session).toMatchObject({ replica: 'server-2', epoch: 2 })
 })
 
-test('a replica that has not heard of the newer session writes nothing for the old one', async () => {
+test('a server replica whose watch lags writes nothing for a replaced session', async () => {
   const late = createHeldWatch()
   const [one, two] = await gatewaysForTest({ wrap: late.wrap }, {})
   const tenant = await addTenant(one.store)
@@ -61,7 +61,7 @@ test('a replica that has not heard of the newer session writes nothing for the o
   expect(await waitUntil(stored, { what: 'the newer session writes' })).toMatchObject({ restarts: 7 })
 })
 
-test('a report does not bring back an assignment that was dropped before this replica heard of it', async () => {
+test('a report does not restore an assignment that was dropped before this replica saw it', async () => {
   const late = createHeldWatch()
   const [one, two] = await gatewaysForTest({ wrap: late.wrap }, {})
   const tenant = await addTenant(one.store)
@@ -79,7 +79,7 @@ test('a report does not bring back an assignment that was dropped before this re
   expect(await observationOf(two.store, tenant, dropped.id)).toBeUndefined()
 })
 
-test('a call reaches the node from either replica', async () => {
+test('a call reaches the node from either server replica', async () => {
   const [one, two] = await gatewaysForTest({}, {})
   const tenant = await addTenant(one.store)
   const node = await enroll(one.store, tenant)
@@ -94,8 +94,8 @@ test('a call reaches the node from either replica', async () => {
   expect(two.internalCalls).toEqual([])
 })
 
-test('who cannot be asked is unreachable and never empty', async () => {
-  // Long enough for one that answers, whatever the machine does beside.
+test('the containers of an unreachable node are unknown, never empty', async () => {
+  // Long enough for a node that answers, on a busy machine too.
   const [one, two] = await gatewaysForTest({ times: { callMs: 2_000 } }, { times: { callMs: 4_000 } })
   const [tenant, other] = [await addTenant(one.store), await addTenant(one.store)]
   const [silent, absent, failing] = [
@@ -110,14 +110,14 @@ test('who cannot be asked is unreachable and never empty', async () => {
   expect(await ask(silent)).toEqual({ kind: 'unreachable' })
   expect(await ask(absent)).toEqual({ kind: 'unreachable' })
   expect(await ask(failing)).toEqual({ kind: 'failed', reason: 'the engine does not answer' })
-  // Another tenant's node is not there, on whichever replica.
+  // Another tenant's node does not exist, on either replica.
   expect(await ask(failing, other)).toEqual({ kind: 'unreachable' })
   expect(await one.gateway.callNode(other, failing.nodeId, 'containers')).toEqual({ kind: 'unreachable' })
   await one.stop()
   expect(await ask(failing)).toEqual({ kind: 'unreachable' })
 })
 
-test('replicas believe each other only with the cluster key, for what was signed, now, and once', async () => {
+test('server replicas trust each other only with the cluster key, for the signed request, now, and once', async () => {
   const { gateway, store } = await gatewayForTest()
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)

@@ -1,5 +1,5 @@
-// What nodes are told of routes over the real protocol: every routed deployment of the tenant, and at which other
-// nodes it is to be had now.
+// Routes that nodes receive over the real protocol: every routed deployment of the tenant, and the other nodes on which it
+// is ready now.
 
 import type {
   Assignment,
@@ -53,7 +53,7 @@ const seen = ({ id }: Assignment, state: Observation['state'], seq: number, reas
 const report = (agent: OpenAgent, ...observations: Observation[]) =>
   agent.send({ type: 'status', session: agent.session, observations })
 
-/** The next change of routes that the agent is told of. */
+/** The next route change that the agent receives. */
 function nextRoutes(agent: OpenAgent) {
   let from = 0
   return async () =>
@@ -67,14 +67,14 @@ function nextRoutes(agent: OpenAgent) {
         }
         return undefined
       },
-      { what: 'routes are told', timeoutMs: 10_000 },
+      { what: 'routes are received', timeoutMs: 10_000 },
     )
 }
 
 interface Opened {
   readonly node: EnrolledNode
   readonly agent: OpenAgent
-  readonly told: ReturnType<typeof nextRoutes>
+  readonly nextRoutes: ReturnType<typeof nextRoutes>
   readonly address: string
 }
 
@@ -82,7 +82,7 @@ async function openRouter(url: string, store: Store, tenant: TenantId, n: number
   const address = `10.0.0.${n}:8443`
   const node = await enroll(store, tenant)
   const agent = await openRaw(url, node, { peerAddress: address })
-  return { node, agent, told: nextRoutes(agent), address }
+  return { node, agent, nextRoutes: nextRoutes(agent), address }
 }
 
 const completeRoutes = (agent: OpenAgent) => {
@@ -100,31 +100,33 @@ test('peers appear when a replica on another node becomes ready and vanish when 
   const uid = await place(store, tenant, [replica])
   await route(store, tenant, uid)
   const routed = { deployment: uid, name: 'web', routes: [ROUTE] }
-  expect((await two.told()).routes).toEqual([{ ...routed, peers: [] }])
-  expect((await one.told()).routes).toEqual([{ ...routed, peers: [] }])
+  expect((await two.nextRoutes()).routes).toEqual([{ ...routed, peers: [] }])
+  expect((await one.nextRoutes()).routes).toEqual([{ ...routed, peers: [] }])
 
   report(one.agent, seen(replica, 'ready', 1))
-  expect((await two.told()).routes).toEqual([{ ...routed, peers: [one.address] }])
+  expect((await two.nextRoutes()).routes).toEqual([{ ...routed, peers: [one.address] }])
   report(one.agent, seen(replica, 'ready', 2, 'unhealthy'))
-  expect((await two.told()).routes).toEqual([{ ...routed, peers: [] }])
+  expect((await two.nextRoutes()).routes).toEqual([{ ...routed, peers: [] }])
   report(one.agent, seen(replica, 'ready', 3))
-  expect((await two.told()).routes).toEqual([{ ...routed, peers: [one.address] }])
+  expect((await two.nextRoutes()).routes).toEqual([{ ...routed, peers: [one.address] }])
 
   const three = await openRouter(url, store, tenant, 3)
   expect(completeRoutes(three.agent)).toEqual([{ ...routed, peers: [one.address] }])
 
   await route(store, tenant, uid, [{ ...ROUTE, path: '/api' }])
-  expect((await two.told()).routes).toMatchObject([{ routes: [{ path: '/api' }], peers: [one.address] }])
+  expect((await two.nextRoutes()).routes).toMatchObject([
+    { routes: [{ path: '/api' }], peers: [one.address] },
+  ])
   await place(store, tenant, [{ ...replica, desired: 'stopped' }], uid)
-  expect((await two.told()).routes).toMatchObject([{ peers: [] }])
+  expect((await two.nextRoutes()).routes).toMatchObject([{ peers: [] }])
   await route(store, tenant, uid, [ROUTE], { deleting: true })
-  expect(await two.told()).toMatchObject({ unrouted: [uid], items: [] })
-  // It was told of its routes, and of nothing that happened to its own replica.
+  expect(await two.nextRoutes()).toMatchObject({ unrouted: [uid], items: [] })
+  // It received its routes, and no event about its own replica.
   const own = one.agent.heard.filter((message) => message.type === 'delta' && 'routes' in message)
   expect(own).toHaveLength(2)
 })
 
-test('a node learns of the new peer no later than that its own replica is to stop', async () => {
+test('a node receives the new peer no later than the stop of its own replica', async () => {
   const late = createHeldWatch()
   const [here, there] = await gatewaysForTest({ wrap: late.wrap }, {})
   const { store } = there
@@ -136,8 +138,8 @@ test('a node learns of the new peer no later than that its own replica is to sto
   const uid = await place(store, tenant, [old, fresh])
   report(one.agent, seen(old, 'ready', 1))
   await route(store, tenant, uid)
-  expect((await one.told()).routes).toMatchObject([{ peers: [] }])
-  // The replica that `one` is at hears of all that follows at once.
+  expect((await one.nextRoutes()).routes).toMatchObject([{ peers: [] }])
+  // The server replica of `one` sees all following changes at once.
   late.hold()
   report(two.agent, seen(fresh, 'ready', 1))
   await waitUntil(async () => (await observationOf(store, tenant, fresh.id))?.state === 'ready', {
@@ -145,7 +147,7 @@ test('a node learns of the new peer no later than that its own replica is to sto
   })
   await place(store, tenant, [{ ...old, desired: 'removed' }, fresh], uid)
   late.release()
-  expect((await one.told()).routes).toMatchObject([{ peers: [two.address] }])
+  expect((await one.nextRoutes()).routes).toMatchObject([{ peers: [two.address] }])
   const at = (what: (delta: Extract<ServerMessage, { type: 'delta' }>) => boolean) =>
     one.agent.heard.findIndex((message) => message.type === 'delta' && what(message))
   const isToStop = () => at(({ items }) => items.some(({ desired }) => desired === 'removed'))
@@ -156,7 +158,7 @@ test('a node learns of the new peer no later than that its own replica is to sto
   )
 })
 
-test('in one message: what changes together is told together', async () => {
+test('changes of one transaction arrive in one message with routes and items', async () => {
   const { url, store } = await gatewayForTest()
   const tenant = await addTenant(store)
   const one = await openRouter(url, store, tenant, 1)
@@ -167,12 +169,12 @@ test('in one message: what changes together is told together', async () => {
     transaction.put(inTenant(tenant, placements, placement.uid), placement)
     transaction.put(inTenant(tenant, deployments, 'web'), record)
   })
-  const { items, routes } = await one.told()
+  const { items, routes } = await one.nextRoutes()
   expect(items).toMatchObject([{ assignmentId: replica.id }])
   expect(routes).toMatchObject([{ deployment: placement.uid }])
 })
 
-test('a node that is silent is nobody’s peer until it is back', async () => {
+test('an unreachable node is a peer of no other node until it is back', async () => {
   const times = { unreachableMs: 400, failedMs: 60_000, sweepMs: 20 }
   const { url, store } = await gatewayForTest({ times })
   const tenant = await addTenant(store)
@@ -180,25 +182,29 @@ test('a node that is silent is nobody’s peer until it is back', async () => {
   const two = await openRouter(url, store, tenant, 2)
   const heartbeatOf = ({ agent }: Opened) =>
     setInterval(() => agent.send({ type: 'heartbeat', session: agent.session }), 50)
-  // The first one too, until it is a peer: that takes writes, and a write may take long.
-  const [firstHeartbeats, beats] = [heartbeatOf(one), heartbeatOf(two)]
+  // The first one too until it is a peer, because that takes writes, which may be slow.
+  const [firstHeartbeats, secondHeartbeats] = [heartbeatOf(one), heartbeatOf(two)]
   const replica = anAssignment(one.node.nodeId)
   const uid = await place(store, tenant, [replica])
   report(one.agent, seen(replica, 'ready', 1))
   await route(store, tenant, uid)
   try {
-    await waitUntil(async () => (await two.told()).routes?.[0]?.peers.length === 1, { what: 'it is a peer' })
+    await waitUntil(async () => (await two.nextRoutes()).routes?.[0]?.peers.length === 1, {
+      what: 'it is a peer',
+    })
     clearInterval(firstHeartbeats)
-    await waitUntil(async () => (await two.told()).routes?.[0]?.peers.length === 0, { what: 'it is none' })
+    await waitUntil(async () => (await two.nextRoutes()).routes?.[0]?.peers.length === 0, {
+      what: 'it is none',
+    })
     expect((await nodeRecord(store, one.node)).status).toBe('unreachable')
     await openRaw(url, one.node, { peerAddress: '10.0.0.9:1' })
-    expect((await two.told()).routes).toMatchObject([{ peers: ['10.0.0.9:1'] }])
+    expect((await two.nextRoutes()).routes).toMatchObject([{ peers: ['10.0.0.9:1'] }])
   } finally {
-    for (const each of [firstHeartbeats, beats]) clearInterval(each)
+    for (const each of [firstHeartbeats, secondHeartbeats]) clearInterval(each)
   }
 })
 
-test('two replicas of the server tell the same, each to its own nodes', async () => {
+test('two server replicas send the same routes, each to its own nodes', async () => {
   const [here, there] = await gatewaysForTest({}, {})
   const tenant = await addTenant(here.store)
   await there.store.fresh()
@@ -207,12 +213,12 @@ test('two replicas of the server tell the same, each to its own nodes', async ()
   const replica = anAssignment(one.node.nodeId)
   const uid = await place(here.store, tenant, [replica])
   await route(here.store, tenant, uid)
-  await two.told()
+  await two.nextRoutes()
   report(one.agent, seen(replica, 'ready', 1))
-  expect((await two.told()).routes).toMatchObject([{ deployment: uid, peers: [one.address] }])
+  expect((await two.nextRoutes()).routes).toMatchObject([{ deployment: uid, peers: [one.address] }])
 })
 
-test('nothing of one tenant is told to the nodes of another', async () => {
+test('no route of one tenant is sent to the nodes of another', async () => {
   const { url, store } = await gatewayForTest()
   const [acme, globex] = [await addTenant(store), await addTenant(store)]
   const ours = await openRouter(url, store, acme, 1)
@@ -227,20 +233,20 @@ test('nothing of one tenant is told to the nodes of another', async () => {
   await waitUntil(() => observationOf(store, globex, foreign.id), { what: 'it is stored' })
   const later = await openRouter(url, store, globex, 3)
   expect(completeRoutes(later.agent)?.[0]?.peers).toEqual([theirs.address])
-  await theirs.told()
+  await theirs.nextRoutes()
   const text = JSON.stringify([...theirs.agent.heard, ...later.agent.heard])
   expect(text).not.toContain(ours.address)
   expect(text).not.toContain('"port":8080')
 })
 
-describe('the address of a router', () => {
+describe('the peer address of a router', () => {
   test.each(['10.0.0.1:8443', '[2001:db8::1]:443', 'node-1.example:65535', 'localhost:1'])(
-    '%s',
-    async (said) => {
+    'is stored: %s',
+    async (address) => {
       const { url, store } = await gatewayForTest()
       const node = await enroll(store, await addTenant(store))
-      const agent = await openRaw(url, node, { peerAddress: said })
-      expect((await nodeRecord(store, node)).peerAddress).toBe(said)
+      const agent = await openRaw(url, node, { peerAddress: address })
+      expect((await nodeRecord(store, node)).peerAddress).toBe(address)
       expect(completeRoutes(agent)).toEqual([])
     },
   )
@@ -267,16 +273,16 @@ describe('the address of a router', () => {
       'a\n:80',
     ],
     `${'x'.repeat(60)}.`.repeat(5) + ':80',
-  ])('not %j: the session opens, and the node routes nothing', async (said) => {
+  ])('is rejected for %j: the session opens, and the node routes nothing', async (address) => {
     const { url, store, logged } = await gatewayForTest()
     const node = await enroll(store, await addTenant(store), { peerAddress: '10.0.0.1:1' })
-    const agent = await openRaw(url, node, { peerAddress: said })
+    const agent = await openRaw(url, node, { peerAddress: address })
     expect((await nodeRecord(store, node)).peerAddress).toBeUndefined()
     expect(completeRoutes(agent)).toBeUndefined()
     expect(logged.filter((line) => line.includes('address of its router'))).toHaveLength(1)
   })
 
-  test('is gone with the session that says none, and then the node is told of no routes', async () => {
+  test('is removed by a session without one, and the node then receives no routes', async () => {
     const { url, store, gateway } = await gatewayForTest()
     const tenant = await addTenant(store)
     const one = await openRouter(url, store, tenant, 1)
@@ -285,24 +291,26 @@ describe('the address of a router', () => {
     const uid = await place(store, tenant, [replica])
     report(one.agent, seen(replica, 'ready', 1))
     await route(store, tenant, uid)
-    await waitUntil(async () => (await two.told()).routes?.[0]?.peers.length === 1, { what: 'it is a peer' })
+    await waitUntil(async () => (await two.nextRoutes()).routes?.[0]?.peers.length === 1, {
+      what: 'it is a peer',
+    })
     const again = await openRaw(url, one.node)
-    expect((await two.told()).routes).toMatchObject([{ peers: [] }])
+    expect((await two.nextRoutes()).routes).toMatchObject([{ peers: [] }])
     expect(completeRoutes(again)).toBeUndefined()
     const { deltas } = gateway.counts
     await route(store, tenant, uid, [])
-    expect((await two.told()).unrouted).toEqual([uid])
+    expect((await two.nextRoutes()).unrouted).toEqual([uid])
     expect(gateway.counts.deltas).toBe(deltas + 1)
   })
 })
 
-test('a deployment that cannot be read takes no route away: the complete set says nothing of routes', async () => {
+test('an unreadable deployment removes no route: the complete set omits routes', async () => {
   const { url, store, engine } = await gatewayForTest({ times: { resyncMs: 100, sweepMs: 20 } })
   const tenant = await addTenant(store)
   const one = await openRouter(url, store, tenant, 1)
   const uid = await place(store, tenant, [anAssignment(one.node.nodeId)])
   await route(store, tenant, uid)
-  await one.told()
+  await one.nextRoutes()
   const key = store.keyspace.tenantKey(tenant, deployments.folder, 'web')
   const success = [{ kind: 'put' as const, key, value: Buffer.from('{}') }]
   await engine.transact({ compares: [], success, failure: [] })
@@ -311,12 +319,12 @@ test('a deployment that cannot be read takes no route away: the complete set say
     { what: 'a complete set without routes' },
   )
   expect(silent).toMatchObject({ items: [{ deployment: uid }] })
-  expect((await one.told()).routes).toMatchObject([{ deployment: uid }])
+  expect((await one.nextRoutes()).routes).toMatchObject([{ deployment: uid }])
   const unrouted = one.agent.heard.filter((message) => message.type === 'delta' && 'unrouted' in message)
   expect(unrouted).toEqual([])
 })
 
-test('nodes that nothing happens to cost nothing, however many routes their tenant has', async () => {
+test('nodes without changes receive nothing, however many routes their tenant has', async () => {
   const { url, store, gateway } = await gatewayForTest()
   const [acme, globex] = [await addTenant(store), await addTenant(store)]
   const routers = await Promise.all([1, 2, 3].map((n) => openRouter(url, store, acme, n)))
@@ -326,9 +334,9 @@ test('nodes that nothing happens to cost nothing, however many routes their tena
     const uid = await place(store, acme, [anAssignment(one.node.nodeId)])
     await route(store, acme, uid, [{ ...ROUTE, path: `/p${n}` }], { name: `d${n}` })
   }
-  // The last route to all of them: what was said before it has been said.
+  // The last route has arrived at all of them, and so have all earlier ones.
   const knowsAll = ({ agent }: typeof one) => JSON.stringify(agent.heard.at(-1)).includes('/p29')
-  await waitUntil(() => routers.every(knowsAll), { what: 'all is told' })
+  await waitUntil(() => routers.every(knowsAll), { what: 'all is received' })
   const before = gateway.counts.deltas
   const other = await enroll(store, globex)
   for (let n = 0; n < 20; n += 1) await place(store, globex, [anAssignment(other.nodeId)])

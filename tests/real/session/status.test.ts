@@ -1,4 +1,4 @@
-// What a node reports, and what of it is stored.
+// Reports of a node, and which of them are stored.
 
 import type { DesiredState, Observation } from '@holdfast/contract'
 import { readyObservation, waitUntil } from '@holdfast/testkit'
@@ -28,7 +28,7 @@ async function oneAssignment(desired: DesiredState = 'running') {
 const report = (agent: OpenAgent, ...observations: Observation[]) =>
   agent.send({ type: 'status', session: agent.session, observations })
 
-test('reports are stored as they are, forward only', async () => {
+test('reports are stored unchanged, and only newer ones', async () => {
   const { agent, stored, seen, gateway, node, uid } = await oneAssignment()
   report(agent, seen(5, { state: 'starting' }))
   await waitUntil(async () => (await stored())?.state === 'starting', { what: 'it is stored' })
@@ -39,7 +39,7 @@ test('reports are stored as they are, forward only', async () => {
   expect(gateway.counts).toMatchObject({ observations: 2, statusWrites: 2 })
 })
 
-test('what says the same again is not written again', async () => {
+test('a report without changes is not written again', async () => {
   const { agent, stored, seen, gateway, url, node } = await oneAssignment()
   report(agent, seen(1))
   await waitUntil(stored, { what: 'it is stored' })
@@ -47,14 +47,14 @@ test('what says the same again is not written again', async () => {
   report(agent, seen(3, { restarts: 1 }))
   await waitUntil(async () => (await stored())?.restarts === 1, { what: 'the change is stored' })
   const again = await openRaw(url, node)
-  // A new session says it all again, also with smaller numbers: the newer session is the later word.
+  // A new session repeats its reports with smaller numbers; the newer session wins.
   report(again, seen(1, { restarts: 1 }))
   report(again, seen(2, { restarts: 2 }))
   await waitUntil(async () => (await stored())?.restarts === 2, { what: 'the change is stored' })
   expect(gateway.counts.statusWrites).toBe(3)
 })
 
-test('of another generation only the newer counts, and none that was never told', async () => {
+test('a report of another generation is stored only if it is newer and was sent to the node', async () => {
   const { agent, stored, seen, gateway } = await oneAssignment('stopped')
   report(agent, seen(1, { generation: 3 }))
   report(agent, seen(2, { generation: 2, state: 'stopping' }))
@@ -65,7 +65,7 @@ test('of another generation only the newer counts, and none that was never told'
   expect(gateway.counts.observations).toBe(2)
 })
 
-test('reports of other nodes, of nothing and of nonsense are not stored', async () => {
+test("reports about other nodes' or unknown assignments and malformed reports are not stored", async () => {
   const { agent, stored, seen, store, tenant, gateway } = await oneAssignment()
   const sibling = await enroll(store, tenant)
   const theirs = anAssignment(sibling.nodeId)
@@ -86,7 +86,7 @@ test('reports of other nodes, of nothing and of nonsense are not stored', async 
 })
 
 test.each(['running', 'stopped'] as const)(
-  'a replica that is to be %s is not gone because its node says so',
+  'a replica with desired state %s is not gone because its node reports it gone',
   async (desired) => {
     const { agent, stored, seen, gateway } = await oneAssignment(desired)
     report(agent, seen(1, { state: 'stopped', gone: true }))
@@ -97,7 +97,7 @@ test.each(['running', 'stopped'] as const)(
   },
 )
 
-test('a replica that is to be removed is gone when its node says so', async () => {
+test('a replica with desired state removed is gone when its node reports it gone', async () => {
   const { agent, stored, seen } = await oneAssignment('removed')
   report(agent, seen(1))
   expect(await waitUntil(stored, { what: 'it is stored' })).toMatchObject({ gone: true })
@@ -113,7 +113,7 @@ test('messages with another session number change nothing', async () => {
   expect(gateway.counts.observations).toBe(1)
 })
 
-test('an assignment that was dropped meanwhile does not come back by a report', async () => {
+test('a report does not restore an assignment that has been dropped', async () => {
   const { agent, stored, seen, store, tenant, uid } = await oneAssignment()
   await place(store, tenant, [], uid)
   expect((await agent.next('delta')).gone).toHaveLength(1)

@@ -1,4 +1,4 @@
-// Streams in sessions, against agents that say whatever the test wants: credit, limits, proofs, and the end of a session.
+// Streams in sessions, against scripted agents: credit, limits, proofs, and the end of a session.
 
 import { STREAM_CHANNELS, STREAMS_PER_NODE, type TenantId } from '@holdfast/contract'
 import { proveRequest } from '@holdfast/server/gateway/peers/cluster-proof'
@@ -48,7 +48,7 @@ const frames = (agent: OpenAgent): Buffer[] => {
   return taken
 }
 
-test('bytes, credit and the end go through both replicas alike', async () => {
+test('bytes, credit and the end of a stream pass through both server replicas alike', async () => {
   const { one, two, tenant, node, agent } = await oneNode()
   for (const place of [one, two]) {
     const { stream, seen, ended } = open(place, tenant, node)
@@ -69,7 +69,7 @@ test('bytes, credit and the end go through both replicas alike', async () => {
   }
 })
 
-test.each([0, 1])('a session that ends, ends its streams with a reason, through replica %i', async (at) => {
+test.each([0, 1])('the end of a session ends its streams with a reason, through replica %i', async (at) => {
   const { one, two, tenant, node, agent } = await oneNode()
   const { ended } = open(at === 0 ? one : two, tenant, node)
   await agent.next('open')
@@ -77,21 +77,21 @@ test.each([0, 1])('a session that ends, ends its streams with a reason, through 
   expect(await ended()).toEqual({ error: 'node_unreachable' })
 })
 
-test('a reader that goes away is told to the node, also by the other replica', async () => {
+test('the node is informed when a stream reader disconnects, through either server replica', async () => {
   const { one, two, tenant, node, agent } = await oneNode()
   for (const place of [one, two]) {
     const { stream, seen } = open(place, tenant, node)
     const { stream: id } = await agent.next('open')
     stream.close()
     expect(await agent.next('end')).toMatchObject({ stream: id })
-    // What was on its way is no offence.
+    // Frames that were already on their way are no violation.
     agent.socket.send(frameOf(stdout, id, Buffer.from('late')))
     expect(seen).toMatchObject({ bytes: '', ends: [] })
   }
   expect(one.gateway.sessions).toBe(1)
 })
 
-test('more than its credit is no word of this protocol', async () => {
+test('a frame beyond its credit is a protocol violation', async () => {
   const { one, tenant, node, agent } = await oneNode()
   const { stream, ended } = open(one, tenant, node)
   stream.credit(10)
@@ -101,13 +101,13 @@ test('more than its credit is no word of this protocol', async () => {
   expect(await ended()).toEqual({ error: 'node_unreachable' })
 })
 
-test('frames that nobody asked for are counted as messages are', async () => {
+test('unsolicited frames are counted as messages', async () => {
   const { agent } = await oneNode()
   for (let count = 0; count < 600; count += 1) agent.socket.send(frameOf(stdout, 7, Buffer.from('x')))
   expect(await agent.next('close')).toMatchObject({ code: 'too_many_messages' })
 })
 
-test('what was asked for is not: a stream may carry more than a node may otherwise say', async () => {
+test('requested frames are not counted: a stream may carry more than the message limit', async () => {
   const { one, tenant, node, agent } = await oneNode()
   const { stream, seen } = open(one, tenant, node)
   stream.credit(16 * 1024 * 1024)
@@ -118,14 +118,14 @@ test('what was asked for is not: a stream may carry more than a node may otherwi
   expect(one.gateway.sessions).toBe(1)
 })
 
-test('the streams of a node are limited', async () => {
+test('the number of streams of a node is limited', async () => {
   const { one, two, tenant, node } = await oneNode()
   for (let count = 0; count < STREAMS_PER_NODE; count += 1) open(one, tenant, node)
   for (const place of [one, two])
     expect(await open(place, tenant, node).ended()).toEqual({ error: 'too_many_streams' })
 })
 
-test('a message of a type that only a newer agent knows is left alone', async () => {
+test('a message of a type that only a newer agent knows is ignored', async () => {
   const { one, agent } = await oneNode()
   agent.send(JSON.stringify({ type: 'dance', partners: 2 }))
   agent.send({ type: 'heartbeat', session: agent.session })
@@ -135,7 +135,7 @@ test('a message of a type that only a newer agent knows is left alone', async ()
   expect(await agent.next('close')).toMatchObject({ code: 'too_many_messages' })
 })
 
-test("another tenant's node is not there, on whichever replica", async () => {
+test("another tenant's node does not exist for streams, on either server replica", async () => {
   const { one, two, node } = await oneNode()
   const stranger = await addTenant(one.store)
   await two.store.fresh()
@@ -143,7 +143,7 @@ test("another tenant's node is not there, on whichever replica", async () => {
     expect(await open(place, stranger, node).ended()).toEqual({ error: 'node_unreachable' })
 })
 
-test('only who has the key of the cluster may open a stream, once with each proof and for what it says', async () => {
+test('only holders of the cluster key may open a stream, once with each proof and for the signed request', async () => {
   const { one, tenant, node, agent } = await oneNode()
   const path = `/internal/nodes/${node.nodeId}/stream`
   const body = JSON.stringify({ tenant, kind: 'logs', assignmentId: anAssignment(node.nodeId).id })

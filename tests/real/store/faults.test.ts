@@ -1,6 +1,6 @@
-// The store under faults: three etcd members, four replicas with 64 writers between them, and listeners that must
-// hear of everything once. Leaders are killed and paused, a member is replaced by an empty one, history is compacted
-// away, a catch-up passes 4 MiB, streams are cut at random bytes and left half open.
+// The store under faults: three etcd members, four server replicas with 64 writers between them, and listeners that must
+// receive every event once. Leaders are killed and paused, a member is replaced by an empty one, history is compacted, a
+// catch-up exceeds 4 MiB, streams are cut at random bytes and left half open.
 
 import type { TenantId } from '@holdfast/contract'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
@@ -28,7 +28,7 @@ const MEMBERS = 3
 const WRITERS = 64
 const REPLICAS = 4
 const BACK_WITHIN_MS = 5_000
-/** What three members need for a new leader where nothing else keeps the machine busy. */
+/** The time that three members need to elect a leader on an idle machine. */
 const ELECTION_MS = 2_000
 const CATCH_UP_BYTES = 4 * 1024 * 1024
 const PADDING = 6_000
@@ -42,7 +42,7 @@ const tenant: TenantId = someTenant()
 let cluster: EtcdCluster
 let direct: KeyValueEngine
 let replicas: TestStore[]
-/** Before one of the replicas, before the listener that falls behind, and before the one that is left behind. */
+/** Proxies before one of the replicas, before the listener that falls behind, and before the one that is cut off. */
 let proxies: ProxiedCluster[]
 let listeners: { readonly steady: Listening; readonly behind: Listening; readonly relisted: Listening }
 let load: WriteLoad
@@ -83,8 +83,8 @@ afterAll(async () => {
 })
 
 /**
- * Every replica has acknowledged a write that was begun after now; how long that took, less what bare writes to the members
- * that are left were held up by more than they usually are: a busy machine's election and disk are not the store's.
+ * Waits until every replica has acknowledged a write begun after now, and returns how long that took. The extra delay of
+ * bare writes to the remaining members is subtracted: it is caused by a busy machine and not by the store.
  */
 async function writesAreBack(pace?: BarePace, usualMs = 0): Promise<number> {
   const since = performance.now()
@@ -92,7 +92,7 @@ async function writesAreBack(pace?: BarePace, usualMs = 0): Promise<number> {
   return performance.now() - since - Math.max(0, (pace?.heldUpMs() ?? 0) - usualMs)
 }
 
-/** Ended with the test. */
+/** Stopped at the end of the test. */
 function paceOf(members: readonly EtcdMember[]): BarePace {
   const pace = startBarePace(members.map(({ endpoint }) => endpoint))
   onTestFinished(() => pace.stop())
@@ -106,7 +106,7 @@ test.each(
     round: round + 1,
     fault: round % 2 === 0 ? ('kill' as const) : ('pause' as const),
   })),
-)('round $round: the leader is lost ($fault), writes are back in time', async ({ fault }) => {
+)('round $round: writes recover in time after the leader is lost ($fault)', async ({ fault }) => {
   await writesAreBack()
   const leader = await cluster.findLeader()
   await leader[fault]()
@@ -124,7 +124,7 @@ test('a member that lost its disk is replaced by an empty one', async () => {
   await writesAreBack()
 })
 
-test('streams are cut at random bytes', async () => {
+test('streams that are cut at random bytes lose no event', async () => {
   const [through] = proxies
   const [replica] = replicas
   for (let cut = 0; cut < CUTS; cut += 1) {
@@ -142,9 +142,9 @@ test('streams are cut at random bytes', async () => {
   }
 })
 
-test('members that are there and say nothing are left for others, those that went unnoticed too', async () => {
+test('unresponsive members are left for others, on idle connections too', async () => {
   const [through] = proxies
-  // Also the connections that are not in use at this moment.
+  // This includes connections that are idle at this moment.
   for (const proxy of through?.proxies ?? []) proxy.halfOpen()
   slowest.halfOpen = await writesAreBack(paceOf(cluster.members))
   for (const proxy of through?.proxies ?? []) {
@@ -155,7 +155,7 @@ test('members that are there and say nothing are left for others, those that wen
   expect(Math.max(slowest.halfOpen, slowest.stall ?? 0)).toBeLessThan(BACK_WITHIN_MS)
 })
 
-test('a listener that was cut off catches up with more than 4 MiB', async () => {
+test('a listener that was disconnected catches up with more than 4 MiB', async () => {
   const [, through] = proxies
   const { behind } = listeners
   const before = behind.counts.resumes
@@ -170,7 +170,7 @@ test('a listener that was cut off catches up with more than 4 MiB', async () => 
   expect(behind.counts.relists).toBe(0)
 })
 
-test('a listener whose history was compacted away lists anew, and again', async () => {
+test('a listener whose history was compacted lists again, twice', async () => {
   const [, , through] = proxies
   const { relisted } = listeners
   for (let turn = 1; turn <= 2; turn += 1) {
@@ -181,15 +181,15 @@ test('a listener whose history was compacted away lists anew, and again', async 
     await direct.compact(revision)
     through?.restore()
     await waitUntil(() => relisted.counts.relists === turn, { what: 'history is gone' })
-    // With hundreds of thousands of keys and everybody writing, listing takes longer than one caller waits.
+    // With hundreds of thousands of keys and all replicas writing, listing takes longer than one caller waits.
     await waitUntil(() => relisted.store.fresh().then(() => true), { what: 'the listener is back' })
   }
 })
 
-test('nothing that was acknowledged is lost, and every event was told once', async () => {
+test('no acknowledged write is lost, and every event is delivered once', async () => {
   const { steady, behind, relisted } = listeners
   await waitUntil(() => steady.log.events() >= EVENTS, {
-    what: `${EVENTS} events were told`,
+    what: `${EVENTS} events were delivered`,
     timeoutMs: LONG ? 1_800_000 : 60_000,
     intervalMs: 100,
   })
@@ -204,7 +204,7 @@ test('nothing that was acknowledged is lost, and every event was told once', asy
       `${ledger.acknowledged.length} writes acknowledged, ${ledger.uncertain.length} not decided ` +
       `(${[...new Set(ledger.uncertain.map(({ why }) => why))].join('; ')}), ` +
       `${replicas.map(({ counts }) => counts.unknown)} answers lost, ${cancelled.length} cancelled; ` +
-      `events told ${steady.log.events()}, ${behind.log.events()}, ${relisted.log.events()} (relisted)`,
+      `events delivered ${steady.log.events()}, ${behind.log.events()}, ${relisted.log.events()} (relisted)`,
   )
   expect(checkWrites(truth, ledger)).toEqual([])
   expect([steady, behind, relisted].map(({ counts }) => counts.relists)).toEqual([0, 0, 2])

@@ -1,5 +1,5 @@
-// The store in memory is etcd: ten thousand random operations on both, and every answer, every reason of a refusal, every
-// event of every watch and what is there in the end are the same. What the simulation proves rests on this.
+// The in-memory store behaves as etcd: over ten thousand random operations every response, error reason, watch event and
+// the final state are the same. The results of the simulation depend on this.
 
 import { env } from 'node:process'
 import { isDeepStrictEqual } from 'node:util'
@@ -28,11 +28,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const OPERATIONS = inRun(10_000, 200_000)
 const SEED = Number(env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
-/** Steps of one history, on average half of it. */
+/** Upper bound for the steps of one history; the average is half of it. */
 const LONGEST = 800
 const EVERYTHING: KeyRange = { key: '\0', rangeEnd: '\0' }
 
-/** Histories at the same time, each on an etcd of its own: most of the time is spent waiting for it. */
+/** Histories that run concurrently, each on its own etcd, because most of the time is spent waiting. */
 const LANES = 2
 
 let clusters: readonly EtcdCluster[]
@@ -60,7 +60,7 @@ interface Pair {
   reached: Reached
 }
 
-/** etcd empty and without history, and a twin that has come to the same revision. */
+/** An empty etcd without history, and an in-memory store at the same revision. */
 async function openPair(real: KeyValueEngine): Promise<Pair> {
   await real.transact(unconditionally({ kind: 'delete', ...EVERYTHING }))
   await real.transact(unconditionally(put('/')))
@@ -73,7 +73,7 @@ async function openPair(real: KeyValueEngine): Promise<Pair> {
   return { real, twin: connectMemory(keyspace), watches: [], reached: { revision, compacted: revision } }
 }
 
-/** An answer or a refusal, in a form that can be compared: bytes as text, and of an error what callers go by. */
+/** A response or an error in a comparable form: bytes as text, and the fields of an error that callers use. */
 async function outcomeOf(asked: Promise<unknown>): Promise<unknown> {
   try {
     return await asked
@@ -96,15 +96,15 @@ async function askBoth(pair: Pair, ask: (engine: KeyValueEngine) => Promise<unkn
   return real
 }
 
-/** The assertion prints the difference, but takes far longer than the comparison. */
+/** Compares first, because an assertion prints the difference but takes far longer. */
 function expectSame(twin: unknown, real: unknown): void {
   const [left, right] = [comparable(twin), comparable(real)]
   if (!isDeepStrictEqual(left, right)) expect(left).toEqual(right)
 }
 
-/** Without these the comparison would have had nothing to compare. */
+/** Each of these must have occurred, or the comparison was empty. */
 const SOME_OF_EACH = [
-  ...['range', 'transact', 'compact', 'watch', 'unwatch', 'events told', 'watches ended by compaction'],
+  ...['range', 'transact', 'compact', 'watch', 'unwatch', 'events delivered', 'watches ended by compaction'],
   ...['refused: invalid', 'refused: compacted', 'refused: too_large'],
 ]
 const counts = new Map<string, number>()
@@ -125,14 +125,14 @@ async function takeStep(pair: Pair, step: Step): Promise<void> {
   }
 }
 
-/** Where the store is now, from what it answered. */
+/** Updates the current revision from a response. */
 function note(pair: Pair, answer: unknown): void {
   if (typeof answer !== 'object' || answer === null) return
   if ('refused' in answer) count(`refused: ${answer.refused}`)
   if ('revision' in answer) pair.reached = { ...pair.reached, revision: Number(answer.revision) }
 }
 
-/** A watch that has not yet been told all there is may be overtaken; when is a matter of time and not compared. */
+/** Lets watches catch up first, because the time at which compaction overtakes a watch is not compared. */
 async function compactBoth(pair: Pair, revision: number): Promise<void> {
   await catchUp(pair)
   const answer = await askBoth(pair, (engine) => engine.compact(revision))
@@ -159,7 +159,7 @@ function closeWatch(pair: Pair, which: number): void {
   closed?.twin.close()
 }
 
-/** Until each watch has been told everything up to now, or that it has ended. Then both must have heard the same. */
+/** Waits until each watch has received everything up to now or has ended. Then both must have received the same. */
 async function catchUp({ watches, reached }: Pair): Promise<void> {
   const heard = (watch: RecordingWatch) =>
     watch.compacted.length > 0 || (watch.progress.at(-1) ?? 0) >= reached.revision
@@ -175,7 +175,7 @@ async function catchUp({ watches, reached }: Pair): Promise<void> {
   }
 }
 
-/** The first batch that is not one of whole revisions, in order, after those before it. */
+/** The first batch that does not consist of whole revisions in ascending order. */
 function tornBatch({ batches }: RecordingWatch): unknown {
   let before = 0
   return batches.find(({ events, revision }) => {
@@ -186,7 +186,7 @@ function tornBatch({ batches }: RecordingWatch): unknown {
   })
 }
 
-/** The present, what is left of the past, and all of the history that is left. */
+/** Compares the current records, older revisions, and the history that is left. */
 async function compareEnds(pair: Pair): Promise<void> {
   const { revision, compacted } = pair.reached
   openWatch(pair, EVERYTHING, compacted)
@@ -203,7 +203,7 @@ async function compareHistory(engine: KeyValueEngine, steps: readonly Step[]): P
     await compareEnds(pair)
   } finally {
     for (const { real } of pair.watches) {
-      count('events told', real.events().length)
+      count('events delivered', real.events().length)
       count('watches ended by compaction', real.compacted.length)
       real.close()
     }
@@ -211,8 +211,8 @@ async function compareHistory(engine: KeyValueEngine, steps: readonly Step[]): P
   }
 }
 
-/** Before any other, while one of them is new: nothing was ever written or compacted there. */
-test('a new store is the same, down to revisions below the first', async () => {
+/** Runs before any other test, while nothing was ever written to or compacted in one of them. */
+test('a new in-memory store equals a new etcd, down to revisions below the first', async () => {
   const [real] = engines
   if (real === undefined) throw new Error('etcd did not start')
   const twin = connectMemory(createMemoryKeyspace())
@@ -239,7 +239,9 @@ test('a new store is the same, down to revisions below the first', async () => {
 
 const history = fc.array(arbitraryStep, { minLength: 1, maxLength: LONGEST, size: 'max' })
 
-test(`nothing tells the store in memory from etcd (from seed ${SEED})`, { timeout: 3_600_000 }, async () => {
+test(`the store in memory and etcd cannot be distinguished (from seed ${SEED})`, {
+  timeout: 3_600_000,
+}, async () => {
   const begun = performance.now()
   let [done, seed] = [0, SEED]
   const runLane = async (engine: KeyValueEngine): Promise<void> => {

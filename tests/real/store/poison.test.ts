@@ -1,4 +1,4 @@
-// Garbage straight in etcd is one tenant's trouble: it is reported once, and everybody else goes on.
+// Garbage in etcd affects one tenant only: it is reported once, and all others continue.
 
 import { encodeRecord } from '@holdfast/server/store/encode'
 import { createKeyspace } from '@holdfast/server/store/keys'
@@ -27,7 +27,7 @@ const create = (store: Store, tenant: typeof sound, name: string) =>
     return { kind: 'commit', result: 'created' }
   })
 
-test('garbage under a tenant and under what is global, before and after the store was opened', async () => {
+test('garbage in tenant and global keys is reported once and hides no other record', async () => {
   const root = `/${uniqueName('poison')}`
   const keyspace = createKeyspace(root)
   const before = await opened(root)
@@ -36,7 +36,7 @@ test('garbage under a tenant and under what is global, before and after the stor
   const badTenant = keyspace.globalKey(tenants.folder, poisoned)
   await write(engine, bad, GARBAGE)
   await write(engine, badTenant, '{"v":1}')
-  for (const key of ['/x/', '/t/', '/t/nobody/dep/web/', '/g/', '/g/tenant', '/g/unheard-of/x/'])
+  for (const key of ['/x/', '/t/', '/t/missing/dep/web/', '/g/', '/g/tenant', '/g/unheard-of/x/'])
     await write(engine, `${root}${key}`, GARBAGE)
   await write(engine, keyspace.tenantKey(poisoned, 'slot', 'deployments/first'), GARBAGE)
   await before.store.fresh()
@@ -57,7 +57,7 @@ test('garbage under a tenant and under what is global, before and after the stor
   }
 })
 
-test('a transaction on an unreadable record fails at once, and works when it is mended', async () => {
+test('a transaction on an unreadable record fails at once, and works after a repair', async () => {
   const root = `/${uniqueName('poison')}`
   const { store, engine } = await opened(root)
   const key = store.keyspace.tenantKey(poisoned, deployments.folder, 'bad')
@@ -65,7 +65,7 @@ test('a transaction on an unreadable record fails at once, and works when it is 
   await store.fresh()
   const since = performance.now()
   await expect(create(store, poisoned, 'bad')).rejects.toMatchObject({ name: 'UnreadableRecordError' })
-  // Well before the deadline of ten seconds, also where the machine stands still for a while.
+  // Well before the deadline of ten seconds, even if the machine pauses for a while.
   expect(performance.now() - since).toBeLessThan(5_000)
   await write(engine, key, encodeRecord(deployments, aDeployment('bad')))
   await store.fresh()
@@ -74,7 +74,7 @@ test('a transaction on an unreadable record fails at once, and works when it is 
   expect(await create(store, poisoned, 'bad')).toBe('created')
 })
 
-test('one unreadable entry among many is left out of what is read from the engine', async () => {
+test('one unreadable entry among many is left out of reads', async () => {
   const root = `/${uniqueName('poison')}`
   const { store, engine, unreadable } = await opened(root)
   await create(store, poisoned, 'web')

@@ -1,5 +1,5 @@
-// What the store says of concurrent transactions is what etcd holds: they are strictly serializable, in the order of
-// their revisions, and so are refusals and fresh reads.
+// The results of concurrent transactions equal what etcd holds: they are strictly serializable in the order of their
+// revisions, and so are aborted transactions and fresh reads.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { decodeRecord } from '@holdfast/server/store/encode'
@@ -30,7 +30,7 @@ async function openedTwice(): Promise<readonly [TestStore, TestStore]> {
 interface Observed {
   readonly transaction: string
   readonly committed: boolean
-  /** Who had written what was read; undefined where there was nothing. */
+  /** The writer of each value that was read; undefined where there was none. */
   readonly reads: ReadonlyMap<string, string | undefined>
   readonly writes: readonly string[]
   readonly deletes: readonly string[]
@@ -42,7 +42,7 @@ const some = (most: number): string[] =>
     () => NAMES[Math.floor(Math.random() * NAMES.length)] ?? 'a',
   )
 
-/** Reads some, writes some; refuses now and then on what it has read. */
+/** Reads some keys and writes some; aborts now and then because of what it has read. */
 function randomTransaction(store: Store, refused: Set<string>): Promise<Observed> {
   const [reading, writing] = [new Set(some(3)), new Set(some(2))]
   const deleting = Math.random() < 0.2
@@ -65,13 +65,13 @@ function randomTransaction(store: Store, refused: Set<string>): Promise<Observed
   })
 }
 
-/** The revision of each transaction that etcd holds the receipt of. */
+/** The revision of each transaction that has a receipt in etcd. */
 async function committedAt(engine: KeyValueEngine, store: Store): Promise<Map<string, number>> {
   const { kvs } = await engine.range(store.keyspace.folderOf(tenant, audit.folder))
   return new Map(kvs.map((kv) => [decodeRecord(audit, kv.value).id, kv.modRevision]))
 }
 
-/** In the order of revisions; those of one revision travelled together and must not have touched each other. */
+/** In the order of revisions. Transactions of one revision were committed together and must not overlap. */
 function replay(inOrder: readonly (Observed & { readonly revision: number })[]) {
   const state = new Map<string, { writer: string | undefined; revision: number }>()
   const faults: string[] = []
@@ -88,7 +88,7 @@ function replay(inOrder: readonly (Observed & { readonly revision: number })[]) 
   return { faults, state }
 }
 
-test('random concurrent transactions of two replicas equal their order in etcd', async () => {
+test('random concurrent transactions of two server replicas equal their order in etcd', async () => {
   const [one, other] = await openedTwice()
   const refused = new Set<string>()
   const observed: Observed[] = []
@@ -120,7 +120,7 @@ test('random concurrent transactions of two replicas equal their order in etcd',
   expect(shared).toBeLessThan(committed.length)
 })
 
-test('what one replica has acknowledged, the other neither denies nor misses', async () => {
+test('a write that one server replica acknowledged is visible to the other', async () => {
   const [one, other] = await openedTwice()
   const isThere = (store: Store, name: string) =>
     store.transact((transaction) => {
@@ -141,7 +141,7 @@ test('what one replica has acknowledged, the other neither denies nor misses', a
   }
 })
 
-test('a thousand that want one name: one gets it, and all others are told so', async () => {
+test('a thousand transactions for one name: one gets it, and all others see that it exists', async () => {
   const [one, other] = await openedTwice()
   const outcomes = await Promise.all(
     Array.from({ length: 1_000 }, (_, index) =>
@@ -157,15 +157,15 @@ test('a thousand that want one name: one gets it, and all others are told so', a
   expect(outcomes.filter((each) => each === 'exists')).toHaveLength(999)
 })
 
-/** Holds back its first answer, and events after a revision until it asks for a current view. */
+/** Delays its first response, and delays events after a revision until it requests a current view. */
 function slowReplica() {
   const held = Promise.withResolvers<void>()
-  const unseen: { readonly revision: number; tell(): void }[] = []
+  const unseen: { readonly revision: number; deliver(): void }[] = []
   let answers = 0
   let shown = 0
   const showUpTo = (revision: number) => {
     shown = revision
-    while (unseen[0] !== undefined && unseen[0].revision <= shown) unseen.shift()?.tell()
+    while (unseen[0] !== undefined && unseen[0].revision <= shown) unseen.shift()?.deliver()
   }
   const wrap: TestStoreOptions['wrap'] = (engine) => ({
     ...engine,
@@ -181,7 +181,7 @@ function slowReplica() {
     },
     watch(request) {
       const onEvents: typeof request.onEvents = (events, revision) => {
-        unseen.push({ revision, tell: () => request.onEvents(events, revision) })
+        unseen.push({ revision, deliver: () => request.onEvents(events, revision) })
         showUpTo(shown)
       }
       return engine.watch({ ...request, onEvents, onProgress: () => {} })
@@ -190,7 +190,7 @@ function slowReplica() {
   return { wrap, showUpTo, answered: () => answers, answer: held.resolve }
 }
 
-test('who was overtaken is not refused on a view from before its own beginning', async () => {
+test('a transaction that was overtaken does not abort on a view from before its start', async () => {
   const { endpoints } = await sharedEtcd()
   const root = `/${uniqueName('overtaken')}`
   const slow = slowReplica()

@@ -1,4 +1,4 @@
-// A quota of N records holds exactly N, whoever asks for them at the same time.
+// A quota of N records allows exactly N, for any number of concurrent requests.
 
 import { createSlotAllocator, type SlotAllocator, slotId } from '@holdfast/server/quotas/slots'
 import { deployments, slots } from '@holdfast/server/store/records'
@@ -24,7 +24,7 @@ async function replicaOf(root: string): Promise<Replica> {
   return { store, allocator: createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit)) }
 }
 
-/** As an operation does it: another slot after each conflict, none kept after the end. */
+/** Allocates as an operation does: another slot after each conflict, none kept afterwards. */
 async function create({ store, allocator }: Replica, name: string, limit: number): Promise<boolean> {
   let held: number | undefined
   const release = () => {
@@ -70,7 +70,7 @@ const createAll = (replicas: readonly Replica[], names: readonly string[], limit
 const named = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 
-test('400 creations in two replicas under a quota of 200: exactly 200 succeed', async () => {
+test('400 creations on two server replicas under a quota of 200 have exactly 200 successes', async () => {
   const root = `/${uniqueName('slots')}`
   const replicas = await Promise.all([replicaOf(root), replicaOf(root)])
   const made = await createAll(replicas, named('a', 400), 200)
@@ -84,7 +84,7 @@ test('400 creations in two replicas under a quota of 200: exactly 200 succeed', 
   }
 })
 
-test('what is given back can be taken again, and not more than that', async () => {
+test('a released slot can be allocated again, and no more than that', async () => {
   const root = `/${uniqueName('slots')}`
   const replicas = await Promise.all([replicaOf(root), replicaOf(root)])
   const [first] = replicas
@@ -96,7 +96,7 @@ test('what is given back can be taken again, and not more than that', async () =
   expect(again.filter(Boolean)).toHaveLength(7)
 })
 
-test('a lowered quota counts the records that are there already', async () => {
+test('a lowered quota includes the records that exist already', async () => {
   const root = `/${uniqueName('slots')}`
   const replicas = await Promise.all([replicaOf(root), replicaOf(root)])
   await createAll(replicas, named('a', 12), 100)

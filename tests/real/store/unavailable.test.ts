@@ -1,4 +1,5 @@
-// While etcd is away the store says so in time, and goes on when it is back; when history is gone it lists anew.
+// While etcd is unavailable the store fails in time, and it recovers when etcd is back; after history was compacted it
+// lists again.
 
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
@@ -41,20 +42,20 @@ const create = (store: Store, name: string) =>
     return { kind: 'commit', result: 'created' }
   })
 
-/** With a short deadline a slow disk may refuse it at first. */
+/** With a short deadline a slow disk may fail it at first. */
 const isWritten = (store: Store, name: string) =>
   waitUntil(() => create(store, name), { what: `${name} is written` })
 
-/** Resolves with how long it took to be told that the store is unavailable. */
+/** Resolves with the time until the call failed because the store is unavailable. */
 async function refusal(work: Promise<unknown>): Promise<number> {
   const since = performance.now()
   await expect(work).rejects.toMatchObject({ name: 'StoreUnavailableError' })
   return performance.now() - since
 }
 
-describe('etcd is away', () => {
+describe('while etcd is unavailable', () => {
   test.each(['paused', 'gone'] as const)(
-    '%s: every call ends in time, and works again later',
+    'because it is %s, every call ends in time, and works again later',
     async (how) => {
       const { store } = await opened({ deadlineMs: 1_000 })
       await isWritten(store, 'web')
@@ -69,15 +70,15 @@ describe('etcd is away', () => {
       ])
       if (how === 'paused') member?.resume()
       else await member?.restart()
-      // Half of what is waited for where nobody says how long: also a machine that stands still for a while tells them apart.
+      // Half of the default deadline, so that the two can be distinguished even if the machine pauses for a while.
       expect(Math.max(fresh, read, refused)).toBeLessThan(5_000)
-      // What may have been written is asked after, and that takes its own time.
+      // The outcome of a possible write is looked up, which takes extra time.
       expect(written).toBeLessThan(10_000)
       await waitUntil(() => create(store, 'later'), { what: 'the store writes again' })
     },
   )
 
-  test('a crowd that waits for its turn is told in time as well', async () => {
+  test('queued transactions fail in time as well', async () => {
     const { store } = await opened({ deadlineMs: 1_000, groupCommit: { maxTransactions: 1, maxInFlight: 1 } })
     await isWritten(store, 'web')
     const [member] = cluster.members
@@ -89,13 +90,13 @@ describe('etcd is away', () => {
     expect(Math.max(...waits)).toBeLessThan(10_000)
   })
 
-  test('a wait for something that never comes ends', async () => {
+  test('a wait for a condition that never comes true ends', async () => {
     const { store } = await opened({ deadlineMs: 200 })
     const until = new Promise<void>(() => {})
     expect(await refusal(store.transact(() => ({ kind: 'wait', until })))).toBeLessThan(5_000)
   })
 
-  test('a request that etcd will never take is our fault, not its absence', async () => {
+  test('a request that etcd can never accept is reported as invalid, not as unavailability', async () => {
     const { store } = await opened()
     const tooMany = store.transact((transaction) => {
       for (let index = 0; index < 200; index += 1) transaction.delete(inTenant(tenant, audit, `${index}`))
@@ -105,7 +106,7 @@ describe('etcd is away', () => {
   })
 })
 
-describe('history is gone', () => {
+describe('after history was compacted', () => {
   async function cutOff(options: Partial<TestStoreOptions> = {}) {
     const through = await proxyCluster(cluster)
     onTestFinished(() => through.stop())
@@ -117,8 +118,8 @@ describe('history is gone', () => {
     return { ...one, through, log }
   }
 
-  /** Behind the back of the store. */
-  async function changeMeanwhile({ store }: TestStore): Promise<void> {
+  /** Writes through another store, and compacts the history of this one. */
+  async function changeElsewhere({ store }: TestStore): Promise<void> {
     const other = await opened({ root: store.keyspace.root })
     await other.store.transact((transaction) => {
       putDeployment(transaction, tenant, 'changed', { revision: 2 })
@@ -131,10 +132,10 @@ describe('history is gone', () => {
 
   const names = (store: Store) => store.list(deployments, tenant).map(({ record }) => record.spec.name)
 
-  test('everything is listed anew, those who waited go on, and listeners hear the difference', async () => {
+  test('everything is listed again, waiting calls continue, and listeners receive the difference', async () => {
     const { store, counts, through, log, ...one } = await cutOff()
-    await changeMeanwhile({ store, counts, ...one })
-    const told = log.events()
+    await changeElsewhere({ store, counts, ...one })
+    const eventsBefore = log.events()
     const waiting = store.fresh()
     through.restore()
     await waiting
@@ -142,13 +143,13 @@ describe('history is gone', () => {
     expect(names(store)).toEqual(['kept', 'changed', 'added'])
     expect(store.get(inTenant(tenant, deployments, 'changed'))?.record.revision).toBe(2)
     // The change, the removal, the addition, and the receipts of two transactions.
-    expect(log.events() - told).toBe(5)
+    expect(log.events() - eventsBefore).toBe(5)
     expect(log.repeated).toEqual([])
     expect(await create(store, 'removed')).toBe('created')
     expect(await create(store, 'added')).toBe('exists')
   })
 
-  test('and again, when it goes while listing and before watching', async () => {
+  test('listing restarts if history is compacted again while listing and before watching', async () => {
     const trouble = { pages: 0, watches: 0 }
     const compactNow = async () => {
       await write(direct, uniqueName('elsewhere'))
@@ -182,7 +183,7 @@ describe('history is gone', () => {
       )
       await direct.transact(unconditionally(...keys.map((key) => put(key, '{}'))))
     }
-    await changeMeanwhile({ store, counts, ...one })
+    await changeElsewhere({ store, counts, ...one })
     Object.assign(trouble, { pages: 2, watches: 2 })
     through.restore()
     await waitUntil(() => counts.relists === 3, { what: 'history was gone three times' })
@@ -194,7 +195,7 @@ describe('history is gone', () => {
   })
 })
 
-test('a listener that throws neither keeps others from hearing nor stops the cache', async () => {
+test('a listener that throws neither blocks other listeners nor stops the cache', async () => {
   const { store } = await opened()
   const thrown: unknown[] = []
   const catching = (error: unknown) => thrown.push(error)
@@ -206,7 +207,7 @@ test('a listener that throws neither keeps others from hearing nor stops the cac
     for (const each of others) process.on('uncaughtException', each)
   })
   store.subscribe(() => {
-    throw new Error('a fault of ours')
+    throw new Error('listener failed')
   })
   const log = recordChanges(store, tenant)
   await create(store, 'web')

@@ -1,5 +1,5 @@
-// Transactions whose answers are lost, thousands of times: never applied twice, never called done when absent, never
-// called refused when present, and what arrives after it was cancelled is not applied.
+// Transactions whose responses are lost, thousands of times: they are never applied twice, never reported as done when
+// absent or as aborted when present, and a request that arrives after its cancellation is not applied.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TenantId } from '@holdfast/contract'
@@ -35,12 +35,12 @@ async function faultsOf({ store }: TestStore, { ledger }: Writing): Promise<stri
   return checkWrites(await readTruth(direct, store.keyspace, tenant), ledger)
 }
 
-/** One in three is delivered; the fate of each kind of mail is drawn anew. */
+/** A random fate for each request. */
 const anyFate = (): Fate =>
   (['delivered', 'answer lost', 'request lost', 'late'] as const)[Math.floor(Math.random() * 4)] ??
   'delivered'
 
-test('mail is lost in every way, and each write happens exactly once', async () => {
+test('requests and responses are lost in every way, and each write happens exactly once', async () => {
   const postman = createPostman(anyFate)
   const one = await opened({ wrap: postman.wrap, deadlineMs: 60_000 })
   const writing: Writing = { store: one.store, tenant, ledger: newLedger(), padding: () => 0 }
@@ -73,7 +73,7 @@ test('mail is lost in every way, and each write happens exactly once', async () 
   expect(uncertain).toEqual([])
 })
 
-test('what arrives after it was cancelled is not applied, though nothing else stands in its way', async () => {
+test('a request that arrives after its cancellation is not applied, though no other record prevents it', async () => {
   const fates: Fate[] = []
   const postman = createPostman(() => fates.shift() ?? 'delivered')
   const { store } = await opened({ wrap: postman.wrap })
@@ -93,7 +93,7 @@ test('what arrives after it was cancelled is not applied, though nothing else st
   expect(store.keysOf(audit, tenant)).toHaveLength(20)
 })
 
-test('a question that is lost itself is asked again, and the answer is the same', async () => {
+test('a lost outcome lookup is repeated, and the result is the same', async () => {
   const fates: Fate[] = []
   const postman = createPostman(() => fates.shift() ?? 'delivered')
   const one = await opened({ wrap: postman.wrap })
@@ -111,7 +111,7 @@ test('a question that is lost itself is asked again, and the answer is the same'
   expect(await faultsOf(one, writing)).toEqual([])
 })
 
-test('without a receipt nobody can tell: it is said so, and not tried again', async () => {
+test('without a receipt the outcome stays unknown: the call fails and is not retried', async () => {
   const fates: Fate[] = ['answer lost']
   const postman = createPostman(() => fates.shift() ?? 'delivered')
   const { store } = await opened({ wrap: postman.wrap })
@@ -123,7 +123,7 @@ test('without a receipt nobody can tell: it is said so, and not tried again', as
   expect(postman.fates.delivered).toBe(0)
 })
 
-test('connections that break between the request and its answer', async () => {
+test('connections that break between request and response apply each write once', async () => {
   const { endpoints } = await sharedEtcd()
   const through = await proxyCluster({ endpoints })
   const watching = createEtcdClient({ endpoints })
@@ -131,7 +131,7 @@ test('connections that break between the request and its answer', async () => {
     watching.close()
     await through.stop()
   })
-  // The stream of events goes another way, so that every cut falls on a request.
+  // Events use another connection, so that every cut affects a request.
   const wrap: TestStoreOptions['wrap'] = (engine) => ({ ...engine, watch: watching.watch })
   const one = await opened({ endpoints: through.endpoints, wrap })
   const load = startWriteLoad([one.store], { tenant, writers: 16, restMs: 0 })
@@ -139,7 +139,7 @@ test('connections that break between the request and its answer', async () => {
   for (let cut = 0; cut < CUTS; cut += 1) {
     const before = one.counts.unknown
     const direction = Math.random() < 0.75 ? 'toClient' : 'toServer'
-    // A cut that falls between two exchanges costs nobody an answer: then the next one.
+    // A cut between two exchanges loses no response, so another one follows.
     for (let since = 0; one.counts.unknown === before; ) {
       if (performance.now() - since > 300) {
         since = performance.now()
@@ -150,7 +150,7 @@ test('connections that break between the request and its answer', async () => {
     }
     through.restore()
     const written = ledger.acknowledged.length
-    await waitUntil(() => ledger.acknowledged.length > written, { what: 'writes go on', intervalMs: 2 })
+    await waitUntil(() => ledger.acknowledged.length > written, { what: 'writes continue', intervalMs: 2 })
   }
   await load.stop()
   console.info(
