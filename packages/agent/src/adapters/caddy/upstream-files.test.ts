@@ -1,4 +1,5 @@
-// The files that say where requests are led, on a real disk: no file ever upstreams where nobody said, whatever came in between.
+// The files that say where requests are led, on a real disk: no file ever upstreams where nobody said, whatever came in
+// between.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// One call of the engine over its unix socket: the deadline ends it, and its failure is classified.
+// Calls the engine over its unix socket, with a timeout and classified errors.
 
 import Docker from 'dockerode'
 import { EngineError } from '../../ports/engine.ts'
@@ -13,7 +13,7 @@ interface Connection {
 }
 
 export interface Caller {
-  /** Gives the client and a signal that ends the call at its deadline. */
+  /** Runs `work` with the client and a signal that aborts it at the timeout. */
   call<T>(deadlineMs: number, work: (docker: Docker, signal: AbortSignal) => Promise<T>): Promise<T>
   apiVersion(): Promise<string>
 }
@@ -31,9 +31,9 @@ export function createCaller(socketPath: string): Caller {
     async call(deadlineMs, work) {
       const { docker } = await connect()
       try {
-        return await limited(deadlineMs, (signal) => work(docker, signal))
+        return await withTimeout(deadlineMs, (signal) => work(docker, signal))
       } catch (error) {
-        // An engine that went away may come back as another one.
+        // The engine may have restarted with another version, so the next call negotiates again.
         if (error instanceof EngineError && error.fault === 'unavailable') connection = undefined
         throw error
       }
@@ -43,22 +43,22 @@ export function createCaller(socketPath: string): Caller {
 }
 
 async function openConnection(socketPath: string): Promise<Connection> {
-  const apiVersion = await limited(PING_MS, (signal) => negotiateVersion(socketPath, signal))
+  const apiVersion = await withTimeout(PING_MS, (signal) => negotiateVersion(socketPath, signal))
   return { docker: new Docker({ socketPath, version: `v${apiVersion}` }), apiVersion }
 }
 
-/** The deadline holds whatever the client does with the signal. */
-async function limited<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** Rejects at the timeout even if the client ignores the signal. */
+async function withTimeout<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController()
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       reject(new EngineError('timeout', `The engine did not answer within ${deadlineMs} ms.`))
       ending.abort()
     }, deadlineMs)
   })
   try {
-    return await Promise.race([work(ending.signal), late])
+    return await Promise.race([work(ending.signal), timeout])
   } catch (error) {
     throw classifyError(error)
   } finally {

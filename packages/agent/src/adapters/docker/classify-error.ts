@@ -1,4 +1,4 @@
-// What a failed call of the engine means for the agent. Messages are the engine's own, shortened; they name images and
+// Classifies a failed call of the engine. Messages are the engine's own, shortened; they contain names of images and
 // containers, never an environment.
 
 import { EngineError, type EngineFault } from '../../ports/engine.ts'
@@ -14,7 +14,7 @@ export function classifyError(error: unknown): EngineError {
   return new EngineError(BY_STATUS[status] ?? (status < 500 ? 'refused' : 'failed'), message)
 }
 
-/** Of the engine's answer; undefined when there was none. */
+/** The HTTP status of the engine's answer; undefined if there was none. */
 export function readStatus(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined
   return typeof error.statusCode === 'number' ? error.statusCode : undefined

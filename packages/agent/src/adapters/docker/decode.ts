@@ -1,4 +1,4 @@
-// The engine's answers, cut down to what the agent may know: never an environment, never what a check printed.
+// Decodes the engine's answers and keeps only what the agent may know: no environment and no output of health checks.
 
 import {
   decode,
@@ -70,7 +70,7 @@ const eventShape = object({
   Actor: object({ ID: string(), Attributes: map(string()) }),
 })
 
-/** Engines say more with each release: what a shape does not name is left out before it is judged. */
+/** Drops fields that the shape does not have, because newer engines send more of them. */
 function read<T>(shape: Shape<T>, value: unknown): T {
   return decode(shape, strip(shape, value))
 }
@@ -107,7 +107,7 @@ export function readNetwork(value: unknown): NetworkFacts {
   return { labels: Labels ?? {}, subnets: (IPAM.Config ?? []).map(({ Subnet }) => Subnet) }
 }
 
-/** The one it has, else the one that it was made with. */
+/** The current address, or the configured one before the container runs. */
 function addressOf(endpoint: unknown): string | undefined {
   const { IPAddress, IPAMConfig } = read(endpointShape, endpoint)
   return [IPAddress, IPAMConfig?.IPv4Address].find((text) => text !== undefined && text !== '')
@@ -128,7 +128,7 @@ export function readInspected(value: unknown): InspectedContainer {
     exitCode: state === 'exited' || state === 'restarting' || state === 'dead' ? State.ExitCode : null,
     restarts: RestartCount,
     health: readHealth(State),
-    // Ours are on one network; one on several is outside the safe set.
+    // Containers of the agent are on one network; one on several networks fails the settings check.
     address: Object.values(NetworkSettings.Networks).map(addressOf)[0] ?? null,
     proof: Config.Labels?.[PROOF_LABEL],
     settings: { HostConfig, Mounts, NetworkSettings },
@@ -151,10 +151,10 @@ function readAction(action: string): ContainerEvent['action'] {
   return action === 'start' || action === 'die' || action === 'destroy' ? action : 'other'
 }
 
-/** The engine writes names with a slash before them. */
+/** The engine puts a slash before names. */
 const bareName = (name: string): string => name.replace(/^\//, '')
 
-/** A state that we do not know is one that we do not act on. */
+/** An unknown state is treated as `removing`, on which the agent does not act. */
 const readState = (text: string): ContainerState => STATES.find((state) => state === text) ?? 'removing'
 
 function readHealth({ Health }: Infer<typeof inspectedShape>['State']): InspectedContainer['health'] {

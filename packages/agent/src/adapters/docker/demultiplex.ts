@@ -1,5 +1,5 @@
-// The engine sends both outputs of a process over one connection, in frames: which output (1 byte), three that are empty,
-// the length (4 bytes, big endian), then the bytes.
+// Splits the engine's combined output stream into stdout and stderr. Each frame has a header: the channel (1 byte), three
+// zero bytes, and the payload length (4 bytes, big endian).
 
 import type { OutputChannel } from '../../ports/engine.ts'
 
@@ -7,34 +7,34 @@ const HEADER_BYTES = 8
 const STDERR = 2
 
 export interface Parts {
-  /** A view of the chunk; `last` with the final one of its frame. */
+  /** `bytes` is a view of the chunk; `last` is true for the final part of its frame. */
   part(channel: OutputChannel, bytes: Buffer, last: boolean): void
 }
 
-/** Takes the chunks in order, however they are cut. */
+/** The returned function accepts the chunks in order; frames may be cut anywhere. */
 export function createDemultiplexer(parts: Parts): (chunk: Buffer) => void {
   const header = Buffer.alloc(HEADER_BYTES)
-  let headed = 0
+  let headerBytes = 0
   let left = 0
   let channel: OutputChannel = 'stdout'
-  const takeHeader = (chunk: Buffer, at: number): number => {
-    const taken = Math.min(HEADER_BYTES - headed, chunk.length - at)
-    chunk.copy(header, headed, at, at + taken)
-    headed += taken
-    if (headed < HEADER_BYTES) return at + taken
+  const readHeader = (chunk: Buffer, at: number): number => {
+    const taken = Math.min(HEADER_BYTES - headerBytes, chunk.length - at)
+    chunk.copy(header, headerBytes, at, at + taken)
+    headerBytes += taken
+    if (headerBytes < HEADER_BYTES) return at + taken
     channel = header[0] === STDERR ? 'stderr' : 'stdout'
     left = header.readUInt32BE(4)
-    if (left === 0) headed = 0
+    if (left === 0) headerBytes = 0
     return at + taken
   }
   return (chunk) => {
     let at = 0
     while (at < chunk.length) {
-      if (headed < HEADER_BYTES) at = takeHeader(chunk, at)
+      if (headerBytes < HEADER_BYTES) at = readHeader(chunk, at)
       else {
         const taken = Math.min(left, chunk.length - at)
         left -= taken
-        if (left === 0) headed = 0
+        if (left === 0) headerBytes = 0
         parts.part(channel, chunk.subarray(at, at + taken), left === 0)
         at += taken
       }

@@ -1,4 +1,4 @@
-// The Docker Engine behind the agent's port, by dockerode on the unix socket.
+// Implements the agent's engine port for the Docker Engine, with dockerode on the unix socket.
 
 import type { CreateBody } from '@holdfast/core/node'
 import type Docker from 'dockerode'
@@ -22,13 +22,13 @@ const READ_MS = 10_000
 const CREATE_MS = 30_000
 const START_MS = 60_000
 const REMOVE_MS = 60_000
-/** Beyond the grace that the container has. */
+/** Added to the container's own grace period. */
 const STOP_MS = 30_000
 const PULL_MS = 15 * 60_000
-/** A pull that says nothing for so long is stuck. */
+/** A pull without progress for this long is aborted. */
 const PULL_SILENCE_MS = 60_000
 const NOT_MODIFIED = 304
-/** Not those of exec: every check of the engine makes three. */
+/** Without exec events, because each health check of the engine causes three. */
 const EVENTS = ['start', 'die', 'destroy', 'health_status', 'pause', 'unpause']
 
 export function createDockerEngine(socketPath: string): Engine {
@@ -44,10 +44,12 @@ export function createDockerEngine(socketPath: string): Engine {
     createContainer: (name, body) =>
       call(CREATE_MS, (docker, signal) => createContainer(docker, name, body, signal)),
     startContainer: (id) =>
-      call(START_MS, (docker, abortSignal) => unlessSo(docker.getContainer(id).start({ abortSignal }))),
+      call(START_MS, (docker, abortSignal) =>
+        ignoreNotModified(docker.getContainer(id).start({ abortSignal })),
+      ),
     stopContainer: (id, t) =>
       call(t * 1000 + STOP_MS, (docker, abortSignal) =>
-        unlessSo(docker.getContainer(id).stop({ t, abortSignal })),
+        ignoreNotModified(docker.getContainer(id).stop({ t, abortSignal })),
       ),
     removeContainer: (id) => removeContainer(caller, id),
     inspectContainer: async (id) =>
@@ -91,7 +93,7 @@ async function listContainers(
   return listed.map(readListed)
 }
 
-/** Body and query are named apart: otherwise the client writes the whole body, environment and all, into the address as well. */
+/** Body and query are passed separately: otherwise dockerode also puts the body, with its environment, into the URL. */
 async function createContainer(
   docker: Docker,
   name: string,
@@ -123,8 +125,8 @@ async function removeNetwork({ call }: Caller, name: string): Promise<void> {
   }
 }
 
-/** To be in the wished state already is a success. */
-async function unlessSo(work: Promise<unknown>): Promise<void> {
+/** The engine answers 304 if the container is already in the desired state, which is a success. */
+async function ignoreNotModified(work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch (error) {
@@ -176,22 +178,22 @@ async function pullImage(
   })
 }
 
-/** The engine answers 200 and tells of a failure in the stream. */
+/** The engine answers 200 before the pull starts and reports a failure in the stream. */
 async function followPull(stream: NodeJS.ReadableStream, stuck: AbortController): Promise<void> {
-  let silence: NodeJS.Timeout | undefined
-  const heard = (): void => {
-    clearTimeout(silence)
-    silence = setTimeout(() => stuck.abort(), PULL_SILENCE_MS)
+  let timer: NodeJS.Timeout | undefined
+  const onProgress = (): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => stuck.abort(), PULL_SILENCE_MS)
   }
   try {
-    heard()
+    onProgress()
     for await (const line of readJsonLines(stream)) {
-      heard()
+      onProgress()
       if (typeof line === 'object' && line !== null && 'error' in line)
         throw new EngineError('failed', String(line.error).slice(0, 300))
     }
   } finally {
-    clearTimeout(silence)
+    clearTimeout(timer)
   }
 }
 

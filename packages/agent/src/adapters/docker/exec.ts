@@ -1,6 +1,6 @@
-// A command run inside a container for a person: its input, its output, the size of its terminal, and its end. The engine
-// lets such a command run on when nobody listens any more, so it is killed here by its process id. What has made itself a
-// session of its own meanwhile (a daemon) is the container's, and ends with it.
+// Runs a command inside a container for a user: input, output, terminal size and exit code. The engine keeps such a command
+// running after its connection closes, so the agent kills it by its process id. A process that started its own session, such
+// as a daemon, belongs to the container and ends with it.
 
 import { readFileSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
@@ -14,8 +14,8 @@ import { openHijacked } from './hijack.ts'
 const CALL_MS = 10_000
 const SETTLE_MS = 50
 const SETTLE_TRIES = 100
-/** So often the end of a command is waited for whose outputs have ended, before it is brought about. */
-const PATIENT_TRIES = 40
+/** How often to check for the exit of a command whose outputs have ended, before it is killed. */
+const CHECKS_BEFORE_KILL = 40
 
 export async function startExec(
   caller: Caller,
@@ -26,17 +26,21 @@ export async function startExec(
 ): Promise<EngineExec> {
   const exec = await caller.call(CALL_MS, (docker, abortSignal) =>
     docker.getContainer(containerId).exec({
-      ...{ Cmd: [...command], Tty: tty, abortSignal },
-      ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true },
+      Cmd: [...command],
+      Tty: tty,
+      abortSignal,
+      AttachStdin: true,
+      AttachStdout: true,
+      AttachStderr: true,
     }),
   )
   const path = `/v${await caller.apiVersion()}/exec/${exec.id}/start`
   const body = { Detach: false, Tty: tty }
   const socket = await openHijacked({ socketPath, path, body, deadlineMs: CALL_MS })
-  return converse({ caller, exec, containerId, socket, tty }, sink)
+  return attachSink({ caller, exec, containerId, socket, tty }, sink)
 }
 
-interface Running {
+interface RunningExec {
   readonly caller: Caller
   readonly exec: Docker.Exec
   readonly containerId: string
@@ -44,24 +48,25 @@ interface Running {
   readonly tty: boolean
 }
 
-function converse(running: Running, sink: ExecSink): EngineExec {
+function attachSink(running: RunningExec, sink: ExecSink): EngineExec {
   const { caller, exec, socket, tty } = running
   let closed = false
-  const tell = (exitCode: number | undefined): void => {
+  const reportEnd = (exitCode: number | undefined): void => {
     if (!closed) sink.end(exitCode)
     closed = true
   }
-  // A terminal has one output; without one the engine sends both in frames.
-  const take = createDemultiplexer({ part: (channel, bytes) => sink.output(channel, bytes) })
-  socket.on('data', tty ? (chunk: Buffer) => sink.output('stdout', chunk) : take)
+  // A terminal has one output; without one the engine sends stdout and stderr in frames.
+  const demultiplex = createDemultiplexer({ part: (channel, bytes) => sink.output(channel, bytes) })
+  socket.on('data', tty ? (chunk: Buffer) => sink.output('stdout', chunk) : demultiplex)
+  // A socket error is followed by its close, which is handled below.
   socket.on('error', () => {})
   socket.on('close', () => {
-    if (!closed) settle(running, PATIENT_TRIES).then(tell, () => tell(undefined))
+    if (!closed) settle(running, CHECKS_BEFORE_KILL).then(reportEnd, () => reportEnd(undefined))
   })
   return {
     pause: () => socket.pause(),
     resume: () => socket.resume(),
-    // Whatever becomes of the bytes they are ours no more.
+    // `taken` is called on success and on failure, because either way the bytes no longer need a buffer.
     write: (bytes, taken) => socket.write(bytes, taken),
     endInput: () => socket.end(),
     async resize(w, h) {
@@ -71,31 +76,37 @@ function converse(running: Running, sink: ExecSink): EngineExec {
       if (closed) return
       closed = true
       socket.destroy()
+      // The caller has closed the stream; a command that cannot be killed ends with its container.
       settle(running, 0).catch(() => {})
     },
   }
 }
 
-/** Its exit code; what still runs is killed, and has none. A busy engine may not even have started it. */
-async function settle({ caller, exec, containerId }: Running, patience: number): Promise<number | undefined> {
+/** The exit code. A command that still runs is killed and has none; a busy engine may not have started it yet. */
+async function settle(
+  { caller, exec, containerId }: RunningExec,
+  checksBeforeKill: number,
+): Promise<number | undefined> {
   for (let tries = 0; tries < SETTLE_TRIES; tries += 1) {
-    const seen = await caller.call(CALL_MS, (_, abortSignal) => exec.inspect({ abortSignal }))
-    if (!seen.Running && seen.ExitCode !== null) return seen.ExitCode
-    if (seen.Running && seen.Pid > 0 && tries >= patience) killGroup(seen.Pid, containerId)
+    const { Running, ExitCode, Pid } = await caller.call(CALL_MS, (_, abortSignal) =>
+      exec.inspect({ abortSignal }),
+    )
+    if (!Running && ExitCode !== null) return ExitCode
+    if (Running && Pid > 0 && tries >= checksBeforeKill) killGroup(Pid, containerId)
     await pause(SETTLE_MS)
   }
   return undefined
 }
 
 /**
- * The engine makes each command the first of a process group, so those that it started go with it. The number is looked at
- * first: an engine in a process namespace of its own would name somebody else's process.
+ * The engine makes each command the leader of a process group, so its children are killed with it. The process id is checked
+ * first, because an engine in its own PID namespace reports ids that belong to other processes here.
  */
 function killGroup(pid: number, containerId: string): void {
   try {
     if (!readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(containerId)) return
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It ended by itself in between.
+    // The process ended in between.
   }
 }

@@ -1,4 +1,4 @@
-// A connection of the engine's that is taken over: after the request it carries bytes in both directions.
+// Opens a hijacked connection to the engine: after the request it carries bytes in both directions.
 
 import { type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -7,10 +7,10 @@ import { classifyError } from './classify-error.ts'
 
 export interface HijackRequest {
   readonly socketPath: string
-  /** With the version of the API. */
+  /** Starts with the API version. */
   readonly path: string
   readonly body: object
-  /** Until the engine switches over; what follows has no end of its own. */
+  /** The timeout until the engine upgrades the connection; after that there is none. */
   readonly deadlineMs: number
 }
 
@@ -23,7 +23,7 @@ export async function openHijacked({ socketPath, path, body, deadlineMs }: Hijac
     'content-length': Buffer.byteLength(text),
   }
   const sent = request({ socketPath, method: 'POST', path, headers, agent: false })
-  const late = setTimeout(
+  const timeout = setTimeout(
     () => sent.destroy(new EngineError('timeout', `The engine did not answer within ${deadlineMs} ms.`)),
     deadlineMs,
   )
@@ -34,19 +34,19 @@ export async function openHijacked({ socketPath, path, body, deadlineMs }: Hijac
         if (head.length > 0) socket.unshift(head)
         resolve(socket)
       })
-      sent.on('response', (response) => refuse(response, reject))
+      sent.on('response', (response) => rejectWith(response, reject))
       sent.end(text)
     })
   } catch (error) {
     throw classifyError(error)
   } finally {
-    clearTimeout(late)
+    clearTimeout(timeout)
   }
 }
 
 const MAX_REASON = 300
 
-function refuse(response: IncomingMessage, reject: (error: Error) => void): void {
+function rejectWith(response: IncomingMessage, reject: (error: Error) => void): void {
   let reason = ''
   response.setEncoding('utf8')
   response.on('data', (part: string) => {

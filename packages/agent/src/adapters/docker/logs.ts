@@ -1,5 +1,5 @@
-// The logs of a container as the engine keeps them, each line with its time. It is read at the reader's pace: a paused
-// stream leaves the rest with the engine.
+// Reads the logs of a container from the engine, each line with its timestamp. A paused stream leaves the unread lines with
+// the engine, so a slow reader needs no memory here.
 
 import type { EngineStream, LogRequest, LogSink, OutputChannel } from '../../ports/engine.ts'
 import type { Caller } from './call.ts'
@@ -8,7 +8,7 @@ import { openRawResponse } from './raw-response.ts'
 
 const OPEN_MS = 10_000
 const LINE_FEED = 0x0a
-/** The engine cuts lines at 16 KiB; with its time one is a little longer. What is longer still is cut here. */
+/** The engine cuts lines at 16 KiB and adds the timestamp. Longer ones are cut here. */
 const MAX_LINE_BYTES = 32 * 1024
 
 export async function readLogs(
@@ -27,7 +27,10 @@ export async function readLogs(
 
 function queryOf({ follow, tail, since }: LogRequest): string {
   return new URLSearchParams({
-    ...{ stdout: '1', stderr: '1', timestamps: '1', follow: follow ? '1' : '0' },
+    stdout: '1',
+    stderr: '1',
+    timestamps: '1',
+    follow: follow ? '1' : '0',
     tail: tail === undefined ? 'all' : String(tail),
     ...(since === undefined ? {} : { since: engineTime(since) }),
   }).toString()
@@ -35,14 +38,14 @@ function queryOf({ follow, tail, since }: LogRequest): string {
 
 const FRACTION = /\.(\d{1,9})/
 
-/** The engine wants seconds since 1970; a number of ours would not hold its nanoseconds. */
+/** The engine expects seconds since 1970 with nanoseconds, for which a JavaScript number is not precise enough. */
 function engineTime(time: string): string {
   const fraction = FRACTION.exec(time)?.[1] ?? ''
   const seconds = Math.floor(Date.parse(time.replace(FRACTION, '')) / 1000)
   return `${seconds}.${fraction.padEnd(9, '0')}`
 }
 
-/** One frame is one line; that of a line which the engine cut has no line feed, and is given one. */
+/** Each frame is one line. A line that the engine cut has no line feed, so one is added. */
 function createLines(sink: LogSink) {
   const held = Buffer.allocUnsafe(MAX_LINE_BYTES)
   let filled = 0

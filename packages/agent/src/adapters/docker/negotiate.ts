@@ -1,9 +1,9 @@
-// Which version of its API does the engine speak? Asked of /_ping, the one path without a version in it.
+// Negotiates the API version with the engine through /_ping, the only path without a version.
 
 import { request } from 'node:http'
 import { EngineError } from '../../ports/engine.ts'
 
-/** The newest that this adapter is tested with, and the oldest that has all it asks. */
+/** The newest API version that this adapter is tested with, and the oldest that has every call it uses. */
 const NEWEST = 56
 const OLDEST = 41
 
@@ -17,11 +17,11 @@ export async function negotiateVersion(socketPath: string, signal: AbortSignal):
 
 function ping(socketPath: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath, path: '/_ping', method: 'HEAD', signal }, (response) => {
+    const sent = request({ socketPath, path: '/_ping', method: 'HEAD', signal }, (response) => {
       response.resume()
       resolve(String(response.headers['api-version'] ?? ''))
     })
-    asked.on('error', reject)
-    asked.end()
+    sent.on('error', reject)
+    sent.end()
   })
 }

@@ -19,7 +19,7 @@ const chunked = (bodies: readonly Uint8Array[]): Buffer =>
     Buffer.from('0\r\n\r\n'),
   ])
 
-test('chunks and frames come out as they went in, however they are cut', () => {
+test('decodes chunked responses and output frames regardless of where they are cut', () => {
   const frames = fc.array(
     fc.record({ error: fc.boolean(), bytes: fc.uint8Array({ minLength: 0, maxLength: 300 }) }),
     { maxLength: 12 },

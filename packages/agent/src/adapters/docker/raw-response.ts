@@ -1,5 +1,5 @@
-// The answer to a GET whose body may come without end and fast, read into one buffer that is used again and again: at tens
-// of megabytes a second a new buffer for each read would pile up before it is collected.
+// Reads the response to a GET whose body may be endless and fast into one reused buffer. At tens of megabytes per second a
+// new buffer per read would exhaust memory before garbage collection.
 
 import { connect, type Socket } from 'node:net'
 import { EngineError, type EngineStream } from '../../ports/engine.ts'
@@ -11,34 +11,34 @@ const MAX_REASON = 300
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 export interface BodySink {
-  /** A view that is good during the call only. */
+  /** The view is valid only during the call. */
   data(bytes: Buffer): void
-  /** False where it broke off before its end. */
-  end(whole: boolean): void
+  /** `complete` is false if the connection broke before the end of the body. */
+  end(complete: boolean): void
 }
 
 export interface RawRequest {
   readonly socketPath: string
   readonly path: string
-  /** Until the head of the answer is there. */
+  /** The timeout until the head of the response has arrived. */
   readonly deadlineMs: number
 }
 
-export function openRawResponse(asked: RawRequest, sink: BodySink): Promise<EngineStream> {
+export function openRawResponse(request: RawRequest, sink: BodySink): Promise<EngineStream> {
   return new Promise((resolve, reject) => {
     let read = readHead
     let held: Buffer = Buffer.alloc(0)
     let paused = false
-    let over = false
+    let ended = false
     const fail = (error: unknown): void => {
-      clearTimeout(late)
-      over = true
+      clearTimeout(timeout)
+      ended = true
       socket.destroy()
       reject(classifyError(error))
     }
-    const finish = (whole: boolean): void => {
-      if (!over) sink.end(whole)
-      over = true
+    const finish = (complete: boolean): void => {
+      if (!ended) sink.end(complete)
+      ended = true
       socket.destroy()
     }
     const stream: EngineStream = {
@@ -51,7 +51,7 @@ export function openRawResponse(asked: RawRequest, sink: BodySink): Promise<Engi
         socket.resume()
       },
       close() {
-        over = true
+        ended = true
         socket.destroy()
       },
     }
@@ -68,18 +68,18 @@ export function openRawResponse(asked: RawRequest, sink: BodySink): Promise<Engi
         fail(Object.assign(new Error(message), { statusCode: status === 200 ? 500 : status }))
         return
       }
-      clearTimeout(late)
+      clearTimeout(timeout)
       read = createChunks(sink.data, () => finish(true))
       resolve(stream)
       if (body.length > 0) read(body)
     }
-    const socket = dial(asked, (bytes) => {
-      if (!over) read(bytes)
+    const socket = dial(request, (bytes) => {
+      if (!ended) read(bytes)
       return !paused
     })
-    const late = setTimeout(
-      () => fail(new EngineError('timeout', `The engine did not answer within ${asked.deadlineMs} ms.`)),
-      asked.deadlineMs,
+    const timeout = setTimeout(
+      () => fail(new EngineError('timeout', `The engine did not answer within ${request.deadlineMs} ms.`)),
+      request.deadlineMs,
     )
     socket.on('error', (error) => (read === readHead ? fail(error) : finish(false)))
     socket.on('close', () => (read === readHead ? fail(new Error('The engine hung up.')) : finish(false)))
@@ -96,20 +96,20 @@ function dial({ socketPath, path }: RawRequest, onBytes: (bytes: Buffer) => bool
 
 const LINE_FEED = 0x0a
 
-/** Chunks as HTTP sends them: their length in hexadecimal on a line, the bytes, and a line end. The last one is empty. */
+/** Decodes chunked transfer encoding: a hexadecimal length on a line, the bytes, a line end. The last chunk is empty. */
 export function createChunks(data: (bytes: Buffer) => void, end: () => void): (bytes: Buffer) => void {
   let line = ''
   let left = 0
-  /** The line end behind a chunk is a line of its own. */
-  let behind = false
-  const takeLine = (bytes: Buffer, from: number): number => {
+  /** True after a chunk, whose line end is read like an empty line. */
+  let afterChunk = false
+  const readLine = (bytes: Buffer, from: number): number => {
     const at = bytes.indexOf(LINE_FEED, from)
     line += bytes.toString('latin1', from, at < 0 ? bytes.length : at)
     if (at < 0) return bytes.length
-    if (behind) behind = false
+    if (afterChunk) afterChunk = false
     else {
       left = Number.parseInt(line, 16)
-      behind = true
+      afterChunk = true
       if (!(left > 0)) end()
     }
     line = ''
@@ -123,7 +123,7 @@ export function createChunks(data: (bytes: Buffer) => void, end: () => void): (b
         left -= taken
         data(bytes.subarray(at, at + taken))
         at += taken
-      } else at = takeLine(bytes, at)
+      } else at = readLine(bytes, at)
     }
   }
 }

@@ -1,11 +1,11 @@
-// The lines of a stream of JSON values, as pulls and events send them.
+// Parses a stream of JSON values separated by line feeds, as the engine sends for pulls and events.
 
 export async function* readJsonLines(stream: AsyncIterable<string | Buffer>): AsyncGenerator<unknown> {
-  let rest = ''
+  let unfinished = ''
   for await (const chunk of stream) {
-    const lines = (rest + chunk.toString()).split('\n')
-    rest = lines.pop() ?? ''
+    const lines = (unfinished + chunk.toString()).split('\n')
+    unfinished = lines.pop() ?? ''
     for (const line of lines) if (line.trim() !== '') yield JSON.parse(line)
   }
-  if (rest.trim() !== '') yield JSON.parse(rest)
+  if (unfinished.trim() !== '') yield JSON.parse(unfinished)
 }

@@ -1,5 +1,5 @@
-// A check run inside a container by the agent itself: its exit code and nothing that it printed. What does not end in
-// time is killed, as the engine kills its own.
+// Runs a readiness probe inside a container and returns only its exit code, never its output. A probe that exceeds its
+// timeout is killed, as the engine kills its own health checks.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type Docker from 'dockerode'
@@ -24,12 +24,12 @@ export async function runProbe(
   return settle(caller, exec)
 }
 
-/** A busy engine may not even have started it when its time is up: it is waited for, or it would live on unseen. */
+/** A busy engine may not have started the probe at its timeout. It is awaited, because it would otherwise keep running. */
 async function settle({ call }: Caller, exec: Docker.Exec): Promise<number | undefined> {
   for (let left = SETTLE_TRIES; left > 0; left -= 1) {
     const { Running, ExitCode, Pid } = await call(CALL_MS, (_, abortSignal) => exec.inspect({ abortSignal }))
     if (!Running && ExitCode !== null) return ExitCode
-    // Of the host: 0 before it starts and after it ended.
+    // The process id on the host; 0 before the start and after the end.
     if (Running && Pid > 0) {
       kill(Pid)
       return undefined
@@ -39,7 +39,7 @@ async function settle({ call }: Caller, exec: Docker.Exec): Promise<number | und
   return undefined
 }
 
-/** The stream ends with the process; what it carries is read and dropped. */
+/** The stream ends with the process; its content is read and dropped. */
 async function untilEnd(exec: Docker.Exec, timeoutMs: number, abortSignal: AbortSignal): Promise<void> {
   const stream = await exec.start({ Detach: false, Tty: false, abortSignal })
   const timer = setTimeout(() => stream.destroy(), timeoutMs)
@@ -55,6 +55,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It ended by itself in between.
+    // The process ended in between.
   }
 }
