@@ -58,7 +58,7 @@ async function running() {
   const { leadership } = controllers
   const fixing = startDigestFixing(
     { store, clock, leadership, broker, random: Math.random, onError: (error) => errors.push(error) },
-    { restMs: REST_MS, lookMs: 10 },
+    { retryMs: REST_MS, checkMs: 10 },
   )
   onTestFinished(async () => {
     registry.resume()

@@ -1,5 +1,5 @@
-// The gateway accepts the connections of agents. It authenticates each node, sends it the desired set, stores its reports and
-// tracks which nodes are connected. See docs/design/agent.md#session
+// The gateway accepts the connections of agents. It authenticates each node, sends it the desired set, stores its reports
+// and tracks which nodes are connected. See docs/design/agent.md#session
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'

@@ -1,10 +1,9 @@
-// The store's history is compacted by ourselves: etcd would keep every revision until its quota is full, and its own
-// compaction runs too seldom for a busy cell. Watches lag by far less than what is kept here; one that does not is
-// told so and lists anew.
+// Compacts the history of etcd, which would otherwise keep every revision until its quota is full; its own compaction runs
+// too rarely for a busy cluster. A watch that lags behind the kept revisions fails with `compacted` and lists again.
 
 import { EngineError, type KeyValueEngine } from '../ports/key-value.ts'
 
-/** Revisions that always stay readable: a list in pages at one revision must be able to finish. */
+/** The number of newest revisions that are always kept, so that a paged list at one revision can finish. */
 const KEEP_REVISIONS = 5_000
 
 export interface CompactionDeps {
@@ -12,18 +11,18 @@ export interface CompactionDeps {
   currentRevision(): number
 }
 
-/** Compacts up to where the revision was one turn ago, so that a revision is kept for one turn at least. */
+/** Compacts up to the revision of the previous run, so that each revision is kept for at least one interval. */
 export function createCompaction({ engine, currentRevision }: CompactionDeps): () => Promise<void> {
-  let before = currentRevision()
+  let previous = currentRevision()
   let compacted = 0
   return async () => {
-    const target = Math.min(before, currentRevision() - KEEP_REVISIONS)
-    before = currentRevision()
+    const target = Math.min(previous, currentRevision() - KEEP_REVISIONS)
+    previous = currentRevision()
     if (target <= compacted) return
     try {
       await engine.compact(target)
     } catch (error) {
-      // Another replica was faster.
+      // Another replica compacted further already.
       if (!(error instanceof EngineError && error.reason === 'compacted')) throw error
     }
     compacted = target

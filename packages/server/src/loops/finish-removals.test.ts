@@ -1,4 +1,4 @@
-// A tenant is removed on what its records are, not on what a cache has heard of them so far.
+// A tenant is removed based on its stored records, not on a cache that may be behind.
 
 import type { TenantId } from '@holdfast/contract'
 import { createMemoryKeyspace, type MemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
@@ -30,16 +30,16 @@ async function opened(keyspace: MemoryKeyspace, line?: LineOptions): Promise<Sto
   return store
 }
 
-function giveUp(transaction: Transaction): void {
+function markForRemoval(transaction: Transaction): void {
   putTenant(transaction, tenant, true)
   transaction.put(globally(removals, tenant), { v: 1, tenant, name: null })
   transaction.put(inTenant(tenant, deployments, 'web'), aDeployment('web', { uid: uidOf('web') }))
 }
 
-test('a replica that was placed in the moment in which its tenant was given up is waited for', async () => {
+test('waits for a replica that was placed while its tenant was being deleted', async () => {
   const keyspace = createMemoryKeyspace()
   const controller = await opened(keyspace)
-  await write(controller, giveUp)
+  await write(controller, markForRemoval)
   const late = await opened(keyspace, { delayMs: (call) => (call === 'watch' ? 50 : 0) })
   await write(controller, (transaction) => putPlacement(transaction, tenant, 'web'))
   let destroyed = 0
@@ -55,12 +55,12 @@ test('a replica that was placed in the moment in which its tenant was given up i
   expect(destroyed).toBe(0)
 })
 
-test('secrets that could not be removed keep the tenant, and are told', async () => {
+test('keeps a tenant and reports a failure if its secrets cannot be removed', async () => {
   const store = await opened(createMemoryKeyspace())
-  await write(store, giveUp)
+  await write(store, markForRemoval)
   await store.fresh()
   const removal = finishRemovals({ store, clock, removeTenantSecrets: async () => false })
-  await expect(removal).rejects.toThrow('1 removals failed')
+  await expect(removal).rejects.toThrow('1 removal failed')
   await store.fresh()
   expect(store.get(globally(tenants, tenant))).toBeDefined()
 })

@@ -1,7 +1,6 @@
-// What DELETE began is finished here: a deployment that is marked and of which no container is left is removed with its
-// archive, its decisions, its routes, its references to credentials and its quota slot, and a tenant that is marked is
-// removed with everything it has. Each removal is one transaction that compares what it read, so several replicas may do
-// this at once and one of them does it.
+// Finishes deletions. A deployment marked for deletion is removed once none of its containers is left, with its archive,
+// decisions, routes, credential references and quota slot; a marked tenant is removed with everything it owns. Each removal
+// is one transaction that compares what it read, so several replicas may run this at the same time.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { releaseRoutes } from '../operations/deployments/write/claim-routes.ts'
@@ -30,7 +29,7 @@ export interface RemovalDeps {
   removeTenantSecrets(tenant: TenantId): Promise<boolean>
 }
 
-/** Of one transaction; a tenant with more goes on at the next turn. */
+/** Tokens deleted per transaction; a tenant with more continues at the next run. */
 const TOKENS_AT_ONCE = 80
 
 export async function finishRemovals(deps: RemovalDeps): Promise<void> {
@@ -42,8 +41,9 @@ export async function finishRemovals(deps: RemovalDeps): Promise<void> {
         : removeDeployment(deps, id, record.tenant, record.name)
     await removal.catch((error: unknown) => failures.push(error))
   }
-  // One that fails keeps none of the others waiting; it is told, and tried again at the next turn.
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} removals failed`)
+  // A failed removal does not block the others and is retried at the next run.
+  if (failures.length === 1) throw new AggregateError(failures, '1 removal failed')
+  if (failures.length > 1) throw new AggregateError(failures, `${failures.length} removals failed`)
 }
 
 async function removeDeployment(
@@ -57,7 +57,7 @@ async function removeDeployment(
     const address = inTenant(tenant, deployments, name)
     const stored = transaction.get(address)
     if (stored === undefined || stored.uid !== uid) return { kind: 'commit', result: undefined }
-    // Its controller takes each assignment out of the placement when the agent has confirmed that its container is gone.
+    // The controller removes each assignment from the placement once the agent has confirmed that its container is gone.
     const placement = inTenant(tenant, placements, stored.uid)
     const left = transaction.get(placement)
     if (left !== undefined && left.assignments.length > 0) return { kind: 'abort', result: undefined }
@@ -82,14 +82,14 @@ async function removeDeployment(
   })
 }
 
-/** Containers first, then secrets: while the record stands, a failure is seen and tried again. */
+/** Removes containers first, then secrets, and the tenant's record last, so that a failure is visible and retried. */
 async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: TenantId): Promise<void> {
   await markDeployments(store, id)
   if (isRunningSomewhere(store, id)) return
-  // What is marked gets no more replicas, but one that was placed just before may not be known here yet.
+  // A marked deployment gets no further replicas, but one that was placed just before may not be in the cache yet.
   await store.fresh()
   if (isRunningSomewhere(store, id)) return
-  if (!(await removeTenantSecrets(id))) throw new Error(`the secrets of tenant ${id} could not be removed`)
+  if (!(await removeTenantSecrets(id))) throw new Error(`secrets of tenant ${id} could not be removed`)
   await freeNodeNames(store, id)
   const owned = store.list(tokens).filter(({ record }) => record.tenant === id)
   const last = owned.length <= TOKENS_AT_ONCE
@@ -103,7 +103,7 @@ async function removeTenant({ store, removeTenantSecrets }: RemovalDeps, id: Ten
   })
 }
 
-/** Their controller stops what they run. */
+/** Marks all deployments of the tenant for deletion; their controller stops the containers. */
 async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
   for (const { record } of store.list(deployments, tenant)) {
     if (record.deleting) continue
@@ -117,15 +117,15 @@ async function markDeployments(store: Store, tenant: TenantId): Promise<void> {
   }
 }
 
-/** A machine that failed will confirm nothing; one that cannot be read about may run anything. */
+/** A failed node never confirms a removal and is ignored. An unreadable placement may still have running containers. */
 function isRunningSomewhere(store: Store, tenant: TenantId): boolean {
   return store.keysOf(placements, tenant).some(({ id }) => {
     const assignments = store.get(inTenant(tenant, placements, id))?.record.assignments
-    return assignments?.some(({ nodeId }) => mayAnswer(store, tenant, nodeId)) ?? true
+    return assignments?.some(({ nodeId }) => mayStillRun(store, tenant, nodeId)) ?? true
   })
 }
 
-function mayAnswer(store: Store, tenant: TenantId, nodeId: NodeId): boolean {
+function mayStillRun(store: Store, tenant: TenantId, nodeId: NodeId): boolean {
   const node = store.get(inTenant(tenant, nodes, nodeId))?.record
   return node !== undefined && node.status !== 'failed'
 }

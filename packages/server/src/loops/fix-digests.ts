@@ -1,5 +1,6 @@
-// Images whose registry did not answer when they were admitted: asked again until it does, and the first answer
-// counts for every replica. The spec stays as it is; only what its image was found to be is noted.
+// Resolves the digests of images whose registry did not answer at admission. The registry is asked until it answers, and the
+// first digest is used for every replica. The spec stays as it is; only the digest is stored. See
+// docs/design/admission.md#image-checks
 
 import type { TenantId } from '@holdfast/contract'
 import { parseImageReference } from '@holdfast/core'
@@ -22,69 +23,74 @@ export interface DigestDeps {
 }
 
 export interface DigestTimes {
-  /** No image is asked for more often; longer after each failure. */
-  readonly restMs: number
-  readonly lookMs: number
+  /** The minimum time between two requests for one image; it grows after each failure. */
+  readonly retryMs: number
+  readonly checkMs: number
 }
 
-export const DIGEST_TIMES: DigestTimes = { restMs: 30_000, lookMs: 1_000 }
+export const DIGEST_TIMES: DigestTimes = { retryMs: 30_000, checkMs: 1_000 }
 
-/** Registries asked at the same time, one for each tenant at the most: a slow one costs the others nothing. */
+/** Registries asked at the same time, at most one per tenant, so that a slow one does not delay other tenants. */
 const AT_ONCE = 4
-const LONGEST_RESTS = 4
+const MAX_BACKOFF_FACTOR = 4
 
 interface Pending {
   readonly tenant: TenantId
   readonly image: string
-  /** Deployments that want it. */
+  /** The deployments that use it. */
   readonly names: Set<string>
   nextAt: number
   failures: number
-  /** Those of them that were told that the registry does not have it. */
-  readonly toldMissing: Set<string>
+  /** The deployments that already have an event that the image is missing. */
+  readonly reportedMissing: Set<string>
 }
 
-interface Fixing {
+interface DigestState {
   readonly deps: DigestDeps
   readonly times: DigestTimes
-  /** By tenant and image. */
+  /** Keyed by tenant and image. */
   readonly pending: Map<string, Pending>
-  /** By tenant and deployment: where in `pending` it is. */
+  /** Keyed by tenant and deployment: the key in `pending`. */
   readonly filed: Map<string, string>
   readonly running: Map<TenantId, Promise<void>>
-  /** Who was asked for before whom: the next turn is whose last one is longest ago. */
+  /** When each tenant had its last request; the one that waited longest is next. */
   readonly turns: Map<TenantId, number>
 }
 
 export function startDigestFixing(deps: DigestDeps, times = DIGEST_TIMES): { stop(): Promise<void> } {
   const { store, onError } = deps
-  const fixing: Fixing = {
-    ...{ deps, times, pending: new Map(), filed: new Map(), running: new Map(), turns: new Map() },
+  const state: DigestState = {
+    deps,
+    times,
+    pending: new Map(),
+    filed: new Map(),
+    running: new Map(),
+    turns: new Map(),
   }
   for (const { record: tenant } of store.list(tenants))
-    for (const { id } of store.keysOf(deployments, tenant.id)) file(fixing, tenant.id, id)
+    for (const { id } of store.keysOf(deployments, tenant.id)) file(state, tenant.id, id)
   const unwatch = store.subscribe((changes) => {
     for (const { tenant, folder, id } of changes.map(({ key }) => key))
-      if (tenant !== undefined && folder === deployments.folder) file(fixing, tenant, id)
+      if (tenant !== undefined && folder === deployments.folder) file(state, tenant, id)
   })
-  const looking = repeat(
-    times.lookMs,
+  const checking = repeat(
+    times.checkMs,
     async () => {
-      for (const one of choose(fixing)) start(fixing, one)
+      for (const one of choose(state)) start(state, one)
     },
     (error) => onError(error, ''),
   )
   return {
     async stop() {
       unwatch()
-      await looking.stop()
-      await Promise.all(fixing.running.values())
+      await checking.stop()
+      await Promise.all(state.running.values())
     },
   }
 }
 
-/** Files the deployment under the image that it waits for, or under none. */
-function file({ deps, times, pending, filed }: Fixing, tenant: TenantId, name: string): void {
+/** Files the deployment under the image that it waits for, and removes it from any other. */
+function file({ deps, times, pending, filed }: DigestState, tenant: TenantId, name: string): void {
   const stored = deps.store.get(inTenant(tenant, deployments, name))?.record
   const image = stored !== undefined && isUnfixed(stored) ? stored.spec.image : undefined
   const key = image === undefined ? undefined : `${tenant} ${image}`
@@ -100,18 +106,18 @@ function file({ deps, times, pending, filed }: Fixing, tenant: TenantId, name: s
   const known = pending.get(key)
   known?.names.add(name)
   if (known !== undefined) return
-  // It was asked for just now, when it was admitted.
-  const nextAt = performance.now() + rest(times, 0, deps.random)
-  pending.set(key, { tenant, image, names: new Set([name]), nextAt, failures: 0, toldMissing: new Set() })
+  // The registry was asked just now, at admission.
+  const nextAt = performance.now() + backoffMs(times, 0, deps.random)
+  pending.set(key, { tenant, image, names: new Set([name]), nextAt, failures: 0, reportedMissing: new Set() })
 }
 
 const isUnfixed = ({ digest, deleting }: StoredDeployment): boolean => digest === null && !deleting
 
-const rest = ({ restMs }: DigestTimes, failures: number, random: () => number): number =>
-  restMs * Math.min(2 ** failures, LONGEST_RESTS) * (1 + random() / 2)
+const backoffMs = ({ retryMs }: DigestTimes, failures: number, random: () => number): number =>
+  retryMs * Math.min(2 ** failures, MAX_BACKOFF_FACTOR) * (1 + random() / 2)
 
-/** Of each tenant that is not being asked for the image that has waited longest, as many as there is room for. */
-function choose({ deps: { leadership }, pending, running, turns }: Fixing): Pending[] {
+/** Chooses the next images: at most one per tenant without a running request, and no more than the concurrency limit. */
+function choose({ deps: { leadership }, pending, running, turns }: DigestState): Pending[] {
   const now = performance.now()
   const due = new Map<TenantId, Pending>()
   for (const one of pending.values()) {
@@ -123,40 +129,40 @@ function choose({ deps: { leadership }, pending, running, turns }: Fixing): Pend
   return inOrder.slice(0, Math.max(0, AT_ONCE - running.size))
 }
 
-function start({ deps, times, running, turns }: Fixing, one: Pending): void {
+function start({ deps, times, running, turns }: DigestState, one: Pending): void {
   turns.set(one.tenant, performance.now())
-  const done = tryOne(deps, times, one)
+  const done = resolveDigest(deps, times, one)
     .catch((error: unknown) => deps.onError(error, one.image))
     .finally(() => running.delete(one.tenant))
   running.set(one.tenant, done)
 }
 
-async function tryOne(deps: DigestDeps, times: DigestTimes, one: Pending): Promise<void> {
+async function resolveDigest(deps: DigestDeps, times: DigestTimes, one: Pending): Promise<void> {
   const { store, broker, random } = deps
   const { tenant, image } = one
   one.failures += 1
-  one.nextAt = performance.now() + rest(times, one.failures, random)
+  one.nextAt = performance.now() + backoffMs(times, one.failures, random)
   const host = parseImageReference(image)?.host ?? ''
   const credential = store.get(inTenant(tenant, registryCredentials, host))
   const answer = await broker.checkImage(tenant, image, credential?.record.version)
-  if (answer.kind === 'exists') await noteAll(deps, one, one.names, answer.digest)
+  if (answer.kind === 'exists') await recordAll(deps, one, one.names, answer.digest)
   if (answer.kind !== 'absent') return
-  const untold = [...one.names].filter((name) => !one.toldMissing.has(name))
-  await noteAll(deps, one, untold, null)
-  for (const name of untold) one.toldMissing.add(name)
+  const unreported = [...one.names].filter((name) => !one.reportedMissing.has(name))
+  await recordAll(deps, one, unreported, null)
+  for (const name of unreported) one.reportedMissing.add(name)
 }
 
-/** Each deployment for itself: one whose image was changed meanwhile is none of ours. */
-async function noteAll(
+/** One transaction per deployment, because some may use another image by now. */
+async function recordAll(
   deps: DigestDeps,
   { tenant, image }: Pending,
   names: Iterable<string>,
   digest: string | null,
 ): Promise<void> {
-  await Promise.all([...names].map((name) => note(deps, tenant, name, image, digest)))
+  await Promise.all([...names].map((name) => recordDigest(deps, tenant, name, image, digest)))
 }
 
-async function note(
+async function recordDigest(
   { leadership, clock }: DigestDeps,
   tenant: TenantId,
   name: string,
@@ -178,14 +184,21 @@ function eventOf({ uid, spec: { name, image } }: StoredDeployment, digest: strin
   const subject = { kind: 'Deployment', name, uid }
   return digest === null
     ? {
-        ...{ type: 'image.digest_missing', severity: 'warning', subject, cause: image, reason: 'not_found' },
-        message: `The registry has no ${image}; deployment ${name} waits until it is pushed or another image is asked for.`,
+        type: 'image.digest_missing',
+        severity: 'warning',
+        subject,
+        cause: image,
+        reason: 'not_found',
+        message: `The registry has no image ${image}. Deployment ${name} waits until it is pushed or the deployment uses another image.`,
         data: { image },
       }
     : {
-        ...{ type: 'image.digest_fixed', severity: 'info', subject, cause: `${image} ${digest}` },
+        type: 'image.digest_fixed',
+        severity: 'info',
+        subject,
+        cause: `${image} ${digest}`,
         reason: 'resolved',
-        message: `The registry answered: ${image} is ${digest} for every replica of deployment ${name}.`,
+        message: `The registry resolved ${image} to ${digest} for every replica of deployment ${name}.`,
         data: { image, digest },
       }
 }

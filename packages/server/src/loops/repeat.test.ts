@@ -6,35 +6,35 @@ const rethrow = (error: unknown): never => {
   throw error
 }
 
-/** Work of which each turn ends when it is let. */
+/** Work whose runs end only when the test ends them. */
 function heldWork() {
-  const turns: (() => void)[] = []
-  const work = () => new Promise<void>((resolve) => turns.push(resolve))
-  return { turns, work }
+  const runs: (() => void)[] = []
+  const work = () => new Promise<void>((resolve) => runs.push(resolve))
+  return { runs, work }
 }
 
-test('what comes while it works leads to one more turn', async () => {
-  const { turns, work } = heldWork()
+test('nudges during a run of repeated work cause one more run', async () => {
+  const { runs, work } = heldWork()
   const repeating = repeat(NEVER_MS, work, rethrow)
   repeating.nudge()
   repeating.nudge()
   repeating.nudge()
-  expect(turns).toHaveLength(1)
-  turns[0]?.()
-  await expect.poll(() => turns.length, { timeout: 15_000 }).toBe(2)
-  turns[1]?.()
+  expect(runs).toHaveLength(1)
+  runs[0]?.()
+  await expect.poll(() => runs.length, { timeout: 15_000 }).toBe(2)
+  runs[1]?.()
   await repeating.stop()
-  expect(turns).toHaveLength(2)
+  expect(runs).toHaveLength(2)
 })
 
-test('once it is stopped nothing is begun, whoever still asks for it', async () => {
-  const { turns, work } = heldWork()
+test('stopped work does not run again, even if nudged', async () => {
+  const { runs, work } = heldWork()
   const repeating = repeat(NEVER_MS, work, rethrow)
   repeating.nudge()
   const stopped = repeating.stop()
   repeating.nudge()
-  turns[0]?.()
+  runs[0]?.()
   await stopped
   repeating.nudge()
-  expect(turns).toHaveLength(1)
+  expect(runs).toHaveLength(1)
 })

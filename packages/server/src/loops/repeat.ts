@@ -1,9 +1,9 @@
-// Work that is done again and again, never twice at once; a failure is told and the next turn comes all the same.
+// Runs work at an interval, never twice at the same time. A failed run is reported and the next one runs as usual.
 
 export interface Repeating {
-  /** Now rather than at the next turn. */
+  /** Runs the work now; if it is already running, once more after that. */
   nudge(): void
-  /** Waits for what runs; nothing is begun any more. */
+  /** Waits for the current run and starts no other. */
   stop(): Promise<void>
 }
 
@@ -15,7 +15,7 @@ export function repeat(
   let running: Promise<void> | undefined
   let again = false
   let stopped = false
-  const turn = (): void => {
+  const run = (): void => {
     if (stopped) return
     if (running !== undefined) {
       again = true
@@ -27,13 +27,13 @@ export function repeat(
         running = undefined
         if (again) {
           again = false
-          turn()
+          run()
         }
       })
   }
-  const timer = setInterval(turn, everyMs)
+  const timer = setInterval(run, everyMs)
   return {
-    nudge: turn,
+    nudge: run,
     async stop() {
       clearInterval(timer)
       stopped = true

@@ -1,6 +1,6 @@
-// How long decisions are kept: those that were in force within the last 30 days, and of a tenant no more than so many and so
-// many bytes. Of each deployment the oldest go first, so what is kept of it is whole; and one that is in force still goes
-// only where the bounds leave no other, since every moment from its time on is answered by it. ADR 0031.
+// Deletes expired placement decisions. A decision is kept for 30 days after it was superseded, within a number and a byte
+// limit per tenant. The oldest of each deployment go first, and a decision in force goes last, because `why` at any later
+// time needs it. See docs/adr/0031-recorded-decisions.md
 
 import type { TenantId } from '@holdfast/contract'
 import { readDecisionId } from '../operations/deployments/read/decisions.ts'
@@ -17,24 +17,24 @@ export interface DecisionBounds {
 export const DECISION_BOUNDS: DecisionBounds = { days: 30, max: 10_000, bytes: 4 * 1024 ** 2 }
 
 const DAY_MS = 24 * 3_600_000
-/** A part is written moments before the decision that names it; one that is older will not be named any more. */
+/** A part is written just before the decision that references it. An older unreferenced part is garbage. */
 const PART_WAITS_MS = 3_600_000
 const AT_ONCE = 100
 
-interface Piece {
+interface StoredPart {
   readonly collection: Collection<unknown>
   readonly id: string
 }
 
-/** A decision with all its parts, and with those of tries that came to nothing. */
+/** A decision with all its parts, including those of aborted attempts to write it. */
 interface Kept {
   readonly uid: string
   readonly number: number
   readonly at: number
   bytes: number
-  /** The record itself is there, and not only parts. */
-  isMade: boolean
-  readonly pieces: Piece[]
+  /** False if only parts exist, because the decision itself was never written. */
+  isWritten: boolean
+  readonly pieces: StoredPart[]
 }
 
 export async function retainDecisions(
@@ -44,9 +44,9 @@ export async function retainDecisions(
   bounds: DecisionBounds = DECISION_BOUNDS,
 ): Promise<void> {
   const kept = keptOf(store, tenant)
-  const past = new Set(old(kept, now, bounds.days))
+  const past = new Set(expired(kept, now, bounds.days))
   const others = kept.filter((each) => !past.has(each))
-  const pieces = [...past, ...beyond(others, bounds)].flatMap((each) => each.pieces)
+  const pieces = [...past, ...overBounds(others, bounds)].flatMap((each) => each.pieces)
   for (let from = 0; from < pieces.length; from += AT_ONCE)
     await store.transact((transaction) => {
       for (const { collection, id } of pieces.slice(from, from + AT_ONCE))
@@ -55,7 +55,7 @@ export async function retainDecisions(
     })
 }
 
-/** By deployment and number. */
+/** Groups records by deployment and decision number, oldest first. */
 function keptOf(store: Pick<Store, 'keysOf'>, tenant: TenantId): Kept[] {
   const found = new Map<string, Kept>()
   for (const collection of [decisions, decisionParts])
@@ -64,40 +64,40 @@ function keptOf(store: Pick<Store, 'keysOf'>, tenant: TenantId): Kept[] {
       if (read === undefined) continue
       const { uid, number, at } = read
       const group = `${uid}/${number}`
-      const kept = found.get(group) ?? { uid, number, at, bytes: 0, isMade: false, pieces: [] }
+      const kept = found.get(group) ?? { uid, number, at, bytes: 0, isWritten: false, pieces: [] }
       found.set(group, kept)
       kept.bytes += bytes
-      kept.isMade ||= collection === decisions
+      kept.isWritten ||= collection === decisions
       kept.pieces.push({ collection, id })
     }
   return [...found.values()].sort((left, right) => left.at - right.at || left.number - right.number)
 }
 
-/** When each that another one follows ceased to be in force. The others are, or are about to be. */
+/** The time at which each decision was superseded. Decisions without an entry are in force, or are about to be. */
 function supersededAt(kept: readonly Kept[]): Map<Kept, number> {
   const next = new Map<string, Kept>()
   const times = new Map<Kept, number>()
   for (const each of kept.toReversed()) {
     const later = next.get(each.uid)
     if (later !== undefined) times.set(each, later.at)
-    if (each.isMade) next.set(each.uid, each)
+    if (each.isWritten) next.set(each.uid, each)
   }
   return times
 }
 
-function old(kept: readonly Kept[], now: number, days: number): Kept[] {
+function expired(kept: readonly Kept[], now: number, days: number): Kept[] {
   const ended = supersededAt(kept)
   return kept.filter((each) => {
-    if (!each.isMade && !ended.has(each)) return each.at < now - PART_WAITS_MS
+    if (!each.isWritten && !ended.has(each)) return each.at < now - PART_WAITS_MS
     return (ended.get(each) ?? now) < now - days * DAY_MS
   })
 }
 
-function beyond(kept: readonly Kept[], { max, bytes }: DecisionBounds): Kept[] {
+function overBounds(kept: readonly Kept[], { max, bytes }: DecisionBounds): Kept[] {
   let count = kept.length
   let sum = kept.reduce((total, each) => total + each.bytes, 0)
   const ended = supersededAt(kept)
-  const inForce = kept.filter((each) => each.isMade && !ended.has(each))
+  const inForce = kept.filter((each) => each.isWritten && !ended.has(each))
   return [...kept.filter((each) => ended.has(each)), ...inForce].filter((each) => {
     if (count <= max && sum <= bytes) return false
     count -= 1

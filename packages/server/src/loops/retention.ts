@@ -1,5 +1,6 @@
-// What is kept for a time only: events, decisions, audit entries, answers to Idempotency-Keys, cancel marks. All of
-// them are written once and never changed, so deleting one twice, or by two replicas, is harmless.
+// Deletes records that are kept for a limited time: events, decisions, audit entries, idempotent answers and cancel marks.
+// All of them are written once and never changed, so deleting one twice, or by two replicas, is harmless. See
+// docs/design/store.md#retention
 
 import type { TenantId } from '@holdfast/contract'
 import type { Clock } from '../ports/clock.ts'
@@ -20,15 +21,15 @@ export interface RetentionDeps {
   readonly retention: Retention
 }
 
-/** Looked at, and removed in one transaction, at the most. */
+/** The limit of records read, and of records deleted in one transaction. */
 const AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
-/** Far longer than any request can stay on its way to a member that was paused. */
+/** Far longer than any request can be delayed by a paused store member. */
 const CANCEL_KEPT_MS = DAY_MS
 
 export async function applyRetention(deps: RetentionDeps): Promise<void> {
   const { store, clock, retention } = deps
-  // What is kept is judged by all that there is: who was stopped for long knows half of it.
+  // A replica that was suspended has an outdated cache and would delete the wrong records.
   await store.fresh()
   await dropCancels(deps)
   const isOlder = (time: string, days: number) => Date.parse(time) < clock.now() - days * DAY_MS
@@ -43,8 +44,8 @@ export async function applyRetention(deps: RetentionDeps): Promise<void> {
 }
 
 /**
- * One event or decision may be as large as a transaction, so their number alone bounds nothing: a tenant whose nodes change
- * their labels all the time could fill the store. Called more often than the rest.
+ * Limits the bytes of events and decisions per tenant. A limit on their number is not enough, because one may be as large as
+ * a transaction. Call this more often than `applyRetention`.
  */
 export async function boundBytes({ store, clock, retention }: RetentionDeps): Promise<void> {
   const most = retention.events.bytes
@@ -63,7 +64,7 @@ export async function boundBytes({ store, clock, retention }: RetentionDeps): Pr
   }
 }
 
-/** The oldest first; a batch shares one revision, and within it the key decides, as in an event's cursor. */
+/** Oldest first. Records of one transaction share a revision and are ordered by key, as in an event's cursor. */
 function inOrder(store: Store, tenant: TenantId, collection: Collection<unknown>): readonly SizedKey[] {
   return store
     .keysOf(collection, tenant)
@@ -78,19 +79,19 @@ async function dropOld<T>(
   isOld: (record: T) => boolean,
 ): Promise<void> {
   const keys = inOrder(store, tenant, collection)
-  const looked = keys.slice(0, AT_ONCE).map(({ key }) => key)
-  const records = await store.read(collection, looked)
-  const young = records.findIndex((record) => record !== undefined && !isOld(record))
-  // What cannot be read goes with what is younger than it, and not for itself.
+  const oldest = keys.slice(0, AT_ONCE).map(({ key }) => key)
+  const records = await store.read(collection, oldest)
+  const firstKept = records.findIndex((record) => record !== undefined && !isOld(record))
+  // An unreadable record has no known age and is deleted only together with a newer expired one.
   const old = records
-    .slice(0, young < 0 ? records.length : young)
+    .slice(0, firstKept < 0 ? records.length : firstKept)
     .findLastIndex((record) => record !== undefined)
   await dropFirst(store, tenant, collection, keys, Math.max(old + 1, keys.length - max))
 }
 
 /**
- * Removes from the front only, and all events of one revision together, so that everything after a kept cursor stays
- * complete and in order.
+ * Deletes from the oldest on, and all records of one revision together, so that a client with a kept cursor misses no
+ * event.
  */
 async function dropFirst(
   store: Store,

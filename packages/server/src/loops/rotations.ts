@@ -1,6 +1,6 @@
-// The controller of rotations: while a credential is in cutover, its consumers are moved to the new version one after
-// another, each when the one before serves with it; where a cutover is aborted they are moved back, and the new
-// version goes when nobody has it any more. All of its state is in the records: whoever leads the shard goes on.
+// The rotation controller. While a credential is in cutover it moves the consumers to the new version one by one, each after
+// the previous one serves with it. After an abort it moves them back and destroys the new version once no container uses it.
+// All state is in the records, so any leader of the shard can continue. See docs/design/secrets.md#rotation
 
 import type { TenantId } from '@holdfast/contract'
 import { nextMove, type RotationMove } from '@holdfast/core'
@@ -28,73 +28,74 @@ export interface RotationLoopDeps {
   readonly clock: Clock
   readonly leadership: Pick<Leadership, 'owns' | 'fenced'>
   readonly archiveRevisions: number
-  /** How often the credentials in cutover are looked at. */
-  readonly lookMs?: number
+  /** The interval at which credentials in cutover are reconciled. */
+  readonly checkMs?: number
   onError(error: unknown, credential: string): void
 }
 
-const LOOK_MS = 500
+const CHECK_MS = 500
 
 export function startRotations(deps: RotationLoopDeps): { stop(): Promise<void> } {
-  const { store, lookMs = LOOK_MS } = deps
-  /** Tenant to labels in cutover: found anew at each start, and kept by what changes. */
-  const turning = new Map<TenantId, Set<string>>()
+  const { store, checkMs = CHECK_MS } = deps
+  /** Read from the store at start and updated from its changes. */
+  const inCutover: LabelsInCutover = new Map()
   for (const { record: tenant } of store.list(tenants))
-    for (const { id } of store.keysOf(credentials, tenant.id)) file(store, turning, tenant.id, id)
+    for (const { id } of store.keysOf(credentials, tenant.id)) track(store, inCutover, tenant.id, id)
   const unwatch = store.subscribe((changes) => {
     for (const { tenant, folder, id } of changes.map(({ key }) => key))
-      if (tenant !== undefined && folder === credentials.folder) file(store, turning, tenant, id)
+      if (tenant !== undefined && folder === credentials.folder) track(store, inCutover, tenant, id)
   })
-  const looking = repeat(
-    lookMs,
-    () => lookAtAll(deps, turning),
+  const reconciling = repeat(
+    checkMs,
+    () => reconcileAll(deps, inCutover),
     (error) => deps.onError(error, ''),
   )
   return {
     async stop() {
       unwatch()
-      await looking.stop()
+      await reconciling.stop()
     },
   }
 }
 
-type Turning = Map<TenantId, Set<string>>
+/** The labels of the credentials in cutover, by tenant. */
+type LabelsInCutover = Map<TenantId, Set<string>>
 
-function file(store: Pick<Store, 'get'>, turning: Turning, tenant: TenantId, label: string): void {
+function track(store: Pick<Store, 'get'>, inCutover: LabelsInCutover, tenant: TenantId, label: string): void {
   const rotation = store.get(inTenant(tenant, credentials, label))?.record.rotation
-  const labels = turning.get(tenant) ?? new Set()
-  if (rotation?.phase === 'cutover') turning.set(tenant, labels.add(label))
-  else if (labels.delete(label) && labels.size === 0) turning.delete(tenant)
+  const labels = inCutover.get(tenant) ?? new Set()
+  if (rotation?.phase === 'cutover') inCutover.set(tenant, labels.add(label))
+  else if (labels.delete(label) && labels.size === 0) inCutover.delete(tenant)
 }
 
-/** A tenant that fails keeps none of the others waiting, and is looked at again at the next turn. */
-async function lookAtAll(deps: RotationLoopDeps, turning: Turning): Promise<void> {
+/** A tenant that fails does not block the others and is retried at the next run. */
+async function reconcileAll(deps: RotationLoopDeps, inCutover: LabelsInCutover): Promise<void> {
   await Promise.all(
-    [...turning]
+    [...inCutover]
       .filter(([tenant]) => deps.leadership.owns(tenant))
       .map(([tenant, labels]) =>
-        lookAtTenant(deps, tenant, [...labels]).catch((error: unknown) => {
-          // Whoever owns the shard now does the work.
+        reconcileTenant(deps, tenant, [...labels]).catch((error: unknown) => {
+          // The shard's new owner does the work.
           if (!(error instanceof LostLeadershipError)) deps.onError(error, `${tenant}: ${[...labels].join()}`)
         }),
       ),
   )
 }
 
-/** What is due now: whom to move for which credentials, in one revision each, and which rotations are over. */
-async function lookAtTenant(
+/** Ends finished aborts, and moves each due consumer in one revision, also if several of its credentials rotate. */
+async function reconcileTenant(
   deps: RotationLoopDeps,
   tenant: TenantId,
   labels: readonly string[],
 ): Promise<void> {
-  const movers = new Map<string, string[]>()
+  const dueLabels = new Map<string, string[]>()
   for (const label of labels) {
     const move = moveOf(deps.store, tenant, deps.store.get(inTenant(tenant, credentials, label))?.record)
     if (move?.kind === 'end') await endAbort(deps, tenant, label)
     for (const name of move?.kind === 'pin' ? move.consumers : [])
-      movers.set(name, [...(movers.get(name) ?? []), label])
+      dueLabels.set(name, [...(dueLabels.get(name) ?? []), label])
   }
-  for (const [name, moved] of movers) await moveConsumer(deps, tenant, name, moved)
+  for (const [name, moved] of dueLabels) await moveConsumer(deps, tenant, name, moved)
 }
 
 function moveOf(
@@ -106,7 +107,7 @@ function moveOf(
   return nextMove(gatherRotation(store, tenant, credential), credential.rotation.startedBy)
 }
 
-/** Decided anew on the records that the transaction compares: an abort or an update may have come between. */
+/** Decides again on the records that the transaction compares, because an abort or an update may have come in between. */
 async function moveConsumer(
   deps: RotationLoopDeps,
   tenant: TenantId,
@@ -132,7 +133,7 @@ async function moveConsumer(
 
 type Due = readonly [StoredCredential, number]
 
-/** The revision is made in the name of whoever asked for the step that it belongs to. */
+/** The revision is attributed to the caller who requested the rotation step. */
 function callerOf(tenant: TenantId, [first]: readonly Due[]): Caller | undefined {
   const askedBy = first?.[0].rotation?.askedBy
   return askedBy && { tenant, ...askedBy }
@@ -146,9 +147,9 @@ async function endAbort(deps: RotationLoopDeps, tenant: TenantId, label: string)
     const move = moveOf(store, tenant, credential)
     if (credential === undefined || move?.kind !== 'end') return { kind: 'abort', result: undefined }
     const { destroyed } = move
-    const turned = { rotation: undefined, destroyed }
-    transaction.put(address, advancedCredential(credential, turned, timestamp(clock), undefined))
-    // The janitor destroys it: a controller speaks to no other store.
+    const changes = { rotation: undefined, destroyed }
+    transaction.put(address, advancedCredential(credential, changes, timestamp(clock), undefined))
+    // The janitor destroys it, because a controller never writes to the secrets store.
     markVersionsForDestruction(transaction, clock, tenant, credential, destroyed)
     emitRotationEnd(transaction, clock, tenant, credential, destroyed)
     return { kind: 'commit', result: undefined }
@@ -163,13 +164,14 @@ function emitRotationEnd(
   destroyed: readonly number[],
 ): void {
   const path = pathOf(credential)
+  const versions = `${destroyed.length === 1 ? 'version' : 'versions'} ${destroyed.join(', ')}`
   recordEvent(transaction, clock, tenant, {
     type: 'secret.rotation_aborted',
     severity: 'info',
     subject: { kind: 'Secret', name: path, uid: path },
     cause: destroyed.join(),
     reason: 'over',
-    message: `Nobody has version ${destroyed.join()} of ${path} any more: its rotation is taken back.`,
+    message: `No container uses ${versions} of ${path}; its rotation was aborted.`,
     data: { path, destroyed: [...destroyed] },
   })
 }

@@ -3,10 +3,15 @@ import type { EngineStatus } from '../ports/key-value.ts'
 import { createStorePressure } from './store-pressure.ts'
 
 const member = (dbSizeInUseBytes: number): EngineStatus => ({
-  ...{ endpoint: '', revision: 1, dbSizeBytes: 100, dbSizeInUseBytes, leader: false, alarms: [] },
+  endpoint: '',
+  revision: 1,
+  dbSizeBytes: 100,
+  dbSizeInUseBytes,
+  leader: false,
+  alarms: [],
 })
 
-test('the fullest member counts, and members that do not answer do not make the store empty', async () => {
+test('uses the fullest member for store pressure and keeps the last value while no member answers', async () => {
   let answers: EngineStatus[] = [member(30), member(90)]
   const pressure = createStorePressure({ status: async () => answers }, 100)
   expect(pressure.ratio).toBe(0)
@@ -20,16 +25,16 @@ test('the fullest member counts, and members that do not answer do not make the 
   expect(pressure.ratio).toBe(0.2)
 })
 
-test('an alarm is told when it is raised and when it is over, and not each time', async () => {
-  const told: (readonly string[])[] = []
+test('reports a store alarm when it is raised and when it is cleared, and not in between', async () => {
+  const reported: (readonly string[])[] = []
   let alarms: string[] = []
   const status = async () => [member(1), { ...member(1), alarms }]
-  const pressure = createStorePressure({ status }, 100, (raised) => told.push(raised))
+  const pressure = createStorePressure({ status }, 100, (raised) => reported.push(raised))
   await pressure.measure()
   alarms = ['NOSPACE', 'CORRUPT', 'NOSPACE']
   await pressure.measure()
   await pressure.measure()
   alarms = []
   await pressure.measure()
-  expect(told).toEqual([['CORRUPT', 'NOSPACE'], []])
+  expect(reported).toEqual([['CORRUPT', 'NOSPACE'], []])
 })

@@ -1,13 +1,13 @@
-// How full is the key-value store, and does a member raise an alarm? Asked of its members now and then. Byte budgets shrink
-// by the one (quotas/quotas.ts); the other is for the operator: under CORRUPT or NOSPACE reads go on as if nothing were.
+// Measures how full the key-value store is and collects the alarms of its members. Byte quotas shrink as it fills
+// (quotas/quotas.ts). Alarms are for the operator: under CORRUPT or NOSPACE reads still succeed, so nothing else shows them.
 
 import type { EngineStatus, KeyValueEngine } from '../ports/key-value.ts'
 
-/** Whenever they are others than before; none: it is over. */
+/** Called when the set of alarms changes; an empty list means that all are cleared. */
 export type OnAlarms = (alarms: readonly string[]) => void
 
 export interface StorePressure {
-  /** 0 to 1, of the fullest member; 0 until one has answered. */
+  /** From 0 to 1, of the fullest member; 0 until a member has answered. */
   readonly ratio: number
   measure(): Promise<void>
 }
@@ -18,12 +18,12 @@ export function createStorePressure(
   onAlarms: OnAlarms = () => {},
 ): StorePressure {
   let ratio = 0
-  let told = ''
+  let reported = ''
   const logAlarms = (members: readonly EngineStatus[]): void => {
     const raised = members.flatMap(({ alarms }) => alarms)
     const alarms = [...new Set(raised)].toSorted()
-    if (alarms.join() !== told) onAlarms(alarms)
-    told = alarms.join()
+    if (alarms.join() !== reported) onAlarms(alarms)
+    reported = alarms.join()
   }
   return {
     get ratio() {
@@ -31,7 +31,7 @@ export function createStorePressure(
     },
     async measure() {
       const members = await engine.status()
-      // Nobody answered: that says nothing of how full they are.
+      // No member answered, so the last measurement is kept.
       if (members.length === 0) return
       logAlarms(members)
       ratio = Math.max(0, ...members.map(({ dbSizeInUseBytes }) => dbSizeInUseBytes / quotaBytes))

@@ -6,7 +6,7 @@ import { SHIPPED_REGIONS } from '@holdfast/server/config/shipped-regions'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
 import { LIVENESS_CHECK_MS } from '@holdfast/server/liveness/watch-silent-nodes'
 import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
-import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leading'
+import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leadership-state'
 import type { Script } from '../script/script.ts'
 
 export const DEFAULT_IMAGE = 'registry.example.com/simulated/app:1.0'
@@ -39,7 +39,7 @@ export interface Pace {
 }
 
 const COARSE: Pace = {
-  leadership: { heartbeatMs: 6_000, silentMs: 24_000, lagMs: LEADERSHIP_TIMINGS.lagMs, lookMs: 3_000 },
+  leadership: { heartbeatMs: 6_000, silentMs: 24_000, lagMs: LEADERSHIP_TIMINGS.lagMs, checkMs: 3_000 },
   sweepMs: 2_000,
   silenceLookMs: 2_000,
   coarseMs: 2_000,

@@ -12,7 +12,7 @@ import type {
 } from '@holdfast/contract'
 import { type PlacementController, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { type Leadership, startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
-import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leading'
+import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leadership-state'
 import type { Clock } from '@holdfast/server/ports/clock'
 import {
   deployments,

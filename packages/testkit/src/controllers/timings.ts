@@ -1,15 +1,15 @@
 // The shipped timings, and a tenth of them.
 
 import { LEADERSHIP_TIMINGS } from '@holdfast/server/loops/leadership/lead-shards'
-import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leading'
+import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leadership-state'
 
 export const scaledTimings = (factor: number): LeadershipTimings => {
-  const { heartbeatMs, silentMs, lagMs, lookMs } = LEADERSHIP_TIMINGS
+  const { heartbeatMs, silentMs, lagMs, checkMs } = LEADERSHIP_TIMINGS
   return {
     heartbeatMs: heartbeatMs * factor,
     silentMs: silentMs * factor,
     lagMs: lagMs * factor,
-    lookMs: lookMs * factor,
+    checkMs: checkMs * factor,
   }
 }
 

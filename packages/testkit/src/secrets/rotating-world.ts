@@ -134,7 +134,7 @@ export function startMoves(
     clock: swift,
     leadership,
     archiveRevisions: 50,
-    lookMs: LOOK_MS,
+    checkMs: LOOK_MS,
     onError: (error) => errors.push(error),
   })
 }

@@ -1,5 +1,5 @@
-// Authenticates requests between server replicas: an HMAC with the shared cluster key over the whole request, a timestamp and
-// a nonce. `Authorization: Cluster <ms>.<nonce>.<hmac>`
+// Authenticates requests between server replicas: an HMAC with the shared cluster key over the whole request, a timestamp
+// and a nonce. `Authorization: Cluster <ms>.<nonce>.<hmac>`
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,5 +1,5 @@
-// The routed deployments of one tenant and the peers of each: the nodes that have a router, are ready and have a ready replica.
-// route-table.ts fills it from the records. See docs/design/routing.md#peer-forwarding
+// The routed deployments of one tenant and the peers of each: the nodes that have a router, are ready and have a ready
+// replica. route-table.ts fills it from the records. See docs/design/routing.md#peer-forwarding
 
 import type { AssignmentId, DeploymentUid, NodeId, Route, RoutedDeployment } from '@holdfast/contract'
 

@@ -1,5 +1,5 @@
-// Answers the calls of agents: the environment of a container assigned to the node, and the tenant's credential for a registry
-// that hosts an image it must pull. The broker seals both to the node's key; the gateway only relays them. See
+// Answers the calls of agents: the environment of a container assigned to the node, and the tenant's credential for a
+// registry that hosts an image it must pull. The broker seals both to the node's key; the gateway only relays them. See
 // docs/design/secrets.md#dispatch
 
 import type { Answer, AssignmentId, Call } from '@holdfast/contract'

@@ -31,7 +31,8 @@ export async function openSession(
     const node = tenant && transaction.get(inTenant(tenant, nodes, hello.nodeId))
     if (!isProven(node, hello, nonce) || node === undefined || tenant === undefined)
       return { kind: 'abort', result: undefined }
-    // Checked after the signature, so that only the node itself uses up its limit, and once, because a transaction may rerun.
+    // Checked after the signature, so that only the node itself uses up its limit, and once, because a transaction may
+    // rerun.
     letIn ||= openings.take(node.id, performance.now())
     if (!letIn) return { kind: 'abort', result: undefined }
     const labels = judgeLabels(hello.labels, node)

@@ -1,5 +1,5 @@
-// Opens a stream to a node from any server replica. If another replica holds the node's socket, the stream is forwarded once,
-// over a WebSocket of its own that the cluster key authenticates. See docs/design/agent.md#streams
+// Opens a stream to a node from any server replica. If another replica holds the node's socket, the stream is forwarded
+// once, over a WebSocket of its own that the cluster key authenticates. See docs/design/agent.md#streams
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'

@@ -1,5 +1,5 @@
-// The streams of one session, on the replica that holds its socket; they end with the session. A node that sends more than its
-// credit violates the protocol, so no node can exhaust this process's memory.
+// The streams of one session, on the replica that holds its socket; they end with the session. A node that sends more than
+// its credit violates the protocol, so no node can exhaust this process's memory.
 
 import {
   type AgentMessage,

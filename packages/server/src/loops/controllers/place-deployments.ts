@@ -3,7 +3,7 @@
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, tenants } from '../../store/records.ts'
-import type { ShardChange } from '../leadership/leading.ts'
+import type { ShardChange } from '../leadership/leadership-state.ts'
 import { shardOf } from '../leadership/shard-of.ts'
 import { repeat } from '../repeat.ts'
 import {

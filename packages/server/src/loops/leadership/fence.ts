@@ -8,7 +8,7 @@ import type { Store, TransactionDecision } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import { shardOf } from './shard-of.ts'
 
-/** We do not own the tenant's shard, or not any more; whoever does will do the work. */
+/** This replica does not own the tenant's shard, or lost it; the owner does the work. */
 export class LostLeadershipError extends Error {
   override readonly name = 'LostLeadershipError'
 }
@@ -16,14 +16,14 @@ export class LostLeadershipError extends Error {
 export const shardAddress = (shard: number) => globally(shards, String(shard))
 
 export interface Fence {
-  /** Shard to token: the modification revision of its record when we acquired it. */
+  /** The token of each shard: the modification revision of its record when this replica acquired it. */
   readonly held: Map<number, number>
   transact<R>(tenant: TenantId, decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
 }
 
 const FENCED: unique symbol = Symbol('fenced')
 
-/** `onBreach` is told when the store contradicts a token that is still held. */
+/** `onBreach` is called when the store contradicts a token that is still held. */
 export function createFence(
   store: Pick<Store, 'get' | 'transact'>,
   replica: string,
@@ -43,13 +43,13 @@ export function createFence(
     ): Promise<R> {
       const shard = shardOf(tenant)
       const token = held.get(shard)
-      if (token === undefined) throw new LostLeadershipError(`shard ${shard} is not ours`)
+      if (token === undefined) throw new LostLeadershipError(`shard ${shard} is not owned by this replica`)
       const outcome = await store.transact<R | typeof FENCED>((transaction) =>
         holds(transaction, shard, token) ? decide(transaction) : { kind: 'abort', result: FENCED },
       )
       if (outcome !== FENCED) return outcome
       if (held.get(shard) === token) onBreach(shard)
-      throw new LostLeadershipError(`shard ${shard} was taken over`)
+      throw new LostLeadershipError(`shard ${shard} was acquired by another replica`)
     },
   }
 }

@@ -8,24 +8,24 @@ export interface SeenHeartbeat {
 }
 
 export interface HeartbeatWatch {
-  /** Takes in what the store shows now. */
-  look(heartbeats: readonly SeenHeartbeat[], now: number): void
-  /** Everybody's time begins anew: we were away, and silence that we did not listen to is no silence. */
+  /** Records the heartbeats that the store contains now. */
+  observe(heartbeats: readonly SeenHeartbeat[], now: number): void
+  /** Restarts the timers of all replicas, because this process was suspended or disconnected and could see no heartbeat. */
   restart(now: number): void
-  /** Known and not silent, sorted. */
+  /** The known replicas with a recent heartbeat, sorted. */
   live(now: number): string[]
-  isSilent(id: string, now: number): boolean
+  isStale(id: string, now: number): boolean
 }
 
 export function createHeartbeatWatch(silentMs: number): HeartbeatWatch {
   const seen = new Map<string, { readonly modRevision: number; readonly since: number }>()
-  const isSilent = (id: string, now: number): boolean => {
+  const isStale = (id: string, now: number): boolean => {
     const entry = seen.get(id)
     return entry !== undefined && now - entry.since >= silentMs
   }
   return {
-    isSilent,
-    look(heartbeats, now) {
+    isStale,
+    observe(heartbeats, now) {
       const present = new Set(heartbeats.map(({ id }) => id))
       for (const id of seen.keys()) if (!present.has(id)) seen.delete(id)
       for (const { id, modRevision } of heartbeats)
@@ -34,6 +34,6 @@ export function createHeartbeatWatch(silentMs: number): HeartbeatWatch {
     restart(now) {
       for (const [id, { modRevision }] of seen) seen.set(id, { modRevision, since: now })
     },
-    live: (now) => [...seen.keys()].filter((id) => !isSilent(id, now)).sort(),
+    live: (now) => [...seen.keys()].filter((id) => !isStale(id, now)).sort(),
   }
 }

@@ -1,7 +1,7 @@
 // Which shards does this server replica own? It keeps a heartbeat, acquires free shards and those of stale owners, and
-// releases everything when the store contradicts it or its own process stood still. See docs/design/leadership.md#shards
+// releases everything when the store contradicts it or its process was suspended. See docs/design/leadership.md#shards
 
-import type { Infer, TenantId } from '@holdfast/contract'
+import { defined, type Infer, type TenantId } from '@holdfast/contract'
 import { timestamp } from '../../ports/clock.ts'
 import { serverReplicas, shards } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
@@ -10,127 +10,135 @@ import { type Repeating, repeat } from '../repeat.ts'
 import { createFence } from './fence.ts'
 import { createHeartbeatWatch } from './heartbeat-watch.ts'
 import {
-  giveUp,
   type LeadershipOptions,
+  type LeadershipState,
   type LeadershipTimings,
-  type Leading,
+  releaseAll,
   type ShardChange,
   settleOwnership,
-} from './leading.ts'
-import { forgetTheSilent, handOver, resign, takeFreeShards } from './move-shards.ts'
+} from './leadership-state.ts'
+import { acquireFreeShards, deleteStaleReplicas, handOver, resign } from './move-shards.ts'
 import { shardOf } from './shard-of.ts'
 
 export const LEADERSHIP_TIMINGS: LeadershipTimings = {
   heartbeatMs: 3_000,
   silentMs: 12_000,
   lagMs: 4_000,
-  lookMs: 500,
+  checkMs: 500,
 }
 
 export interface Leadership {
   owns(tenant: TenantId): boolean
-  /** The only way for a controller to write; throws LostLeadershipError where the tenant's shard is not ours. */
+  /** The only way for a controller to write. Throws LostLeadershipError if this replica does not own the tenant's shard. */
   fenced<R>(tenant: TenantId, decide: (transaction: Transaction) => TransactionDecision<R>): Promise<R>
   subscribe(listener: (change: ShardChange) => void): () => void
-  /** Gives every shard up for the others to take at once. */
+  /** Releases every shard, so that other replicas can acquire them at once. */
   stop(): Promise<void>
 }
 
 export function startLeadership(options: LeadershipOptions): Leadership {
   const timings = options.timings ?? LEADERSHIP_TIMINGS
-  const leading: Leading = {
+  const state: LeadershipState = {
     ...options,
     timings,
     leads: options.leads ?? true,
-    fence: createFence(options.store, options.replica, () => giveUp(leading)),
+    fence: createFence(options.store, options.replica, () => releaseAll(state)),
     watch: createHeartbeatWatch(timings.silentMs),
     listeners: new Set(),
     leaving: new Map(),
     mustRefresh: false,
     lastHeartbeat: Number.NEGATIVE_INFINITY,
   }
-  const { look, others } = startLoops(leading)
+  const { reconcile, others } = startLoops(state)
   const unsubscribe = options.store.subscribe((changes) => {
     const shardChanges = changes.filter(({ key }) => key.folder === shards.folder)
-    if (shardChanges.length > 0) settleOwnership(leading)
-    // A replica that came or went, and a shard that nobody has, are looked at now rather than at the next turn.
+    if (shardChanges.length > 0) settleOwnership(state)
+    // A replica that came or went and a free shard are handled now instead of at the next interval.
     const freed = shardChanges.some(({ kind }) => kind === 'delete')
-    if (freed || changes.some(({ key }) => key.folder === serverReplicas.folder)) look.nudge()
+    if (freed || changes.some(({ key }) => key.folder === serverReplicas.folder)) reconcile.nudge()
   })
   return {
-    owns: (tenant) => leading.fence.held.has(shardOf(tenant)),
-    fenced: leading.fence.transact,
+    owns: (tenant) => state.fence.held.has(shardOf(tenant)),
+    fenced: state.fence.transact,
     subscribe(listener) {
-      leading.listeners.add(listener)
-      return () => leading.listeners.delete(listener)
+      state.listeners.add(listener)
+      return () => state.listeners.delete(listener)
     },
     async stop() {
       unsubscribe()
-      await Promise.all([look, ...others].map((loop) => loop.stop()))
-      giveUp(leading)
-      await resign(leading).catch(options.onError)
+      await Promise.all([reconcile, ...others].map((loop) => loop.stop()))
+      releaseAll(state)
+      await resign(state).catch(options.onError)
     },
   }
 }
 
-function startLoops(leading: Leading): { look: Repeating; others: Repeating[] } {
-  const { timings, onError } = leading
-  const look = repeat(timings.lookMs, () => lookAround(leading), onError)
-  const startedAt = timestamp(leading.clock)
-  const { url, leads, nodeName, brokers } = leading
-  const named = nodeName === undefined ? {} : { nodeName }
-  const always = { v: 1, url, startedAt, leads, ...named, ...(brokers === true ? { brokers } : {}) }
+function startLoops(state: LeadershipState): { reconcile: Repeating; others: Repeating[] } {
+  const { timings, onError } = state
+  const reconcile = repeat(timings.checkMs, () => reconcileShards(state), onError)
+  const startedAt = timestamp(state.clock)
+  const { url, leads, nodeName, brokers } = state
+  const always = {
+    v: 1,
+    url,
+    startedAt,
+    leads,
+    ...defined({ nodeName, brokers: brokers === true ? brokers : undefined }),
+  }
   let count = 0
   const heartbeat = repeat(
     timings.heartbeatMs,
     async () => {
       count += 1
-      await sendHeartbeat(leading, { ...always, heartbeat: count })
+      await sendHeartbeat(state, { ...always, heartbeat: count })
     },
     onError,
   )
   heartbeat.nudge()
-  return { look, others: [heartbeat, watchStandstill(leading)] }
+  return { reconcile, others: [heartbeat, watchSuspension(state)] }
 }
 
-/** A process that stood still cannot know what was decided meanwhile. */
-function watchStandstill(leading: Leading): Repeating {
+/** A process that was suspended may have lost its shards, so it releases them. */
+function watchSuspension(state: LeadershipState): Repeating {
   let last = performance.now()
   return repeat(
-    leading.timings.lookMs,
+    state.timings.checkMs,
     async () => {
       const now = performance.now()
-      const stoodStill = now - last - leading.timings.lookMs
+      const suspendedMs = now - last - state.timings.checkMs
       last = now
-      if (stoodStill > leading.timings.lagMs) giveUp(leading)
+      if (suspendedMs > state.timings.lagMs) releaseAll(state)
     },
-    leading.onError,
+    state.onError,
   )
 }
 
-async function sendHeartbeat(leading: Leading, record: Infer<typeof serverReplicas.shape>): Promise<void> {
-  await leading.store.transact((transaction) => {
-    transaction.put(globally(serverReplicas, leading.replica), record)
+async function sendHeartbeat(
+  state: LeadershipState,
+  record: Infer<typeof serverReplicas.shape>,
+): Promise<void> {
+  await state.store.transact((transaction) => {
+    transaction.put(globally(serverReplicas, state.replica), record)
     return { kind: 'commit', result: undefined }
   })
   const now = performance.now()
-  // While our own heartbeat did not come through, nobody else's could have been seen either.
-  if (now - leading.lastHeartbeat > leading.timings.silentMs) leading.watch.restart(now)
-  leading.lastHeartbeat = now
+  // While this replica's own heartbeats failed, it could not see those of the others either.
+  if (now - state.lastHeartbeat > state.timings.silentMs) state.watch.restart(now)
+  state.lastHeartbeat = now
 }
 
-async function lookAround(leading: Leading): Promise<void> {
-  const { store, replica, watch, timings } = leading
-  if (leading.mustRefresh) await store.fresh()
-  leading.mustRefresh = false
+async function reconcileShards(state: LeadershipState): Promise<void> {
+  const { store, replica, watch, timings } = state
+  if (state.mustRefresh) await store.fresh()
+  state.mustRefresh = false
   const now = performance.now()
   const heartbeats = store.listWithIds(serverReplicas)
-  watch.look(heartbeats, now)
-  settleOwnership(leading)
-  // Whom nobody hears must not take anything: the others would take it back.
-  const heard = heartbeats.some(({ id }) => id === replica)
-  if (!leading.leads || !heard || now - leading.lastHeartbeat > timings.silentMs) return
-  await takeFreeShards(leading, now)
-  await handOver(leading, now)
-  await forgetTheSilent(leading, now)
+  watch.observe(heartbeats, now)
+  settleOwnership(state)
+  // A replica without a visible heartbeat must not acquire shards, because the others would take them over again.
+  const isVisible = heartbeats.some(({ id }) => id === replica)
+  if (!state.leads || !isVisible || now - state.lastHeartbeat > timings.silentMs) return
+  await acquireFreeShards(state, now)
+  await handOver(state, now)
+  await deleteStaleReplicas(state, now)
 }

@@ -5,7 +5,7 @@ import { planHandOver } from './share-out.ts'
 
 const allOf = (owner: string) => new Map(Array.from({ length: SHARDS }, (_, shard) => [shard, owner]))
 
-/** Everybody plans on the same view and acts, until nobody has anything to give. */
+/** Every replica plans on the same view and acts, until none has a shard to hand over. */
 function settle(owners: Map<number, string>, live: readonly string[]): number[] {
   for (let round = 0; round < 10; round += 1)
     for (const { shard, to } of live.flatMap((me) => planHandOver(new Map(owners), live, me)))
@@ -31,12 +31,12 @@ test.each([
   expect(settle(allOf(owner), live)).toEqual(shares)
 })
 
-test('who has its share gives nothing; who is not live gets nothing', () => {
+test('a replica within its share hands over nothing, and a stale replica receives no shard', () => {
   expect(planHandOver(allOf('a'), ['a'], 'a')).toEqual([])
   expect(planHandOver(allOf('a'), ['a', 'b'], 'b')).toEqual([])
 })
 
-test('a tenant has one shard, always the same, and tenants are spread', () => {
+test('a tenant always has the same shard, and tenants are spread over all shards', () => {
   const tenant = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}` as never
   expect(shardOf(tenant(1))).toBe(shardOf(tenant(1)))
   const counts = new Map<number, number>()
@@ -48,17 +48,17 @@ test('a tenant has one shard, always the same, and tenants are spread', () => {
   expect(Math.max(...counts.values())).toBeLessThan(300)
 })
 
-test('silence is counted on our own clock, from when we first saw the heartbeat, and not while we were away', () => {
+test('a heartbeat is stale by the local clock since it was first seen, and timers restart after a suspension', () => {
   const watch = createHeartbeatWatch(12)
-  watch.look([{ id: 'a', modRevision: 1 }], 100)
-  expect(watch.isSilent('a', 111)).toBe(false)
-  expect(watch.isSilent('a', 112)).toBe(true)
-  watch.look([{ id: 'a', modRevision: 2 }], 112)
-  expect(watch.isSilent('a', 123)).toBe(false)
-  watch.look([{ id: 'a', modRevision: 2 }], 123)
+  watch.observe([{ id: 'a', modRevision: 1 }], 100)
+  expect(watch.isStale('a', 111)).toBe(false)
+  expect(watch.isStale('a', 112)).toBe(true)
+  watch.observe([{ id: 'a', modRevision: 2 }], 112)
+  expect(watch.isStale('a', 123)).toBe(false)
+  watch.observe([{ id: 'a', modRevision: 2 }], 123)
   watch.restart(130)
-  expect(watch.isSilent('a', 141)).toBe(false)
-  expect(watch.isSilent('a', 142)).toBe(true)
+  expect(watch.isStale('a', 141)).toBe(false)
+  expect(watch.isStale('a', 142)).toBe(true)
   expect(watch.live(142)).toEqual([])
-  expect(watch.isSilent('unknown', 500)).toBe(false)
+  expect(watch.isStale('unknown', 500)).toBe(false)
 })
