@@ -34,7 +34,7 @@ test_step() {
 }
 
 # test_step_beside NAME COMMAND...: starts a vitest run that mostly waits, in the background. gather_beside waits for it,
-# prints its output and counts its tests.
+# prints its output and counts its tests. One step at a time may run in the background.
 test_step_beside() {
   local name="$1" report
   shift

@@ -1,4 +1,4 @@
-// What may be typed, and what is said of what may not.
+// Accepted command lines, and the error for each kind of mistake.
 
 import { expect, test } from 'vitest'
 import { readCommandLine, UsageFault } from './command-line.ts'
@@ -25,6 +25,6 @@ test.each([
   [['serve', '--config'], '--config has no value.'],
   [['serve', '--config', 'a', '--config', 'b'], '--config is given twice.'],
   [['serve', 'a-token'], 'serve takes options alone.'],
-])('%j is not, and it is said why', (words, why) => {
+])('rejects %j and says why', (words, why) => {
   expect(() => readCommandLine(words)).toThrow(new UsageFault(why))
 })

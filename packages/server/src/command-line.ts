@@ -1,4 +1,4 @@
-// What was typed: the command and its options. What makes no sense is thrown as a fault of usage, by name.
+// Reads the command line: the command and its options. A mistake is thrown as a usage fault that names it.
 
 import { nearestName } from '@holdfast/contract'
 import type { InitOptions } from './run-init.ts'
@@ -17,7 +17,7 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
 `
 
-/** What came and what is accepted, in one sentence, before anything is done. */
+/** Names what was received and what is accepted, in one sentence, before any work starts. */
 export class UsageFault extends Error {
   override readonly name = 'UsageFault'
 }
@@ -25,14 +25,14 @@ export class UsageFault extends Error {
 export interface ConfiguredLine {
   readonly command: 'serve' | 'init' | 'check-config'
   readonly config: string | undefined
-  /** As the setting of that name, and before all that gives it. */
+  /** Overrides the setting of the same name, wherever that is set. */
   readonly roles: string | undefined
   readonly init: InitOptions
 }
 
 export type CommandLine = ConfiguredLine | { readonly command: 'help' }
 
-/** By command, each option and whether it takes a value. */
+/** The options of each command, and whether each takes a value. */
 const OPTIONS = {
   serve: { '--config': true, '--roles': true },
   init: { '--config': true, '--reissue': false, '--operator-token-file': true },

@@ -22,9 +22,9 @@ export interface BrokerDeps {
 
 export interface BrokerSide {
   readonly broker: Broker
-  /** For the others; absent where this process is none. */
+  /** Serves other processes; absent if this process is no broker. */
   readonly call?: InternalCall
-  /** How often which answer was given to an ask for an environment, for the metrics. */
+  /** Counts the answers to requests for an environment, by outcome, for the metrics. */
   readonly answers: ReadonlyMap<EnvironmentOutcome, number>
 }
 

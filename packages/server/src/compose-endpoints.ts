@@ -1,4 +1,4 @@
-// Every endpoint of this process, with what its operations need.
+// Composes every endpoint of this process with the dependencies of its operations.
 
 import { RESERVED_NAMES } from '@holdfast/core'
 import { withDryRuns } from './api/dry-runs.ts'
@@ -38,7 +38,7 @@ export interface EndpointDeps {
   readonly broker: Broker
   readonly slots: SlotAllocator
   readonly quotas: Quotas
-  /** Canonical hosts of the registries' allow-list. */
+  /** Canonical hosts of the registry allow-list. */
   readonly allowed: ReadonlySet<string>
   readonly callNode: CallNode
   readonly openStream: OpenNodeStream
@@ -88,7 +88,7 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
   ]
 }
 
-/** For a write that is only tried: what is asked is answered, and nothing is made or destroyed. */
+/** The secrets store of a dry run: reads are answered, and nothing is written or destroyed. */
 function idleSecrets(secrets: SecretsWriter): SecretsWriter {
   const nothingDone = async () => ({ kind: 'ok' as const })
   return {
@@ -99,7 +99,7 @@ function idleSecrets(secrets: SecretsWriter): SecretsWriter {
   }
 }
 
-/** Agents come to the public address: with plain HTTP there is nothing to pin. */
+/** Agents connect to the public address; with plain HTTP there is no certificate to pin. */
 function shownCaPin(config: Config): { caPin?: string } {
   const shown = config.publicUrl.startsWith('https:') ? readServerTls(config)?.cert : undefined
   return shown === undefined ? {} : { caPin: caPinOf(shown) }

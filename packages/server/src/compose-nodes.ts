@@ -1,4 +1,4 @@
-// What faces the nodes: leadership over shards, the controllers that place, and the gateway that agents dial into.
+// Composes everything that faces the nodes: leadership over shards, the placement controllers, and the gateway for agents.
 
 import { defined, type NodeId, type TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
@@ -28,14 +28,14 @@ export interface NodeSideDeps {
   readonly store: Store
   readonly broker: Broker
   readonly quotas: Quotas
-  /** What replicas prove to each other that they know. */
+  /** The shared key by which replicas authenticate each other. */
   readonly clusterKey: Secret
 }
 
 export interface NodeSide {
   readonly callNode: CallNode
   readonly internalCall: InternalCall
-  /** Many nodes fell silent at once and none is given up for now, for the metrics; said by who leads. */
+  /** True during a mass-failure hold, for the metrics; reported by the replica that leads the check. */
   holdsSilentNodes(): boolean
   readonly openStream: OpenNodeStream
   readonly handleUpgrade: HandleUpgrade
@@ -49,8 +49,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   const detector = openFailureDetector(deps, replica)
   const gateway = openGateway(deps, replica, detector)
   const leads = roles.includes('controllers')
-  // A replica that only holds sessions, or reads secrets, sends its heartbeat, so that the others find it, and works for no
-  // shard.
+  // A replica that only holds sessions or reads secrets sends heartbeats, so that the others find it, and leads no shard.
   const found = roles.includes('gateway') || roles.includes('broker') || deps.config.nodeName !== undefined
   const beats = leads || found
   const leadership = beats ? lead(deps, replica, leads) : undefined

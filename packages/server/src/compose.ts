@@ -1,4 +1,4 @@
-// One server process, put together: adapters, store, operations, endpoints, loops. The only place that knows all of them.
+// Composes one server process: adapters, store, operations, endpoints, loops. Only this file knows all of them.
 
 import { parseRegistryHost } from '@holdfast/core'
 import type { FastifyInstance } from 'fastify'
@@ -43,7 +43,10 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
     ...{ engine, clock, ids, root: config.etcd.root },
     onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'stored record cannot be decoded'),
     onWentBack: (seen, found) =>
-      log.error({ seen, found }, 'etcd went back, as one restored from a backup: restart this server'),
+      log.error(
+        { seen, found },
+        'etcd has an older revision than before, restored from a backup? restart this server',
+      ),
   })
   const secrets = writes(config) ? connectSecretsWriter(config) : undefined
   const pressure = createStorePressure(engine, config.etcd.quotaBytes, (alarms) =>
@@ -53,7 +56,7 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
   )
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
   const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)
-  // Without a cluster's key no other replica can prove that it is one, and none is listened to.
+  // Without a cluster key no replica can authenticate, so no internal call is accepted.
   const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
   const brokerSide = composeBroker({ config, log, store, clusterKey })
   const { broker } = brokerSide
@@ -83,7 +86,7 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
   return {
     ...{ http, store, endpoints },
     async close() {
-      // Agents first: their sockets would keep the HTTP server from closing.
+      // Close agents first: their sockets would keep the HTTP server from closing.
       execs.close()
       nodeSide.closeSessions()
       await http.close()
@@ -105,7 +108,7 @@ interface HttpDeps {
   readonly brokerSide: Pick<BrokerSide, 'call'>
 }
 
-/** Who answers requests or decides on its own writes to the secrets store; the others hold no identity for that. */
+/** True for a process that answers requests or writes to the secrets store on its own; others need no identity there. */
 const writes = ({ roles }: Config): boolean => roles.includes('api') || roles.includes('controllers')
 
 function composeHttp(deps: HttpDeps): FastifyInstance {

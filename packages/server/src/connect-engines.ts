@@ -1,7 +1,8 @@
-// The adapters of one process, from its configuration: etcd, the two identities in the secrets store, the registries.
-// Like compose.ts a root: the few files that construct adapters.
+// Builds the adapters of one process from its configuration: etcd, the two identities in the secrets store, the registries.
+// Like compose.ts it is one of the few files that construct adapters.
 
 import { readFileSync } from 'node:fs'
+import { defined } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import { createEtcdClient } from './adapters/etcd/create-etcd-client.ts'
 import { createRegistryClient } from './adapters/registry/registry-client.ts'
@@ -37,7 +38,7 @@ function connectSecretsStore({ secretsStore }: Config, auth: StoreAuth): Secrets
   return createSecretsStoreClient({ address, auth, ...defined({ namespace, ca: pem(secretsStore.ca) }) })
 }
 
-/** With a token of the operator's own, who may write policies. */
+/** With an operator's own token, which may write policies. */
 export const connectOperator = (config: Config, token: Secret): SecretsStoreClient =>
   connectSecretsStore(config, { token })
 
@@ -58,23 +59,16 @@ export function connectRegistries({ registries }: Config): Registry {
   return createRegistryClient({ allowList })
 }
 
-/** What this process shows to those who connect to it; undefined: plain HTTP. */
+/** The certificate that this process presents; undefined: plain HTTP. */
 export function readServerTls({ listen }: Config): { cert: string; key: string } | undefined {
   const [cert, key] = [pem(listen.tls?.cert), pem(listen.tls?.key)]
   return cert === undefined || key === undefined ? undefined : { cert, key }
 }
 
-/** By whom the certificates of other replicas must be signed; undefined: by whoever the machine trusts. */
+/** The authority that signs the certificates of other replicas; undefined: the system's trust store. */
 export const readClusterCa = ({ cluster }: Config): string | undefined => pem(cluster?.ca)
 
 function required<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new TypeError(`${name} is not configured`)
   return value
-}
-
-/** Without the members that are undefined: absent differs from undefined here. */
-function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// holdfast-server: serve, init, check-config. Reads the command line, composes, and ends by draining.
+// holdfast-server: serve, init, check-config. Reads the command line, composes the process and drains it at the end.
 
 import pino, { type Logger } from 'pino'
 import { type ConfiguredLine, readCommandLine, USAGE, UsageFault } from './command-line.ts'
@@ -11,7 +11,7 @@ import { EngineError } from './ports/key-value.ts'
 import { withoutTaint } from './ports/taint.ts'
 import { runInit } from './run-init.ts'
 
-/** Lines are written in pages, and at the latest after this time: one write for each request would cost more than the line. */
+/** Log lines are written in pages, and at the latest after this time, because one write per request costs too much. */
 const LOG_FLUSH_MS = 200
 
 function openLog(level: string): Logger {
@@ -38,7 +38,7 @@ async function serve(config: Config): Promise<void> {
 }
 
 async function runConfigured(line: ConfiguredLine): Promise<void> {
-  // Who sets the secrets store up has no identities yet.
+  // An operator who sets up the secrets store has no identities yet.
   const identities = line.init.operatorTokenFile === undefined ? 'needed' : 'to be issued'
   const env = line.roles === undefined ? process.env : { ...process.env, HOLDFAST_ROLES: line.roles }
   const loaded = gatherConfig(line.config ?? process.env['HOLDFAST_CONFIG'], env, identities)
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
   else await runConfigured(line)
 }
 
-/** What an operator can mend is said in a sentence; a fault of ours keeps its stack. */
+/** Explains an error that an operator can fix in one sentence; any other error keeps its stack. */
 function fail(error: unknown): never {
   process.stderr.write(`${explain(error)}\n`)
   process.exit(error instanceof UsageFault ? 2 : 1)
@@ -65,7 +65,7 @@ function fail(error: unknown): never {
 
 function explain(error: unknown): string {
   if (error instanceof EngineError)
-    return `The key-value store does not answer as it should: ${error.message}. Check the settings under etcd.`
+    return `The key-value store returned an error: ${error.message}. Check the settings under etcd.`
   if (error instanceof UsageFault) return `${error.message} All of it: holdfast-server --help`
   if (!(error instanceof Error)) return String(error)
   return 'syscall' in error ? error.message : (error.stack ?? error.message)

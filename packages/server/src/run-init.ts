@@ -1,5 +1,5 @@
-// `holdfast-server init`: a short-lived composition of store and secrets store, and what it prints. What is secret goes to
-// standard output alone, so that a script can take it; the talk goes to standard error.
+// `holdfast-server init`: connects store and secrets store, initializes the platform and prints the result. Credentials go to
+// standard output alone, so that a script can read them; messages go to standard error.
 
 import pino from 'pino'
 import type { Config } from './config/schema.ts'
@@ -16,27 +16,27 @@ import { realClock as clock, realIds as ids } from './system-clock.ts'
 
 export interface InitOptions {
   readonly reissue: boolean
-  /** Of an operator's token for the secrets store; absent: that is set up already. */
+  /** File of an operator's token for the secrets store; absent: the store is set up already. */
   readonly operatorTokenFile?: string
 }
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`)
+const printMessage = (text: string): void => void process.stderr.write(`${text}\n`)
 
 export async function runInit(config: Config, { reissue, operatorTokenFile }: InitOptions): Promise<number> {
   if (operatorTokenFile === undefined)
     return report(await withPlatform(config, (parts) => initialize(parts, { reissue })))
   const setUp = await setUpSecretsStore(config, operatorTokenFile)
   if (setUp.kind === 'failed') {
-    say(`The secrets store ${setUp.why}. Nothing is lost; run this again.`)
+    printMessage(`The secrets store ${setUp.why}. Nothing is lost; run this again.`)
     return 1
   }
-  for (const line of setUp.done) say(`secrets store: ${line}`)
+  for (const line of setUp.done) printMessage(`secrets store: ${line}`)
   const { api } = setUp.issued
   const secretsStore = api === undefined ? config.secretsStore : { ...config.secretsStore, api }
   return withPlatform({ ...config, secretsStore }, async (parts) => {
     const count = await provisionTenants(parts)
     if (count === undefined) return reportAll(setUp.issued, { kind: 'secrets_store_unavailable' })
-    if (count > 0) say(`secrets store: mounts and policies of ${count} tenants`)
+    if (count > 0) printMessage(`secrets store: mounts and policies of ${count} tenants`)
     return reportAll(setUp.issued, await initialize(parts, { reissue }))
   })
 }
@@ -60,21 +60,23 @@ async function withPlatform<T>(config: Config, work: (parts: InitializeDeps) => 
 }
 
 function report(result: Initialized): number {
-  tell(result)
+  printResult(result)
   if (result.kind === 'done') process.stdout.write(`${result.token}\n`)
   return result.kind === 'done' ? 0 : 1
 }
 
 type Issued = Extract<SecretsStoreSetUp, { kind: 'ok' }>['issued']
 
-/** With an operator's token it may be repeated: then a platform that exists is no failure. */
+/** With an operator's token the command may be repeated: an existing platform is then no failure. */
 function reportAll({ api, broker }: Issued, result: Initialized): number {
-  tell(result)
+  printResult(result)
   const plain = (identity: Issued['api']) =>
     identity && { roleId: identity.roleId, secretId: identity.secretId.reveal() }
   const issued = { api: plain(api), broker: plain(broker) }
   if (api !== undefined || broker !== undefined)
-    say('Put what is under secretsStore below into the configuration; the secret ids are shown once.')
+    printMessage(
+      'Add the values under secretsStore below to the configuration. The secret ids are shown once.',
+    )
   const made = {
     ...(result.kind === 'done' ? { token: result.token } : {}),
     ...(api !== undefined || broker !== undefined ? { secretsStore: issued } : {}),
@@ -83,17 +85,17 @@ function reportAll({ api, broker }: Issued, result: Initialized): number {
   return result.kind === 'secrets_store_unavailable' ? 1 : 0
 }
 
-function tell(result: Initialized): void {
+function printResult(result: Initialized): void {
   if (result.kind === 'secrets_store_unavailable')
-    say(
+    printMessage(
       'The secrets store does not answer or refuses; nothing was made. Check secretsStore.address and its identity, then run this again.',
     )
   else if (result.kind === 'already')
-    say(
+    printMessage(
       `The platform exists already (tenant ${result.tenant}). If its first token is lost, run: holdfast-server init --reissue`,
     )
   else
-    say(
+    printMessage(
       `Platform tenant ${result.tenant}. The token below is shown once and is valid until ${result.expiresAt}.`,
     )
 }

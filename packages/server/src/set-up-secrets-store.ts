@@ -1,5 +1,5 @@
 // The part of `holdfast-server init` that needs an operator's token: policies, roles and the two identities in the secrets
-// store. May be repeated: what is there stays, and an identity is issued only where the configuration has none.
+// store. It may be repeated: existing parts stay, and an identity is issued only if the configuration has none.
 
 import { readFileSync } from 'node:fs'
 import {
@@ -16,7 +16,7 @@ export type SecretsStoreSetUp =
   | {
       readonly kind: 'ok'
       readonly done: readonly string[]
-      /** Those that were issued now, to be put in the configuration. */
+      /** The identities issued by this run, to be added to the configuration. */
       readonly issued: { readonly [Name in IdentityName]?: Identity }
     }
   | { readonly kind: 'failed'; readonly why: string }
@@ -44,6 +44,8 @@ type Failure = { readonly kind: 'denied' } | { readonly kind: 'unavailable'; rea
 
 function failed(failure: Failure): SecretsStoreSetUp {
   const why =
-    failure.kind === 'denied' ? 'refuses: the token may not do this' : `does not answer: ${failure.cause}`
+    failure.kind === 'denied'
+      ? 'rejected the token: it lacks the permission'
+      : `does not answer: ${failure.cause}`
   return { kind: 'failed', why }
 }

@@ -1,4 +1,4 @@
-// The real clock and the real randomness. Only composition roots import this.
+// The system clock and the system's randomness. Only composition roots import this file.
 
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 import { ulid } from '@holdfast/contract'
@@ -6,7 +6,7 @@ import type { Clock, IdSource } from './ports/clock.ts'
 
 export const realClock: Clock = { now: () => Date.now() }
 
-/** Ids want ten random bytes many times a second; asking the kernel for a page at a time is cheaper. */
+/** Ids need ten random bytes many times a second; fetching them from the kernel in pages is cheaper. */
 const pool = Buffer.alloc(4000)
 let spent = pool.length
 
