@@ -33,7 +33,11 @@ export function composeBroker(deps: BrokerDeps): BrokerSide {
   if (!config.roles.includes('broker')) return { broker: remoteBroker(deps), answers: new Map() }
   const answers = new Map<EnvironmentOutcome, number>()
   const broker = createBroker({
-    ...{ store, ids, log, secretsStore: connectSecretsReader(config), registry: connectRegistries(config) },
+    store,
+    ids,
+    log,
+    secretsStore: connectSecretsReader(config),
+    registry: connectRegistries(config),
     onAnswer: (outcome) => void answers.set(outcome, (answers.get(outcome) ?? 0) + 1),
   })
   return { broker, answers, call: serveBroker(broker, { clusterKey, clock }) }

@@ -49,7 +49,14 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
   const { config, store, secrets, broker, slots, quotas, allowed, callNode, openStream } = deps
   const answers = createIdempotentAnswers(store, clock)
   const deployments: DeploymentDeps = {
-    ...{ store, clock, ids, broker, secrets, slots, quotas, answers },
+    store,
+    clock,
+    ids,
+    broker,
+    secrets,
+    slots,
+    quotas,
+    answers,
     admission: {
       limits: config.limits,
       reservedNames: new Set([...RESERVED_NAMES, ...config.reservedNames]),
@@ -74,11 +81,24 @@ export function composeEndpoints(deps: EndpointDeps): AnyEndpoint[] {
     ...withDryRuns(registryEndpoints, { store, clock, secrets, allowed }, idle),
     ...withDryRuns(secretEndpoints, { ...material, store, clock, ids, secrets, slots, quotas }, idle),
     ...rotationEndpoints({
-      ...{ ...material, store, clock, ids, secrets, slots, quotas, answers },
+      ...material,
+      store,
+      clock,
+      ids,
+      secrets,
+      slots,
+      quotas,
+      answers,
       archiveRevisions: config.retention.archiveRevisions,
     }),
     ...withDryRuns(nodeEndpoints, {
-      ...{ store, clock, ids, slots, quotas, answers, callNode },
+      store,
+      clock,
+      ids,
+      slots,
+      quotas,
+      answers,
+      callNode,
       publicUrl: config.publicUrl,
       ...shownCaPin(config),
       failedJoins: createFailedAttempts(config.rates.failedJoinsPerMinute, clock),
@@ -93,8 +113,10 @@ function idleSecrets(secrets: SecretsWriter): SecretsWriter {
   const nothingDone = async () => ({ kind: 'ok' as const })
   return {
     ...secrets,
-    ...{ provisionTenant: nothingDone, removeTenant: nothingDone },
-    ...{ destroyVersion: nothingDone, deleteAll: nothingDone },
+    provisionTenant: nothingDone,
+    removeTenant: nothingDone,
+    destroyVersion: nothingDone,
+    deleteAll: nothingDone,
     writeVersion: async (_tenant, _path, _document, cas) => ({ kind: 'ok', version: cas + 1 }),
   }
 }

@@ -72,7 +72,11 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
 function lead({ config, log, store }: NodeSideDeps, replica: string, leads: boolean): Leadership {
   const { nodeName, roles } = config
   return startLeadership({
-    ...{ store, clock, replica, leads, url: config.cluster?.url ?? config.publicUrl },
+    store,
+    clock,
+    replica,
+    leads,
+    url: config.cluster?.url ?? config.publicUrl,
     brokers: roles.includes('broker'),
     ...(nodeName === undefined ? {} : { nodeName }),
     onError: (error) => log.warn({ error: String(error) }, 'leadership loop failed, retrying'),
@@ -88,20 +92,37 @@ function openFailureDetector({ config, log, store }: NodeSideDeps, self: string)
 function startControllers(deps: NodeSideDeps, leadership: Leadership, detector: FailureDetector) {
   const { config, log, store, quotas, broker } = deps
   const placing = startPlacing({
-    ...{ store, clock, leadership, quotas, residency: config.residency, random: Math.random },
+    store,
+    clock,
+    leadership,
+    quotas,
+    residency: config.residency,
+    random: Math.random,
     onError: (error, deployment) =>
       log.warn({ deployment, error: String(error) }, 'deployment reconciliation failed, retrying'),
   })
   const silence = startLivenessWatch({
-    ...{ store, clock, leadership, detector, times: gatewayTimes(config), checkMs: LIVENESS_CHECK_MS },
+    store,
+    clock,
+    leadership,
+    detector,
+    times: gatewayTimes(config),
+    checkMs: LIVENESS_CHECK_MS,
     onError: (error) => log.warn({ error: String(error) }, 'liveness check of disconnected nodes failed'),
   })
   const digests = startDigestFixing({
-    ...{ store, clock, leadership, broker, random: Math.random },
+    store,
+    clock,
+    leadership,
+    broker,
+    random: Math.random,
     onError: (error, image) => log.warn({ image, error: String(error) }, 'image digest check failed'),
   })
   const rotations = startRotations({
-    ...{ store, clock, leadership, archiveRevisions: config.retention.archiveRevisions },
+    store,
+    clock,
+    leadership,
+    archiveRevisions: config.retention.archiveRevisions,
     onError: (error, credential) =>
       log.warn({ credential, error: String(error) }, 'rotation step failed, retrying'),
   })

@@ -40,7 +40,10 @@ export interface Server {
 export async function composeServer(config: Config, log: Logger): Promise<Server> {
   const engine = connectEtcd(config, log)
   const store = await openStore({
-    ...{ engine, clock, ids, root: config.etcd.root },
+    engine,
+    clock,
+    ids,
+    root: config.etcd.root,
     onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'stored record cannot be decoded'),
     onWentBack: (seen, found) =>
       log.error(
@@ -78,13 +81,20 @@ export async function composeServer(config: Config, log: Logger): Promise<Server
   const probe = createStoreProbe(engine, store)
   const http = composeHttp({ config, log, store, probe, endpoints, metrics, nodeSide, brokerSide })
   const execs = createExecUpgrades({
-    ...{ store, clock, openStream, failedTickets, publicUrl: config.publicUrl, log },
+    store,
+    clock,
+    openStream,
+    failedTickets,
+    publicUrl: config.publicUrl,
+    log,
     newRequestId: () => `req_${ids.ulid()}`,
   })
   serveUpgrades(http.server, [execs.take, nodeSide.handleUpgrade])
   const loops = secrets === undefined ? [] : startLoops({ config, log, store, engine, secrets, pressure })
   return {
-    ...{ http, store, endpoints },
+    http,
+    store,
+    endpoints,
     async close() {
       // Close agents first: their sockets would keep the HTTP server from closing.
       execs.close()

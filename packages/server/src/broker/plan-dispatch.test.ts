@@ -4,13 +4,27 @@ import type { StoredCredential } from '../store/records.ts'
 import { planDispatch } from './plan-dispatch.ts'
 
 const entry = (version: number | null, namespace = 'deployments'): TemplateSecret => ({
-  ...{ name: 'DB', namespace, label: 'db', version },
+  name: 'DB',
+  namespace,
+  label: 'db',
+  version,
 })
 const template = (...secrets: TemplateSecret[]): ContainerTemplate => ({
-  ...{ name: 'web', image: '', environment: {}, labels: {}, stopGracePeriod: '10s', secrets },
+  name: 'web',
+  image: '',
+  environment: {},
+  labels: {},
+  stopGracePeriod: '10s',
+  secrets,
 })
 const credential = (changes: Partial<StoredCredential> = {}): StoredCredential => ({
-  ...{ v: 1, label: 'db', namespace: 'deployments', consumers: [], versions: [], initial: 1, slot: 0 },
+  v: 1,
+  label: 'db',
+  namespace: 'deployments',
+  consumers: [],
+  versions: [],
+  initial: 1,
+  slot: 0,
   ...changes,
 })
 const plan = (secret: TemplateSecret, record: StoredCredential | undefined) =>
@@ -19,10 +33,13 @@ const plan = (secret: TemplateSecret, record: StoredCredential | undefined) =>
 test('a container gets the version of its template, or the initial version of the secret', () => {
   const named = { name: 'DB', namespace: 'deployments', label: 'db', revision: 7 }
   expect(plan(entry(3), credential())).toEqual({
-    ...{ kind: 'ok', entries: [{ ...named, current: 3 }], made: new Map([['db', 3]]) },
+    kind: 'ok',
+    entries: [{ ...named, current: 3 }],
+    made: new Map([['db', 3]]),
   })
   expect(plan(entry(null), credential({ initial: 2 }))).toMatchObject({
-    ...{ entries: [{ current: 2 }], made: new Map([['db', 2]]) },
+    entries: [{ current: 2 }],
+    made: new Map([['db', 2]]),
   })
   expect(planDispatch(template(), () => undefined)).toEqual({ kind: 'ok', entries: [], made: new Map() })
 })
@@ -53,7 +70,12 @@ test.each([
 
 test('a container keeps the other version while a cutover is aborted', () => {
   const rotation = {
-    ...{ phase: 'cutover' as const, old: 1, new: 2, since: '', startedBy: 'web', aborting: true },
+    phase: 'cutover' as const,
+    old: 1,
+    new: 2,
+    since: '',
+    startedBy: 'web',
+    aborting: true,
   }
   expect(plan(entry(1), credential({ rotation }))).toMatchObject({ entries: [{ current: 1, next: 2 }] })
   expect(plan(entry(2), credential({ rotation }))).toMatchObject({ entries: [{ current: 2, previous: 1 }] })

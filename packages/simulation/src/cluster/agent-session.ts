@@ -72,8 +72,13 @@ const GONE_AFTER = 2.8
 
 export function startAgentSession(deps: SessionDeps): AgentSession {
   const talking: Talking = {
-    ...{ ...deps, socket: undefined, session: undefined, hasDesired: false },
-    ...{ heardAt: 0, failures: 0, heartbeats: undefined },
+    ...deps,
+    socket: undefined,
+    session: undefined,
+    hasDesired: false,
+    heardAt: 0,
+    failures: 0,
+    heartbeats: undefined,
   }
   connect(talking)
   return { report: (observations) => report(talking, observations) }

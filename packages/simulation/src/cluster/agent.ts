@@ -60,8 +60,15 @@ const HOLD_MS = 250
 export function startAgent(deps: AgentDeps): Agent {
   const running: Running = {
     ...deps,
-    ...{ desired: new Map(), workedOn: new Map(), reported: new Map(), unsent: new Map(), marks: new Map() },
-    ...{ sets: [], listedOnce: false, planned: false, sending: false },
+    desired: new Map(),
+    workedOn: new Map(),
+    reported: new Map(),
+    unsent: new Map(),
+    marks: new Map(),
+    sets: [],
+    listedOnce: false,
+    planned: false,
+    sending: false,
     seq: deps.starts * NUMBERS_PER_START,
   }
   deps.machine.onChange = () => planPass(running)

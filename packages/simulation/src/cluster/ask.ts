@@ -46,7 +46,11 @@ function required<T>(outcome: Outcome<T>): T {
 
 /** The platform's administrator in a tenant. */
 export const callerIn = (tenant: TenantId, token: TokenId): Caller => ({
-  ...{ tenant, token, role: 'platform-admin', onBehalf: true, requestId: 'req_simulated' },
+  tenant,
+  token,
+  role: 'platform-admin',
+  onBehalf: true,
+  requestId: 'req_simulated',
 })
 
 export interface Founded {

@@ -46,7 +46,10 @@ interface End {
 }
 
 const newEnd = (process: SimulatedProcess): End => ({
-  ...{ process, listeners: new EventEmitter(), state: OPEN, arrivesAt: 0 },
+  process,
+  listeners: new EventEmitter(),
+  state: OPEN,
+  arrivesAt: 0,
 })
 
 export function openLink(deps: LinkDeps, agent: SimulatedProcess, server: SimulatedProcess): Link {
@@ -129,7 +132,12 @@ function serverSocket(end: End, { say, pong, hangUp }: ServerActions): AgentSock
     get readyState() {
       return end.state
     },
-    ...{ OPEN, bufferedAmount: 0, pong, send: say, close: hangUp, terminate: hangUp },
+    OPEN,
+    bufferedAmount: 0,
+    pong,
+    send: say,
+    close: hangUp,
+    terminate: hangUp,
     on: end.listeners.on.bind(end.listeners),
   }
 }

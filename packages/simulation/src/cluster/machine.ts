@@ -57,8 +57,15 @@ export function newMachine(given: {
 }): Machine {
   const { name, labels, capacity = DEFAULT_CAPACITY } = given
   return {
-    ...{ name, labels, capacity, process: newProcess(`engine ${name}`), powered: true, connected: true },
-    ...{ containers: new Map(), onChange: () => {}, made: 0 },
+    name,
+    labels,
+    capacity,
+    process: newProcess(`engine ${name}`),
+    powered: true,
+    connected: true,
+    containers: new Map(),
+    onChange: () => {},
+    made: 0,
   }
 }
 
@@ -168,10 +175,21 @@ function create(
   machine.made += 1
   const { assignmentId, generation, deployment, templateHash } = item
   const container: Container = {
-    ...{ id: `${machine.name}-${machine.made}`, name, createdAt: Math.floor(time.now / 1000) },
-    ...{ assignmentId, generation, deployment, templateHash, state: 'created', stopping: false },
+    id: `${machine.name}-${machine.made}`,
+    name,
+    createdAt: Math.floor(time.now / 1000),
+    assignmentId,
+    generation,
+    deployment,
+    templateHash,
+    state: 'created',
+    stopping: false,
     hasCheck: item.template.healthCheck !== undefined,
-    ...{ startedAt: undefined, exitCode: null, restarts: 0, ready: false, unhealthy: false },
+    startedAt: undefined,
+    exitCode: null,
+    restarts: 0,
+    ready: false,
+    unhealthy: false,
   }
   machine.containers.set(container.id, container)
   changed()
@@ -187,13 +205,22 @@ export const listed = ({
   assignmentId,
   generation,
 }: Container): OwnContainer => ({
-  ...{ id, name, state, createdAt, assignmentId, generation },
+  id,
+  name,
+  state,
+  createdAt,
+  assignmentId,
+  generation,
 })
 
 export function inspected(container: Container): SeenContainer {
   const { id, state, startedAt, exitCode, restarts, hasCheck, ready, unhealthy } = container
   return {
-    ...{ id, state, exitCode, restarts, address: null },
+    id,
+    state,
+    exitCode,
+    restarts,
+    address: null,
     startedAt: startedAt === undefined ? null : new Date(startedAt).toISOString(),
     health: !hasCheck ? 'none' : ready ? 'healthy' : unhealthy ? 'unhealthy' : 'starting',
   }

@@ -71,10 +71,15 @@ export function createMirror(onEvent: (event: Snapshot['events'][number]) => voi
   const keyspace = createKeyspace()
   const eventFolder = createFolder(events)
   const folders = {
-    ...{ tenants: createFolder(tenants), deployments: createFolder(deployments) },
-    ...{ placements: createFolder(placements), observations: createFolder(observations) },
-    ...{ nodes: createFolder(nodes), nodeNames: createFolder(nodeNames), slots: createFolder(slots) },
-    ...{ shards: createFolder(shards), events: eventFolder },
+    tenants: createFolder(tenants),
+    deployments: createFolder(deployments),
+    placements: createFolder(placements),
+    observations: createFolder(observations),
+    nodes: createFolder(nodes),
+    nodeNames: createFolder(nodeNames),
+    slots: createFolder(slots),
+    shards: createFolder(shards),
+    events: eventFolder,
   }
   const byName = new Map(Object.values(folders).map((folder) => [folder.name, folder]))
   return {
@@ -88,10 +93,15 @@ export function createMirror(onEvent: (event: Snapshot['events'][number]) => voi
       return true
     },
     records: () => ({
-      ...{ tenants: folders.tenants.list(), deployments: folders.deployments.list() },
-      ...{ placements: folders.placements.list(), observations: folders.observations.list() },
-      ...{ nodes: folders.nodes.list(), nodeNames: folders.nodeNames.list() },
-      ...{ slots: folders.slots.list(), shards: folders.shards.list(), events: folders.events.list() },
+      tenants: folders.tenants.list(),
+      deployments: folders.deployments.list(),
+      placements: folders.placements.list(),
+      observations: folders.observations.list(),
+      nodes: folders.nodes.list(),
+      nodeNames: folders.nodeNames.list(),
+      slots: folders.slots.list(),
+      shards: folders.shards.list(),
+      events: folders.events.list(),
     }),
   }
 }

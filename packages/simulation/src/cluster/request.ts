@@ -102,7 +102,10 @@ function askingOf(world: World, step: RequestStep): Asking {
   if ('node' in step) return askingOfNode(world, step)
   const { tenant: tenantName, kind, limit } = step
   return {
-    ...{ tenantName, subject: `tenant ${tenantName}`, action: 'quota', name: kind },
+    tenantName,
+    subject: `tenant ${tenantName}`,
+    action: 'quota',
+    name: kind,
     description: `the quota ${kind} is set to ${limit}.`,
     ask: (server, caller) => setQuotas(server, caller, { [kind]: limit }).then(() => undefined),
   }
@@ -113,12 +116,16 @@ function askingOfDeployment(step: Extract<RequestStep, { deployment: string }>):
   const common = { tenantName, subject: `deployment ${name}`, name }
   if (step.do === 'delete')
     return {
-      ...{ ...common, action: 'delete', description: 'is deleted.' },
+      ...common,
+      action: 'delete',
+      description: 'is deleted.',
       ask: (server, caller) => remove(server, caller, name).then(() => undefined),
     }
   const spec = step.spec ?? {}
   return {
-    ...{ ...common, action: 'apply', description: `is applied: ${JSON.stringify(spec)}` },
+    ...common,
+    action: 'apply',
+    description: `is applied: ${JSON.stringify(spec)}`,
     ask: (server, caller) => apply(server, caller, name, spec),
   }
 }
@@ -132,12 +139,16 @@ function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>
   switch (step.do) {
     case 're-enroll':
       return {
-        ...{ ...common, action: 'enroll', description: 'is reinstalled and joins again.' },
+        ...common,
+        action: 'enroll',
+        description: 'is reinstalled and joins again.',
         ask: (server, caller) => reenroll(world, node, step.attested ?? {}, server, caller),
       }
     case 'drain':
       return {
-        ...{ ...common, action: 'drain', description: 'is drained.' },
+        ...common,
+        action: 'drain',
+        description: 'is drained.',
         ask: (server, caller) => drain(server, caller, nodeId).then(() => undefined),
       }
     case 'node-role':
@@ -161,7 +172,9 @@ function askingOfNode(world: World, step: Extract<RequestStep, { node: string }>
     default: {
       const open = step.do === 'uncordon'
       return {
-        ...{ ...common, action: step.do, description: open ? 'takes work again.' : 'takes no more work.' },
+        ...common,
+        action: step.do,
+        description: open ? 'takes work again.' : 'takes no more work.',
         ask: (server, caller) => cordon(server, caller, nodeId, open).then(() => undefined),
       }
     }

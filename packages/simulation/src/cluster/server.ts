@@ -69,8 +69,15 @@ export interface StoreLine {
 }
 
 const QUOTAS: QuotaDefaults = {
-  ...{ nodes: 50, deployments: 200, containers: 500, volumes: 100, volume_bytes: 1024 ** 4, networks: 50 },
-  ...{ jobs_running: 50, secrets: 1000, stored_bytes: 16 * 1024 ** 2 },
+  nodes: 50,
+  deployments: 200,
+  containers: 500,
+  volumes: 100,
+  volume_bytes: 1024 ** 4,
+  networks: 50,
+  jobs_running: 50,
+  secrets: 1000,
+  stored_bytes: 16 * 1024 ** 2,
 }
 const REMOVALS_MS = 30_000
 const ARCHIVED = 50
@@ -93,8 +100,16 @@ export async function startServer(deps: ServerDeps, name: string): Promise<Serve
     const gateway = openGateway(deps, name, replica, store, detector)
     const leadership = startControllers(deps, { name, replica, store, operations, detector })
     return {
-      ...{ name, replica, process, store, gateway, leadership, operations, line },
-      ...{ ends: { pauses: 0, troubles: 0 }, disconnect: memory.close },
+      name,
+      replica,
+      process,
+      store,
+      gateway,
+      leadership,
+      operations,
+      line,
+      ends: { pauses: 0, troubles: 0 },
+      disconnect: memory.close,
     }
   })
 }
@@ -129,7 +144,13 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
   const quotas = createQuotas(store, slots, QUOTAS, () => 0)
   return {
-    ...{ store, clock, ids, slots, quotas, residency, archiveRevisions: ARCHIVED },
+    store,
+    clock,
+    ids,
+    slots,
+    quotas,
+    residency,
+    archiveRevisions: ARCHIVED,
     answers: createIdempotentAnswers(store, clock),
     broker: {
       checkImage: async (_tenant, image) => ({ kind: 'exists', digest: `sha256:${hash('sha256', image)}` }),
@@ -139,7 +160,9 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
       limits: DEFAULT_LIMITS,
       reservedNames: new Set(RESERVED_NAMES),
       registries,
-      ...{ volumesEnabled: false, namespaces: [], regions: new Set(Object.keys(residency.regions)) },
+      volumesEnabled: false,
+      namespaces: [],
+      regions: new Set(Object.keys(residency.regions)),
     },
     planAhead: createPlanner({ store, quotas, clock, residency }),
     callNode: async () => 'unreachable',
@@ -156,7 +179,12 @@ function openGateway(
 ): Gateway {
   const unsealed = async () => ({ error: 'broker_unavailable' as const })
   return createGateway({
-    ...{ store, clock, ids, replica, clusterKey: secret('simulated'), detector },
+    store,
+    clock,
+    ids,
+    replica,
+    clusterKey: secret('simulated'),
+    detector,
     log: { info: () => {}, warn: (facts, text) => onWarning(name, `${text} ${JSON.stringify(facts)}`) },
     broker: { sealEnvironment: unsealed, sealCredential: unsealed },
     times: { sweepMs: pace.sweepMs },
@@ -180,7 +208,12 @@ function startControllers(
   const { leadership: timings } = deps.pace
   const leadership = startLeadership({ store, clock, replica, url: `http://${name}`, timings, onError })
   startPlacing({
-    ...{ store, clock, leadership, residency, quotas: operations.quotas, random: Math.random },
+    store,
+    clock,
+    leadership,
+    residency,
+    quotas: operations.quotas,
+    random: Math.random,
     onError: (error, deployment) => deps.onWarning(name, `${deployment}: ${String(error)}`),
   })
   const liveness = { detector, times: DEFAULT_TIMES, checkMs: deps.pace.silenceLookMs }

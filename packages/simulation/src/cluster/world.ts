@@ -72,10 +72,22 @@ export function createWorld({ seed, time, residency, registries, pace }: WorldOp
   })
   const onWarning = (server: string, text: string) => trace.note('warning', time.elapsedMs, server, text)
   const world: World = {
-    ...{ time, keyspace, ids, clock, random, mirror, trace, tenants },
+    time,
+    keyspace,
+    ids,
+    clock,
+    random,
+    mirror,
+    trace,
+    tenants,
     serverDeps: { time, keyspace, clock, ids, random, residency, registries, pace, onWarning },
-    ...{ servers: new Map(), nodes: new Map(), behaviours: new Map(), acknowledged: [] },
-    ...{ startedMs: Number.POSITIVE_INFINITY, founded: undefined, touched: false },
+    servers: new Map(),
+    nodes: new Map(),
+    behaviours: new Map(),
+    acknowledged: [],
+    startedMs: Number.POSITIVE_INFINITY,
+    founded: undefined,
+    touched: false,
   }
   keyspace.onWrite((write) => {
     trace.noteWrite(write)
@@ -114,7 +126,8 @@ export function addNode(world: World, tenant: TenantId, machine: Machine, identi
   const { time, random } = world
   const engine = engineOf(
     {
-      ...{ time, random },
+      time,
+      random,
       behaviourOf: (deployment) => behaviourOf(world, tenant, deployment),
       onTouched: () => {
         world.touched = true
@@ -186,7 +199,9 @@ export function snapshotOf(world: World): Snapshot {
       }
     }),
     servers: [...servers].map(([name, server]) => ({
-      ...{ name, replica: server?.replica ?? '', alive: server !== undefined },
+      name,
+      replica: server?.replica ?? '',
+      alive: server !== undefined,
       holds: server === undefined ? [] : [...tenants.values()].filter(server.leadership.owns),
     })),
     acknowledged,

@@ -67,7 +67,11 @@ export const containers =
   (world) =>
     withMachine(world, id, () => ({
       containers: ids.map((assignmentId) => ({
-        ...{ assignmentId, deployment: UID, templateHash: 'hash', state: 'ready', startedAt: 0 },
+        assignmentId,
+        deployment: UID,
+        templateHash: 'hash',
+        state: 'ready',
+        startedAt: 0,
       })),
     }))
 export const quotaOf =

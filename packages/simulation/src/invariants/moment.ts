@@ -61,7 +61,9 @@ export function createMoments(): (world: Snapshot) => Moment {
     const machinesChanged = machines !== world.machines
     machines = world.machines
     return {
-      ...{ now: world.now, world, machinesChanged },
+      now: world.now,
+      world,
+      machinesChanged,
       deployments: deployments(world.deployments),
       placements: placements(world.placements),
       observations: observations(world.observations),

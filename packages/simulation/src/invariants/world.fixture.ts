@@ -25,13 +25,23 @@ export const R3 = 'rep_3' as AssignmentId
 const TIME = '1970-01-01T00:00:00.000Z'
 
 export const aStoredNode = (id: NodeId, changes: Partial<StoredNode> = {}): StoredNode => ({
-  ...{ v: 1, id, name: id.replace('node_', 'n'), generation: 1, publicKey: '', encryptionKey: '' },
+  v: 1,
+  id,
+  name: id.replace('node_', 'n'),
+  generation: 1,
+  publicKey: '',
+  encryptionKey: '',
   labels: { 'holdfast.io/country': 'DE', zone: 'a' },
   attested: { country: 'DE' },
-  ...{ controlPlane: false, schedulable: true, capacity: { cpuMillis: 1000, memoryBytes: 1000 } },
-  ...{ engine: { version: '29.5.1', apiVersion: '1.52' }, status: 'ready', statusSince: TIME },
+  controlPlane: false,
+  schedulable: true,
+  capacity: { cpuMillis: 1000, memoryBytes: 1000 },
+  engine: { version: '29.5.1', apiVersion: '1.52' },
+  status: 'ready',
+  statusSince: TIME,
   session: { replica: 'srv_a', epoch: 1, bootId: 'boot' },
-  ...{ createdAt: TIME, slot: Number(id.slice(-1)) },
+  createdAt: TIME,
+  slot: Number(id.slice(-1)),
   ...changes,
 })
 
@@ -40,7 +50,13 @@ export const anAssignment = (
   nodeId: NodeId,
   changes: Partial<Assignment> = {},
 ): Assignment => ({
-  ...{ id, nodeId, replica: 1, revision: 1, templateHash: 'hash', desired: 'running', assignedAt: TIME },
+  id,
+  nodeId,
+  replica: 1,
+  revision: 1,
+  templateHash: 'hash',
+  desired: 'running',
+  assignedAt: TIME,
   ...changes,
 })
 
@@ -48,8 +64,15 @@ export const aPlacement = (
   assignments: Assignment[],
   changes: Partial<StoredPlacement> = {},
 ): StoredPlacement => ({
-  ...{ v: 1, uid: UID, name: 'web', revision: 1, everAssigned: true, assignments, templates: {} },
-  ...{ reportedRefusals: '', reportedPhase: 'Running' },
+  v: 1,
+  uid: UID,
+  name: 'web',
+  revision: 1,
+  everAssigned: true,
+  assignments,
+  templates: {},
+  reportedRefusals: '',
+  reportedPhase: 'Running',
   ...changes,
 })
 
@@ -68,13 +91,25 @@ export const anObservation = (
     startedAt: TIME,
     exitCode: null,
   },
-  ...{ restarts: 0, reason: '', gone: false, deployment: UID, nodeId, at: TIME },
+  restarts: 0,
+  reason: '',
+  gone: false,
+  deployment: UID,
+  nodeId,
+  at: TIME,
   ...changes,
 })
 
 export const anEvent = (changes: Partial<Event> = {}): Event => ({
-  ...{ id: 'evt_1', type: 'deployment.unschedulable', tenant: OWN, time: TIME, severity: 'warning' },
-  ...{ subject: { kind: 'Deployment', name: 'web', uid: UID }, reason: '', message: 'No node.', data: {} },
+  id: 'evt_1',
+  type: 'deployment.unschedulable',
+  tenant: OWN,
+  time: TIME,
+  severity: 'warning',
+  subject: { kind: 'Deployment', name: 'web', uid: UID },
+  reason: '',
+  message: 'No node.',
+  data: {},
   ...changes,
 })
 
@@ -82,7 +117,10 @@ export const web = (changes: Partial<StoredDeployment> = {}, spec: object = {}):
   aDeployment('web', { uid: UID, spec: { ...aSpec('web'), ...spec }, ...changes })
 
 const kept = <T>(tenant: TenantId | undefined, id: string, record: T): Kept<T> => ({
-  ...{ tenant, id, record, modRevision: 1 },
+  tenant,
+  id,
+  record,
+  modRevision: 1,
 })
 
 const aTenant = (id: TenantId, name: string) =>
@@ -100,8 +138,14 @@ const aTenant = (id: TenantId, name: string) =>
   })
 
 const aMachine = (nodeId: NodeId, tenant: TenantId): SimulatedMachine => ({
-  ...{ nodeId, tenant, name: nodeId.replace('node_', 'n'), powered: true, connected: true, labels: {} },
-  ...{ generation: 1, containers: [] },
+  nodeId,
+  tenant,
+  name: nodeId.replace('node_', 'n'),
+  powered: true,
+  connected: true,
+  labels: {},
+  generation: 1,
+  containers: [],
 })
 
 const aClaim = (tenant: TenantId, nodeId: NodeId) =>
@@ -121,7 +165,9 @@ export function aWorld(): Snapshot {
     startedAt: 0,
   }
   return {
-    ...{ now: 0, revision: 1, tenants: [aTenant(OWN, 'own'), aTenant(OTHER, 'other')] },
+    now: 0,
+    revision: 1,
+    tenants: [aTenant(OWN, 'own'), aTenant(OTHER, 'other')],
     deployments: [kept(OWN, 'web', web())],
     placements: [kept(OWN, UID, aPlacement([anAssignment(R1, N1)]))],
     observations: [kept(OWN, R1, anObservation(R1, N1))],

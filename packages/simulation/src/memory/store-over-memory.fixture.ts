@@ -28,13 +28,33 @@ export const write = (store: Store, stage: (transaction: Transaction) => void): 
 /** With one machine, whose session a server called `srv` holds. */
 export function putTenant(transaction: Transaction, tenant: TenantId, deleting = false): void {
   transaction.put(globally(tenants, tenant), {
-    ...{ v: 1, id: tenant, name: 't', platform: false, deleting, createdAt: NOW, quotas: {}, revision: 1 },
+    v: 1,
+    id: tenant,
+    name: 't',
+    platform: false,
+    deleting,
+    createdAt: NOW,
+    quotas: {},
+    revision: 1,
   })
   transaction.put(inTenant(tenant, nodes, nodeId), {
-    ...{ v: 1, id: nodeId, name: 'n1', generation: 1, publicKey: '', encryptionKey: '', labels: {} },
-    ...{ attested: {}, controlPlane: false, schedulable: true, status: 'ready', statusSince: NOW },
-    ...{ createdAt: NOW, slot: 0, capacity: { cpuMillis: 1_000, memoryBytes: 1_000 } },
-    ...{ engine: { version: '', apiVersion: '' }, session: { replica: 'srv', epoch: 1, bootId: '' } },
+    v: 1,
+    id: nodeId,
+    name: 'n1',
+    generation: 1,
+    publicKey: '',
+    encryptionKey: '',
+    labels: {},
+    attested: {},
+    controlPlane: false,
+    schedulable: true,
+    status: 'ready',
+    statusSince: NOW,
+    createdAt: NOW,
+    slot: 0,
+    capacity: { cpuMillis: 1_000, memoryBytes: 1_000 },
+    engine: { version: '', apiVersion: '' },
+    session: { replica: 'srv', epoch: 1, bootId: '' },
   })
   transaction.put(globally(nodeNames, 'n1'), { v: 1, claims: [{ tenant, nodeId, state: 'active' }] })
 }
@@ -44,7 +64,14 @@ export function putPlacement(transaction: Transaction, tenant: TenantId, name: s
   const made = { revision: 1, templateHash: '', desired: 'running' as const, assignedAt: NOW }
   const assignments = [{ id: assignmentIdOf(name), replica: 1, nodeId, ...made }]
   transaction.put(inTenant(tenant, placements, uidOf(name)), {
-    ...{ v: 1, uid: uidOf(name), name, revision: 1, everAssigned: true, templates: {}, reportedRefusals: '' },
-    ...{ reportedPhase: 'Progressing', assignments },
+    v: 1,
+    uid: uidOf(name),
+    name,
+    revision: 1,
+    everAssigned: true,
+    templates: {},
+    reportedRefusals: '',
+    reportedPhase: 'Progressing',
+    assignments,
   })
 }

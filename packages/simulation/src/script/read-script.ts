@@ -23,7 +23,11 @@ type Fields = { [name: string]: unknown }
 
 /** In a file a time may be written as `90s`, under a name without its unit. */
 const DURATIONS: { readonly [name: string]: string } = {
-  ...{ for: 'forMs', delay: 'delayMs', settle: 'settleMs', start: 'startMs', crashAfter: 'crashAfterMs' },
+  for: 'forMs',
+  delay: 'delayMs',
+  settle: 'settleMs',
+  start: 'startMs',
+  crashAfter: 'crashAfterMs',
   at: 'at',
 }
 const NAMED: { readonly [name: string]: string } = Object.fromEntries(
@@ -41,7 +45,10 @@ export function readScript(text: string, fileName: string): ReadScript {
     return {
       ok: false,
       faults: document.errors.map(({ code, pos }) => ({
-        ...{ kind: 'syntax', where: where(pos[0]), field: '', received: '' },
+        kind: 'syntax',
+        where: where(pos[0]),
+        field: '',
+        received: '',
         expected: `YAML: ${code.toLowerCase().replaceAll('_', ' ')}`,
       })),
     }
@@ -140,7 +147,10 @@ function explain({ kind, path, value, expected }: ShapeFault): Unplaced {
   const meant =
     kind === 'unknown' ? nearestName(name, expected.replace(/^one of /, '').split(', ')) : undefined
   return {
-    ...{ kind, field: path, received: kind === 'unknown' ? '' : quoteReceived(path, value), expected: shown },
+    kind,
+    field: path,
+    received: kind === 'unknown' ? '' : quoteReceived(path, value),
+    expected: shown,
     ...(meant === undefined ? {} : { suggestion: meant }),
   }
 }

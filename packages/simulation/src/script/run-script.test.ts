@@ -10,7 +10,11 @@ const CLUSTER: ScriptCluster = {
   nodes: [...['n1', 'n2', 'n3'].map((name) => ({ name, tenant: 'acme' })), { name: 'b1', tenant: 'beta' }],
 }
 const applied = (at: number, spec: object, deployment = 'web'): Step => ({
-  ...{ at, do: 'apply', tenant: 'acme', deployment, spec: { ...spec } },
+  at,
+  do: 'apply',
+  tenant: 'acme',
+  deployment,
+  spec: { ...spec },
 })
 const run = (steps: readonly Step[], options: Partial<RunOptions & Script> = {}): Promise<RunResult> => {
   const { seed = 1, check, settleMs = 180_000 } = options

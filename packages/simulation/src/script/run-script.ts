@@ -109,7 +109,10 @@ function createChecking(world: World, check: RunOptions['check']): Checking {
       mirror.records().nodes.filter(({ record }) => record.status === 'ready').length ===
       cluster.nodes.length,
     result: () => ({
-      ...{ story: trace.story, violations, steps: time.steps, checks },
+      story: trace.story,
+      violations,
+      steps: time.steps,
+      checks,
       traceHash: trace.hash(),
     }),
   }

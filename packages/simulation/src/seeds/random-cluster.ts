@@ -37,7 +37,9 @@ function randomTenant(random: Random, name: string): ScriptTenant {
 function randomNode(random: Random, tenant: string, name: string): ScriptNode {
   const country = oneOf(random, COUNTRIES)
   return {
-    ...{ name, tenant, labels: randomLabels(random, country) },
+    name,
+    tenant,
+    labels: randomLabels(random, country),
     attested: { country, region: regionOf(country) },
     capacity: { cpuMillis: between(random, 2, 8) * 500, memoryBytes: between(random, 2, 8) * 2 ** 28 },
   }

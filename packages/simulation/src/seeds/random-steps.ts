@@ -26,8 +26,13 @@ interface ScriptBuilder {
 
 export function randomSteps(random: Random, cluster: ScriptCluster): Step[] {
   const builder: ScriptBuilder = {
-    ...{ random, cluster, off: new Set(), cut: new Set(), dead: new Set() },
-    ...{ asked: new Map(cluster.tenants.map(({ name }) => [name, new Map()])), marks: 0 },
+    random,
+    cluster,
+    off: new Set(),
+    cut: new Set(),
+    dead: new Set(),
+    asked: new Map(cluster.tenants.map(({ name }) => [name, new Map()])),
+    marks: 0,
   }
   const steps: Step[] = []
   let at = 2_000

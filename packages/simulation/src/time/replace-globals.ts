@@ -67,6 +67,8 @@ function timersOf({ later, soon, coarseMs }: Timekeeper) {
       return handleOf(later(() => work(...given), everyMs, everyMs))
     },
     setImmediate: (work: Callback, ...given: unknown[]) => handleOf(soon(() => work(...given))),
-    ...{ clearTimeout: clear, clearInterval: clear, clearImmediate: clear },
+    clearTimeout: clear,
+    clearInterval: clear,
+    clearImmediate: clear,
   }
 }

@@ -81,11 +81,20 @@ export function installVirtualTime(startedAt: number, random: Random, coarseMs =
   const running: Running = {
     startedAt,
     timers: createHeap((left, right) => left.at - right.at || left.order - right.order),
-    ...{ immediates: [], next: 0, elapsedMs: 0, planned: 0, steps: 0, inThisMoment: 0, current: undefined },
+    immediates: [],
+    next: 0,
+    elapsedMs: 0,
+    planned: 0,
+    steps: 0,
+    inThisMoment: 0,
+    current: undefined,
   }
   const realSetImmediate = globalThis.setImmediate
   const uninstall = replaceGlobals({
-    ...{ startedAt, random, coarseMs, elapsedMs: () => running.elapsedMs },
+    startedAt,
+    random,
+    coarseMs,
+    elapsedMs: () => running.elapsedMs,
     later: (work, delayMs, everyMs) => addTimer(running, delayMs, running.current, work, everyMs),
     soon: (work) => {
       const planned = immediateOf(running.current, work)
@@ -149,7 +158,12 @@ function addTimer(
 }
 
 const immediateOf = (process: SimulatedProcess | undefined, work: () => void): Planned => ({
-  ...{ at: 0, order: 0, process, work, everyMs: undefined, cancelled: false },
+  at: 0,
+  order: 0,
+  process,
+  work,
+  everyMs: undefined,
+  cancelled: false,
 })
 
 /** False if no event is left up to that moment. */

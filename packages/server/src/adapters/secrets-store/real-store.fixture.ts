@@ -53,7 +53,13 @@ export async function openRealStore(own?: SecretsStore): Promise<RealStore> {
   const writer = createSecretsWriter({ client: open(platform.api), namespaces })
   const reader = createSecretsReader({ client: open(platform.broker), namespaces })
   return {
-    ...{ store, platform, writer, reader, clients, open, provision },
+    store,
+    platform,
+    writer,
+    reader,
+    clients,
+    open,
+    provision,
     newTenant: () => provisionedTenant(writer),
     readValues: async (tenant, version) => {
       const found = await reader.readVersion(tenant, web, version)

@@ -23,7 +23,10 @@ interface Source extends EventFollower {
 /** What is waiting comes one at a time. */
 function sourceOf(waiting: FollowedPart[]): Source {
   const source: Source = {
-    ...{ taken: 0, closed: false, failing: false, waiting },
+    taken: 0,
+    closed: false,
+    failing: false,
+    waiting,
     reached: '7-0',
     async take() {
       if (source.failing) throw new Error('the store is away')

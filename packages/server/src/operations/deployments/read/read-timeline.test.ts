@@ -33,7 +33,10 @@ function storyOf(given: readonly Given[], nodeIds: readonly string[], unseen?: s
         tenant: TENANT,
         time: '',
         severity: 'info' as const,
-        ...{ ...each, subject, reason, data },
+        ...each,
+        subject,
+        reason,
+        data,
       }
       return [{ revision, ordinal }, listedEvent(event, `${revision}-${ordinal}`)]
     },
