@@ -5,18 +5,18 @@ import { defineConfig } from 'vitest/config'
 const long = env.HOLDFAST_LONG === '1'
 const HOUR_MS = 3_600_000
 
-// unit: pure, no engine. real: against engines that the testkit starts, files one after another on small machines,
-// in one worker, so that each engine is started once for all of them. machines: the same, of what runs on a node; apart,
-// because it waits for Docker most of the time and may run beside the others.
-// timed: those of real that hold something to the clock; they get the machine to themselves.
-// lab: whole machines with their own Docker Engines, as root. simulation: thousands of seeds, on all cores.
+// unit: pure, no engine.
+// real: with engines that the testkit starts; on small machines one file at a time in one worker, so that all share them.
+// machines: like real, for code that runs on a node; separate, because it mostly waits for Docker and may run in parallel.
+// timed: tests of real with time limits; nothing else runs at the same time.
+// lab: full nodes with their own Docker Engines, as root. simulation: thousands of seeds, on all cores.
 const SEEDS = 'packages/simulation/src/seeds/seeds.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const TIMED = [
   'tests/real/{cli/delivery,placement/leadership,store/faults}.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
 ]
-// A condition is waited for as long as a loaded machine may need; a quick one ends the wait at once.
+// Waits are long enough for a loaded machine; a condition that holds earlier ends them at once.
 const onEngines = {
   expect: { poll: { timeout: 20_000, interval: 20 } },
   testTimeout: long ? HOUR_MS : 60_000,
@@ -34,7 +34,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'tests/unit/**/*.test.ts'],
           exclude: ['**/*.real.test.ts', SEEDS],
-          // By default vitest leaves a core free for watching, which is half of a small machine.
+          // By default vitest leaves one core idle, which is half of a small machine.
           maxWorkers: '100%',
           testTimeout: long ? HOUR_MS : 20_000,
         },
@@ -43,7 +43,7 @@ export default defineConfig({
         test: {
           ...onEngines,
           name: 'real',
-          // Each worker starts its own engines; tests keep apart by names and ports of their own.
+          // Each worker starts its own engines; tests use unique names and ports.
           fileParallelism: true,
           maxWorkers: 2,
           include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],

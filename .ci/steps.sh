@@ -1,4 +1,4 @@
-# Runs named steps one after another, all of them whatever fails, and closes with one line that counts the tests.
+# Runs named steps one after another, even if some fail, and ends with one line that counts the tests.
 # Sourced by .ci/run and scripts/long; a caller uses step, test_step and counted_step, then finish.
 # Every step leaves a line in the ledger: name, wall seconds, CPU seconds, verdict, report. `finish` prints it.
 # shellcheck shell=bash
@@ -12,7 +12,7 @@ trap 'rm -rf "$reports"' EXIT
 
 # Node 24 is a development dependency in node_modules/.bin; tools run from there, without npm in between.
 PATH="$PWD/node_modules/.bin:$PATH"
-# The tests start servers, agents and the CLI hundreds of times; Node keeps what it compiled.
+# The tests start servers, agents and the CLI hundreds of times; a compile cache makes these starts fast.
 export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$HOME/.cache/holdfast/node-compile}"
 
 # step NAME COMMAND...: a check without tests of its own. If it fails, it adds one failed test.
@@ -74,7 +74,7 @@ new_file() { mktemp "$reports/XXXXXX.$1"; }
 count_tests() {
   local status="$2" counts
   read -ra counts <<<"$(node scripts/ci/count-report.ts "$1" "$reports/failures.txt" || echo 0 0 0)"
-  # A run that broke off reports no failed test.
+  # A run that was aborted reports no failed test.
   if ((status != 0 && counts[1] == 0)); then counts[1]=1; fi
   passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
   return 0
@@ -128,11 +128,11 @@ note_end() {
   printf '=== %s: %s after %s s, %s s of CPU\n' "$name" "$verdict" "$((SECONDS - started))" "$cpu"
 }
 
-# finish WHAT_WAS_SKIPPED: the ledger, then the closing line; fails when anything failed.
+# finish NOTE: prints the ledger, the note on skipped parts and the summary line; fails if anything failed.
 finish() {
-  printf '\n=== the ledger of this run: %s s\n' "$SECONDS"
+  printf '\n=== ledger of this run: %s s\n' "$SECONDS"
   node scripts/ci/ledger.ts "$ledger" "$CI_FILE_LEDGER" || failed=$((failed + 1))
-  if [[ -s $reports/failures.txt ]]; then printf '=== what failed\n' && cat "$reports/failures.txt"; fi
+  if [[ -s $reports/failures.txt ]]; then printf '=== failures\n' && cat "$reports/failures.txt"; fi
   printf '%s\n' "$1"
   if ((skipped > 0)); then printf 'Skipped tests: %s; they run in the long versions or on one engine line only.\n' "$skipped"; fi
   printf '\n%s passed, %s failed\n' "$passed" "$failed"

@@ -1,5 +1,5 @@
-// How many creates per second through the whole HTTP path, beside the same keys and bytes written bare by one transaction
-// per request and by bare group commit, in the same run. bench/README.md says how to run and read it.
+// How many creates per second does the full HTTP path reach, compared with the same keys and bytes written directly to etcd, by
+// one transaction per request and by group commit, in the same run? bench/README.md explains how to run and read it.
 
 import { parseArgs } from 'node:util'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
@@ -82,7 +82,7 @@ async function captured(
   const api = createApiClient(`http://127.0.0.1:${platform.port}`, tenant.token)
   const name = nameOf(0)
   const { status, text } = await api.post('/api/v1/deployments', bodyOf(platform.image, name))
-  if (status !== 201) throw new Error(`the sample was refused: ${text}`)
+  if (status !== 201) throw new Error(`the sample was rejected: ${text}`)
   const template = await captureCreate(engine, tenant.id, name)
   await clearStore(engine, platform, [tenant.id])
   return template
@@ -115,7 +115,7 @@ function report(cell: Cell, measured: { [side in Side]: Measured[] }): { toBare:
   return result
 }
 
-/** At half of what it can carry, in even time: what a caller waits then. */
+/** The p99 latency at half of the highest load, at a constant rate. */
 async function halfLoad(platform: BenchPlatform, engine: KeyValueEngine, perSecond: number): Promise<number> {
   const load = await openHttpLoad(platform.port, 2000)
   const [tenant] = platform.tenants
@@ -131,7 +131,7 @@ async function halfLoad(platform: BenchPlatform, engine: KeyValueEngine, perSeco
         load.post(tenant?.token ?? '', body).then(() => void latencies.push(performance.now() - due)),
       )
     }
-    // A generator that spins would take one of the two cores from what it measures.
+    // A busy-waiting generator would use one of the two cores that it measures.
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   await Promise.all(pending)
@@ -170,7 +170,7 @@ try {
     ratios.every(({ toBare, toGrouped }) => toBare >= 1.3 && toGrouped >= 0.75) &&
     loneRatio <= 1.5 &&
     p99 <= 100
-  console.log(reached ? 'all figures reached' : 'not all figures reached')
+  console.log(reached ? 'all targets reached' : 'not all targets reached')
   if (values.check && !reached) process.exitCode = 1
 } finally {
   engine.close()

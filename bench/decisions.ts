@@ -1,6 +1,6 @@
-// How many placement decisions per second for a tenant of 1,000 nodes with every filter at work, residency included, beside
-// the naive chain in the same run; what other tenants' nodes add to the cost; and the same for 10,000 tenants of 10 nodes,
-// each decision for another of them. bench/README.md says how to run and read it.
+// How many placement decisions per second for a tenant of 1,000 nodes with every filter in use, residency included, compared
+// with a naive filter chain; what do other tenants' nodes add to the cost; and how many for 10,000 tenants of 10 nodes, each
+// decision for another tenant? bench/README.md explains how to run and read it.
 
 import { parseArgs } from 'node:util'
 import { createSchedulingView } from '@holdfast/core/scheduling/index'
@@ -23,7 +23,7 @@ const NODES = Number(values.nodes)
 const TENANTS = Number(values.tenants)
 const ROUNDS = Number(values.rounds)
 const SLICE_MS = Number(values.milliseconds)
-/** Nodes of other tenants. */
+/** Number of nodes of other tenants. */
 const FEW = 1000
 const MANY = 100_000
 const NODES_OF_SMALL = 10
@@ -32,7 +32,7 @@ const HELD_OF_SMALL = 6
 const measure = (act: (index: number) => void, beside?: (index: number) => void): Slice =>
   measureThread(SLICE_MS, act, beside)
 
-/** Other tenants, of as many nodes each, who are decided for in turn so that they are not only there but in use. */
+/** Other tenants with as many nodes each. Decisions are made for them in turn, so that their data is in use. */
 function foreignLoads(nodes: number): (index: number) => void {
   const loads = Array.from({ length: Math.ceil(nodes / NODES) }, () =>
     createLoad(createSchedulingView(tenantOf(NODES))),
@@ -40,7 +40,7 @@ function foreignLoads(nodes: number): (index: number) => void {
   return (index) => loads[index % loads.length]?.(Math.floor(index / loads.length))
 }
 
-/** In turn, so that nothing of a tenant is near when its turn comes. */
+/** Takes the tenants in turn, so that the data of a tenant is in no cache when its turn comes. */
 function smallLoads(): (index: number) => void {
   const facts = tenantOf(NODES_OF_SMALL)
   const loads = Array.from({ length: TENANTS }, () =>
@@ -67,7 +67,7 @@ const decideForSmall = smallLoads()
 const nowhere = aWorkload({ resources: { cpuMillis: 1_000_000, memoryBytes: 0 } })
 const idle = createSchedulingView(facts)
 
-/** The first slice is thrown away: the collector still works on what was just built. */
+/** The first slice is discarded: the garbage collector still works on the setup. */
 function besideOthers(nodes: number): Slice {
   const beside = foreignLoads(nodes)
   measure(decide, beside)
@@ -84,7 +84,7 @@ function round(): Round {
   }
 }
 
-/** Each small tenant has decided for each of its deployments: what was asked once is known. */
+// Warm up: decide once for each deployment of each small tenant.
 for (let decision = 0; decision < TENANTS * HELD_OF_SMALL; decision += 1) decideForSmall(decision)
 round()
 const began = { busy: busyMicros(), own: cpuMicros([process.pid]), at: performance.now() }
@@ -97,20 +97,22 @@ const growth = median(rounds.map(({ few, many }) => few.perSecond / many.perSeco
 
 console.log(`decisions for a tenant of ${NODES} nodes, all filters, one core, ${ROUNDS} rounds, medians`)
 for (const [side, about] of [
-  ['few', `beside ${FEW} nodes of others`],
-  ['many', `beside ${MANY} nodes of others`],
+  ['few', `with ${FEW} nodes of other tenants`],
+  ['many', `with ${MANY} nodes of other tenants`],
   ['small', `${TENANTS} tenants of ${NODES_OF_SMALL} nodes, in turn`],
   ['naive', 'naive chain'],
-  ['explained', 'no place: whole matrix'],
+  ['explained', 'no candidate: full matrix'],
 ] as const)
   console.log(
     `  ${about.padEnd(36)} ${rate(side).toFixed(0).padStart(8)}/s  p50 ${percentile(all(side), 0.5).toFixed(1)} us  p99 ${percentile(all(side), 0.99).toFixed(1)} us`,
   )
 console.log(`  ratio to the naive chain ${(rate('few') / rate('naive')).toFixed(0)}`)
-console.log(`  cost when others grow from ${FEW} to ${MANY} nodes: x ${growth.toFixed(2)} (at most 1.2)`)
+console.log(
+  `  cost when other tenants grow from ${FEW} to ${MANY} nodes: x ${growth.toFixed(2)} (at most 1.2)`,
+)
 console.log(`  other cores ${Math.max(0, others).toFixed(2)}`)
 const reached = Math.min(rate('few'), rate('many')) >= 20_000 && rate('small') >= 15_000 && growth <= 1.2
 console.log(
-  reached ? 'all figures reached' : 'not all figures reached (at least 20000/s, 15000/s for small tenants)',
+  reached ? 'all targets reached' : 'not all targets reached (at least 20000/s, 15000/s for small tenants)',
 )
 if (values.check && !reached) process.exitCode = 1

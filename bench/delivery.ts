@@ -1,5 +1,5 @@
-// From the submission of a deployment to the moment that the agent of its node has been told, through everything that is
-// between: admission, the store, the controllers, the gateway. One server with all roles, nodes over real sessions.
+// The time from the submission of a deployment until the agent of its node receives it, through admission, the store, the
+// controllers and the gateway. One server with all roles, nodes over real sessions.
 // Usage: node bench/delivery.ts [--rate 200] [--seconds 10] [--nodes 50] [--check]
 
 import { setTimeout as pause } from 'node:timers/promises'
@@ -30,8 +30,8 @@ const P99_MS = 75
 
 const platform = await startBenchPlatform(TENANTS, { roles: ['api', 'controllers', 'gateway', 'broker'] })
 const nodes = await enrollAll(platform)
-/** By the name of the deployment. */
-const told = new Map<string, (at: number) => void>()
+/** Waiting receivers by deployment name. */
+const receivers = new Map<string, (at: number) => void>()
 const crowd = await startSimulatedAgents({
   url: `http://127.0.0.1:${platform.port}`,
   nodes,
@@ -39,7 +39,7 @@ const crowd = await startSimulatedAgents({
   onDesired: (_nodeId, { templates }) => {
     const at = performance.now()
     for (const byHash of Object.values(templates))
-      for (const { name } of Object.values(byHash)) told.get(name)?.(at)
+      for (const { name } of Object.values(byHash)) receivers.get(name)?.(at)
   },
 })
 const submitted: number[] = []
@@ -73,12 +73,12 @@ async function enroll(api: ApiClient, nodeName: string): Promise<SimulatedNode> 
   return { nodeId: String(body['nodeId']) as SimulatedNode['nodeId'], generation: 1, identityKey }
 }
 
-/** One replica that asks for nothing, so that there is room for all. */
+/** One replica without resource requests, so that all of them fit. */
 function smallBody(image: string, name: string): string {
   return JSON.stringify({ ...JSON.parse(bodyOf(image, name)), replicas: 1, resources: NOTHING })
 }
 
-/** At an even pace, whatever the answers take. */
+/** Submits at a constant rate, independent of response times. */
 async function submitAll({ port, tenants, image }: BenchPlatform): Promise<void> {
   const load = await openHttpLoad(port, CONNECTIONS)
   const start = performance.now()
@@ -93,26 +93,28 @@ async function submitAll({ port, tenants, image }: BenchPlatform): Promise<void>
 
   async function submit(name: string, token: string): Promise<void> {
     const begun = performance.now()
-    const arrived = new Promise<number>((resolve) => told.set(name, resolve))
+    const arrived = new Promise<number>((resolve) => receivers.set(name, resolve))
     const status = await load.post(token, smallBody(image, name))
-    if (status !== 201) throw new Error(`${name} was answered with ${status}`)
+    if (status !== 201) throw new Error(`creating ${name} returned ${status}`)
     const answered = performance.now()
     const at = await arrived
-    told.delete(name)
+    receivers.delete(name)
     submitted.push(at - begun)
-    // An agent may be told before the caller has its answer.
+    // An agent may receive the deployment before the client has its response.
     accepted.push(Math.max(0, at - answered))
   }
 }
 
-/** The figures to reach on this machine; bench/README.md explains them. */
+/** The targets for this machine; bench/README.md explains them. */
 function report(): void {
   const line = (from: string, times: readonly number[]): string =>
     `${from} p50 ${percentile(times, 0.5).toFixed(1)} ms, p99 ${percentile(times, 0.99).toFixed(1)} ms`
   console.log(
-    `${RATE} deployments a second over ${NODES} nodes: ${line('submitted to told', submitted)}; ${line('accepted to told', accepted)}`,
+    `${RATE} deployments a second over ${NODES} nodes: ${line('submitted to received', submitted)}; ${line('accepted to received', accepted)}`,
   )
   const missed = percentile(accepted, 0.5) > P50_MS || percentile(accepted, 0.99) > P99_MS
-  console.log(`${missed ? 'NOT REACHED' : 'reached'}: accepted to told p50 ${P50_MS} ms, p99 ${P99_MS} ms`)
+  console.log(
+    `${missed ? 'NOT REACHED' : 'reached'}: accepted to received p50 ${P50_MS} ms, p99 ${P99_MS} ms`,
+  )
   if (values.check && missed) process.exitCode = 1
 }

@@ -1,5 +1,5 @@
-// A container that writes as fast as its engine takes it, and followers of its logs through the API: what they get, what
-// they are told was left out, and what it costs the agent and the servers. bench/README.md says how to run and read it.
+// A container that writes as fast as its engine accepts, and clients that follow its logs through the API: the lines they
+// receive, the gaps reported to them, and the cost for agent and servers. bench/README.md explains how to run and read it.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -13,9 +13,9 @@ import { findProcess, peakMiB, residentMiB, writtenBytes } from './lib/process-m
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '10' },
-    /** Bytes of a line, with its line feed. */
+    /** Bytes of a line, including its line feed. */
     line: { type: 'string', default: '8000' },
-    /** What the slow follower takes, in KiB a second. */
+    /** The rate at which the slow follower reads, in KiB a second. */
     slow: { type: 'string', default: '128' },
     engines: { type: 'string', default: 'old,new' },
     check: { type: 'boolean', default: false },
@@ -27,29 +27,29 @@ const MOST_AGENT_MIB = 150
 const MOST_SERVERS_MIB = 128
 const MIB = 1024 * 1024
 const mib = (bytes: number): string => (bytes / MIB).toFixed(1)
-/** In turn of the old and the new line of engines. */
+/** The first node has the old engine, the second the new one. */
 const NODES = [
   { engine: 'old', node: 'acme-1' },
   { engine: 'new', node: 'acme-2' },
 ].filter(({ engine }) => values.engines.includes(engine))
 const FOLLOWERS = [
-  { about: `a follower that takes ${values.slow} KiB/s`, bytesPerSecond: Number(values.slow) * 1024 },
-  { about: 'a follower that takes all it gets', bytesPerSecond: Number.POSITIVE_INFINITY },
+  { about: `a follower that reads ${values.slow} KiB/s`, bytesPerSecond: Number(values.slow) * 1024 },
+  { about: 'a follower that reads everything', bytesPerSecond: Number.POSITIVE_INFINITY },
 ]
 
-const whole = await startLabPlatform({ nodesPerTenant: { acme: 2, globex: 0 } })
-const api = whole.api('acme')
+const cluster = await startLabPlatform({ nodesPerTenant: { acme: 2, globex: 0 } })
+const api = cluster.api('acme')
 const command = ['busybox', 'yes', 'x'.repeat(LINE - 1)]
-const { reference: image } = await whole.lab.registry.pushBusyboxImage('acme/flood', '1', { command })
+const { reference: image } = await cluster.lab.registry.pushBusyboxImage('acme/flood', '1', { command })
 let reached = true
 
 console.log(`a container that writes lines of ${LINE} bytes, ${SECONDS} s with each follower`)
 for (const { engine, node } of NODES) await measureNode(engine, node)
-await whole.stop()
-const wanted = `the agent never above ${MOST_AGENT_MIB} MiB, the servers grow by at most ${MOST_SERVERS_MIB} MiB, a slow follower is told what it missed`
-console.log(reached ? `all figures reached: ${wanted}` : `NOT ALL FIGURES REACHED: ${wanted}`)
+await cluster.stop()
+const wanted = `the agent never above ${MOST_AGENT_MIB} MiB, the servers grow by at most ${MOST_SERVERS_MIB} MiB, gaps are reported to a slow follower`
+console.log(reached ? `all targets reached: ${wanted}` : `NOT ALL TARGETS REACHED: ${wanted}`)
 if (values.check && !reached) process.exitCode = 1
-// The engines that a process shares go with it, and keep it until then.
+// Shared engines keep the process alive until it exits.
 process.exit()
 
 async function measureNode(engine: string, node: string): Promise<void> {
@@ -73,8 +73,8 @@ type Pids = { readonly agent: number; readonly writer: number }
 type Follower = (typeof FOLLOWERS)[number]
 
 async function measureFollower(name: string, pids: Pids, { about, bytesPerSecond }: Follower): Promise<void> {
-  const { acme } = whole.platform
-  const url = `${whole.platform.baseUrl}/api/v1/deployments/${name}/logs?follow=true&tail=1`
+  const { acme } = cluster.platform
+  const url = `${cluster.platform.baseUrl}/api/v1/deployments/${name}/logs?follow=true&tail=1`
   const before = { servers: residentMiB(process.pid), cpu: cpuMicros([pids.agent]) }
   const peaks = { agent: 0, servers: 0 }
   const follower = await followLogs(url, acme.token, bytesPerSecond)
@@ -89,28 +89,28 @@ async function measureFollower(name: string, pids: Pids, { about, bytesPerSecond
   const grown = peaks.servers - before.servers
   reached &&= grown <= MOST_SERVERS_MIB && (gaps > 0 || bytesPerSecond > rate)
   const accounted = (delivered * LINE + skipped.bytes) / (rate * SECONDS)
-  console.log(`    ${about}: written ${mib(rate)} MiB/s meanwhile`)
+  console.log(`    ${about}: written ${mib(rate)} MiB/s in that time`)
   console.log(
-    `      delivered ${delivered} lines (${mib(delivered * LINE)} MiB), skipped ${skipped.lines} lines (${mib(skipped.bytes)} MiB) told in ${gaps} gaps, together ${(accounted * 100).toFixed(0)} % of what was written`,
+    `      delivered ${delivered} lines (${mib(delivered * LINE)} MiB), skipped ${skipped.lines} lines (${mib(skipped.bytes)} MiB) reported in ${gaps} gaps, together ${(accounted * 100).toFixed(0)} % of the written bytes`,
   )
   console.log(
     `      agent at most ${peaks.agent.toFixed(0)} MiB and ${cores.toFixed(2)} cores; two servers and the follower, one process: ${before.servers.toFixed(0)} MiB before, grew by ${grown.toFixed(0)}`,
   )
 }
 
-/** Bytes a second that the process wrote meanwhile. Its pipe holds 64 KiB: the engine has taken all but these. */
-async function rateOf(pid: number, meanwhile: () => Promise<void>): Promise<number> {
+/** Bytes a second that the process writes during the callback. All but the 64 KiB in its pipe have reached the engine. */
+async function rateOf(pid: number, during: () => Promise<void>): Promise<number> {
   const before = { bytes: writtenBytes(pid), at: performance.now() }
-  await meanwhile()
+  await during()
   return ((writtenBytes(pid) - before.bytes) / (performance.now() - before.at)) * 1000
 }
 
 function agentOf(node: string): number {
-  return findProcess([`${whole.node(node).folder}/agent`, 'run'])
+  return findProcess([`${cluster.node(node).folder}/agent`, 'run'])
 }
 
 async function writerOf(node: string): Promise<number> {
-  const listed = await whole.node(node).exec(['docker', 'ps', '--quiet', '--filter', 'name=flood'])
+  const listed = await cluster.node(node).exec(['docker', 'ps', '--quiet', '--filter', 'name=flood'])
   const [id = ''] = listed.trim().split('\n')
-  return Number(await whole.node(node).exec(['docker', 'inspect', '--format', '{{.State.Pid}}', id]))
+  return Number(await cluster.node(node).exec(['docker', 'inspect', '--format', '{{.State.Pid}}', id]))
 }

@@ -1,5 +1,5 @@
-// How many durable placements per second the controllers make with 10,000 nodes in the cell, beside the same placement
-// records written bare, one transaction for each, in the same run. bench/README.md says how to run and read it.
+// How many durable placements per second do the controllers make with 10,000 nodes, compared with the same placement records
+// written directly, one transaction each, in the same run? bench/README.md explains how to run and read it.
 
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -31,13 +31,13 @@ const NODES = Number(values.nodes)
 const TENANTS = Number(values.tenants)
 const DEPLOYMENTS = Number(values.deployments)
 const SECONDS = Number(values.seconds)
-/** Replicas of one deployment: what a placement costs depends on how many share a record. */
+/** Replicas of one deployment. The cost of a placement depends on how many share a record. */
 const REPLICAS = [1, 10]
 const AT_ONCE = 25
 const ROOT = '/hf'
 const BARE_ROOT = '/hb'
 
-/** In transactions of some size, many at a time. */
+/** Writes in transactions of fixed size, several at a time. */
 async function writeAll<T>(
   store: Store,
   items: readonly T[],
@@ -48,9 +48,9 @@ async function writeAll<T>(
   )
   const workers = Array.from({ length: 8 }, async () => {
     for (let slice = slices.pop(); slice !== undefined; slice = slices.pop()) {
-      const taken = slice
+      const batch = slice
       await write(store, (transaction) => {
-        for (const item of taken) stage(transaction, item)
+        for (const item of batch) stage(transaction, item)
       })
     }
   })
@@ -85,10 +85,10 @@ interface Round {
   readonly otherCores: number
 }
 
-/** Part of each name, so that no round meets the deployments of another. */
+/** Part of each name, so that rounds do not share deployments. */
 let round = 0
 
-/** From the moment that the controllers see the deployments until the last placement is stored and watched. */
+/** Measures from the moment the controllers see the deployments until the last placement is stored and watched. */
 async function place(
   { store, leadership, etcdPids }: Bench,
   cell: readonly TenantId[],
@@ -96,11 +96,11 @@ async function place(
 ): Promise<Round> {
   round += 1
   const resources = { cpuMillis: 1, memoryBytes: 1 }
-  const wished = Array.from({ length: DEPLOYMENTS }, (_, index) => ({
+  const desired = Array.from({ length: DEPLOYMENTS }, (_, index) => ({
     tenant: cell[index % TENANTS] ?? ('' as TenantId),
     stored: deploymentOf(`d${round}-${index}`, { replicas, resources }),
   }))
-  await writeAll(store, wished, (transaction, { tenant, stored }) =>
+  await writeAll(store, desired, (transaction, { tenant, stored }) =>
     transaction.put(inTenant(tenant, deployments, stored.spec.name), stored),
   )
   await store.fresh()
@@ -115,7 +115,7 @@ async function place(
     residency: { enforcement: true, regions: {} },
     onError: (error) => console.error(String(error)),
   })
-  await waitUntil(() => placing.pending === 0 && placed(store, wished) === wished.length, {
+  await waitUntil(() => placing.pending === 0 && placed(store, desired) === desired.length, {
     what: 'every replica is placed',
     timeoutMs: 120_000,
     intervalMs: 5,
@@ -134,33 +134,33 @@ async function place(
   }
 }
 
-interface Wished {
+interface DesiredDeployment {
   readonly tenant: TenantId
   readonly stored: { readonly uid: DeploymentUid; readonly spec: { readonly replicas: number } }
 }
 
-/** Counts from where it stopped last: those before are placed. */
+/** Continues where the last call stopped: earlier deployments are placed. */
 let counted = 0
-function placed(store: Store, wished: readonly Wished[]): number {
-  for (; counted < wished.length; counted += 1) {
-    const each = wished[counted]
+function placed(store: Store, desired: readonly DesiredDeployment[]): number {
+  for (; counted < desired.length; counted += 1) {
+    const each = desired[counted]
     if (each === undefined) break
     const found = store.get(inTenant(each.tenant, placements, each.stored.uid))?.record
     if (found?.assignments.length !== each.stored.spec.replicas) break
   }
   const reached = counted
-  if (reached === wished.length) counted = 0
+  if (reached === desired.length) counted = 0
   return reached
 }
 
-/** What one placement writes, under names of its own and watched by nobody. */
+/** Writes the records of one placement directly, under keys that no process watches. */
 async function bareRate({ store, engine, etcdPids }: Bench, tenant: TenantId): Promise<number> {
   const placement = store.list(placements, tenant).at(-1)
   const event = store.keysOf(events, tenant).at(-1)
-  if (placement === undefined || event === undefined) throw new Error('nothing was placed')
-  const [told] = await store.read(events, [event.key])
-  if (told === undefined) throw new Error('no event')
-  const values = [encodeRecord(placements, placement.record), encodeRecord(events, told)]
+  if (placement === undefined || event === undefined) throw new Error('no deployment was placed')
+  const [eventRecord] = await store.read(events, [event.key])
+  if (eventRecord === undefined) throw new Error('no event')
+  const values = [encodeRecord(placements, placement.record), encodeRecord(events, eventRecord)]
   const { perSecond } = await closedLoop(
     async (index) => {
       const keys = [`${BARE_ROOT}/t/${tenant}/place/${index}/`, `${BARE_ROOT}/t/${tenant}/evt/${index}/`]
@@ -192,7 +192,9 @@ const leadership = startLeadership({
 })
 try {
   const cell = await makeCell(store)
-  await waitUntil(() => cell.every((tenant) => leadership.owns(tenant)), { what: 'every shard is ours' })
+  await waitUntil(() => cell.every((tenant) => leadership.owns(tenant)), {
+    what: 'this process owns every shard',
+  })
   console.log(`durable placements per second, ${NODES} nodes of ${TENANTS} tenants, etcd with three members`)
   const bench: Bench = { store, engine, leadership, etcdPids: etcd.members.map(({ pid }) => pid) }
   await place(bench, cell, 1)
@@ -207,7 +209,7 @@ try {
     )
     if (replicas > 1) reached = ratio >= 5 && measured.perSecond >= 5_000
   }
-  console.log(reached ? 'all figures reached' : 'not all figures reached')
+  console.log(reached ? 'all targets reached' : 'not all targets reached')
   if (values.check && !reached) process.exitCode = 1
 } finally {
   await leadership.stop()

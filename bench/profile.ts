@@ -1,5 +1,5 @@
-// Where the server's own time goes while it creates: a CPU profile under load, the functions with the most time of their
-// own first. Usage: node bench/profile.ts [--callers 64] [--seconds 6]
+// Which functions use the server's CPU time while it creates deployments? Prints a CPU profile under load, sorted by self time.
+// Usage: node bench/profile.ts [--callers 64] [--seconds 6]
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -75,7 +75,7 @@ function ownTimes(
 ): [string, number][] {
   const byId = new Map(nodes.map((node) => [node.id, node.callFrame]))
   const own = new Map<string, number>()
-  // Start-up and the first half, in which V8 still compiles, are left out.
+  // Skip startup and the first half, in which V8 still compiles.
   const total = timeDeltas.reduce((sum, delta) => sum + delta, 0)
   const skipMicros = total - seconds * 1_000_000
   let elapsed = 0

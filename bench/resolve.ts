@@ -1,5 +1,5 @@
-// From a node's ask to the sealed environment of a container with one secret, with a warm token, beside a bare KV v2 read of
-// the same document: what looking up the live assignment on a current view, composing and sealing add.
+// The time from a node's request to the sealed environment of a container with one secret, with a warm token, compared with a
+// bare KV v2 read of the same document. The difference is looking up the live assignment, composing and sealing.
 // Usage: node bench/resolve.ts [--rounds 5] [--reads 1000] [--check]
 
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ const READS = Number(values.reads)
 const MOST = 1.5
 
 const real = await openRealStore()
-// One of its own: whatever others write there moves the revision that a view is confirmed at.
+// A separate etcd: writes of other tests would move the revision at which a view is confirmed.
 const etcd = await startEtcd()
 const world = await openDispatchWorld({ real, endpoints: etcd.endpoints })
 const sides = await prepare(real, world)
@@ -56,8 +56,8 @@ async function prepare(store: RealStore, { tenant: newTenant, put, place, broker
   return {
     agent,
     async bare(): Promise<void> {
-      const asked = request(url, { agent, headers }).end()
-      const [answer] = await once(asked, 'response')
+      const sent = request(url, { agent, headers }).end()
+      const [answer] = await once(sent, 'response')
       JSON.parse(await text(answer))
     },
     async resolve(): Promise<void> {

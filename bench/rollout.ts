@@ -1,11 +1,11 @@
-// How long a rollout takes from POST to running, beside the same creates and starts issued straight to the same engines, and
-// from POST to ready for an image that is healthy at once. bench/README.md says how to run and read it.
+// How long does a rollout take from POST to running, compared with the same creates and starts sent directly to the same
+// engines, and from POST to ready for an image that is healthy at once? bench/README.md explains how to run and read it.
 
 import { parseArgs } from 'node:util'
 import { createDockerEngine } from '@holdfast/agent/adapters/docker/docker-engine'
 import type { DesiredItem } from '@holdfast/contract'
 import { startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
-import { coresAtRest } from './lib/cpu.ts'
+import { coresWhileIdle } from './lib/cpu.ts'
 import { createBareSide, WORKERS_PER_NODE } from './lib/rollout-bare.ts'
 import { createProductSide } from './lib/rollout-product.ts'
 import { countReports } from './lib/rollout-reports.ts'
@@ -23,11 +23,11 @@ const { values } = parseArgs({
   allowNegative: true,
 })
 const ROUNDS = Number(values.rounds ?? (values.full ? 5 : 1))
-/** The figures to reach on this machine; bench/README.md explains them. */
+/** The targets for this machine; bench/README.md explains them. */
 const MOST_RATIO = 1.15
 const MOST_BEYOND_MS = 1500
 
-/** In turn of the old and the new line of engines. */
+/** The nodes alternate between the old and the new engine. */
 const NODES = ['acme-1', 'acme-2', 'acme-3']
 const OLD = NODES.slice(0, 1)
 const NEW = NODES.slice(1, 2)
@@ -64,16 +64,16 @@ const CELLS = values.full
 const READY_CELLS = [onOld(1), onNew(1)].map((cell) => ({ ...cell, healthCheck: true }))
 const SWARM_SIZES = values.full ? [1, 20] : [1, 8]
 
-const whole = await startLabPlatform({ nodesPerTenant: { acme: NODES.length, globex: 0 } })
-const engineOf = new Map(NODES.map((name) => [name, createDockerEngine(whole.node(name).socketPath)]))
+const cluster = await startLabPlatform({ nodesPerTenant: { acme: NODES.length, globex: 0 } })
+const engineOf = new Map(NODES.map((name) => [name, createDockerEngine(cluster.node(name).socketPath)]))
 const engines = [...engineOf.values()]
 const watch = await watchStarts(engines)
-const product = await createProductSide(whole, engines)
-const reports = countReports(whole.platform.server.store)
-const bare = await createBareSide(engines, whole.platform.globex.id)
+const product = await createProductSide(cluster, engines)
+const reports = countReports(cluster.platform.server.store)
+const bare = await createBareSide(engines, cluster.platform.globex.id)
 const items = { plain: await warmUp(false), checked: await warmUp(true) }
 
-/** Pulls the image and makes the networks everywhere, and shows what an agent is told. */
+/** Pulls the image and creates the networks on all nodes. Returns the item that an agent receives. */
 async function warmUp(healthCheck: boolean): Promise<DesiredItem> {
   await rollOut({ ...onThree(NODES.length), healthCheck })
   const item = await product.itemOn(NODES[0] ?? '')
@@ -85,9 +85,9 @@ async function warmUp(healthCheck: boolean): Promise<DesiredItem> {
 
 interface Times {
   readonly running: number
-  /** What was stored of its replicas, until the last one ran. */
+  /** Status reports of its replicas that were stored until the last one ran. */
   readonly reports: number
-  /** Where there is a check. */
+  /** Only for cells with a health check. */
   readonly ready: number
 }
 
@@ -125,7 +125,7 @@ interface Figures extends Times {
   readonly bare: number
 }
 
-/** In every round in another order. */
+/** The order of the sides changes with each round. */
 async function measure(cell: Cell): Promise<Figures> {
   const ours: Times[] = []
   const theirs: number[] = []
@@ -149,7 +149,7 @@ const line = (about: string, ...rest: readonly string[]): void =>
 let reached = true
 
 console.log(`rollouts, ${WORKERS_PER_NODE} creates and starts at once on a node, ${ROUNDS} rounds, medians`)
-console.log(`  cores busy at rest ${(await coresAtRest()).toFixed(2)}`)
+console.log(`  cores busy while idle ${(await coresWhileIdle()).toFixed(2)}`)
 for (const cell of CELLS) {
   const { running, bare, reports } = await measure(cell)
   const ratio = running / bare
@@ -164,15 +164,15 @@ for (const cell of READY_CELLS) {
 }
 watch.close()
 reports.close()
-await whole.stop()
+await cluster.stop()
 if (values.swarm) await compareSwarm()
-const wanted = `ratio at most ${MOST_RATIO}, ready at most ${MOST_BEYOND_MS} ms beyond the bare start`
-console.log(reached ? `all figures reached: ${wanted}` : `NOT ALL FIGURES REACHED: ${wanted}`)
+const wanted = `ratio at most ${MOST_RATIO}, ready at most ${MOST_BEYOND_MS} ms after the bare start`
+console.log(reached ? `all targets reached: ${wanted}` : `NOT ALL TARGETS REACHED: ${wanted}`)
 if (values.check && !reached) process.exitCode = 1
-// The engines that a process shares go with it, and keep it until then.
+// Shared engines keep the process alive until it exits.
 process.exit()
 
-/** A neighbour, not a figure to reach: where it cannot be started, that is told. */
+/** Docker Swarm for comparison, without a target. If it cannot be started, the reason is printed. */
 async function compareSwarm(): Promise<void> {
   try {
     for (const { replicas, swarm, bare } of await measureSwarm(SWARM_SIZES, ROUNDS)) {

@@ -1,5 +1,5 @@
-// How soon a route serves: a new deployment through the whole product, and one change among a thousand routes of a node
-// through the agent's router and a real Caddy. bench/README.md says how to run and read it.
+// How soon does a route serve? Measured for a new deployment through the full product, and for one change among a thousand
+// routes of a node through the agent's router and a real Caddy. bench/README.md explains how to run and read it.
 
 import { parseArgs } from 'node:util'
 import { measureFirstAnswers } from './lib/route-first-answers.ts'
@@ -14,7 +14,7 @@ const { values } = parseArgs({
     check: { type: 'boolean', default: false },
   },
 })
-/** From ready to the first answer, and for a change among all routes. */
+/** Limits from ready to the first response, and for a change among all routes. */
 const MOST_AFTER_READY_MS = 1000
 const MOST_P99_MS = 100
 let reached = true
@@ -27,7 +27,7 @@ const many = await measureManyRoutes(Number(values.routes), Number(values.change
 console.log(
   `${values.routes} routes on one node, ${values.changes} changes of each kind, until Caddy serves them`,
 )
-line('all of them at first', ms(many.first))
+line('initial configuration', ms(many.first))
 for (const { about, served } of many.kinds) {
   const p99 = percentile(served, 0.99)
   reached &&= p99 <= MOST_P99_MS
@@ -42,8 +42,8 @@ for (const { about, toReady, toAnswer } of await measureFirstAnswers(Number(valu
   const rest = [`to ready ${ms(median(toReady))}`, `to 200 ${ms(median(toAnswer))}`]
   line(about, ...rest, `after ready ${ms(median(after))}`, `most ${ms(Math.max(...after))}`)
 }
-const wanted = `a change at most ${MOST_P99_MS} ms (p99), the first answer at most ${MOST_AFTER_READY_MS} ms after ready`
-console.log(reached ? `all figures reached: ${wanted}` : `NOT ALL FIGURES REACHED: ${wanted}`)
+const wanted = `a change at most ${MOST_P99_MS} ms (p99), the first response at most ${MOST_AFTER_READY_MS} ms after ready`
+console.log(reached ? `all targets reached: ${wanted}` : `NOT ALL TARGETS REACHED: ${wanted}`)
 if (values.check && !reached) process.exitCode = 1
-// The engines that a process shares go with it, and keep it until then.
+// Shared engines keep the process alive until it exits.
 process.exit()

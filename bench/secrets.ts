@@ -1,5 +1,5 @@
-// How many creates per second with one generated secret, beside the same creates without, in the same run: what a version in
-// the secrets store, its intent and its credential cost. bench/README.md says how to run and read it.
+// How many creates per second with one generated secret, compared with the same creates without, in the same run? The difference
+// is a version in the secrets store, its intent and its credential. bench/README.md explains how to run and read it.
 // Usage: node bench/secrets.ts [--rounds 5] [--seconds 4] [--callers 64]
 
 import { parseArgs } from 'node:util'
@@ -26,7 +26,7 @@ const CALLERS = Number(values.callers)
 const SIDES = ['without', 'generated'] as const
 type Side = (typeof SIDES)[number]
 
-/** A path of its own for each: a secret that exists is not generated again. */
+/** A different path for each: an existing secret is not generated again. */
 const secretsOf = (name: string): object => ({
   secrets: [
     { name: 'DB', vault_path: `deployments/${name}`, anchor: 'process', generate: { keys: ['password'] } },
@@ -38,7 +38,7 @@ async function measureSides(
   engine: KeyValueEngine,
 ): Promise<{ [side in Side]: Measured[] }> {
   const [tenant] = platform.tenants
-  if (tenant === undefined) throw new Error('a bench needs a tenant')
+  if (tenant === undefined) throw new Error('the benchmark needs a tenant')
   const load = await openHttpLoad(platform.port, CALLERS)
   const create = (side: Side) => async (index: number) => {
     const name = nameOf(index)

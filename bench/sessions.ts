@@ -1,4 +1,4 @@
-// What sessions cost: many agents over TLS on one server process, at rest and while placements change.
+// The cost of sessions: many agents over TLS on one server process, idle and while placements change.
 // Usage: node bench/sessions.ts [--agents 2000] [--seconds 20] [--rate 200] [--check]
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -47,14 +47,14 @@ const none = await rest('no session')
 const rssBefore = rssKib(pid)
 const cpuBefore = cpuMicros([pid])
 const began = performance.now()
-const told = new Map<AssignmentId, (at: number) => void>()
+const receivers = new Map<AssignmentId, (at: number) => void>()
 const crowd = await startSimulatedAgents({
   url: server.url,
   ca: certificates.pem('ca.crt'),
   nodes,
   onDesired: (_nodeId, message) => {
     const at = performance.now()
-    for (const { assignmentId } of message.items) told.get(assignmentId)?.(at)
+    for (const { assignmentId } of message.items) receivers.get(assignmentId)?.(at)
   },
 })
 const connectSeconds = (performance.now() - began) / 1000
@@ -98,9 +98,9 @@ interface Rest {
   readonly revisions: number
 }
 
-/** What the server uses and the store is written while nobody wants anything. */
+/** CPU use of the server and writes to the store while nothing changes. */
 async function rest(what: string): Promise<Rest> {
-  // What connecting left behind is not what rest costs.
+  // Wait until the work of connecting is over.
   await pause(3_000)
   const revision = () => opened.engine.range({ key: 'nothing' }).then((range) => range.revision)
   const [cpu, busy, own, from] = [cpuMicros([pid]), busyMicros(), cpuMicros([process.pid]), await revision()]
@@ -110,12 +110,12 @@ async function rest(what: string): Promise<Rest> {
   const others = (busyMicros() - busy - spent - (cpuMicros([process.pid]) - own)) / seconds / 1e6
   const revisions = (await revision()) - from
   console.log(
-    `${what}, at rest for ${seconds} s: ${cores.toFixed(3)} core, ${revisions} revisions of etcd (other cores ${others.toFixed(2)}, etcd among them)`,
+    `${what}, idle for ${seconds} s: ${cores.toFixed(3)} core, ${revisions} revisions of etcd (other cores ${others.toFixed(2)}, etcd among them)`,
   )
   return { cores, revisions }
 }
 
-/** Placements at an even pace, each on another node: from the beginning of the write, and from its acknowledgement. */
+/** Placements at a constant rate, each on another node; measured from the start of the write and from its acknowledgement. */
 async function changePlacements({ store }: TestStore): Promise<{ p50: number; p99: number }> {
   const fromBeginning: number[] = []
   const fromAccepted: number[] = []
@@ -132,18 +132,18 @@ async function changePlacements({ store }: TestStore): Promise<{ p50: number; p9
   const [p50, p99] = [percentile(fromBeginning, 0.5), percentile(fromBeginning, 0.99)]
   const accepted = [0.5, 0.99].map((share) => percentile(fromAccepted, share).toFixed(1)).join(' / ')
   console.log(
-    `${rate} placements a second: written to told p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; from the store's answer ${accepted} ms`,
+    `${rate} placements a second: written to received p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; from the store's response ${accepted} ms`,
   )
   return { p50, p99 }
 
   async function oneChange(node: EnrolledNode): Promise<void> {
     const assignment = anAssignment(node.nodeId)
     const begun = performance.now()
-    const arrived = new Promise<number>((resolve) => told.set(assignment.id, resolve))
+    const arrived = new Promise<number>((resolve) => receivers.set(assignment.id, resolve))
     await place(store, node.tenant, [assignment])
     const accepted = performance.now()
     const at = await arrived
-    told.delete(assignment.id)
+    receivers.delete(assignment.id)
     fromBeginning.push(at - begun)
     fromAccepted.push(at - accepted)
   }
@@ -159,14 +159,18 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** The figures to reach on this machine; bench/README.md explains them. */
+/** The targets for this machine; bench/README.md explains them. */
 function check(): void {
   const limits: [string, number, number][] = [
-    ['core at rest, for 10,000 sessions', ((idle.cores - none.cores) * 10_000) / agents + none.cores, 0.15],
+    [
+      'core while idle, for 10,000 sessions',
+      ((idle.cores - none.cores) * 10_000) / agents + none.cores,
+      0.15,
+    ],
     ['KiB a session', rssEach, 64],
     ['revisions beyond those without sessions', idle.revisions - none.revisions, 0],
-    ['ms p50 written to told', latency.p50, 15],
-    ['ms p99 written to told', latency.p99, 75],
+    ['ms p50 written to received', latency.p50, 15],
+    ['ms p99 written to received', latency.p99, 75],
   ]
   for (const [what, value, limit] of limits) {
     const reached = value <= limit

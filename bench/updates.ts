@@ -1,10 +1,10 @@
-// How long an update of many replicas on one node takes, beside the same starts and stops issued straight to the same
-// engine in the same order and as many at once. bench/README.md says how to run and read it.
+// How long does an update of many replicas on one node take, compared with the same starts and stops sent directly to the same
+// engine, in the same order and with the same concurrency? bench/README.md explains how to run and read it.
 
 import { parseArgs } from 'node:util'
 import { createDockerEngine } from '@holdfast/agent/adapters/docker/docker-engine'
 import { startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
-import { coresAtRest } from './lib/cpu.ts'
+import { coresWhileIdle } from './lib/cpu.ts'
 import { WORKERS_PER_NODE } from './lib/rollout-bare.ts'
 import { sentItem } from './lib/sent-item.ts'
 import { median } from './lib/stats.ts'
@@ -27,35 +27,35 @@ const ROUNDS = Number(values.rounds)
 const REPLICAS = Number(values.replicas)
 const PARALLELISMS = values.parallelism.split(',').map(Number)
 const MOST_RATIO = 1.1
-/** In turn of the old and the new line of engines. */
+/** The first node has the old engine, the second the new one. */
 const NODES = [
   { line: 'old', node: 'acme-1' },
   { line: 'new', node: 'acme-2' },
 ].filter(({ line }) => values.engines.includes(line))
 
-const whole = await startLabPlatform({ nodesPerTenant: { acme: 2, globex: 0 } })
+const cluster = await startLabPlatform({ nodesPerTenant: { acme: 2, globex: 0 } })
 const images = await Promise.all(['one', 'two'].map(push))
 let reached = true
 
 console.log(
   `updates of ${REPLICAS} replicas on one node, start-first, ${WORKERS_PER_NODE} calls at once, ${ROUNDS} rounds, medians`,
 )
-console.log(`  cores busy at rest ${(await coresAtRest()).toFixed(2)}`)
+console.log(`  cores busy while idle ${(await coresWhileIdle()).toFixed(2)}`)
 for (const { line, node } of NODES) await measureNode(line, node)
-await whole.stop()
+await cluster.stop()
 const wanted = `every ratio at most ${MOST_RATIO.toFixed(2)}`
-console.log(reached ? `all figures reached: ${wanted}` : `NOT ALL FIGURES REACHED: ${wanted}`)
+console.log(reached ? `all targets reached: ${wanted}` : `NOT ALL TARGETS REACHED: ${wanted}`)
 if (values.check && !reached) process.exitCode = 1
-// The engines that a process shares go with it, and keep it until then.
+// Shared engines keep the process alive until it exits.
 process.exit()
 
 async function push(page: string): Promise<string> {
-  const { digest } = await whole.lab.registry.pushBusyboxImage('acme/updated', page, { page })
-  return `${whole.lab.registry.host}/acme/updated@${digest}`
+  const { digest } = await cluster.lab.registry.pushBusyboxImage('acme/updated', page, { page })
+  return `${cluster.lab.registry.host}/acme/updated@${digest}`
 }
 
 async function measureNode(line: string, node: string): Promise<void> {
-  const book = await openStepBook(whole.node(node).socketPath)
+  const book = await openStepBook(cluster.node(node).socketPath)
   const sides = await openSides(node, book)
   for (const parallelism of PARALLELISMS) {
     const plain: UpdateFigures[] = []
@@ -69,23 +69,23 @@ async function measureNode(line: string, node: string): Promise<void> {
     }
     console.log(`  ${line} engine, ${parallelism} at once`)
     const base = median(bare.map(({ ms }) => ms))
-    tell('bare', bare, base, book)
-    tell('product', plain, base, book)
-    if (values.routed) tell('product, routed', routed, base, book)
+    printRatio('bare', bare, base, book)
+    printRatio('product', plain, base, book)
+    if (values.routed) printRatio('product, routed', routed, base, book)
   }
   await sides.clear()
   book.close()
 }
 
-/** Both turn from one image to the other and back, and leave it to the next where they are. */
+/** Both sides alternate between two images; the next round continues from the current one. */
 async function openSides(node: string, book: StepBook) {
-  const engine = createDockerEngine(whole.node(node).socketPath)
+  const engine = createDockerEngine(cluster.node(node).socketPath)
   const [one = '', two = ''] = images
-  const product = await createProductUpdates(whole, node, REPLICAS, one, book)
-  const itemOne = await sentItem(whole, node, product.name, one)
+  const product = await createProductUpdates(cluster, node, REPLICAS, one, book)
+  const itemOne = await sentItem(cluster, node, product.name, one)
   await product.update({ image: two, parallelism: WORKERS_PER_NODE })
-  const itemTwo = await sentItem(whole, node, product.name, two)
-  const bare = await createBareUpdates(engine, whole.platform.globex.id, REPLICAS, itemTwo, book)
+  const itemTwo = await sentItem(cluster, node, product.name, two)
+  const bare = await createBareUpdates(engine, cluster.platform.globex.id, REPLICAS, itemTwo, book)
   let turns = { product: 0, bare: 0 }
   const update = (parallelism: number): Promise<UpdateFigures> => {
     turns = { ...turns, product: turns.product + 1 }
@@ -109,7 +109,7 @@ async function openSides(node: string, book: StepBook) {
   }
 }
 
-function tell(about: string, rounds: readonly UpdateFigures[], base: number, book: StepBook): void {
+function printRatio(about: string, rounds: readonly UpdateFigures[], base: number, book: StepBook): void {
   const ms = median(rounds.map((round) => round.ms))
   const ratio = ms / base
   reached &&= ratio <= MOST_RATIO

@@ -24,7 +24,7 @@ interface Found {
   readonly seed: number
   readonly invariant: string
   readonly message: string
-  /** Seeds that were run until then. */
+  /** Seeds that ran until the bug was found. */
   readonly ran: number
 }
 
@@ -49,7 +49,7 @@ const most = Number(values.most ?? MOST)
 let missed = 0
 for (const bug of wanted) if (!(await tryBug(bug))) missed += 1
 stdout.write(
-  `${wanted.length - missed} of ${wanted.length} seeded bugs ${values.check ? 'can be made' : 'were found'}.\n`,
+  `${wanted.length - missed} of ${wanted.length} seeded bugs ${values.check ? 'can be seeded' : 'were found'}.\n`,
 )
 if (values.record && missed === 0 && positionals.length === 0) recordInputs(ROOT)
 exit(missed === 0 ? 0 : 1)
@@ -96,7 +96,7 @@ function* seedsUpTo(last: number): Generator<number> {
   for (let seed = 1; seed <= last; seed += 1) yield seed
 }
 
-/** Another invariant may be broken, too; counted is one that is there for this. */
+/** Other invariants may break as well; only those listed for the bug prove that it was found. */
 function brokenIn(
   { violations }: SeedResult,
   { seenBy }: Bug,

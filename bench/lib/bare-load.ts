@@ -1,5 +1,5 @@
-// The same keys and bytes that a create writes, written bare: taken from one real create, then repeated under other names
-// of the same length, so that both sides give etcd the same work.
+// The keys and bytes of a create, written directly: captured from one real create, then repeated under other names of the same
+// length, so that both sides give etcd the same work.
 
 import type { Compare, KeyValue, KeyValueEngine, Operation } from '@holdfast/server/ports/key-value'
 import {
@@ -14,12 +14,12 @@ export interface CreateTemplate {
   readonly compares: readonly Compare[]
 }
 
-/** As long as the server's own root. */
+/** As long as the root of the server's keys. */
 export const BARE_ROOT = '/hb'
 
 export type BareCreate = (index: number) => Promise<boolean>
 
-/** What the newest revision of the tenant wrote, which must be one create and nothing else. */
+/** Captures the newest revision of the tenant, which must be a single create. */
 export async function captureCreate(
   engine: KeyValueEngine,
   tenant: string,
@@ -50,8 +50,8 @@ const unchanged = ({ key, modRevision }: KeyValue): Compare => ({
 const absent = (key: string): Compare => ({ key, target: 'version', is: 'equal', value: 0 })
 
 /**
- * The n-th create of its kind: every key that it writes ends in a number of its own, of the same length. It stands beside
- * the server's keys, not among them: bare means that nobody watches either.
+ * The n-th create: every key that it writes ends in its own number of fixed length. The keys are outside of the server's root, so
+ * that no process watches them.
  */
 export function transactionOf(
   template: CreateTemplate,

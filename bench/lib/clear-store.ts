@@ -1,4 +1,4 @@
-// Between measurements, so that no side works on a larger store than the others.
+// Clears the store between measurements, so that no side works on a larger store than the others.
 
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { prefixRange } from '@holdfast/server/store/keys'
@@ -6,7 +6,7 @@ import { BARE_ROOT } from './bare-load.ts'
 import { untilQuiet } from './cpu.ts'
 import type { BenchPlatform } from './platform.ts'
 
-/** Removes everything of these tenants, and waits until those who work on it rest. */
+/** Removes all keys of these tenants, and waits until the processes that react are idle. */
 export async function clearStore(
   engine: KeyValueEngine,
   { etcdPids, serverPid }: BenchPlatform,

@@ -1,5 +1,5 @@
-// N callers, each with its next request when the last was answered, for a given time; what was done, how long each took,
-// and what it cost in CPU.
+// N callers, each of which sends its next request when the last was answered, for a given time. Measures throughput, latency and
+// CPU cost.
 
 import { busyMicros, cpuMicros } from './cpu.ts'
 
@@ -7,9 +7,9 @@ export interface Measured {
   readonly perSecond: number
   readonly latenciesMs: readonly number[]
   readonly failed: number
-  /** CPU of each named group of processes for one operation. */
+  /** CPU of each named group of processes per operation. */
   readonly microsPerOperation: { readonly [group: string]: number }
-  /** Cores that other processes of the machine used meanwhile. */
+  /** Cores that other processes of the machine used in that time. */
   readonly otherCores: number
 }
 
@@ -21,7 +21,7 @@ export interface LoopOptions {
 
 let counter = 0
 
-/** Indexes never repeat within a process, so no two operations ever meet by name. */
+/** Indexes never repeat within a process, so operations never share a name. */
 export async function closedLoop(
   operate: (index: number) => Promise<boolean>,
   { callers, seconds, groups }: LoopOptions,

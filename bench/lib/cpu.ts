@@ -1,5 +1,4 @@
-// CPU time of processes, from /proc, in microseconds: a rate says little on a shared machine, the cost of one operation
-// says more.
+// CPU time of processes from /proc, in microseconds. On a shared machine the CPU cost of an operation is more reliable than a rate.
 
 import { readFileSync } from 'node:fs'
 
@@ -15,7 +14,7 @@ function ticksOf(pid: number): number {
   return Number(fields[11]) + Number(fields[12])
 }
 
-/** Of the whole machine: what ran beside us shows as the difference. */
+/** CPU time of the whole machine; the difference to our processes is the load of others. */
 export function busyMicros(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.split(/\s+/).slice(1).map(Number)
@@ -24,25 +23,25 @@ export function busyMicros(): number {
 
 const REST_MS = 2000
 
-/** Cores that the whole machine uses while a bench has everything started and nothing to do. */
-export async function coresAtRest(): Promise<number> {
+/** Cores in use on the machine while everything is started and idle. */
+export async function coresWhileIdle(): Promise<number> {
   const before = { busy: busyMicros(), at: performance.now() }
   await new Promise((resolve) => setTimeout(resolve, REST_MS))
   return (busyMicros() - before.busy) / ((performance.now() - before.at) * 1000)
 }
 
-const LOOK_MS = 100
+const POLL_MS = 100
 const QUIET_SHARE = 0.05
-const QUIET_LOOKS = 3
-const MAX_LOOKS = 200
+const QUIET_POLLS = 3
+const MAX_POLLS = 200
 
-/** Waits until these processes rest: what a store still compacts in the background would be charged to the next side. */
+/** Waits until these processes are idle: background compaction would be charged to the next side. */
 export async function untilQuiet(pids: readonly number[]): Promise<void> {
   let quiet = 0
-  for (let look = 0; look < MAX_LOOKS && quiet < QUIET_LOOKS; look += 1) {
+  for (let poll = 0; poll < MAX_POLLS && quiet < QUIET_POLLS; poll += 1) {
     const before = cpuMicros(pids)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-    const share = (cpuMicros(pids) - before) / (LOOK_MS * 1000)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    const share = (cpuMicros(pids) - before) / (POLL_MS * 1000)
     quiet = share <= QUIET_SHARE * pids.length ? quiet + 1 : 0
   }
 }

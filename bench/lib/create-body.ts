@@ -1,6 +1,6 @@
-// What a bench creates.
+// The deployment that the benchmarks create.
 
-/** A body of the usual size: an image, a check, some constants, a few labels. */
+/** A body of the usual size: an image, a health check, some environment variables, a few labels. */
 export function bodyOf(image: string, name: string, more: object = {}): string {
   return JSON.stringify({
     kind: 'Deployment',

@@ -1,5 +1,5 @@
-// The engine's events of containers that carry a label, all of them, with the time that the engine itself gives them: the
-// agent watches only what it acts on.
+// All events of containers with a given label, with the engine's own timestamps. The agent's watch covers only the events that it
+// acts on.
 
 import { request } from 'node:http'
 
@@ -15,18 +15,18 @@ interface EngineEvent {
 const OPEN_MS = 10_000
 const NANOSECONDS = 1_000_000
 
-/** Gives what ends it. */
+/** Returns a function that ends the watch. */
 export async function watchEvents(
   socketPath: string,
   label: string,
   onEvent: (event: EngineEvent) => void,
 ): Promise<() => void> {
   const filters = encodeURIComponent(JSON.stringify({ type: ['container'], label: [label] }))
-  const asked = request({ socketPath, path: `/events?filters=${filters}`, agent: false })
+  const sent = request({ socketPath, path: `/events?filters=${filters}`, agent: false })
   const opened = new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('the engine tells no events')), OPEN_MS)
-    asked.once('error', reject)
-    asked.once('response', (answer) => {
+    const timer = setTimeout(() => reject(new Error('the engine sends no events')), OPEN_MS)
+    sent.once('error', reject)
+    sent.once('response', (answer) => {
       clearTimeout(timer)
       let rest = ''
       answer.setEncoding('utf8')
@@ -39,10 +39,10 @@ export async function watchEvents(
       resolve()
     })
   })
-  asked.end()
+  sent.end()
   await opened
-  asked.on('error', () => {})
-  return () => asked.destroy()
+  sent.on('error', () => {})
+  return () => sent.destroy()
 }
 
 function readEvent(line: string, label: string): EngineEvent {

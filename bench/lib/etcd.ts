@@ -1,4 +1,4 @@
-// One more client of the same etcd, of the kind that the server uses.
+// Another client of the same etcd, the same as the server uses.
 
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'

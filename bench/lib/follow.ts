@@ -1,11 +1,11 @@
-// A follower of logs that takes so many bytes a second and no more, and counts lines and gaps without keeping them.
+// A log follower that reads a fixed number of bytes a second, and counts lines and gaps without keeping them.
 
 import { type IncomingMessage, request } from 'node:http'
 
 interface Followed {
-  /** Lines that came. */
+  /** Lines received. */
   readonly delivered: number
-  /** What it was told it missed. */
+  /** Lines and bytes reported as skipped. */
   readonly skipped: { readonly lines: number; readonly bytes: number }
   readonly gaps: number
 }
@@ -19,7 +19,7 @@ const OPEN_MS = 10_000
 const GAP = '{"skipped":'
 const AWAY = '{"unavailable":'
 
-/** Resolves when the answer has begun. */
+/** Resolves when the response has begun. */
 export async function followLogs(url: string, token: string, bytesPerSecond: number): Promise<LogFollower> {
   const headers = { authorization: `Bearer ${token}` }
   const sent = request(url, { headers, agent: false })
@@ -51,7 +51,7 @@ export async function followLogs(url: string, token: string, bytesPerSecond: num
       stopPacing()
       sent.destroy()
       const { delivered, lines, bytes, gaps, trouble } = counts
-      if (trouble !== '') throw new Error(`it could not be followed: ${trouble}`)
+      if (trouble !== '') throw new Error(`following the logs failed: ${trouble}`)
       return { delivered, skipped: { lines, bytes }, gaps }
     },
   }
@@ -72,10 +72,10 @@ function readAtPace(
   onPart: (part: Buffer) => void,
 ): () => void {
   const began = performance.now()
-  let taken = 0
-  const isAhead = (): boolean => taken > ((performance.now() - began) / 1000) * bytesPerSecond
+  let received = 0
+  const isAhead = (): boolean => received > ((performance.now() - began) / 1000) * bytesPerSecond
   answer.on('data', (part: Buffer) => {
-    taken += part.length
+    received += part.length
     onPart(part)
     if (isAhead()) answer.pause()
   })

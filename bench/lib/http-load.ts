@@ -1,5 +1,5 @@
-// Callers that each keep one connection and send the next request when the last was answered, on plain sockets: the
-// generator shares two cores with what it measures, so it does as little as it can.
+// Callers that each keep one connection and send the next request when the last was answered. They use plain sockets, because the
+// generator shares two cores with the server and must be cheap.
 
 import { connect, type Socket } from 'node:net'
 

@@ -1,4 +1,4 @@
-// What the benches measure: three etcd members, the secrets store, a registry, and the server as a process of its own.
+// The system under test: three etcd members, the secrets store, a registry, and the server in its own process.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,12 +33,9 @@ const UNLIMITED = {
 }
 
 export interface BenchPlatformOptions {
-  /** For the server's own Node: a profiler, for one. */
+  /** Flags for the server's Node process, for example for a profiler. */
   readonly nodeFlags?: readonly string[]
-  /**
-   * What is measured is the way of a create unless said otherwise: controllers, which place it afterwards, run apart
-   * (docs/guides/configuration.md).
-   */
+  /** By default only the roles that a create needs. Controllers, which place it afterwards, run elsewhere. */
   readonly roles?: readonly string[]
 }
 
@@ -107,7 +104,7 @@ function run(words: readonly string[]): Promise<string> {
 
 async function untilReady(port: number, server: ChildProcess): Promise<void> {
   for (;;) {
-    if (server.exitCode !== null) throw new Error('the server ended while it started')
+    if (server.exitCode !== null) throw new Error('the server exited during startup')
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`).then(
       ({ ok }) => ok,
       () => false,

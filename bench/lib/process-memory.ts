@@ -7,15 +7,15 @@ const statusMiB = (pid: number, field: string): number =>
 
 export const residentMiB = (pid: number): number => statusMiB(pid, 'VmRSS')
 
-/** The most that it ever had. */
+/** Peak memory of the process. */
 export const peakMiB = (pid: number): number => statusMiB(pid, 'VmHWM')
 
-/** All that it ever wrote, to wherever. */
+/** All bytes that the process has ever written. */
 export function writtenBytes(pid: number): number {
   return Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1])
 }
 
-/** The one process whose command line has all these words. */
+/** The only process whose command line has all these words. */
 export function findProcess(words: readonly string[]): number {
   const found = readdirSync('/proc').filter((entry) => {
     if (!/^\d+$/.test(entry)) return false
@@ -30,7 +30,7 @@ function commandLine(pid: string): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
   } catch {
-    // It has ended meanwhile.
+    // The process has exited in the meantime.
     return []
   }
 }

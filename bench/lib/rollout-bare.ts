@@ -1,6 +1,6 @@
-// The same creates and starts, issued straight to the engines: the agent's own adapter and container settings, its number of
-// workers for each node, and nothing else. The body is that of an item which an agent was really told, under another tenant,
-// so that the agents leave these containers alone.
+// The same creates and starts sent directly to the engines, with the agent's adapter, container settings and number of workers
+// per node. The containers are made from an item that an agent really received, under another tenant, so that the agents
+// ignore them.
 
 import { availableParallelism } from 'node:os'
 import { createLimit } from '@holdfast/agent/converge/limit'
@@ -8,19 +8,19 @@ import type { Engine } from '@holdfast/agent/ports/engine'
 import { type DesiredItem, decode, desiredItemShape, isTenantId, type TenantId } from '@holdfast/contract'
 import { containerSettings, TENANT_LABEL, tenantNetwork } from '@holdfast/core/node'
 
-/** As many as an agent uses on this machine. */
+/** The number of workers that an agent uses on this machine. */
 export const WORKERS_PER_NODE = 2 * availableParallelism()
 
 interface BareSide {
-  /** Creates and starts so many on each of the engines; ends when every call was answered. */
+  /** Creates and starts this many on each engine; resolves when every call was answered. */
   rollOut(engines: readonly Engine[], each: number, item: DesiredItem): Promise<void>
-  /** Removes what the last one made. */
+  /** Removes the containers of the last rollout. */
   clear(): Promise<void>
 }
 
 export async function createBareSide(engines: readonly Engine[], tenantText: string): Promise<BareSide> {
   const tenant = isTenantId(tenantText) ? tenantText : undefined
-  if (tenant === undefined) throw new Error('not a tenant id')
+  if (tenant === undefined) throw new Error('the tenant id is invalid')
   await Promise.all(engines.map((engine) => makeNetwork(engine, tenant)))
   let made: { readonly engine: Engine; readonly id: string }[] = []
   let count = 0
@@ -47,7 +47,7 @@ export async function createBareSide(engines: readonly Engine[], tenantText: str
   }
 }
 
-/** One for each tenant, as on a node that has run something for it before. */
+/** Creates the tenant's network, as on a node that has run containers of the tenant before. */
 export async function makeNetwork(engine: Engine, tenant: TenantId): Promise<void> {
   const name = tenantNetwork(tenant)
   if (!(await engine.hasNetwork(name))) await engine.createNetwork(name, { [TENANT_LABEL]: tenant })

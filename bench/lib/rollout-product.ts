@@ -1,4 +1,4 @@
-// The product's side of a rollout: one POST on a lab of real engines, and its removal.
+// The product's side of the rollout benchmark: one POST on a lab of real engines, and its removal.
 
 import type { Engine } from '@holdfast/agent/ports/engine'
 import type { DesiredItem } from '@holdfast/contract'
@@ -8,35 +8,35 @@ import type { LabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform
 import { sentItem } from './sent-item.ts'
 
 const TENANT = 'acme'
-/** Passes at once. */
+/** Passes immediately. */
 const HEALTH_CHECK = { type: 'exec', command: ['true'] }
 const READY_MS = 60_000
 const REMOVED_MS = 120_000
 
 interface Rollout {
   readonly replicas: number
-  /** Name of the only node; anywhere without it. */
+  /** Name of the only allowed node; undefined: any node. */
   readonly node: string | undefined
   readonly healthCheck: boolean
 }
 
 interface ProductSide {
-  /** Ends when the POST was answered. */
+  /** Resolves when the POST was answered. */
   rollOut(rollout: Rollout): Promise<void>
   untilReady(replicas: number): Promise<void>
-  /** What an agent was told to have: the bare side makes its containers from it. */
+  /** The item that an agent received: the bare side creates its containers from it. */
   itemOn(node: string): Promise<DesiredItem>
-  /** How many of its containers run, as the engines list them. */
+  /** Number of its running containers, as the engines list them. */
   running(): Promise<number>
-  /** Ends when the engines have none of its containers and the controller knows. */
+  /** Resolves when the engines have none of its containers and the controller has recorded that. */
   clear(): Promise<void>
 }
 
 export async function createProductSide(
-  whole: LabPlatform,
+  cluster: LabPlatform,
   engines: readonly Engine[],
 ): Promise<ProductSide> {
-  const api = whole.api(TENANT)
+  const api = cluster.api(TENANT)
   const ids = new Map<string, string>()
   const { body } = await api.get('/api/v1/nodes')
   for (const node of Object.values(Object(body['items']))) ids.set(Object(node).name, Object(node).id)
@@ -50,7 +50,7 @@ export async function createProductSide(
       const answer = await api.post('/api/v1/deployments', {
         kind: 'Deployment',
         name: name(),
-        image: whole.image,
+        image: cluster.image,
         replicas,
         ...(node === undefined ? {} : { nodeId: ids.get(node) }),
         ...(healthCheck ? { healthCheck: HEALTH_CHECK } : {}),
@@ -62,17 +62,21 @@ export async function createProductSide(
         (await placementsOf(api, name())).filter(({ state }) => state === 'ready').length === replicas
       await waitUntil(allReady, { what: 'all replicas are ready', intervalMs: 5, timeoutMs: READY_MS })
     },
-    itemOn: (node) => sentItem(whole, node, name()),
+    itemOn: (node) => sentItem(cluster, node, name()),
     running: async () => (await containers()).filter(({ state }) => state === 'running').length,
     async clear() {
       await api.delete(`/api/v1/deployments/${name()}`)
-      // None of a deployment that is gone itself, which is answered without a list.
+      // A deleted deployment returns no list, which means no placements.
       const isClear = async () =>
         (await containers()).length === 0 && Object.keys(await placementsOf(api, name())).length === 0
-      await waitUntil(isClear, { what: 'nothing of it is left', intervalMs: 100, timeoutMs: REMOVED_MS })
+      await waitUntil(isClear, {
+        what: 'all its containers are removed',
+        intervalMs: 100,
+        timeoutMs: REMOVED_MS,
+      })
     },
   }
 }
 
-/** By name: the bare side's have others. */
+/** Selects by name: containers of the bare side have other names. */
 const isOurs = ({ name }: { readonly name: string }): boolean => name.startsWith('roll-')

@@ -1,10 +1,10 @@
-// How many reports of replicas were stored: each costs the node and the servers processor time that the engines want too.
+// Counts the stored status reports of replicas: each costs CPU time of node and servers that the engines need too.
 
 import { observations } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 
 interface ReportCount {
-  /** Since it began. */
+  /** Number of reports since the start. */
   count(): number
   close(): void
 }

@@ -1,5 +1,5 @@
-// Docker Swarm as a neighbour: a service of so many replicas on an engine of its own, from its create to running, beside the
-// same number of containers issued straight to that engine.
+// Docker Swarm for comparison: a service of several replicas on its own engine, from create to running, next to the same number
+// of containers created directly on that engine.
 
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
@@ -22,7 +22,7 @@ interface SwarmFigures {
   readonly bare: number
 }
 
-/** Either way to so many containers on the one engine. */
+/** One of the two ways to run the containers on the engine. */
 interface Side {
   rollOut(replicas: number): Promise<void>
   clear(): Promise<void>
@@ -52,7 +52,7 @@ export async function measureSwarm(sizes: readonly number[], rounds: number): Pr
   }
 }
 
-/** In every round in another order. */
+/** The order of the sides changes with each round. */
 async function measureBoth(
   sides: { readonly swarm: Side; readonly bare: Side },
   replicas: number,
@@ -117,7 +117,7 @@ function itemOf(image: string): DesiredItem {
 function call(socketPath: string, method: string, path: string, body?: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' }
-    const asked = request(
+    const sent = request(
       { socketPath, method, path, headers, signal: AbortSignal.timeout(CALL_MS) },
       async (answer) => {
         let text = ''
@@ -127,7 +127,7 @@ function call(socketPath: string, method: string, path: string, body?: object): 
         else resolve(text === '' ? undefined : JSON.parse(text))
       },
     )
-    asked.once('error', reject)
-    asked.end(body === undefined ? undefined : JSON.stringify(body))
+    sent.once('error', reject)
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
 }

@@ -1,5 +1,4 @@
-// When so many containers run, as the engines themselves tell it: their start events, of whoever started them. Both sides of
-// the bench are judged by this one witness.
+// The time at which a number of containers run, by the engines' start events. Both sides of the benchmark are measured by this.
 
 import type { Engine } from '@holdfast/agent/ports/engine'
 import { ASSIGNMENT_LABEL } from '@holdfast/core/node'
@@ -7,7 +6,7 @@ import { ASSIGNMENT_LABEL } from '@holdfast/core/node'
 const DEADLINE_MS = 180_000
 
 export interface StartWatch {
-  /** When the last of so many new containers started, on the clock of performance.now(). Ask before they are made. */
+  /** Resolves with the start time of the last of `count` new containers, on the clock of performance.now(). Call it before they are created. */
   untilStarted(count: number): Promise<number>
   close(): void
 }

@@ -1,5 +1,5 @@
-// From the POST of a routed deployment to its first answer through a router, beside the moment at which its record says
-// ready: on the node that has the replica, and on another one of the tenant, which forwards.
+// The time from the POST of a routed deployment to its first response through a router, compared with the time at which it is
+// recorded as ready. Measured on the node with the replica, and on another node of the tenant, which forwards.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, observations } from '@holdfast/server/store/records'
@@ -31,13 +31,13 @@ interface Times {
 }
 
 export async function measureFirstAnswers(count: number): Promise<FirstAnswers[]> {
-  const whole = await startLabPlatform({ nodesPerTenant: { acme: 2, globex: 0 } })
+  const cluster = await startLabPlatform({ nodesPerTenant: { acme: 2, globex: 0 } })
   try {
     const found: FirstAnswers[] = []
     for (const { line, node, other } of NODES) {
       const times: Times[] = []
-      // The first pulls the image and makes the network, and does not count.
-      for (let at = 0; at <= count; at += 1) times.push(await deployOnce(whole, node, other, at))
+      // The first one pulls the image and creates the network, and is not used.
+      for (let at = 0; at <= count; at += 1) times.push(await deployOnce(cluster, node, other, at))
       times.shift()
       const toReady = times.map(({ ready }) => ready)
       found.push({ about: `${line} engine`, toReady, toAnswer: times.map(({ here }) => here) })
@@ -49,24 +49,24 @@ export async function measureFirstAnswers(count: number): Promise<FirstAnswers[]
     }
     return found
   } finally {
-    await whole.stop()
+    await cluster.stop()
   }
 }
 
-async function deployOnce(whole: LabPlatform, node: string, other: string, at: number): Promise<Times> {
-  const api = whole.api('acme')
+async function deployOnce(cluster: LabPlatform, node: string, other: string, at: number): Promise<Times> {
+  const api = cluster.api('acme')
   const name = `routed-${node}-${at}`
   const host = `${name}.example`
   const spec = {
     kind: 'Deployment',
     name,
-    image: whole.image,
+    image: cluster.image,
     healthCheck: CHECK,
     nodeId: await nodeIdOf(api, node),
   }
   const answered = (by: string): Promise<number> =>
-    untilAnswered(`http://${whole.node(by).address}:80/`, host, ({ status }) => status === 200)
-  const isReady = untilReady(whole, name)
+    untilAnswered(`http://${cluster.node(by).address}:80/`, host, ({ status }) => status === 200)
+  const isReady = untilReady(cluster, name)
   const began = performance.now()
   const posted = api.post('/api/v1/deployments', { ...spec, routes: [{ host, path: '/', port: PORT }] })
   const [ready, here, away, { status, text }] = await Promise.all([
@@ -78,7 +78,7 @@ async function deployOnce(whole: LabPlatform, node: string, other: string, at: n
   if (status !== 201) throw new Error(`not accepted: ${text}`)
   await api.delete(`/api/v1/deployments/${name}`)
   const isGone = async () => (await api.get(`/api/v1/deployments/${name}`)).status === 404
-  await waitUntil(isGone, { what: 'it is gone', timeoutMs: REMOVED_MS })
+  await waitUntil(isGone, { what: 'the deployment is removed', timeoutMs: REMOVED_MS })
   return { ready: ready - began, here: here - began, away: away - began }
 }
 

@@ -1,4 +1,4 @@
-// One change among very many routes: handed to the agent's own router, on a real Caddy, until a request is answered by it.
+// One change among very many routes: from the agent's router, through a real Caddy, until a response shows the change.
 
 import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -18,10 +18,10 @@ interface ManyRoutes {
 const CHANGED = 'changed'
 const HOST = 'changed.example'
 const SETTLED_MS = 10_000
-/** Two replicas of the deployment that changes; the others lead to addresses that nobody asks. */
+/** Two replicas of the changing deployment. The others route to addresses that receive no requests. */
 const REPLICAS = ['127.0.0.2', '127.0.0.3']
 
-interface Wished {
+interface DesiredRoute {
   readonly address: string
   readonly host: string
   readonly path: string
@@ -37,34 +37,34 @@ export async function measureManyRoutes(routes: number, changes: number): Promis
     upstreamsFolder: join(dirname(caddy.configFile), 'upstreams'),
     tls: { mode: 'off' as const },
   }
-  let wished: Wished = { address: REPLICAS[0] ?? '', host: HOST, path: '/' }
+  let desired: DesiredRoute = { address: REPLICAS[0] ?? '', host: HOST, path: '/' }
   const others = Array.from({ length: routes - 1 }, (_, at) => otherRoute(at))
   const router = startRouter({
     admin: createCaddyAdmin(settings, caddy.configFile),
-    table: () => [...others.map(({ routed }) => routed), routedTo(wished, port)],
-    replicas: () => [...others.map(({ replica }) => replica), replicaAt(wished.address)],
+    table: () => [...others.map(({ routed }) => routed), routedTo(desired, port)],
+    replicas: () => [...others.map(({ replica }) => replica), replicaAt(desired.address)],
     monotonicMs: () => performance.now(),
     log: pino({ level: 'warn' }),
   })
-  const change = async (next: Wished): Promise<number> => {
-    wished = next
+  const change = async (next: DesiredRoute): Promise<number> => {
+    desired = next
     const began = performance.now()
     router.nudge()
     const url = `http://127.0.0.1:${edge}${next.path}`
     const isThere = ({ status, text }: { status: number; text: string }): boolean =>
       status === 200 && text === next.address
     const served = (await untilAnswered(url, next.host, isThere)) - began
-    // What is still to be written of it is not to be charged to the next one.
+    // Pending writes must not be charged to the next change.
     await router.applied(SETTLED_MS)
     return served
   }
-  const repeat = async (nth: (count: number) => Partial<Wished>): Promise<number[]> => {
+  const repeat = async (nth: (count: number) => Partial<DesiredRoute>): Promise<number[]> => {
     const served: number[] = []
-    for (let count = 1; count <= changes; count += 1) served.push(await change({ ...wished, ...nth(count) }))
+    for (let count = 1; count <= changes; count += 1) served.push(await change({ ...desired, ...nth(count) }))
     return served
   }
   try {
-    const first = await change(wished)
+    const first = await change(desired)
     const replica = await repeat((count) => ({ address: REPLICAS[count % REPLICAS.length] ?? '' }))
     const host = await repeat((count) => ({ host: `changed-${count}.example` }))
     const path = await repeat((count) => ({ path: `/at/${count}` }))
@@ -82,7 +82,7 @@ export async function measureManyRoutes(routes: number, changes: number): Promis
 }
 
 function sayWhere(address: string, port: number): Promise<Server> {
-  const server = createServer((_asked, answer) => answer.end(address))
+  const server = createServer((_request, answer) => answer.end(address))
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, address, () => resolve(server))
@@ -93,7 +93,7 @@ const uidOf = (name: string): string => `dep_${name}`
 
 const routedAs = (name: string, route: { host: string; path: string; port: number }): RoutedDeployment =>
   decode(routedDeploymentShape, { deployment: uidOf(name), name, routes: [route], peers: [] })
-const routedTo = ({ host, path }: Wished, port: number): RoutedDeployment =>
+const routedTo = ({ host, path }: DesiredRoute, port: number): RoutedDeployment =>
   routedAs(CHANGED, { host, path, port })
 
 const replicaOf = (routed: RoutedDeployment, address: string): LocalReplica => ({

@@ -1,5 +1,5 @@
-// What the scheduler is measured on: tenants whose nodes each filter refuses some of, workloads that ask all of them, and
-// the decisions of a tenant one after the other.
+// The load of the scheduler benchmarks: tenants of whose nodes each filter rejects some, workloads that use all filters, and
+// successive decisions of a tenant.
 
 import type { ResidencyDemand } from '@holdfast/contract'
 import { desiredResidency } from '@holdfast/core'
@@ -8,7 +8,7 @@ import { aNode, aWorkload, someFacts } from '@holdfast/core/scheduling/schedulin
 
 const KINDS = 64
 const ZONES = 12
-/** In a zone that no workload which names it shuns, and large enough for all of them. */
+/** A node in a zone that no workload naming it excludes, and large enough for all of them. */
 const NAMED = 20
 const COUNTRIES = ['DE', 'FR', 'AT']
 const RULES = {
@@ -16,7 +16,7 @@ const RULES = {
   regions: { eu: ['AT', 'BE', 'BG', 'CY', 'CZ', 'DE', 'DK', 'EE', 'ES', 'FI', 'FR'], na: ['US', 'CA'] },
 }
 
-/** One node in twenty is refused by each filter on records; half are half full; ten deployments run here and there. */
+/** Each filter on records rejects one node in twenty; half are half full; ten deployments run on some of them. */
 export function tenantOf(nodes: number): TenantFacts {
   return someFacts(
     Array.from({ length: nodes }, (_node, number) => nodeOf(number)),
@@ -47,7 +47,7 @@ function nodeOf(number: number): NodeFacts {
   })
 }
 
-/** Some stand where nothing may be, some say nothing, and some only the region. */
+/** Some nodes are in a blocked country, some advertise no location, and some only a region. */
 function locationOf(number: number): { [label: string]: string } {
   if (number % 20 === 6) return { 'holdfast.io/country': 'US' }
   if (number % 20 === 7) return {}
@@ -63,7 +63,7 @@ const DEMANDS: readonly ResidencyDemand[] = [
   { region: 'eu', blockedCountries: BLOCKED },
 ]
 
-/** Every filter has something to refuse: constraints, affinity, anti-affinity, requests. One in sixteen names its node. */
+/** Uses every filter: constraints, affinity, anti-affinity, requests. One in sixteen names its node. */
 function workloadOf(number: number): Workload {
   const names = number % 16 === 15
   const residency = DEMANDS[number % DEMANDS.length] ?? {}
@@ -86,13 +86,13 @@ function workloadOf(number: number): Workload {
 
 const WORKLOADS = Array.from({ length: KINDS }, (_kind, number) => workloadOf(number))
 
-/** The wish is made anew for each decision, as the controllers do. */
+/** Builds a new object for each decision, as the controllers do. */
 export function workloadAt(index: number): Workload {
   const workload = WORKLOADS[index % KINDS] ?? aWorkload()
   return { ...workload, residency: desiredResidency(workload.placement?.residency, RULES) }
 }
 
-/** Decides and enters; once the tenant holds so many, the oldest goes for each that comes. */
+/** Makes and records decisions. Once the tenant has the given number, each new one replaces the oldest. */
 export function createLoad(
   view: SchedulingView,
   held = 500,
@@ -102,14 +102,14 @@ export function createLoad(
   return (index) => {
     const workload = workloads(index)
     const [nodeId] = view.place(workload, 1).placed
-    if (nodeId === undefined) throw new Error(`no place for ${workload.name}`)
+    if (nodeId === undefined) throw new Error(`no node fits ${workload.name}`)
     view.applyAssigned(nodeId, workload.name, workload.resources)
     assigned.push(() => view.applyReleased(nodeId, workload.name, workload.resources))
     if (assigned.length > held) assigned.shift()?.()
   }
 }
 
-/** What a small tenant has: three deployments, of which each demands residency and each finds a node among ten. */
+/** The workloads of a small tenant: three deployments, each with a residency demand that a node among ten satisfies. */
 export function smallWorkloadAt(index: number): Workload {
   const residency = DEMANDS[index % 3] ?? {}
   return aWorkload({

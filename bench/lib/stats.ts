@@ -1,4 +1,4 @@
-// Medians and percentiles of what was measured.
+// Medians and percentiles of measured values.
 
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right)

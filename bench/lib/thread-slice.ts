@@ -1,5 +1,4 @@
-// Only what is measured is counted, not what happens beside it: rates by the thread's own CPU time, so that they say
-// something on a busy machine too, and each turn by the clock.
+// Rates by the CPU time of the measuring thread, so that they are reliable on a busy machine, and each call by wall clock.
 
 export interface Slice {
   readonly perSecond: number

@@ -1,6 +1,6 @@
-// The same starts and stops, issued straight to the engine: so many successors on their way at once, each created and
-// started, judged by the agent's own rule of readiness, and its predecessor stopped and removed once it is ready, while
-// the next one comes. As many calls at once as an agent makes, with its adapter and container settings, for another tenant.
+// The same starts and stops sent directly to the engine: a fixed number of successors at a time, each created, started and checked
+// with the agent's readiness rule, then its predecessor stopped and removed while the next one starts. Uses the agent's
+// concurrency, adapter and container settings, for another tenant.
 
 import { createLimit } from '@holdfast/agent/converge/limit'
 import { createReadiness } from '@holdfast/agent/observe/readiness'
@@ -26,7 +26,7 @@ interface BareContainer {
 }
 
 interface BareUpdates {
-  /** All become such as the item says. */
+  /** Replaces all containers by ones made from the item. */
   update(item: DesiredItem, parallelism: number): Promise<UpdateFigures>
   clear(): Promise<void>
 }
@@ -39,7 +39,7 @@ export async function createBareUpdates(
   book: StepBook,
 ): Promise<BareUpdates> {
   const tenant = isTenantId(tenantText) ? tenantText : undefined
-  if (tenant === undefined) throw new Error('not a tenant id')
+  if (tenant === undefined) throw new Error('the tenant id is invalid')
   await makeNetwork(engine, tenant)
   const judge = createJudge(engine)
   const work = createLimit(WORKERS_PER_NODE)
@@ -92,7 +92,7 @@ export async function createBareUpdates(
   }
 }
 
-/** The agent's own status table and readiness, without the agent. */
+/** The agent's own status table and readiness rule, without the agent. */
 function createJudge(engine: Engine) {
   const waiting = new Map<AssignmentId, () => void>()
   const items = new Map<AssignmentId, DesiredItem>()

@@ -1,4 +1,4 @@
-// The product's side of an update: one deployment on one node, and PUTs that give it another image.
+// The product's side of the update benchmark: one deployment on one node, and PUTs with another image.
 
 import type { TenantId } from '@holdfast/contract'
 import { deployments, observations, placements } from '@holdfast/server/store/records'
@@ -10,7 +10,7 @@ import { nodeIdOf } from './node-id.ts'
 import type { StepBook, Succession } from './update-steps.ts'
 
 const READY_MS = 120_000
-/** The engine's own check is out of the way: what is measured is the first one, which the agent runs. */
+/** A long interval, so that only the first check is measured, which the agent runs itself. */
 const HEALTH_CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], interval: '60s' }
 const HOST = 'updated.example'
 const PORT = 8080
@@ -29,25 +29,25 @@ interface ProductUpdates {
   readonly name: string
   /** From the PUT until the last old container is gone from the engine. */
   update(update: Update): Promise<UpdateFigures>
-  /** Restarts nothing; ends when the node's router serves it, or does no more. */
+  /** Restarts nothing; resolves when the node's router serves it, or has stopped serving it. */
   setRouted(routed: boolean): Promise<void>
   clear(): Promise<void>
 }
 
 export async function createProductUpdates(
-  whole: LabPlatform,
+  cluster: LabPlatform,
   node: string,
   replicas: number,
   image: string,
   book: StepBook,
 ): Promise<ProductUpdates> {
-  const api = whole.api('acme')
+  const api = cluster.api('acme')
   const name = `updated-${node}`
   const path = `/api/v1/deployments/${name}`
   const spec = { kind: 'Deployment', name, image, replicas, healthCheck: HEALTH_CHECK, stopGracePeriod: '5s' }
   const made = await api.post('/api/v1/deployments', { ...spec, nodeId: await nodeIdOf(api, node) })
   if (made.status !== 201) throw new Error(`not accepted: ${made.text}`)
-  const { assigned, close } = noteStored(whole, name, book)
+  const { assigned, close } = noteStored(cluster, name, book)
   const put = async (change: object): Promise<void> => {
     const answer = await api.put(path, change)
     if (answer.status !== 200) throw new Error(`not accepted: ${answer.text}`)
@@ -58,7 +58,7 @@ export async function createProductUpdates(
         const placed = await placementsOf(api, name)
         return placed.length === replicas && placed.every(({ state }) => state === 'ready')
       },
-      { what: 'all replicas are ready, and no others are there', timeoutMs: READY_MS },
+      { what: 'exactly these replicas are ready', timeoutMs: READY_MS },
     )
   await untilSettled()
   return {
@@ -74,19 +74,21 @@ export async function createProductUpdates(
     },
     async setRouted(routed) {
       await put({ routes: routed ? [{ host: HOST, path: '/', port: PORT }] : [] })
-      const target = `http://${whole.node(node).address}:80`
-      await waitUntil(async () => (await isServed(target)) === routed, { what: 'the router knows' })
+      const target = `http://${cluster.node(node).address}:80`
+      await waitUntil(async () => (await isServed(target)) === routed, {
+        what: 'the router has applied the change',
+      })
     },
     async clear() {
       close()
       await api.delete(path)
       const isGone = async () => (await api.get(path)).status === 404
-      await waitUntil(isGone, { what: 'it is gone', timeoutMs: READY_MS })
+      await waitUntil(isGone, { what: 'the deployment is removed', timeoutMs: READY_MS })
     },
   }
 }
 
-/** Notes what the store says of its replicas, as it says it. */
+/** Records the store's changes to its replicas as they occur. */
 function noteStored({ platform }: LabPlatform, name: string, book: StepBook) {
   const { store } = platform.server
   const tenant = platform.acme.id as TenantId

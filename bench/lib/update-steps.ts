@@ -1,5 +1,5 @@
-// When each step of an update happened to each replica, on the clock of performance.now(): what the engine does is taken
-// from its events, for both sides, and what is wished and reported is noted by the side itself.
+// The time of each step of an update for each replica, on the clock of performance.now(). Steps of the engine come from its events,
+// for both sides; each side records desired state and reports itself.
 
 import { ASSIGNMENT_LABEL } from '@holdfast/core/node'
 import { watchEvents } from './engine-events.ts'
@@ -9,23 +9,23 @@ const DEADLINE_MS = 180_000
 
 type Step = 'wanted' | 'created' | 'started' | 'ready' | 'unwanted' | 'stopped' | 'removed'
 
-/** An old replica and the one that took its place. */
+/** An old replica and its successor. */
 export interface Succession {
   readonly old: string
   readonly next: string
 }
 
 export interface StepBook {
-  /** Only the first time counts. */
+  /** Records a step; only the first call for a step is used. */
   note(id: string, step: Step): void
-  /** When the last of them was removed from the engine. */
+  /** Resolves with the time at which the last of them was removed from the engine. */
   untilRemoved(ids: readonly string[]): Promise<number>
-  /** Where the time of one replica goes: medians over all of them. */
+  /** Median durations of the steps over all replicas. */
   describe(successions: readonly Succession[]): string
   close(): void
 }
 
-/** What the engine calls it. */
+/** Steps by the engine's names of its actions. */
 const STEPS: ReadonlyMap<string, Step> = new Map([
   ['create', 'created'],
   ['start', 'started'],
@@ -55,14 +55,14 @@ export async function openStepBook(socketPath: string): Promise<StepBook> {
         const late = (): void =>
           reject(new Error(`${left().length} of ${ids.length} were not replaced in time`))
         const timer = setTimeout(late, DEADLINE_MS)
-        const look = (): void => {
+        const check = (): void => {
           if (left().length > 0) return
           clearTimeout(timer)
-          listeners.delete(look)
+          listeners.delete(check)
           resolve()
         }
-        listeners.add(look)
-        look()
+        listeners.add(check)
+        check()
       })
       return Math.max(...ids.map((id) => at(id, 'removed')))
     },
@@ -83,12 +83,12 @@ function describe(successions: readonly Succession[], at: (id: string, step: Ste
     between('to old unwanted', (one) => at(one.old, 'unwanted') - at(one.next, 'ready')),
     between('to old stopped', old('unwanted', 'stopped')),
     between('to old removed', old('stopped', 'removed')),
-    `ready to next wanted ${paceOf(successions, at).toFixed(0)}`,
+    `ready to next wanted ${timeToNext(successions, at).toFixed(0)}`,
   ].join(', ')
 }
 
-/** From each ready to the first that is wanted after it: what it takes to go on. */
-function paceOf(successions: readonly Succession[], at: (id: string, step: Step) => number): number {
+/** Median time from each ready replica to the next assignment. */
+function timeToNext(successions: readonly Succession[], at: (id: string, step: Step) => number): number {
   const wanted = successions.map(({ next }) => at(next, 'wanted')).toSorted((a, b) => a - b)
   const gaps = successions.flatMap(({ next }) => {
     const ready = at(next, 'ready')

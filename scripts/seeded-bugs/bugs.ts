@@ -1,8 +1,8 @@
-// The guards that are taken out, one for each bug: where, and by which invariants that should be seen.
+// The seeded bugs: each removes a guard from the product, and lists the invariants that should break.
 
 export interface Edit {
   readonly file: string
-  /** There once, or the bug cannot be made. */
+  /** Must occur exactly once, otherwise the bug cannot be seeded. */
   readonly find: string
   readonly replace: string
 }
@@ -26,7 +26,7 @@ const server = (file: string, find: string, replace: string): Edit => ({
 
 export const BUGS: readonly Bug[] = [
   {
-    name: 'a wish that moves back',
+    name: 'desired state moves backward',
     edits: [
       core(
         'rollout/plan-replicas.ts',
@@ -37,7 +37,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['forward-only'],
   },
   {
-    name: 'an assignment dropped before its agent confirmed',
+    name: 'assignment dropped before its agent confirmed the removal',
     edits: [
       core(
         'rollout/plan-replicas.ts',
@@ -48,7 +48,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['confirmed-gone', 'one-container'],
   },
   {
-    name: 'an old replica goes before its successor serves',
+    name: 'old replica stopped before its successor serves',
     edits: [
       core(
         'rollout/plan-replicas-number.ts',
@@ -59,7 +59,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['serves-until-replaced'],
   },
   {
-    name: 'no residency filter',
+    name: 'residency filter missing',
     edits: [
       core(
         'scheduling/filters/residency-country.ts',
@@ -70,7 +70,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['residency'],
   },
   {
-    name: 'labels count unproved',
+    name: 'unattested labels accepted',
     edits: [
       server(
         'operations/nodes/attest-labels.ts',
@@ -81,7 +81,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['sessions'],
   },
   {
-    name: 'a quota of one more',
+    name: 'quota off by one',
     edits: [
       core(
         'scheduling/filters/quota.ts',
@@ -92,7 +92,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['container-quota'],
   },
   {
-    name: 'no anti-affinity',
+    name: 'anti-affinity ignored',
     edits: [
       core('scheduling/filters/index.ts', '  antiAffinity,\n', ''),
       core(
@@ -104,12 +104,12 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['anti-affinity'],
   },
   {
-    name: 'a cordon that holds nothing back',
+    name: 'cordon ignored',
     edits: [core('scheduling/filters/index.ts', '  cordon,\n', '')],
     seenBy: ['takes-work'],
   },
   {
-    name: 'nodes of all tenants',
+    name: 'nodes of other tenants used',
     edits: [
       server(
         'loops/controllers/placement/tenant-view.ts',
@@ -135,7 +135,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['tenant-boundary'],
   },
   {
-    name: 'a node that was decided on is not compared',
+    name: 'chosen node not compared on write',
     edits: [
       server(
         'loops/controllers/placement/reconcile-deployment.ts',
@@ -146,7 +146,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['takes-work', 'residency', 'fits-node'],
   },
   {
-    name: 'what was read is not compared',
+    name: 'records that were read not compared on write',
     edits: [
       server(
         'store/transaction.ts',
@@ -164,7 +164,7 @@ export const BUGS: readonly Bug[] = [
     ],
   },
   {
-    name: 'a lost answer taken for a commit',
+    name: 'unknown outcome treated as committed',
     edits: [
       server(
         'store/commit/settle-unknown.ts',
@@ -175,7 +175,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['acknowledged'],
   },
   {
-    name: 'a gap between list and watch',
+    name: 'gap between list and watch',
     edits: [
       server(
         'store/cache/cache.ts',
@@ -186,14 +186,14 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['settled', 'no-crash'],
   },
   {
-    name: 'a session without a new epoch',
+    name: 'session opened without a new epoch',
     edits: [
       server('gateway/session/open-session.ts', 'epoch: node.session.epoch + 1', 'epoch: node.session.epoch'),
     ],
     seenBy: ['sessions'],
   },
   {
-    name: 'signs of life that do not count',
+    name: 'heartbeats ignored',
     edits: [
       server(
         'gateway/session/connection.ts',
@@ -204,7 +204,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['given-up-late'],
   },
   {
-    name: 'a refusal told at each look',
+    name: 'rejection reported at every reconciliation',
     edits: [
       core(
         'placement/events/placement-events.ts',
@@ -215,7 +215,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['events-stand'],
   },
   {
-    name: 'a deployment removed with its containers there',
+    name: 'deployment removed before its containers',
     edits: [
       server(
         'loops/finish-removals.ts',
@@ -226,7 +226,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['acknowledged', 'settled', 'confirmed-gone'],
   },
   {
-    name: 'no gate before what another one is waited for',
+    name: 'dependencies ignored',
     edits: [
       core(
         'rollout/plan-replicas.ts',
@@ -237,7 +237,7 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['waits-for-others'],
   },
   {
-    name: 'a gate that one ready replica opens',
+    name: 'dependency satisfied by one ready replica',
     edits: [
       core(
         'rollout/dependency-gate.ts',
@@ -248,12 +248,12 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['waits-for-others'],
   },
   {
-    name: 'nodes of the control plane take everybody’s work',
+    name: 'control-plane nodes run tenant workloads',
     edits: [core('scheduling/filters/index.ts', '  controlPlaneNode,\n', '')],
     seenBy: ['takes-work'],
   },
   {
-    name: 'forgotten history that is not listed anew',
+    name: 'watch not relisted after compaction',
     edits: [server('store/cache/cache.ts', 'onCompacted: relist', 'onCompacted: () => {}')],
     seenBy: ['settled', 'one-owner', 'given-up-late'],
   },

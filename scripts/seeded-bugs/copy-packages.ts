@@ -1,4 +1,4 @@
-// A copy of the packages in which something may be broken: the sources copied, their dependencies linked.
+// A copy of the packages for seeding a bug: the sources are copied, their dependencies linked.
 
 import {
   cpSync,
@@ -45,7 +45,7 @@ export function applyEdit(folder: string, { file, find, replace }: Edit): void {
   const path = join(folder, file)
   const before = readFileSync(path, 'utf8')
   const found = before.split(find).length - 1
-  if (found !== 1) throw new Error(`${file} has ${found} times, and once is needed: ${find}`)
+  if (found !== 1) throw new Error(`${file} contains this text ${found} times instead of once: ${find}`)
   writeFileSync(
     path,
     before.replace(find, () => replace),
