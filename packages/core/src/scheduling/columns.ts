@@ -9,6 +9,7 @@ import { createFreeOrder, type FreeOrder, setShare } from './free-order.ts'
 import { freeShare, type HeldNode, sameRecord } from './held-node.ts'
 import { labelOf } from './labels.ts'
 import { memoizeByObject } from './memoize.ts'
+import type { KeyPart } from './refusal.ts'
 
 /** The nodes that the cached filters accept for one kind of workload. */
 export interface Candidates {
@@ -100,12 +101,20 @@ export function candidatesFor(columns: Columns, workload: Workload, facts: Tenan
 /** Each text with its length before it, so that no two kinds of workload share a key. */
 function kindOf(workload: Workload): string {
   let kind = ''
-  for (const { cacheKey } of CACHED_FILTERS)
-    for (const part of cacheKey?.(workload) ?? []) {
-      const text = typeof part === 'object' ? textOfList(part) : String(part)
-      kind += `${typeof part} ${text.length}:${text}`
-    }
+  for (const keyOf of CACHE_KEYS) {
+    const parts = keyOf(workload)
+    for (let at = 0; at < parts.length; at += 1) kind += keyOfPart(parts[at])
+  }
   return kind
+}
+
+const CACHE_KEYS = CACHED_FILTERS.flatMap(({ cacheKey }) => cacheKey ?? [])
+
+function keyOfPart(part: KeyPart): string {
+  if (part === undefined) return '-'
+  if (typeof part === 'boolean') return part ? '+' : '!'
+  const text = typeof part === 'string' ? part : textOfList(part)
+  return `${text.length}:${text}`
 }
 
 const textOfList = memoizeByObject((list: readonly unknown[]) => JSON.stringify(list))

@@ -24,7 +24,13 @@ export function pickNode(state: TenantState, workload: Workload, facts: TenantFa
     leastMemory: leastFree(workload.resources.memoryBytes),
     accepts: acceptance(columns, workload, facts),
   }
-  return columns.nodes[withTally(search, workload.name, () => bestSlot(search, workload))]?.id
+  const { name } = workload
+  tally(search, name, 1)
+  try {
+    return columns.nodes[bestSlot(search, workload)]?.id
+  } finally {
+    tally(search, name, -1)
+  }
 }
 
 function bestSlot(search: Search, workload: Workload): number {
@@ -68,16 +74,7 @@ function slotsToScan({ columns, candidates }: Search, workload: Workload): Int32
 
 const NOWHERE: ReadonlyMap<number, number> = new Map()
 
-/** Counts the deployment's own replicas in the crowds while `find` runs. They are zero again afterwards, also after an error. */
-function withTally(search: Search, name: string, find: () => number): number {
-  tally(search, name, 1)
-  try {
-    return find()
-  } finally {
-    tally(search, name, -1)
-  }
-}
-
+/** Adds the deployment's own replicas to the crowds, or subtracts them. The crowds must be zero again after each decision. */
 function tally({ columns: { running, crowd }, groups }: Search, name: string, times: 1 | -1): void {
   for (const [slot, count] of running.get(name) ?? NOWHERE) {
     const group = groups.of[slot] ?? 0

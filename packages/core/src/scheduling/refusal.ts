@@ -38,7 +38,8 @@ export interface CheckedCandidate {
   readonly refusals: readonly NodeRefusal[]
 }
 
-type KeyPart = string | boolean | undefined | readonly unknown[]
+/** A value that is part of a cache key. */
+export type KeyPart = string | boolean | undefined | readonly unknown[]
 
 export interface Filter {
   readonly name: FilterName

@@ -52,21 +52,36 @@ export interface SchedulingView {
 
 export function createSchedulingView(facts: TenantFacts): SchedulingView {
   const state = createTenantState(facts)
-  const change = (apply: () => void): void => {
-    if (state.openQuestions > 0)
-      throw new Error('A scheduling view cannot be changed while a hypothetical question is asked.')
-    apply()
-  }
   return {
     place: (workload, count) => place(state, factsNow(state), workload, count),
     candidates: (workload) => explainNodes(workload, factsNow(state)),
     hypothetically: (changes, ask) => hypothetically(state, changes, ask),
-    applyAssigned: (nodeId, name, resources) => change(() => enterReplica(state, nodeId, name, resources)),
-    applyReleased: (nodeId, name, resources) => change(() => dropReplica(state, nodeId, name, resources)),
-    setNode: (node) => change(() => enterNode(state, node)),
-    removeNode: (nodeId) => change(() => dropNode(state, nodeId)),
-    setContainers: (containers) => change(() => Object.assign(state.containers, containers)),
+    applyAssigned(nodeId, name, resources) {
+      checkMutable(state)
+      enterReplica(state, nodeId, name, resources)
+    },
+    applyReleased(nodeId, name, resources) {
+      checkMutable(state)
+      dropReplica(state, nodeId, name, resources)
+    },
+    setNode(node) {
+      checkMutable(state)
+      enterNode(state, node)
+    },
+    removeNode(nodeId) {
+      checkMutable(state)
+      dropNode(state, nodeId)
+    },
+    setContainers(containers) {
+      checkMutable(state)
+      Object.assign(state.containers, containers)
+    },
   }
+}
+
+function checkMutable({ openQuestions }: TenantState): void {
+  if (openQuestions > 0)
+    throw new Error('A scheduling view cannot be changed while a hypothetical question is asked.')
 }
 
 /** The live facts of the state. They show replicas that are entered during a decision; the set of nodes does not change. */
@@ -94,12 +109,12 @@ function place(state: TenantState, facts: TenantFacts, workload: Workload, count
     const unplaced = count - placed.length
     // Explained inside the scope, because remedies depend on the replicas that are entered now.
     const candidates = unplaced > 0 ? explainNodes(workload, facts) : []
-    return { placed, unplaced, candidates, cures: unplaced > 0 ? curesOf(candidates) : [] }
+    return { placed, unplaced, candidates, cures: unplaced > 0 ? retryTriggersOf(candidates) : [] }
   })
 }
 
 /** A new node may always accept what the others refuse. */
-function curesOf(candidates: readonly ExplainedCandidate[]): RetryTrigger[] {
+function retryTriggersOf(candidates: readonly ExplainedCandidate[]): RetryTrigger[] {
   const refuses = (name: FilterName): boolean =>
     candidates.some(({ refusals }) => refusals.some(({ filter }) => filter === name))
   const kinds = new Set<RetryTrigger>(['node_enrolled'])
