@@ -297,11 +297,11 @@ describe('another image', () => {
 
 describe('a broken image', () => {
   test.each([
-    ['unhealthy', 'unhealthy', 0],
-    ['exits', 'exited', 0],
-    ['pulling', 'image_pull_failed', MINUTE],
-    ['starting', 'progress_deadline', MINUTE],
-  ])('%s: taken back by itself, with why and what to do', async (how, reason, wait) => {
+    ['unhealthy', 'unhealthy', 0, 'Correct the spec'],
+    ['exits', 'exited', 0, 'Correct the spec'],
+    ['pulling', 'image_pull_failed', MINUTE, 'Check that the registry has the complete image'],
+    ['starting', 'progress_deadline', MINUTE, 'Correct the spec'],
+  ])('%s: taken back by itself, with why and what to do', async (how, reason, wait, remedy) => {
     const { first, uid, own } = await running()
     const since = await countEvents()
     const old = runningOf(store, tenant, uid)
@@ -319,9 +319,8 @@ describe('a broken image', () => {
     expect(story).toContain('rolled_back rollback')
     expect(story).not.toContain('degraded rollback')
     const told = (await eventsOf(store, tenant)).find(({ type }) => type === 'deployment.rolled_back')
-    expect(told?.message).toMatch(
-      /Revision 2 failed after .* replica 1 on n.* return to revision 1.*Correct the spec/,
-    )
+    expect(told?.message).toMatch(/Revision 2 failed after .* replica 1 on n.* return to revision 1/)
+    expect(told?.message).toContain(remedy)
     // Another revision leaves it.
     await rolledOut(await revise(store, tenant, second, mode('')))
     expect(own.fewestServed()).toBe(3)
