@@ -1,5 +1,5 @@
-// Set up around every test file. Fails a test during which Node itself warned: a timer in the past or a leaked listener is
-// a fault of the product and ends up on the standard error of its users. Records the CPU seconds of each file for CI's ledger.
+// Setup of every test file. Fails a test during which Node printed a warning: a timer in the past or a leaked listener is a
+// bug of the product that its users would see on stderr. Records the CPU seconds of each file for the CI ledger.
 
 import { appendFileSync } from 'node:fs'
 import process from 'node:process'

@@ -1,5 +1,5 @@
-// A tenant gives a node up, or is removed as a whole: nothing of it may be left running on a machine that is
-// nobody's, and what is given up goes only when something else has taken its place.
+// A tenant removes a node, or the tenant itself is removed: no container may be left running on a machine without an
+// owner, and a replica leaves the node only when its successor is ready.
 
 import type { TenantId, TokenId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
@@ -23,7 +23,7 @@ import { createHeldWatch } from '@holdfast/testkit/session/held-watch'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
 import { expect, onTestFinished, test } from 'vitest'
 
-/** Two replicas of the server on one engine; the second hears of nothing while its watch is held. */
+/** Two server replicas on one engine; the second sees no changes while its watch is held. */
 async function twoStores() {
   const root = `/${uniqueName('giving-up')}`
   const held = createHeldWatch()
@@ -43,7 +43,7 @@ function runControllers(store: Store): world.Controllers {
   return controllers
 }
 
-/** As the tenant's administrator. */
+/** The tenant's administrator. */
 async function administrator(store: Store, tenant: TenantId): Promise<Caller> {
   const id = `tok_${ids.ulid()}` as TokenId
   const dates = { createdAt: '2026-01-01T00:00:00.000Z', expiresAt: '2099-01-01T00:00:00.000Z' }
@@ -60,7 +60,7 @@ const FORCED = { force: true, ifMatch: undefined }
 const isThere = (store: Store, tenant: TenantId, { id, name }: StoredNode): boolean =>
   store.get(inTenant(tenant, nodes, id)) !== undefined && store.get(globally(nodeNames, name)) !== undefined
 
-/** One deployment of one ready replica on each of the nodes. */
+/** One deployment with one ready replica on each of the nodes. */
 async function running(store: Store, replicas: number, ...names: string[]) {
   const tenant = await world.addTenant(store)
   const added = await world.addNodes(store, tenant, ...names.map((name) => world.aNode(name)))
@@ -73,7 +73,7 @@ async function running(store: Store, replicas: number, ...names: string[]) {
   return { tenant, nodes: added, controllers, uid, assigned, caller }
 }
 
-test('the successor is ready first, then the old one goes, then the node', async () => {
+test('a node is removed after its replicas have ready successors elsewhere', async () => {
   const { store } = await twoStores()
   const [one, two] = [uniqueName('n'), uniqueName('n')]
   const { tenant, nodes: added, controllers, uid, assigned, caller } = await running(store, 2, one, two)
@@ -99,7 +99,7 @@ test('the successor is ready first, then the old one goes, then the node', async
   expect(controllers.errors).toEqual([])
 })
 
-test('what has nowhere to go stays, and the node with it', async () => {
+test('a removed node keeps a replica that fits nowhere else, and stays until then', async () => {
   const { store } = await twoStores()
   const name = uniqueName('n')
   const { tenant, uid, assigned, caller, nodes: added } = await running(store, 1, name)
@@ -109,7 +109,7 @@ test('what has nowhere to go stays, and the node with it', async () => {
   expect(added[0] && isThere(store, tenant, added[0])).toBe(true)
 })
 
-test('a node is not dropped by a replica that has not heard of what was just placed there', async () => {
+test('a node is not dropped by a server replica whose watch lags behind a new placement', async () => {
   const { store, late, held } = await twoStores()
   const tenant = await world.addTenant(store)
   const [node] = await world.addNodes(store, tenant, world.aNode(uniqueName('n')))
@@ -139,7 +139,7 @@ test('a node is not dropped while a placement of the tenant cannot be read', asy
   expect(node && isThere(store, tenant, node)).toBe(true)
 })
 
-test('force drops a node at once, and its replicas are placed anew', async () => {
+test('force drops a node at once, and its replicas are placed again', async () => {
   const { store } = await twoStores()
   const { tenant, nodes: added, caller, assigned } = await running(store, 1, uniqueName('n'), uniqueName('n'))
   const [old] = assigned()
@@ -179,7 +179,7 @@ test('a removed tenant frees no machine on which its containers still run', asyn
   expect(store.get(globally(nodeNames, added[0]?.name ?? ''))).toBeUndefined()
 })
 
-test('what waits for room is placed when a neighbour asks for less', async () => {
+test('a waiting replica is placed when another deployment requests less', async () => {
   const { store } = await twoStores()
   const tenant = await world.addTenant(store)
   const capacity = { cpuMillis: 1000, memoryBytes: 2 ** 33 }

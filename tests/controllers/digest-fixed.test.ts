@@ -1,5 +1,5 @@
-// An image whose registry is away when it is admitted: the digest is fixed when the registry is back, once and for
-// all replicas. Against a real registry; times are a hundredth of the shipped ones.
+// An image whose registry is unavailable at admission: the digest is pinned when the registry is back, once for all
+// replicas. Against a real registry; times are a hundredth of the defaults.
 
 import type { DeploymentSpec, TenantId } from '@holdfast/contract'
 import { createRegistryClient } from '@holdfast/server/adapters/registry/registry-client'
@@ -29,7 +29,7 @@ interface Asked {
   readonly at: number
 }
 
-/** A store, controllers that place, the loop, and what it asked the registry for. */
+/** A store, placement controllers, the digest loop, and its requests to the registry. */
 async function running() {
   const { store, close } = await openTestStore({ root: `/${uniqueName('digest')}` })
   const controllers = world.startControllers(store)
@@ -38,7 +38,7 @@ async function running() {
     deadlineMs: 200,
   })
   const noSecrets = { readVersion: async () => ({ kind: 'absent' as const }) }
-  // Its clock runs a hundred times as fast, too: what it remembers of an answer is over as soon.
+  // Its clock runs a hundred times as fast too, so that cached results expire as early.
   const real = createImageChecks({
     secretsStore: noSecrets,
     registry: client,
@@ -80,7 +80,7 @@ async function imageEvents(store: Store, tenant: TenantId) {
   return (await world.eventsOf(store, tenant)).filter(({ type }) => type.startsWith('image.'))
 }
 
-test('the registry is away and comes back: one digest for all replicas, told once, in the same revision', async () => {
+test('after a registry outage all replicas get one digest, with one event, in the same revision', async () => {
   const { store, asked, errors } = await running()
   const { reference: image, digest } = await registry.pushSampleImage(uniqueName('app'), '1.0')
   registry.pause()
@@ -103,24 +103,24 @@ test('the registry is away and comes back: one digest for all replicas, told onc
   expect(errors).toEqual([])
 })
 
-test('an image that the registry does not have is told once, and fixed when it is pushed', async () => {
+test('an image that the registry does not have is reported once, and pinned when it is pushed', async () => {
   const { store, asked } = await running()
   const repository = uniqueName('app')
   const tenant = await world.addTenant(store)
   await admitted(store, tenant, 'web', { image: `${registry.host}/${repository}:2.0` })
-  // A slow answer is none: it is told when the registry has said so, however often it was asked before.
-  const isTold = async () => (await imageEvents(store, tenant)).length > 0
-  await waitUntil(isTold, { what: 'it is told' })
+  // Timeouts are ignored: the event is emitted when the registry has answered, after any number of tries.
+  const isReported = async () => (await imageEvents(store, tenant)).length > 0
+  await waitUntil(isReported, { what: 'it is reported' })
   const before = asked.length
   await waitUntil(() => asked.length >= before + 2, { what: 'it was asked for twice more' })
   expect(await imageEvents(store, tenant)).toMatchObject([{ type: 'image.digest_missing' }])
   const { digest } = await registry.pushSampleImage(repository, '2.0')
   await waitUntil(() => digestOf(store, tenant, 'web') === digest, { what: 'the digest is fixed' })
-  const told = (await imageEvents(store, tenant)).map(({ type }) => type)
-  expect(told).toEqual(['image.digest_missing', 'image.digest_fixed'])
+  const emitted = (await imageEvents(store, tenant)).map(({ type }) => type)
+  expect(emitted).toEqual(['image.digest_missing', 'image.digest_fixed'])
 })
 
-test('an answer for an image that is no longer asked for changes nothing', async () => {
+test('a resolved digest of an image that is no longer used changes nothing', async () => {
   const { store, asked, late } = await running()
   const tenant = await world.addTenant(store)
   const { reference } = await registry.pushSampleImage(uniqueName('app'), '1.0')
@@ -135,11 +135,11 @@ test('an answer for an image that is no longer asked for changes nothing', async
   release()
   await waitUntil(() => asked.some(({ image }) => image === other), { what: 'the new one is asked for' })
   expect(digestOf(store, tenant, 'web')).toBeNull()
-  const told = (await imageEvents(store, tenant)).map(({ type }) => type)
-  expect(told).not.toContain('image.digest_fixed')
+  const emitted = (await imageEvents(store, tenant)).map(({ type }) => type)
+  expect(emitted).not.toContain('image.digest_fixed')
 })
 
-test('one image for many deployments is asked for once, and a tenant with many images keeps nobody waiting', async () => {
+test('one image of many deployments is resolved once, and a tenant with many images does not delay others', async () => {
   const { store, asked } = await running()
   const [greedy, modest] = [await world.addTenant(store), await world.addTenant(store)]
   registry.pause()
@@ -152,7 +152,7 @@ test('one image for many deployments is asked for once, and a tenant with many i
   const first = await waitUntil(() => asked.find(({ tenant }) => tenant === modest), {
     what: 'the modest one is served',
   })
-  // Counted in turns of the other: its rest is over after two of them, and forty images are before it.
+  // Measured in turns of the other tenant: its backoff is over after two of them, and forty images are queued before it.
   expect(asked.indexOf(first) - before).toBeLessThan(15)
   registry.resume()
   const within = asked.filter(({ image: one, at }) => one === image && at - first.at < REST_MS)

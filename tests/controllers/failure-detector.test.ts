@@ -1,5 +1,5 @@
-// Whose silence counts, and since when: nodes that nobody holds, our own standstill, a takeover, replicas that went.
-// The store is real; the monotonic clock is the test's, in steps of a second.
+// Which nodes are counted as unreachable, and since when: nodes without a session, a paused server, a takeover, lost server
+// replicas. The monotonic clock is simulated in steps of a second.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
@@ -35,11 +35,11 @@ async function cellForTest() {
   return {
     ...{ store, detector, tenant, pausable, holds },
     now: () => now,
-    /** Jumps without a look, as when the process stands still. */
+    /** Advances the clock without a check, as when the process is paused. */
     skip: (seconds: number) => {
       now += seconds * 1_000
     },
-    /** Looks once a second; `each` may do more. */
+    /** Checks once a second; `each` may do more. */
     async pass(seconds: number, each: (at: number) => Promise<void> | void = () => {}) {
       for (let second = 0; second < seconds; second += 1) {
         now += STEP_MS
@@ -64,17 +64,17 @@ async function aSilentNode(store: Store, tenant: TenantId): Promise<NodeId> {
   return node.id
 }
 
-const beat = (store: Store, replica: string, count: number) =>
+const sendHeartbeat = (store: Store, replica: string, count: number) =>
   world.write(store, (transaction) =>
     transaction.put(globally(serverReplicas, replica), {
       ...{ v: 1, url: '', startedAt: '', heartbeat: count, leads: false },
     }),
   )
 
-test('the owner of the shard speaks for a node whose server replica is gone, after its full time', async () => {
+test('the owner of the shard declares a node failed whose server replica is gone, after its full timeout', async () => {
   const { store, detector, tenant, now, pass } = await cellForTest()
   const [node] = await world.addNodes(store, tenant, world.aNode(uniqueName('n'), heldBy('srv_gone')))
-  // At the shipped timings no pause of the machine makes it give the shard up on the way.
+  // With the default timings no pause of the machine makes it lose the shard.
   const controllers = world.startControllers(store, { timings: LEADERSHIP_TIMINGS })
   onTestFinished(() => controllers.stop())
   await expect.poll(() => controllers.leadership.owns(tenant)).toBe(true)
@@ -92,17 +92,17 @@ test('the owner of the shard speaks for a node whose server replica is gone, aft
     if (statuses.at(-1)?.[0] !== status) statuses.push([status, (at - began) / 1_000])
   }
   await pass(155, look)
-  // Thirty seconds in, all clocks began anew.
+  // All timeouts restarted thirty seconds ago.
   expect(statuses).toEqual([
     ['ready', 1],
     ['unreachable', 70],
     ['failed', 150],
   ])
-  const told = (await world.eventsOf(store, tenant)).map(({ type }) => type).sort()
-  expect(told).toEqual(['node.failed', 'node.unreachable'])
+  const emitted = (await world.eventsOf(store, tenant)).map(({ type }) => type).sort()
+  expect(emitted).toEqual(['node.failed', 'node.unreachable'])
 })
 
-test('a silent node may fail 120 s after its last sign of life, of which 40 s were over when it was called so', async () => {
+test('an unreachable node may fail 120 s after its last heartbeat, 40 s of which were over when it became unreachable', async () => {
   const { store, detector, tenant, now, pass } = await cellForTest()
   await pass(100)
   const id = await aSilentNode(store, tenant)
@@ -112,12 +112,12 @@ test('a silent node may fail 120 s after its last sign of life, of which 40 s we
   expect(detector.mayFail(id, now())).toBe(true)
 })
 
-test('while we stand still nobody gets more silent', async () => {
+test('a pause of the server does not extend the time without heartbeats', async () => {
   const { store, detector, tenant, now, pass, skip } = await cellForTest()
   await pass(100)
   const id = await aSilentNode(store, tenant)
   await pass(40)
-  // Less than what makes the store look away.
+  // Shorter than the time after which the store counts as unavailable.
   skip(12)
   await pass(39)
   expect(detector.mayFail(id, now())).toBe(false)
@@ -125,7 +125,7 @@ test('while we stand still nobody gets more silent', async () => {
   expect(detector.mayFail(id, now())).toBe(true)
 })
 
-test('the store was away: a full grace from when it answers again, and nothing fails meanwhile', async () => {
+test('after the store was unavailable nodes have their full timeout, and none fails before', async () => {
   const { store, detector, tenant, now, pass, skip, pausable } = await cellForTest()
   await pass(100)
   const id = await aSilentNode(store, tenant)
@@ -134,7 +134,7 @@ test('the store was away: a full grace from when it answers again, and nothing f
   for (let second = 0; second < 60; second += 1) {
     skip(1)
     detector.check(now())
-    // Until that is known, what is asked of the store before anything is given up does not come back either.
+    // Until the outage is detected, the check against the store does not return, so that nothing is declared failed either.
     if (second * 1_000 > DEFAULT_TIMES.awayMs) expect(detector.mayFail(id, now())).toBe(false)
   }
   const back = now()
@@ -147,7 +147,7 @@ test('the store was away: a full grace from when it answers again, and nothing f
   expect(detector.mayFail(id, now())).toBe(true)
 })
 
-test('who takes a shard over begins to count anew; what others take changes nothing', async () => {
+test('taking over a shard restarts the timeouts, and takeovers by others do not', async () => {
   const { store, detector, pass, now } = await cellForTest()
   const began = detector.countedFrom
   await pass(10)
@@ -161,30 +161,32 @@ test('who takes a shard over begins to count anew; what others take changes noth
   expect(detector.countedFrom).toBe(now())
 })
 
-test('nodes of replicas that are not heard count as silent after 40 s, those of replicas that beat do not', async () => {
+test('nodes of server replicas without heartbeats count as unreachable after 40 s, and those of live replicas do not', async () => {
   const { store, detector, tenant, pass, now, holds } = await cellForTest()
   await pass(100)
-  for (const replica of ['beats', 'silent']) await beat(store, replica, 0)
-  const held = ['beats', 'beats', 'beats', 'silent', 'silent'].map((replica) =>
+  for (const replica of ['live', 'silent']) await sendHeartbeat(store, replica, 0)
+  const held = ['live', 'live', 'live', 'silent', 'silent'].map((replica) =>
     world.aNode(uniqueName('n'), heldBy(replica)),
   )
   await world.addNodes(store, tenant, ...held)
   const own = await aSilentNode(store, tenant)
-  await pass(39, (at) => beat(store, 'beats', at))
+  await pass(39, (at) => sendHeartbeat(store, 'live', at))
   expect(holds).toEqual([])
-  // Two of the silent replica and one of ours, of six.
-  await pass(42, (at) => beat(store, 'beats', at))
+  // Three of six: two of the silent replica and the node of this one.
+  await pass(42, (at) => sendHeartbeat(store, 'live', at))
   expect(holds).toEqual([true])
   expect(detector.mayFail(own, now())).toBe(false)
-  await beat(store, 'silent', 1)
-  await pass(121, (at) => Promise.all([beat(store, 'beats', at), beat(store, 'silent', at)]).then(() => {}))
+  await sendHeartbeat(store, 'silent', 1)
+  await pass(121, (at) =>
+    Promise.all([sendHeartbeat(store, 'live', at), sendHeartbeat(store, 'silent', at)]).then(() => {}),
+  )
   expect(holds).toEqual([true, false])
   expect(detector.mayFail(own, now())).toBe(true)
 })
 
-test('orphans are those of replicas that are gone, and no longer when somebody took them up', async () => {
+test('orphaned nodes are those of lost server replicas, until another replica has their session', async () => {
   const { store, detector, tenant } = await cellForTest()
-  await beat(store, 'here', 0)
+  await sendHeartbeat(store, 'here', 0)
   const [there, orphan, failed] = await world.addNodes(
     store,
     tenant,

@@ -1,5 +1,5 @@
-// Whatever dies while replicas are placed, and whoever believes to be in charge: there are exactly as many
-// assignments as were wished, and never more.
+// Controllers that die while they place replicas, or that both believe to be the leader: there are exactly as many
+// assignments as desired, and never more.
 
 import {
   type Assignment,
@@ -33,7 +33,7 @@ import { scaledTimings } from '@holdfast/testkit/controllers/timings'
 import { openTestStore, type TestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-/** Dead replicas are found out soon: only one lives at a time. */
+/** Dead replicas are detected soon, because only one lives at a time. */
 const QUICK = scaledTimings(0.02)
 
 let root: string
@@ -66,8 +66,8 @@ async function open(options: Partial<TestStoreOptions> = {}): Promise<TestStore>
 }
 
 /**
- * At no moment are there more running assignments than the most that was ever wished, nor two of one number; and an
- * assignment is for one node for good, is never wished back and never returns.
+ * At no moment are there more running assignments than were ever desired, or two with one number. An assignment stays on its
+ * node, never becomes desired again and never returns.
  */
 function checkHistory(uid: DeploymentUid): void {
   const placement = placementOf(store, tenant, uid)
@@ -99,7 +99,7 @@ function start(replica: string, on: Store, leadership?: Controllers['leadership'
 }
 
 /** A deployment is placed, grows and shrinks; another one fits nowhere. */
-async function wish(): Promise<{ readonly web: DeploymentUid; readonly big: DeploymentUid }> {
+async function putAndScale(): Promise<{ readonly web: DeploymentUid; readonly big: DeploymentUid }> {
   const web = await put(store, tenant, deploymentOf('web', { replicas: 3 }))
   const big = await put(
     store,
@@ -111,52 +111,52 @@ async function wish(): Promise<{ readonly web: DeploymentUid; readonly big: Depl
   return { web: web.uid, big: big.uid }
 }
 
-async function expectConverged({ web, big }: Awaited<ReturnType<typeof wish>>): Promise<void> {
+async function expectConverged({ web, big }: Awaited<ReturnType<typeof putAndScale>>): Promise<void> {
   const numbers = () => runningOf(store, tenant, web).map(({ replica }) => replica)
   await expect.poll(numbers).toEqual([1, 2])
   await expect.poll(() => placementOf(store, tenant, web)?.revision).toBe(3)
   await expect.poll(() => placementOf(store, tenant, big)?.shortfall?.reason).toBe('unschedulable')
-  const told = await eventsOf(store, tenant)
-  expect(told.filter(({ type }) => type === 'deployment.unschedulable')).toHaveLength(1)
-  const placed = told.filter(({ type }) => type === 'deployment.scheduled')
+  const emitted = await eventsOf(store, tenant)
+  expect(emitted.filter(({ type }) => type === 'deployment.unschedulable')).toHaveLength(1)
+  const placed = emitted.filter(({ type }) => type === 'deployment.scheduled')
   const assigned = placed.flatMap(({ data }) => (data as { replicas: { replica: number }[] }).replicas)
   expect(new Set(assigned.map(({ replica }) => replica)).size).toBe(assigned.length)
   expect(broken).toEqual([])
 }
 
-/** The whole story with a controller that dies at its n-th write; answers whether it came that far. */
+/** Runs the whole scenario with a controller that dies at its n-th write; false if it completed before that. */
 async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
   const mortal = createMortal(atWrite, moment)
-  const doomed = await open({ wrap: mortal.wrap })
-  const first = start(`mortal-${atWrite}-${moment}`, doomed.store)
-  const wished = await wish()
+  const opened = await open({ wrap: mortal.wrap })
+  const first = start(`mortal-${atWrite}-${moment}`, opened.store)
+  const stored = await putAndScale()
   await waitUntil(
     () =>
-      mortal.dead || (first.placing.pending === 0 && placementOf(store, tenant, wished.web)?.revision === 3),
+      mortal.dead || (first.placing.pending === 0 && placementOf(store, tenant, stored.web)?.revision === 3),
     { what: 'it is dead or done' },
   )
   const stopped = first.stop()
-  // A dead one never comes to an end; it may also die while it stops.
+  // A dead controller never stops; it may also die while it stops.
   await Promise.race([stopped, mortal.death])
   const died = mortal.dead
-  doomed.close()
-  const heir = await open()
-  const second = start(`heir-${atWrite}-${moment}`, heir.store)
-  await expectConverged(wished)
+  opened.close()
+  const successor = await open()
+  const second = start(`successor-${atWrite}-${moment}`, successor.store)
+  await expectConverged(stored)
   await second.stop()
-  heir.close()
+  successor.close()
   return died
 }
 
 describe('a controller that dies at any of its writes', () => {
   test.each(['before', 'after'] as const)(
-    '%s the store took it: the next one ends what it began',
-    // A round for each write, and on a busy machine there are more heartbeats among them.
+    '%s the store executes it: the next controller completes the work',
+    // One round per write, and a busy machine adds heartbeats to them.
     { timeout: 180_000 },
     async (moment) => {
       let atWrite = 1
       for (; await inFreshTenant(() => dieAt(atWrite, moment)); atWrite += 1);
-      // Heartbeat, shards and placements: there were writes to die at.
+      // Heartbeat, shards and placements: there were enough writes to die at.
       expect(atWrite).toBeGreaterThan(4)
     },
   )
@@ -169,7 +169,7 @@ describe('a controller that dies at any of its writes', () => {
   }
 })
 
-/** Believes to own everything and asks nobody: the fence itself is taken away. */
+/** Believes to own every shard and checks nothing: the fence is disabled. */
 const unfenced = (on: Store): Leadership => ({
   owns: () => true,
   fenced: (_tenant, decide) => on.transact(decide),
@@ -177,8 +177,8 @@ const unfenced = (on: Store): Leadership => ({
   stop: async () => {},
 })
 
-describe('two controllers that both believe to be in charge, with no fence between them', () => {
-  test('never make more assignments than wished', async () => {
+describe('two controllers that both believe to be the leader, without a fence', () => {
+  test('never make more assignments than desired', async () => {
     const stores = [await open(), await open()]
     const both = stores.map((each, index) => start(`r${index}`, each.store, unfenced(each.store)))
     stops.push(async () => {
@@ -186,20 +186,20 @@ describe('two controllers that both believe to be in charge, with no fence betwe
       for (const each of stores) each.close()
     })
     const names = Array.from({ length: 20 }, (_, index) => `web-${index}`)
-    let wished = await Promise.all(
+    let stored = await Promise.all(
       names.map((name) => put(store, tenant, deploymentOf(name, { replicas: 2, resources: ROOMLESS }))),
     )
     for (const replicas of [4, 1, 3]) {
-      wished = await Promise.all(wished.map((one) => revise(store, tenant, one, { replicas })))
+      stored = await Promise.all(stored.map((one) => revise(store, tenant, one, { replicas })))
       await expect
-        .poll(() => wished.map(({ uid }) => runningOf(store, tenant, uid).length))
+        .poll(() => stored.map(({ uid }) => runningOf(store, tenant, uid).length))
         .toEqual(names.map(() => replicas))
     }
     expect(broken).toEqual([])
     expect(store.list(deployments, tenant)).toHaveLength(names.length)
   })
 
-  test('one whose write was held up does not bring back what the other has replaced meanwhile', async () => {
+  test('a delayed write does not restore assignments that the other controller has replaced', async () => {
     const [quick, slow] = [createPausable(), createPausable()]
     const stores = [await open({ wrap: quick.wrap }), await open({ wrap: slow.wrap })]
     const both = stores.map((each, index) => start(`r${index}`, each.store, unfenced(each.store)))
@@ -231,7 +231,7 @@ describe('two controllers that both believe to be in charge, with no fence betwe
 })
 const ROOMLESS = { cpuMillis: 0, memoryBytes: 0 }
 
-test('what became ready while its removal was on its way stays until its successor is ready', async () => {
+test('a replica that became ready during its removal stays until its successor is ready', async () => {
   const slow = createPausable()
   const held = await open({ wrap: slow.wrap })
   const { placing, stop } = start('late', held.store, unfenced(held.store))
@@ -253,7 +253,7 @@ test('what became ready while its removal was on its way stays until its success
   expect(running()).toEqual(expect.arrayContaining(before))
 })
 
-test('a placement that cannot be read is left as it is', async () => {
+test('a placement that cannot be read is left unchanged', async () => {
   const stored = deploymentOf('web')
   const key = store.keyspace.tenantKey(tenant, placements.folder, stored.uid)
   const success = [{ kind: 'put' as const, key, value: Buffer.from('{"v":1}') }]

@@ -1,4 +1,4 @@
-// Deployments become placements on real etcd, without agents: nodes are written straight to the store.
+// Deployments become placements, without agents: nodes are written directly to the store.
 
 import type { Assignment, Candidate, NodeId, TenantId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
@@ -46,7 +46,7 @@ const replicasOf = (assignments: readonly Assignment[]) => assignments.map(({ re
 const settled = () => expect.poll(() => controllers.placing.pending).toBe(0)
 
 describe('a deployment that fits', () => {
-  test('goes to the nodes of its own tenant, spread, with all that a container is made of', async () => {
+  test('is spread over the nodes of its own tenant, with complete container templates', async () => {
     const own = await addNodes(store, tenant, aNode('n1'), aNode('n2'), aNode('n3'))
     const other = await addTenant(store)
     await addNodes(store, other, aNode('foreign-1'), aNode('foreign-2'))
@@ -67,7 +67,7 @@ describe('a deployment that fits', () => {
     expect((await eventsOf(store, tenant)).map(({ type }) => type)).toEqual(['deployment.scheduled'])
   })
 
-  test('is told running when its agents say so, degraded when one does not, running again', async () => {
+  test('is reported running when its agents report it, degraded when one does not, and running again', async () => {
     await addNodes(store, tenant, aNode('n1'), aNode('n2'))
     controllers = startControllers(store)
     const { uid } = await put(store, tenant, deploymentOf('web', { replicas: 2 }))
@@ -80,17 +80,17 @@ describe('a deployment that fits', () => {
     await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Degraded')
     await observe(store, tenant, uid, [second], { state: 'ready', seq: 3 })
     await expect.poll(() => placementOf(store, tenant, uid)?.reportedPhase).toBe('Running')
-    const told = await eventsOf(store, tenant)
-    expect(told.map(({ type }) => type)).toEqual([
+    const emitted = await eventsOf(store, tenant)
+    expect(emitted.map(({ type }) => type)).toEqual([
       'deployment.scheduled',
       'deployment.running',
       'deployment.degraded',
       'deployment.running',
     ])
-    expect(told[2]).toMatchObject({ reason: 'unhealthy', severity: 'warning' })
+    expect(emitted[2]).toMatchObject({ reason: 'unhealthy', severity: 'warning' })
   })
 
-  test('scaling up adds, scaling down takes the highest numbers, 0 takes all, and nothing that stays is touched', async () => {
+  test('adds replicas when scaled up, removes the highest numbers when scaled down, and leaves the others untouched', async () => {
     await addNodes(store, tenant, aNode('n1'), aNode('n2'))
     controllers = startControllers(store)
     const first = await put(store, tenant, deploymentOf('web', { replicas: 2 }))
@@ -114,7 +114,7 @@ describe('a deployment that fits', () => {
     expect((await eventsOf(store, tenant)).at(-1)?.type).toBe('deployment.stopped')
   })
 
-  test('deleted, it goes when its agents have confirmed that its containers are gone, and not before', async () => {
+  test('is deleted after its agents have confirmed that its containers are gone, and not before', async () => {
     await addNodes(store, tenant, aNode('n1'))
     controllers = startControllers(store)
     const stored = await put(store, tenant, deploymentOf('web'))
@@ -137,7 +137,7 @@ describe('a deployment that fits', () => {
     expect((await eventsOf(store, tenant)).at(-1)?.type).toBe('deployment.deleted')
   })
 
-  test('waits until a registry has said what its image is', async () => {
+  test('waits until a registry has resolved its image', async () => {
     await addNodes(store, tenant, aNode('n1'))
     controllers = startControllers(store)
     const unresolved = await put(store, tenant, { ...deploymentOf('web'), digest: null })
@@ -149,7 +149,7 @@ describe('a deployment that fits', () => {
     await expect.poll(() => runningOf(store, tenant, unresolved.uid).length).toBe(1)
   })
 
-  test('replicas of a node that was removed are placed elsewhere, under other ids', async () => {
+  test('gets replicas of a removed node elsewhere, under other ids', async () => {
     const [gone] = await addNodes(store, tenant, aNode('n1'))
     controllers = startControllers(store)
     const { uid } = await put(store, tenant, deploymentOf('web', { replicas: 2 }))
@@ -175,7 +175,7 @@ describe('a deployment that fits nowhere', () => {
   const ssd = { labels: { disk: 'ssd' } }
   const small = { capacity: { cpuMillis: 1_000, memoryBytes: GIBIBYTE } }
 
-  test('is told with all five nodes and all reasons; one fix places it within 2 s', async () => {
+  test('is reported with all five nodes and all reasons, and one fix places it within 2 s', async () => {
     const five = await addNodes(
       store,
       tenant,
@@ -188,9 +188,9 @@ describe('a deployment that fits nowhere', () => {
     controllers = startControllers(store)
     const { uid } = await put(store, tenant, deploymentOf('web', hungry))
     await expect.poll(() => placementOf(store, tenant, uid)?.shortfall?.reason).toBe('unschedulable')
-    const [told] = await eventsOf(store, tenant)
-    expect(told).toMatchObject({ type: 'deployment.unschedulable', subject: { name: 'web', uid } })
-    const named = candidatesOf(told?.data)
+    const [emitted] = await eventsOf(store, tenant)
+    expect(emitted).toMatchObject({ type: 'deployment.unschedulable', subject: { name: 'web', uid } })
+    const named = candidatesOf(emitted?.data)
     expect(named.map(({ nodeName, refusals }) => [nodeName, refusals.map(({ filter }) => filter)])).toEqual([
       ['a', ['cordon']],
       ['b', ['label_constraint', 'resources']],
@@ -214,7 +214,7 @@ describe('a deployment that fits nowhere', () => {
     await expect.poll(() => runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)).toEqual([a.id])
     const [tookMs, heldUpMs] = [performance.now() - began, pace.heldUpMs()]
     await pace.stop()
-    // Two writes lead to it, one after the other: each may have waited for the disk.
+    // Two writes precede it, and each may have waited for the disk.
     expect(tookMs - heldUpMs).toBeLessThan(2_000)
     expect(placementOf(store, tenant, uid)).toMatchObject({ reportedRefusals: '', everAssigned: true })
     expect((await eventsOf(store, tenant)).map(({ type }) => type)).toEqual([
@@ -223,18 +223,18 @@ describe('a deployment that fits nowhere', () => {
     ])
   })
 
-  test('with no node at all the list is empty and the event still comes; the first node that fits cures it', async () => {
+  test('without any node has an empty list and still an event, and the first node that fits resolves it', async () => {
     controllers = startControllers(store)
     const { uid } = await put(store, tenant, deploymentOf('web'))
     await expect.poll(async () => (await eventsOf(store, tenant)).length).toBe(1)
-    const [told] = await eventsOf(store, tenant)
-    expect(told?.type).toBe('deployment.unschedulable')
-    expect(candidatesOf(told?.data)).toEqual([])
+    const [emitted] = await eventsOf(store, tenant)
+    expect(emitted?.type).toBe('deployment.unschedulable')
+    expect(candidatesOf(emitted?.data)).toEqual([])
     await addNodes(store, tenant, aNode('n1'))
     await expect.poll(() => runningOf(store, tenant, uid).length).toBe(1)
   })
 
-  test('a stable refusal is one event; another one is another', async () => {
+  test('has one event for a stable refusal, and another for another refusal', async () => {
     const [a] = await addNodes(store, tenant, aNode('a', { schedulable: false }))
     if (a === undefined) throw new Error('one node')
     controllers = startControllers(store, { resyncMs: 100 })
@@ -242,7 +242,7 @@ describe('a deployment that fits nowhere', () => {
     const { uid } = stored
     const own = async () => (await eventsOf(store, tenant)).filter(({ subject }) => subject.uid === uid)
     await expect.poll(() => placementOf(store, tenant, uid)?.reportedRefusals).toBeTruthy()
-    // Another revision, and several resyncs: each looks and finds the same.
+    // Another revision and several resyncs reconcile it with the same result.
     await revise(store, tenant, stored, { labels: { a: 'b' } })
     await expect.poll(() => placementOf(store, tenant, uid)?.revision).toBe(2)
     await settled()
@@ -253,7 +253,7 @@ describe('a deployment that fits nowhere', () => {
     await expect.poll(async () => (await own()).length).toBe(2)
   })
 
-  test('later shortfalls are told as stalled; room that becomes free wakes those that wait for it', async () => {
+  test('is reported as stalled after later shortfalls, and freed capacity wakes waiting deployments', async () => {
     const room = { cpuMillis: 1_000, memoryBytes: 0 }
     await addNodes(store, tenant, aNode('n1', { capacity: { cpuMillis: 2_000, memoryBytes: GIBIBYTE } }))
     controllers = startControllers(store)
@@ -274,7 +274,7 @@ describe('a deployment that fits nowhere', () => {
     await expect.poll(() => runningOf(store, tenant, second.uid).length).toBe(1)
   })
 
-  test('a quota that is reached stops new containers and shrinks nothing', async () => {
+  test('at its quota starts no new container and stops none', async () => {
     await addNodes(store, tenant, aNode('n1'), aNode('n2'))
     controllers = startControllers(store, { containers: 3 })
     const many = await Promise.all(
@@ -288,7 +288,7 @@ describe('a deployment that fits nowhere', () => {
     expect(short.filter((reason) => reason === 'quota_reached').length).toBeGreaterThanOrEqual(1)
   })
 
-  test('affinity waits for a replica of the other and goes where that is', async () => {
+  test('because of affinity waits for a replica of the other deployment and is placed beside it', async () => {
     await addNodes(store, tenant, aNode('n1'), aNode('n2'), aNode('n3'))
     controllers = startControllers(store)
     const web = await put(store, tenant, deploymentOf('web', { placement: { affinity: ['db'] } }))

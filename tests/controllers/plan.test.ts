@@ -1,5 +1,5 @@
-// What a dry run plans is what the controllers then do, on real etcd, with agents that make every container ready:
-// where each replica ends, which ones are made anew, in which order, and how few are ready meanwhile.
+// The plan of a dry run equals what the controllers then do, with agents that make every container ready: the node of each
+// replica, which replicas are recreated, in which order, and how few are ready on the way.
 
 import type { DeploymentSpec, PlanStep, TenantId } from '@holdfast/contract'
 import { planAhead } from '@holdfast/server/loops/controllers/planning/plan-ahead'
@@ -80,7 +80,7 @@ async function running(spec: Partial<DeploymentSpec> = {}): Promise<StoredDeploy
   return made
 }
 
-/** Stores it, and waits until the controllers and the agents have nothing left to do. */
+/** Stores it, and waits until the controllers and the agents are idle. */
 async function carryOut(next: StoredDeployment): Promise<void> {
   await put(store, tenant, next)
   agents ??= startObedientAgents(store, tenant, next.uid, () => ({}))
@@ -95,7 +95,7 @@ async function carryOut(next: StoredDeployment): Promise<void> {
 const isDone = (phase: string | undefined) =>
   ['Running', 'Stopped', 'Waiting', 'Pending', 'Degraded'].includes(phase ?? '')
 
-/** Where the steps leave the replicas. */
+/** The nodes of the replicas after the steps. */
 function plannedPlaces(before: ReadonlyMap<number, string>, steps: readonly PlanStep[]): Map<number, string> {
   const places = new Map(before)
   for (const { replicas } of steps)
@@ -134,11 +134,11 @@ const CHANGES: readonly (readonly [string, Partial<DeploymentSpec>, readonly str
     { placement: { constraints: [{ label: 'gpu', operator: 'exists' }] } },
     ['wait'],
   ],
-  ['what fits nowhere', { replicas: 4, placement: { antiAffinity: ['web'] } }, ['wait']],
-  ['beyond the quota', { replicas: 9 }, ['start', 'wait']],
+  ['replicas that fit nowhere', { replicas: 4, placement: { antiAffinity: ['web'] } }, ['wait']],
+  ['replicas beyond the quota', { replicas: 9 }, ['start', 'wait']],
 ]
 
-describe('what is planned is what is done', () => {
+describe('the controllers do what was planned', () => {
   test.each(CHANGES)('%s', async (_what, change, kinds) => {
     const first = await running()
     const before = placesOf(first)
@@ -148,13 +148,13 @@ describe('what is planned is what is done', () => {
     expect(unplaced > 0).toBe(kinds.includes('wait'))
     agents?.fewestServed()
     await carryOut(next)
-    // Between two moves nothing is left to do for a moment.
+    // The controllers may be idle for a moment between two moves.
     await expect.poll(() => placesOf(next)).toEqual(plannedPlaces(before, steps))
     if (next.spec.replicas >= first.spec.replicas) expect(agents?.fewestServed()).toBe(rollout.lowestReady)
   })
 })
 
-test('a full quota forces stop-first, and the plan says so', async () => {
+test('a full quota forces stop-first, and the plan reports it', async () => {
   const first = await running({ replicas: CONTAINERS })
   const next = { ...first, revision: 2, spec: { ...first.spec, environment: { A: 'b' } } }
   const { rollout, steps } = await planOf(next)
@@ -168,7 +168,7 @@ test('a full quota forces stop-first, and the plan says so', async () => {
   expect(steps[0]?.text).toMatch(/^Replica 1 on n\d\S* stops, then its successor starts on n\d\S* \(.+\)\.$/)
 })
 
-test('each says why its node was chosen', async () => {
+test('each step of a plan has the reason for its node', async () => {
   const plan = await planOf(deploymentOf('web', { replicas: 3, placement: { spread: 'zone' } }))
   const [first, second, third] = plan.steps[0]?.replicas ?? []
   expect(first?.why).toBe('of 3 nodes that fit and rank the same, the first by id')
@@ -177,7 +177,7 @@ test('each says why its node was chosen', async () => {
   expect(plan.steps[0]?.text).toMatch(/^Replica 1 starts on n\d\S* \(of 3 nodes that fit and rank the same/)
 })
 
-test('what a plan waits for is a step of its own', async () => {
+test('a condition that a plan waits for is a step', async () => {
   const waiting = deploymentOf('web', { replicas: 1, dependsOn: { db: 'healthy' } })
   expect((await planOf(waiting)).steps).toMatchObject([
     { kind: 'wait', replicas: [], text: /db must be healthy/ },
@@ -188,7 +188,7 @@ test('what a plan waits for is a step of its own', async () => {
   ])
 })
 
-test('a node that is being emptied, and one that is lost', async () => {
+test('a plan moves replicas off a draining node and a lost one', async () => {
   const first = await running()
   const [leaving, lost] = machines
   if (leaving === undefined || lost === undefined) throw new Error('no machines')

@@ -1,5 +1,5 @@
-// The quota of containers while two server replicas place at once, and the right to do so is moved between them:
-// never one more than it allows, at any revision of the store, and nothing is ever taken away for it.
+// The quota of containers while two server replicas place concurrently and ownership of the shards moves between them: it is
+// never exceeded, at any revision of the store, and no container is stopped for it.
 
 import { type Assignment, QUOTA_KINDS, type TenantId } from '@holdfast/contract'
 import { shardAddress } from '@holdfast/server/loops/leadership/fence'
@@ -18,11 +18,11 @@ import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const ROUNDS = 200
-/** Rounds that are played side by side, each by a tenant of its own. */
+/** Concurrent rounds, each with its own tenant. */
 const AT_ONCE = 5
 const QUOTA = 5
 const NAMES = ['a', 'b', 'c', 'd']
-const WISHED = 3
+const DESIRED = 3
 
 interface Replica extends Pausable {
   readonly id: string
@@ -67,7 +67,7 @@ async function setQuota(store: Store, tenant: TenantId, containers: number): Pro
   })
 }
 
-/** Whoever had them may still be writing: what it writes from now on is fenced off. */
+/** Moves the shards. Later writes of the old owner are rejected by the fence. */
 async function moveTo(owned: readonly TenantId[], { id }: Replica): Promise<void> {
   const [observer] = opened
   await world.write(observer?.store as Store, (transaction) => {
@@ -78,14 +78,14 @@ async function moveTo(owned: readonly TenantId[], { id }: Replica): Promise<void
 const ownerOf = (tenant: TenantId) => opened[0]?.store.get(shardAddress(shardOf(tenant)))?.record.owner
 const owns = ({ controllers }: Replica, tenant: TenantId) => controllers.leadership.owns(tenant)
 
-/** To and fro; in some turns one of them stands still with its writes on their way, and goes on when it is not the owner. */
+/** Moves shards back and forth. In some turns an owner is paused with writes in flight, and resumes after it lost them. */
 async function moveAbout(owned: readonly TenantId[], turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     const to = replicas[turn % 2] as Replica
     const from = replicas[(turn + 1) % 2] as Replica
     if (turn % 4 === 1) from.pause('writes')
     await moveTo(owned, to)
-    // Unless it was given on by themselves meanwhile, so that each has its share.
+    // Unless the replicas rebalanced the shards in the meantime.
     const isMoved = () => owned.every((tenant) => owns(to, tenant) || ownerOf(tenant) !== to.id)
     await waitUntil(isMoved, { what: 'it has the shards', intervalMs: 1 })
     from.resume()
@@ -103,10 +103,10 @@ const isFull = (tenant: TenantId) =>
   waitUntil(() => history.usedBy(tenant) >= QUOTA, { what: 'the quota is used up', intervalMs: 5 })
 const rest = () =>
   waitUntil(() => replicas.every(({ controllers }) => controllers.placing.pending === 0), {
-    what: 'everybody rests',
+    what: 'all controllers are idle',
   })
 
-/** As GET /quotas tells it: also where more is used than may be. */
+/** The usage as GET /quotas shows it, even above the limit. */
 function listed(store: Store, tenant: TenantId) {
   const defaults = Object.fromEntries(QUOTA_KINDS.map((kind) => [kind, 1_000])) as QuotaDefaults
   const quotas = createQuotas(
@@ -122,7 +122,7 @@ function assignmentsOf(store: Store, tenant: TenantId, all: readonly StoredDeplo
   return all.flatMap(({ uid }) => world.placementOf(store, tenant, uid)?.assignments ?? [])
 }
 
-/** More is wished than may be; then some goes, and what waited takes its room, and not more than that. */
+/** More replicas are desired than allowed; then some are removed, and waiting ones use exactly the freed quota. */
 async function playRound(tenant: TenantId, round: number): Promise<void> {
   const [one, two] = replicas as [Replica, Replica]
   const all = await Promise.all(
@@ -130,7 +130,7 @@ async function playRound(tenant: TenantId, round: number): Promise<void> {
       world.put(
         (at % 2 === 0 ? one : two).store,
         tenant,
-        world.deploymentOf(`${name}-${round}`, { replicas: WISHED }),
+        world.deploymentOf(`${name}-${round}`, { replicas: DESIRED }),
       ),
     ),
   )
@@ -141,7 +141,7 @@ async function playRound(tenant: TenantId, round: number): Promise<void> {
   await world.revise(one.store, tenant, first, { replicas: 0 })
   const left = () => assignmentsOf(two.store, tenant, [first])
   await waitUntil(() => left().length > 0 && left().every(({ desired }) => desired === 'removed'), {
-    ...{ what: 'they are told to go', intervalMs: 2 },
+    ...{ what: 'their removal is desired', intervalMs: 2 },
   })
   history.expectRemovals(left().map(({ id }) => id))
   await world.observe(two.store, tenant, first.uid, left(), { state: 'stopped', gone: true })
@@ -159,7 +159,7 @@ async function playRounds(first: number): Promise<void> {
   await rest()
 }
 
-test(`two replicas place at once, ${ROUNDS} rounds: never one above the quota, and nothing is taken away`, async () => {
+test(`two server replicas place concurrently in ${ROUNDS} rounds: the quota is never exceeded, and nothing is stopped`, async () => {
   for (let round = 0; round < ROUNDS; round += AT_ONCE) await playRounds(round)
   console.log(
     `${ROUNDS} rounds: ${history.writes} writes of placements, ${history.placed} assignments, the most at once ${history.most}, ${history.owners} owners in turn`,
@@ -171,7 +171,7 @@ test(`two replicas place at once, ${ROUNDS} rounds: never one above the quota, a
   expect(replicas.flatMap(({ controllers }) => controllers.errors)).toEqual([])
 }, 300_000)
 
-test('a quota that is lowered below what is there shrinks nothing, whatever is asked for then; each is told once', async () => {
+test('a quota lowered below its usage stops nothing, whatever is requested then, and emits one event per deployment', async () => {
   const [one] = replicas as [Replica, Replica]
   const { store } = one
   const tenant = await aTenant(store)
@@ -188,7 +188,7 @@ test('a quota that is lowered below what is there shrinks nothing, whatever is a
     .toBe('quota_reached')
   const more = await world.revise(store, tenant, web, { replicas: QUOTA + 2 })
   await expect.poll(() => world.placementOf(store, tenant, web.uid)?.shortfall?.reason).toBe('quota_reached')
-  // Not even an update takes one away: its successor could not be made.
+  // An update removes none either, because its successor could not be started.
   const order = { ...web.spec.update, order: 'stop-first' as const }
   await world.revise(store, tenant, more, { environment: { A: '2' }, update: order })
   for (const replica of replicas) await moveTo([tenant], replica)
@@ -197,14 +197,14 @@ test('a quota that is lowered below what is there shrinks nothing, whatever is a
   await store.fresh()
   expect(world.runningOf(store, tenant, web.uid)).toEqual(before)
   expect(listed(store, tenant)).toEqual({ kind: 'containers', used: QUOTA, limit: QUOTA - 2 })
-  const told = (await world.eventsOf(store, tenant)).filter(({ type }) => type === 'quota.reached')
-  expect(told.map(({ subject }) => subject.name).sort()).toEqual(['other', 'web'])
-  expect(told[0]).toMatchObject({
+  const emitted = (await world.eventsOf(store, tenant)).filter(({ type }) => type === 'quota.reached')
+  expect(emitted.map(({ subject }) => subject.name).sort()).toEqual(['other', 'web'])
+  expect(emitted[0]).toMatchObject({
     severity: 'warning',
     reason: 'quota_reached',
     data: { kind: 'containers' },
   })
-  // Raised again, all that was asked for is made.
+  // After it is raised again, all desired replicas are started.
   await setQuota(store, tenant, 2 * QUOTA)
   await expect.poll(() => world.runningOf(store, tenant, other.uid).length).toBe(1)
   expect(history.above).toEqual([])

@@ -1,5 +1,5 @@
-// Where a deployment may be, held by the controllers on real etcd: what waits and why, the wait that ends by itself,
-// and what becomes of replicas whose node no longer qualifies. Agents are played by the records.
+// Residency in the controllers: which deployments wait and why, how the wait ends automatically, and what happens to
+// replicas whose node no longer qualifies. The test writes the records of the agents.
 
 import type { DeploymentSpec, Event, ResidencyDemand, TenantId } from '@holdfast/contract'
 import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
@@ -52,7 +52,7 @@ async function deploy(spec: Partial<DeploymentSpec>): Promise<StoredDeployment> 
   return stored
 }
 
-/** What an agent with another configuration does when it is started again. */
+/** Changes labels as an agent does that restarts with another configuration. */
 async function relabel({ id }: StoredNode, labels: { [key: string]: string }): Promise<void> {
   await world.write(store, (transaction) => {
     const node = transaction.get(inTenant(tenant, nodes, id))
@@ -71,7 +71,7 @@ const homes = (stored: StoredDeployment) =>
 const running = (stored: StoredDeployment) => expect.poll(() => phase(stored)).toBe('Running')
 const idle = () => expect.poll(() => controllers.placing.pending).toBe(0)
 
-async function told(type: string): Promise<Event[]> {
+async function eventsOfType(type: string): Promise<Event[]> {
   return (await world.eventsOf(store, tenant)).filter((each) => each.type === type)
 }
 
@@ -81,14 +81,14 @@ async function timeUntil(what: string, isSo: () => boolean): Promise<number> {
   return performance.now() - began
 }
 
-/** On all of the given nodes and on no other, with nothing left of what was elsewhere. */
+/** On exactly the given nodes, with nothing left elsewhere. */
 async function settledOn(stored: StoredDeployment, ...names: string[]): Promise<void> {
   await expect.poll(() => homes(stored)).toEqual(names)
   await expect.poll(() => placement(stored)?.assignments.length).toBe(names.length)
   await idle()
 }
 
-describe('a demand that cannot be honoured', () => {
+describe('a demand that cannot be satisfied', () => {
   const cases: [string, ResidencyDemand, string][] = [
     ['another country', { country: 'DE' }, 'residency_no_match'],
     ['a region that no node is in', { region: 'dach' }, 'residency_no_match'],
@@ -116,7 +116,7 @@ describe('a demand that cannot be honoured', () => {
     expect(JSON.stringify(events[0]?.data)).toContain('"reported":{"holdfast.io/')
   })
 
-  test('waits where nothing is enrolled, and where the one that matches does not answer', async () => {
+  test('waits without any node, and while the matching one is unreachable', async () => {
     controllers = world.startControllers(store, { residency: ON })
     const stored = await deploy({ placement: GERMAN })
     await expect.poll(() => [phase(stored), reason(stored)]).toEqual(['Waiting', 'residency_no_match'])
@@ -130,14 +130,14 @@ describe('a demand that cannot be honoured', () => {
     await running(stored)
   })
 
-  test('is pending and not waiting where a node matches and something else refuses', async () => {
+  test('is pending and not waiting if a node matches and another filter refuses it', async () => {
     await add(inCountry('berlin', 'DE', { schedulable: false }), inCountry('paris', 'FR'))
     controllers = world.startControllers(store, { residency: ON })
     const stored = await deploy({ placement: GERMAN })
     await expect.poll(() => [phase(stored), reason(stored)]).toEqual(['Pending', 'unschedulable'])
   })
 
-  test('is not placed while demands are not enforced, even where a node matches; what runs stays', async () => {
+  test('is not placed while residency is not enforced, even on a matching node; running replicas stay', async () => {
     const [node] = await add(inCountry('berlin', 'DE'))
     controllers = world.startControllers(store, { residency: ON })
     const first = await deploy({ placement: GERMAN })
@@ -149,9 +149,9 @@ describe('a demand that cannot be honoured', () => {
     if (node !== undefined) await relabel(node, { [COUNTRY]: 'FR' })
     await idle()
     expect([phase(first), homes(first)]).toEqual(['Running', ['berlin']])
-    const matrix = (await told('deployment.unschedulable')).at(-1)
+    const matrix = (await eventsOfType('deployment.unschedulable')).at(-1)
     expect(JSON.stringify(matrix?.data)).toContain('residency_enforcement_off')
-    // Switched on again, the label counts: this node does not qualify any more.
+    // Once it is enforced again, the label is used: this node no longer qualifies.
     await controllers.stop()
     controllers = world.startControllers(store, { residency: ON })
     await expect.poll(() => [phase(first), reason(first)]).toEqual(['Degraded', 'residency_no_match'])
@@ -159,14 +159,14 @@ describe('a demand that cannot be honoured', () => {
   })
 })
 
-test('the wait ends by itself within 2 s of the label that cures it, 20 times', async () => {
+test('the wait for a node ends automatically within 2 s of the label that satisfies it, 20 times', async () => {
   const [node] = await add(world.aNode('somewhere', { attested: { country: 'DE' } }))
   if (node === undefined) throw new Error('a node was added')
   controllers = world.startControllers(store, { residency: ON })
   const pace = await startEnginePace()
   onTestFinished(() => pace.stop())
   const took: number[] = []
-  // Nothing of it takes room: nobody plays the agent here, so what is stopped is never gone.
+  // The replicas need no capacity, because without an agent a stopped one is never gone.
   const spec = { replicas: 1, placement: GERMAN, resources: { cpuMillis: 0, memoryBytes: 0 } }
   for (let round = 0; round < 20; round += 1) {
     await relabel(node, {})
@@ -175,7 +175,7 @@ test('the wait ends by itself within 2 s of the label that cures it, 20 times', 
     await relabel(node, { [COUNTRY]: 'DE' })
     const before = pace.heldUpMs()
     const tookMs = await timeUntil('it is placed', () => homes(stored).length === 1)
-    // A disk that makes bare writes wait makes this one wait too.
+    // Subtract the delay of bare writes, which a slow disk causes.
     took.push(tookMs - (pace.heldUpMs() - before))
   }
   console.log(`waits ended after ${Math.round(Math.max(...took))} ms at the most`)
@@ -184,7 +184,7 @@ test('the wait ends by itself within 2 s of the label that cures it, 20 times', 
 
 describe('a node whose labels change', () => {
   test.each(['start-first', 'stop-first'] as const)(
-    'gives its replicas to another that takes them, %s, and it is told once',
+    'moves its replicas to another that fits, %s, with one event',
     async (order) => {
       const [one, two] = await add(
         inCountry('berlin', 'DE'),
@@ -200,12 +200,12 @@ describe('a node whose labels change', () => {
       agents?.fewestServed()
       await relabel(one, { [COUNTRY]: 'FR' })
       const took = await timeUntil('none is left there', () => !homes(stored).includes('berlin'))
-      // It is the label that wakes them, and not the next look that is due anyway.
+      // The label wakes the deployment, and not the next resync.
       expect(took).toBeLessThan(10_000)
       await settledOn(stored, 'bonn', 'bonn', 'bonn', 'bonn')
       await running(stored)
       expect(agents?.fewestServed()).toBe(order === 'start-first' ? 4 : 3)
-      const displaced = await told('deployment.displaced')
+      const displaced = await eventsOfType('deployment.displaced')
       expect(displaced.map(({ reason: why }) => why)).toEqual(['labels_changed', 'labels_changed'])
       expect(displaced[0]?.data).toMatchObject({
         ...{ nodeId: one.id, nodeName: 'berlin', filter: 'residency_country', label: COUNTRY },
@@ -213,11 +213,11 @@ describe('a node whose labels change', () => {
       })
       const replicas = displaced.flatMap(({ data }) => (data as { replicas: { replica: number }[] }).replicas)
       expect(new Set(replicas.map(({ replica }) => replica)).size).toBe(2)
-      expect(await told('deployment.stalled')).toEqual([])
+      expect(await eventsOfType('deployment.stalled')).toEqual([])
     },
   )
 
-  test('is left at once by what may not be there, where no other node takes it; it comes back by itself', async () => {
+  test('loses replicas that may not be there at once, even if no other node fits; they come back automatically', async () => {
     const [one] = await add(inCountry('berlin', 'DE'), inCountry('paris', 'FR'))
     if (one === undefined) throw new Error('nodes were added')
     controllers = world.startControllers(store, { residency: ON })
@@ -226,7 +226,7 @@ describe('a node whose labels change', () => {
     await relabel(one, { [COUNTRY]: 'FR' })
     await settledOn(stored)
     expect([phase(stored), reason(stored)]).toEqual(['Degraded', 'residency_no_match'])
-    const [displaced, ...more] = await told('deployment.displaced')
+    const [displaced, ...more] = await eventsOfType('deployment.displaced')
     expect(more).toEqual([])
     expect(displaced?.data).toMatchObject({
       replicas: [
@@ -235,7 +235,7 @@ describe('a node whose labels change', () => {
       ],
     })
     expect(displaced?.message).toContain('must not run there and is stopped')
-    const stalled = await told('deployment.stalled')
+    const stalled = await eventsOfType('deployment.stalled')
     expect(stalled.map(({ reason: why }) => why)).toEqual(['residency_no_match'])
     await relabel(one, { [COUNTRY]: 'DE' })
     await running(stored)
@@ -243,7 +243,7 @@ describe('a node whose labels change', () => {
   })
 
   test.each(['start-first', 'stop-first'] as const)(
-    'keeps what a constraint of labels leads elsewhere, while nothing else takes it, %s',
+    'keeps replicas that a label constraint excludes while no other node fits, %s',
     async (order) => {
       const [one] = await add(
         world.aNode('a', { labels: { disk: 'ssd' } }),
@@ -260,7 +260,7 @@ describe('a node whose labels change', () => {
       await expect.poll(() => reason(stored)).toBe('unschedulable')
       await idle()
       expect([phase(stored), homes(stored), agents?.fewestServed()]).toEqual(['Running', ['a', 'a'], 2])
-      const waits = await told('deployment.displaced')
+      const waits = await eventsOfType('deployment.displaced')
       expect(waits).toHaveLength(1)
       expect(waits[0]).toMatchObject({
         reason: 'labels_changed',
@@ -274,7 +274,7 @@ describe('a node whose labels change', () => {
     },
   )
 
-  test('is left by what is asked for anew, and said to be, as often as it takes and not beyond', async () => {
+  test('loses replicas after a changed demand, with one event per move and no more', async () => {
     const [one] = await add(inCountry('berlin', 'DE'), inCountry('bonn', 'DE'), inCountry('paris', 'FR'))
     if (one === undefined) throw new Error('nodes were added')
     controllers = world.startControllers(store, { residency: ON })
@@ -282,10 +282,10 @@ describe('a node whose labels change', () => {
     await running(stored)
     const french = await world.revise(store, tenant, stored, { placement: { residency: { country: 'FR' } } })
     await settledOn(stored, 'paris', 'paris', 'paris')
-    const first = await told('deployment.displaced')
+    const first = await eventsOfType('deployment.displaced')
     expect(new Set(first.map(({ reason: why }) => why))).toEqual(new Set(['demands_changed']))
     expect(first.length).toBeGreaterThan(1)
-    // Others that leave everything where it is, and then the labels: what was asked for is no reason any more.
+    // A demand that moves nothing, and then a label: the changed demand is no longer the reason.
     const blocked = { residency: { country: 'FR', blockedCountries: ['US'] } }
     await world.revise(store, tenant, french, { placement: blocked })
     await running(stored)
@@ -294,11 +294,11 @@ describe('a node whose labels change', () => {
     if (paris === undefined) throw new Error('paris was added')
     await relabel(paris.record, { [COUNTRY]: 'BE' })
     await settledOn(stored)
-    const later = (await told('deployment.displaced')).slice(first.length)
+    const later = (await eventsOfType('deployment.displaced')).slice(first.length)
     expect(later.map(({ reason: why }) => why)).toEqual(['labels_changed'])
   })
 
-  test('is left for the one that is named instead, without a gap; while that one takes nothing, it is kept', async () => {
+  test('hands over to a newly named node without a gap, and keeps its replica while that node does not fit', async () => {
     const [first, second, closed] = await add(
       world.aNode('a'),
       world.aNode('b'),
@@ -313,19 +313,19 @@ describe('a node whose labels change', () => {
     const moved = await world.revise(store, tenant, stored, { nodeId: second.id })
     await settledOn(stored, 'b', 'b')
     await running(stored)
-    const leaving = await told('deployment.displaced')
+    const leaving = await eventsOfType('deployment.displaced')
     expect(new Set(leaving.map(({ reason: why }) => why))).toEqual(new Set(['demands_changed']))
     expect(leaving[0]?.data).toMatchObject({ filter: 'named_node', required: second.id, reported: first.id })
     await world.revise(store, tenant, moved, { nodeId: closed.id })
     await expect.poll(() => reason(stored)).toBe('unschedulable')
     await idle()
     expect([phase(stored), homes(stored), agents?.fewestServed()]).toEqual(['Running', ['b', 'b'], 2])
-    expect((await told('deployment.displaced')).at(-1)?.message).toContain(
+    expect((await eventsOfType('deployment.displaced')).at(-1)?.message).toContain(
       'stays until another node accepts it',
     )
   })
 
-  test('is left one by one where each replica is on a node of its own', async () => {
+  test('loses replicas one by one if each is on a separate node', async () => {
     const [one] = await add(inCountry('berlin', 'DE'), inCountry('bonn', 'DE'), inCountry('jena', 'DE'))
     if (one === undefined) throw new Error('nodes were added')
     controllers = world.startControllers(store, { residency: ON })
@@ -337,16 +337,16 @@ describe('a node whose labels change', () => {
       await relabel({ ...one, id }, { [COUNTRY]: 'FR' })
       break
     }
-    await expect.poll(async () => (await told('deployment.displaced')).length).toBe(1)
+    await expect.poll(async () => (await eventsOfType('deployment.displaced')).length).toBe(1)
     await expect.poll(() => placement(stored)?.assignments.length).toBe(2)
     await running(stored)
     expect(agents?.fewestServed()).toBe(2)
     expect(new Set(homes(stored)).size).toBe(2)
-    // While its successor came, nothing was said to find no node.
-    expect(await told('deployment.stalled')).toEqual([])
+    // No event reported that no node fits, while its successor was starting.
+    expect(await eventsOfType('deployment.stalled')).toEqual([])
   })
 
-  test('with the quota full: the old one makes room for its successor', async () => {
+  test('with a full quota stops the old replica before its successor starts', async () => {
     const [one] = await add(inCountry('berlin', 'DE'))
     if (one === undefined) throw new Error('nodes were added')
     controllers = world.startControllers(store, { residency: ON, containers: 2 })
@@ -360,7 +360,7 @@ describe('a node whose labels change', () => {
     expect(agents?.fewestServed()).toBe(1)
   })
 
-  test('while it is drained, and an update is paused: what failed stands by, what ran well moves as it is', async () => {
+  test('that is drained during a paused update keeps the failed replica aside and moves the good one unchanged', async () => {
     const [one] = await add(inCountry('berlin', 'DE'))
     if (one === undefined) throw new Error('nodes were added')
     controllers = world.startControllers(store, { residency: ON })
@@ -395,9 +395,9 @@ describe('a node whose labels change', () => {
 })
 
 test.each([
-  ['and nothing else takes it', []],
-  ['and another node takes it', ['bonn']],
-])('a label that is set again before a decision is written undoes it, %s', async (_what, others) => {
+  ['without another node that fits', []],
+  ['with another node that fits', ['bonn']],
+])('a label that is set back before a decision is written cancels it, %s', async (_what, others) => {
   const pausable = createPausable()
   const root = `/${uniqueName('where')}`
   const own = await openTestStore({ root, wrap: pausable.wrap })
@@ -425,14 +425,14 @@ test.each([
   await idle()
   await store.fresh()
   expect(placement(stored)?.assignments).toEqual(before)
-  expect(await told('deployment.displaced')).toEqual([])
+  expect(await eventsOfType('deployment.displaced')).toEqual([])
 })
 
 describe('a deployment whose demand changes', () => {
   test.each([
-    ['stops what nothing takes', 'DE', []],
-    ['moves what another takes', 'DE', ['DE', 'DE']],
-  ])('on more nodes than a transaction compares: %s', async (_what, country, others) => {
+    ['stops replicas that fit nowhere', 'DE', []],
+    ['moves replicas that fit elsewhere', 'DE', ['DE', 'DE']],
+  ])('on more nodes than a transaction compares %s', async (_what, country, others) => {
     const many = 130
     for (let from = 0; from < many; from += 26)
       await add(...Array.from({ length: 26 }, (_, at) => inCountry(`n-${from + at}`, 'FR')))
@@ -443,7 +443,7 @@ describe('a deployment whose demand changes', () => {
       ...([store, tenant, world.deploymentOf('web', { replicas: many, update, resources })] as const),
     )
     const all = () => placement(first)?.assignments ?? []
-    /** In parts, since a report is one transaction here. */
+    /** In parts, because a report is one transaction here. */
     const act = async (): Promise<void> => {
       for (let from = 0; from < all().length; from += 50) {
         const part = all().slice(from, from + 50)
@@ -472,7 +472,7 @@ describe('a deployment whose demand changes', () => {
       .toEqual([left, 0])
   })
 
-  test('moves what no longer qualifies, though its containers are made of the same', async () => {
+  test('moves replicas that no longer qualify, though their template is the same', async () => {
     await add(inCountry('paris', 'FR'))
     controllers = world.startControllers(store, { residency: ON })
     const first = await deploy({ replicas: 2 })
@@ -487,13 +487,13 @@ describe('a deployment whose demand changes', () => {
     const third = await world.revise(store, tenant, second, { placement: { constraints } })
     await settledOn(third, 'paris', 'paris')
     expect(agents?.fewestServed()).toBe(2)
-    const hashes = (await told('deployment.progressing')).filter(
+    const hashes = (await eventsOfType('deployment.progressing')).filter(
       ({ reason: why }) => why === 'rollout_started',
     )
     expect(hashes).toEqual([])
   })
 
-  test('with another template at once: both are done, and nobody is without', async () => {
+  test('and its template at once gets both, without an interruption', async () => {
     await add(inCountry('paris', 'FR'), inCountry('berlin', 'DE'))
     controllers = world.startControllers(store, { residency: ON })
     const first = await deploy({ replicas: 3 })

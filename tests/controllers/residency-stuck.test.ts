@@ -1,5 +1,5 @@
-// A replica may stay where residency forbids it only while its successor makes progress; otherwise it is removed. On real
-// etcd. See docs/design/residency.md#displaced-replicas
+// A replica may stay where residency forbids it only while its successor makes progress; otherwise it is removed.
+// See docs/design/residency.md#displaced-replicas
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { nodes, type StoredNode } from '@holdfast/server/store/records'
@@ -48,7 +48,7 @@ async function change(id: NodeId, changes: Partial<StoredNode>): Promise<void> {
   })
 }
 
-/** One replica on the first node; how those on the others fare is what `elsewhere` says. */
+/** One replica on the first node; `elsewhere` returns the reports of replicas on the others. */
 async function oneReplica(elsewhere: () => Report) {
   const [first, second] = await world.addNodes(
     store,
@@ -68,7 +68,7 @@ async function oneReplica(elsewhere: () => Report) {
   return { first, second, homes }
 }
 
-test('a successor that is on its way is waited for', async () => {
+test('a displaced replica waits for a successor that is starting', async () => {
   const { first, second, homes } = await oneReplica(() => ({ state: 'starting' }))
   await change(first.id, { labels: { [COUNTRY]: 'US' } })
   await expect.poll(homes).toEqual([first.id, second.id])
@@ -76,13 +76,13 @@ test('a successor that is on its way is waited for', async () => {
   expect(homes()).toEqual([first.id, second.id])
 })
 
-test('a successor that is in trouble is not', async () => {
+test('a displaced replica does not wait for a successor that fails', async () => {
   const { first, second, homes } = await oneReplica(() => ({ state: 'pulling', reason: 'image_pull_failed' }))
   await change(first.id, { labels: { [COUNTRY]: 'US' } })
   await expect.poll(homes).toEqual([second.id])
 })
 
-test('nor is one on a machine that falls silent', async () => {
+test('a displaced replica does not wait for a successor on an unreachable node', async () => {
   const { first, second, homes } = await oneReplica(() => ({ state: 'starting' }))
   await change(first.id, { labels: { [COUNTRY]: 'US' } })
   await expect.poll(homes).toEqual([first.id, second.id])

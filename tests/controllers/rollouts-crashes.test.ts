@@ -1,5 +1,5 @@
-// A rollout whose controller dies at any of its writes, or whose shard changes hands at every step: the same end, no
-// step that may not be is done twice, and no number that was served is without a replica on the way.
+// A rollout whose controller dies at any of its writes, or whose shard changes its owner at every step, has the same result:
+// no step is done twice, and no replica that served is without a successor on the way.
 
 import type { ContainerTemplate, DeploymentSpec, Event, TenantId } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'
@@ -27,13 +27,13 @@ import { scaledTimings } from '@holdfast/testkit/controllers/timings'
 import { openTestStore, type TestStore, type TestStoreOptions } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-/** Dead replicas are found out soon: only one lives at a time. */
+/** Dead replicas are detected soon, because only one lives at a time. */
 const QUICK = scaledTimings(0.02)
 const REPLICAS = 2
 const UPDATE: DeploymentSpec['update'] = {
   ...{ order: 'start-first', parallelism: 1, failureAction: 'rollback', progressDeadline: '1h' },
 }
-/** A watch of 15 s is over in a tenth of a second. */
+/** A watch window of 15 s is over in a tenth of a second. */
 const swift = { now: () => Date.now() * 150 - BEGAN * 149 }
 const BEGAN = Date.now()
 
@@ -56,7 +56,7 @@ interface Story {
   readonly tenant: TenantId
   readonly first: StoredDeployment
   readonly agents: ObedientAgents
-  /** The revision that all replicas are to be of in the end. */
+  /** The revision that all replicas have in the end. */
   readonly ends: number
 }
 
@@ -89,48 +89,52 @@ const change = ({ tenant, first, ends }: Story) =>
 function isOver({ tenant, first: { uid }, ends }: Story): boolean {
   const placement = placementOf(store, tenant, uid)
   const at = placement?.assignments.map(({ revision, desired }) => `${revision} ${desired}`).join()
-  const told = ends === 1 ? placement?.rollout?.state === 'rolling_back' : placement?.lastGood?.revision === 2
-  return told && at === `${ends} running,${ends} running`
+  const done = ends === 1 ? placement?.rollout?.state === 'rolling_back' : placement?.lastGood?.revision === 2
+  return done && at === `${ends} running,${ends} running`
 }
 
-/** The same end and the same story, whoever told it. */
+/** The same result and the same events for any sequence of controllers. */
 async function expectTheEnd(story: Story): Promise<void> {
   const { tenant, first, agents, ends } = story
   await waitUntil(() => isOver(story), { what: 'the rollout is over', timeoutMs: 20_000 })
   expect(agents.fewestServed()).toBe(REPLICAS)
   const numbers = runningOf(store, tenant, first.uid).map(({ replica }) => replica)
   expect(numbers.toSorted()).toEqual([1, 2])
-  const told = (await eventsOf(store, tenant)).filter(({ time }) => time !== '')
-  expect(countOf(told, 'deployment.progressing', 'rollout_started')).toBe(1)
-  if (ends === 1) expect(countOf(told, 'deployment.rolled_back', 'rollback')).toBe(1)
+  const emitted = (await eventsOf(store, tenant)).filter(({ time }) => time !== '')
+  expect(countOf(emitted, 'deployment.progressing', 'rollout_started')).toBe(1)
+  if (ends === 1) expect(countOf(emitted, 'deployment.rolled_back', 'rollback')).toBe(1)
   // One for each replica of the first revision, and one for each successor: no step was done twice.
-  const made = told.filter(({ type }) => type === 'deployment.scheduled')
+  const made = emitted.filter(({ type }) => type === 'deployment.scheduled')
   const replicas = made.flatMap(({ data }) => (data as { replicas: { replica: number }[] }).replicas)
   expect(replicas).toHaveLength(REPLICAS + (ends === 1 ? 1 : REPLICAS))
-  if (ends === 2) expect(countOf(told, 'deployment.progressing', 'rollout_step')).toBe(REPLICAS)
+  if (ends === 2) expect(countOf(emitted, 'deployment.progressing', 'rollout_step')).toBe(REPLICAS)
 }
 
 const countOf = (events: readonly Event[], type: string, reason: string): number =>
   events.filter((event) => event.type === type && event.reason === reason).length
 
-/** Answers whether it died on the way. */
+/** Returns whether it died on the way. */
 async function dieAt(atWrite: number, moment: DeathMoment, ends: number): Promise<boolean> {
   const story = await begin(ends)
   const mortal = createMortal(atWrite, moment)
-  const doomed = await open({ wrap: mortal.wrap })
+  const opened = await open({ wrap: mortal.wrap })
   const name = `${story.tenant.slice(0, 8)}-${atWrite}-${moment}`
-  const first = startControllers(doomed.store, { replica: `mortal-${name}`, timings: QUICK, clock: swift })
+  const first = startControllers(opened.store, { replica: `mortal-${name}`, timings: QUICK, clock: swift })
   await change(story)
   await waitUntil(() => mortal.dead || isOver(story), { what: 'it is dead or done', timeoutMs: 20_000 })
   const died = mortal.dead
-  // A dead one never comes to an end; it may also die while it stops.
+  // A dead controller never stops; it may also die while it stops.
   await Promise.race([first.stop(), mortal.death])
-  doomed.close()
-  const heir = await open()
-  const second = startControllers(heir.store, { replica: `heir-${name}`, timings: QUICK, clock: swift })
+  opened.close()
+  const successor = await open()
+  const second = startControllers(successor.store, {
+    replica: `successor-${name}`,
+    timings: QUICK,
+    clock: swift,
+  })
   await expectTheEnd(story)
   await second.stop()
-  heir.close()
+  successor.close()
   await story.agents.stop()
   return died
 }
@@ -139,21 +143,21 @@ describe('a controller that dies at any of its writes', () => {
   test.each([
     ['before', 2, 'rolled out'],
     ['after', 2, 'rolled out'],
-    ['after', 1, 'taken back'],
+    ['after', 1, 'rolled back'],
   ] as const)(
-    '%s the store took it: revision %i runs, %s',
+    '%s the store executes it: revision %i runs, %s',
     { timeout: 180_000 },
     async (moment, ends, _what) => {
       let atWrite = 1
       for (; await dieAt(atWrite, moment, ends); atWrite += 1);
-      // Heartbeat, shards, and at least the steps of the rollout: there were writes to die at.
+      // Heartbeat, shards, and at least the steps of the rollout: there were enough writes to die at.
       expect(atWrite).toBeGreaterThan(5)
     },
   )
 })
 
 test.each([2, 1])(
-  'a shard that changes hands at every step: revision %i runs',
+  'a shard that changes its owner at every step ends with revision %i',
   { timeout: 60_000 },
   async (ends) => {
     const story = await begin(ends)
@@ -161,7 +165,7 @@ test.each([2, 1])(
     const { tenant, first, agents } = story
     const stateOf = () => JSON.stringify(placementOf(store, tenant, first.uid))
     let hands = 0
-    // Else a quick owner would do several steps before it is stopped.
+    // Otherwise a quick owner would do several steps before it is stopped.
     agents.hold()
     while (!isOver(story)) {
       const before = stateOf()

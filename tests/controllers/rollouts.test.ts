@@ -1,5 +1,5 @@
-// Revisions replace one another on real etcd: in what order, what is never taken away, what failure leads to, and
-// what is told of it. Agents only report; times pass by setting the clock.
+// How revisions replace one another: in which order, what keeps running, what a failure leads to, and which events are
+// emitted. Agents only report; the test sets the clock.
 
 import type {
   Assignment,
@@ -60,7 +60,7 @@ afterEach(async () => {
   expect(controllers.errors).toEqual([])
 })
 
-/** How a replica fares is written in its environment. */
+/** The reports of a replica, selected by its environment. */
 const REPORTS: { readonly [mode: string]: Report } = {
   unhealthy: { state: 'running', reason: 'unhealthy' },
   exits: { state: 'running', reason: 'exited', restarts: 3 },
@@ -71,10 +71,10 @@ const behave = ({ environment: { MODE = '' } }: ContainerTemplate, { id }: Assig
   if (sick.has(id)) return { reason: 'unhealthy' }
   return MODE === '' ? {} : REPORTS[MODE]
 }
-/** Those that were ready and fall ill. */
+/** Replicas that were ready and become unhealthy. */
 const sick = new Set<AssignmentId>()
 function fallIll(own: ObedientAgents, [first]: readonly Assignment[]): void {
-  if (first === undefined) throw new Error('nobody to fall ill')
+  if (first === undefined) throw new Error('no replica to fail')
   sick.add(first.id)
   own.look()
 }
@@ -94,7 +94,7 @@ interface Options extends ControllerOptions {
   readonly nodes?: number
 }
 
-/** A deployment whose first revision has run through its watch. */
+/** A deployment whose first revision has passed its watch window. */
 async function running(spec: Partial<DeploymentSpec> = {}, options: Options = {}) {
   const { nodes: count = 3, ...more } = options
   const added = await addNodes(
@@ -112,7 +112,7 @@ async function running(spec: Partial<DeploymentSpec> = {}, options: Options = {}
   return { first, uid: first.uid, own, added }
 }
 
-/** All replicas are of the revision, ready, and nothing else is left. */
+/** All replicas have the revision and are ready, and nothing else is left. */
 async function rolledOut({ uid, spec, revision }: StoredDeployment): Promise<void> {
   const shown = () => ({
     phase: phaseOf(uid),
@@ -129,13 +129,13 @@ async function beGood({ uid, revision }: StoredDeployment): Promise<void> {
 }
 
 const storyOf = async (uid: string, since: number) => {
-  const told = (await eventsOf(store, tenant)).filter(({ subject }) => subject.uid === uid)
-  return told.slice(since).map(({ type, reason }) => `${type.replace('deployment.', '')} ${reason}`)
+  const emitted = (await eventsOf(store, tenant)).filter(({ subject }) => subject.uid === uid)
+  return emitted.slice(since).map(({ type, reason }) => `${type.replace('deployment.', '')} ${reason}`)
 }
 const countEvents = async () => (await eventsOf(store, tenant)).length
 
-describe('another image', () => {
-  test('start-first: one after the other, never fewer ready than wished, then it is good', async () => {
+describe('a rollout of another image', () => {
+  test('start-first replaces one after the other, never has fewer ready than desired, and ends good', async () => {
     const { first, uid, own } = await running()
     const old = runningOf(store, tenant, uid)
     const since = await countEvents()
@@ -160,7 +160,7 @@ describe('another image', () => {
     ])
   })
 
-  test('what was spread stays spread: each successor may have the node that it frees', async () => {
+  test('keeps replicas spread: each successor may use the node that it frees', async () => {
     const { first, uid } = await running()
     let last = first
     for (const round of ['a', 'b', 'c']) {
@@ -171,7 +171,7 @@ describe('another image', () => {
     }
   })
 
-  test('two at a time: never more than two beside the old ones', async () => {
+  test('with parallelism two has never more than two beside the old ones', async () => {
     const { first, uid, own } = await running({ replicas: 4, update: { ...UPDATE, parallelism: 2 } })
     let most = 0
     const unwatch = store.subscribe(() => {
@@ -183,7 +183,7 @@ describe('another image', () => {
     expect(own.fewestServed()).toBe(4)
   })
 
-  test('stop-first: the successor comes when the old one is confirmed gone; one is away at a time', async () => {
+  test('stop-first starts a successor after the old one is confirmed gone, one at a time', async () => {
     const { first, uid, own } = await running({ update: { ...UPDATE, order: 'stop-first' } })
     let most = 0
     const unwatch = store.subscribe(() => {
@@ -200,7 +200,7 @@ describe('another image', () => {
     ['for the quota', {}, { containers: 2 }],
   ]
   test.each(STOPPED_FIRST)(
-    'what serves stays while no node takes its successor, %s',
+    'keeps serving replicas while no node fits their successor, %s',
     async (_, spec, options) => {
       const { first, uid, added } = await running({ replicas: 2, ...spec }, { nodes: 1, ...options })
       const before = runningOf(store, tenant, uid)
@@ -214,19 +214,19 @@ describe('another image', () => {
     },
   )
 
-  test('where each node has one and may have no second, the old one goes first, and nothing stalls', async () => {
+  test('stops the old replica first with one replica per node, and nothing stalls', async () => {
     const { first, uid, own } = await running({ placement: { antiAffinity: ['web'] } })
     const since = await countEvents()
     const second = await revise(store, tenant, first, mode(''))
     await rolledOut(second)
     expect(own.fewestServed()).toBe(2)
     expect(new Set(runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)).size).toBe(3)
-    const told = (await eventsOf(store, tenant)).slice(since)
-    expect(told.filter(({ message }) => message.includes('is stopped first'))).toHaveLength(3)
+    const emitted = (await eventsOf(store, tenant)).slice(since)
+    expect(emitted.filter(({ message }) => message.includes('is stopped first'))).toHaveLength(3)
     expect((await storyOf(uid, since)).filter((text) => text.startsWith('stalled'))).toEqual([])
   })
 
-  test('a node that is emptied keeps its replica where no other node may have it', async () => {
+  test('a drained node keeps its replica if no other node fits', async () => {
     const { uid, added } = await running({ placement: { antiAffinity: ['web'] } })
     const before = runningOf(store, tenant, uid)
     const [node] = added
@@ -238,16 +238,16 @@ describe('another image', () => {
     expect(runningOf(store, tenant, uid)).toEqual(before)
   })
 
-  test('a reached quota forces stop-first, and says so once', async () => {
+  test('a reached quota forces stop-first, with one event', async () => {
     const { first, uid, own } = await running({}, { containers: 3 })
     const since = await countEvents()
     await rolledOut(await revise(store, tenant, first, mode('')))
     expect(own.fewestServed()).toBe(2)
-    const told = (await storyOf(uid, since)).filter((text) => text.startsWith('quota'))
-    expect(told).toEqual(['quota.reached quota_reached'])
+    const emitted = (await storyOf(uid, since)).filter((text) => text.startsWith('quota'))
+    expect(emitted).toEqual(['quota.reached quota_reached'])
   })
 
-  test('a second PUT supersedes: what was not ready goes, what serves stays until the newest is ready', async () => {
+  test('a second PUT supersedes the first: unready replicas go, serving ones stay until the newest is ready', async () => {
     const { first, uid, own } = await running()
     const second = await revise(store, tenant, first, mode('starting'))
     await expect.poll(() => runningOf(store, tenant, uid).length).toBe(4)
@@ -255,7 +255,7 @@ describe('another image', () => {
     expect(own.fewestServed()).toBe(3)
   })
 
-  test('scaled on the way: new replicas are of the new revision; scaled alone, nothing is restarted', async () => {
+  test('replicas added during a rollout have the new revision, and scaling alone restarts nothing', async () => {
     const { first, uid, own } = await running({ replicas: 2 })
     const second = await revise(store, tenant, first, mode('starting'))
     await expect.poll(() => runningOf(store, tenant, uid).length).toBe(3)
@@ -277,7 +277,7 @@ describe('another image', () => {
     expect(runningOf(store, tenant, uid)).toEqual(before)
   })
 
-  test('a grace period that restarts nothing is that of whatever is made from then on', async () => {
+  test('a changed grace period restarts nothing and applies to containers created from then on', async () => {
     const { first, uid } = await running()
     await revise(store, tenant, first, { replicas: 4, stopGracePeriod: '77s' })
     await expect.poll(() => runningOf(store, tenant, uid).length).toBe(4)
@@ -286,7 +286,7 @@ describe('another image', () => {
     expect(templates.map(({ stopGracePeriod }) => stopGracePeriod)).toEqual(['77s'])
   })
 
-  test('a restart is another template of the same', async () => {
+  test('a restart replaces all replicas with the same spec', async () => {
     const { first, uid, own } = await running()
     const old = hashesOf(uid)
     await rolledOut(await put(store, tenant, { ...first, revision: 2, restartRevision: 2 }))
@@ -301,32 +301,35 @@ describe('a broken image', () => {
     ['exits', 'exited', 0, 'Correct the spec'],
     ['pulling', 'image_pull_failed', MINUTE, 'Check that the registry has the complete image'],
     ['starting', 'progress_deadline', MINUTE, 'Correct the spec'],
-  ])('%s: taken back by itself, with why and what to do', async (how, reason, wait, remedy) => {
-    const { first, uid, own } = await running()
-    const since = await countEvents()
-    const old = runningOf(store, tenant, uid)
-    const second = await revise(store, tenant, first, mode(how))
-    await expect.poll(() => phaseOf(uid)).not.toBe('Running')
-    await settled()
-    clock.advance(wait)
-    await expect.poll(() => rolloutOf(uid)?.state).toBe('rolling_back')
-    expect(rolloutOf(uid)?.failure).toMatchObject({ reason, replica: 1 })
-    await expect.poll(() => placementOf(store, tenant, uid)?.assignments).toEqual(old)
-    expect(own.fewestServed()).toBe(3)
-    expect(lastGoodOf(uid)).toBe(1)
-    expect(phaseOf(uid)).toBe('Degraded')
-    const story = await storyOf(uid, since)
-    expect(story).toContain('rolled_back rollback')
-    expect(story).not.toContain('degraded rollback')
-    const told = (await eventsOf(store, tenant)).find(({ type }) => type === 'deployment.rolled_back')
-    expect(told?.message).toMatch(/Revision 2 failed after .* replica 1 on n.* return to revision 1/)
-    expect(told?.message).toContain(remedy)
-    // Another revision leaves it.
-    await rolledOut(await revise(store, tenant, second, mode('')))
-    expect(own.fewestServed()).toBe(3)
-  })
+  ])(
+    'with failure %s is rolled back automatically, with reason and remedy',
+    async (how, reason, wait, remedy) => {
+      const { first, uid, own } = await running()
+      const since = await countEvents()
+      const old = runningOf(store, tenant, uid)
+      const second = await revise(store, tenant, first, mode(how))
+      await expect.poll(() => phaseOf(uid)).not.toBe('Running')
+      await settled()
+      clock.advance(wait)
+      await expect.poll(() => rolloutOf(uid)?.state).toBe('rolling_back')
+      expect(rolloutOf(uid)?.failure).toMatchObject({ reason, replica: 1 })
+      await expect.poll(() => placementOf(store, tenant, uid)?.assignments).toEqual(old)
+      expect(own.fewestServed()).toBe(3)
+      expect(lastGoodOf(uid)).toBe(1)
+      expect(phaseOf(uid)).toBe('Degraded')
+      const story = await storyOf(uid, since)
+      expect(story).toContain('rolled_back rollback')
+      expect(story).not.toContain('degraded rollback')
+      const emitted = (await eventsOf(store, tenant)).find(({ type }) => type === 'deployment.rolled_back')
+      expect(emitted?.message).toMatch(/Revision 2 failed after .* replica 1 on n.* return to revision 1/)
+      expect(emitted?.message).toContain(remedy)
+      // Another revision ends this state.
+      await rolledOut(await revise(store, tenant, second, mode('')))
+      expect(own.fewestServed()).toBe(3)
+    },
+  )
 
-  test('that becomes unhealthy later, while it is watched, is taken back too, with the same gates', async () => {
+  test('that becomes unhealthy during the watch window is rolled back too, with the same gates', async () => {
     const { first, uid, own } = await running()
     await rolledOut(await revise(store, tenant, first, mode('')))
     own.fewestServed()
@@ -338,7 +341,7 @@ describe('a broken image', () => {
     expect(own.fewestServed()).toBe(2)
   })
 
-  test('is paused where that was asked for, and stays to be looked at', async () => {
+  test('is paused if requested, and stays for inspection', async () => {
     const { first, uid, own } = await running({ update: { ...UPDATE, failureAction: 'pause' } })
     const second = await revise(store, tenant, first, mode('unhealthy'))
     await expect.poll(() => rolloutOf(uid)?.state).toBe('paused')
@@ -347,9 +350,9 @@ describe('a broken image', () => {
     await settled()
     expect(runningOf(store, tenant, uid).map(({ revision }) => revision)).toEqual([1, 1, 1, 2])
     expect(own.fewestServed()).toBe(3)
-    const told = (await eventsOf(store, tenant)).find(({ type }) => type === 'deployment.stalled')
-    expect(told).toMatchObject({ reason: 'update_paused', severity: 'error' })
-    expect(told?.message).toContain('logs')
+    const emitted = (await eventsOf(store, tenant)).find(({ type }) => type === 'deployment.stalled')
+    expect(emitted).toMatchObject({ reason: 'update_paused', severity: 'error' })
+    expect(emitted?.message).toContain('logs')
     await rolledOut(await revise(store, tenant, second, mode('')))
   })
 
@@ -369,11 +372,11 @@ const change = (node: StoredNode | undefined, changes: Partial<StoredNode>) =>
     if (node !== undefined) transaction.put(inTenant(tenant, nodes, node.id), { ...node, ...changes })
   })
 
-describe('what it depends on', () => {
+describe('a dependency', () => {
   const gated = { dependsOn: { web: 'healthy' as const, other: 'started' as const }, update: UPDATE }
   const waitsFor = (uid: StoredDeployment['uid']) => placementOf(store, tenant, uid)?.shortfall?.summary
 
-  test('is waited for at the start and when replicas are recreated, and is not asked in between', async () => {
+  test('is waited for at the start and when replicas are recreated, and not in between', async () => {
     const { uid, own } = await running({ replicas: 2 })
     const late = await put(store, tenant, deploymentOf('late', gated))
     await expect.poll(() => phaseOf(late.uid)).toBe('Waiting')
@@ -385,7 +388,7 @@ describe('what it depends on', () => {
     await expect.poll(() => runningOf(store, tenant, late.uid).length).toBe(1)
     agents.push(startObedientAgents(store, tenant, late.uid, behave))
     await rolledOut(late)
-    // Afterwards the other may fall ill: what runs stays, and only something new waits.
+    // Later the dependency may fail: running replicas stay, and only new ones wait.
     const before = runningOf(store, tenant, late.uid)
     fallIll(own, runningOf(store, tenant, uid))
     await expect.poll(() => phaseOf(uid)).toBe('Degraded')
@@ -402,7 +405,7 @@ describe('what it depends on', () => {
     expect(rolloutOf(late.uid)?.failure).toBeUndefined()
   })
 
-  test('does not count where its node is lost, and counts again when that returns', async () => {
+  test('is not healthy while its node is lost, and is again when the node returns', async () => {
     const resources = { cpuMillis: 100, memoryBytes: 0 }
     const { uid, added } = await running({ replicas: 1, resources }, { nodes: 1 })
     await change(added[0], { status: 'failed' })
@@ -420,7 +423,7 @@ describe('a node', () => {
   const nodeOf = (added: readonly StoredNode[], id: string | undefined) =>
     added.find((each) => each.id === id)
 
-  test('that failed: its replicas are replaced at once; what runs there goes when it returns', async () => {
+  test('that failed has its replicas replaced at once, and its containers are removed when it returns', async () => {
     const { uid, added } = await running()
     const lost = runningOf(store, tenant, uid).find(({ replica }) => replica === 2)
     const node = nodeOf(added, lost?.nodeId)
@@ -432,14 +435,14 @@ describe('a node', () => {
     const now = runningOf(store, tenant, uid)
     expect(now.map(({ replica }) => replica).sort()).toEqual([1, 2, 3])
     expect(now.some(({ nodeId }) => nodeId === node?.id)).toBe(false)
-    const told = (await eventsOf(store, tenant)).filter(({ type }) => type === 'deployment.displaced')
-    expect(told).toHaveLength(1)
-    expect(told[0]).toMatchObject({ reason: 'node_lost', data: { nodeName: node?.name } })
+    const emitted = (await eventsOf(store, tenant)).filter(({ type }) => type === 'deployment.displaced')
+    expect(emitted).toHaveLength(1)
+    expect(emitted[0]).toMatchObject({ reason: 'node_lost', data: { nodeName: node?.name } })
     await change(node, { status: 'ready' })
     await expect.poll(() => placementOf(store, tenant, uid)?.assignments).toEqual(now)
   })
 
-  test('that failed and has no other to take over: the replica stays wished, and serves again on return', async () => {
+  test('that failed without a replacement keeps its replica desired, and serves again on return', async () => {
     const { uid, added } = await running({ replicas: 1 }, { nodes: 1 })
     const before = runningOf(store, tenant, uid)
     await change(added[0], { status: 'failed' })
@@ -451,7 +454,7 @@ describe('a node', () => {
     expect(placementOf(store, tenant, uid)?.assignments).toEqual(before)
   })
 
-  test('that is drained is emptied, successor first, is told so, and stays closed', async () => {
+  test('that is drained moves its replicas successor first, emits an event, and stays cordoned', async () => {
     const { uid, own, added } = await running({ replicas: 4 }, { nodes: 2 })
     const [node] = added
     await change(node, { draining: true, schedulable: false })
@@ -460,8 +463,8 @@ describe('a node', () => {
       .toEqual({ ...node, schedulable: false })
     expect(own.fewestServed()).toBe(4)
     expect(runningOf(store, tenant, uid).some(({ nodeId }) => nodeId === node?.id)).toBe(false)
-    const told = (await eventsOf(store, tenant)).filter(({ type }) => type === 'node.drained')
-    expect(told).toHaveLength(1)
+    const emitted = (await eventsOf(store, tenant)).filter(({ type }) => type === 'node.drained')
+    expect(emitted).toHaveLength(1)
     expect(rolloutOf(uid)).toBeUndefined()
   })
 })

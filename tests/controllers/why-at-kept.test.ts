@@ -1,5 +1,5 @@
-// How long what was decided is kept, and what is said of a time that is not: 30 days, bounded by number and bytes,
-// never in silence; and parts of a large matrix count only with the decision that names them.
+// How long decisions are stored, and the answer for a time without one: 30 days, bounded by number and bytes, and never
+// silently; and parts of a large matrix are valid only with the decision that names them.
 
 import type { DeploymentUid, TenantId } from '@holdfast/contract'
 import { type PlacementController, startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
@@ -74,7 +74,7 @@ function stageDecision(
   transaction.put(inTenant(tenant, decisions, decisionId({ uid, number, at })), record)
 }
 
-/** A deployment that was decided about so many days ago each time. */
+/** A deployment with decisions of the given numbers of days ago. */
 async function decidedDaysAgo(name: string, days: readonly number[], bytes = 0): Promise<StoredDeployment> {
   const stored = { ...world.deploymentOf(name), createdAt: new Date(now - 400 * DAY_MS).toISOString() }
   await world.put(store, tenant, stored)
@@ -102,8 +102,8 @@ const retain = async (changes: Partial<typeof DECISION_BOUNDS> = {}): Promise<vo
 }
 const decisionBytes = (): number => store.keysOf(decisions, tenant).reduce((sum, { bytes }) => sum + bytes, 0)
 
-describe('what is kept', () => {
-  test('is what was in force within 30 days, also where it was decided long before', async () => {
+describe('a stored decision', () => {
+  test('is one that was in force within 30 days, even if it was made long before', async () => {
     const web = await decidedDaysAgo('web', [90, 60, 29, 10])
     const still = await decidedDaysAgo('still', [300])
     await retain()
@@ -113,19 +113,19 @@ describe('what is kept', () => {
     expect(then).toMatchObject({ phase: 'Pending', decidedAt: new Date(now - 60 * DAY_MS).toISOString() })
   })
 
-  test('older than that, the answer says so, and from when on it is kept', async () => {
+  test('older than that is reported as deleted, with the time since when decisions are stored', async () => {
     await decidedDaysAgo('web', [90, 60, 29])
     await retain()
     const gone = await whyAt(store, tenant, 'web', now - 61 * DAY_MS)
     expect(gone).toMatchObject({ decidedAt: null, phase: 'Unknown', candidates: [], cure: [] })
     expect(gone.summary).toContain('no longer kept')
     expect(gone.summary).toContain(new Date(now - 60 * DAY_MS).toISOString())
-    // Before there was such a deployment, nothing was decided that could have been kept.
+    // Before the deployment existed there was no decision to store.
     const before = await whyAt(store, tenant, 'web', now - 401 * DAY_MS)
     expect(before).toMatchObject({ decidedAt: null, phase: 'Pending' })
   })
 
-  test('is bounded by number: what is over goes first, the oldest of all deployments', async () => {
+  test('is bounded by number: ended ones are deleted first, the oldest of all deployments', async () => {
     const busy = await decidedDaysAgo('busy', [9, 8, 7, 6, 5])
     const calm = await decidedDaysAgo('calm', [20, 2])
     const still = await decidedDaysAgo('still', [25])
@@ -137,7 +137,7 @@ describe('what is kept', () => {
     ])
   })
 
-  test('is bounded by bytes, which count as the bytes of the tenant; what is in force goes last, and that is told', async () => {
+  test('is bounded by bytes, which count as bytes of the tenant; current ones are deleted last, and that is reported', async () => {
     const before = store.storedBytes(tenant)
     const busy = await decidedDaysAgo('busy', [9, 8, 7, 6], 10 * KIB)
     const still = await decidedDaysAgo('still', [25], 10 * KIB)
@@ -173,7 +173,7 @@ describe('what is kept', () => {
     expect(await daysKept(web.uid)).toEqual([29])
   })
 
-  test('is of parts what a decision names, and for an hour what one may be about to name', async () => {
+  test('keeps the parts that it names, and unnamed parts are kept for an hour', async () => {
     const web = await decidedDaysAgo('web', [9, 8])
     const part = (number: number, at: number) => `${decisionId({ uid: web.uid, number, at })}/0`
     const ids = [part(1, now - 9 * DAY_MS), part(3, now - 1), part(4, now - 2 * 3_600_000)]
@@ -191,7 +191,7 @@ describe('what is kept', () => {
   })
 })
 
-/** Whoever comes is in charge at once: what is looked at is the writes, and only one lives at a time. */
+/** Every controller is the leader at once, because only writes are checked and only one lives at a time. */
 const inCharge = (on: Store): PlacementController =>
   startPlacing({
     ...{ store: on, clock, random: Math.random, resyncMs: 3_600_000, onError: () => {} },
@@ -203,7 +203,7 @@ const inCharge = (on: Store): PlacementController =>
     },
   })
 
-test('two that both believe to be in charge record each decision once', async () => {
+test('is recorded once by two controllers that both believe to be the leader', async () => {
   const node = world.aNode('n1', { schedulable: false })
   await world.addNodes(store, tenant, node)
   const both = [inCharge(await stores.open()), inCharge(await stores.open())]
@@ -247,7 +247,7 @@ describe('a matrix in parts', () => {
     return all
   }
 
-  test('is whole or not there, whichever write its leader dies at, and leaves nothing behind', {
+  test('is complete or absent, whichever write its leader dies at, and leaves nothing behind', {
     timeout: 180_000,
   }, async () => {
     await addMachines()
@@ -260,21 +260,21 @@ describe('a matrix in parts', () => {
     expect([...store.keysOf(decisions, tenant), ...store.keysOf(decisionParts, tenant)]).toEqual([])
   })
 
-  /** Something happens while the first part is on its way. */
-  const openWith = (meanwhile: () => Promise<void>): Promise<Store> => {
+  /** Runs `during` while the first part is being written. */
+  const openWith = (during: () => Promise<void>): Promise<Store> => {
     let parts = 0
     const transact =
       (engine: KeyValueEngine): KeyValueEngine['transact'] =>
       async (request, options) => {
         const isPart = JSON.stringify(request).includes(`/${decisionParts.folder}/`)
         if (isPart) parts += 1
-        if (isPart && parts === 1) await meanwhile()
+        if (isPart && parts === 1) await during()
         return engine.transact(request, options)
       }
     return stores.open({ wrap: (engine) => ({ ...engine, transact: transact(engine) }) })
   }
 
-  test('of a deployment that goes away meanwhile is not written', async () => {
+  test('of a deployment that is deleted at the same time is not written', async () => {
     await addMachines()
     const stored = world.deploymentOf('web', { placement: { constraints } })
     let removed = false
@@ -291,7 +291,7 @@ describe('a matrix in parts', () => {
     expect([...store.keysOf(decisions, tenant), ...store.keysOf(decisionParts, tenant)]).toEqual([])
   })
 
-  test('is of the refusals that were decided on, where they become others meanwhile', async () => {
+  test('has the refusals of its decision, even if they change while it is written', async () => {
     const [first = world.aNode('none')] = await addMachines()
     const labels = { zone: 'elsewhere' }
     const labelOf = (on: Store) => on.get(inTenant(tenant, nodes, first.id))?.record.labels['zone']
@@ -308,7 +308,7 @@ describe('a matrix in parts', () => {
     const [decision, ...more] = await decisionsOf(store, tenant, uid)
     expect([decision?.number, more]).toEqual([1, []])
     await store.fresh()
-    // What was stored of the refusals before them is gone: nobody names it.
+    // Stored parts of earlier refusals are deleted, because no decision names them.
     expect(store.keysOf(decisionParts, tenant).map(({ id }) => id)).toEqual(decision?.parts)
     const { candidates } = await whyAt(store, tenant, 'web', clock.now())
     expect(new Set(candidates.map(({ nodeId }) => nodeId)).size).toBe(NODES)
@@ -322,15 +322,15 @@ describe('a matrix in parts', () => {
     const stored = await world.put(store, tenant, world.deploymentOf('web', { placement: { constraints } }))
     const isDecided = () => world.placementOf(store, tenant, stored.uid)?.decided !== undefined
     await waitUntil(() => mortal.dead || isDecided(), { what: 'it is dead or has decided' })
-    // Before the heir is there, a time is answered by what was decided or by nothing, and never by a part.
+    // Before the successor runs, /why returns a decision or nothing, and never a part.
     const early = await whyAt(store, tenant, 'web', clock.now())
     expect([0, NODES]).toContain(early.candidates.length)
     await Promise.race([first.stop(), mortal.death])
-    const told = await world.eventsOf(store, tenant)
+    const emitted = await world.eventsOf(store, tenant)
     const second = inCharge(await stores.open())
-    await waitUntil(isDecided, { what: 'the heir has decided' })
-    // What was told before its death is not told anew, at another time.
-    expect(await world.eventsOf(store, tenant)).toEqual(expect.arrayContaining(told))
+    await waitUntil(isDecided, { what: 'the successor has decided' })
+    // Events emitted before the death are not emitted again at another time.
+    expect(await world.eventsOf(store, tenant)).toEqual(expect.arrayContaining(emitted))
     const { candidates } = await whyAt(store, tenant, 'web', clock.now())
     expect(new Set(candidates.map(({ nodeId }) => nodeId)).size).toBe(NODES)
     expect(await decisionsOf(store, tenant, stored.uid)).toHaveLength(1)

@@ -1,5 +1,5 @@
-// What was decided about a deployment at any time is what is answered for that time: recorded with the placement,
-// once for each change, on real etcd with the real controllers.
+// /why for an earlier time returns the decision of that time: decisions are recorded with the placement, once for each
+// change, by the real controllers.
 
 import type { Candidate, DeploymentUid, Event, NodeId, TenantId } from '@holdfast/contract'
 import { finishRemovals } from '@holdfast/server/loops/finish-removals'
@@ -37,7 +37,7 @@ beforeEach(async () => {
 })
 afterEach(() => stores.close())
 
-/** At the shipped timings a pause of the machine is no reason to give a shard up, and a lone replica leads at once anyway. */
+/** With the default timings a pause of the machine loses no shard, and a single replica leads at once anyway. */
 function start(on: Store = store, options: world.ControllerOptions = {}): world.Controllers {
   const controllers = world.startControllers(on, { timings: scaledTimings(1), ...options })
   stores.ends.push(controllers.stop)
@@ -58,11 +58,11 @@ async function quiet({ placing }: world.Controllers): Promise<number> {
   await waitUntil(() => placing.pending === 0, { what: 'the controllers rest' })
   await store.fresh()
   const now = clock.now()
-  await waitUntil(() => clock.now() > now + 1, { what: 'time goes on', intervalMs: 1 })
+  await waitUntil(() => clock.now() > now + 1, { what: 'time passes', intervalMs: 1 })
   return now
 }
 
-/** What is reported of running replicas moves with each of them and makes no other refusal. */
+/** The reported values of these filters change with every replica and make no other refusal. */
 const MOVES = new Set(['quota', 'resources'])
 const shown = (candidates: readonly Candidate[]) =>
   candidates.map(({ nodeName, refusals }) => [
@@ -79,7 +79,7 @@ const REPORTED_PHASES: { readonly [type: string]: string } = {
   'deployment.degraded': 'Degraded',
 }
 
-describe('every moment of a run with label changes, cordons, quotas and placements', () => {
+describe('/why at every moment of a run with label changes, cordons, quotas and placements', () => {
   const SELECTED = { constraints: [{ label: 'disk', operator: 'in' as const, values: ['ssd'] }] }
   let limit: number
   let controllers: world.Controllers
@@ -135,7 +135,7 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
   }
   const moments: Moment[] = []
 
-  test('is answered by the decision that the events of that time prove, the same by two servers', async () => {
+  test('returns the decision that the events of that time prove, the same on two servers', async () => {
     machines = await world.addNodes(store, tenant, world.aNode('n1'), world.aNode('n2'), world.aNode('n3'))
     limit = 10
     controllers = start(store, { limit: () => limit })
@@ -144,7 +144,7 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
       tenant,
       world.deploymentOf('web', { replicas: 2, placement: { ...SELECTED } }),
     )
-    await waitUntil(() => world.placementOf(store, tenant, web.uid), { what: 'somebody leads' })
+    await waitUntil(() => world.placementOf(store, tenant, web.uid), { what: 'there is a leader' })
     for (const [step, act] of STEPS) {
       await act()
       const at = await quiet(controllers)
@@ -153,26 +153,26 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
       moments.push({ at, step, phase, reason, isRefused: placement?.reportedRefusals !== '' })
     }
     expect(new Set(moments.map(({ phase }) => phase)).size).toBeGreaterThan(3)
-    const told = (await world.eventsOf(store, tenant)).filter(({ subject }) => subject.uid === web.uid)
+    const emitted = (await world.eventsOf(store, tenant)).filter(({ subject }) => subject.uid === web.uid)
     const other = await stores.open()
-    for (const moment of moments) await checkMoment(moment, told, other)
-    await checkTimes(told)
-    await checkRecords(told)
+    for (const moment of moments) await checkMoment(moment, emitted, other)
+    await checkTimes(emitted)
+    await checkRecords(emitted)
   })
 
-  async function checkMoment({ at, step, phase, isRefused }: Moment, told: Event[], other: Store) {
+  async function checkMoment({ at, step, phase, isRefused }: Moment, emitted: Event[], other: Store) {
     const answer = await whyAt(store, tenant, 'web', at)
     expect([step, await whyAt(other, tenant, 'web', at)]).toEqual([step, answer])
     expect([step, answer.phase]).toEqual([step, phase])
-    const refusal = told.findLast(({ type, time }) => REFUSED.has(type) && Date.parse(time) <= at)
+    const refusal = emitted.findLast(({ type, time }) => REFUSED.has(type) && Date.parse(time) <= at)
     const proven = isRefused && refusal !== undefined ? shown(matrixOf(refusal)) : []
     expect([step, shown(answer.candidates)]).toEqual([step, proven])
     expect([step, answer.candidates.length > 0]).toEqual([step, isRefused])
   }
 
-  /** From the very millisecond of an event on, and not before it. */
-  async function checkTimes(told: readonly Event[]): Promise<void> {
-    const proving = told.filter(
+  /** Checks from the exact millisecond of an event on, and not before it. */
+  async function checkTimes(emitted: readonly Event[]): Promise<void> {
+    const proving = emitted.filter(
       ({ type }) => REFUSED.has(type) || type === 'deployment.scheduled' || type in REPORTED_PHASES,
     )
     expect(proving.length).toBeGreaterThan(10)
@@ -191,7 +191,7 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
     }
   }
 
-  async function checkRecords(told: readonly Event[]): Promise<void> {
+  async function checkRecords(emitted: readonly Event[]): Promise<void> {
     const kept = await decisionsOf(store, tenant, web.uid)
     for (const { at, step, reason } of moments) {
       const inForce = kept.findLast(({ decidedAt }) => Date.parse(decidedAt) <= at)
@@ -199,7 +199,7 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
     }
     expect(kept.map(({ number }) => number)).toEqual(kept.map((_, index) => index + 1))
     const scheduled = new Set(
-      told.filter(({ type }) => type === 'deployment.scheduled').map(({ time }) => time),
+      emitted.filter(({ type }) => type === 'deployment.scheduled').map(({ time }) => time),
     )
     for (const [index, { decidedAt, phase, reason, revision, candidates }] of kept.entries()) {
       const last = kept[index - 1]
@@ -215,7 +215,7 @@ describe('every moment of a run with label changes, cordons, quotas and placemen
   }
 })
 
-test('before the first decision nothing is known, in the future the newest counts, and its numbers are kept', async () => {
+test('/why before the first decision knows nothing, in the future returns the newest, and keeps its numbers', async () => {
   await world.addNodes(store, tenant, world.aNode('n1', { schedulable: false }))
   const before = clock.now() - 1
   const controllers = start()
@@ -238,7 +238,7 @@ test('before the first decision nothing is known, in the future the newest count
   })
 })
 
-test('a demand of residency that waits, and the label that ends the wait, are two decisions', async () => {
+test('an unsatisfied residency demand and the label that satisfies it are two decisions', async () => {
   const node = world.aNode('n1', { attested: { country: 'DE' } })
   await world.addNodes(store, tenant, node)
   const controllers = start()
@@ -284,17 +284,17 @@ test('a stable refusal is one record, however often it is tried and whatever num
   expect(store.storedBytes(tenant) - bytes).toBeLessThan(100)
 })
 
-describe('whoever dies at a write', () => {
-  /** Dead replicas are found out soon: only one lives at a time. */
+describe('a leader that dies at a write', () => {
+  /** Dead replicas are detected soon, because only one lives at a time. */
   const QUICK = scaledTimings(0.02)
 
-  /** A refusal and its end, with a leader that dies at its n-th write; answers whether it came that far. */
+  /** A refusal and its end, with a leader that dies at its n-th write; false if it completed before that. */
   async function dieAt(atWrite: number, moment: DeathMoment): Promise<boolean> {
     tenant = await world.addTenant(store)
     const node = world.aNode(`${tenant.slice(0, 8)}-1`, { schedulable: false })
     await world.addNodes(store, tenant, node)
     const mortal = createMortal(atWrite, moment)
-    const doomed = start(await stores.open({ wrap: mortal.wrap }), {
+    const first = start(await stores.open({ wrap: mortal.wrap }), {
       ...{ replica: `mortal-${atWrite}-${moment}`, timings: QUICK },
     })
     stores.ends.pop()
@@ -304,7 +304,7 @@ describe('whoever dies at a write', () => {
     await waitUntil(() => mortal.dead || isRefused(), { what: 'it is dead or has refused' })
     await change(node, { schedulable: true })
     await waitUntil(() => mortal.dead || isPlaced(), { what: 'it is dead or done' })
-    await Promise.race([doomed.stop(), mortal.death])
+    await Promise.race([first.stop(), mortal.death])
     const heir = start(await stores.open(), { replica: `heir-${atWrite}-${moment}`, timings: QUICK })
     await waitUntil(isPlaced, { what: 'the heir has placed it' })
     await quiet(heir)
@@ -313,18 +313,18 @@ describe('whoever dies at a write', () => {
     return mortal.dead
   }
 
-  /** For each event of a decision there is the record of the same time, and no two of one number. */
+  /** Each event of a decision has a record with the same time, and no two have one number. */
   async function checkProven(uid: DeploymentUid): Promise<void> {
     const kept = await decisionsOf(store, tenant, uid)
-    const told = (await world.eventsOf(store, tenant)).filter(({ subject }) => subject.uid === uid)
+    const emitted = (await world.eventsOf(store, tenant)).filter(({ subject }) => subject.uid === uid)
     expect(kept.map(({ number }) => number)).toEqual(kept.map((_, index) => index + 1))
-    expect(kept.map(({ decidedAt }) => decidedAt)).toEqual([...new Set(told.map(({ time }) => time))])
+    expect(kept.map(({ decidedAt }) => decidedAt)).toEqual([...new Set(emitted.map(({ time }) => time))])
     expect(world.placementOf(store, tenant, uid)?.decided?.number).toBe(kept.length)
   }
 
   test.each(['before', 'after'] as const)(
-    '%s the store took it: what is recorded is what was written',
-    // A round for each write, and on a busy machine there are more heartbeats among them.
+    '%s the store executes it leaves the records that were written',
+    // One round per write, and a busy machine adds heartbeats to them.
     { timeout: 180_000 },
     async (moment) => {
       let atWrite = 1
@@ -352,7 +352,7 @@ test('an owner whose clock is behind records its decision after the last one', a
   expect((await whyAt(store, tenant, 'web', clock.now())).phase).toBe('Progressing')
 })
 
-test('a matrix of many nodes is kept whole, in parts, and goes with its deployment', async () => {
+test('a matrix of many nodes is stored completely in parts, and deleted with its deployment', async () => {
   const NODES = 400
   const constraints = ['a', 'b', 'c'].map((key) => ({
     ...{ label: `zone-${key}`, operator: 'in' as const, values: ['x'.repeat(300)] },

@@ -19,11 +19,11 @@ test('a change affects the tests that import it, directly or not, and those that
   ])
 })
 
-test('a changed test is run', () => {
+test('a changed test file affects itself', () => {
   expect(affectedTests(TREE, ['packages/core/src/c.test.ts'])).toContain('packages/core/src/c.test.ts')
 })
 
-test('a document affects only the tests of the tree itself', () => {
+test('a document affects only the tests of documents', () => {
   expect(affectedTests(TREE, ['README.md'])).toEqual(['tests/unit/documents.test.ts'])
 })
 

@@ -15,11 +15,11 @@ test.each([
   [121, 'warning'],
   [150, 'warning'],
   [151, 'failure'],
-])('a step with a budget of 100 CPU seconds that uses %i is judged %s', (cpuSeconds, level) => {
+])('a step with a budget of 100 CPU seconds that uses %i is rated %s', (cpuSeconds, level) => {
   expect(judgeStep(BUDGETS, 1, using(cpuSeconds)).level).toBe(level)
 })
 
-test('a step without a budget is never judged', () => {
+test('a step without a budget is never rated', () => {
   expect(judgeStep(BUDGETS, 1, using(1_000, 'new step')).level).toBe('unbudgeted')
 })
 
@@ -28,7 +28,7 @@ test('a slower machine gets a larger budget, and a faster one no smaller budget'
   expect(machineFactor(BUDGETS, 250)).toBe(1)
 })
 
-test('reads the steps of a ledger', () => {
+test('the steps of a CI ledger are read', () => {
   expect(readSteps('unit\t12\t20\tok\t/tmp/r.json\nlint\t1\t2\tFAILED (1)\t\n')).toEqual([
     { name: 'unit', wallSeconds: 12, cpuSeconds: 20, verdict: 'ok', report: '/tmp/r.json' },
     { name: 'lint', wallSeconds: 1, cpuSeconds: 2, verdict: 'FAILED (1)', report: '' },

@@ -14,7 +14,7 @@ const NOT_YET: readonly string[] = ['packages/agent', 'packages/core', 'packages
 
 const OUTSIDE =
   'SPEC|DECISIONS|SAFETY|DESIGN|PARTS|PERFORMANCE|STYLE|LIBRARIES|ENGLISH|OPERATIONS|DASHBOARD|PEERS'
-/** With a section or a file ending, anywhere; in comments and prose also the bare word. */
+/** Matched anywhere with a section or a file ending; in comments and prose the bare word is matched too. */
 const NUMBERED = new RegExp(String.raw`\b(?:${OUTSIDE})(?:\.md\b|['’]s\b| (?:\d|row\b))`, 'g')
 const BARE = new RegExp(String.raw`(?<![\w.\`/-])(?:${OUTSIDE})(?![\w.\`/=-])`, 'g')
 
@@ -92,9 +92,9 @@ describe('citations', () => {
 describe('docs/design', () => {
   const designs = CHECKED.filter(([path]) => path.startsWith('docs/design/'))
 
-  test('has a document for each part', () => expect(designs.length).toBeGreaterThanOrEqual(15))
+  test('has a document for each part of the design', () => expect(designs.length).toBeGreaterThanOrEqual(15))
 
-  test.each(designs)('%s can be read in one sitting', (_, text) => {
+  test.each(designs)('%s is short enough to be read at once', (_, text) => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(12 * 1024)
   })
 })

@@ -1,4 +1,4 @@
-// The search for values is what says that none leaked: it has to see.
+// The search for leaked secret values finds them in every encoding; other tests depend on it to prove that none leaked.
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const FORMS: readonly [string, string][] = [
   ]),
 ]
 
-test.each(FORMS)('%s', (_form, text) => {
+test.each(FORMS)('a secret value is found %s', (_form, text) => {
   expect([...search.in(Buffer.from(text))]).toEqual([VALUE])
   expect([...search.in(Buffer.from(`${'\0'.repeat(70_000)}${text}\n${OTHER}`))].sort()).toEqual([
     OTHER,
@@ -32,13 +32,13 @@ test.each(FORMS)('%s', (_form, text) => {
   ])
 })
 
-test('nothing is found in what only looks like it', () => {
+test('a text that only resembles a secret value is not found', () => {
   const near = formsOf(VALUE).map((form) => form.slice(0, -2))
   expect(search.in(Buffer.from(near.join('~')))).toEqual(new Set())
   expect(search.in(Buffer.alloc(3))).toEqual(new Set())
 })
 
-test('a folder is walked to its ends, what is to be left out is left out, links are not followed', () => {
+test('a folder is searched completely, except for excluded files and links', () => {
   const { path, remove } = makeTempFolder('find-values')
   onTestFinished(remove)
   mkdirSync(join(path, 'a/b'), { recursive: true })

@@ -1,4 +1,4 @@
-// The simulations that a guide shows are those that are run: the same script is the same story.
+// The simulation output in the guide equals the output of the simulator, which is the same for the same script.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,9 +16,9 @@ const shown = readWalk(GUIDE, '7. What if a machine dies?').flatMap(({ text, sho
   return file === undefined ? [] : [{ file, lines }]
 })
 
-test('the guide shows some', () => expect(shown.length).toBeGreaterThan(1))
+test('the guide shows simulations', () => expect(shown.length).toBeGreaterThan(1))
 
-test.each(shown)('$file is told as it is shown', async ({ file, lines }) => {
+test.each(shown)('the guide shows the output of $file', async ({ file, lines }) => {
   const { text } = await simulate({ file: join(ROOT, file), seed: undefined })
   expect(matchesShown(lines, text), text).toBe(true)
 })

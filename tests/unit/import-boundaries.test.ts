@@ -21,7 +21,7 @@ describe('the repository', () => {
   test('has sources to check', () => expect(sources.size).toBeGreaterThan(10))
   test('keeps the import table', () => expect(checkBoundaries(sources).map(showViolation)).toEqual([]))
   test('has no import cycle', () => expect(findCycles(importGraph(sources)).map(showCycle)).toEqual([]))
-  test('keeps files and functions small and the type checker awake', () =>
+  test('keeps files and functions small and silences no type error', () =>
     expect(checkHouseRules(packages).map(showViolation)).toEqual([]))
 })
 
@@ -30,23 +30,23 @@ const faultsAt = (path: string, source: string) =>
   checkBoundaries(tree({ [path]: source })).map(({ what }) => what)
 const boundaryFaults = (path: string, source: string) => faultsAt(`packages/${path}`, source)
 
-describe('outside the packages', () => {
+describe('imports outside the packages', () => {
   test.each([
     ['tests/real/a.test.ts', `import { x } from '../../packages/server/src/b.ts'`],
     ['e2e/a.test.ts', `import { x } from '../tests/b.ts'`],
     ['bench/a.ts', `import { x } from '../scripts/b.ts'`],
     ['scripts/a.ts', `import { x } from '../bench/b.ts'`],
     ['packages/server/src/a.ts', `import { x } from '../../../scripts/b.ts'`],
-  ])('%s may not: %s', (path, source) => expect(faultsAt(path, source)).toHaveLength(1))
+  ])('are rejected in %s: %s', (path, source) => expect(faultsAt(path, source)).toHaveLength(1))
 
   test.each([
     ['tests/real/a.test.ts', `import { x } from '@holdfast/server/b'`],
     ['tests/unit/a.test.ts', `import { x } from '../../scripts/b.ts'`],
     ['bench/a.ts', `import { x } from '@holdfast/testkit'\nimport { y } from './lib/b.ts'`],
-  ])('%s may: %s', (path, source) => expect(faultsAt(path, source)).toEqual([]))
+  ])('are allowed in %s: %s', (path, source) => expect(faultsAt(path, source)).toEqual([]))
 })
 
-describe('a planted import is refused', () => {
+describe('a forbidden import is rejected', () => {
   test.each([
     ['contract/src/a.ts', `import { x } from '@holdfast/core'`],
     ['contract/src/a.ts', `import { readFile } from 'node:fs'`],
@@ -81,7 +81,7 @@ describe('a planted import is refused', () => {
   ])('%s: %s', (path, source) => expect(boundaryFaults(path, source)).toHaveLength(1))
 })
 
-describe('an allowed import is not', () => {
+describe('an allowed import is accepted', () => {
   test.each([
     ['contract/src/a.ts', `import { x } from './b.ts'`],
     ['contract/src/a.test.ts', `import { readFile } from 'node:fs'\nimport { test } from 'vitest'`],
@@ -118,7 +118,7 @@ describe('core stays pure', () => {
     'const x = crypto.randomUUID()',
     'console.log(1)',
     `const text = \`a \${Date.now()} b\``,
-  ])('%s is refused', (source) => expect(boundaryFaults('core/src/a.ts', source)).toHaveLength(1))
+  ])('%s is rejected', (source) => expect(boundaryFaults('core/src/a.ts', source)).toHaveLength(1))
 
   test.each([
     'const at = new Date(nowMs)',
@@ -129,19 +129,19 @@ describe('core stays pure', () => {
     'const x = spec.process',
     'const x = { process: 1 }',
     'const preprocess = 1',
-  ])('%s is not', (source) => expect(boundaryFaults('core/src/a.ts', source)).toEqual([]))
+  ])('%s is accepted', (source) => expect(boundaryFaults('core/src/a.ts', source)).toEqual([]))
 
-  test('the client runs in a browser', () => {
+  test('the client has no Node globals either, because it runs in a browser', () => {
     for (const source of ['const x = process.env', 'const x = Buffer.from(text)'])
       expect(boundaryFaults('client/src/a.ts', source)).toHaveLength(1)
     expect(boundaryFaults('client/src/a.ts', 'const x = await fetch(url)')).toEqual([])
   })
 
-  test('its tests may read a clock', () =>
+  test('tests of core may read a clock', () =>
     expect(boundaryFaults('core/src/a.test.ts', 'const now = Date.now()')).toEqual([]))
 })
 
-describe('the scanner is not fooled', () => {
+describe('the import scanner', () => {
   const forbidden = `import { x } from 'node:fs'`
   test.each([
     ['a comment', `// ${forbidden}`],
@@ -151,7 +151,7 @@ describe('the scanner is not fooled', () => {
     ['a pattern with quotes', `const p = /['"\`]/\nconst text = "${forbidden}"`],
     ['a member called import', `const x = loader.import('node:fs')`],
     ['a constant called from', `export const from = 'node:fs'`],
-  ])('by an import in %s', (_, source) => expect(boundaryFaults('core/src/a.ts', source)).toEqual([]))
+  ])('ignores an import in %s', (_, source) => expect(boundaryFaults('core/src/a.ts', source)).toEqual([]))
 
   test.each([
     ['a comment before it', `/* it's */ ${forbidden}`],
@@ -163,19 +163,21 @@ describe('the scanner is not fooled', () => {
     ['a re-export of all', `export * from 'node:fs'`],
     ['a type of an import', `type F = typeof import('node:fs')`],
     ['a side effect alone', `import 'node:fs'`],
-  ])('by %s', (_, source) => expect(boundaryFaults('core/src/a.ts', source)).toHaveLength(1))
+  ])('finds an import with %s', (_, source) =>
+    expect(boundaryFaults('core/src/a.ts', source)).toHaveLength(1),
+  )
 
-  test('and names the line', () => {
+  test('reports the line of an import', () => {
     const [fault] = checkBoundaries(tree({ 'packages/core/src/a.ts': `\n/* a\n b */\n${forbidden}` }))
     expect(fault?.line).toBe(4)
   })
 })
 
-describe('cycles', () => {
+describe('import cycles', () => {
   const cyclesOf = (files: { readonly [path: string]: string }) =>
     findCycles(importGraph(tree(files))).map(showCycle)
 
-  test('a planted cycle is told as the way round', () =>
+  test('a cycle is reported as its path', () =>
     expect(
       cyclesOf({
         'packages/core/src/a.ts': `import { b } from './b.ts'`,
@@ -206,7 +208,7 @@ describe('cycles', () => {
     ).toEqual([]))
 })
 
-describe('house rules', () => {
+describe('size and type rules', () => {
   const faultsIn = (source: string, path = 'packages/core/src/a.ts') =>
     checkHouseRules(tree({ [path]: source })).map(({ what }) => what)
   const lines = (count: number) => 'f()\n'.repeat(count)
@@ -227,15 +229,15 @@ describe('house rules', () => {
     ['a table', `const table = {\n${'a: 1,\n'.repeat(90)}}`],
     ['an interface', `function f(): void {}\ninterface A extends B<C> {\n${'a: 1\n'.repeat(90)}}`],
     ['a branch', `function f(): void {}\nif (a) {} else {\n${lines(90)}}`],
-  ])('%s is no function', (_, source) => expect(faultsIn(source)).toEqual([]))
+  ])('%s does not count as a function', (_, source) => expect(faultsIn(source)).toEqual([]))
 
-  test('a file of 401 lines is too long, a test of that length is not', () => {
+  test('a file of 401 lines is too long, and a test of that length is not', () => {
     expect(faultsIn(lines(401))).toEqual(['has 401 lines, at most 400'])
     expect(faultsIn(lines(400))).toEqual([])
     expect(faultsIn(lines(401), 'packages/core/src/a.test.ts')).toEqual([])
   })
 
-  test('the type checker is not silenced', () => {
+  test('casts to any and silenced type errors are found', () => {
     expect(faultsIn('const a = b as any')).toEqual(['casts to any'])
     expect(faultsIn('// @ts-ignore\nconst a = 1')).toEqual(['silences the type checker'])
     expect(faultsIn('const text = "as any @ts-ignore"')).toEqual([])

@@ -1,5 +1,5 @@
 // Every regular expression of contract, core and server takes less than 5 ms on 100 kB of the worst text that can be
-// made from it. They are found in the source, so a new one is covered the day it is written.
+// generated from it. Patterns are found in the source, so that new ones are covered automatically.
 
 import { fileURLToPath } from 'node:url'
 import { CREDENTIAL_SHAPES } from '@holdfast/core/credentials/credential-shape-table'
@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Made from parts at run time, so not to be found as a literal; each is judged here or is of a fixed length. */
+/** Patterns built at run time cannot be found as literals; each is checked here or has a fixed length. */
 const MADE: { readonly [path: string]: string } = {
   'packages/contract/src/ids.ts': 'anchored, 30 characters and no choice',
   'packages/core/src/credentials/credential-shapes.ts': 'the shapes side by side, each judged below',
@@ -20,7 +20,7 @@ const MADE: { readonly [path: string]: string } = {
   'packages/server/src/adapters/registry/challenge.ts': 'a copy of a literal, judged as that',
 }
 
-/** Slow on a long text, and never given one. */
+/** Slow on a long text, but never used on one. */
 const CAPPED: { readonly [path: string]: string } = {
   'packages/core/src/admission/normalize/trivial-check.ts':
     'a line of more than 512 characters is not looked at',
@@ -54,37 +54,37 @@ function slow({ where, pattern }: Written): string[] {
   return [`${where}: ${found.ms.toFixed(1)} ms on ${found.length} of ${JSON.stringify(found.begins)}`]
 }
 
-// Each is timed by itself, the best of several tries; all of them together take as long as the machine needs.
+// Each pattern is timed alone, the best of several tries. The timeout is for all of them on a slow machine.
 describe('regular expressions', { timeout: 120_000 }, () => {
   const written = writtenPatterns()
 
-  test('are found', () => {
+  test('are found in the source', () => {
     expect(written.length).toBeGreaterThan(60)
   })
 
-  test('that are slow are seen to be', () => {
+  test('that are slow are detected', () => {
     expect(slow({ where: 'planted', pattern: /\s+$/ })).toHaveLength(1)
     expect(slow({ where: 'planted', pattern: /a[a-z]*!/ })).toHaveLength(1)
   })
 
-  test('written in the source are quick on the worst text', () => {
+  test('in the source are fast on the worst text', () => {
     const uncapped = written.filter(({ where }) => CAPPED[where.split(':')[0] ?? ''] === undefined)
     expect(uncapped.flatMap(slow)).toEqual([])
   })
 
-  test('of the credential table are quick on the worst text', () => {
+  test('of the credential table are fast on the worst text', () => {
     const shapes = CREDENTIAL_SHAPES.map(({ name, pattern }) => ({ where: name, pattern }))
     expect(shapes.flatMap(slow)).toEqual([])
   })
 
-  test('made at run time are known', () => {
+  test('that are built at run time are listed', () => {
     const made = sources
       .filter(([, source]) => scanSource(source).code.includes('new RegExp('))
       .map(([path]) => path)
     expect(made.sort()).toEqual(Object.keys(MADE).sort())
   })
 
-  test('never ignore case under Unicode rules, which let the Kelvin sign and the long s in', () => {
+  test('never ignore case under Unicode rules, which would match the Kelvin sign and the long s', () => {
     const both = written.filter(
       ({ pattern }) => pattern.ignoreCase && (pattern.unicode || pattern.unicodeSets),
     )

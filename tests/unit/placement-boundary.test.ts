@@ -5,7 +5,7 @@ import { checkPlacementEntries } from '@holdfast/testkit/source-tree/check-place
 import { gatherSources, showViolation } from '@holdfast/testkit/source-tree/source-tree'
 import { describe, expect, test } from 'vitest'
 
-test('no other file decides about placements', () => {
+test('only the caller of planPlacement imports the placement decision', () => {
   const sources = gatherSources(join(import.meta.dirname, '../..'))
   expect(checkPlacementEntries(sources).map(showViolation)).toEqual([])
 })
@@ -19,7 +19,7 @@ const violations = (path: string, source: string) =>
     ]),
   )
 
-describe('a planted import of the placement decision is found', () => {
+describe('a forbidden import of the placement decision is found', () => {
   test.each([
     ['packages/server/src/operations/a.ts', `import { planPlacement } from '@holdfast/core/placement'`],
     ['packages/server/src/loops/a.ts', `import { planPlacement } from '@holdfast/core/placement'`],
@@ -39,7 +39,7 @@ describe('a planted import of the placement decision is found', () => {
   ])('%s: %s', (path, source) => expect(violations(path, source)).toHaveLength(1))
 })
 
-describe('the entry points of placement are open to their callers', () => {
+describe('the entry points of placement may be imported', () => {
   test.each([
     ['packages/server/src/loops/controllers/placement/a.ts', `import { x } from '@holdfast/core/placement'`],
     ['packages/server/src/loops/controllers/planning/a.ts', `import { x } from '@holdfast/core/placement'`],

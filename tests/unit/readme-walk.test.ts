@@ -1,4 +1,4 @@
-// How the commands of the README are read, and how their output is compared with the shown one.
+// How the commands of the README are parsed, and how their output is compared with the documented one.
 
 import { expect, test } from 'vitest'
 import { matchesShown } from '../../scripts/first-minutes/matches-shown.ts'
@@ -31,7 +31,7 @@ $ nor: this
 ## Next
 `
 
-test('a walk is the commands of a section, with what is shown below each', () => {
+test('a walk consists of the commands of a section, with the output shown below each', () => {
   expect(readWalk(DOCUMENT, 'Walk')).toEqual([
     { text: 'A=$(date)', shown: [] },
     { text: `curl --json '{\n  "a": 1\n}' | cat`, shown: ['one', '', 'two'] },
@@ -44,7 +44,7 @@ test.each([
   ['a line too many', ['a'], 'a\nb\n', false],
   ['a line too few', ['a', 'b'], 'a\n', false],
   ['another order', ['a', 'b'], 'b\na\n', false],
-  ['what npm says does not count', ['a'], 'npm warn old\n\n> dev:up\n> node x.ts\n\na\n', true],
+  ['output of npm is ignored', ['a'], 'npm warn old\n\n> dev:up\n> node x.ts\n\na\n', true],
   ['lines that are cut', ['a', '...', 'c'], 'a\nb\nb\nc\n', true],
   ['nothing that is cut', ['a', '...', 'c'], 'a\nc\n', true],
   ['not what is cut, but what follows', ['a', '...', 'c'], 'a\nb\nd\n', false],
@@ -58,12 +58,14 @@ test.each([
   ],
   ['durations', ['  2.9 s  up', 'age 1m3s'], '12.0 s  up\nage 59s\n', true],
   [
-    'which machine',
+    'names of machines',
     ['replica 1 on acme-1', '2  acme-2  ready'],
     'replica 3 on acme-2\n1 acme-1 ready\n',
     true,
   ],
-  ['its state', ['2  acme-2  ready'], '2  acme-2  lost\n', false],
+  ['the state of a replica', ['2  acme-2  ready'], '2  acme-2  lost\n', false],
   ['a number', ['3'], '4\n', false],
   ['how many are ready', ['3 of 3 ready'], '2 of 3 ready\n', false],
-])('%s', (_, shown, printed, same) => expect(matchesShown(shown, printed)).toBe(same))
+])('shown output is compared with printed output: %s', (_, shown, printed, same) =>
+  expect(matchesShown(shown, printed)).toBe(same),
+)

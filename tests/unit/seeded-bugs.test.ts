@@ -6,7 +6,7 @@ import { BUGS } from '../../scripts/seeded-bugs/bugs.ts'
 const ROOT = join(import.meta.dirname, '../..')
 
 test.each(BUGS.map(({ name, edits }) => [name, edits] as const))(
-  '%s: what it removes is there',
+  'the seeded bug %s still applies to the source',
   (_, edits) => {
     for (const { file, find } of edits) {
       const parts = readFileSync(join(ROOT, file), 'utf8').split(find)

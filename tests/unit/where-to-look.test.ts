@@ -63,7 +63,7 @@ test('the table of docs/where-to-look.md is read, and a missing path is found', 
 describe('invariants', () => {
   const cited = [...read('docs/invariants.md').matchAll(/`([\w./-]+\.test\.ts)::([^`]+)`/g)]
 
-  test('each name a test', () => {
+  test('each cite a test', () => {
     const lines = read('docs/invariants.md')
       .split('\n')
       .filter((line) => line.startsWith('- '))

@@ -19,7 +19,7 @@ const phrase = (source: string, instead: string): Phrase => ({
   instead,
 })
 
-/** Looked for in comments, texts and prose. A space stands for any white space. */
+/** Searched for in comments, texts and prose. A space matches any white space. */
 const PHRASES: readonly Phrase[] = [
   phrase('who(?:so)?ever|whomever', 'the caller, any client, the process that'),
   phrase('anew', 'again; recreate, rebuild, rerun'),
@@ -64,7 +64,7 @@ const PHRASES: readonly Phrase[] = [
   { pattern: /\bcounts? no more\b|\bwhat counts\b/gi, instead: 'is valid, is used' },
 ]
 
-/** Words that no name has. */
+/** Words that are rejected in names. */
 const NAME_WORDS: ReadonlySet<string> = new Set(
   `
     told tell tells telling said says wish wished wishes anew whoever nobody stance foresee foresees
