@@ -12,8 +12,9 @@ export const labelConstraint: Filter = {
   cacheKey: ({ placement }) => [placement?.constraints],
   nodeKey: ({ labels }, { placement }) => keyOfLabels(placement?.constraints ?? [], labels),
   refuse({ placement }, { labels }) {
-    const unmet = placement?.constraints?.filter((constraint) => !isMet(constraint, labels)) ?? []
-    if (unmet.length === 0) return undefined
+    const constraints = placement?.constraints
+    if (constraints === undefined || constraints.every((each) => isMet(each, labels))) return undefined
+    const unmet = constraints.filter((each) => !isMet(each, labels))
     const reported = unmet.map(({ label }): [string, Json] => [label, labelOf(label, labels) ?? null])
     return {
       code: 'label_mismatch',
